@@ -13,6 +13,8 @@ TenantId = NewType("TenantId", int)
 UserId = NewType("UserId", UUID)
 #: The public part of an API key.
 ApiKeyId = NewType("ApiKeyId", str)
+#: What stands in a submission in place of a key where a person submitted through the portal: no key has this form.
+PORTAL_KEY = ApiKeyId("portal")
 CertificateId = NewType("CertificateId", UUID)
 #: Of a number sequence.
 SequenceId = NewType("SequenceId", UUID)

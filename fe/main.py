@@ -23,11 +23,11 @@ from fe.monitoring.metrics import Metrics, serve_metrics
 from fe.monitoring.observers import heartbeat, keep_house, watch_outbox
 from fe.monitoring.tracing import open_tracing, require_tracing
 from fe.monitoring.zeros import begin_at_zero
-from fe.portal.serve import require_portal, run_portal
+from fe.portal.serve import run_portal
 from fe.processes import Listeners, collect_rarely, database_roles, run_processes, stop_on_signal
 from fe.queue.supervisor import Supervisor
 from fe.reception import require_trust, run_reception
-from fe.start_checks import require_startable
+from fe.start_checks import require_portal, require_startable
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import verify
 from fe.store.postgres.pools import LISTENING, open_pools
@@ -101,6 +101,7 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
             if role != "receive":
                 supervisor.start(watch, "wakeups", wakeups.run)
                 supervisor.start(watch, "verdicts", verdicts.run)
+            if FRONT in pools or WORKER in pools:
                 supervisor.start(watch, "outbox watch", watch_outbox, db, metrics)
             if WORKER in pools:
                 supervisor.start(watch, "housekeeping", keep_house, pools[WORKER], clock)

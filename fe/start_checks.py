@@ -5,6 +5,7 @@ What one setting must not be is said where it is read (fe/config).
 
 import os
 from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 from cryptography import x509
 from psycopg import ProgrammingError
@@ -58,9 +59,31 @@ def require_startable(settings: Settings) -> None:
                 f"FE_DEVELOPMENT is set, and {name} is the real authority: name a simulated one "
                 "(`fe authority simulate`), or leave FE_DEVELOPMENT out"
             )
-    for name, bind in (("FE_HTTP_BIND", settings.http_bind), ("FE_METRICS_BIND", settings.metrics_bind)):
-        if not is_loopback(bind.rpartition(":")[0]):
+    for name, bind in (
+        ("FE_HTTP_BIND", settings.http_bind),
+        ("FE_METRICS_BIND", settings.metrics_bind),
+        ("FE_PORTAL_BIND", settings.portal_bind),
+    ):
+        if bind and not is_loopback(bind.rpartition(":")[0]):
             raise ConfigError(f"FE_DEVELOPMENT is set, and {name} is open to other machines: listen on 127.0.0.1")
+
+
+def require_portal(settings: Settings, role: str) -> None:
+    """See, before anything is started, that people can trust a portal of these settings. Raises ConfigError."""
+    if role == "portal" and not settings.portal_bind:
+        raise ConfigError("FE_PORTAL_BIND is not set: where should people reach the portal?")
+    if role not in ("portal", "all") or not settings.portal_bind:
+        return
+    if not settings.portal_url:
+        if not settings.development:
+            raise ConfigError("FE_PORTAL_URL is not set: under which https:// address do people reach the portal?")
+        return
+    parts = urlsplit(settings.portal_url)
+    plain = parts.scheme in ("https", "http") and parts.hostname and not (parts.path or parts.query or parts.fragment)
+    if not plain or "@" in parts.netloc:
+        raise ConfigError("FE_PORTAL_URL should be an address such as https://portal.example.do, and nothing after it")
+    if parts.scheme == "http" and not (settings.development and is_loopback(parts.hostname or "")):
+        raise ConfigError("FE_PORTAL_URL should begin with https://: passwords and sessions would go in the clear")
 
 
 def read_certifiers(settings: Settings) -> list[x509.Certificate]:

@@ -22,6 +22,8 @@ PASSPHRASE_PURPOSE = "p12-passphrase"  # noqa: S105  (what the secret is for, no
 #: And what those of webhooks are for.
 WEBHOOK_SECRET_PURPOSE = "webhook-secret"  # noqa: S105  (likewise)
 WEBHOOK_HEADERS_PURPOSE = "webhook-headers"
+#: And the seed of somebody's one-time passwords.
+TOTP_PURPOSE = "totp-seed"
 
 #: 1: what a value belongs to is authenticated. 2: its format too, so that it cannot be passed off as another's.
 _FORMATS = (1, 2)

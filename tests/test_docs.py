@@ -40,6 +40,12 @@ _LIFE = "tests/cli/test_json.py::test_what_commands_print_has_the_forms_and_the_
 
 _LEAVES = "tests/ops/test_runbooks.py::test_every_command_and_statement_of_a_runbook_does_its_work"
 
+_PEOPLE = "tests/cli/test_people.py::test_a_person_is_created_listed_given_another_role_and_removed"
+
+_SHUT_OUT = "tests/cli/test_people.py::test_a_person_is_shut_out_let_in_and_made_an_operator"
+
+_LINKS = "tests/cli/test_people.py::test_links_are_shown_once_and_only_hashes_are_kept"
+
 _TERMS = "tests/cli/test_billing.py::test_a_tenant_is_billed_shown_and_billed_no_more"
 
 _MONTHS = "tests/cli/test_billing.py::test_a_month_is_counted_again_closed_once_and_its_failed_charge_tried_again"
@@ -67,7 +73,8 @@ ELSEWHERE = {
     "fe tenant list": "tests/cli/test_tenants_and_users.py::test_a_tenant_is_created_and_listed",
     "fe tenant delegate": _DELEGATIONS,
     **dict.fromkeys(("fe tenant update", "fe tenant disable", "fe tenant enable"), _LIFE),
-    **dict.fromkeys(("fe user list", "fe user remove"), _LIFE),
+    **dict.fromkeys(("fe user list", "fe user remove", "fe user update"), _LIFE),
+    **dict.fromkeys(("fe tenant show", "fe tenant changes", "fe certificate choice"), _LIFE),
     **dict.fromkeys(("fe certificate self-made", "fe certificate add"), _LIFE),
     "fe certificate retire": _LEAVES,
     "fe certificate remove": _LEAVES,
@@ -81,6 +88,9 @@ ELSEWHERE = {
     "fe sequence list": _PRODUCTION,
     "fe user create": "tests/cli/test_tenants_and_users.py::test_a_user_is_created_with_what_differs_on_its_receipts",
     "fe sequence set": "tests/cli/test_sequences.py::test_set_changes_only_what_is_named",
+    **dict.fromkeys(("fe person create", "fe person list", "fe person role", "fe person remove"), _PEOPLE),
+    **dict.fromkeys(("fe person disable", "fe person enable", "fe person operator"), _SHUT_OUT),
+    **dict.fromkeys(("fe person invite", "fe person reset"), _LINKS),
     "fe key unlock": "tests/cli/test_keys.py::test_an_address_is_unlocked_too",
     "fe key revoke": "tests/cli/test_keys.py::test_a_revoked_key_is_listed_as_such_and_cannot_be_revoked_again",
     "fe key list": "tests/cli/test_keys.py::test_a_key_s_secret_is_shown_once_and_only_its_hash_is_kept",

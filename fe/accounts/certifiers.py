@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
@@ -10,13 +11,61 @@ from urllib.parse import urlsplit
 import httpx
 from cryptography import x509
 
+from fe.accounts.provision import ProvisioningRefused
 from fe.config import ConfigError
+from fe.ecf.certificate import Credential, open_p12
 from fe.ecf.revocation import Answer, Revocation, ocsp_request, read_crl, read_ocsp, where_to_ask
-from fe.ecf.trust import check_certificate
+from fe.ecf.texts import Text
+from fe.ecf.trust import Distrust, check_certificate
 
 #: What a certifier may take for its answer, and how long the largest list is that is read.
 _PATIENCE = 10.0
 _LONGEST = 8 * 1024 * 1024
+
+_IN_SPANISH = {
+    Distrust.NOT_YET_VALID: "todavía no es válido",
+    Distrust.EXPIRED: "está vencido",
+    Distrust.WRONG_USAGE: "no está hecho para firmar documentos",
+    Distrust.WEAK_KEY: "su clave no es RSA de 2048 bits o más",
+    Distrust.WEAK_HASH: "fue emitido con un algoritmo anticuado",
+    Distrust.UNKNOWN_ISSUER: "no lo emitió una certificadora de confianza",
+    Distrust.UNREADABLE: "no se puede leer",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ExaminedP12:
+    """A .p12 that can be used, and what whoever adds it should know."""
+
+    opened: Credential
+    remarks: tuple[Text, ...]
+
+
+def examine(
+    p12: bytes,
+    passphrase: str,
+    certifiers: Sequence[x509.Certificate] | None,
+    hosts: Collection[str],
+    *,
+    now: datetime,
+) -> ExaminedP12:
+    """Open a .p12 and look at its certificate as the authority would; where `hosts` allow it, ask its certifier too.
+
+    Blocks: it computes, and it asks. Raises CertificateError, or ProvisioningRefused for one that was revoked.
+    """
+    opened = open_p12(p12, passphrase)
+    answer = revocation(opened.certificate, certifiers, hosts, now=now) if hosts else None
+    if answer is not None and answer.state is Revocation.REVOKED:
+        raise ProvisioningRefused(Text(answer.says, "la certificadora lo revocó: solicítele uno nuevo"))
+    found = remarks(opened.certificate, certifiers, now)
+    if answer is not None and answer.state is Revocation.UNKNOWN:
+        found.append(
+            Text(
+                f"whether it was revoked is not known: {answer.says}",
+                "no se sabe si fue revocado: la certificadora no lo dijo",
+            )
+        )
+    return ExaminedP12(opened, tuple(found))
 
 
 def read_certifiers(path: Path | None) -> list[x509.Certificate] | None:
@@ -29,14 +78,24 @@ def read_certifiers(path: Path | None) -> list[x509.Certificate] | None:
         raise ConfigError(f"FE_CERTIFIERS_FILE {path}: {error}") from error
 
 
-def remarks(certificate: x509.Certificate, certifiers: Sequence[x509.Certificate] | None, now: datetime) -> list[str]:
+def remarks(certificate: x509.Certificate, certifiers: Sequence[x509.Certificate] | None, now: datetime) -> list[Text]:
     """Say what whoever adds a certificate should know: the authority looks at the same."""
     if certificate.issuer == certificate.subject:
-        return ["it is self-signed: for a simulated authority only, the real one takes none"]
+        return [
+            Text(
+                "it is self-signed: for a simulated authority only, the real one takes none",
+                "está firmado por sí mismo: solo sirve para una DGII simulada, la real no lo acepta",
+            )
+        ]
     objections = check_certificate(certificate, roots=certifiers, at=now)
-    found = [f"{objection.message} ({objection.reason})" for objection in objections]
+    found = [Text(f"{each.message} ({each.reason})", _IN_SPANISH[each.reason]) for each in objections]
     if certifiers is None:
-        found.append("whether a certifier issued it was not looked at: FE_CERTIFIERS_FILE names none")
+        found.append(
+            Text(
+                "whether a certifier issued it was not looked at: FE_CERTIFIERS_FILE names none",
+                "no se verificó si lo emitió una certificadora: esta instalación no nombra ninguna",
+            )
+        )
     return found
 
 

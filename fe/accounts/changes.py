@@ -1,19 +1,20 @@
 """Changing and taking back what was set up: a tenant's data, tenants that are shut out, users and certificates.
 
-Each function is one transaction's work, with the operator's act on record in it (docs/decisions/disabled-tenants.md,
-docs/operations.md). What the database refuses (sql/0027_removal.sql) is said here in words.
+Each function is one transaction's work (docs/decisions/disabled-tenants.md, docs/operations.md); who does it is put on
+record by `noted`. What the database refuses (sql/0027_removal.sql) is said here in words.
 """
 
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime
 from typing import Any, NoReturn
 
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from fe.accounts.keys import REVOKED_CHANNEL
-from fe.accounts.provision import NameTaken, ProvisioningRefused, Unknown, check_issuer
+from fe.accounts.provision import LONGEST_NAME, NameTaken, ProvisioningRefused, Unknown, check_issuer
 from fe.ecf.certificate import CertificateError, open_p12
 from fe.ecf.ids import new_id
+from fe.ecf.texts import Text
 from fe.identifiers import CertificateId
 from fe.store import certificates, tenants
 from fe.store.certificates import CertificateRecord, EncryptedCertificate
@@ -25,6 +26,14 @@ from fe.store.webhooks import deliveries, recoveries
 from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault, VaultError
 
 _RNC = "RNCEmisor"
+
+
+class BadName(ProvisioningRefused):
+    """A name that nobody could read, or that is none."""
+
+
+class RncFixed(ProvisioningRefused):
+    """The RNC stays what it is."""
 
 
 async def update_tenant(
@@ -42,6 +51,13 @@ async def update_tenant(
     it is corrected until the first document was handed in, and not while suppliers reach the tenant under it. Raises
     BadIssuer (also where a user's receipts could not carry it any more), NameTaken or ProvisioningRefused.
     """
+    if name is not None and not (0 < len(name.strip()) <= LONGEST_NAME and name.isprintable()):
+        raise BadName(
+            Text(
+                f"the name should be of 1 to {LONGEST_NAME} characters, on one line",
+                f"el nombre debe tener de 1 a {LONGEST_NAME} caracteres, en una línea",
+            )
+        )
     changed = None
     if issuer is not None:
         laid_over = {**tenant.issuer, **issuer}
@@ -53,18 +69,33 @@ async def update_tenant(
     outcome = await tenants.change(conn, tenant.tenant_id, name=name, issuer=changed, consumer_summary=consumer_summary)
     match outcome:
         case "none":
-            raise Unknown(f"there is no tenant {tenant.name!r}")
+            raise Unknown(Text(f"there is no tenant {tenant.name!r}", f"no existe la empresa «{tenant.name}»"))
         case "taken":
-            raise NameTaken(f"there is a tenant {name!r} already")
+            raise NameTaken(
+                Text(
+                    f"there is a tenant {name!r} already",
+                    f"ya hay una empresa con el nombre «{name}» en esta instalación",
+                )
+            )
         case "issued":
-            raise ProvisioningRefused(
-                f"tenant {tenant.name!r} has handed documents in under the RNC {tenant.issuer.get(_RNC)}: "
-                "another RNC is another taxpayer, and so another tenant (fe tenant create)"
+            raise RncFixed(
+                Text(
+                    f"tenant {tenant.name!r} has handed documents in under the RNC {tenant.issuer.get(_RNC)}: "
+                    "another RNC is another taxpayer, and so another tenant",
+                    f"«{tenant.name}» ya entregó documentos con el RNC {tenant.issuer.get(_RNC)}: otro RNC es otro "
+                    "contribuyente, y por tanto otra empresa",
+                ),
+                "fe tenant create",
             )
         case "receives":
-            raise ProvisioningRefused(
-                f"suppliers reach tenant {tenant.name!r} under the RNC {tenant.issuer.get(_RNC)}: "
-                "close its reception first (fe reception close)"
+            raise RncFixed(
+                Text(
+                    f"suppliers reach tenant {tenant.name!r} under the RNC {tenant.issuer.get(_RNC)}: "
+                    "close its reception first",
+                    f"los proveedores llegan a «{tenant.name}» por el RNC {tenant.issuer.get(_RNC)}: cierre primero "
+                    "su recepción",
+                ),
+                "fe reception close",
             )
     found = await tenants.by_name(conn, tenant.name if name is None else name)
     assert found is not None
@@ -105,51 +136,82 @@ async def enable_tenant(conn: Conn, tenant: Tenant, action: OperatorAction) -> i
     return len(called)
 
 
-async def remove_user(conn: Conn, tenant: Tenant, user: User, action: OperatorAction) -> None:
+async def change_user(
+    conn: Conn, tenant: Tenant, user: User, issuer_override: Mapping[str, Any] | None, *, today: date
+) -> User:
+    """Change what a user's receipts change in Emisor; None: nothing. Raises BadIssuer or Unknown."""
+    if issuer_override is not None:
+        check_issuer({**tenant.issuer, **issuer_override}, today)
+    changed = await tenants.change_user(conn, tenant.tenant_id, user.user_id, issuer_override)
+    if changed is None:
+        _no_user(tenant, user)
+    return changed
+
+
+async def remove_user(conn: Conn, tenant: Tenant, user: User, at: datetime) -> None:
     """Remove a user; what it signed still says so. Raises ProvisioningRefused while something needs it."""
-    outcome, waiting = await tenants.remove_user(conn, tenant.tenant_id, user.user_id, action.at)
+    outcome, waiting = await tenants.remove_user(conn, tenant.tenant_id, user.user_id, at)
     match outcome:
         case "none":
-            raise Unknown(f"tenant {tenant.name!r} has no user {user.email!r}")
+            _no_user(tenant, user)
         case "certificate":
             raise ProvisioningRefused(
-                f"{user.email!r} has a certificate in use: retire it first (fe certificate retire)"
+                Text(
+                    f"{user.email!r} has a certificate in use: retire it first",
+                    f"«{user.email}» tiene un certificado en uso: retírelo primero",
+                ),
+                "fe certificate retire",
             )
         case "needed":
-            raise ProvisioningRefused(f"{_wait(waiting)} to be signed as {user.email!r}: {_LET_THEM}")
-    detail = {"userId": str(user.user_id), "email": user.email}
-    await audit.record(conn, action, "user remove", tenant.tenant_id, None, detail)
+            raise ProvisioningRefused(
+                Text(
+                    f"{_wait(waiting).en} to be signed as {user.email!r}: {_LET_THEM.en}",
+                    f"{_wait(waiting).es} por firmarse como «{user.email}»: {_LET_THEM.es}",
+                ),
+                _OUTBOX,
+            )
 
 
 async def retire_certificate(
-    conn: Conn, tenant: Tenant, certificate_id: CertificateId, action: OperatorAction
+    conn: Conn, tenant: Tenant, certificate_id: CertificateId, at: datetime
 ) -> CertificateRecord:
     """Sign nothing new with a certificate, without another in its place (`add_certificate` puts one there).
 
     Raises ProvisioningRefused while documents wait to be signed with it, or suppliers' are acknowledged with it.
     """
-    outcome, waiting = await certificates.retire(conn, tenant.tenant_id, certificate_id, action.at)
+    outcome, waiting = await certificates.retire(conn, tenant.tenant_id, certificate_id, at)
     match outcome:
         case "none":
             _no_certificate(tenant, certificate_id)
         case "before":
-            raise ProvisioningRefused(f"the certificate {certificate_id} is retired already")
+            raise ProvisioningRefused(
+                Text(
+                    f"the certificate {certificate_id} is retired already",
+                    f"el certificado {certificate_id} ya fue retirado",
+                )
+            )
         case "needed":
             raise ProvisioningRefused(
-                f"{_wait(waiting)} to be signed with it: {_LET_THEM}, or put another in its place (fe certificate add)"
+                Text(
+                    f"{_wait(waiting).en} to be signed with it: {_LET_THEM.en}, or put another in its place",
+                    f"{_wait(waiting).es} por firmarse con él: {_LET_THEM.es}, o ponga otro en su lugar",
+                ),
+                f"{_OUTBOX}, fe certificate add",
             )
         case "receives":
             raise ProvisioningRefused(
-                "what suppliers send is acknowledged with it: put another in its place (fe certificate add), or close "
-                "reception (fe reception close)"
+                Text(
+                    "what suppliers send is acknowledged with it: put another in its place, or close reception",
+                    "con él se acusa recibo de lo que envían los proveedores: ponga otro en su lugar o cierre la "
+                    "recepción",
+                ),
+                "fe certificate add, fe reception close",
             )
-    detail = {"certificateId": str(certificate_id)}
-    await audit.record(conn, action, "certificate retire", tenant.tenant_id, None, detail)
     return await _certificate(conn, tenant, certificate_id)
 
 
 async def remove_certificate(
-    conn: Conn, vault: Vault, tenant: Tenant, certificate_id: CertificateId, action: OperatorAction
+    conn: Conn, vault: Vault, tenant: Tenant, certificate_id: CertificateId, at: datetime
 ) -> tuple[CertificateRecord, bool]:
     """Destroy the key of a retired certificate; the certificate itself stays, for what it signed. Tells whether so.
 
@@ -159,23 +221,35 @@ async def remove_certificate(
     """
     encrypted = await certificates.encrypted(conn, tenant.tenant_id, certificate_id)
     der = None if encrypted is None else _read(vault, encrypted)
-    outcome, waiting = await certificates.destroy_key(conn, tenant.tenant_id, certificate_id, action.at, x509=der)
+    outcome, waiting = await certificates.destroy_key(conn, tenant.tenant_id, certificate_id, at, x509=der)
     match outcome:
         case "none":
             _no_certificate(tenant, certificate_id)
         case "before":
-            raise ProvisioningRefused(f"the key of the certificate {certificate_id} is destroyed already")
+            raise ProvisioningRefused(
+                Text(
+                    f"the key of the certificate {certificate_id} is destroyed already",
+                    f"la clave del certificado {certificate_id} ya fue destruida",
+                )
+            )
         case "in use":
             raise ProvisioningRefused(
-                f"the certificate {certificate_id} is in use: retire it first (fe certificate retire)"
+                Text(
+                    f"the certificate {certificate_id} is in use: retire it first",
+                    f"el certificado {certificate_id} está en uso: retírelo primero",
+                ),
+                "fe certificate retire",
             )
         case "needed":
             raise ProvisioningRefused(
-                f"{_wait(waiting)} for the authority's word, or to reach a receiver, and that needs this key: let them "
-                "come to their end (fe outbox list, fe counterparty list)"
+                Text(
+                    f"{_wait(waiting).en} for the authority's word, or to reach a receiver, and that needs this key: "
+                    "let them come to their end",
+                    f"{_wait(waiting).es} de la respuesta de la DGII o de llegar a su receptor, y eso necesita esta "
+                    "clave: deje que terminen",
+                ),
+                "fe outbox list, fe counterparty list",
             )
-    detail = {"certificateId": str(certificate_id)}
-    await audit.record(conn, action, "certificate remove", tenant.tenant_id, None, detail)
     is_kept = await certificates.x509(conn, tenant.tenant_id, certificate_id) is not None
     return await _certificate(conn, tenant, certificate_id), is_kept
 
@@ -198,12 +272,23 @@ def _read(vault: Vault, encrypted: EncryptedCertificate) -> bytes | None:
         return None
 
 
-_LET_THEM = "let them be signed first, or give them up (fe outbox list, fe outbox discard)"
+_LET_THEM = Text("let them be signed first, or give them up", "espere a que se firmen o descártelos")
+_OUTBOX = "fe outbox list, fe outbox discard"
 
 
-def _wait(waiting: int) -> str:
-    return "1 document waits" if waiting == 1 else f"{waiting} documents wait"
+def _wait(waiting: int) -> Text:
+    if waiting == 1:
+        return Text("1 document waits", "1 documento está pendiente")
+    return Text(f"{waiting} documents wait", f"{waiting} documentos están pendientes")
+
+
+def _no_user(tenant: Tenant, user: User) -> NoReturn:
+    raise Unknown(Text(f"tenant {tenant.name!r} has no user {user.email!r}", f"no existe el usuario «{user.email}»"))
 
 
 def _no_certificate(tenant: Tenant, certificate_id: CertificateId) -> NoReturn:
-    raise Unknown(f"tenant {tenant.name!r} has no certificate {certificate_id}")
+    raise Unknown(
+        Text(
+            f"tenant {tenant.name!r} has no certificate {certificate_id}", f"no existe el certificado {certificate_id}"
+        )
+    )

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from fe.identifiers import ApiKeyId, TenantId
 from fe.store import keys
-from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.db import Conn
 
 #: Every scope there is, in the order of interface.md#scopes.
 SCOPES = (
@@ -71,16 +71,13 @@ def scopes_at_login(scopes: Iterable[str]) -> list[str]:
     return [scope for scope in SCOPES if scope in granted]
 
 
-async def revoke_key(db: Database, tenant_id: TenantId, api_key_id: ApiKeyId, at: datetime) -> bool:
-    """Revoke a key for good and tell every process; False when the tenant has no such active key.
+async def revoke_key(conn: Conn, tenant_id: TenantId, api_key_id: ApiKeyId, at: datetime) -> bool:
+    """Revoke a key for good and tell every process as it is done; False when the tenant has no such active key.
 
-    The notification only makes it immediate: a process that misses it stops the key by itself within 30 s.
+    One transaction's work. The notification only makes it immediate: a process that misses it stops the key by itself
+    within 30 s.
     """
-    revoked = await db.run(keys.revoke, tenant_id, api_key_id, at)
+    revoked = await keys.revoke(conn, tenant_id, api_key_id, at)
     if revoked:
-        await db.run(_tell, api_key_id)
+        await conn.execute("SELECT pg_notify(%s, %s)", (REVOKED_CHANNEL, api_key_id))
     return revoked
-
-
-async def _tell(conn: Conn, api_key_id: ApiKeyId) -> None:
-    await conn.execute("SELECT pg_notify(%s, %s)", (REVOKED_CHANNEL, api_key_id))

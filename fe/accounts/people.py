@@ -1,15 +1,17 @@
-"""People who log in: their passwords, and making them."""
+"""People who log in: their passwords, making them, and the links that set a password anew."""
 
-from datetime import datetime
+import hashlib
+import secrets
+from datetime import datetime, timedelta
 
 import trio
 from argon2 import PasswordHasher, profiles
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from fe.accounts.provision import NameTaken
 from fe.ecf.ids import new_id
+from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import PersonId
-from fe.store.portal import people
+from fe.store.portal import credentials, logins, people, resets, sessions
 from fe.store.portal.people import Person
 from fe.store.postgres.db import Conn
 
@@ -19,6 +21,16 @@ _HASHER = PasswordHasher.from_parameters(profiles.RFC_9106_LOW_MEMORY)
 _AT_ONCE = trio.CapacityLimiter(2)
 #: What a password is compared with where there is none, so that it takes as long to say so.
 _NOBODY = _HASHER.hash("nobody has this password")
+
+#: For how long a link sets a password anew.
+RESET_LIFE = timedelta(days=1)
+_LONGEST_ADDRESS = 254
+_LONGEST_NAME = 200
+
+LINK_OVER = Text(
+    "This link is not good any more: it was used, withdrawn, or is too old. Ask for another.",
+    "Este enlace ya no sirve: se usó, se retiró o es demasiado antiguo. Pida otro.",
+)
 
 
 async def hash_password(password: str) -> str:
@@ -39,6 +51,32 @@ async def is_password(stored: str | None, given: str) -> bool:
     return await trio.to_thread.run_sync(verify, limiter=_AT_ONCE)
 
 
+class PersonRefused(LocalizedError):
+    """What was asked for cannot be done with this person; nothing was changed. The message says why."""
+
+
+def require_address(email: str) -> str:
+    """Take an e-mail address as it was typed, without the blanks around it. Raises PersonRefused for what is none."""
+    name, at, domain = email.strip().partition("@")
+    whole = f"{name}@{domain}"
+    if not (name and at and domain) or len(whole) > _LONGEST_ADDRESS or not whole.isprintable() or " " in whole:
+        raise PersonRefused(Text("This is not an e-mail address.", "Esto no es una dirección de correo electrónico."))
+    return whole
+
+
+def require_name(name: str) -> str:
+    """Take a name as it was typed. Raises PersonRefused for what is none."""
+    plain = " ".join(name.split())
+    if not 1 <= len(plain) <= _LONGEST_NAME or not plain.isprintable():
+        raise PersonRefused(
+            Text(
+                f"The name should have 1 to {_LONGEST_NAME} letters.",
+                f"El nombre debe tener entre 1 y {_LONGEST_NAME} letras.",
+            )
+        )
+    return plain
+
+
 async def create_person(
     conn: Conn,
     email: str,
@@ -49,13 +87,74 @@ async def create_person(
     is_operator: bool = False,
     now: datetime,
 ) -> Person:
-    """Create somebody who may log in. Raises NameTaken."""
+    """Create somebody who may log in. Raises PersonRefused. To make an operator takes an operator's rights."""
     person_id = PersonId(new_id(now))
     made = await people.create(
-        conn, person_id, email, name, language=language, password_hash=password_hash, is_operator=is_operator, at=now
+        conn,
+        person_id,
+        require_address(email),
+        require_name(name),
+        language=language,
+        password_hash=password_hash,
+        at=now,
     )
     if not made:
-        raise NameTaken(f"there is somebody with the address {email!r} already")
-    found = await people.by_email(conn, email)
+        raise PersonRefused(
+            Text(
+                f"There is somebody with the address {email} already.",
+                f"Ya hay alguien con la dirección {email}.",
+            )
+        )
+    if is_operator:
+        await people.set_operator(conn, person_id, is_operator)
+    found = await people.by_id(conn, person_id)
     assert found is not None
     return found
+
+
+async def find_person(conn: Conn, email: str) -> Person:
+    """Find somebody by address, letter case apart. Raises PersonRefused."""
+    found = await people.by_email(conn, email)
+    if found is None:
+        raise PersonRefused(
+            Text(f"There is nobody with the address {email}.", f"No hay nadie con la dirección {email}.")
+        )
+    return found
+
+
+async def end_everything(conn: Conn, person_id: PersonId, but: bytes = b"") -> int:
+    """End all sessions of a person but one, and what is half way to one. Tells how many sessions ended."""
+    await logins.end_all(conn, person_id)
+    return await sessions.end_others(conn, person_id, but)
+
+
+async def set_password(conn: Conn, person_id: PersonId, password_hash: str, but: bytes = b"") -> None:
+    """Keep a new password, and end all sessions but one: whoever knew the old one is out."""
+    await credentials.set_password(conn, person_id, password_hash)
+    await end_everything(conn, person_id, but)
+
+
+def hash_token(token: str) -> bytes:
+    """Hash what stands in a link, or in a cookie, for keeping: 256 random bits need no salt."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).digest()
+
+
+def new_token() -> str:
+    """Make what stands in a link, or in a cookie."""
+    return secrets.token_urlsafe(32)
+
+
+async def issue_reset(conn: Conn, person: Person, by_whom: str, now: datetime) -> str:
+    """Make a link by which a person sets a password anew, good for a day and once; those before are void."""
+    token = new_token()
+    await resets.issue(conn, hash_token(token), person.person_id, by_whom=by_whom, at=now, until=now + RESET_LIFE)
+    return token
+
+
+async def reset_password(conn: Conn, token: str, password_hash: str, now: datetime) -> Person:
+    """Set the password by a link, use the link up, and end all sessions. Raises PersonRefused."""
+    person = await resets.find(conn, hash_token(token), now)
+    if person is None or not await resets.spend(conn, hash_token(token), now):
+        raise PersonRefused(LINK_OVER)
+    await set_password(conn, person.person_id, password_hash)
+    return person

@@ -20,6 +20,7 @@ from fe.ecf.document import Document, NotADocument
 from fe.ecf.ids import new_id
 from fe.ecf.problems import Problem
 from fe.ecf.schema import validate
+from fe.ecf.texts import Text
 from fe.identifiers import CertificateId, UserId
 from fe.store import certificates, keys, tenants
 from fe.store.certificates import CertificateRecord, EncryptedCertificate
@@ -30,10 +31,19 @@ from fe.store.tenants import Tenant, User
 from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
 
 _ISSUER = "Encabezado.Emisor"
+#: How long the name of a tenant or of a key may be.
+LONGEST_NAME = 200
 
 
 class ProvisioningRefused(Exception):
-    """What was asked for cannot be; nothing was written. The message says why and may be shown to anybody."""
+    """What was asked for cannot be; nothing was written.
+
+    `text` says why, to anybody. As `str` it is for who types commands: in English, with those that help.
+    """
+
+    def __init__(self, text: Text | str, commands: str = "") -> None:
+        self.text = text if isinstance(text, Text) else Text(text, text)
+        super().__init__(f"{self.text} ({commands})" if commands else str(self.text))
 
 
 class NameTaken(ProvisioningRefused):
@@ -48,14 +58,25 @@ class BadIssuer(ProvisioningRefused):
     """Fiscal data that no document could carry. `problems` has every reason."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__("; ".join(_say(problem) for problem in problems[:5]))
+        said = [say_problem(problem) for problem in problems[:5]]
+        super().__init__(Text("; ".join(each.en for each in said), "; ".join(each.es for each in said)))
         self.problems = tuple(problems)
 
 
-def _say(problem: Problem) -> str:
-    where = problem.path.removeprefix(f"{_ISSUER}.") or _ISSUER
-    text = problem.message if where in problem.message else f"{where}: {problem.message}"
-    return f"{text} ({problem.expected})" if problem.expected else text
+def field_of(problem: Problem) -> str:
+    """Which field of Emisor a problem of a BadIssuer is about, with what is below it; empty: of none."""
+    return problem.path.removeprefix(_ISSUER).removeprefix(".")
+
+
+def say_problem(problem: Problem) -> Text:
+    """What is wrong with a field, its name before it and what it should be behind it."""
+    where = field_of(problem) or _ISSUER
+    return Text(*(_said(where, text, problem.expected) for text in (problem.message, problem.message_es)))
+
+
+def _said(where: str, message: str, expected: str | None) -> str:
+    text = message if where in message else f"{where}: {message}"
+    return f"{text} ({expected})" if expected else text
 
 
 async def create_tenant(
@@ -65,7 +86,11 @@ async def create_tenant(
     check_issuer(issuer, today)
     tenant = await tenants.create(conn, name, issuer, consumer_summary)
     if tenant is None:
-        raise NameTaken(f"there is a tenant {name!r} already")
+        raise NameTaken(
+            Text(
+                f"there is a tenant {name!r} already", f"ya hay una empresa con el nombre «{name}» en esta instalación"
+            )
+        )
     return tenant
 
 
@@ -73,7 +98,7 @@ async def find_tenant(conn: Conn, name: str) -> Tenant:
     """Find a tenant by its exact name. Raises Unknown."""
     tenant = await tenants.by_name(conn, name)
     if tenant is None:
-        raise Unknown(f"there is no tenant {name!r}")
+        raise Unknown(Text(f"there is no tenant {name!r}", f"no existe la empresa «{name}»"))
     return tenant
 
 
@@ -85,13 +110,13 @@ async def create_user(
     Raises ProvisioningRefused, of which BadIssuer and NameTaken are kinds.
     """
     name, at, domain = email.partition("@")
-    if not (name and at and domain) or len(email) > 254 or any(c.isspace() for c in email):
-        raise ProvisioningRefused(f"{email!r} is not an e-mail address")
+    if not (name and at and domain and email.isprintable()) or len(email) > 254 or " " in email:
+        raise ProvisioningRefused(Text(f"{email!r} is not an e-mail address", f"«{email}» no es un correo electrónico"))
     if issuer_override is not None:
         check_issuer({**tenant.issuer, **issuer_override}, now.astimezone(ZONE).date())
     user = await tenants.create_user(conn, tenant.tenant_id, UserId(new_id(now)), email, issuer_override)
     if user is None:
-        raise NameTaken(f"tenant {tenant.name!r} has a user {email!r} already")
+        raise NameTaken(Text(f"tenant {tenant.name!r} has a user {email!r} already", f"ya existe el usuario «{email}»"))
     return user
 
 
@@ -99,7 +124,7 @@ async def find_user(conn: Conn, tenant: Tenant, email: str) -> User:
     """Find a tenant's user by address, letter case apart. Raises Unknown."""
     user = await tenants.user_by_email(conn, tenant.tenant_id, email)
     if user is None:
-        raise Unknown(f"tenant {tenant.name!r} has no user {email!r}")
+        raise Unknown(Text(f"tenant {tenant.name!r} has no user {email!r}", f"no existe el usuario «{email}»"))
     return user
 
 
@@ -128,13 +153,27 @@ async def create_key(
 ) -> NewKey:
     """Make an API key of one environment, its secret hashed under `pepper`.
 
-    Raises ProvisioningRefused for an unknown scope, or none.
+    Raises ProvisioningRefused for an unknown scope, or none, and for a name that nobody could read.
     """
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        raise ProvisioningRefused(
+            Text(
+                f"the name should be of at most {LONGEST_NAME} characters, on one line",
+                f"el nombre debe tener {LONGEST_NAME} caracteres como máximo, en una línea",
+            )
+        )
     asked = set(scopes)
     if unknown := asked.difference(SCOPES):
-        raise ProvisioningRefused(f"there is no scope {', '.join(sorted(unknown))}: choose from {', '.join(SCOPES)}")
+        names, every = ", ".join(sorted(unknown)), ", ".join(SCOPES)
+        raise ProvisioningRefused(
+            Text(
+                f"there is no scope {names}: choose from {every}", f"no existe el permiso {names}: elija entre {every}"
+            )
+        )
     if not asked:
-        raise ProvisioningRefused("a key without any scope is of no use")
+        raise ProvisioningRefused(
+            Text("a key without any scope is of no use", "una clave sin ningún permiso no sirve: elija al menos uno")
+        )
     api_key_id, secret = new_api_key()
     granted = [scope for scope in SCOPES if scope in asked]
     record = await keys.create(
@@ -169,7 +208,10 @@ async def add_certificate(
     """
     if opened.not_after <= now:
         raise ProvisioningRefused(
-            f"the certificate expired on {opened.not_after:%Y-%m-%d}: ask your certifier for a new one"
+            Text(
+                f"the certificate expired on {opened.not_after:%Y-%m-%d}: ask your certifier for a new one",
+                f"el certificado venció el {opened.not_after:%d-%m-%Y}: solicite uno nuevo a su certificadora",
+            )
         )
     certificate_id = CertificateId(new_id(now))
     record = CertificateRecord(

@@ -1,5 +1,6 @@
 """Number sequences: what they may be, how they are set, changed and shown. One rule for API and CLI."""
 
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
@@ -14,6 +15,8 @@ from fe.store.postgres.db import Conn
 from fe.store.sequences import Change, Sequence, Unchanged
 
 LARGEST = 9_999_999_999
+#: Whoever moves the next number on by more than this is asked first whether that is meant.
+FAR = 100
 
 PREFIX_WORDS = Text(
     f"prefix must be a valid e-CF type: one of {', '.join(PREFIXES)}",
@@ -46,6 +49,18 @@ class NoSequence(LocalizedError):
             Text(
                 f"no NCF sequence exists for the prefix {prefix}",
                 f"no existe una secuencia de NCF para el prefijo {prefix}",
+            )
+        )
+
+
+class SequenceExists(LocalizedError):
+    """There is a sequence of that prefix already: it can be changed."""
+
+    def __init__(self, prefix: str) -> None:
+        super().__init__(
+            Text(
+                f"there is a sequence for {prefix} already: change that one",
+                f"ya existe una secuencia para {prefix}: cambie esa",
             )
         )
 
@@ -134,6 +149,65 @@ async def change(
                 raise BadSequence(_OUTSIDE) from None
             case _:
                 raise BadSequence(_RANGE) from None
+
+
+async def create(
+    conn: Conn,
+    tenant_id: TenantId,
+    environment: Environment,
+    prefix: str,
+    *,
+    minimum: int,
+    maximum: int,
+    last_day: date | None,
+    is_active: bool,
+    now: datetime,
+) -> Sequence:
+    """Create the sequence of a prefix, in a transaction that is given up when this raises.
+
+    Raises BadSequence, and SequenceExists where there is one already.
+    """
+    check_prefix(prefix)
+    check_range(minimum, maximum)
+    sequence_id = SequenceId(new_id(now))
+    made = await sequences.put(
+        conn,
+        tenant_id,
+        environment,
+        prefix,
+        new_id=sequence_id,
+        minimum=minimum,
+        maximum=maximum,
+        expire_at=end_of(last_day),
+        is_active=is_active,
+        at=now,
+    )
+    if made.sequence_id != sequence_id:
+        raise SequenceExists(prefix)
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOver:
+    """Numbers that nobody has used, and nobody will once a later one was sent."""
+
+    first: int
+    last: int
+    count: int
+
+    @property
+    def is_far(self) -> bool:
+        """Whether they are so many that it may be a slip of the finger."""
+        return self.count > FAR
+
+
+def passed_over(before: Sequence, after: Sequence) -> PassedOver | None:
+    """Tell which numbers a change leaves unused: of the range there was, and of the one it made of it."""
+    was, is_now = before.current_number, after.current_number
+    of_the_old = max(0, min(is_now - 1, before.max_number) - was + 1)
+    of_the_new = max(0, is_now - max(after.min_number, before.max_number + 1, was))
+    count = of_the_old + of_the_new
+    return PassedOver(was, is_now - 1, count) if count else None
 
 
 def show(sequence: Sequence) -> dict[str, Any]:

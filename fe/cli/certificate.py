@@ -7,21 +7,21 @@ from typing import Any
 import click
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from fe.accounts import changes, provision
-from fe.accounts.certifiers import read_certifiers, remarks, revocation
-from fe.cli.dead_letter_options import act, audited
+from fe.accounts import noted, provision
+from fe.accounts.certifiers import examine, read_certifiers
+from fe.accounts.expiry import within
+from fe.cli.dead_letter_options import act, actor, audited, by_option
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, moment, show, show_all, tell
 from fe.cli.secrets import passphrase_option, read_passphrase
 from fe.cli.session import settings_with_database, tenant_option, with_database
 from fe.clock import system_clock
-from fe.ecf.certificate import open_p12
 from fe.ecf.identity import TaxIdKind, tax_id
-from fe.ecf.revocation import Revocation
 from fe.ecf.selfmade import self_made, to_p12
 from fe.hsm import open_vault
 from fe.identifiers import CertificateId
-from fe.store import certificates
+from fe.issuing.who_signs import Signs, who_signs
+from fe.store import certificates, tenants
 from fe.store.certificates import CertificateRecord
 from fe.store.postgres.db import Conn, Database
 
@@ -36,8 +36,11 @@ def certificate() -> None:
 @tenant_option
 @click.option("--user", "email", metavar="EMAIL", help="Whose it is; without it, the company's.")
 @passphrase_option
+@by_option
 @json_option
-def add(file: Path, tenant_name: str, email: str | None, passphrase_file: Path | None, as_json: bool) -> None:
+def add(
+    file: Path, tenant_name: str, email: str | None, passphrase_file: Path | None, by_whom: str, as_json: bool
+) -> None:
     """Store the .p12 FILE, encrypted, and sign with it from now on. The one used before is retired.
 
     Says at once what speaks against it: self-signed, from nobody in FE_CERTIFIERS_FILE, not made for signing. Where
@@ -45,31 +48,23 @@ def add(file: Path, tenant_name: str, email: str | None, passphrase_file: Path |
     """
     data = file.read_bytes()
     passphrase = read_passphrase(passphrase_file)
-    opened = open_p12(data, passphrase)
     settings = settings_with_database()
     vault = open_vault(settings)
     certifiers = read_certifiers(settings.certifiers_file)
-    now = system_clock()
-    hosts = settings.hosts_of_revocation()
-    answer = revocation(opened.certificate, certifiers, hosts, now=now) if hosts else None
-    if answer is not None and answer.state is Revocation.REVOKED:
-        raise Failure(answer.says)
-    found = remarks(opened.certificate, certifiers, now)
-    if answer is not None and answer.state is Revocation.UNKNOWN:
-        found.append(f"whether it was revoked is not known: {answer.says}")
+    examined = examine(data, passphrase, certifiers, settings.hosts_of_revocation(), now=system_clock())
 
     async def task(conn: Conn) -> CertificateRecord:
         owner = await provision.find_tenant(conn, tenant_name)
         holder = await provision.find_user(conn, owner, email) if email is not None else None
-        return await provision.add_certificate(
-            conn, vault, owner, holder, p12=data, passphrase=passphrase, opened=opened, now=system_clock()
+        return await noted.add_certificate(
+            conn, actor(by_whom), vault, owner, holder, p12=data, passphrase=passphrase, opened=examined.opened
         )
 
     async def work(db: Database) -> CertificateRecord:
         return await db.transact(task)
 
     show(_record(with_database(settings, work)), as_json=as_json)
-    for remark in found:
+    for remark in examined.remarks:
         click.echo(f"fe: this certificate: {remark}", err=True)
 
 
@@ -88,7 +83,36 @@ def list_(tenant_name: str, all_: bool, as_json: bool) -> None:
         return await db.run(task)
 
     found = with_database(settings_with_database(), work)
-    show_all([_record(one) for one in found], as_json=as_json, none=f"tenant {tenant_name!r} has no certificate")
+    now = system_clock()
+    records = [{**_record(one), "expiresWithinDays": within(one, now)} for one in found]
+    show_all(records, as_json=as_json, none=f"tenant {tenant_name!r} has no certificate")
+
+
+@certificate.command()
+@tenant_option
+@json_option
+def choice(tenant_name: str, as_json: bool) -> None:
+    """Tell which certificate signs what, and why: receipts that name nobody, and those that name each user (asUser)."""
+
+    async def task(conn: Conn) -> list[Signs]:
+        owner = await provision.find_tenant(conn, tenant_name)
+        records = await certificates.in_use(conn, owner.tenant_id)
+        return who_signs(records, await tenants.users_of(conn, owner.tenant_id), system_clock())
+
+    async def work(db: Database) -> list[Signs]:
+        return await db.run(task)
+
+    found = with_database(settings_with_database(), work)
+    show_all([_choice(each) for each in found], as_json=as_json, none="there is nothing to sign")
+
+
+def _choice(found: Signs) -> dict[str, Any]:
+    return {
+        "asUser": found.user.email if found.user is not None else None,
+        "certificateId": str(found.certificate.certificate_id) if found.certificate is not None else None,
+        "holder": found.certificate.holder if found.certificate is not None else None,
+        "why": found.why.en,
+    }
 
 
 @certificate.command()
@@ -105,7 +129,7 @@ def retire(certificate_id: CertificateId, tenant_name: str, by_whom: str, reason
 
     async def task(conn: Conn) -> CertificateRecord:
         owner = await provision.find_tenant(conn, tenant_name)
-        return await changes.retire_certificate(conn, owner, certificate_id, action)
+        return await noted.retire_certificate(conn, actor(by_whom, action), owner, certificate_id)
 
     async def work(db: Database) -> CertificateRecord:
         return await db.transact(task)
@@ -131,7 +155,7 @@ def remove(certificate_id: CertificateId, tenant_name: str, by_whom: str, reason
 
     async def task(conn: Conn) -> tuple[CertificateRecord, bool]:
         owner = await provision.find_tenant(conn, tenant_name)
-        return await changes.remove_certificate(conn, vault, owner, certificate_id, action)
+        return await noted.remove_certificate(conn, actor(by_whom, action), vault, owner, certificate_id)
 
     async def work(db: Database) -> tuple[CertificateRecord, bool]:
         return await db.transact(task)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from fe.accounts import provision
+from fe.accounts.noted import Actor
 from fe.cli.submission_names import submission_named
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
@@ -101,6 +102,11 @@ def act(by_whom: str, reason: str | None) -> OperatorAction:
     """Whoever acts, for which reason, now; a reason has to be given."""
     now = system_clock()
     return OperatorAction(ActionId(new_id(now)), now, by_whom, given(reason))
+
+
+def actor(by_whom: str, action: OperatorAction | None = None) -> Actor:
+    """Whoever changes what is set up for a tenant, as its people read it (fe/accounts/noted.py)."""
+    return Actor(by_whom, system_clock() if action is None else action.at, "cli", operator=action)
 
 
 def given(reason: str | None) -> str:

@@ -98,6 +98,7 @@ KNOWN_LATER = (
     ("psycopg", "OperationalError", NO_DATABASE),
     ("fe.vault", "VaultError", CONFIGURATION),
     ("fe.accounts.provision", "ProvisioningRefused", FAILED),
+    ("fe.accounts.people", "PersonRefused", FAILED),
     ("fe.accounts.sequences", "BadSequence", FAILED),
     ("fe.accounts.sequences", "NumberSent", FAILED),
     ("fe.webhooks.accounts", "WebhookRefused", FAILED),

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from fe.accounts import provision
-from fe.accounts.keys import SCOPES, revoke_key
+from fe.accounts import noted, provision
+from fe.accounts.keys import SCOPES
 from fe.accounts.provision import NewKey
+from fe.cli.dead_letter_options import actor, by_option
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, moment, show, show_all, tell
 from fe.cli.session import environment_option, settings_with_database, tenant_option, with_database
@@ -31,6 +32,7 @@ def key() -> None:
 @click.option("--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="May be repeated; default: all.")
 @click.option("--name", default="", help="What the key is for.")
 @click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help="Day (UTC) from which it is refused.")
+@by_option
 @json_option
 def create(
     tenant_name: str,
@@ -38,6 +40,7 @@ def create(
     scopes: tuple[str, ...],
     name: str,
     expires: datetime | None,
+    by_whom: str,
     as_json: bool,
 ) -> None:
     """Create a key and show its secret, this once: only a hash of it is kept."""
@@ -49,8 +52,9 @@ def create(
 
     async def task(conn: Conn) -> NewKey:
         owner = await provision.find_tenant(conn, tenant_name)
-        return await provision.create_key(
+        return await noted.create_key(
             conn,
+            actor(by_whom),
             owner,
             environment,
             pepper=pepper,
@@ -75,27 +79,35 @@ def create(
 def list_(tenant_name: str, as_json: bool) -> None:
     """List the tenant's keys, oldest first."""
 
-    async def task(conn: Conn) -> list[ApiKey]:
+    async def task(conn: Conn) -> list[dict[str, Any]]:
         owner = await provision.find_tenant(conn, tenant_name)
-        return await keys.of_tenant(conn, owner.tenant_id)
+        last_uses = await keys.last_uses(conn, owner.tenant_id)
+        return [
+            {**_record(one), "lastUsedAt": last_uses.get(one.api_key_id)}
+            for one in await keys.of_tenant(conn, owner.tenant_id)
+        ]
 
-    async def work(db: Database) -> list[ApiKey]:
+    async def work(db: Database) -> list[dict[str, Any]]:
         return await db.run(task)
 
     found = with_database(settings_with_database(), work)
-    show_all([_record(one) for one in found], as_json=as_json, none=f"tenant {tenant_name!r} has no keys")
+    show_all(found, as_json=as_json, none=f"tenant {tenant_name!r} has no keys")
 
 
 @key.command()
 @click.argument("api_key_id")
 @tenant_option
+@by_option
 @json_option
-def revoke(api_key_id: ApiKeyId, tenant_name: str, as_json: bool) -> None:
+def revoke(api_key_id: ApiKeyId, tenant_name: str, by_whom: str, as_json: bool) -> None:
     """Revoke a key for good. Its tokens stop working at once, at the latest after 30 seconds."""
 
+    async def task(conn: Conn) -> bool:
+        owner = await provision.find_tenant(conn, tenant_name)
+        return await noted.revoke_key(conn, actor(by_whom), owner, api_key_id)
+
     async def work(db: Database) -> bool:
-        owner = await db.run(provision.find_tenant, tenant_name)
-        return await revoke_key(db, owner.tenant_id, api_key_id, system_clock())
+        return await db.transact(task)
 
     if not with_database(settings_with_database(), work):
         raise Failure(f"tenant {tenant_name!r} has no active key {api_key_id!r}")
@@ -133,7 +145,7 @@ def _record(found: ApiKey) -> dict[str, Any]:
     return {
         "apiKeyId": found.api_key_id,
         "environment": found.environment.value,
-        "state": _state(found, system_clock()),
+        "state": found.state(system_clock()),
         "scopes": found.scopes,
         "name": found.name,
         "createdAt": moment(found.created_at),
@@ -141,11 +153,3 @@ def _record(found: ApiKey) -> dict[str, Any]:
         "revokedAt": moment(found.revoked_at),
         "pepper": found.pepper_id,
     }
-
-
-def _state(found: ApiKey, now: datetime) -> str:
-    if found.revoked_at is not None:
-        return "revoked"
-    if found.suspended:
-        return "suspended"
-    return "active" if found.active(now) else "expired"

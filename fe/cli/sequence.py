@@ -5,10 +5,12 @@ from typing import Any
 
 import click
 
-from fe.accounts import provision
+from fe.accounts import noted, provision
 from fe.accounts import sequences as flow
+from fe.cli.dead_letter_options import actor, by_option
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, show, show_all, tell
+from fe.cli.sequence_use import fates, outlook
 from fe.cli.session import environment_option, settings_with_database, tenant_option, with_database
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
@@ -19,7 +21,11 @@ from fe.store.sequences import Change, Sequence
 
 @click.group()
 def sequence() -> None:
-    """Set, list and delete number sequences."""
+    """Set, list and delete number sequences, and see what became of their numbers."""
+
+
+sequence.add_command(outlook)
+sequence.add_command(fates)
 
 
 @sequence.command()
@@ -30,6 +36,7 @@ def sequence() -> None:
 @click.option("--to", "maximum", type=int, default=9_999_999_999, show_default=True, help="Last authorised number.")
 @click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help="Last day it may be used.")
 @click.option("--inactive", is_flag=True, help="Keep it, but do not draw from it.")
+@by_option
 @json_option
 def put(
     prefix: str,
@@ -39,6 +46,7 @@ def put(
     maximum: int,
     expires: datetime | None,
     inactive: bool,
+    by_whom: str,
     as_json: bool,
 ) -> None:
     """Create the sequence of PREFIX (E31, E32, ...), or set all of it anew.
@@ -48,8 +56,9 @@ def put(
 
     async def task(conn: Conn) -> Sequence:
         owner = await provision.find_tenant(conn, tenant_name)
-        return await provision.put_sequence(
+        return await noted.put_sequence(
             conn,
+            actor(by_whom),
             owner,
             environment,
             prefix,
@@ -57,7 +66,6 @@ def put(
             maximum=maximum,
             expires=expires.date() if expires else None,
             is_active=not inactive,
-            now=system_clock(),
         )
 
     async def work(db: Database) -> Sequence:
@@ -76,6 +84,7 @@ def put(
 @click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help="Last day it may be used.")
 @click.option("--no-end", is_flag=True, help="It does not expire.")
 @click.option("--active/--inactive", default=None, help="Whether numbers are drawn from it.")
+@by_option
 @json_option
 def set_(
     prefix: str,
@@ -87,6 +96,7 @@ def set_(
     expires: datetime | None,
     no_end: bool,
     active: bool | None,
+    by_whom: str,
     as_json: bool,
 ) -> None:
     """Change of the sequence of PREFIX only what is named; the rest stays as it is."""
@@ -103,8 +113,11 @@ def set_(
 
     async def task(conn: Conn) -> Sequence:
         owner = await provision.find_tenant(conn, tenant_name)
+        before = await sequences.locked(conn, owner.tenant_id, environment, prefix)
         try:
-            return await flow.change(conn, owner.tenant_id, environment, prefix, changes, now=system_clock())
+            after = await noted.change_sequence(conn, actor(by_whom), owner, environment, prefix, changes)
+            _warn_of_what_is_passed_over(before, after)
+            return after
         except flow.NoSequence:
             raise Failure(_none_for(tenant_name, prefix, environment)) from None
 
@@ -137,14 +150,15 @@ def list_(tenant_name: str, environment: Environment, as_json: bool) -> None:
 @click.argument("prefix")
 @tenant_option
 @environment_option
+@by_option
 @json_option
-def delete(prefix: str, tenant_name: str, environment: Environment, as_json: bool) -> None:
+def delete(prefix: str, tenant_name: str, environment: Environment, by_whom: str, as_json: bool) -> None:
     """Delete the sequence of PREFIX. Receipts that were issued from it are not touched."""
 
     async def task(conn: Conn) -> bool:
         flow.check_prefix(prefix)
         owner = await provision.find_tenant(conn, tenant_name)
-        return await sequences.delete(conn, owner.tenant_id, environment, prefix)
+        return await noted.delete_sequence(conn, actor(by_whom), owner, environment, prefix)
 
     async def work(db: Database) -> bool:
         return await db.transact(task)
@@ -159,6 +173,16 @@ def _show(found: Sequence, *, as_json: bool) -> None:
     for remark in flow.remarks(found, system_clock()):
         click.echo(f"warning: {remark.message}", err=True)
     show(_record(found), as_json=as_json)
+
+
+def _warn_of_what_is_passed_over(before: Sequence | None, after: Sequence) -> None:
+    lost = None if before is None else flow.passed_over(before, after)
+    if lost is not None and lost.is_far:
+        click.echo(
+            f"warning: {lost.count} numbers from {lost.first} to {lost.last} stay unused; as long as none was sent from"
+            f" there on, --next {lost.first} goes back",
+            err=True,
+        )
 
 
 def _none_for(tenant_name: str, prefix: str, environment: Environment) -> str:

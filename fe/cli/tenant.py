@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 
 import click
 
-from fe.accounts import changes, provision
-from fe.cli.dead_letter_options import act, audited, by_option, given, words
+from fe.accounts import noted, provision
+from fe.cli.dead_letter_options import act, actor, audited, by_option, given, words
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, moment, show, show_all, tell
 from fe.cli.session import read_object, settings_with_database, with_database
+from fe.cli.tenant_changes import list_changes, show_tenant
 from fe.clock import system_clock
-from fe.ecf.dates import local
 from fe.ecf.identity import TAX_ID_FORM
 from fe.store import issuers, tenants
 from fe.store.issuers import Delegation
@@ -26,6 +26,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 @click.group()
 def tenant() -> None:
     """Create, change, list, disable and enable tenants: whose receipts are issued."""
+
+
+tenant.add_command(show_tenant)
+tenant.add_command(list_changes)
 
 
 def _issuer_options(command: F) -> F:
@@ -63,6 +67,7 @@ def _issuer(rnc: str | None, legal_name: str | None, address: str | None, issuer
     show_default=True,
     help="Whether consumer invoices under the threshold go out as their summary.",
 )
+@by_option
 @json_option
 def create(
     name: str,
@@ -71,14 +76,14 @@ def create(
     address: str | None,
     issuer_file: Path | None,
     consumer_summary: str,
+    by_whom: str,
     as_json: bool,
 ) -> None:
     """Create the tenant NAME with its fiscal data: what becomes Emisor when a client leaves it out."""
     issuer = _issuer(rnc, legal_name, address, issuer_file)
-    today = local(system_clock()).date()
 
     async def work(db: Database) -> Tenant:
-        return await db.transact(provision.create_tenant, name, issuer, consumer_summary, today=today)
+        return await db.transact(noted.create_tenant, actor(by_whom), name, issuer, consumer_summary)
 
     show(_record(with_database(settings_with_database(), work)), as_json=as_json)
 
@@ -92,6 +97,7 @@ def create(
     type=click.Choice(["automatic", "off"]),
     help="Whether consumer invoices under the threshold go out as their summary.",
 )
+@by_option
 @json_option
 def update(
     name: str,
@@ -101,6 +107,7 @@ def update(
     address: str | None,
     issuer_file: Path | None,
     consumer_summary: str | None,
+    by_whom: str,
     as_json: bool,
 ) -> None:
     """Change of the tenant NAME only what is named; in the file of --issuer, null takes a field away.
@@ -111,12 +118,11 @@ def update(
     issuer = _issuer(rnc, legal_name, address, issuer_file) or None
     if new_name is None and issuer is None and consumer_summary is None:
         raise click.UsageError("say what is to change")
-    today = local(system_clock()).date()
 
     async def task(conn: Conn) -> Tenant:
         owner = await provision.find_tenant(conn, name)
-        return await changes.update_tenant(
-            conn, owner, name=new_name, issuer=issuer, consumer_summary=consumer_summary, today=today
+        return await noted.update_tenant(
+            conn, actor(by_whom), owner, name=new_name, issuer=issuer, consumer_summary=consumer_summary
         )
 
     async def work(db: Database) -> Tenant:
@@ -138,7 +144,7 @@ def disable(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
 
     async def task(conn: Conn) -> Tenant:
         owner = await provision.find_tenant(conn, name)
-        await changes.disable_tenant(conn, owner, action)
+        await noted.disable_tenant(conn, actor(by_whom, action), owner, action)
         return await provision.find_tenant(conn, name)
 
     async def work(db: Database) -> Tenant:
@@ -158,7 +164,7 @@ def enable(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
 
     async def task(conn: Conn) -> Tenant:
         owner = await provision.find_tenant(conn, name)
-        await changes.enable_tenant(conn, owner, action)
+        await noted.enable_tenant(conn, actor(by_whom, action), owner, action)
         return await provision.find_tenant(conn, name)
 
     async def work(db: Database) -> Tenant:

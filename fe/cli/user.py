@@ -5,11 +5,10 @@ from typing import Any
 
 import click
 
-from fe.accounts import changes, provision
-from fe.cli.dead_letter_options import act, audited
+from fe.accounts import noted, provision
+from fe.cli.dead_letter_options import act, actor, audited, by_option
 from fe.cli.printing import json_option, show, show_all, tell
 from fe.cli.session import read_object, settings_with_database, tenant_option, with_database
-from fe.clock import system_clock
 from fe.store import tenants
 from fe.store.postgres.db import Conn, Database
 from fe.store.tenants import User
@@ -17,7 +16,7 @@ from fe.store.tenants import User
 
 @click.group()
 def user() -> None:
-    """Create, list and remove a tenant's users: who signs with a certificate of their own (`asUser`)."""
+    """Create, change, list and remove a tenant's users: who signs with a certificate of their own (`asUser`)."""
 
 
 @user.command()
@@ -28,14 +27,45 @@ def user() -> None:
     type=click.Path(path_type=Path),
     help="JSON file with the fields of Emisor that are different on this user's receipts.",
 )
+@by_option
 @json_option
-def create(email: str, tenant_name: str, issuer_override: Path | None, as_json: bool) -> None:
+def create(email: str, tenant_name: str, issuer_override: Path | None, by_whom: str, as_json: bool) -> None:
     """Create the user EMAIL."""
     override = read_object(issuer_override) if issuer_override else None
 
     async def task(conn: Conn) -> User:
         owner = await provision.find_tenant(conn, tenant_name)
-        return await provision.create_user(conn, owner, email, override, now=system_clock())
+        return await noted.create_user(conn, actor(by_whom), owner, email, override)
+
+    async def work(db: Database) -> User:
+        return await db.transact(task)
+
+    show(_record(with_database(settings_with_database(), work)), as_json=as_json)
+
+
+@user.command()
+@click.argument("email")
+@tenant_option
+@click.option(
+    "--issuer-override",
+    type=click.Path(path_type=Path),
+    help="JSON file with the fields of Emisor that are different on this user's receipts; the whole of it.",
+)
+@click.option("--no-override", is_flag=True, help="Nothing is different on this user's receipts.")
+@by_option
+@json_option
+def update(
+    email: str, tenant_name: str, issuer_override: Path | None, no_override: bool, by_whom: str, as_json: bool
+) -> None:
+    """Change what is different on the receipts of the user EMAIL."""
+    if (issuer_override is None) != no_override:
+        raise click.UsageError("say what is different with --issuer-override, or that nothing is with --no-override")
+    override = read_object(issuer_override) if issuer_override else None
+
+    async def task(conn: Conn) -> User:
+        owner = await provision.find_tenant(conn, tenant_name)
+        found = await provision.find_user(conn, owner, email)
+        return await noted.change_user(conn, actor(by_whom), owner, found, override)
 
     async def work(db: Database) -> User:
         return await db.transact(task)
@@ -72,7 +102,7 @@ def remove(email: str, tenant_name: str, by_whom: str, reason: str | None, as_js
     async def task(conn: Conn) -> User:
         owner = await provision.find_tenant(conn, tenant_name)
         found = await provision.find_user(conn, owner, email)
-        await changes.remove_user(conn, owner, found, action)
+        await noted.remove_user(conn, actor(by_whom, action), owner, found)
         return found
 
     async def work(db: Database) -> User:

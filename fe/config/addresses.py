@@ -76,6 +76,20 @@ def collector_problem(url: str) -> str | None:
     return None
 
 
+def openid_problem(issuer: str, *, development: bool) -> str | None:
+    """Say what is wrong with the URL of a provider of identities: passwords and proofs go there."""
+    try:
+        parts = urlsplit(issuer)
+        is_whole = bool(parts.hostname) and parts.port != 0 and not (parts.query or parts.fragment)
+    except ValueError:
+        is_whole = False
+    if not is_whole or "@" in parts.netloc or parts.scheme not in ("http", "https"):
+        return "should be a URL such as https://accounts.example.com"
+    if parts.scheme == "http" and not (development and is_loopback(parts.hostname or "")):
+        return "should begin with https://: who people are would be told in the clear"
+    return None
+
+
 def is_loopback(host: str) -> bool:
     """Tell whether a host is this machine, by its name or address alone."""
     try:

@@ -22,6 +22,7 @@ from fe.config.addresses import (
     is_literal,
     is_loopback,
     is_real_authority,
+    openid_problem,
 )
 from fe.config.errors import ConfigError
 from fe.config.keys import (
@@ -143,6 +144,15 @@ class Settings(BaseSettings):
         " for a second operator, in the portal and in the CLI; 0: nothing does",
     )
 
+    portal_oidc_issuer: str = Field(
+        "", description="OpenID Connect provider that people may log in by (https://...); empty: none"
+    )
+    portal_oidc_client_id: str = Field("", description="what that provider calls this portal")
+    portal_oidc_client_secret: SecretStr | None = Field(
+        None, description="with which the portal proves to it who it is"
+    )
+    portal_oidc_name: str = Field("OpenID", description="how people call that provider: shown on the button")
+
     jwt_keys: NamedKeys | None = Field(None, description="id:hex[,id:hex]; the first signs, all verify")
     api_key_pepper: Peppers | None = Field(
         None, description="hex or id:hex[,id:hex]; keys the hash of every apiSecret; the first hashes, all verify"
@@ -154,7 +164,7 @@ class Settings(BaseSettings):
     webhook_keys: KeyEncryptionKeys | None = Field(
         None,
         description="id:hex[,id:hex]; the first encrypts the secrets and headers of webhooks, all decrypt; for the HTTP"
-        " front, actors and CLI. Without it there are no webhooks",
+        " front, actors, portal and CLI. Without it there are no webhooks",
     )
 
     pkcs11_module: Path | None = Field(
@@ -319,7 +329,10 @@ def load_settings(**overrides: Any) -> Settings:
         found = error.errors(include_input=False, include_url=False)
         raise ConfigError("; ".join(_describe(problem["loc"], problem["msg"]) for problem in found)) from None
     require_different(settings.secrets())
-    problems = (_only_in_development, _authority_problems, _proxy_problems, _processor_problems, _tracing_problems)
+    problems = (
+        *(_only_in_development, _authority_problems, _proxy_problems, _processor_problems, _tracing_problems),
+        _openid_problems,
+    )
     if wrong := [one for problems_of in problems for one in problems_of(settings)]:
         raise ConfigError("; ".join(wrong))
     return _with_development_secrets(settings) if settings.development else settings
@@ -406,6 +419,18 @@ def _processor_problems(settings: Settings) -> list[str]:
 def _tracing_problems(settings: Settings) -> list[str]:
     problem = collector_problem(settings.tracing_url) if settings.tracing_url else None
     return [] if problem is None else [f"FE_TRACING_URL {problem}"]
+
+
+def _openid_problems(settings: Settings) -> list[str]:
+    """Say why the provider of identities cannot be trusted to be it."""
+    issuer = settings.portal_oidc_issuer
+    if not issuer:
+        return []
+    problem = openid_problem(issuer, development=settings.development)
+    found = [] if problem is None else [f"FE_PORTAL_OIDC_ISSUER {problem}"]
+    if not settings.portal_oidc_client_id:
+        found.append("FE_PORTAL_OIDC_CLIENT_ID is not set: what does the provider call this portal?")
+    return found
 
 
 def _describe(where: tuple[int | str, ...], message: str) -> str:

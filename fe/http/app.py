@@ -49,7 +49,7 @@ from fe.http.tokens import Tokens
 from fe.http.usage import UsageHandlers
 from fe.http.webhooks import WebhookHandlers
 from fe.identifiers import TenantId
-from fe.issuing.accept import Acceptance
+from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import OFF, Tracing
 from fe.monitoring.ways import SubmissionLog
@@ -149,12 +149,7 @@ class HttpDeps:
             tenant_requests=settings.tenant_requests,
             large_processes=settings.large_processes,
             max_waiting=max(settings.max_connections // 2, 1),
-            quota=Quota(
-                documents_a_minute=settings.tenant_documents_a_minute,
-                documents_a_day=settings.tenant_documents_a_day,
-                bytes_a_minute=settings.tenant_bytes_a_minute,
-                bytes_a_day=settings.tenant_bytes_a_day,
-            ),
+            quota=Quota.from_settings(settings),
             webhook_quota=Quota(documents_a_minute=settings.tenant_webhook_calls_a_minute),
         )
 
@@ -192,9 +187,9 @@ class Api:
         )
         answers = Buckets(max(deps.tenant_requests / 2, 1))
         self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots, answers)
-        self._acceptance = Acceptance(db, deps.wakeups)
         self._apart = Apart(deps.large_processes, metrics)
         quotas, log = Quotas(deps.quota, metrics), SubmissionLog(deps.submission_log)
+        self._submitting = Submitting(db, deps.wakeups, metrics, log)
         self.routes = every_route(
             PREFIX,
             Docs(f"{PREFIX}/docs"),
@@ -203,13 +198,12 @@ class Api:
             Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies, deps.attempt_limits),
             Invoices(
                 db,
-                self._acceptance,
+                self._submitting,
                 self.waiting,
                 quotas,
                 self._apart,
                 clock,
                 metrics,
-                log,
                 simulated=deps.authority_simulated,
             ),
             ReceivedHandlers(db),
@@ -295,7 +289,7 @@ class Api:
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Do what the front does beside requests, until cancelled."""
-        async with self._acceptance.running(), self._apart.running(), trio.open_nursery() as nursery:
+        async with self._submitting.running(), self._apart.running(), trio.open_nursery() as nursery:
             nursery.start_soon(self._states.listen)
             nursery.start_soon(self._counters.run)
             nursery.start_soon(self._prune)

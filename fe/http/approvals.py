@@ -1,15 +1,12 @@
 """Decisions on received documents over HTTP: approving and rejecting."""
 
-from datetime import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 import trio
 
-from fe import failpoints
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
-from fe.ecf.dates import show_day
 from fe.http import messages
 from fe.http.approval_models import APPROVAL_TAKEN, ApprovalTaken
 from fe.http.calls import ApiReply, Call
@@ -20,23 +17,18 @@ from fe.http.quotas import Quotas
 from fe.http.request_bodies import read_body
 from fe.http.request_models import ApproveReceived, RejectReceived
 from fe.identifiers import TenantId
-from fe.issuing.accept import admit
+from fe.issuing.decide import decision_on, take_in
 from fe.issuing.prepare import Draft
 from fe.lifecycle import Stage, Status
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.ways import SubmissionLog
 from fe.store import approvals, received
-from fe.store.approvals import Decision, DecisionOutcome, DecisionResult
+from fe.store.approvals import DecisionOutcome, DecisionResult
 from fe.store.postgres.db import Database
-from fe.store.postgres.errors import Contended, LockNotHad
 from fe.store.queue.wakeups import Wakeups
 from fe.store.received import ReceivedRecord
-from fe.store.submissions import NewSubmission
 
 B = TypeVar("B", ApproveReceived, RejectReceived)
-
-#: How often a decision is tried that met another one.
-_TRIES = 3
 
 
 class ApprovalHandlers:
@@ -76,20 +68,14 @@ class ApprovalHandlers:
             raise ApiError(403, messages.received_elsewhere(record.environment))
         reason = body.reason if isinstance(body, RejectReceived) else None
         now = self._clock()
-        new = admit(
-            Draft(
-                format="structured",
-                payload=_acecf(record, reason),
-                client_request_id=body.clientRequestId,
-                as_user=body.asUser,
-                as_user_id=body.user_id,
-            ),
-            caller.tenant_id,
-            caller.environment,
-            caller.api_key_id,
-            now,
+        asked = Draft(
+            format="structured",
+            client_request_id=body.clientRequestId,
+            as_user=body.asUser,
+            as_user_id=body.user_id,
         )
-        decided = await self._take_in(Decision(record.received_id, reason is None, reason), new, now)
+        decision, new = decision_on(record, reason, caller.tenant_id, caller.api_key_id, now, asked=asked)
+        decided = await take_in(lambda: self._db.run_for(new.tenant_id, approvals.decide, decision, new, now))
         _refuse(decided, approved=reason is None)
         is_new = decided.outcome is DecisionOutcome.ACCEPTED
         if is_new:
@@ -111,48 +97,12 @@ class ApprovalHandlers:
             raise ApiError(404, messages.NO_RECEIVED)
         return record
 
-    async def _take_in(self, decision: Decision, new: NewSubmission, now: datetime) -> DecisionResult:
-        for tries_left in reversed(range(_TRIES)):
-            failpoints.reached("deciding")
-            try:
-                decided = await self._db.run_for(new.tenant_id, approvals.decide, decision, new, now)
-                break
-            except Contended as error:
-                if not tries_left or isinstance(error, LockNotHad):
-                    raise
-        failpoints.reached("decided")
-        return decided
-
-
-def _acecf(record: ReceivedRecord, reason: str | None) -> dict[str, Any]:
-    """The approval of a document, or the rejection; version and moment are filled in when it is signed."""
-    detail = {
-        "RNCEmisor": record.issuer_rnc,
-        "eNCF": record.e_ncf,
-        "FechaEmision": show_day(record.issued_on),
-        "MontoTotal": f"{record.total:.2f}",
-        "RNCComprador": record.buyer_rnc,
-        "Estado": "1" if reason is None else "2",
-    }
-    if reason is not None:
-        detail["DetalleMotivoRechazo"] = reason
-    return {"ACECF": {"DetalleAprobacionComercial": detail}}
-
 
 def _refuse(decided: DecisionResult, *, approved: bool) -> None:
     """Raise ApiError (409) when something else was said before."""
-    match decided.outcome:
-        case DecisionOutcome.CONTRARY:
-            raise ApiError(
-                409,
-                messages.decided_otherwise(
-                    approved=not approved, tax_log_id=decided.submission_id, status=decided.status
-                ),
-            )
-        case DecisionOutcome.ELSEWHERE:
-            raise ApiError(409, messages.decision_under_way(decided.submission_id, decided.status))
-        case DecisionOutcome.TAKEN:
-            raise ApiError(409, messages.request_id_taken(decided.submission_id))
+    wrong = messages.of_decision(decided, approved=approved)
+    if wrong is not None:
+        raise ApiError(409, wrong)
 
 
 def _serialize(record: ReceivedRecord, approved: bool, decided: DecisionResult, language: Language) -> ApprovalTaken:

@@ -14,7 +14,7 @@ from fe.ecf.parse import MAX_BYTES, refuse_crowd
 from fe.ecf.problems import Problem
 from fe.http import messages
 from fe.http.calls import ApiReply, Call, Caller
-from fe.http.document_slots import AT_ONCE, DocumentSlots
+from fe.http.document_slots import DocumentSlots
 from fe.http.errors import ApiError, describe, refusal
 from fe.http.languages import Language, serialize_problems
 from fe.http.large_invoices import LargeInvoice
@@ -48,15 +48,14 @@ from fe.http.serializers import (
     serialize_record,
     takes_approval,
 )
-from fe.issuing.accept import Acceptance, remarks
-from fe.issuing.issuers import ForbiddenIssuer, KnownIssuers
+from fe.issuing.accept import remarks
+from fe.issuing.issuers import ForbiddenIssuer
 from fe.issuing.large import LARGE_BYTES, is_large
-from fe.issuing.rates import KnownRates
-from fe.issuing.validate import DraftInThreads, ToValidate, is_fatal, validate
+from fe.issuing.submitting import Submitting, WouldNotBeSent
+from fe.issuing.validate import DraftInThreads, ToValidate, is_fatal
 from fe.lifecycle import Status
 from fe.monitoring.metrics import Metrics
-from fe.monitoring.ways import SubmissionLog
-from fe.store import counterparty, history, submissions, tenant_context
+from fe.store import counterparty, history, submissions
 from fe.store.postgres.db import Database
 from fe.store.submissions import Accepted, NewSubmission, Record
 
@@ -71,36 +70,26 @@ class Invoices:
     def __init__(
         self,
         db: Database,
-        acceptance: Acceptance,
+        submitting: Submitting,
         waiting: LongPolls,
         quotas: Quotas,
         apart: Apart,
         clock: Clock,
         metrics: Metrics,
-        log: SubmissionLog,
         *,
         simulated: bool = False,
     ) -> None:
         """Take what it works with; `simulated`: the authority is its simulator, and does what clients ask of it."""
         self._simulated = simulated
         self._db = db
-        self._acceptance = acceptance
+        self._submitting = submitting
         self._waiting = waiting
         self._quotas = quotas
         self._apart = apart
         self._clock = clock
         self._metrics = metrics
-        self._log = log
-        self._accepted = {
-            (environment, form): metrics.accepted.labels(environment, form)
-            for environment in Environment
-            for form in ("xml", "structured")
-        }
-        self._readers = trio.CapacityLimiter(AT_ONCE)
         self._slots = DocumentSlots(metrics)
         self._totals = history.Totals()
-        self._rates = KnownRates(db)
-        self._issuers = KnownIssuers(db)
 
     async def create(self, call: Call) -> ApiReply:
         """Take a submission in: 202, or 200 with the first one when its clientRequestId was used before."""
@@ -123,25 +112,25 @@ class Invoices:
             async with self._slots.slot(caller.tenant_id, 0 if held else len(raw)):
                 large = LargeInvoice(raw, caller, now, self._apart, key, sandbox=self._is_sandbox(caller))
                 new, strict = await large.take_in()
-                await self._refuse_another_s_name(new)
-                warnings = await self._refuse_what_would_not_be_sent(new, large, caller, now) if strict else []
+                await self._submitting.require_own_name(new)
+                warnings = await self._refuse_what_would_not_be_sent(new, large, now) if strict else []
         else:
             new, draft = read_submission(raw, caller, now, key, self._is_sandbox(caller))
             warnings = []
-            await self._refuse_another_s_name(new)
+            await self._submitting.require_own_name(new)
             if draft is not None:
                 async with self._slots.slot(caller.tenant_id, len(raw)):
-                    candidate = DraftInThreads(draft, self._readers)
-                    warnings = await self._refuse_what_would_not_be_sent(new, candidate, caller, now)
+                    candidate = DraftInThreads(draft, self._submitting.threads)
+                    warnings = await self._refuse_what_would_not_be_sent(new, candidate, now)
         # A client that leaves cancels this handler at its next checkpoint when the request came through Quart; on the
         # fast path nobody notices before the answer is sent. Either way nothing has happened before the commit; after
         # it the submission is processed, and a repeat with the same clientRequestId is answered with it. A batch that
         # has begun goes on without the client.
         if call.span.context is not None:
             new = replace(new, trace=call.span.context)
-        accepted = await self._acceptance.accept(new, now)
+        accepted = await self._submitting.acceptance.accept(new, now)
         call.span.tell(submission=str(accepted.submission_id), outcome=accepted.outcome)
-        self._note(call, accepted, new)
+        self._submitting.note(accepted, new, call.request_id, call.span.trace_id)
         if accepted.outcome == "deduped":
             return ApiReply(200, DEDUPED.write(_serialize_deduped(accepted, caller, call.language)))
         return ApiReply(202, ACCEPTED.write(_serialize_accepted(accepted, caller, warnings, call.language)))
@@ -169,16 +158,16 @@ class Invoices:
             if isinstance(new, Exception):
                 continue
             try:
-                await self._refuse_another_s_name(new)
+                await self._submitting.require_own_name(new)
                 news.append(new)
             except ForbiddenIssuer as foreign:
                 read[place] = foreign
-        outcomes = iter(zip(news, await self._acceptance.accept_together(news, now), strict=True))
+        outcomes = iter(zip(news, await self._submitting.acceptance.accept_together(news, now), strict=True))
         items: list[BatchItem] = []
         for one in read:
             new_, outcome = (None, one) if isinstance(one, Exception) else next(outcomes)
             if isinstance(outcome, Accepted) and new_ is not None:
-                self._note(call, outcome, new_)
+                self._submitting.note(outcome, new_, call.request_id, call.span.trace_id)
                 items.append(_serialize_taken(outcome, caller, call.language))
             elif isinstance(outcome, Exception):
                 items.append(cast(BatchItem, describe(outcome).fields(call.language)))
@@ -189,28 +178,6 @@ class Invoices:
     def _is_sandbox(self, caller: Caller) -> bool:
         """Tell whether this caller may say what becomes of its receipts: never of production's."""
         return self._simulated and caller.environment is not Environment.ECF
-
-    def _note(self, call: Call, accepted: Accepted, new: NewSubmission) -> None:
-        """Count and tell that one was taken in, or was known."""
-        caller = call.identity
-        if accepted.outcome == "deduped":
-            self._metrics.deduped.labels("same" if accepted.body_matched else "different").inc()
-            self._log.tell(
-                "a submission was handed in again",
-                accepted.submission_id,
-                request_id=call.request_id,
-                trace_id=call.span.trace_id,
-            )
-            return
-        self._accepted[caller.environment, new.format].inc()
-        self._log.tell(
-            "a submission was accepted",
-            accepted.submission_id,
-            request_id=call.request_id,
-            tenant_id=caller.tenant_id,
-            environment=caller.environment,
-            trace_id=call.span.trace_id,
-        )
 
     async def validate(self, call: Call) -> ApiReply:
         """Validate a document as if it were submitted now, and keep nothing."""
@@ -226,9 +193,9 @@ class Invoices:
                     candidate = LargeInvoice(raw, caller, now, self._apart, sandbox=self._is_sandbox(caller))
                 else:
                     read = partial(read_draft, raw, self._is_sandbox(caller))
-                    draft = await trio.to_thread.run_sync(read, limiter=self._readers)
-                    candidate = DraftInThreads(draft, self._readers)
-                problems = await self._validate(candidate, caller, now)
+                    draft = await trio.to_thread.run_sync(read, limiter=self._submitting.threads)
+                    candidate = DraftInThreads(draft, self._submitting.threads)
+                problems = await self._submitting.validate(candidate, caller.tenant_id, caller.environment, now)
         answer: Validation = {"valid": not is_fatal(problems), "problems": serialize_problems(problems, call.language)}
         return ApiReply(200, VALIDATION.write(answer))
 
@@ -317,40 +284,15 @@ class Invoices:
             return None
         return await self._db.run_for(call.identity.tenant_id, submissions.find, wanted)
 
-    async def _validate(self, candidate: ToValidate, caller: Caller, now: datetime) -> list[Problem]:
-        rates = await self._rates()
-        return await validate(self._db, candidate, caller.tenant_id, caller.environment, now, rates, self._issuers)
-
-    async def _refuse_another_s_name(self, new: NewSubmission) -> None:
-        """Refuse what is issued under the RNC of another tenant that is not known to let this one do so.
-
-        A repeat of what was accepted passes: its client is told of the first, whatever was taken back since then.
-        """
-        try:
-            await self._issuers.require(new.tenant_id, new.root, new.issuer_rnc)
-        except ForbiddenIssuer:
-            if new.client_request_id is None or not await self._db.run_for(
-                new.tenant_id, tenant_context.is_known_request, new.environment, new.client_request_id
-            ):
-                raise
-
     async def _refuse_what_would_not_be_sent(
-        self, new: NewSubmission, candidate: ToValidate, caller: Caller, now: datetime
+        self, new: NewSubmission, candidate: ToValidate, now: datetime
     ) -> list[Problem]:
-        """Do for `strict: true` what the worker would do later; a repeat is not validated again. Gives the remarks."""
-        if new.client_request_id is not None and await self._db.run_for(
-            caller.tenant_id, tenant_context.is_known_request, caller.environment, new.client_request_id
-        ):
-            return []
-        problems = await self._validate(candidate, caller, now)
-        if is_fatal(problems):
-            first = problems[0]
-            raise ApiError(
-                400,
-                first.text,
-                problems=serialize_problems(problems),
-            )
-        return problems
+        """Do what `strict: true` asks for. Gives the remarks."""
+        try:
+            return await self._submitting.require_sendable(new, candidate, now)
+        except WouldNotBeSent as refused:
+            problems = refused.problems
+            raise ApiError(400, problems[0].text, problems=serialize_problems(problems)) from None
 
 
 def _serialize_items(records: list[Record], limit: int) -> tuple[list[SubmissionItem], str | None]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 
 from fe.ecf.texts import Text
+from fe.store.approvals import DecisionOutcome, DecisionResult
 
 # --- what statuses are called
 
@@ -352,6 +353,18 @@ def request_id_taken(tax_log_id: object) -> Text:
         f"the clientRequestId was used before, for another submission: taxLogId {tax_log_id}",
         f"el clientRequestId ya se usó, para otro envío: taxLogId {tax_log_id}",
     )
+
+
+def of_decision(decided: DecisionResult, *, approved: bool) -> Text | None:
+    """Say what stands in the way of a decision; None where it was taken in, now or before."""
+    match decided.outcome:
+        case DecisionOutcome.CONTRARY:
+            return decided_otherwise(approved=not approved, tax_log_id=decided.submission_id, status=decided.status)
+        case DecisionOutcome.ELSEWHERE:
+            return decision_under_way(decided.submission_id, decided.status)
+        case DecisionOutcome.TAKEN:
+            return request_id_taken(decided.submission_id)
+    return None
 
 
 # --- webhooks

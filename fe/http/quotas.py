@@ -4,6 +4,7 @@ import math
 from collections import OrderedDict
 from dataclasses import dataclass
 
+from fe.config import Settings
 from fe.http import messages
 from fe.http.errors import ApiError
 from fe.identifiers import TenantId
@@ -24,6 +25,16 @@ class Quota:
     documents_a_day: int = 0
     bytes_a_minute: int = 0
     bytes_a_day: int = 0
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> "Quota":
+        """What FE_TENANT_* say."""
+        return cls(
+            documents_a_minute=settings.tenant_documents_a_minute,
+            documents_a_day=settings.tenant_documents_a_day,
+            bytes_a_minute=settings.tenant_bytes_a_minute,
+            bytes_a_day=settings.tenant_bytes_a_day,
+        )
 
 
 NO_QUOTA = Quota()

@@ -12,6 +12,7 @@ from fe.http import messages
 from fe.http.parameters import parse_moment
 from fe.http.request_bodies import InvalidField, RequestModel
 from fe.identifiers import ClientRequestId, UserId
+from fe.issuing.decide import MAX_REASON
 from fe.issuing.prepare import Draft
 from fe.sandbox import LARGEST_CODE, MAX_SECONDS, WITH_CODE, WITH_SECONDS, AskedOutcome, Simulation
 
@@ -229,7 +230,11 @@ class RejectReceived(ByUser):
 
     reason: Annotated[
         str,
-        Field(min_length=1, max_length=250, description="DetalleMotivoRechazo: the issuer and the authority read it"),
+        Field(
+            min_length=1,
+            max_length=MAX_REASON,
+            description="DetalleMotivoRechazo: the issuer and the authority read it",
+        ),
     ]
 
     @classmethod

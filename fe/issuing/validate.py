@@ -74,6 +74,8 @@ class DraftInThreads:
         self._draft = draft
         self._threads = threads
         self._document: Document | None = None
+        #: As it would be signed, once its problems were looked for.
+        self.completed: Document | None = None
 
     async def survey(self) -> Survey:
         """Read it."""
@@ -83,8 +85,9 @@ class DraftInThreads:
     async def problems(self, known: TenantContext, now: datetime, rates: Rates) -> list[Problem]:
         """Validate what was read."""
         assert self._document is not None
-        work = partial(find_problems, self._draft, self._document, known, now, rates)
-        return await trio.to_thread.run_sync(work, limiter=self._threads)
+        work = partial(examine, self._draft, self._document, known, now, rates)
+        self.completed, problems = await trio.to_thread.run_sync(work, limiter=self._threads)
+        return problems
 
 
 async def validate(
@@ -129,18 +132,31 @@ async def validate(
     return [*_of_the_certificate(candidates, survey, now), *problems]
 
 
-def _of_the_certificate(candidates: Sequence[Candidate], survey: Survey, now: datetime) -> Iterator[Problem]:
+def _of_the_certificate(candidates: Sequence[Candidate], asked: Survey | Draft, now: datetime) -> Iterator[Problem]:
     """Say what the signer would say at that moment, by the very rule that it chooses by."""
     try:
-        choose_certificate(candidates, as_user=survey.as_user, as_user_id=survey.as_user_id, now=now)
+        choose_certificate(candidates, as_user=asked.as_user, as_user_id=asked.as_user_id, now=now)
     except NoCertificate as missing:
         yield no_certificate(missing.text)
+
+
+async def unsigned(db: Database, tenant_id: TenantId, draft: Draft, now: datetime) -> Problem | None:
+    """Say what the signer would say now: that no certificate may sign; None where one may."""
+    known = await db.run_for(tenant_id, tenant_context.candidates)
+    return next(_of_the_certificate(known, draft, now), None)
 
 
 def find_problems(
     draft: Draft, document: Document, known: TenantContext, now: datetime, rates: Rates = RATES
 ) -> list[Problem]:
     """List what is wrong with a document that was read from `draft`; CPU work only, safe in a thread."""
+    return examine(draft, document, known, now, rates)[1]
+
+
+def examine(
+    draft: Draft, document: Document, known: TenantContext, now: datetime, rates: Rates = RATES
+) -> tuple[Document, list[Problem]]:
+    """Do the same, and give the document as it would be signed, too: numbered, and completed as far as can be."""
     drawn = prefix_to_draw(draft.format, document)
     today = local(now).date()
     ends = known.expiries.get(_prefix(document))
@@ -162,7 +178,7 @@ def find_problems(
     if len(problems) > MAX_PROBLEMS:
         more = replace(problem("more-problems", ""), severity=problems[MAX_PROBLEMS].severity)
         problems = [*problems[:MAX_PROBLEMS], more]
-    return problems
+    return prepared.document, problems
 
 
 def is_fatal(problems: list[Problem]) -> bool:

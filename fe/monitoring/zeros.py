@@ -49,7 +49,7 @@ def begin_at_zero(metrics: Metrics) -> None:
         metrics.deduped.labels(kind)
     for outcome in ("opened", "failed"):
         metrics.decrypted.labels(outcome)
-    for bucket in ("address", "key"):
+    for bucket in ("address", "key", "person", "second factor"):
         metrics.lockouts.labels(bucket)
     for limit in SHARES:
         metrics.share_refused.labels(limit)

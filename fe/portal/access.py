@@ -32,6 +32,8 @@ async def let_in(page: Page, visit: Visit) -> Reply | None:
         return redirect(f"/sign-in{_back(visit)}")
     if page.needs is Needs.OPERATE and (not session.person.is_operator or visit.portal.operators is None):
         raise not_found()
+    if page.needs is Needs.OPERATE and session.person.totp_since is None:
+        return redirect("/account/second-factor")
     if page.needs in _MAY:
         visit.of_company = await _company(visit, session.person.person_id)
         if visit.of_company is None:

@@ -96,7 +96,7 @@ class PortalApp:
         except LocalizedError as told:
             return visit.page("refused.html", 409, message=told.text)
         except ProvisioningRefused as refused:
-            return visit.page("refused.html", 409, message=str(refused))
+            return visit.page("refused.html", 409, message=refused.text)
         except DatabaseUnavailable as away:
             _log.warning("the database cannot be reached", reason=str(away))
             visit.session = None  # what the head of a page shows of it may need asking
@@ -161,14 +161,15 @@ class PortalApp:
             raise Refused(403, STALE_FORM)
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Forget sessions and forms that are over, until cancelled."""
-        task_status.started()
-        while True:
-            try:
-                await self.portal.db.run(sessions.forget, self.portal.clock() - 2 * LIFE)
-            except DatabaseUnavailable as away:
-                _log.warning("sessions that are over were not forgotten", reason=str(away))
-            await trio.sleep(_FORGET_SECONDS)
+        """Take receipts in, and forget sessions and forms that are over, until cancelled."""
+        async with self.portal.submitting.running():
+            task_status.started()
+            while True:
+                try:
+                    await self.portal.db.run(sessions.forget, self.portal.clock() - 2 * LIFE)
+                except DatabaseUnavailable as away:
+                    _log.warning("sessions that are over were not forgotten", reason=str(away))
+                await trio.sleep(_FORGET_SECONDS)
 
     def release_waiters(self) -> None:
         """Nobody waits here."""
@@ -231,7 +232,7 @@ def create_portal(portal: Portal) -> QuartTrio:
     def view_of(page: Page | None) -> Callable[..., Any]:
         async def view(**params: Any) -> Response:
             scope = cast(HTTPScope, request.scope)  # there are no WebSockets here
-            scope["state"]["route"] = f"portal {page.name}" if page else "none"
+            scope["state"]["route"] = page.label if page else "none"
             return respond(await running.answer(page, params, scope))
 
         return view

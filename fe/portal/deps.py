@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fe.accounts.openid import OpenId
 from fe.clock import Clock
 from fe.config import Network, Settings
 from fe.ecf.texts import Language
+from fe.http.quotas import Quotas
+from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
 from fe.portal.plan_runner import PlanRunner
 from fe.portal.rendering import Renderer
@@ -29,6 +32,8 @@ class Portal:
     vault: Vault
     peppers: Mapping[str, bytes]
     webhooks: WebhookAccounts | None
+    #: Counts the calls of its webhook that a tenant's people ask for, as the API counts its programs'.
+    webhook_calls: Quotas
     clock: Clock
     metrics: Metrics
     #: The key of form proofs, 32 bytes.
@@ -36,7 +41,12 @@ class Portal:
     #: Under which people reach it: scheme, host and port, without a slash at the end.
     url: str
     renderer: Renderer
+    #: What takes receipts in, as the API does, and how many a company may hand in to this process.
+    submitting: Submitting
+    quotas: Quotas
     trusted_proxies: tuple[Network, ...] = ()
+    #: The provider that people may log in by; None: by password alone.
+    openid: OpenId | None = None
     #: Carries on what operators set going; None where there are no pages of theirs.
     plans: PlanRunner | None = None
 

@@ -43,5 +43,12 @@ class Page:
 
     @property
     def name(self) -> str:
-        """A name for metrics and the router."""
+        """A name for the router."""
         return f"{self.method} {self.path}"
+
+    @property
+    def label(self) -> str:
+        """Under what its requests are counted: its part of the portal, of which there are few; probes as the API's."""
+        if self.path in ("/healthz", "/readyz"):
+            return self.name
+        return f"portal {self.handler.__module__.rpartition('.')[2]}"

@@ -17,7 +17,7 @@ from fe.ecf.dates import ZONE
 from fe.ecf.texts import Language, Text
 from fe.portal.forms import digest
 
-_STATIC = ("portal.css", "portal.js")
+_STATIC = ("portal.css", "portal.js", "receipt.js")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Renderer:
             "said": _said,
             "money": _money,
             "number": _number,
-            "moment": _moment,
+            "moment": show_moment,
             "day": _day,
             "ago": _ago,
         }
@@ -91,7 +91,7 @@ def _number(value: int | None) -> str:
     return "" if value is None else f"{value:,}"
 
 
-def _moment(value: datetime | None) -> str:
+def show_moment(value: datetime | None) -> str:
     """A moment in Santo Domingo, to the second."""
     return "" if value is None else value.astimezone(ZONE).strftime("%d-%m-%Y %H:%M:%S")
 

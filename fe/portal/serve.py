@@ -4,17 +4,20 @@ import os
 import secrets
 import socket
 from collections.abc import Mapping, Sequence
-from urllib.parse import urlsplit
 
 import trio
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from fe.accounts.openid import CALLBACK, OpenId
 from fe.clock import Clock
-from fe.config import ConfigError, Settings, is_loopback, read_networks
+from fe.config import Settings, read_networks
+from fe.http.quotas import Quota, Quotas
 from fe.http.server.listener import serve_http
+from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import Tracing
+from fe.monitoring.ways import SubmissionLog
 from fe.portal.app import create_portal
 from fe.portal.deps import FORMS, Portal
 from fe.portal.plan_runner import PlanRunner
@@ -26,26 +29,6 @@ from fe.store.queue.wakeups import Wakeups
 from fe.store.verdict_notices import VerdictNotices
 from fe.vault import Vault
 from fe.webhooks.accounts import webhook_accounts
-
-
-def require_portal(settings: Settings, role: str) -> None:
-    """See, before anything is started, that people can trust a portal of these settings. Raises ConfigError."""
-    if role == "portal" and not settings.portal_bind:
-        raise ConfigError("FE_PORTAL_BIND is not set: where should people reach the portal?")
-    if role not in ("portal", "all") or not settings.portal_bind:
-        return
-    if not settings.portal_url:
-        if not settings.development:
-            raise ConfigError("FE_PORTAL_URL is not set: under which https:// address do people reach the portal?")
-        if not is_loopback(settings.portal_bind.rpartition(":")[0]):
-            raise ConfigError("FE_DEVELOPMENT is set, and FE_PORTAL_BIND is open to others: listen on 127.0.0.1")
-        return
-    parts = urlsplit(settings.portal_url)
-    plain = parts.scheme in ("https", "http") and parts.hostname and not (parts.path or parts.query or parts.fragment)
-    if not plain or "@" in parts.netloc:
-        raise ConfigError("FE_PORTAL_URL should be an address such as https://portal.example.do, and nothing after it")
-    if parts.scheme == "http" and not (settings.development and is_loopback(parts.hostname or "")):
-        raise ConfigError("FE_PORTAL_URL should begin with https://: passwords and sessions would go in the clear")
 
 
 def portal_url(settings: Settings) -> str:
@@ -63,6 +46,7 @@ def build_portal(
 ) -> Portal:
     """Put together what all pages share. Raises ConfigError."""
     root = next(iter(vault.roots(FORMS).values()))
+    form_key = HKDF(SHA256(), 32, None, FORMS).derive(root)
     return Portal(
         settings=settings,
         db=pools[PORTAL],
@@ -71,13 +55,35 @@ def build_portal(
         vault=vault,
         peppers=settings.peppers(),
         webhooks=webhook_accounts(settings),
+        webhook_calls=Quotas(
+            Quota(documents_a_minute=settings.tenant_webhook_calls_a_minute), metrics, limit="tenant_webhooks"
+        ),
         clock=clock,
         metrics=metrics,
-        form_key=HKDF(SHA256(), 32, None, FORMS).derive(root),
+        form_key=form_key,
         url=portal_url(settings),
         renderer=Renderer(),
+        submitting=Submitting(pools[PORTAL], wakeups, metrics, SubmissionLog(settings.submission_log)),
+        quotas=Quotas(Quota.from_settings(settings), metrics),
         trusted_proxies=read_networks(settings.trusted_proxies),
+        openid=openid_of(settings, form_key),
         plans=None if OPERATOR not in pools else PlanRunner(pools[OPERATOR], _holder(), clock),
+    )
+
+
+def openid_of(settings: Settings, key: bytes) -> OpenId | None:
+    """The provider that people may log in by, as the settings say it."""
+    if not settings.portal_oidc_issuer:
+        return None
+    secret = settings.portal_oidc_client_secret
+    return OpenId(
+        issuer=settings.portal_oidc_issuer,
+        client_id=settings.portal_oidc_client_id,
+        client_secret="" if secret is None else secret.get_secret_value(),
+        name=settings.portal_oidc_name,
+        callback=f"{portal_url(settings)}{CALLBACK}",
+        key=key,
+        proxy=settings.egress_proxy,
     )
 
 

@@ -1,11 +1,11 @@
 """The session of a visit: its token in the cookie, its proof in every form, and how long it lasts."""
 
-import hashlib
 import hmac
-import secrets
 from dataclasses import dataclass
 from datetime import timedelta
 
+from fe.accounts.people import hash_token as hash_token
+from fe.accounts.people import new_token as new_token
 from fe.ecf.texts import Text
 from fe.store.portal.people import Person
 from fe.store.portal.sessions import SessionRecord
@@ -15,10 +15,10 @@ LIFE = timedelta(hours=12)
 IDLE = timedelta(minutes=30)
 #: A session that was noted as in use within this time is not noted again.
 NOTED = timedelta(minutes=1)
+#: How long there is between the first and the second factor, and for coming back from the provider.
+HALFWAY = timedelta(minutes=10)
 #: What is sensitive is for whoever has shown who it is within this time.
 FRESH = timedelta(minutes=10)
-
-_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +34,6 @@ class Session:
         """What the page before wants to be said."""
         said = self.record.notice
         return Text(said["en"], said["es"]) if isinstance(said, dict) else None
-
-
-def new_token() -> str:
-    """Make the token of a session, or of a browser that nobody has logged in with yet."""
-    return secrets.token_urlsafe(_BYTES)
-
-
-def hash_token(token: str) -> bytes:
-    """Hash a token for storing: 256 random bits need no salt."""
-    return hashlib.sha256(token.encode()).digest()
 
 
 def form_proof(key: bytes, token: str) -> str:

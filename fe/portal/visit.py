@@ -8,16 +8,16 @@ from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from uuid import UUID
 
+from fe.accounts import noted
+from fe.accounts.noted import Actor
 from fe.ecf.catalogue import Environment
-from fe.ecf.ids import new_id
 from fe.ecf.texts import Language, Text
 from fe.identifiers import TenantId
 from fe.portal.deps import Portal
 from fe.portal.forms import digest
 from fe.portal.replies import CHANGED_MEANWHILE, SENT_TWICE, Headers, Refused, Reply, not_found, redirect
 from fe.portal.session import Session, form_proof
-from fe.store.portal import changes, sessions
-from fe.store.portal.changes import Change
+from fe.store.portal import sessions
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Conn, Database
 from fe.store.tenants import Tenant
@@ -45,6 +45,11 @@ class Form:
         """The first value of a field, without blanks around it."""
         values = self.fields.get(name)
         return values[0].strip() if values else default
+
+    def verbatim(self, name: str) -> str:
+        """The first value of a field as it was typed: passwords may begin with blanks."""
+        values = self.fields.get(name)
+        return values[0] if values else ""
 
     def every(self, name: str) -> Sequence[str]:
         """All values of a field."""
@@ -137,6 +142,11 @@ class Visit:
         return self.person.person.email
 
     @property
+    def actor(self) -> Actor:
+        """Whoever is here, as one who changes something for the company."""
+        return Actor(self.by_whom, self.now, "portal", self.person.person.person_id)
+
+    @property
     def csrf(self) -> str:
         """What every form has to carry in its field `csrf`."""
         return form_proof(self.portal.form_key, self.token)
@@ -154,13 +164,15 @@ class Visit:
         """
         return await self.portal.db.transact_for(self.tenant_id, partial(self._once, work), *a, **k)
 
+    async def settle(self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *a: P.args, **k: P.kwargs) -> T:
+        """Run `work(conn, ...)` in one transaction that is about whoever is here, once for each form, as `change`."""
+        return await self.portal.db.transact(partial(self._once, work), *a, **k)
+
     async def note(
         self, conn: Conn, action: str, subject: str, before: dict[str, Any] | None, after: dict[str, Any] | None
     ) -> None:
         """Keep what is changed for the company, in the transaction that changes it; nothing secret."""
-        by = self.person.person
-        made = Change(new_id(self.now), self.now, by.email, by.person_id, "portal", action, subject, before, after)
-        await changes.note(conn, self.tenant_id, made)
+        await noted.note(conn, self.company.tenant, self.actor, action, subject, before, after)
 
     async def operate(self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *a: P.args, **k: P.kwargs) -> T:
         """Run `work(conn, ...)` in one transaction with the rights of an operator, once for each form.

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from fe.ecf.catalogue import Environment
 from fe.identifiers import ApiKeyId, TenantId
@@ -31,6 +32,14 @@ class ApiKey:
     def active(self, now: datetime) -> bool:
         """Tell whether the key may be used at `now`: neither revoked nor expired, and its tenant not disabled."""
         return not self.suspended and self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+    def state(self, now: datetime) -> Literal["active", "expired", "revoked", "suspended"]:
+        """Name what it is at `now`; suspended while its tenant is disabled."""
+        if self.revoked_at is not None:
+            return "revoked"
+        if self.suspended:
+            return "suspended"
+        return "active" if self.active(now) else "expired"
 
 
 _COLUMNS = """api_key_id, tenant_id, environment, secret_hash, scopes, name, created_at, expires_at, revoked_at,
@@ -140,3 +149,12 @@ async def revoke(conn: Conn, tenant_id: TenantId, api_key_id: ApiKeyId, at: date
     """Revoke a key for good; False when the tenant has no such active key."""
     cursor = await conn.execute(_REVOKE, {"tenant": tenant_id, "key": api_key_id, "at": at})
     return cursor.rowcount == 1
+
+
+_LAST_USES = "SELECT api_key_id, last_used_at FROM api_key_uses WHERE tenant_id = %(tenant)s"
+
+
+async def last_uses(conn: Conn, tenant_id: TenantId) -> dict[ApiKeyId, datetime]:
+    """Tell when each of a tenant's keys was last used; one that never was is missing."""
+    cursor = await conn.execute(_LAST_USES, {"tenant": tenant_id})
+    return {ApiKeyId(api_key_id): at for api_key_id, at in await cursor.fetchall()}

@@ -151,14 +151,14 @@ class ReceivedRecord:
 _RECORD = """
     SELECT r.received_id, r.environment, r.issuer_rnc, r.issuer_name, r.e_ncf, r.ecf_type, r.buyer_rnc, r.issued_on,
            r.total, r.received_at, coalesce(word.said, 'pending') AS approval_status
-      FROM received AS r
+      FROM {source} AS r
       LEFT JOIN LATERAL (
             SELECT CASE WHEN position('<Estado>1</Estado>'::bytea IN d.content) > 0 THEN 'approved'
                         ELSE 'rejected' END AS said
               FROM submissions AS s
               JOIN submission_documents AS d
                 ON d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'signed'
-             WHERE s.tenant_id = r.tenant_id AND s.e_ncf = r.e_ncf AND s.root = 'ACECF'
+             WHERE s.tenant_id = r.tenant_id AND s.e_ncf = r.e_ncf COLLATE "default" AND s.root = 'ACECF'
                AND s.environment = r.environment AND s.issuer_rnc = r.issuer_rnc
                AND s.status IN ('Aceptado', 'Aceptado Condicional')
              ORDER BY s.submission_id DESC
@@ -168,6 +168,7 @@ _RECORD = """
 # Only what is asked for is in the statement: a condition that may be none makes the planner expect a handful of rows,
 # and sort what are thousands, where a page is to be read off the key.
 _CONDITIONS = {
+    "environment": "r.environment = %(environment)s",
     "since": "r.received_id >= %(first)s",
     "until": "r.received_id <= %(last)s",
     "e_ncf": "r.e_ncf = %(e_ncf)s",
@@ -177,12 +178,16 @@ _CONDITIONS = {
 
 @dataclass(frozen=True, slots=True)
 class ReceivedFilter:
-    """Which documents: received in a period (both ends included, to the millisecond), of a number, of an issuer."""
+    """Which documents: received in a period (both ends included, to the millisecond), of a number, of an issuer.
+
+    And of an environment; None: of all.
+    """
 
     since: datetime | None = None
     until: datetime | None = None
     e_ncf: str | None = None
     issuer_rnc: str | None = None
+    environment: Environment | None = None
 
     def where(self) -> str:
         """What was asked for, as a condition on `received AS r`, beside the tenant's."""
@@ -198,13 +203,17 @@ class ReceivedFilter:
             "last": last,
             "e_ncf": self.e_ncf,
             "issuer_rnc": self.issuer_rnc,
+            "environment": self.environment,
         }
 
 
-_END_OF_PAGE = """
-     ORDER BY r.received_id DESC
-     LIMIT %(limit)s OFFSET %(offset)s
-"""
+# The page first, and then what was said of each on it: what that costs hides from the planner what the page does.
+_PAGE = """(
+            SELECT r.*
+              FROM received AS r
+             WHERE r.tenant_id = %(tenant)s AND {where} AND r.received_id < %(below)s
+             ORDER BY r.received_id DESC
+             LIMIT %(limit)s OFFSET %(offset)s)"""
 
 
 async def listed(
@@ -213,7 +222,7 @@ async def listed(
     """List what was received, newest first, from below an id on."""
     found = conn.cursor(row_factory=record_row(ReceivedRecord))
     values = {**chosen.values(tenant_id), "below": below or LAST_ID, "limit": limit, "offset": offset}
-    page = f"{_RECORD} WHERE r.tenant_id = %(tenant)s AND {chosen.where()} AND r.received_id < %(below)s{_END_OF_PAGE}"
+    page = _RECORD.format(source=_PAGE.format(where=chosen.where())) + " ORDER BY r.received_id DESC"
     await found.execute(page.encode(), values)
     return await found.fetchall()
 
@@ -229,7 +238,7 @@ async def count(conn: Conn, tenant_id: TenantId, chosen: ReceivedFilter) -> int:
     return int(row[0])
 
 
-_ONE = f"{_RECORD} WHERE r.tenant_id = %(tenant)s AND r.received_id = %(received)s"
+_ONE = f"{_RECORD.format(source='received')} WHERE r.tenant_id = %(tenant)s AND r.received_id = %(received)s"
 
 
 async def one(conn: Conn, tenant_id: TenantId, received_id: UUID) -> ReceivedRecord | None:

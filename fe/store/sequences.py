@@ -131,6 +131,9 @@ _ONE = f"""
 """
 
 
+_LOCKED = f"{_ONE} FOR UPDATE"
+
+
 async def change(
     conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str, changes: Change, *, at: datetime
 ) -> Sequence:
@@ -157,6 +160,14 @@ async def change(
     if sequence is None:
         raise Unchanged("none")  # deleted in between
     return sequence
+
+
+async def locked(conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str) -> Sequence | None:
+    """Find the sequence of a prefix; nobody draws from it or changes it until the transaction ends."""
+    cursor = conn.cursor(row_factory=record_row(Sequence))
+    values = {"tenant": tenant_id, "environment": environment, "prefix": prefix}
+    await cursor.execute(_LOCKED, values)
+    return await cursor.fetchone()
 
 
 _LIST = f"""

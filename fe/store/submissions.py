@@ -270,6 +270,21 @@ async def xml(
     return kind, bytes(content)
 
 
+_ORIGINAL = """
+    SELECT content
+      FROM submission_documents
+     WHERE tenant_id = %(tenant)s AND submission_id = %(submission)s AND kind = 'original'
+"""
+
+
+async def original(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> bytes:
+    """Fetch what the client handed in."""
+    cursor = await conn.execute(_ORIGINAL, {"tenant": tenant_id, "submission": submission_id})
+    row = await cursor.fetchone()
+    assert row is not None, "a submission without its original"
+    return bytes(row[0])
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One event of a submission. `kind` is an EventKind, unless a newer release wrote it."""

@@ -67,6 +67,15 @@ async def by_id(conn: Conn, tenant_id: TenantId) -> Tenant | None:
     return await cursor.fetchone()
 
 
+_LOCK = "SELECT 1 FROM tenants WHERE tenant_id = %(tenant)s FOR UPDATE"
+
+
+async def locked(conn: Conn, tenant_id: TenantId) -> Tenant | None:
+    """Find a tenant, and let nobody else change what is set up for it before this transaction ends."""
+    await conn.execute(_LOCK, {"tenant": tenant_id})
+    return await by_id(conn, tenant_id)
+
+
 _ALL = f"{_SHOWN} ORDER BY t.tenant_id"
 
 
@@ -207,6 +216,23 @@ async def users_of(conn: Conn, tenant_id: TenantId) -> list[User]:
     cursor = conn.cursor(row_factory=class_row(User))
     await cursor.execute(_USERS_OF, {"tenant": tenant_id})
     return await cursor.fetchall()
+
+
+_CHANGE_USER = """
+    UPDATE users SET issuer_override = %(override)s
+     WHERE tenant_id = %(tenant)s AND user_id = %(user)s AND removed_at IS NULL
+    RETURNING tenant_id, user_id, email, issuer_override
+"""
+
+
+async def change_user(
+    conn: Conn, tenant_id: TenantId, user_id: UserId, issuer_override: Mapping[str, Any] | None
+) -> User | None:
+    """Change what a user's receipts change in Emisor; None where the tenant has no such user."""
+    cursor = conn.cursor(row_factory=class_row(User))
+    override = Jsonb(dict(issuer_override)) if issuer_override is not None else None
+    await cursor.execute(_CHANGE_USER, {"tenant": tenant_id, "user": user_id, "override": override})
+    return await cursor.fetchone()
 
 
 _REMOVE_USER = "SELECT outcome, waiting FROM remove_user(%(tenant)s, %(user)s, %(at)s)"

@@ -8,7 +8,7 @@ from typing import Literal
 
 from psycopg.rows import class_row, scalar_row
 
-from fe.identifiers import ApiKeyId
+from fe.identifiers import ApiKeyId, PersonId
 from fe.store.postgres.db import Conn
 
 
@@ -24,7 +24,7 @@ ATTEMPT_LIMITS = AttemptLimits()
 WINDOW = timedelta(seconds=60)
 LOCKOUT = timedelta(minutes=15)
 
-Kind = Literal["address", "key"]
+Kind = Literal["address", "key", "person", "second factor"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,16 @@ def bucket_of_address(address: IPv4Address | IPv6Address) -> bytes:
 def bucket_of_key(api_key_id: ApiKeyId) -> bytes:
     """Name the bucket of a key id, whether there is such a key or not."""
     return _name("key", api_key_id)
+
+
+def bucket_of_person(email: str) -> bytes:
+    """Name the bucket of what was typed as somebody's address, whether there is such a person or not."""
+    return _name("person", email.strip().lower())
+
+
+def bucket_of_second_factor(person_id: PersonId) -> bytes:
+    """Name the bucket of somebody's second factor."""
+    return _name("second factor", str(person_id))
 
 
 def _name(kind: Kind, what: str) -> bytes:
@@ -80,6 +90,41 @@ async def attempt(
         },
     )
     return await cursor.fetchone()
+
+
+#: Passwords that may be tried for a person in the window, and one-time passwords in a longer one: those are short.
+PERSON_LIMIT = 5
+SECOND_FACTOR_LIMIT = 5
+SECOND_FACTOR_WINDOW = timedelta(minutes=15)
+
+_COUNT = """
+    SELECT %(kind)s::text AS kind, c.retry_after, c.began
+      FROM count_attempt(%(bucket)b, %(kind)s, %(limit)s, %(window)s, %(lockout)s) AS c
+     WHERE c.retry_after IS NOT NULL
+"""
+
+
+async def attempt_of_person(conn: Conn, address: bytes, bucket: bytes, kind: Kind) -> Lockout | None:
+    """Count an attempt for an address and then, unless that is locked out, for a person or a second factor.
+
+    Returns the lockout that refuses it, or None. What is right is forgiven afterwards (`lift`).
+    """
+    is_second = kind == "second factor"
+    for name, counted, limit, window in (
+        ("address", address, ATTEMPT_LIMITS.address, WINDOW),
+        (
+            kind,
+            bucket,
+            SECOND_FACTOR_LIMIT if is_second else PERSON_LIMIT,
+            SECOND_FACTOR_WINDOW if is_second else WINDOW,
+        ),
+    ):
+        cursor = conn.cursor(row_factory=class_row(Lockout))
+        values = {"kind": name, "bucket": counted, "limit": limit, "window": window, "lockout": LOCKOUT}
+        await cursor.execute(_COUNT, values)
+        if (lockout := await cursor.fetchone()) is not None:
+            return lockout
+    return None
 
 
 _LOCKED_OUT = """
@@ -136,11 +181,12 @@ async def every_lockout(conn: Conn, limit: int) -> list[LockedBucket]:
 _PRUNE = """
     DELETE FROM login_attempts
      WHERE last_at < clock_timestamp() - %(window)s
+       AND (kind <> 'second factor' OR last_at < clock_timestamp() - %(longer)s)
        AND (locked_until IS NULL OR locked_until < clock_timestamp())
 """
 
 
 async def prune(conn: Conn) -> int:
     """Forget the buckets that say nothing any more; returns how many."""
-    cursor = await conn.execute(_PRUNE, {"window": WINDOW})
+    cursor = await conn.execute(_PRUNE, {"window": WINDOW, "longer": SECOND_FACTOR_WINDOW})
     return cursor.rowcount

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from fe.config import Settings
@@ -54,6 +55,8 @@ class Wanted:
     enabled: bool = True
     events: Sequence[str] = DEFAULT_EVENTS
     headers: Mapping[str, str] | None = None
+    #: Names of headers that it has and that stay beside `headers`; one that is there too gets that value.
+    kept: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,16 @@ class EndpointView:
     old_secret_until: datetime | None
     secret: str | None = None
 
+    @property
+    def noted(self) -> dict[str, Any]:
+        """What stands in the tenant's changes: no secret, and of headers their names."""
+        return {
+            "url": self.endpoint.url,
+            "enabled": self.endpoint.enabled,
+            "events": list(self.endpoint.events),
+            "headers": list(self.header_names),
+        }
+
 
 class WebhookAccounts:
     """What can be asked for. Each method is the work of one connection, and leaves nothing half done."""
@@ -75,9 +88,14 @@ class WebhookAccounts:
         self._policy = policy
 
     async def shown(
-        self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime
+        self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime, *, locked: bool = False
     ) -> list[EndpointView]:
-        """Show where the tenant is called in an environment, and in all of them."""
+        """Show where the tenant is called in an environment, and in all of them.
+
+        `locked`: as it is until the transaction of the caller ends.
+        """
+        if locked:
+            await endpoints.lock_changes(conn, tenant_id)
         found = await endpoints.listed(conn, tenant_id)
         return [await self._show(conn, one, at) for one in found if one.environment in (environment, None)]
 
@@ -96,7 +114,9 @@ class WebhookAccounts:
                 return await self._add(conn, tenant_id, environment, replace(wanted, url=url), kinds, at)
             headers = before.headers
             if wanted.headers is not None:
-                headers = self._encrypt_headers(tenant_id, before.endpoint_id, wanted.headers)
+                headers = self._encrypt_headers(
+                    tenant_id, before.endpoint_id, self._beside(before, wanted.kept, wanted.headers)
+                )
             changed = await endpoints.change(
                 conn,
                 tenant_id,
@@ -137,6 +157,13 @@ class WebhookAccounts:
         secret, secret_id = new_secret(), new_id(at)
         encrypted = self._vault.encrypt_secret(tenant_id, secret_id, secret)
         await endpoints.rotate(conn, tenant_id, endpoint.endpoint_id, secret_id=secret_id, secret=encrypted, at=at)
+        return replace(await self._show(conn, endpoint, at), secret=secret)
+
+    async def reveal(self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> EndpointView:
+        """Show the secret in use again: for whoever has just shown who it is. Raises NoWebhook."""
+        endpoint = await self._of(conn, tenant_id, environment)
+        in_use, *_ = await endpoints.secrets(conn, tenant_id, endpoint.endpoint_id, at)
+        secret = self._vault.decrypt_secret(tenant_id, in_use.secret_id, in_use.secret)
         return replace(await self._show(conn, endpoint, at), secret=secret)
 
     async def test(self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> UUID:
@@ -219,6 +246,16 @@ class WebhookAccounts:
             return read_target(wanted.url, self._policy).url, list(dict.fromkeys(kinds))
         except BadTarget as bad:
             raise BadWebhook(bad.text.after("url")) from None
+
+    def _beside(self, endpoint: Endpoint, kept: Sequence[str], headers: Mapping[str, str]) -> Mapping[str, str]:
+        """The headers that stay, and those that are new or get another value. Raises BadWebhook."""
+        opened = dict(self._vault.decrypt_headers(endpoint.tenant_id, endpoint.endpoint_id, endpoint.headers))
+        if missing := [name for name in kept if name not in opened]:
+            raise BadWebhook(
+                Text(f"headers: there is no header {missing[0]!r}", f"headers: no hay una cabecera {missing[0]!r}")
+            )
+        replaced = {name.lower() for name in headers}
+        return {name: opened[name] for name in kept if name.lower() not in replaced} | dict(headers)
 
     def _encrypt_headers(self, tenant_id: TenantId, endpoint_id: UUID, headers: Mapping[str, str]) -> bytes | None:
         try:

@@ -223,13 +223,13 @@ def test_what_speaks_against_a_certificate_is_said() -> None:
     alone = self_made(SIGNER, holder="X", holder_id="00112233445", not_before=NOW - DAY, not_after=NOW + DAY)
 
     assert remarks(mine, [below.certificate], NOW) == []
-    assert remarks(mine, [root.certificate], NOW) == [
+    assert [each.en for each in remarks(mine, [root.certificate], NOW)] == [
         "the certificate was not issued by a trusted certifier (unknown-issuer)"
     ]
-    assert remarks(mine, None, NOW) == [
+    assert [each.en for each in remarks(mine, None, NOW)] == [
         "whether a certifier issued it was not looked at: FE_CERTIFIERS_FILE names none"
     ]
-    assert "self-signed" in remarks(alone.certificate, [root.certificate], NOW)[0]
+    assert "self-signed" in remarks(alone.certificate, [root.certificate], NOW)[0].en
 
 
 def test_a_file_of_certifiers_is_read_or_named(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ import pytest
 import trio
 from cryptography import x509
 
-from fe.accounts import changes, provision
+from fe.accounts import changes, noted, provision
+from fe.accounts.noted import Actor
 from fe.accounts.provision import BadIssuer, NameTaken, ProvisioningRefused, Unknown
 from fe.actors.credentials import CannotOpen, SigningCredentials
 from fe.ecf.catalogue import Environment
@@ -32,8 +33,8 @@ NOW = datetime(2026, 11, 6, 12, tzinfo=UTC)
 TODAY = NOW.date()
 
 
-def act(reason: str = "as agreed") -> OperatorAction:
-    return OperatorAction(ActionId(new_id(NOW)), NOW, "ana", reason)
+def act(reason: str = "as agreed") -> Actor:
+    return Actor("ana", NOW, "cli", operator=OperatorAction(ActionId(new_id(NOW)), NOW, "ana", reason))
 
 
 @pytest.fixture
@@ -63,20 +64,21 @@ async def add(db: Database, tenant: Tenant, user: User | None = None, vault: Vau
 
 
 async def retire(db: Database, tenant: Tenant, certificate: CertificateId) -> None:
-    await db.transact(changes.retire_certificate, tenant, certificate, act())
+    await db.transact(noted.retire_certificate, act(), tenant, certificate)
 
 
 async def remove(db: Database, tenant: Tenant, certificate: CertificateId, vault: Vault = VAULT) -> bool:
-    _, kept = await db.transact(changes.remove_certificate, vault, tenant, certificate, act())
+    _, kept = await db.transact(noted.remove_certificate, act(), vault, tenant, certificate)
     return kept
 
 
 async def audited(db: Database) -> list[str]:
-    """What the audit trail tells of, with operators' acts by their names."""
+    """What the audit trail tells of, with operators' acts by their names; what people read of it apart."""
     found = await rows(db, "SELECT entry::jsonb AS entry FROM audit_trail ORDER BY number")
     return [
         each["entry"]["row"]["action"] if each["entry"]["act"] == "operator_actions insert" else each["entry"]["act"]
         for each in found[1:]
+        if each["entry"]["act"] != "tenant_changes insert"
     ]
 
 
@@ -141,10 +143,10 @@ async def test_a_user_that_is_removed_is_found_no_more_and_what_it_signed_still_
     certificate = await add(operator_db, tenant, user)
     signed = await make_submission(db, tenant.tenant_id, stage=Stage.SEND, certificate_id=certificate)
     with pytest.raises(ProvisioningRefused, match="has a certificate in use: retire it first"):
-        await operator_db.transact(changes.remove_user, tenant, user, act())
+        await operator_db.transact(noted.remove_user, act(), tenant, user)
     await retire(operator_db, tenant, certificate)
 
-    await operator_db.transact(changes.remove_user, tenant, user, act())
+    await operator_db.transact(noted.remove_user, act(), tenant, user)
 
     assert await operator_db.run(tenants.users_of, tenant.tenant_id) == []
     with pytest.raises(Unknown):
@@ -164,7 +166,7 @@ async def test_a_user_that_is_removed_is_found_no_more_and_what_it_signed_still_
     again = await make_user(operator_db, tenant, "Ana@ozama.example")
     assert again.user_id != user.user_id
     with pytest.raises(Unknown):
-        await operator_db.transact(changes.remove_user, tenant, user, act())
+        await operator_db.transact(noted.remove_user, act(), tenant, user)
     assert (await audited(db))[-3:] == ["users update", "user remove", "users insert"]
 
 
@@ -178,10 +180,10 @@ async def test_a_user_is_not_removed_while_a_document_waits_to_be_signed_as_it(
     await make_submission(db, tenant.tenant_id, as_user="somebody@else.example")
 
     with pytest.raises(ProvisioningRefused, match="1 document waits to be signed as"):
-        await operator_db.transact(changes.remove_user, tenant, user, act())
+        await operator_db.transact(noted.remove_user, act(), tenant, user)
 
     await rows(db, "DELETE FROM outbox WHERE subject = %(s)s", s=waiting)
-    await operator_db.transact(changes.remove_user, tenant, user, act())
+    await operator_db.transact(noted.remove_user, act(), tenant, user)
 
 
 # --- certificates -----------------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ import trio
 
 from fe.actors.credentials import SigningCredentials
 from fe.actors.outcomes import Intent
-from fe.queue.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.actors.reconciler import Reconciler
 from fe.actors.sender import Sender
 from fe.actors.tracker import Tracker
@@ -18,6 +17,7 @@ from fe.ecf.catalogue import Service
 from fe.identifiers import CertificateId, SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.queue.outcome import Outcome
+from fe.queue.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.queue.pulse import Pulse
 from fe.queue.retry import poll_gap
 from fe.queue.stage import StageConfig

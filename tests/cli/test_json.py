@@ -167,20 +167,34 @@ LIFE = (
     "tenant create Ozama --rnc 131880738 --legal-name Cafe --address Here",
     "tenant update Ozama --legal-name Café",
     "tenant list",
+    "tenant show Ozama",
     "tenant delegate Ozama 101000001 --reason letter",
     "tenant delegations Ozama",
     "tenant withdraw Ozama 101000001",
     "user create ana@ozama.example --tenant Ozama",
+    "user update ana@ozama.example --tenant Ozama --no-override",
     "user list --tenant Ozama",
+    "person create luz@ozama.example --name Luz --tenant Ozama --role owner",
+    "person list",
+    "person list --tenant Ozama",
+    "person role luz@ozama.example --tenant Ozama --role owner",
+    "person invite ana@ozama.example --tenant Ozama --role member",
+    "person operator luz@ozama.example",
+    "person reset luz@ozama.example",
+    "person disable luz@ozama.example",
+    "person enable luz@ozama.example",
     "key create --tenant Ozama --environment ecf",
     "key list --tenant Ozama",
     "key unlock --address 10.0.0.1",
     "certificate self-made signer.p12",
     "certificate add signer.p12 --tenant Ozama",
     "certificate list --tenant Ozama",
+    "certificate choice --tenant Ozama",
     "sequence put E31 --tenant Ozama --environment ecf --expires 2028-12-31",
     "sequence set E31 --tenant Ozama --environment ecf --inactive",
     "sequence list --tenant Ozama --environment ecf",
+    "sequence outlook --tenant Ozama --environment ecf",
+    "sequence fates E31 --tenant Ozama --environment ecf",
     "sequence delete E31 --tenant Ozama --environment ecf",
     "reception open Ozama --environment ecf",
     "reception list Ozama",
@@ -192,11 +206,14 @@ LIFE = (
     "webhook test --tenant Ozama --environment ecf",
     "webhook deliveries --tenant Ozama --environment ecf",
     "webhook recover --tenant Ozama --environment ecf --since 2026-01-01",
+    "webhook recoveries --tenant Ozama",
+    "webhook reveal --tenant Ozama --environment ecf",
     "webhook rotate --tenant Ozama --environment ecf",
     "webhook disable --tenant Ozama --environment ecf",
     "rates set 006 632.58 --from 2030-01-01",
     "rates list",
     "rates unset 006 --from 2030-01-01",
+    "usage --tenant Ozama --environment ecf",
     "billing enable Ozama --subscription sub_1 --price 0.035 --reason contract",
     "billing price Ozama --price 0.04 --reason contract",
     "billing show Ozama",
@@ -211,6 +228,7 @@ LIFE = (
     "tenant enable Ozama --reason paid",
     "vault rewrap --dry-run",
     "user remove ana@ozama.example --tenant Ozama --reason left",
+    "tenant changes Ozama",
     "audit verify",
     "evidence verify --tenant Ozama",
 )
@@ -224,9 +242,17 @@ def test_what_commands_print_has_the_forms_and_the_fields_of_the_page(
     empty = set()
     for line in LIFE:
         name = max((name for name in COMMANDS if line.startswith(name)), key=len)
-        told = fe.json(*line.split(), passphrase="only for trying", webhook_keys=f"w:5a{'66' * 31}", development="1")
+        told = fe.json(
+            *line.split(),
+            passphrase="only for trying",
+            webhook_keys=f"w:5a{'66' * 31}",
+            portal_bind="127.0.0.1:0",
+            development="1",
+        )
 
         look_at_forms(told)
+        if line == "person list --tenant Ozama":
+            continue  # of its other form
         if isinstance(told, list) and not told:
             empty.add(name)
             continue

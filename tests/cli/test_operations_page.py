@@ -280,9 +280,10 @@ def test_each_file_has_what_its_reader_needs_and_no_other_secret(machine: Machin
 
     given = {path.name: set(machine.settings(path)) - {"FE_DATABASE_URL"} for path in machine.folder.glob("*.env")}
     assert given == {
-        "http.env": {"FE_JWT_KEYS", "FE_API_KEY_PEPPER"},
-        "actors.env": {"FE_KEK"},
-        "operator.env": {"FE_API_KEY_PEPPER", "FE_KEK"},
+        "http.env": {"FE_JWT_KEYS", "FE_API_KEY_PEPPER", "FE_WEBHOOK_KEYS"},
+        "actors.env": {"FE_KEK", "FE_WEBHOOK_KEYS"},
+        "portal.env": {"FE_KEK", "FE_API_KEY_PEPPER", "FE_WEBHOOK_KEYS", "FE_PORTAL_BIND", "FE_PORTAL_URL"},
+        "operator.env": {"FE_API_KEY_PEPPER", "FE_KEK", "FE_WEBHOOK_KEYS"},
         "owner.env": set(),
     }
     page = PAGE.read_text(encoding="utf-8")

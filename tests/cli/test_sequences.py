@@ -91,3 +91,30 @@ def test_deleting_what_is_not_there_is_refused(fe: Fe, tenant: str) -> None:
     told = fe.refused("sequence", "delete", "E31", "--tenant", tenant, *TEST)
 
     assert told == "tenant 'Ozama' has no NCF sequence for E31 in testecf"
+
+
+def test_a_jump_far_ahead_is_warned_of(fe: Fe, tenant: str) -> None:
+    where = ("E31", "--tenant", tenant, *TEST)
+    fe("sequence", "put", *where, "--from", "1", "--to", "5000")
+
+    near = fe("sequence", "set", *where, "--next", "101")
+    far = fe("sequence", "set", *where, "--next", "4901")
+
+    assert "warning" not in near.err
+    assert "4800 numbers from 101 to 4900 stay unused" in far.err
+
+
+def test_it_is_told_how_long_sequences_last_and_what_became_of_their_numbers(fe: Fe, tenant: str) -> None:
+    where = ("--tenant", tenant, *TEST, "--json")
+    fe("sequence", "put", "E31", *where, "--from", "11", "--to", "5000", "--expires", "2099-12-31")
+    fe("sequence", "set", "E31", *where, "--next", "1511")
+
+    (told,) = fe("sequence", "outlook", *where).json
+    latest = fe("sequence", "fates", "E31", *where).json
+    every = fe("sequence", "fates", "E31", *where, "--from", "1").json
+
+    assert (told["numbers"], told["drawn"], told["left"], told["expireOn"]) == ("4990", "1500", "3490", "2099-12-31")
+    gap = {"count": "500", "fate": "skipped", "taxLogId": None}
+    assert latest == [{"first": "1011", "last": "1510", **gap}]
+    assert every == [{**gap, "first": "11", "last": "1510", "count": "1500"}]
+    assert fe.refused("sequence", "fates", "E32", "--tenant", tenant, *TEST).endswith("for E32 in testecf")

@@ -128,3 +128,63 @@ def test_a_delegation_needs_a_tenant_an_rnc_and_a_reason(fe: Fe, tenant: str) ->
     assert fe.refused("tenant", "delegate", "Nobody", "101000001", "--reason", "x") == "there is no tenant 'Nobody'"
     assert "9 digits" in fe.refused("tenant", "delegate", tenant, "12", "--reason", "x", code=2)
     assert "--reason" in fe.refused("tenant", "delegate", tenant, "101000001", code=2)
+
+
+def test_what_is_set_up_is_on_record_for_the_tenant_to_read(fe: Fe, tenant: str) -> None:
+    (fe.folder / "override.json").write_text('{"Sucursal": "Santiago"}')
+    me, on = system_user(), ("--tenant", tenant)
+    sequence = ("E31", *on, "--environment", "testecf")
+    key = fe("key", "create", *on, "--environment", "testecf", "--name", "till", "--by", "ana", "--json").json
+    for line in (
+        ("tenant", "update", tenant, "--legal-name", "Café Ozama SRL"),
+        ("tenant", "update", tenant, "--legal-name", "Café Ozama SRL"),
+        ("key", "revoke", key["apiKeyId"], *on),
+        ("user", "create", "ana@ozama.example", *on),
+        ("user", "update", "ana@ozama.example", *on, "--issuer-override", "override.json"),
+        ("user", "remove", "ana@ozama.example", *on, "--reason", "left"),
+        ("sequence", "put", *sequence),
+        ("sequence", "set", *sequence, "--inactive"),
+        ("sequence", "delete", *sequence),
+    ):
+        assert fe(*line).code == 0, line
+
+    found = fe("tenant", "changes", tenant, "--json").json
+
+    assert [each["action"] for each in reversed(found)] == [
+        "company created",
+        "key created",
+        "company changed",
+        "key revoked",
+        "user created",
+        "user changed",
+        "user removed",
+        "sequence set",
+        "sequence set",
+        "sequence deleted",
+    ], "what changed nothing is no change"
+    assert {each["through"] for each in found} == {"cli"}
+    by_action = {each["action"]: each for each in found}
+    assert by_action["key created"]["by"] == f"{me} (ana)"
+    assert by_action["key revoked"]["by"] == me
+    assert by_action["company changed"]["after"] == {"RazonSocialEmisor": "Café Ozama SRL"}
+    assert by_action["user changed"]["after"] == {"Sucursal": "Santiago"}
+    assert found[1]["before"] == {"isActive": True}
+    assert key["apiSecret"] not in json.dumps(found)
+    assert [each["action"] for each in fe("tenant", "changes", tenant, "--action", "key revoked", "--json").json] == [
+        "key revoked"
+    ]
+    older = fe("tenant", "changes", tenant, "--before", found[-2]["changeId"], "--json").json
+    assert [each["action"] for each in older] == ["company created"]
+
+
+def test_what_is_refused_is_not_on_record(fe: Fe, tenant: str) -> None:
+    assert fe.refused("tenant", "update", tenant, "--rnc", "12")
+    assert fe.refused("user", "create", "nobody", "--tenant", tenant)
+    assert fe.refused("tenant", "update", tenant, "--name", "")
+
+    assert len(fe("tenant", "changes", tenant, "--json").json) == 1
+
+
+def test_a_user_update_says_what_is_to_be(fe: Fe, tenant: str) -> None:
+    assert "--no-override" in fe.refused("user", "update", "a@b", "--tenant", tenant, code=2)
+    assert "has no user" in fe.refused("user", "update", "a@b", "--tenant", tenant, "--no-override")

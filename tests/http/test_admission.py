@@ -31,6 +31,7 @@ from fe.http.server import come_again, doorway, strangers
 from fe.http.server.connection import PeerPatience
 from fe.identifiers import TenantId
 from fe.issuing.large import LARGE_BYTES, LARGE_LINES
+from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
 from fe.store.postgres.db import Database
 from tests.apart_work import die
@@ -156,12 +157,12 @@ async def test_chunks_of_one_byte_let_others_have_their_turn(
 
 
 class Slow:
-    """`Invoices._validate`, and how many are validated at once, when they are let."""
+    """`Submitting.validate`, and how many are validated at once, when they are let."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = self.most = self.done = 0
         self.gate = trio.Event()
-        validate = invoices.Invoices._validate
+        validate = Submitting.validate
 
         async def slowly(*given: Any) -> list[Problem]:
             self.now += 1
@@ -173,7 +174,7 @@ class Slow:
                 self.now -= 1
                 self.done += 1
 
-        monkeypatch.setattr(invoices.Invoices, "_validate", slowly)
+        monkeypatch.setattr(Submitting, "validate", slowly)
 
 
 async def test_of_what_waits_to_be_judged_bytes_are_held_and_each_tenant_has_a_share(

@@ -11,7 +11,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]  # ships no types
 
 from fe.config import load_settings
-from fe.start_checks import require_startable
+from fe.start_checks import require_portal, require_startable
 from tests.ops.material import PROMETHEUS, ROOT
 
 OPS = ROOT / "ops"
@@ -77,7 +77,7 @@ def test_the_parts_of_compose_can_start_and_find_each_other(monkeypatch: pytest.
     services = compose["services"]
     ours = {name: one for name, one in services.items() if one.get("image") == "fe:local"}
 
-    assert ours.keys() == {"migrate", "authority", "front", "actors"}
+    assert ours.keys() == {"migrate", "authority", "front", "actors", "portal"}
     for service in ours.values():
         assert service["network_mode"] == "service:proxy"
         for name, value in service["environment"].items():
@@ -85,6 +85,8 @@ def test_the_parts_of_compose_can_start_and_find_each_other(monkeypatch: pytest.
         monkeypatch.setenv("FE_DATA_DIR", str(tmp_path))
         settings = load_settings()
         require_startable(settings)
+        if service["command"][0] == "run":
+            require_portal(settings, service["command"][2])
         scraped = {settings.metrics_bind} if service["command"][0] == "run" else set()
         assert scraped <= set(targets())
         for name in service["environment"]:
@@ -137,7 +139,7 @@ def containers() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
 
 def test_pods_have_no_rights_and_no_secret_is_in_a_manifest() -> None:
     found = list(containers())
-    assert [name for name, _, _ in found] == ["fe-actors", "fe-http", "fe-migrate"]
+    assert [name for name, _, _ in found] == ["fe-actors", "fe-http", "fe-migrate", "fe-portal"]
     for name, spec, container in found:
         assert spec["securityContext"]["runAsNonRoot"] is True
         assert spec["automountServiceAccountToken"] is False
@@ -155,7 +157,7 @@ def test_front_and_actors_scale_apart_and_one_of_each_always_stays() -> None:
     }
     scaled = {one["metadata"]["name"]: one["spec"] for one in every if one["kind"] == "HorizontalPodAutoscaler"}
 
-    assert budgets == {"fe-http": 1, "fe-actors": 1}
+    assert budgets == {"fe-http": 1, "fe-actors": 1, "fe-portal": 1}
     assert scaled.keys() == {"fe-http", "fe-actors"}
     (adapter,) = documents(OPS / "kubernetes" / "adapter.yaml")
     by = next(metric["external"] for metric in scaled["fe-actors"]["metrics"] if metric["type"] == "External")

@@ -9,26 +9,35 @@ from html import unescape
 from typing import Any
 
 import httpx
+import pyotp
 import trio
 
+from fe.accounts import totp
+from fe.accounts.openid import CALLBACK, OpenId
 from fe.accounts.people import create_person, hash_password
 from fe.config import load_settings
+from fe.http.quotas import NO_QUOTA, Quota, Quotas
 from fe.http.server.listener import serve_http
 from fe.identifiers import TenantId
+from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
+from fe.monitoring.ways import SubmissionLog
 from fe.monitoring.zeros import begin_at_zero
 from fe.portal.app import create_portal
 from fe.portal.deps import Portal
 from fe.portal.rendering import Renderer
-from fe.store.portal import people
+from fe.store.portal import people, second_factor
 from fe.store.portal.people import Person, PortalRole
-from fe.store.postgres.db import Database
+from fe.store.postgres.db import Conn, Database
 from fe.store.queue.wakeups import Wakeups
 from tests.factories.companies import VAULT
 from tests.http.front import PEPPER, WEBHOOKS, HandClock
+from tests.portal.provider import CLIENT_ID, CLIENT_SECRET
 from tests.waiting import PATIENCE
 
 PASSWORD = "correct horse battery staple"
+#: Of the second factor of everybody who has one here.
+SEED = b"twenty bytes of seed"
 _HASHES: dict[str, str] = {}
 
 
@@ -52,7 +61,7 @@ class Running:
         async with httpx.AsyncClient(
             base_url=self.url, timeout=PATIENCE, trust_env=False, headers={"Accept-Language": language}
         ) as client:
-            browser = Browser(client)
+            browser = Browser(client, self)
             if person is not None:
                 await browser.sign_in(person.email)
             yield browser
@@ -78,9 +87,29 @@ class Running:
             is_operator=is_operator,
             now=self.clock(),
         )
+        if is_operator:
+            made = await self.with_second_factor(made)
         if tenant_id is not None:
             await self.db.run(people.join, tenant_id, made.person_id, role, self.clock())
         return made
+
+    async def with_second_factor(self, person: Person, seed: bytes = SEED) -> Person:
+        """Let somebody have a second factor."""
+        encrypted = totp.encrypt_seed(VAULT, person.person_id, seed)
+        await self.db.run(second_factor.offer, person.person_id, encrypted)
+        assert await self.db.run(second_factor.enrol, person.person_id, encrypted, 0, self.clock())
+        found = await self.db.run(people.by_id, person.person_id)
+        assert found is not None
+        return found
+
+    async def code(self, email: str) -> str:
+        """A one-time password that is good now, however many were used in this half minute."""
+
+        async def forget(conn: Conn) -> None:
+            await conn.execute("UPDATE people SET totp_last_step = 0 WHERE lower(email) = lower(%s)", [email])
+
+        await self.db.run(forget)
+        return pyotp.TOTP(totp.shown(SEED)).at(self.clock())
 
 
 @dataclass
@@ -88,6 +117,7 @@ class Browser:
     """A browser: follows where it is sent, and sends the forms that pages have."""
 
     client: httpx.AsyncClient
+    portal: Running
     page: httpx.Response | None = None
 
     async def get(self, path: str) -> httpx.Response:
@@ -105,7 +135,10 @@ class Browser:
 
     async def sign_in(self, email: str, password: str = PASSWORD) -> httpx.Response:
         await self.get("/sign-in")
-        return await self.send("/sign-in", {"email": email, "password": password})
+        page = await self.send("/sign-in", {"email": email, "password": password})
+        if page.url.path == "/sign-in/code":
+            page = await self.send("/sign-in/code", {"code": await self.portal.code(email)})
+        return page
 
 
 def hidden_fields(page: str, action: str) -> dict[str, str]:
@@ -118,8 +151,17 @@ def hidden_fields(page: str, action: str) -> dict[str, str]:
     raise AssertionError(f"the page has no form that goes to {action}")
 
 
+def _openid(issuer: str, url: str) -> OpenId:
+    return OpenId(issuer, CLIENT_ID, CLIENT_SECRET, "Acme", f"{url}{CALLBACK}", bytes(32))
+
+
 async def start_portal(
-    nursery: trio.Nursery, db: Database, portal_db: Database, operators: Database | None, **more: Any
+    nursery: trio.Nursery,
+    db: Database,
+    portal_db: Database,
+    operators: Database | None,
+    issuer: str | None = None,
+    **more: Any,
 ) -> Running:
     """Serve with the rights of the portal and no others: then a right that is missing shows."""
     clock, metrics = HandClock(), Metrics()
@@ -128,20 +170,27 @@ async def start_portal(
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     settings = load_settings(grace_seconds=2, development=True, portal_bind=f"127.0.0.1:{port}")
+    wakeups = more.pop("wakeups", None) or Wakeups(portal_db)
     portal = Portal(
         **{
             "settings": settings,
             "db": portal_db,
             "operators": operators,
-            "wakeups": Wakeups(portal_db),
+            "wakeups": wakeups,
             "vault": VAULT,
             "peppers": {"": PEPPER},
             "webhooks": WEBHOOKS,
+            "webhook_calls": Quotas(
+                Quota(documents_a_minute=settings.tenant_webhook_calls_a_minute), metrics, limit="tenant_webhooks"
+            ),
             "clock": clock,
             "metrics": metrics,
             "form_key": bytes(32),
             "url": f"http://127.0.0.1:{port}",
             "renderer": Renderer(),
+            "openid": None if issuer is None else _openid(issuer, f"http://127.0.0.1:{port}"),
+            "submitting": Submitting(portal_db, wakeups, metrics, SubmissionLog()),
+            "quotas": Quotas(NO_QUOTA, metrics),
             **more,
         }
     )

@@ -15,7 +15,6 @@ import trio
 
 from fe.actors.credentials import Opened, SigningCredentials
 from fe.actors.outcomes import Failed, Signed, failure_response
-from fe.queue.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.actors.reconciler import Reconciler
 from fe.actors.sender import Sender
 from fe.actors.stages import authority_circuits, lanes
@@ -32,6 +31,7 @@ from fe.queue.circuit_breaker import Circuits
 from fe.queue.executor import run_stage
 from fe.queue.leases import watch_over
 from fe.queue.outcome import Outcome
+from fe.queue.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.queue.pulse import Pulse
 from fe.queue.retry import poll_gap
 from fe.queue.stage import StageConfig, Tools

@@ -14,6 +14,9 @@ from fe.store import received
 from fe.store.postgres.db import Conn, open_database
 from fe.store.postgres.roles import FRONT, WORKER
 from fe.store.queue import webhooks
+from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
+from fe.store.queue.host_lanes import ALL_HOSTS
+from fe.store.queue.webhooks import WebhookWork
 from fe.store.received import ReceivedFilter
 from fe.store.webhooks import deliveries
 from fe.store.webhooks.deliveries import DeliveryFilter
@@ -137,3 +140,39 @@ async def test_what_is_forgotten_is_what_is_older_of_this_tenant_alone(grown: st
             counted: dict[int, int] = dict(conn.execute(left.format(table, table).encode()).fetchall())
             assert EACH - 101 <= counted[1] <= EACH - 99
             assert counted[2] == EACH
+
+
+async def test_endpoints_whose_next_try_is_later_cost_a_claim_nothing(dsn: str) -> None:
+    """One row is due, and so many endpoints wait for a later one: none of theirs is read, nor stepped over."""
+    waiting, finished, looked = 500, 5000, []
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        for statement in _FILL[:3]:
+            conn.execute(statement.encode(), {"tenants": waiting, "rows": waiting + finished, "now": NOW})
+        conn.execute(
+            "INSERT INTO webhook_deliveries (tenant_id, subject, stage, environment, host, run_at, event_id,"
+            " endpoint_id, created_at)"
+            " SELECT v.tenant_id, v.event_id, CASE WHEN v.nth = 1 THEN 'webhook' ELSE 'delivered' END, 'ecf',"
+            " e.endpoint_id::text, now() + CASE WHEN v.tenant_id = 1 THEN interval '-1 s' ELSE interval '1 hour' END,"
+            " v.event_id, e.endpoint_id, v.created_at"
+            " FROM (SELECT w.*, row_number() OVER (PARTITION BY w.tenant_id ORDER BY w.event_id) AS nth"
+            "         FROM webhook_events AS w) AS v"
+            " JOIN webhook_endpoints AS e ON e.tenant_id = v.tenant_id"
+        )
+        conn.execute("ANALYZE")
+    lane = LaneCapacity(ALL_HOSTS, TenantId(0), NOW - timedelta(days=1), 128, 0)
+    terms = Terms(timedelta(minutes=1), "me", 128, 128, 64, 64, {})
+    read = "SELECT idx_tup_fetch::int, seq_tup_read::int FROM pg_stat_xact_user_tables WHERE relname = %s"
+
+    async def claim(conn: Conn) -> list[LaneClaim[WebhookWork]]:
+        async with conn.transaction():
+            claims = await webhooks.deliveries_table(128).together(conn, webhooks.DELIVER, [lane], terms)
+            looked.extend(await (await conn.execute(read, ("webhook_deliveries",))).fetchall())
+        return claims
+
+    async with open_database(dsn, role=WORKER) as db:
+        claims = await db.run(claim)
+
+    assert [work.tenant_id for one in claims for work in one.works] == [1]
+    ((fetched, scanned),) = looked
+    assert scanned == 0
+    assert fetched <= 10

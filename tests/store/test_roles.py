@@ -701,7 +701,8 @@ def test_the_logins_of_the_documentation_can_do_what_they_are_there_for_and_no_m
         text for text in named.split(";\n") if text.strip() and not text.lstrip().startswith("CREATE ROLE fe_")
     ]
     assert len(re.findall(r"^CREATE ROLE fe_\w+ NOLOGIN;$", block, re.M)) == len(ROLES)
-    takes = {"http": FRONT, "actors": WORKER, "reception": RECEPTION, "cli": OPERATOR, "reports": READONLY}
+    takes = {"http": FRONT, "actors": WORKER, "reception": RECEPTION, "portal": PORTAL, "cli": OPERATOR}
+    takes |= {"reports": READONLY}
     with psycopg.connect(postgres, autocommit=True) as admin:
         try:
             for statement in statements:
@@ -722,5 +723,5 @@ def test_the_logins_of_the_documentation_can_do_what_they_are_there_for_and_no_m
                 assert reports.execute("SELECT count(*) FROM submissions").fetchone() == (0,)
         finally:
             admin.execute(f"DROP DATABASE IF EXISTS {prefix} WITH (FORCE)".encode())
-            for name in ("owner", *(f"{name}_login" for name in takes)):
+            for name in ("owner", "portal_operators_login", *(f"{name}_login" for name in takes)):
                 admin.execute(f"DROP ROLE IF EXISTS {prefix}_{name}".encode())

@@ -25,7 +25,7 @@ from fe.webhooks.schedule import ATTEMPTS, GAPS, retry_after, webhook_gap
 from fe.webhooks.signature import new_secret
 from tests.authority.scripted import hang, hang_up, raw, reset, say
 from tests.ecf.receipts import RATED_DAY
-from tests.factories.tenants import make_tenant
+from tests.factories.tenants import make_tenant, rows
 from tests.receiving.supplier import Hands, Running, document, start_reception
 from tests.webhooks.receiver import WEBHOOK_VAULT, Made, Receiver, delivering, make_endpoint, receiving, tell
 
@@ -251,8 +251,7 @@ async def test_five_days_of_failure_disable_it_and_what_waits_is_held(db: Databa
 
             found: Endpoint | None = await eventually(is_failing)
             assert found is not None
-            assert found.failing_since == NOW
-            clock.forward(timedelta(days=5))
+            await rows(db, "UPDATE webhook_endpoints SET failing_since = failing_since - interval '5 days'")
             second = await tell(db, made, clock=clock)
             held = await ended(db, tenant, second)
             waiting = await ended(db, tenant, first)
@@ -260,9 +259,31 @@ async def test_five_days_of_failure_disable_it_and_what_waits_is_held(db: Databa
         found = await db.run(endpoints.one, tenant, made.endpoint)
 
     assert found is not None
-    assert (found.disabled_at, found.disabled_reason) == (NOW + timedelta(days=5), "failing")
+    assert (found.disabled_at, found.disabled_reason) == (NOW, "failing")
     assert (held.state, waiting.state) == (DeliveryState.HELD, DeliveryState.HELD)
     assert len(receiver.heard) == 2
+
+
+async def test_clocks_that_are_days_apart_make_no_five_days_of_failure(db: Database, worker_db: Database) -> None:
+    """One process tried a moment ago, another whose clock is a week ahead tries now: it fails since a moment ago."""
+    clock = Hands(NOW)
+    async with receiving(say("no", 500)) as receiver:
+        made = await make_endpoint(db, await make_tenant(db), receiver.url, clock=clock)
+        async with delivering(worker_db, clock=clock, gap=timedelta(hours=1)):
+            for noted in (1, 2):
+                await tell(db, made, clock=clock)
+
+                async def all_noted(noted: int = noted) -> list[dict[str, Any]] | None:
+                    found = await rows(db, "SELECT 1 FROM webhook_attempts")
+                    return found if len(found) == noted else None
+
+                await eventually(all_noted)
+                clock.forward(timedelta(days=7))
+        found = await db.run(endpoints.one, made.tenant, made.endpoint)
+
+    assert found is not None
+    assert found.failing_since is not None
+    assert found.disabled_at is None
 
 
 async def test_one_success_begins_the_five_days_anew(db: Database, worker_db: Database, receiver: Receiver) -> None:

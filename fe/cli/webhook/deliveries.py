@@ -1,5 +1,6 @@
 """`fe webhook deliveries|retry`: what became of each call, and making one again."""
 
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from fe.cli.failures import Failure
 from fe.cli.printing import json_option, moment, show, show_all
 from fe.cli.session import environment_option, settings_with_database, tenant_option, with_database
 from fe.ecf.catalogue import Environment
+from fe.lifecycle import WebhookEvent
 from fe.store.postgres.db import Conn, Database
 from fe.store.webhooks import deliveries
 from fe.store.webhooks.deliveries import AttemptRecord, DeliveryFilter, DeliveryRecord, DeliveryState
@@ -17,6 +19,7 @@ from fe.webhooks import accounts as webhooks
 
 #: What a delivery is called while it waits or is under way; the other states are called as they are in the store.
 _PENDING = "pending"
+_MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
 _STATES = [_PENDING if state is DeliveryState.PENDING else state.value for state in DeliveryState]
 
 
@@ -24,6 +27,11 @@ _STATES = [_PENDING if state is DeliveryState.PENDING else state.value for state
 @tenant_option
 @environment_option
 @click.option("--state", type=click.Choice(_STATES), help="Only those in this state.")
+@click.option("--event", "kind", type=click.Choice([str(kind) for kind in WebhookEvent]), help="Only of this kind.")
+@click.option("--about", metavar="ID", help="Only about this submission or received document.")
+@click.option("--since", type=_MOMENT, help="Made then or later, in UTC.")
+@click.option("--until", type=_MOMENT, help="Made then or before, in UTC.")
+@click.option("--before", type=click.UUID, help="Only those older than this one.")
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="How many, newest first.")
 @click.option("--id", "wanted", type=click.UUID, help="Show this one, with its tries.")
 @json_option
@@ -31,6 +39,11 @@ def deliveries_(
     tenant_name: str,
     environment: Environment,
     state: str | None,
+    kind: str | None,
+    about: str | None,
+    since: datetime | None,
+    until: datetime | None,
+    before: UUID | None,
     limit: int,
     wanted: UUID | None,
     as_json: bool,
@@ -40,8 +53,15 @@ def deliveries_(
 
     async def some(conn: Conn) -> list[DeliveryRecord]:
         owner = await provision.find_tenant(conn, tenant_name)
-        chosen = DeliveryFilter(environment=environment, state=found)
-        return await deliveries.listed(conn, owner.tenant_id, chosen, limit=limit)
+        chosen = DeliveryFilter(
+            environment=environment,
+            state=found,
+            kind=None if kind is None else WebhookEvent(kind),
+            about=about,
+            since=None if since is None else since.replace(tzinfo=UTC),
+            until=None if until is None else until.replace(tzinfo=UTC),
+        )
+        return await deliveries.listed(conn, owner.tenant_id, chosen, limit=limit, below=before)
 
     async def one(conn: Conn) -> tuple[DeliveryRecord, list[AttemptRecord]] | None:
         assert wanted is not None

@@ -8,7 +8,8 @@ from uuid import UUID
 
 import click
 
-from fe.accounts import provision
+from fe.accounts import noted, provision
+from fe.cli.dead_letter_options import actor, by_option
 from fe.cli.failures import USAGE, Failure
 from fe.cli.printing import json_option, moment, show, show_all
 from fe.cli.session import environment_option, read_object, settings_with_database, tenant_option, with_database
@@ -17,7 +18,9 @@ from fe.config import ConfigError
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.lifecycle import WANTED, WebhookEvent
+from fe.store import tenants
 from fe.store.postgres.db import Conn, Database
+from fe.store.webhooks import recoveries
 from fe.store.webhooks.recoveries import RecoveryRecord, RecoveryState
 from fe.webhooks.accounts import DEFAULT_EVENTS, EndpointView, Wanted, WebhookAccounts, webhook_accounts
 
@@ -42,6 +45,28 @@ def of_tenant(tenant_name: str, work: Callable[[WebhookAccounts, Conn, TenantId]
         return await db.transact(task)
 
     return with_database(settings, run)
+
+
+def change_of_tenant(
+    tenant_name: str,
+    environment: Environment,
+    by_whom: str,
+    action: str,
+    work: Callable[[WebhookAccounts, Conn, TenantId], Awaitable[EndpointView | None]],
+) -> EndpointView | None:
+    """Change a tenant's webhook, and keep it among the tenant's changes; None where there is none."""
+
+    async def task(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> EndpointView | None:
+        by = actor(by_whom)
+        shown = await accounts.shown(conn, tenant_id, environment, by.at, locked=True)
+        before = next((one.noted for one in shown if one.endpoint.environment == environment), None)
+        made = await work(accounts, conn, tenant_id)
+        owner = await tenants.by_id(conn, tenant_id)
+        if made is not None and owner is not None:
+            await noted.note(conn, owner, by, action, environment, before, made.noted)
+        return made
+
+    return of_tenant(tenant_name, task)
 
 
 @click.command("show")
@@ -71,6 +96,10 @@ def show_(tenant_name: str, environment: Environment, as_json: bool) -> None:
 @click.option("--event", "events", multiple=True, type=click.Choice(_KINDS), help="May be repeated. [received_ecf]")
 @click.option("--headers", "headers_file", type=click.Path(path_type=Path), help="JSON file: headers of the tenant's.")
 @click.option("--no-headers", is_flag=True, help="Send none. Left out, those it has stay.")
+@click.option(
+    "--keep-header", "kept", multiple=True, metavar="NAME", help="With --headers: this one stays beside them."
+)
+@by_option
 @json_option
 def set_(
     tenant_name: str,
@@ -79,6 +108,8 @@ def set_(
     events: tuple[str, ...],
     headers_file: Path | None,
     no_headers: bool,
+    kept: tuple[str, ...],
+    by_whom: str,
     as_json: bool,
 ) -> None:
     """Set where the tenant is called, and enable it; of a new one the secret is shown, this once.
@@ -87,30 +118,35 @@ def set_(
     """
     if headers_file is not None and no_headers:
         raise click.UsageError("--headers and --no-headers exclude each other")
+    if kept and headers_file is None:
+        raise click.UsageError("--keep-header goes with --headers: without it all stay")
     headers: dict[str, Any] | None = {} if no_headers else None
     if headers_file is not None:
         headers = read_object(headers_file)
         if not all(isinstance(value, str) for value in headers.values()):
             raise Failure(f"{headers_file}: every value should be a text", USAGE)
-    wanted = Wanted(url=url, events=events or DEFAULT_EVENTS, headers=headers)
+    wanted = Wanted(url=url, events=events or DEFAULT_EVENTS, headers=headers, kept=kept)
 
     async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> EndpointView:
         return await accounts.put(conn, tenant_id, environment, wanted, system_clock())
 
-    _tell(of_tenant(tenant_name, work), as_json=as_json)
+    made = change_of_tenant(tenant_name, environment, by_whom, "webhook set", work)
+    assert made is not None
+    _tell(made, as_json=as_json)
 
 
 @click.command()
 @tenant_option
 @environment_option
+@by_option
 @json_option
-def disable(tenant_name: str, environment: Environment, as_json: bool) -> None:
+def disable(tenant_name: str, environment: Environment, by_whom: str, as_json: bool) -> None:
     """Call the tenant no more, and make no events for it; `set` enables it again."""
 
     async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> EndpointView | None:
         return await accounts.disable(conn, tenant_id, environment, system_clock())
 
-    found = of_tenant(tenant_name, work)
+    found = change_of_tenant(tenant_name, environment, by_whom, "webhook disabled", work)
     if found is None:
         raise Failure(f"no webhook is set in {environment.value}")
     _tell(found, as_json=as_json)
@@ -119,14 +155,33 @@ def disable(tenant_name: str, environment: Environment, as_json: bool) -> None:
 @click.command()
 @tenant_option
 @environment_option
+@by_option
 @json_option
-def rotate(tenant_name: str, environment: Environment, as_json: bool) -> None:
+def rotate(tenant_name: str, environment: Environment, by_whom: str, as_json: bool) -> None:
     """Make a new secret and show it, this once; the old one signs beside it for 24 hours."""
 
     async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> EndpointView:
         return await accounts.rotate(conn, tenant_id, environment, system_clock())
 
-    _tell(of_tenant(tenant_name, work), as_json=as_json)
+    made = change_of_tenant(tenant_name, environment, by_whom, "webhook secret rotated", work)
+    assert made is not None
+    _tell(made, as_json=as_json)
+
+
+@click.command()
+@tenant_option
+@environment_option
+@by_option
+@json_option
+def reveal(tenant_name: str, environment: Environment, by_whom: str, as_json: bool) -> None:
+    """Show the secret in use again. That it was shown is kept among the tenant's changes."""
+
+    async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> EndpointView:
+        return await accounts.reveal(conn, tenant_id, environment, system_clock())
+
+    made = change_of_tenant(tenant_name, environment, by_whom, "webhook secret shown", work)
+    assert made is not None
+    show(record(made), as_json=as_json)
 
 
 @click.command("test")
@@ -153,16 +208,30 @@ def recover(tenant_name: str, environment: Environment, since: datetime, as_json
     async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> RecoveryRecord:
         return await accounts.recover(conn, tenant_id, environment, since.replace(tzinfo=UTC), system_clock())
 
-    found = of_tenant(tenant_name, work)
-    show(
-        {
-            "recovery": str(found.recovery_id),
-            "since": moment(found.since),
-            "until": moment(found.until),
-            "state": "pending" if found.state is RecoveryState.UNDER_WAY else found.state.value,
-        },
-        as_json=as_json,
-    )
+    show(_recovery(of_tenant(tenant_name, work)), as_json=as_json)
+
+
+@click.command("recoveries")
+@tenant_option
+@json_option
+def recoveries_(tenant_name: str, as_json: bool) -> None:
+    """List the latest recoveries that were asked for."""
+
+    async def work(_: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> list[RecoveryRecord]:
+        return await recoveries.listed(conn, tenant_id)
+
+    found = [one for one in of_tenant(tenant_name, work) if not one.only_held]
+    listed = [{**_recovery(one), "recovered": one.recovered, "finishedAt": one.finished_at} for one in found]
+    show_all(listed, as_json=as_json, none="none was asked for")
+
+
+def _recovery(found: RecoveryRecord) -> dict[str, Any]:
+    return {
+        "recovery": str(found.recovery_id),
+        "since": moment(found.since),
+        "until": moment(found.until),
+        "state": "pending" if found.state is RecoveryState.UNDER_WAY else found.state.value,
+    }
 
 
 def record(shown: EndpointView) -> dict[str, Any]:

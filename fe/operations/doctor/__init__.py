@@ -28,7 +28,7 @@ async def examine(
     The database is asked by blocking calls: nothing else runs beside this. `tls` is how the authority is recognised;
     without it by the certificates that this machine trusts.
     """
-    yield check_settings(settings)
+    yield check_settings(settings, role)
     yield check_secrets(settings, role)
     if role is not Role.CLI:
         yield check_listeners(settings)

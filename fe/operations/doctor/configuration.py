@@ -3,13 +3,14 @@
 from fe.config import ConfigError, Settings, is_loopback, require
 from fe.hsm import open_vault, require_usable
 from fe.operations.doctor.finding import Finding, Role, State
-from fe.start_checks import holds_receipts, read_certifiers, require_startable
+from fe.start_checks import holds_receipts, read_certifiers, require_portal, require_startable
 
 
-def check_settings(settings: Settings) -> Finding:
+def check_settings(settings: Settings, role: Role) -> Finding:
     """See that the service may be started with these settings."""
     try:
         require_startable(settings)
+        require_portal(settings, role.value)
     except ConfigError as wrong:
         return Finding("settings", State.FAILED, str(wrong), "change what the line names: docs/configuration.md")
     if settings.development:
@@ -47,6 +48,7 @@ def check_listeners(settings: Settings) -> Finding:
         for name, bind in (
             ("FE_HTTP_BIND", settings.http_bind),
             ("FE_RECEPTION_BIND", settings.reception_bind),
+            ("FE_PORTAL_BIND", settings.portal_bind),
             ("FE_METRICS_BIND", settings.metrics_bind),
         )
         if bind and not is_loopback(bind.rpartition(":")[0])

@@ -1,15 +1,17 @@
 """The database: the server, whom we log in as, its clock, its migrations, our rights, and whether it can be written."""
 
+from collections.abc import Sequence
+
 import psycopg
 
 from fe.clock import Clock
 from fe.config import Settings
 from fe.operations.doctor.certificates import check_certificates
 from fe.operations.doctor.clocks import skew
-from fe.operations.doctor.finding import TAKES, Finding, Role, State
+from fe.operations.doctor.finding import Finding, Role, State, takes
 from fe.store.postgres.errors import StoreError, words
 from fe.store.postgres.migrate import missing_migrations, verify
-from fe.store.postgres.roles import FRONT
+from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, WORKER
 
 _OLDEST_SERVER = 150000
 
@@ -18,11 +20,11 @@ def check_database(settings: Settings, role: Role, clock: Clock) -> list[Finding
     """Make every check of the database; after the first that failed there may be none. Blocks."""
     assert settings.database_url is not None
     found: list[Finding] = []
-    dsn = settings.database_url
+    dsn, roles = settings.database_url, takes(role, settings)
     try:
         with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn, conn.transaction():
             conn.execute("SET TRANSACTION READ ONLY")
-            found += [_server(conn), _login(conn, role), _clock(conn, clock)]
+            found += [_server(conn), _login(conn, roles), _clock(conn, clock)]
             found.append(_migrations(conn))
     except psycopg.Error as error:
         return [
@@ -41,13 +43,15 @@ def check_database(settings: Settings, role: Role, clock: Clock) -> list[Finding
         ]
     with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
         found.append(_left_to_everybody(conn))
-    for taken in TAKES[role]:
+    for taken in roles:
         found.append(_rights(dsn, taken, settings))
     found.append(
         _writing(dsn) if role in (Role.ALL, Role.HTTP) else Finding("writing", State.SKIPPED, "the front asks")
     )
-    if role is not Role.HTTP:
-        found.append(check_certificates(dsn, settings, TAKES[role][-1], clock()))
+    # The front and the portal do not see what certificates are kept as.
+    sees_certificates = next((each for each in (WORKER, OPERATOR) if each in roles), None)
+    if sees_certificates is not None:
+        found.append(check_certificates(dsn, settings, sees_certificates, clock()))
     return found
 
 
@@ -73,15 +77,15 @@ def _server(conn: psycopg.Connection) -> Finding:
 _ABOVE = """
     SELECT rolsuper, rolbypassrls, rolcreaterole,
            (SELECT count(*) FROM pg_roles AS r
-             WHERE r.rolname IN ('fe_front', 'fe_worker', 'fe_operator') AND pg_has_role(session_user, r.oid, 'MEMBER'))
+             WHERE r.rolname = ANY (%s) AND pg_has_role(session_user, r.oid, 'MEMBER'))
       FROM pg_roles WHERE rolname = session_user
 """
 
 
-def _login(conn: psycopg.Connection, role: Role) -> Finding:
-    row = conn.execute(_ABOVE).fetchone()
+def _login(conn: psycopg.Connection, roles: Sequence[str]) -> Finding:
+    row = conn.execute(_ABOVE, ([FRONT, WORKER, OPERATOR, PORTAL],)).fetchone()
     assert row is not None
-    is_super, bypasses, makes_roles, takes = row
+    is_super, bypasses, makes_roles, may_take = row
     login = conn.info.user
     if is_super or bypasses or makes_roles:
         which = "a superuser" if is_super else "above row-level security" if bypasses else "one that makes roles"
@@ -91,11 +95,11 @@ def _login(conn: psycopg.Connection, role: Role) -> Finding:
             f"the login {login} is {which}: what holds tenants apart in the database does not hold it",
             "give each kind of process a login of its own: docs/operations.md, Who logs in to the database",
         )
-    if takes > len(TAKES[role]):
+    if may_take > len(roles):
         return Finding(
             "login",
             State.WARNING,
-            f"the login {login} may take {takes} roles: RESET ROLE would lead from one to the other",
+            f"the login {login} may take {may_take} roles: RESET ROLE would lead from one to the other",
             "give each kind of process a login of its own: docs/operations.md, Who logs in to the database",
         )
     return Finding("login", State.OK, f"{login} may take no more than it needs")

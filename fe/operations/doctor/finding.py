@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from fe.store.postgres.roles import FRONT, OPERATOR, WORKER
+from fe.config import Settings
+from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, WORKER
 
 
 class State(StrEnum):
@@ -31,11 +32,27 @@ class Role(StrEnum):
     ALL = "all"
     HTTP = "http"
     ACTORS = "actors"
+    PORTAL = "portal"
     CLI = "cli"
 
 
-#: The roles that each takes in the database.
-TAKES = {Role.ALL: (FRONT, WORKER), Role.HTTP: (FRONT,), Role.ACTORS: (WORKER,), Role.CLI: (OPERATOR,)}
+_TAKES = {
+    Role.ALL: (FRONT, WORKER),
+    Role.HTTP: (FRONT,),
+    Role.ACTORS: (WORKER,),
+    Role.PORTAL: (PORTAL,),
+    Role.CLI: (OPERATOR,),
+}
+
+
+def takes(role: Role, settings: Settings) -> tuple[str, ...]:
+    """Tell which roles each takes in the database; operators' pages take theirs beside the portal's."""
+    found = list(_TAKES[role])
+    if role is Role.ALL and settings.portal_bind:
+        found.append(PORTAL)
+    if PORTAL in found and settings.portal_operators:
+        found.append(OPERATOR)
+    return tuple(found)
 
 
 def healthy(findings: list[Finding]) -> bool:

@@ -2,10 +2,62 @@
 
 from fe.portal.deps import Portal
 from fe.portal.page_types import Needs, Page
-from fe.portal.pages import home, operators, sign_in, static
+from fe.portal.pages import (
+    account,
+    again,
+    billing,
+    certificates,
+    changes,
+    home,
+    invitations,
+    keys,
+    new,
+    openid,
+    operators,
+    people,
+    received,
+    second_factor,
+    sequences,
+    settings,
+    sign_in,
+    static,
+    submission,
+    submissions,
+    usage,
+    users,
+    webhook_deliveries,
+    webhook_secret,
+    webhooks,
+)
 
 
 def every_page(portal: Portal) -> tuple[Page, ...]:
     """List the pages of this portal: those of operators only where they are served."""
-    pages = (*static.PAGES, *sign_in.PAGES, *home.PAGES, *operators.PAGES)
+    pages = (
+        *account.PAGES,
+        *again.PAGES,
+        *billing.PAGES,
+        *certificates.PAGES,
+        *changes.PAGES,
+        *home.PAGES,
+        *invitations.PAGES,
+        *keys.PAGES,
+        *new.PAGES,
+        *openid.PAGES,
+        *operators.PAGES,
+        *people.PAGES,
+        *received.PAGES,
+        *second_factor.PAGES,
+        *sequences.PAGES,
+        *settings.PAGES,
+        *sign_in.PAGES,
+        *static.PAGES,
+        *submission.PAGES,
+        *submissions.PAGES,
+        *usage.PAGES,
+        *users.PAGES,
+        *webhook_deliveries.PAGES,
+        *webhook_secret.PAGES,
+        *webhooks.PAGES,
+    )
     return tuple(page for page in pages if page.needs is not Needs.OPERATE or portal.operators is not None)

@@ -1,14 +1,24 @@
 """Where people arrive: the companies they work for, and each company's first page."""
 
+from datetime import UTC
+
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
+from fe.portal import attention
+from fe.portal import receipt_words as words
+from fe.portal.document_facts import total_in
 from fe.portal.page_types import Needs, Page
+from fe.portal.pages.submissions import names_of
 from fe.portal.replies import Reply, redirect
 from fe.portal.visit import Visit
-from fe.store import tenants
-from fe.store.portal import people
+from fe.store import certificates, sequences, tenants
+from fe.store.portal import people, receipts, standing
 from fe.store.postgres.db import Conn
 from fe.store.tenants import Tenant
+from fe.store.webhooks import endpoints
+
+#: How many of the last receipts are shown.
+_RECENT = 8
 
 
 async def start(visit: Visit) -> Reply:
@@ -27,8 +37,28 @@ async def start(visit: Visit) -> Reply:
 
 
 async def company(visit: Visit) -> Reply:
-    """Show where a company stands."""
-    return visit.page("company/home.html", environments=list(Environment))
+    """Show where a company stands: what needs attention, the numbers of the month, what was handed in last."""
+    troubles = await visit.read(standing.trouble, visit.now - attention.LATELY)
+    found_sequences = [one for of in Environment for one in await visit.read(sequences.listed, of)]
+    month = visit.now.astimezone(UTC).date().replace(day=1)
+    recent = await visit.read(receipts.newest, _RECENT)
+    return visit.page(
+        "company/home.html",
+        matters=attention.matters(
+            await visit.read(certificates.in_use),
+            found_sequences,
+            await visit.read(endpoints.listed),
+            troubles,
+            visit.now,
+        ),
+        numbers=list(zip(await visit.read(standing.verdicts, month), troubles, strict=True)),
+        max_counted=standing.MAX_COUNTED,
+        month=month,
+        recent=recent,
+        names=await names_of(visit, recent),
+        totals={row.submission_id: total_in(row.qr_code_url) for row in recent},
+        words=words,
+    )
 
 
 PAGES = (

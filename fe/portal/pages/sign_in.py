@@ -1,56 +1,77 @@
-"""Logging in and out."""
+"""Logging in, by a password and where there is one by a second factor, and out."""
 
 from fe.accounts import people as accounts
+from fe.accounts import totp
 from fe.ecf.texts import Text
-from fe.identifiers import PersonId
+from fe.portal import attempts
 from fe.portal.cookies import set_cookie
+from fe.portal.entering import begin_session, enter, next_page
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, redirect
-from fe.portal.session import hash_token, new_token
+from fe.portal.session import HALFWAY, hash_token, new_token
 from fe.portal.visit import Visit
-from fe.store.portal import people, sessions
+from fe.store import throttle
+from fe.store.portal import credentials, logins, people, sessions
+from fe.store.portal.people import Person
 
 _WRONG = Text("Address or password is not right.", "El correo o la contraseña no es correcto.")
-
-
-def next_page(visit: Visit) -> str:
-    """Where to go after logging in: a path of ours, else the first page."""
-    wanted = visit.form.get("next") or visit.query.get("next", "")
-    is_ours = wanted.startswith("/") and not wanted.startswith("//") and "\\" not in wanted and wanted.isprintable()
-    return wanted if is_ours else "/"
+WRONG_CODE = Text(
+    "This code is not right, or was used before. Wait for the next one.",
+    "Este código no es correcto o ya se usó. Espere el siguiente.",
+)
 
 
 async def form(visit: Visit) -> Reply:
     """Ask who it is."""
     if visit.session is not None:
         return redirect("/")
-    return visit.page("sign_in.html", next=next_page(visit), email="", problem=None)
+    return sign_in_page(visit, 200)
+
+
+def sign_in_page(visit: Visit, status: int, problem: Text | None = None, following: str | None = None) -> Reply:
+    """The page on which people log in, with what was wrong."""
+    going = next_page(visit) if following is None else following
+    email = visit.form.get("email")[:254]
+    return visit.page("sign_in.html", status, next=going, email=email, problem=problem, openid=visit.portal.openid)
 
 
 async def sign_in(visit: Visit) -> Reply:
-    """Look at address and password, and begin a session under a new token."""
+    """Look at address and password. Who is not there takes as long, and gets the same answer, as a wrong password."""
     email = visit.form.get("email")
-    found = await visit.portal.db.run(people.by_email, email)
-    stored = None if found is None else await visit.portal.db.run(people.password_hash, found.person_id)
-    is_right = await accounts.is_password(stored, visit.form.get("password"))
+    await attempts.count(visit, "person", throttle.bucket_of_person(email))
+    found, stored = await visit.portal.db.run(credentials.by_email, email if email.isprintable() else "")
+    is_right = await accounts.is_password(stored, visit.form.verbatim("password"))
     if found is None or found.disabled_at is not None or not is_right:
-        return visit.page("sign_in.html", 403, next=next_page(visit), email=email, problem=_WRONG)
-    return await begin_session(visit, found.person_id)
+        attempts.was_wrong(visit, found, "password")
+        return sign_in_page(visit, 403, _WRONG)
+    return await enter(visit, found, "password", next_page(visit))
 
 
-async def begin_session(visit: Visit, person_id: PersonId) -> Reply:
-    """Begin a session of somebody who has shown who it is, and go on."""
-    token = new_token()
-    await visit.portal.db.run(
-        sessions.begin,
-        hash_token(token),
-        person_id,
-        address=visit.address,
-        user_agent=visit.user_agent,
-        at=visit.now,
-    )
-    set_cookie(visit, token)
-    return await visit.go(next_page(visit))
+async def code_form(visit: Visit) -> Reply:
+    """Ask for the second factor of whoever has shown the first one here."""
+    if await _half_way(visit) is None:
+        return redirect("/sign-in")
+    return visit.page("sign_in_code.html", next=next_page(visit), problem=None)
+
+
+async def code(visit: Visit) -> Reply:
+    """Look at a one-time password or a recovery code, each of which is good once, and begin the session."""
+    person = await _half_way(visit)
+    if person is None:
+        return redirect("/sign-in")
+    await attempts.count(visit, "second factor", throttle.bucket_of_second_factor(person.person_id))
+    given = visit.form.get("code")
+    is_right = await visit.portal.db.transact(totp.is_right, visit.portal.vault, person.person_id, given, visit.now)
+    if not is_right:
+        attempts.was_wrong(visit, person, "second factor")
+        return visit.page("sign_in_code.html", 403, next=next_page(visit), problem=WRONG_CODE)
+    if not await visit.portal.db.run(logins.end, hash_token(visit.token)):
+        return redirect("/sign-in")
+    return await begin_session(visit, person, "second factor", next_page(visit))
+
+
+async def _half_way(visit: Visit) -> Person | None:
+    return await visit.portal.db.run(logins.find, hash_token(visit.token), visit.now - HALFWAY)
 
 
 async def sign_out(visit: Visit) -> Reply:
@@ -74,6 +95,8 @@ async def language(visit: Visit) -> Reply:
 PAGES = (
     Page("GET", "/sign-in", Needs.NOTHING, form),
     Page("POST", "/sign-in", Needs.NOTHING, sign_in),
+    Page("GET", "/sign-in/code", Needs.NOTHING, code_form),
+    Page("POST", "/sign-in/code", Needs.NOTHING, code),
     Page("POST", "/sign-out", Needs.PERSON, sign_out),
     Page("POST", "/language", Needs.NOTHING, language),
 )

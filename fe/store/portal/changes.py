@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, scalar_row
 from psycopg.types.json import Jsonb
 
 from fe.identifiers import PersonId, TenantId
@@ -13,7 +13,7 @@ from fe.store.postgres.db import Conn
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TenantChange:
     """One change. `before` and `after` hold nothing secret; None where there was nothing, or is nothing any more."""
 
     change_id: UUID
@@ -37,7 +37,7 @@ _NOTE = """
 """
 
 
-async def note(conn: Conn, tenant_id: TenantId, change: Change) -> None:
+async def note(conn: Conn, tenant_id: TenantId, change: TenantChange) -> None:
     """Keep a change, in the transaction that makes it."""
     await conn.execute(
         _NOTE,
@@ -59,14 +59,28 @@ async def note(conn: Conn, tenant_id: TenantId, change: Change) -> None:
 _LATEST = """
     SELECT change_id, at, by_whom, person_id, through, action, subject, before, after
       FROM tenant_changes
-     WHERE tenant_id = %(tenant)s AND (%(before)s::uuid IS NULL OR change_id < %(before)s)
+     WHERE tenant_id = %(tenant)s
+       AND (%(before)s::uuid IS NULL OR change_id < %(before)s)
+       AND (%(action)s::text IS NULL OR action = %(action)s)
      ORDER BY change_id DESC
      LIMIT %(limit)s
 """
 
 
-async def latest(conn: Conn, tenant_id: TenantId, *, limit: int, before: UUID | None = None) -> list[Change]:
-    """List a tenant's changes, the latest first; `before` one of them."""
-    cursor = conn.cursor(row_factory=class_row(Change))
-    await cursor.execute(_LATEST, {"tenant": tenant_id, "limit": limit, "before": before})
+async def latest(
+    conn: Conn, tenant_id: TenantId, *, limit: int, before: UUID | None = None, action: str | None = None
+) -> list[TenantChange]:
+    """List a tenant's changes, the latest first; `before` one of them, of one kind only."""
+    cursor = conn.cursor(row_factory=class_row(TenantChange))
+    await cursor.execute(_LATEST, {"tenant": tenant_id, "limit": limit, "before": before, "action": action})
+    return await cursor.fetchall()
+
+
+_ACTIONS = "SELECT DISTINCT action FROM tenant_changes WHERE tenant_id = %(tenant)s ORDER BY action"
+
+
+async def actions(conn: Conn, tenant_id: TenantId) -> list[str]:
+    """List the kinds of changes that a tenant has."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_ACTIONS, {"tenant": tenant_id})
     return await cursor.fetchall()

@@ -42,8 +42,8 @@ PERSON_COLUMNS = (
 
 
 _CREATE = """
-    INSERT INTO people (person_id, email, name, language, password_hash, is_operator, created_at)
-    VALUES (%(id)s, %(email)s, %(name)s, %(language)s, %(password)s, %(operator)s, %(at)s)
+    INSERT INTO people (person_id, email, name, language, password_hash, created_at)
+    VALUES (%(id)s, %(email)s, %(name)s, %(language)s, %(password)s, %(at)s)
     ON CONFLICT DO NOTHING
 """
 
@@ -56,7 +56,6 @@ async def create(
     *,
     language: str,
     password_hash: str | None,
-    is_operator: bool,
     at: datetime,
 ) -> bool:
     """Create a person; False where there is one with this address (letter case apart)."""
@@ -68,7 +67,6 @@ async def create(
             "name": name,
             "language": language,
             "password": password_hash,
-            "operator": is_operator,
             "at": at,
         },
     )
@@ -85,14 +83,40 @@ async def by_email(conn: Conn, email: str) -> Person | None:
     return await cursor.fetchone()
 
 
-_HASH_OF = "SELECT password_hash FROM people WHERE person_id = %(id)s"
+_BY_ID = f"SELECT {PERSON_COLUMNS} FROM people AS p WHERE p.person_id = %(id)s"
 
 
-async def password_hash(conn: Conn, person_id: PersonId) -> str | None:
-    """Give the hash of a person's password; None where there is none."""
-    cursor = await conn.execute(_HASH_OF, {"id": person_id})
-    row = await cursor.fetchone()
-    return None if row is None else row[0]
+async def by_id(conn: Conn, person_id: PersonId) -> Person | None:
+    """Find a person."""
+    cursor = conn.cursor(row_factory=class_row(Person))
+    await cursor.execute(_BY_ID, {"id": person_id})
+    return await cursor.fetchone()
+
+
+_ALL = f"SELECT {PERSON_COLUMNS} FROM people AS p ORDER BY lower(p.email)"
+
+
+async def everybody(conn: Conn) -> list[Person]:
+    """List all people by address."""
+    cursor = conn.cursor(row_factory=class_row(Person))
+    await cursor.execute(_ALL)
+    return await cursor.fetchall()
+
+
+_SET_OPERATOR = "UPDATE people SET is_operator = %(operator)s WHERE person_id = %(id)s"
+
+
+async def set_operator(conn: Conn, person_id: PersonId, is_operator: bool) -> None:
+    """Make a person an operator of the installation, or one no more; takes an operator's rights."""
+    await conn.execute(_SET_OPERATOR, {"id": person_id, "operator": is_operator})
+
+
+_SET_DISABLED = "UPDATE people SET disabled_at = %(at)s WHERE person_id = %(id)s"
+
+
+async def set_disabled(conn: Conn, person_id: PersonId, at: datetime | None) -> None:
+    """Shut a person out from a moment on, or with None let the person in again; takes an operator's rights."""
+    await conn.execute(_SET_DISABLED, {"id": person_id, "at": at})
 
 
 _SET_LANGUAGE = "UPDATE people SET language = %(language)s WHERE person_id = %(id)s"

@@ -77,12 +77,16 @@ async def leave_notice(conn: Conn, token_hash: bytes, notice: Any) -> None:
     await conn.execute(_LEAVE_NOTICE, {"hash": token_hash, "notice": Jsonb(notice)})
 
 
-_AUTHENTICATED = "UPDATE portal_sessions SET authenticated_at = %(at)s WHERE token_hash = %(hash)s"
+_RENEW = """
+    UPDATE portal_sessions SET token_hash = %(new)s, authenticated_at = %(at)s, seen_at = %(at)s
+     WHERE token_hash = %(hash)s
+"""
 
 
-async def authenticated(conn: Conn, token_hash: bytes, at: datetime) -> None:
-    """Note that the person has shown again who it is."""
-    await conn.execute(_AUTHENTICATED, {"hash": token_hash, "at": at})
+async def renew(conn: Conn, token_hash: bytes, new_hash: bytes, at: datetime) -> bool:
+    """Go on under a new token after the person has shown again who it is; False where the session ended meanwhile."""
+    renewed = await conn.execute(_RENEW, {"hash": token_hash, "new": new_hash, "at": at})
+    return renewed.rowcount == 1
 
 
 _END = "DELETE FROM portal_sessions WHERE token_hash = %(hash)s"
@@ -126,6 +130,8 @@ async def send_once(conn: Conn, form_id: object, at: datetime) -> bool:
 _FORGET = (
     "DELETE FROM portal_sessions WHERE created_at < %(oldest)s",
     "DELETE FROM portal_forms WHERE sent_at < %(oldest)s",
+    "DELETE FROM portal_logins WHERE began_at < %(oldest)s",
+    "DELETE FROM openid_requests WHERE began_at < %(oldest)s",
 )
 
 

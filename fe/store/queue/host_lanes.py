@@ -4,9 +4,10 @@ The engine knows the lanes of a stage beforehand (fe/queue/stage.py); here they 
 there is one lane, and which rows are claimed is decided in one statement: a few of each (environment, host, tenant)
 that has work due, in turn. Of a host there are never more than a few in flight, over all processes, which is counted
 by the rows that are held; of a host that is suspected to be dead, or has let us wait for some seconds, there is one,
-and all such hosts together never have the last half of the slots. The table needs one index more than others:
+and all such hosts together never have the last half of the slots. The table needs two indexes more than others:
 
     CREATE INDEX deliveries_held ON deliveries (stage, environment, host) WHERE holder IS NOT NULL;
+    CREATE INDEX deliveries_by_time ON deliveries (stage, run_at);
 """
 
 from collections import Counter
@@ -23,6 +24,8 @@ from fe.store.queue.tables import QueueTable
 W = TypeVar("W")
 
 
+#: So many due rows are looked through without walking along the hosts.
+_FEW = 256
 #: A host with a row under way for so long is suspect, until that has come to its end.
 _SLOW = timedelta(seconds=5)
 
@@ -47,16 +50,23 @@ class AllHosts:
 
 ALL_HOSTS = AllHosts()
 
-# The walk goes from one (environment, host, tenant) to the next by the index, to the earliest row of each, so that a
-# million rows of one cost a step; it begins past the one that was served last, and goes round once. Then, of those that
-# have something due: those that are not suspect first, and of each as many rows as it may have in flight, the first of
+# What is due is found by its time, where it is little: a thousand hosts whose next try is later cost nothing then. Where
+# it is much there is a walk: it goes from one (environment, host, tenant) to the next by the index, to the earliest row
+# of each, so that a million rows of one cost a step. Both begin past the one that was served last, and go round once.
+# Then, of those that have something due: those that are not suspect first, and of each as many rows as it may have in flight, the first of
 # each before the second of any. What a dead worker held has a holder still, but is due: it is not under way. Arrays for
 # what was picked: see tables.py. `more`: somebody has rows due that he was not given, or may have some.
 _CLAIM = """
-    WITH RECURSIVE ahead (environment, host, tenant_id, run_at, n) AS (
+    WITH RECURSIVE early AS MATERIALIZED (
+        SELECT o.environment, o.host, o.tenant_id
+          FROM {table} AS o
+         WHERE o.stage = %(stage)s AND o.run_at >= %(floor)s AND o.run_at <= statement_timestamp()
+         ORDER BY o.run_at
+         LIMIT {few} + 1
+    ), ahead (environment, host, tenant_id, run_at, n) AS (
         (SELECT o.environment, o.host, o.tenant_id, o.run_at, 1
            FROM {table} AS o
-          WHERE o.stage = %(stage)s
+          WHERE (SELECT count(*) FROM early) > {few} AND o.stage = %(stage)s
             AND (o.environment, o.host, o.tenant_id) > (%(environment)s, %(host)s, %(tenant)s)
             AND o.run_at >= %(floor)s
           ORDER BY o.environment, o.host, o.tenant_id, o.run_at
@@ -75,7 +85,7 @@ _CLAIM = """
     ), around (environment, host, tenant_id, run_at, n) AS (
         (SELECT o.environment, o.host, o.tenant_id, o.run_at, 1
            FROM {table} AS o
-          WHERE o.stage = %(stage)s
+          WHERE (SELECT count(*) FROM early) > {few} AND o.stage = %(stage)s
             AND (o.environment, o.host, o.tenant_id) <= (%(environment)s, %(host)s, %(tenant)s)
             AND o.run_at >= %(floor)s
           ORDER BY o.environment, o.host, o.tenant_id, o.run_at
@@ -101,13 +111,23 @@ _CLAIM = """
          GROUP BY d.environment, d.host, d.tenant_id
     ), due AS MATERIALIZED (
         SELECT d.environment, d.host, d.tenant_id, d.turn, under_way.is_slow OR {suspect} AS is_suspect, under_way.held
-          FROM (SELECT a.environment, a.host, a.tenant_id, a.run_at, a.n AS turn FROM ahead AS a
+          FROM (SELECT a.environment, a.host, a.tenant_id, a.n AS turn
+                  FROM ahead AS a
+                 WHERE a.run_at <= statement_timestamp()
                 UNION ALL
-                SELECT r.environment, r.host, r.tenant_id, r.run_at, 1000000 + r.n AS turn FROM around AS r) AS d
+                SELECT r.environment, r.host, r.tenant_id, 1000000 + r.n AS turn
+                  FROM around AS r
+                 WHERE r.run_at <= statement_timestamp()
+                UNION ALL
+                SELECT e.environment, e.host, e.tenant_id,
+                       (CASE WHEN (e.environment, e.host, e.tenant_id) > (%(environment)s, %(host)s, %(tenant)s)
+                             THEN 0 ELSE 1000000 END) + row_number() OVER (ORDER BY e.environment, e.host, e.tenant_id)
+                  FROM (SELECT DISTINCT f.environment, f.host, f.tenant_id FROM early AS f) AS e
+                 WHERE (SELECT count(*) FROM early) <= {few}) AS d
          CROSS JOIN LATERAL (SELECT coalesce(sum(h.held), 0) AS held, coalesce(bool_or(h.is_slow), false) AS is_slow
                                FROM held AS h
                               WHERE h.environment = d.environment AND h.host = d.host) AS under_way
-         WHERE d.run_at <= statement_timestamp() AND d.tenant_id <> ALL (%(full)s::bigint[])
+         WHERE d.tenant_id <> ALL (%(full)s::bigint[])
            AND (SELECT count(*)
                   FROM pauses AS p
                  WHERE p.tenant_id IN (0, d.tenant_id) AND p.environment IN ('', d.environment)) = 0
@@ -192,7 +212,7 @@ class HostLanes(QueueTable[AllHosts, W]):
         suspect: LiteralString = "false",
     ) -> None:
         super().__init__(name, work)
-        self._across = _CLAIM.format(table=name, suspect=suspect)
+        self._across = _CLAIM.format(table=name, suspect=suspect, few=_FEW)
         self._floor = _FLOOR.format(table=name)
         self._maximum, self._suspects = maximum, suspects
         self._last: tuple[str, str, int] = ("", "", 0)

@@ -214,3 +214,17 @@ async def retry(conn: Conn, tenant_id: TenantId, delivery_id: UUID) -> bool:
     """
     cursor = await conn.execute(_RETRY, {"tenant": tenant_id, "delivery": delivery_id})
     return await cursor.fetchone() == (True,)
+
+
+_BODY = """
+    SELECT substring(v.body FOR %(maximum)s), octet_length(v.body)
+      FROM webhook_events AS v
+     WHERE v.tenant_id = %(tenant)s AND v.event_id = %(event)s
+"""
+
+
+async def body(conn: Conn, tenant_id: TenantId, event_id: UUID, *, maximum: int) -> tuple[bytes, int]:
+    """Give the first bytes of what is sent of an event, every time the same, and how many there are."""
+    cursor = await conn.execute(_BODY, {"tenant": tenant_id, "event": event_id, "maximum": maximum})
+    row = await cursor.fetchone()
+    return (b"", 0) if row is None else (bytes(row[0]), int(row[1]))

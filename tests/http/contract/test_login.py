@@ -119,7 +119,7 @@ async def test_what_is_missing_or_of_the_wrong_type_is_named(front: Running) -> 
 @clause("API key (credential)", "| state")
 async def test_every_login_failure_looks_the_same(front: Running, db: Database, tenant: TenantId, key: Key) -> None:
     revoked = await make_key(db, tenant)
-    await revoke_key(db, tenant, revoked.api_key_id, datetime.now(UTC))
+    await db.transact(revoke_key, tenant, revoked.api_key_id, datetime.now(UTC))
     expired = await make_key(db, tenant, expires_at=datetime.now(UTC) - timedelta(seconds=1))
     cases = {
         "unknown": {"apiKeyId": "fak_000000000000", "apiSecret": key.secret},
@@ -254,7 +254,7 @@ async def test_a_revoked_key_stops_at_once_and_its_sibling_goes_on(
     sibling = await make_key(db, tenant)
     async with front.client(await front.token(key)) as old, front.client(await front.token(sibling)) as new:
         assert (await old.get("/ncf")).status_code == 200
-        await revoke_key(db, tenant, key.api_key_id, datetime.now(UTC))
+        await db.transact(revoke_key, tenant, key.api_key_id, datetime.now(UTC))
         with trio.fail_after(PATIENCE):
             while (answer := await old.get("/ncf")).status_code == 200:  # noqa: ASYNC110  (only the front knows)
                 await trio.sleep(0.02)

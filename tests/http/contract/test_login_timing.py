@@ -50,7 +50,7 @@ def call_of(body: dict[str, str]) -> Call:
 
 async def cases(db: Database, key: Key) -> dict[str, dict[str, str]]:
     revoked = await make_key(db, key.tenant_id)
-    await revoke_key(db, key.tenant_id, revoked.api_key_id, datetime.now(UTC))
+    await db.transact(revoke_key, key.tenant_id, revoked.api_key_id, datetime.now(UTC))
     expired = await make_key(db, key.tenant_id, expires_at=datetime.now(UTC) - timedelta(seconds=1))
     return {
         "unknown": {"apiKeyId": "fak_000000000000", "apiSecret": "0" * 64},

@@ -1,0 +1,59 @@
+"""When to say that a certificate is about to end: what is renewed in time stops nothing."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from fe.ecf.texts import Text
+from fe.store.certificates import CertificateRecord
+
+#: So many days before its end it is said, each time more urgently.
+DAYS = (60, 30, 7, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class ExpiryWarning:
+    """A certificate in use that ends within so many days (one of DAYS), or has ended (0)."""
+
+    record: CertificateRecord
+    within: int
+
+    @property
+    def is_urgent(self) -> bool:
+        """Whether it stops signing within the week, or has stopped."""
+        return self.within <= DAYS[2]
+
+    @property
+    def text(self) -> Text:
+        """Say it."""
+        holder = self.record.holder
+        if self.within == 0:
+            return Text(
+                f"The certificate of {holder} has expired: nothing is signed with it any more. Upload a new one.",
+                f"El certificado de {holder} venció: ya no se firma nada con él. Suba uno nuevo.",
+            )
+        if self.within == 1:
+            return Text(
+                f"The certificate of {holder} expires within a day: upload the new one today.",
+                f"El certificado de {holder} vence en menos de un día: suba el nuevo hoy mismo.",
+            )
+        return Text(
+            f"The certificate of {holder} expires within {self.within} days: ask your certifier for a new one.",
+            f"El certificado de {holder} vence en menos de {self.within} días: solicite uno nuevo a su certificadora.",
+        )
+
+
+def within(record: CertificateRecord, now: datetime) -> int | None:
+    """Tell within how many of DAYS a certificate in use ends, 0 where it has; None: nothing needs to be said."""
+    if record.retired_at is not None:
+        return None
+    if record.not_after <= now:
+        return 0
+    reached = [days for days in DAYS if record.not_after - now <= timedelta(days=days)]
+    return min(reached, default=None)
+
+
+def warnings(records: list[CertificateRecord], now: datetime) -> list[ExpiryWarning]:
+    """Say what is to be said of certificates, the most urgent first."""
+    found = [(one, within(one, now)) for one in records]
+    said = [ExpiryWarning(one, days) for one, days in found if days is not None]
+    return sorted(said, key=lambda each: each.record.not_after)

@@ -1,0 +1,275 @@
+"""Setting up with its record: each act changes something for a tenant and keeps who did it, from what to what.
+
+The portal and the command line come this way, so that people read the same record whichever it was. Each function is
+one transaction's work, and what is refused leaves no record. Nothing secret is in one.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Literal
+
+from fe.accounts import changes, keys, provision, sequences
+from fe.accounts.provision import NewKey, ProvisioningRefused
+from fe.accounts.recorded import (
+    Shown,
+    difference,
+    show_certificate,
+    show_key,
+    show_sequence,
+    show_tenant,
+    show_user,
+)
+from fe.ecf.catalogue import Environment
+from fe.ecf.certificate import Credential
+from fe.ecf.dates import local
+from fe.ecf.ids import new_id
+from fe.ecf.texts import Text
+from fe.identifiers import ApiKeyId, CertificateId, PersonId
+from fe.store import certificates
+from fe.store import keys as key_store
+from fe.store import sequences as sequence_store
+from fe.store.certificates import CertificateRecord
+from fe.store.portal import changes as book
+from fe.store.portal.changes import TenantChange
+from fe.store.postgres.db import Conn
+from fe.store.queue import audit
+from fe.store.queue.audit import OperatorAction
+from fe.store.sequences import Sequence
+from fe.store.tenants import Tenant, User
+from fe.vault import Vault
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who acts, when, and by which way. An operator's act with its reason is in the operators' book as well."""
+
+    by_whom: str
+    at: datetime
+    through: Literal["portal", "cli"]
+    person_id: PersonId | None = None
+    operator: OperatorAction | None = None
+
+    @property
+    def today(self) -> date:
+        """The day in Santo Domingo."""
+        return local(self.at).date()
+
+
+async def note(
+    conn: Conn, tenant: Tenant, by: Actor, action: str, subject: str, before: Shown | None, after: Shown | None
+) -> None:
+    """Keep what is changed for a tenant, in the transaction that changes it."""
+    made = TenantChange(new_id(by.at), by.at, by.by_whom, by.person_id, by.through, action, subject, before, after)
+    await book.note(conn, tenant.tenant_id, made)
+
+
+# -- the tenant ------------------------------------------------------------------------------------------------------
+
+
+async def create_tenant(
+    conn: Conn, by: Actor, name: str, issuer: Mapping[str, Any], consumer_summary: str = "automatic"
+) -> Tenant:
+    """See `provision.create_tenant`."""
+    made = await provision.create_tenant(conn, name, issuer, consumer_summary, today=by.today)
+    await note(conn, made, by, "company created", made.name, None, show_tenant(made))
+    return made
+
+
+async def update_tenant(
+    conn: Conn,
+    by: Actor,
+    tenant: Tenant,
+    *,
+    name: str | None = None,
+    issuer: Mapping[str, Any] | None = None,
+    consumer_summary: str | None = None,
+) -> Tenant:
+    """See `changes.update_tenant`; the record has what is different, and there is none where nothing is."""
+    changed = await changes.update_tenant(
+        conn, tenant, name=name, issuer=issuer, consumer_summary=consumer_summary, today=by.today
+    )
+    before, after = difference(show_tenant(tenant), show_tenant(changed))
+    if before != after:
+        await note(conn, changed, by, "company changed", changed.name, before, after)
+    return changed
+
+
+async def disable_tenant(conn: Conn, by: Actor, tenant: Tenant, action: OperatorAction) -> None:
+    """See `changes.disable_tenant`."""
+    await changes.disable_tenant(conn, tenant, action)
+    await note(conn, tenant, by, "company disabled", tenant.name, None, {"reason": action.reason})
+
+
+async def enable_tenant(conn: Conn, by: Actor, tenant: Tenant, action: OperatorAction) -> int:
+    """See `changes.enable_tenant`."""
+    called = await changes.enable_tenant(conn, tenant, action)
+    await note(conn, tenant, by, "company enabled", tenant.name, None, {"reason": action.reason})
+    return called
+
+
+# -- users -----------------------------------------------------------------------------------------------------------
+
+
+async def create_user(
+    conn: Conn, by: Actor, tenant: Tenant, email: str, issuer_override: Mapping[str, Any] | None
+) -> User:
+    """See `provision.create_user`."""
+    made = await provision.create_user(conn, tenant, email, issuer_override, now=by.at)
+    await note(conn, tenant, by, "user created", made.email, None, show_user(made))
+    return made
+
+
+async def change_user(
+    conn: Conn, by: Actor, tenant: Tenant, user: User, issuer_override: Mapping[str, Any] | None
+) -> User:
+    """See `changes.change_user`."""
+    changed = await changes.change_user(conn, tenant, user, issuer_override, today=by.today)
+    before, after = difference(show_user(user), show_user(changed))
+    if before != after:
+        await note(conn, tenant, by, "user changed", user.email, before, after)
+    return changed
+
+
+async def remove_user(conn: Conn, by: Actor, tenant: Tenant, user: User) -> None:
+    """See `changes.remove_user`."""
+    await changes.remove_user(conn, tenant, user, by.at)
+    await _of_operator(conn, tenant, by, "user remove", {"userId": str(user.user_id), "email": user.email})
+    await note(conn, tenant, by, "user removed", user.email, show_user(user), None)
+
+
+# -- certificates ----------------------------------------------------------------------------------------------------
+
+
+async def add_certificate(
+    conn: Conn,
+    by: Actor,
+    vault: Vault,
+    tenant: Tenant,
+    user: User | None,
+    *,
+    p12: bytes,
+    passphrase: str,
+    opened: Credential,
+) -> CertificateRecord:
+    """See `provision.add_certificate`. The record says which one it takes the place of."""
+    user_id = user.user_id if user is not None else None
+    in_use = await certificates.in_use(conn, tenant.tenant_id)
+    before = next((show_certificate(one) for one in in_use if one.user_id == user_id), None)
+    made = await provision.add_certificate(
+        conn, vault, tenant, user, p12=p12, passphrase=passphrase, opened=opened, now=by.at
+    )
+    owner = {"user": user.email} if user is not None else {}
+    await note(conn, tenant, by, "certificate added", made.serial_number, before, {**owner, **show_certificate(made)})
+    return made
+
+
+async def retire_certificate(conn: Conn, by: Actor, tenant: Tenant, certificate_id: CertificateId) -> CertificateRecord:
+    """See `changes.retire_certificate`."""
+    found = await changes.retire_certificate(conn, tenant, certificate_id, by.at)
+    await _of_operator(conn, tenant, by, "certificate retire", {"certificateId": str(certificate_id)})
+    await note(conn, tenant, by, "certificate retired", found.serial_number, show_certificate(found), None)
+    return found
+
+
+async def remove_certificate(
+    conn: Conn, by: Actor, vault: Vault, tenant: Tenant, certificate_id: CertificateId
+) -> tuple[CertificateRecord, bool]:
+    """See `changes.remove_certificate`."""
+    found, is_kept = await changes.remove_certificate(conn, vault, tenant, certificate_id, by.at)
+    await _of_operator(conn, tenant, by, "certificate remove", {"certificateId": str(certificate_id)})
+    await note(conn, tenant, by, "certificate key destroyed", found.serial_number, show_certificate(found), None)
+    return found, is_kept
+
+
+# -- keys ------------------------------------------------------------------------------------------------------------
+
+
+async def create_key(conn: Conn, /, by: Actor, tenant: Tenant, environment: Environment, **what: Any) -> NewKey:
+    """See `provision.create_key`. Raises ProvisioningRefused also for an end that is over."""
+    expires_at: datetime | None = what.get("expires_at")
+    if expires_at is not None and expires_at <= by.at:
+        raise ProvisioningRefused(Text("the key's end lies in the past", "el vencimiento de la clave ya pasó"))
+    made = await provision.create_key(conn, tenant, environment, **what)
+    await note(conn, tenant, by, "key created", made.record.api_key_id, None, show_key(made.record))
+    return made
+
+
+async def revoke_key(conn: Conn, by: Actor, tenant: Tenant, api_key_id: ApiKeyId) -> bool:
+    """Revoke a key and tell every process, once it is done; False where the tenant has no such key in use."""
+    every = await key_store.of_tenant(conn, tenant.tenant_id)
+    before = next((show_key(one) for one in every if one.api_key_id == api_key_id), None)
+    revoked = await keys.revoke_key(conn, tenant.tenant_id, api_key_id, by.at)
+    if revoked:
+        await note(conn, tenant, by, "key revoked", api_key_id, before, None)
+    return revoked
+
+
+# -- sequences -------------------------------------------------------------------------------------------------------
+
+
+async def put_sequence(
+    conn: Conn, /, by: Actor, tenant: Tenant, environment: Environment, prefix: str, **what: Any
+) -> Sequence:
+    """See `provision.put_sequence`."""
+    before = await _sequence(conn, tenant, environment, prefix)
+    made = await provision.put_sequence(conn, tenant, environment, prefix, now=by.at, **what)
+    await _sequence_set(conn, by, tenant, environment, before, made)
+    return made
+
+
+async def create_sequence(
+    conn: Conn, by: Actor, tenant: Tenant, environment: Environment, prefix: str, **what: Any
+) -> Sequence:
+    """See `sequences.create`."""
+    made = await sequences.create(conn, tenant.tenant_id, environment, prefix, now=by.at, **what)
+    await _sequence_set(conn, by, tenant, environment, None, made)
+    return made
+
+
+async def change_sequence(
+    conn: Conn,
+    by: Actor,
+    tenant: Tenant,
+    environment: Environment,
+    prefix: str,
+    what: sequence_store.Change,
+) -> Sequence:
+    """See `sequences.change`."""
+    before = await _sequence(conn, tenant, environment, prefix)
+    made = await sequences.change(conn, tenant.tenant_id, environment, prefix, what, now=by.at)
+    await _sequence_set(conn, by, tenant, environment, before, made)
+    return made
+
+
+async def delete_sequence(conn: Conn, by: Actor, tenant: Tenant, environment: Environment, prefix: str) -> bool:
+    """Delete a sequence; False where there is none. What was issued from it is not touched. Raises BadSequence."""
+    sequences.check_prefix(prefix)
+    before = await _sequence(conn, tenant, environment, prefix)
+    is_deleted = await sequence_store.delete(conn, tenant.tenant_id, environment, prefix)
+    if is_deleted:
+        shown = None if before is None else show_sequence(before)
+        await note(conn, tenant, by, "sequence deleted", f"{prefix} {environment}", shown, None)
+    return is_deleted
+
+
+async def _sequence(conn: Conn, tenant: Tenant, environment: Environment, prefix: str) -> Sequence | None:
+    every = await sequence_store.listed(conn, tenant.tenant_id, environment)
+    return next((one for one in every if one.prefix == prefix), None)
+
+
+async def _sequence_set(
+    conn: Conn, by: Actor, tenant: Tenant, environment: Environment, before: Sequence | None, made: Sequence
+) -> None:
+    subject, after = f"{made.prefix} {environment}", show_sequence(made)
+    if before is None:
+        await note(conn, tenant, by, "sequence set", subject, None, after)
+        return
+    old, new = difference(show_sequence(before), after)
+    if old != new:
+        await note(conn, tenant, by, "sequence set", subject, old, new)
+
+
+async def _of_operator(conn: Conn, tenant: Tenant, by: Actor, name: str, detail: Shown) -> None:
+    if by.operator is not None:
+        await audit.record(conn, by.operator, name, tenant.tenant_id, None, detail)

@@ -1,0 +1,63 @@
+"""How what is set up stands in records: what people know it by, and nothing secret."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from fe.accounts import sequences
+from fe.store.certificates import CertificateRecord
+from fe.store.keys import ApiKey
+from fe.store.sequences import Sequence
+from fe.store.tenants import Tenant, User
+
+Shown = dict[str, Any]
+
+
+def moment(value: datetime) -> str:
+    """A moment as records have it."""
+    return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def show_tenant(tenant: Tenant) -> Shown:
+    """What a record says of a tenant: each field of Emisor by its name, beside the account's own."""
+    return {"name": tenant.name, "consumerSummary": tenant.consumer_summary, **tenant.issuer}
+
+
+def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Shown, Shown]:
+    """Leave out of both what is the same in both."""
+    return (
+        {name: value for name, value in before.items() if name not in after or after[name] != value},
+        {name: value for name, value in after.items() if name not in before or before[name] != value},
+    )
+
+
+def show_user(user: User) -> Shown:
+    """What a record says of a user."""
+    return {"email": user.email, **(user.issuer_override or {})}
+
+
+def show_certificate(record: CertificateRecord) -> Shown:
+    """What a record says of a certificate."""
+    return {
+        "certificateId": str(record.certificate_id),
+        "holder": record.holder,
+        "holderId": record.holder_id,
+        "notBefore": moment(record.not_before),
+        "notAfter": moment(record.not_after),
+    }
+
+
+def show_key(record: ApiKey) -> Shown:
+    """What a record says of a key."""
+    return {
+        "name": record.name,
+        "environment": record.environment.value,
+        "scopes": list(record.scopes),
+        "expiresAt": moment(record.expires_at) if record.expires_at else None,
+    }
+
+
+def show_sequence(found: Sequence) -> Shown:
+    """What a record says of a sequence."""
+    shown = sequences.show(found)
+    return {name: shown[name] for name in ("minSequence", "maxSequence", "currentSequence", "isActive", "expireOn")}

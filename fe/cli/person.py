@@ -1,0 +1,330 @@
+"""`fe person`: people who log in to the portal, for whom they work, and operators of the installation."""
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from fe.accounts import members as accounts
+from fe.accounts import people as makers
+from fe.accounts import provision
+from fe.accounts.passwords import require_good
+from fe.cli.dead_letter_options import by_option
+from fe.cli.failures import Failure
+from fe.cli.printing import json_option, show, show_all, tell
+from fe.cli.session import settings_with_database, tenant_option, with_database
+from fe.clock import system_clock
+from fe.config import Settings
+from fe.ecf.ids import new_id
+from fe.identifiers import TenantId
+from fe.portal.serve import portal_url
+from fe.store.portal import changes, invitations, members, people, second_factor
+from fe.store.portal.changes import TenantChange
+from fe.store.portal.members import Member
+from fe.store.portal.people import Person, PortalRole
+from fe.store.postgres.db import Conn, Database
+
+_MADE_BYTES = 18
+
+role_option = click.option(
+    "--role",
+    required=True,
+    type=click.Choice([role.value for role in PortalRole]),
+    callback=lambda _ctx, _param, value: PortalRole(value),
+    help="owner does everything, member issues and changes, accountant reads.",
+)
+
+
+@click.group()
+def person() -> None:
+    """Create and invite people of the portal, give them roles, shut them out, let them set a password anew."""
+
+
+@person.command()
+@click.argument("email")
+@click.option("--name", required=True, help="The person's name.")
+@click.option("--tenant", "tenant_name", metavar="NAME", help="The tenant to work for; with --role.")
+@click.option(
+    "--role",
+    type=click.Choice([role.value for role in PortalRole]),
+    help="What the person may do for it: owner, member or accountant.",
+)
+@click.option("--no-password", is_flag=True, help="Make none: for whoever logs in by the OpenID provider.")
+@by_option
+@json_option
+def create(
+    email: str,
+    name: str,
+    tenant_name: str | None,
+    role: str | None,
+    no_password: bool,
+    by_whom: str,
+    as_json: bool,
+) -> None:
+    """Create the person EMAIL with a password that is shown this once; `fe person invite` lets people choose theirs."""
+    if (tenant_name is None) != (role is None):
+        raise click.UsageError("--tenant and --role go together")
+    password = None if no_password else secrets.token_urlsafe(_MADE_BYTES)
+    settings = settings_with_database()
+
+    async def task(conn: Conn, hashed: str | None) -> Person:
+        now = system_clock()
+        made = await makers.create_person(conn, email, name, password_hash=hashed, now=now)
+        if tenant_name is not None and role is not None:
+            owner = await provision.find_tenant(conn, tenant_name)
+            await people.join(conn, owner.tenant_id, made.person_id, PortalRole(role), now)
+            await _noted(conn, owner.tenant_id, by_whom)("person joined", made.email, None, {"role": role})
+        return made
+
+    async def work(db: Database) -> Person:
+        hashed = None
+        if password is not None:
+            require_good(password, (email, name))
+            hashed = await makers.hash_password(password)
+        return await db.transact(task, hashed)
+
+    record = _record(with_database(settings, work))
+    show({**record, "password": password}, as_json=as_json)
+    if password is not None:
+        click.echo("fe: keep the password now: it is not shown again", err=True)
+
+
+@person.command()
+@click.argument("email")
+@click.option("--tenant", "tenant_name", metavar="NAME", help="The tenant to work for; with --role.")
+@click.option(
+    "--role",
+    type=click.Choice([role.value for role in PortalRole]),
+    help="What the person may do for it: owner, member or accountant.",
+)
+@click.option("--operator", is_flag=True, help="Invite an operator of the installation instead.")
+@by_option
+@json_option
+def invite(email: str, tenant_name: str | None, role: str | None, operator: bool, by_whom: str, as_json: bool) -> None:
+    """Invite EMAIL: the link is shown this once, lets in whoever has it, and is good for seven days."""
+    if operator == (tenant_name is not None) or (tenant_name is None) != (role is None):
+        raise click.UsageError("say --tenant and --role, or --operator")
+    settings = settings_with_database()
+    _link(settings, "invitation", "")
+
+    async def task(conn: Conn) -> tuple[invitations.Invitation, str]:
+        now = system_clock()
+        if tenant_name is None or role is None:
+            return await accounts.invite_operator(conn, email, by_whom=by_whom, now=now)
+        owner = await provision.find_tenant(conn, tenant_name)
+        note = _noted(conn, owner.tenant_id, by_whom)
+        return await accounts.invite(
+            conn, owner.tenant_id, email, PortalRole(role), by_whom=by_whom, now=now, note=note
+        )
+
+    async def work(db: Database) -> tuple[invitations.Invitation, str]:
+        return await db.transact(task)
+
+    made, token = with_database(settings, work)
+    record = {
+        "email": made.email,
+        "tenant": tenant_name,
+        "role": role,
+        "operator": operator,
+        "expiresAt": made.expires_at,
+        "link": _link(settings, "invitation", token),
+    }
+    show(record, as_json=as_json)
+    click.echo("fe: hand the link over now: it is not shown again", err=True)
+
+
+@person.command("list")
+@click.option("--tenant", "tenant_name", metavar="NAME", help="Only who works for this tenant, and in which role.")
+@json_option
+def list_(tenant_name: str | None, as_json: bool) -> None:
+    """List people by address."""
+
+    async def of_tenant(conn: Conn, name: str) -> list[Member]:
+        owner = await provision.find_tenant(conn, name)
+        return await members.of_tenant(conn, owner.tenant_id)
+
+    async def work(db: Database) -> list[dict[str, Any]]:
+        if tenant_name is None:
+            return [_record(one) for one in await db.run(people.everybody)]
+        return [_member(one) for one in await db.run(of_tenant, tenant_name)]
+
+    found = with_database(settings_with_database(), work)
+    show_all(found, as_json=as_json, none="there is nobody yet")
+
+
+@person.command()
+@click.argument("email")
+@tenant_option
+@role_option
+@by_option
+@json_option
+def role(email: str, tenant_name: str, role: PortalRole, by_whom: str, as_json: bool) -> None:
+    """Let EMAIL work for a tenant in a role: somebody new there, or in another role than before."""
+
+    async def task(conn: Conn) -> Member:
+        owner = await provision.find_tenant(conn, tenant_name)
+        found = await makers.find_person(conn, email)
+        note = _noted(conn, owner.tenant_id, by_whom)
+        if await members.one(conn, owner.tenant_id, found.person_id) is None:
+            await people.join(conn, owner.tenant_id, found.person_id, role, system_clock())
+            await note("person joined", found.email, None, {"role": str(role)})
+        else:
+            await accounts.change_role(conn, owner.tenant_id, found.person_id, role, note=note)
+        now = await members.one(conn, owner.tenant_id, found.person_id)
+        assert now is not None
+        return now
+
+    show(_member(with_database(settings_with_database(), _transact(task))), as_json=as_json)
+
+
+@person.command()
+@click.argument("email")
+@tenant_option
+@by_option
+@json_option
+def remove(email: str, tenant_name: str, by_whom: str, as_json: bool) -> None:
+    """Let EMAIL work for a tenant no more. The last owner stays."""
+
+    async def task(conn: Conn) -> Member:
+        owner = await provision.find_tenant(conn, tenant_name)
+        found = await makers.find_person(conn, email)
+        note = _noted(conn, owner.tenant_id, by_whom)
+        return await accounts.remove(conn, owner.tenant_id, found.person_id, note=note)
+
+    gone = with_database(settings_with_database(), _transact(task))
+    record = {"email": gone.email, "tenant": tenant_name, "removed": True}
+    tell(f"{gone.email} works for {tenant_name} no more", record, as_json=as_json)
+
+
+@person.command()
+@click.argument("email")
+@json_option
+def disable(email: str, as_json: bool) -> None:
+    """Shut EMAIL out of the portal at once, everywhere; `fe person enable` lets the person in again."""
+
+    async def task(conn: Conn) -> Person:
+        found = await makers.find_person(conn, email)
+        if found.disabled_at is None:
+            await people.set_disabled(conn, found.person_id, system_clock())
+        await makers.end_everything(conn, found.person_id)
+        return await makers.find_person(conn, email)
+
+    show(_record(with_database(settings_with_database(), _transact(task))), as_json=as_json)
+
+
+@person.command()
+@click.argument("email")
+@json_option
+def enable(email: str, as_json: bool) -> None:
+    """Let EMAIL in again."""
+
+    async def task(conn: Conn) -> Person:
+        found = await makers.find_person(conn, email)
+        await people.set_disabled(conn, found.person_id, None)
+        return await makers.find_person(conn, email)
+
+    show(_record(with_database(settings_with_database(), _transact(task))), as_json=as_json)
+
+
+@person.command()
+@click.argument("email")
+@click.option(
+    "--second-factor",
+    "second_factor_too",
+    is_flag=True,
+    help="Take the second factor away too: its device and codes are lost.",
+)
+@by_option
+@json_option
+def reset(email: str, second_factor_too: bool, by_whom: str, as_json: bool) -> None:
+    """Make a link by which EMAIL sets a password anew: shown this once, good once and for a day.
+
+    Make sure first, by a way that others cannot take, that it is this person who asks.
+    """
+    settings = settings_with_database()
+    _link(settings, "reset", "")
+
+    async def task(conn: Conn) -> str:
+        found = await makers.find_person(conn, email)
+        if second_factor_too:
+            await second_factor.remove(conn, found.person_id)
+            await makers.end_everything(conn, found.person_id)
+        return await makers.issue_reset(conn, found, by_whom, system_clock())
+
+    token = with_database(settings, _transact(task))
+    record = {
+        "email": email,
+        "link": _link(settings, "reset", token),
+        "expiresAt": system_clock() + makers.RESET_LIFE,
+        "secondFactorRemoved": second_factor_too,
+    }
+    show(record, as_json=as_json)
+    click.echo("fe: hand the link over now: it is not shown again", err=True)
+
+
+@person.command()
+@click.argument("email")
+@click.option("--withdraw", is_flag=True, help="Take it back: an operator no more.")
+@json_option
+def operator(email: str, withdraw: bool, as_json: bool) -> None:
+    """Make EMAIL an operator of the installation. Operators' pages ask for a second factor."""
+
+    async def task(conn: Conn) -> Person:
+        found = await makers.find_person(conn, email)
+        if found.is_operator is not withdraw:
+            raise Failure(f"{found.email} is {'no' if withdraw else 'an'} operator already")
+        await people.set_operator(conn, found.person_id, not withdraw)
+        return await makers.find_person(conn, email)
+
+    show(_record(with_database(settings_with_database(), _transact(task))), as_json=as_json)
+
+
+def _transact(task: Any) -> Callable[[Database], Any]:
+    async def work(db: Database) -> Any:
+        return await db.transact(task)
+
+    return work
+
+
+def _noted(conn: Conn, tenant_id: TenantId, by_whom: str) -> accounts.Note:
+    """Keep a change of a tenant's as done by whoever runs the command."""
+
+    async def note(action: str, subject: str, before: Any, after: Any) -> None:
+        now = system_clock()
+        await changes.note(
+            conn, tenant_id, TenantChange(new_id(now), now, by_whom, None, "cli", action, subject, before, after)
+        )
+
+    return note
+
+
+def _link(settings: Settings, page: str, token: str) -> str:
+    if not settings.portal_bind and not settings.portal_url:
+        raise Failure("FE_PORTAL_URL is not set: under which address do people reach the portal?")
+    return f"{portal_url(settings)}/{page}/{token}"
+
+
+def _record(found: Person) -> dict[str, Any]:
+    return {
+        "personId": str(found.person_id),
+        "email": found.email,
+        "name": found.name,
+        "operator": found.is_operator,
+        "hasPassword": found.has_password,
+        "secondFactorSince": found.totp_since,
+        "createdAt": found.created_at,
+        "disabledAt": found.disabled_at,
+    }
+
+
+def _member(found: Member) -> dict[str, Any]:
+    return {
+        "personId": str(found.person_id),
+        "email": found.email,
+        "name": found.name,
+        "role": found.role.value,
+        "since": found.since,
+        "secondFactor": found.has_second_factor,
+        "disabledAt": found.disabled_at,
+    }

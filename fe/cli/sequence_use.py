@@ -1,0 +1,92 @@
+"""`fe sequence outlook|fates`: how long sequences last, and what became of their numbers."""
+
+from typing import Any
+
+import click
+
+from fe.accounts import number_fates, provision
+from fe.accounts.number_fates import STRETCH, Outlook, Run
+from fe.cli.failures import Failure
+from fe.cli.printing import json_option, show_all
+from fe.cli.session import environment_option, settings_with_database, tenant_option, with_database
+from fe.clock import system_clock
+from fe.ecf.catalogue import Environment
+from fe.store import sequences
+from fe.store.postgres.db import Conn, Database
+
+
+@click.command()
+@tenant_option
+@environment_option
+@json_option
+def outlook(tenant_name: str, environment: Environment, as_json: bool) -> None:
+    """Tell of each sequence how many numbers are left, and how many days they last at the rate of the last 30."""
+
+    async def task(conn: Conn) -> list[Outlook]:
+        owner = await provision.find_tenant(conn, tenant_name)
+        found = await sequences.listed(conn, owner.tenant_id, environment)
+        return await number_fates.outlooks(conn, owner.tenant_id, environment, found, system_clock())
+
+    async def work(db: Database) -> list[Outlook]:
+        return await db.run(task)
+
+    told = with_database(settings_with_database(), work)
+    none = f"tenant {tenant_name!r} has no sequences in {environment.value}"
+    show_all([_outlook(one) for one in told], as_json=as_json, none=none)
+
+
+@click.command()
+@click.argument("prefix")
+@tenant_option
+@environment_option
+@click.option("--from", "first", type=click.IntRange(min=1), help=f"First number. [{STRETCH} before the last]")
+@click.option("--to", "last", type=click.IntRange(min=1), help="Last number. [the last that was used]")
+@json_option
+def fates(
+    prefix: str, tenant_name: str, environment: Environment, first: int | None, last: int | None, as_json: bool
+) -> None:
+    """Tell what became of the numbers of PREFIX: each run of them, gaps with their reason."""
+
+    async def task(conn: Conn) -> list[Run]:
+        owner = await provision.find_tenant(conn, tenant_name)
+        found = {one.prefix: one for one in await sequences.listed(conn, owner.tenant_id, environment)}
+        if prefix not in found:
+            raise Failure(f"tenant {tenant_name!r} has no NCF sequence for {prefix} in {environment.value}")
+        sequence = found[prefix]
+        upto = sequence.current_number - 1 if last is None else min(last, sequence.max_number)
+        begin = max(sequence.min_number, upto - STRETCH + 1 if first is None else first)
+        told: list[Run] = []
+        for low in range(begin, upto + 1, STRETCH):
+            high = min(low + STRETCH - 1, upto)
+            told += await number_fates.runs(conn, owner.tenant_id, environment, sequence, first=low, last=high)
+        return number_fates.joined(told)
+
+    async def work(db: Database) -> list[Run]:
+        return await db.run(task)
+
+    told = with_database(settings_with_database(), work)
+    show_all([_run(one) for one in told], as_json=as_json, none="none of these numbers was used yet")
+
+
+def _outlook(one: Outlook) -> dict[str, Any]:
+    return {
+        "prefix": one.sequence.prefix,
+        "numbers": str(one.size),
+        "drawn": str(one.drawn),
+        "left": str(one.left),
+        "wentLately": str(one.went),
+        "lastsDays": one.lasts_days,
+        "expireOn": one.sequence.last_day,
+        "daysLeft": one.days_left,
+        "isActive": one.sequence.is_active,
+    }
+
+
+def _run(one: Run) -> dict[str, Any]:
+    return {
+        "first": str(one.first),
+        "last": str(one.last),
+        "count": str(one.count),
+        "fate": one.fate.value,
+        "taxLogId": one.submission_id,
+    }

@@ -1,0 +1,117 @@
+"""What happens to a submission at the door, whoever brings it: a program through the API, a person through the portal.
+
+One rule for both: under whose RNC it may be issued, what keeps it from being sent, when it is durable, how it counts.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime
+
+import trio
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.problems import Problem
+from fe.identifiers import TenantId
+from fe.issuing.accept import Acceptance
+from fe.issuing.issuers import ForbiddenIssuer, KnownIssuers
+from fe.issuing.rates import KnownRates
+from fe.issuing.validate import ToValidate, is_fatal, validate
+from fe.monitoring.metrics import Metrics
+from fe.monitoring.ways import SubmissionLog
+from fe.store import tenant_context
+from fe.store.postgres.db import Database
+from fe.store.queue.wakeups import Wakeups
+from fe.store.submissions import Accepted, NewSubmission
+
+#: Documents that are read or validated at once: it is CPU work.
+_AT_ONCE = 2
+
+
+class WouldNotBeSent(Exception):
+    """The document would not be sent as it is; `problems` is all that is wrong with it, the gravest first."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__(problems[0].message)
+        self.problems = problems
+
+
+class Submitting:
+    """Takes submissions in. One per process, or one per part of it; what it knows of tenants it keeps for seconds."""
+
+    def __init__(self, db: Database, wakeups: Wakeups, metrics: Metrics, log: SubmissionLog) -> None:
+        """Take what it works with; `db` may have the rights of whoever it works for."""
+        self.acceptance = Acceptance(db, wakeups)
+        #: Where documents of ordinary size are read and validated.
+        self.threads = trio.CapacityLimiter(_AT_ONCE)
+        self._db = db
+        self._metrics = metrics
+        self._log = log
+        self._accepted = {
+            (environment, form): metrics.accepted.labels(environment, form)
+            for environment in Environment
+            for form in ("xml", "structured")
+        }
+        self._rates = KnownRates(db)
+        self._issuers = KnownIssuers(db)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Take in for as long as the block runs; at its end, what was handed in before."""
+        async with self.acceptance.running():
+            yield
+
+    async def validate(
+        self, candidate: ToValidate, tenant_id: TenantId, environment: Environment, now: datetime
+    ) -> list[Problem]:
+        """List everything that is wrong with a document, the gravest first. Raises as `validate` does."""
+        rates = await self._rates()
+        return await validate(self._db, candidate, tenant_id, environment, now, rates, self._issuers)
+
+    async def is_known(self, new: NewSubmission) -> bool:
+        """Tell whether its clientRequestId was used before. Only the accepting transaction decides who is first."""
+        return new.client_request_id is not None and await self._db.run_for(
+            new.tenant_id, tenant_context.is_known_request, new.environment, new.client_request_id
+        )
+
+    async def require_own_name(self, new: NewSubmission) -> None:
+        """Refuse what is issued under the RNC of another tenant that is not known to let this one do so.
+
+        A repeat of what was accepted passes: its client is told of the first, whatever was taken back since then.
+
+        Raises ForbiddenIssuer.
+        """
+        try:
+            await self._issuers.require(new.tenant_id, new.root, new.issuer_rnc)
+        except ForbiddenIssuer:
+            if not await self.is_known(new):
+                raise
+
+    async def require_sendable(self, new: NewSubmission, candidate: ToValidate, now: datetime) -> list[Problem]:
+        """Do at once what the signer would do later, and give the remarks; a repeat is not validated again.
+
+        Raises WouldNotBeSent.
+        """
+        if await self.is_known(new):
+            return []
+        problems = await self.validate(candidate, new.tenant_id, new.environment, now)
+        if is_fatal(problems):
+            raise WouldNotBeSent(problems)
+        return problems
+
+    def note(self, accepted: Accepted, new: NewSubmission, request_id: str, trace_id: str | None = None) -> None:
+        """Count and tell that one was taken in, or was known."""
+        if accepted.outcome == "deduped":
+            self._metrics.deduped.labels("same" if accepted.body_matched else "different").inc()
+            self._log.tell(
+                "a submission was handed in again", accepted.submission_id, request_id=request_id, trace_id=trace_id
+            )
+            return
+        self._accepted[new.environment, new.format].inc()
+        self._log.tell(
+            "a submission was accepted",
+            accepted.submission_id,
+            request_id=request_id,
+            tenant_id=new.tenant_id,
+            environment=new.environment,
+            trace_id=trace_id,
+        )

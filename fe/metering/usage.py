@@ -1,0 +1,74 @@
+"""What a tenant did in a period, day by day: the numbers of GET /usage, for the portal and the command line."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.texts import LocalizedError, Text
+from fe.identifiers import TenantId
+from fe.store import usage
+from fe.store.postgres.db import Conn
+from fe.store.usage import UsageDay
+
+#: As GET /usage has them.
+DAYS_DEFAULT, DAYS_MAX = 30, 180
+
+
+class BadPeriod(LocalizedError):
+    """A period that cannot be; the message may be shown to anybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Whole UTC days, both ends included; the last is over."""
+
+    first: date
+    last: date
+
+    @property
+    def days(self) -> list[date]:
+        """Each day of it."""
+        return [self.first + timedelta(days=n) for n in range((self.last - self.first).days + 1)]
+
+
+def period(first: date | None, last: date | None, now: datetime) -> Period:
+    """Make a period of what was asked for: by default the thirty days that end yesterday. Raises BadPeriod."""
+    yesterday = now.astimezone(UTC).date() - timedelta(days=1)
+    until = yesterday if last is None else min(last, yesterday)
+    since = until - timedelta(days=DAYS_DEFAULT - 1) if first is None else first
+    if since > until:
+        raise BadPeriod(
+            Text(
+                "the period should begin before it ends, and before today",
+                "el período debe comenzar antes de su fin, y antes de hoy",
+            )
+        )
+    if (until - since).days >= DAYS_MAX:
+        raise BadPeriod(Text(f"a period has at most {DAYS_MAX} days", f"un período tiene como máximo {DAYS_MAX} días"))
+    return Period(since, until)
+
+
+async def days(conn: Conn, tenant_id: TenantId, environment: Environment, chosen: Period) -> list[UsageDay]:
+    """List each day of a period in an environment; one without anything is there with zeros."""
+    since = datetime.combine(chosen.first, time.min, UTC)
+    until = datetime.combine(chosen.last, time.min, UTC) + timedelta(days=1)
+    found = {day.day: day for day in await usage.days(conn, tenant_id, since, until) if day.environment == environment}
+    return [found.get(day) or _nothing(day, environment) for day in chosen.days]
+
+
+def _nothing(day: date, environment: Environment) -> UsageDay:
+    return UsageDay(
+        day=day,
+        environment=environment,
+        succeeded=0,
+        failed=0,
+        bytes_in=0,
+        bytes_out=0,
+        submitted=0,
+        accepted=0,
+        conditional=0,
+        rejected=0,
+        pending=0,
+        average_ms=None,
+        p95_ms=None,
+    )

@@ -1,0 +1,116 @@
+"""What a company should look at first: each with where it is mended. Pure; what is worst comes first."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from fe.ecf.texts import Text
+from fe.store.certificates import CertificateRecord
+from fe.store.portal.standing import MAX_COUNTED, Trouble
+from fe.store.sequences import Sequence as NumberSequence
+from fe.store.webhooks.endpoints import Endpoint
+from fe.webhooks.notices import CERTIFICATE_DAYS, SEQUENCE_DAYS, SEQUENCE_PERCENTS
+
+#: How far back what was rejected or failed is of interest here.
+LATELY = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class Matter:
+    """One thing to look at. `colour` is that of a badge; `path` is the page below the company's."""
+
+    colour: str
+    text: Text
+    path: str
+
+
+def matters(
+    certificates: Sequence[CertificateRecord],
+    sequences: Sequence[NumberSequence],
+    endpoints: Sequence[Endpoint],
+    troubles: Sequence[Trouble],
+    now: datetime,
+) -> list[Matter]:
+    """List what needs attention, the worst first."""
+    found = [
+        *_of_certificates(certificates, now),
+        *_of_troubles(troubles),
+        *_of_sequences(sequences, now),
+        *_of_endpoints(endpoints),
+    ]
+    return sorted(found, key=lambda matter: matter.colour != "bad")
+
+
+def _of_certificates(certificates: Sequence[CertificateRecord], now: datetime) -> Iterator[Matter]:
+    if all(one.user_id is not None for one in certificates):
+        said = Text("There is no company certificate: nothing can be signed.", "Falta el certificado digital.")
+        yield Matter("bad" if not certificates else "warn", said, "certificates")
+    for one in certificates:
+        left = (one.not_after - now).days
+        if one.not_after <= now:
+            said = Text(f"The certificate of {one.holder} has expired.", f"El certificado de {one.holder} venció.")
+            yield Matter("bad", said, "certificates")
+        elif left < max(CERTIFICATE_DAYS):
+            said = Text(
+                f"The certificate of {one.holder} expires in {left} days.",
+                f"El certificado de {one.holder} vence en {left} días.",
+            )
+            yield Matter("bad" if left < 7 else "warn", said, "certificates")
+
+
+def _of_troubles(troubles: Sequence[Trouble]) -> Iterator[Matter]:
+    for one in troubles:
+        here = f"{one.environment}/submissions"
+        for many, state, en, es in (
+            (one.given_up, "dead", "wait for the service's operator", "esperan por el operador del servicio"),
+            (one.rejected, "rejected", "were rejected in the last 7 days", "fueron rechazados en los últimos 7 días"),
+            (
+                one.failed,
+                "error",
+                "could not be sent in the last 7 days",
+                "no se pudieron enviar en los últimos 7 días",
+            ),
+        ):
+            if many:
+                shown = f"{many}+" if many >= MAX_COUNTED else str(many)
+                said = Text(
+                    f"{one.environment}: {shown} receipts {en}.", f"{one.environment}: {shown} comprobantes {es}."
+                )
+                yield Matter("bad" if one.environment.billable else "warn", said, f"{here}?state={state}")
+
+
+def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterator[Matter]:
+    for one in sequences:
+        if not one.is_active:
+            continue
+        name, path = f"{one.environment} {one.prefix}", f"{one.environment}/sequences"
+        left, size = one.max_number - one.current_number + 1, one.max_number - one.min_number + 1
+        is_bad = one.environment.billable
+        if left <= 0:
+            said = Text(f"The sequence {name} is used up.", f"La secuencia {name} está agotada.")
+            yield Matter("bad" if is_bad else "warn", said, path)
+        elif left * 100 <= size * max(SEQUENCE_PERCENTS):
+            said = Text(
+                f"The sequence {name} has {left} numbers left.", f"A la secuencia {name} le quedan {left} números."
+            )
+            yield Matter("warn", said, path)
+        if one.ends_at is None:
+            continue
+        days = (one.ends_at - now).days
+        if one.ends_at <= now:
+            said = Text(f"The sequence {name} has expired.", f"La secuencia {name} venció.")
+            yield Matter("bad" if is_bad else "warn", said, path)
+        elif days < max(SEQUENCE_DAYS):
+            said = Text(f"The sequence {name} expires in {days} days.", f"La secuencia {name} vence en {days} días.")
+            yield Matter("warn", said, path)
+
+
+def _of_endpoints(endpoints: Sequence[Endpoint]) -> Iterator[Matter]:
+    for one in endpoints:
+        path = f"{one.environment or 'ecf'}/webhooks"
+        if one.disabled_at is not None:
+            said = Text("Your webhook is not called any more.", "Su webhook ya no se llama.")
+            yield Matter("bad", said, path)
+        elif one.enabled and one.failing_since is not None:
+            said = Text("Calls of your webhook are failing.", "Las llamadas a su webhook están fallando.")
+            yield Matter("warn", said, path)

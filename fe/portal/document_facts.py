@@ -1,0 +1,92 @@
+"""What a document says that its row does not: names and amounts, as people look for them."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from html import unescape
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from lxml import etree
+
+from fe.ecf.parse import Malformed, excerpt, parse_json, parse_xml
+from fe.ecf.reading import section, text, text_at
+from fe.portal.document_view import MAX_SHOWN_BYTES
+
+#: Names are shown so far; what turns text around, or is no text, is shown as its code.
+_LONGEST = 120
+_AMOUNT = re.compile(r"[0-9]{1,18}(\.[0-9]{1,4})?")
+_BUYER = re.compile(rb"<Comprador>.{0,2000}?<RazonSocialComprador>([^<]{1,1500})</", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What was issued to whom; None: the document does not say. `modified` is the number that a note is about."""
+
+    buyer_name: str | None = None
+    issued_on: str | None = None
+    total: str | None = None
+    modified: str | None = None
+    modified_why: str | None = None
+
+    @property
+    def amount(self) -> Decimal | None:
+        """The total, where it is an amount."""
+        return _amount(self.total or "")
+
+
+def name_shown(name: str | None) -> str:
+    """Somebody's name as a page shows it: not too long, and nothing in it that hides the rest."""
+    return excerpt(name, _LONGEST) if name else ""
+
+
+def buyer_name_in(head: bytes) -> str | None:
+    """Read the buyer's name off the first bytes of a signed document."""
+    found = _BUYER.search(head)
+    return None if found is None else unescape(found[1].decode(errors="replace"))
+
+
+def total_in(qr_code_url: str | None) -> Decimal | None:
+    """Read the total off the address in the QR code, which repeats it."""
+    if qr_code_url is None:
+        return None
+    return _amount("".join(parse_qs(urlsplit(qr_code_url).query).get("MontoTotal", ())))
+
+
+def _amount(written: str) -> Decimal | None:
+    return Decimal(written) if _AMOUNT.fullmatch(written) else None
+
+
+def facts_of(content: bytes, *, is_xml: bool) -> Facts:
+    """Read a document; one that is too large, or cannot be read, says nothing."""
+    if len(content) > MAX_SHOWN_BYTES:
+        return Facts()
+    try:
+        return _of_xml(parse_xml(content)) if is_xml else _of_payload(parse_json(content))
+    except Malformed:
+        return Facts()
+
+
+def _of_xml(root: etree._Element) -> Facts:
+    head = "Encabezado"
+    return Facts(
+        text_at(root, head, "Comprador", "RazonSocialComprador"),
+        text_at(root, head, "Emisor", "FechaEmision"),
+        text_at(root, head, "Totales", "MontoTotal"),
+        text_at(root, "InformacionReferencia", "NCFModificado"),
+        text_at(root, "InformacionReferencia", "RazonModificacion"),
+    )
+
+
+def _of_payload(payload: Any) -> Facts:
+    fields: Mapping[str, Any] = payload if isinstance(payload, dict) else {}
+    fields = section(fields, "ECF") or fields
+    head, reference = section(fields, "Encabezado"), section(fields, "InformacionReferencia")
+    return Facts(
+        text(section(head, "Comprador"), "RazonSocialComprador"),
+        text(section(head, "Emisor"), "FechaEmision"),
+        text(section(head, "Totales"), "MontoTotal"),
+        text(reference, "NCFModificado"),
+        text(reference, "RazonModificacion"),
+    )

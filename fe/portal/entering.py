@@ -1,0 +1,75 @@
+"""From a first factor to a session: whoever has a second factor shows it before there is one."""
+
+from urllib.parse import quote
+
+from fe.portal import attempts
+from fe.portal.cookies import set_cookie
+from fe.portal.replies import Reply
+from fe.portal.session import hash_token, new_token
+from fe.portal.visit import Visit
+from fe.store.portal import logins, sessions
+from fe.store.portal.people import Person
+
+
+def next_page(visit: Visit) -> str:
+    """Where to go afterwards: a path of ours, else the first page."""
+    return own_path(visit.form.get("next") or visit.query.get("next", ""))
+
+
+def own_path(wanted: str) -> str:
+    """Take a path only where it leads nowhere else than to us."""
+    is_ours = wanted.startswith("/") and not wanted.startswith("//") and "\\" not in wanted and wanted.isprintable()
+    return wanted if is_ours and wanted.isascii() else "/"
+
+
+def with_next(path: str, following: str) -> str:
+    """Put where to go afterwards behind a path."""
+    return path if following == "/" else f"{path}?next={quote(following, safe='/')}"
+
+
+async def enter(visit: Visit, person: Person, way: str, following: str) -> Reply:
+    """Go on after the first factor: to the second, or to a session."""
+    if person.totp_since is None:
+        return await begin_session(visit, person, way, following)
+    token = await _new_browser(visit)
+    await visit.portal.db.run(logins.begin, hash_token(token), person.person_id, way, visit.now)
+    return await visit.go(with_next("/sign-in/code", following))
+
+
+async def begin_session(visit: Visit, person: Person, way: str, following: str) -> Reply:
+    """Begin a session of somebody who has shown who it is, under a new token, and go on."""
+    token = await _new_browser(visit)
+    await visit.portal.db.run(
+        sessions.begin,
+        hash_token(token),
+        person.person_id,
+        address=visit.address,
+        user_agent=visit.user_agent,
+        at=visit.now,
+    )
+    await attempts.forgive(visit, person)
+    attempts.was_right(visit, person, way)
+    return await visit.go(following)
+
+
+async def renew_session(visit: Visit, way: str, following: str) -> Reply:
+    """Go on under a new token after whoever is here has shown again who it is."""
+    token = new_token()
+    is_there = await visit.portal.db.run(sessions.renew, visit.person.record.token_hash, hash_token(token), visit.now)
+    await attempts.forgive(visit, visit.person.person)
+    attempts.was_right(visit, visit.person.person, way)
+    if is_there:
+        set_cookie(visit, token)
+    visit.session = None
+    return await visit.go(following)
+
+
+async def _new_browser(visit: Visit) -> str:
+    """End what this browser had, a session too, and give it a new token."""
+    if visit.session is not None:
+        await visit.portal.db.run(sessions.end, visit.session.record.token_hash)
+        visit.session = None
+    await visit.portal.db.run(logins.end, hash_token(visit.token))
+    token = new_token()
+    set_cookie(visit, token)
+    return token

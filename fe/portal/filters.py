@@ -1,0 +1,83 @@
+"""What stands in the form above a list, read: each part that cannot be meant says so."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
+from typing import TypeVar
+from urllib.parse import urlencode
+from uuid import UUID
+
+from fe.ecf.dates import ZONE
+from fe.ecf.texts import Text
+
+T = TypeVar("T")
+
+_INSTANT = timedelta(milliseconds=1)
+_NO_DAY = Text("A date has the form 2026-12-31.", "Una fecha tiene la forma 2026-12-31.")
+_NO_RNC = Text("A tax id has 9 or 11 digits.", "Un RNC tiene 9 dígitos y una cédula 11.")
+_NO_SUCH = Text("This choice does not exist.", "Esta opción no existe.")
+#: Nobody means more with one word; beyond it is somebody else's text.
+_LONGEST = 254
+
+
+@dataclass
+class Filters:
+    """The fields of a list's form. `problem` is what is wrong with the first that is wrong."""
+
+    query: Mapping[str, str]
+    problem: Text | None = None
+    _given: dict[str, str] = field(default_factory=dict)
+
+    def text(self, name: str) -> str:
+        """What was typed, without blanks around it, so that it can be shown again."""
+        typed = self.query.get(name, "").strip()[:_LONGEST].replace("\0", "")
+        if typed:
+            self._given[name] = typed
+        return typed
+
+    def digits(self, name: str) -> str | None:
+        """Read a tax id, with dashes or without."""
+        typed = self.text(name).replace("-", "")
+        if typed and not (typed.isascii() and typed.isdigit() and len(typed) in (9, 11)):
+            self.problem = self.problem or _NO_RNC
+            return None
+        return typed or None
+
+    def choice(self, name: str, choices: Mapping[str, T]) -> T | None:
+        """Read one of these."""
+        typed = self.text(name)
+        if typed and typed not in choices:
+            self.problem = self.problem or _NO_SUCH
+        return choices.get(typed)
+
+    def since(self, name: str) -> datetime | None:
+        """Read a day: its beginning in Santo Domingo."""
+        day = self._day(name)
+        return None if day is None else datetime.combine(day, time.min, ZONE)
+
+    def until(self, name: str) -> datetime | None:
+        """Read a day: its end there."""
+        day = self._day(name)
+        return None if day is None else datetime.combine(day, time.min, ZONE) + timedelta(days=1) - _INSTANT
+
+    def place(self, name: str = "before") -> UUID | None:
+        """Read where a page begins. What is none is the first page."""
+        try:
+            return UUID(self.query.get(name, ""))
+        except ValueError:
+            return None
+
+    def again(self, **more: object) -> str:
+        """What was asked for as a query, for links to other pages of the same list."""
+        return urlencode({**self._given, **{name: str(value) for name, value in more.items() if value is not None}})
+
+    def _day(self, name: str) -> date | None:
+        typed = self.text(name)
+        try:
+            day = date.fromisoformat(typed) if typed else None
+        except ValueError:
+            day = None
+        if typed and (day is None or not 2000 <= day.year <= 2200):
+            self.problem = self.problem or _NO_DAY
+            return None
+        return day

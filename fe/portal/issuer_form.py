@@ -1,0 +1,129 @@
+"""The fields of Emisor as a form: which there are, what stands in them, and what was wrong with which.
+
+Everything is read from the format itself (fe/ecf/schema, fe/ecf/words): a field that it gets stands in the form.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from fe.accounts.provision import BadIssuer, field_of
+from fe.ecf.catalogue import EcfType, Root
+from fe.ecf.describe import Described, described
+from fe.ecf.problems import Problem
+from fe.ecf.schema.geography import GEOGRAPHY
+from fe.ecf.schema.model import Code
+from fe.ecf.texts import Text
+from fe.ecf.words import words_of
+from fe.portal.visit import Form
+
+#: Said by each receipt, not by the company.
+_OF_RECEIPTS = frozenset({"FechaEmision"})
+
+
+@dataclass(frozen=True, slots=True)
+class IssuerField:
+    """A field of the form. One that may be there several times has as many boxes under its name."""
+
+    name: str
+    label: Text
+    expected: Text
+    required: bool
+    many: int
+    longest: int | None
+    #: The group that it is the only child of, as phones are.
+    group: str | None = None
+    #: Groups of codes with a name of their own, where it is one of a list.
+    choices: tuple[tuple[str, tuple[Code, ...]], ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Under which name its value stands in Emisor."""
+        return self.group or self.name
+
+
+@cache
+def issuer_fields() -> tuple[IssuerField, ...]:
+    """Every field that a company may say of itself, in the order of the format."""
+    header = next(each for each in described(Root.ECF, EcfType.CREDIT_FISCAL).children if each.name == "Encabezado")
+    issuer = next(each for each in header.children if each.name == "Emisor")
+    return tuple(_field(each) for each in issuer.children if each.name not in _OF_RECEIPTS)
+
+
+def _field(element: Described) -> IssuerField:
+    leaf = element if element.simple is not None else element.children[0]
+    assert leaf.simple is not None
+    said = words_of(Root.ECF, leaf.path)
+    return IssuerField(
+        name=leaf.name,
+        label=Text(said.en.rstrip("."), said.es.rstrip(".")),
+        expected=Text(leaf.simple.expected, leaf.simple.expected_es),
+        required=element.required,
+        many=leaf.many,
+        longest=leaf.simple.longest,
+        group=element.name if leaf is not element else None,
+        choices=_places(leaf.name) if leaf.simple.codes else (),
+    )
+
+
+def _places(name: str) -> tuple[tuple[str, tuple[Code, ...]], ...]:
+    """Provinces in one list; everything below them in one for each province."""
+    provinces = tuple(code for code in GEOGRAPHY if code.value.endswith("0000"))
+    if name == "Provincia":
+        return (("", provinces),)
+    below = [code for code in GEOGRAPHY if not code.value.endswith("0000")]
+    return tuple(
+        (province.meaning, tuple(code for code in below if code.value[:2] == province.value[:2]))
+        for province in provinces
+    )
+
+
+def values_of(issuer: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What stands in each field's boxes."""
+    found = {}
+    for field in issuer_fields():
+        value = issuer.get(field.key)
+        if field.group is not None and isinstance(value, Mapping):
+            value = value.get(field.name)
+        every = value if isinstance(value, list) else [] if value is None else [value]
+        found[field.name] = [str(one) for one in every]
+    return found
+
+
+def typed(form: Form) -> dict[str, list[str]]:
+    """What somebody wrote in each field's boxes."""
+    return {field.name: [one.strip() for one in form.every(field.name)[: field.many]] for field in issuer_fields()}
+
+
+def issuer_of(values: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """What a form says of Emisor; None for what is empty in it."""
+    said: dict[str, Any] = {}
+    for field in issuer_fields():
+        every = [one for one in values.get(field.name, ()) if one]
+        if field.group is not None:
+            said[field.key] = {field.name: every} if every else None
+        else:
+            said[field.key] = every[0] if every else None
+    return said
+
+
+def by_field(refused: BadIssuer) -> dict[str, list[Text]]:
+    """What is wrong with each field, and under `""` what is wrong with none of them."""
+    known = {field.name for field in issuer_fields()} | {field.group for field in issuer_fields()}
+    leaves = {field.group: field.name for field in issuer_fields() if field.group is not None}
+    found: dict[str, list[Text]] = {}
+    for problem in refused.problems:
+        parts = [part.partition("[")[0] for part in field_of(problem).split(".")]
+        name = next((leaves.get(part, part) for part in reversed(parts) if part in known), "")
+        found.setdefault(name, []).append(_text(problem))
+    return found
+
+
+def _text(problem: Problem) -> Text:
+    message = Text(problem.message, problem.message_es)
+    return (
+        Text(f"{message.en} ({problem.expected})", f"{message.es} ({problem.expected})")
+        if problem.expected
+        else message
+    )

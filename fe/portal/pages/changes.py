@@ -1,0 +1,82 @@
+"""What was changed for a company: who did it, when, and from what to what; as pages, and as a file."""
+
+import json
+from urllib.parse import urlencode
+from uuid import UUID
+
+from fe.portal.action_names import action_name, difference
+from fe.portal.csv_cells import CSV_TYPE, csv_file
+from fe.portal.page_types import Needs, Page
+from fe.portal.replies import Reply
+from fe.portal.visit import Visit
+from fe.store.portal import changes
+from fe.store.portal.changes import TenantChange
+
+_ON_A_PAGE = 50
+#: What one file holds at most, the latest; a year of a busy company has fewer.
+_IN_A_FILE = 10_000
+_HEADS = ("at", "by", "through", "action", "subject", "before", "after", "id")
+
+
+async def listed(visit: Visit) -> Reply:
+    """List the changes, the latest first."""
+    kinds = await visit.read(changes.actions)
+    kind = _kind(visit, kinds)
+    found = await visit.read(changes.latest, limit=_ON_A_PAGE + 1, before=_before(visit), action=kind)
+    shown = found[:_ON_A_PAGE]
+    older = (
+        {**({"kind": kind} if kind else {}), "before": str(shown[-1].change_id)} if len(found) > len(shown) else None
+    )
+    return visit.page(
+        "company/changes.html",
+        changes=[(each, action_name(each.action), difference(each.before, each.after)) for each in shown],
+        kinds=[(each, action_name(each)) for each in kinds],
+        kind=kind,
+        older=urlencode(older) if older else None,
+        is_first=_before(visit) is None,
+        export=urlencode({"kind": kind}) if kind else "",
+    )
+
+
+async def export(visit: Visit) -> Reply:
+    """Give the changes as a file for spreadsheets."""
+    kind = _kind(visit, await visit.read(changes.actions))
+    found = await visit.read(changes.latest, limit=_IN_A_FILE, action=kind)
+    body = csv_file(_HEADS, (_row(each) for each in found))
+    return visit.file(f"changes-{visit.tenant_id}-{visit.now:%Y-%m-%d}.csv", CSV_TYPE, body)
+
+
+def _row(change: TenantChange) -> tuple[str, ...]:
+    return (
+        change.at.isoformat(timespec="seconds"),
+        change.by_whom,
+        change.through,
+        change.action,
+        change.subject,
+        _json(change.before),
+        _json(change.after),
+        str(change.change_id),
+    )
+
+
+def _json(shown: dict[str, object] | None) -> str:
+    return "" if shown is None else json.dumps(shown, ensure_ascii=False, sort_keys=True)
+
+
+def _kind(visit: Visit, kinds: list[str]) -> str | None:
+    """Which kind is asked for; None: all, also where there is none of that name."""
+    asked = visit.query.get("kind")
+    return asked if asked in kinds else None
+
+
+def _before(visit: Visit) -> UUID | None:
+    try:
+        return UUID(visit.query["before"])
+    except (KeyError, ValueError):
+        return None
+
+
+PAGES = (
+    Page("GET", "/companies/<int:company>/changes", Needs.READ, listed),
+    Page("GET", "/companies/<int:company>/changes/export", Needs.READ, export),
+)

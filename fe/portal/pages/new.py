@@ -1,0 +1,243 @@
+"""New receipts: choosing a type, filling in its form, checking and issuing it, as the API does (fe/issuing/submitting.py).
+
+A form is one receipt: its id is part of the clientRequestId, so that it is issued once however often it is sent. What
+was typed stays in it, whatever comes back.
+"""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+import structlog
+import trio
+
+from fe.ecf.catalogue import EcfType
+from fe.ecf.dates import local
+from fe.ecf.document import Document, NotADocument
+from fe.ecf.parse import Malformed, parse_json
+from fe.ecf.problems import Repair
+from fe.ecf.texts import Text
+from fe.http.errors import ApiError
+from fe.identifiers import ClientRequestId, SubmissionId
+from fe.issuing.accept import remarks
+from fe.issuing.issuers import ForbiddenIssuer
+from fe.issuing.prepare import read
+from fe.portal.forms import digest
+from fe.portal.page_types import Needs, Page
+from fe.portal.receipt import messages
+from fe.portal.receipt.checking import Checked, Issuing, found
+from fe.portal.receipt.copies import NOTES, note_for, the_same_again
+from fe.portal.receipt.entry import Entry
+from fe.portal.receipt.layout import layout
+from fe.portal.receipt.paths import NoPlace, mend
+from fe.portal.receipt.view import paper_of, sequences_of, show_form, why_none
+from fe.portal.replies import CHANGED_MEANWHILE, Refused, Reply, not_found, redirect
+from fe.portal.visit import Visit
+from fe.store import submissions
+from fe.store.postgres.errors import DatabaseUnavailable, NoNumber, TenantDisabled
+from fe.store.submissions import Accepted, Record
+
+#: A thousand lines fit: the most that the portal reads at all (fe/portal/app.py).
+MAX_FORM_BYTES = 1024 * 1024
+_REPAIRS = ("set", "rename", "remove")
+_log = structlog.get_logger(__name__)
+
+
+async def choose(visit: Visit) -> Reply:
+    """Show the types: what each is for, and whether there is a number for it."""
+    known = await sequences_of(visit)
+    types = [(paper_of(of), known.get(of.prefix), why_none(known.get(of.prefix), visit)) for of in EcfType]
+    return visit.page("receipt/types.html", types=types, reasons=messages.NO_NUMBER)
+
+
+async def copy(visit: Visit) -> Reply:
+    """Go to the form of the type that a receipt has, filled in with what it says."""
+    record, source = await _source(visit)
+    if source.type is None:
+        raise not_found()
+    return redirect(visit.within(f"new/{source.type.value}") + f"?from={record.submission_id}")
+
+
+async def fill_in(visit: Visit) -> Reply:
+    """Show the form of a type: empty, or with what another receipt says."""
+    of = _type(visit)
+    entry = Entry.empty(layout(of))
+    if "from" in visit.query:
+        record, source = await _source(visit)
+        entry = _copied(visit, of, record, source)
+    return await show_form(visit, entry, str(uuid4()))
+
+
+async def send(visit: Visit) -> Reply:
+    """Do what the pressed button says, and show the form again, or where the receipt is that was issued."""
+    entry = Entry.sent(layout(_type(visit)), visit.form)
+    form_id = _form_id(visit)
+    action, _, what = visit.form.get("do").partition(":")
+    if action == "add":
+        entry.add_row(what)
+        return await show_form(visit, entry, form_id)
+    if action == "remove":
+        key, _, number = what.partition(":")
+        entry.remove_row(key, int(number) if number.isascii() and number.isdigit() and len(number) < 6 else 0)
+        return await show_form(visit, entry, form_id)
+    if action == "repair":
+        entry = _repaired(entry, what)
+    work = Issuing(visit.portal, visit.tenant_id, visit.environment, entry, visit.now, _request_id(visit, form_id))
+    try:
+        return await (_issue if action == "issue" else _check)(visit, work, form_id)
+    except _Stopped as stopped:
+        said = stopped.checked
+        return await show_form(visit, entry, form_id, checked=said, message=stopped.text, status=stopped.status)
+
+
+class _Stopped(Exception):
+    """It goes no further; people see why above the form, and beside its fields."""
+
+    def __init__(self, status: int, text: Text, checked: Checked | None = None) -> None:
+        super().__init__(status, text.en)
+        self.status = status
+        self.text = text
+        self.checked = checked
+
+
+async def _check(visit: Visit, work: Issuing, form_id: str) -> Reply:
+    checked = await _checked(work)
+    return await show_form(visit, work.entry, form_id, checked=checked)
+
+
+async def _issue(visit: Visit, work: Issuing, form_id: str) -> Reply:
+    if visit.company.tenant.disabled_since is not None:
+        raise _Stopped(409, messages.DISABLED)
+    checked = None
+    try:
+        draft, size = await work.read()
+        new = await work.admit(draft)
+        is_known = await visit.portal.submitting.is_known(new)
+        if not is_known:
+            _count(work, size)
+            checked = await _checked(work, is_counted=True)
+            if checked.fatal or work.entry.unread:
+                raise _Stopped(400, messages.NOTHING_DONE, checked)
+            if checked.remarks and visit.form.get("seen") != digest(checked.remarks):
+                raise _Stopped(409, messages.REMARKED, checked)
+        accepted = await work.issue(new, visit.request_id)
+    except NotADocument as error:
+        raise _Stopped(400, messages.NOTHING_DONE, found(work.entry, list(error.problems))) from None
+    except (ForbiddenIssuer, Malformed) as error:
+        raise _Stopped(400, error.text, checked) from None
+    except NoNumber as none:
+        raise _Stopped(409, messages.NO_NUMBER.get(none.reason, messages.NO_NUMBER["none"]), checked) from None
+    except TenantDisabled:
+        raise _Stopped(409, messages.DISABLED, checked) from None
+    except DatabaseUnavailable as away:
+        _log.warning("a receipt of the portal may not have been taken in", reason=str(away))
+        raise _Stopped(503, messages.NOT_KNOWN, checked) from None
+    return await _after(visit, work, accepted)
+
+
+async def _after(visit: Visit, work: Issuing, accepted: Accepted) -> Reply:
+    there = visit.within(f"submissions/{accepted.submission_id}")
+    if accepted.outcome == "deduped" and accepted.body_matched:
+        return await visit.go(there, messages.ISSUED_BEFORE)
+    if accepted.outcome == "deduped":
+        said = messages.issued_otherwise(accepted.e_ncf)
+        return await show_form(visit, work.entry, str(uuid4()), message=said, status=409)
+    about = {"type": work.entry.layout.type.value, "environment": visit.environment.value, "eNCF": accepted.e_ncf}
+    try:
+        await visit.portal.db.transact_for(
+            visit.tenant_id, visit.note, "receipt issued", str(accepted.submission_id), None, about
+        )
+    except DatabaseUnavailable as away:  # it is issued, whatever is noted: its clientRequestId says by whom
+        _log.warning("that a receipt was issued was not noted", reason=str(away))
+    remark = next((one.text for one in remarks(accepted)), None)
+    return await visit.go(there, messages.issued(accepted.e_ncf, remark))
+
+
+async def _checked(work: Issuing, *, is_counted: bool = False) -> Checked:
+    try:
+        draft, size = await work.read()
+        if not is_counted:
+            _count(work, size)
+        return await work.check(draft)
+    except (ForbiddenIssuer, Malformed) as error:
+        raise _Stopped(400, error.text) from None
+
+
+def _count(work: Issuing, size: int) -> None:
+    try:
+        work.portal.quotas.take(work.tenant_id, size, trio.current_time())
+    except ApiError:
+        raise _Stopped(429, messages.TOO_MANY) from None
+
+
+def _repaired(entry: Entry, what: str) -> Entry:
+    """The form with a repair done that the page before offered."""
+    payload = entry.payload()
+    if entry.unread:
+        return entry  # they would be lost; the check says what is wrong with them
+    try:
+        asked: Any = parse_json(what.encode())
+        repair = Repair(asked["op"], asked["path"], asked.get("value"), asked.get("to"))
+        if repair.op not in _REPAIRS:
+            raise NoPlace(repair.op)
+        mend(payload, repair)
+    except (Malformed, NoPlace, KeyError, TypeError, AttributeError):
+        raise Refused(400, CHANGED_MEANWHILE) from None
+    return Entry.of(entry.layout, payload, entry.as_user)
+
+
+def _type(visit: Visit) -> EcfType:
+    try:
+        return EcfType(visit.params["type"])
+    except ValueError:
+        raise not_found() from None
+
+
+def _form_id(visit: Visit) -> str:
+    try:
+        if visit.form.get("as_user"):
+            UUID(visit.form.get("as_user"))
+        return str(UUID(visit.form.get("form")))
+    except ValueError:
+        raise Refused(400, CHANGED_MEANWHILE) from None
+
+
+def _request_id(visit: Visit, form_id: str) -> ClientRequestId:
+    """Who issued it and with which form: kept with the receipt, in the same transaction."""
+    return ClientRequestId(f"portal:{visit.person.person.person_id}:{form_id}")
+
+
+async def _source(visit: Visit) -> tuple[Record, Document]:
+    """The receipt that a form begins with. Raises Refused."""
+    try:
+        wanted = SubmissionId(UUID(visit.query.get("from", "")))
+    except ValueError:
+        raise not_found() from None
+    record = await visit.read(submissions.find, wanted)
+    if record is None:
+        raise not_found()
+    original = await visit.read(submissions.original, record.submission_id)
+    try:
+        return record, await trio.to_thread.run_sync(read, record.format, original)
+    except (Malformed, NotADocument):
+        raise not_found() from None
+
+
+def _copied(visit: Visit, of: EcfType, record: Record, source: Document) -> Entry:
+    issuer = visit.company.tenant.issuer
+    if of in NOTES and source.type not in NOTES:
+        if record.environment is not visit.environment:
+            raise not_found()
+        issued = local(record.signed_at or record.submitted_at).date()
+        today = local(visit.now).date()
+        return Entry.of(layout(of), note_for(source, of, issuer, e_ncf=record.e_ncf, issued=issued, today=today))
+    return Entry.of(layout(of), the_same_again(source, of, issuer))
+
+
+_BASE = "/companies/<int:company>/<environment>/new"
+
+PAGES = (
+    Page("GET", _BASE, Needs.WRITE, choose),
+    Page("GET", f"{_BASE}/copy", Needs.WRITE, copy),
+    Page("GET", f"{_BASE}/<type>", Needs.WRITE, fill_in),
+    Page("POST", f"{_BASE}/<type>", Needs.WRITE, send, max_body_bytes=MAX_FORM_BYTES),
+)

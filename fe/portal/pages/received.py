@@ -1,0 +1,223 @@
+"""What suppliers sent to a company: found, read, and approved or rejected."""
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from fe.ecf.catalogue import EcfType
+from fe.ecf.ids import moment_of
+from fe.ecf.texts import Text
+from fe.http import messages
+from fe.identifiers import PORTAL_KEY
+from fe.issuing.decide import MAX_REASON, decision_on, is_reason, take_in
+from fe.lifecycle import Stage, Status
+from fe.portal import receipt_words as words
+from fe.portal.csv_cells import CSV_TYPE, csv_file
+from fe.portal.document_facts import name_shown
+from fe.portal.document_view import show_document
+from fe.portal.filters import Filters
+from fe.portal.page_types import Needs, Page
+from fe.portal.rendering import show_moment
+from fe.portal.replies import Refused, Reply, not_found, redirect
+from fe.portal.visit import Visit
+from fe.store import approvals, received
+from fe.store.approvals import DecisionOutcome, DecisionResult, Word
+from fe.store.portal import inbox
+from fe.store.portal.inbox import ReceivedPage
+from fe.store.postgres.db import Conn
+from fe.store.received import ApprovalStatus, ReceivedFilter, ReceivedRecord
+
+_STATES: Mapping[str, ApprovalStatus] = {status.value: status for status in ApprovalStatus}
+#: The rows of a file at most; the next file begins where one ends, by its dates.
+MAX_EXPORTED = 5000
+
+_WHY = Text(
+    f"Say why, in up to {MAX_REASON} characters: the issuer and the DGII read it.",
+    f"Diga por qué, en un máximo de {MAX_REASON} caracteres: lo leen el emisor y la DGII.",
+)
+_TAKEN_IN = Text(
+    "Your decision is on its way to the DGII and then to the issuer.",
+    "Su decisión va en camino a la DGII y luego al emisor.",
+)
+
+
+def _chosen(visit: Visit, filters: Filters) -> tuple[ReceivedFilter, ApprovalStatus | None]:
+    chosen = ReceivedFilter(
+        since=filters.since("since"),
+        until=filters.until("until"),
+        e_ncf=filters.text("number").upper() or None,
+        issuer_rnc=filters.digits("issuer"),
+        environment=visit.environment,
+    )
+    return chosen, filters.choice("state", _STATES)
+
+
+async def listed(visit: Visit) -> Reply:
+    """List what was received, newest first."""
+    filters = Filters(visit.query)
+    chosen, status = _chosen(visit, filters)
+    if filters.problem is not None:
+        return _show(visit, filters, ReceivedPage(()), 400)
+    return _show(visit, filters, await visit.read(inbox.page, chosen, status=status, below=filters.place()))
+
+
+def _show(visit: Visit, filters: Filters, found: ReceivedPage, status: int = 200) -> Reply:
+    return visit.page(
+        "company/received_list.html",
+        status,
+        filters=filters,
+        found=found,
+        states={name: words.DECISIONS[state].text for name, state in _STATES.items()},
+        words=words,
+        name_shown=name_shown,
+        kind=_kind,
+        moment_of=moment_of,
+    )
+
+
+def _kind(record: ReceivedRecord) -> Text:
+    known = record.ecf_type in tuple(EcfType)
+    return words.TYPES[EcfType(record.ecf_type)] if known else Text(record.ecf_type, record.ecf_type)
+
+
+_HEADINGS = {
+    "en": ("Received", "Type", "e-NCF", "Issuer RNC", "Issuer", "Issued", "Total", "Decision", "Id"),
+    "es": ("Recibido", "Tipo", "e-NCF", "RNC emisor", "Emisor", "Emitido", "Monto total", "Decisión", "Id"),
+}
+
+
+async def export(visit: Visit) -> Reply:
+    """Give what the list shows, over all its pages, as a file: MAX_EXPORTED rows at most."""
+    filters = Filters(visit.query)
+    chosen, status = _chosen(visit, filters)
+    if filters.problem is not None:
+        return _show(visit, filters, ReceivedPage(()), 400)
+    lines: list[Sequence[str]] = []
+    below: UUID | None = None
+    for _ in range(MAX_EXPORTED // inbox.PAGE):
+        found = await visit.read(inbox.page, chosen, status=status, below=below)
+        lines += [_line(visit, row) for row in found.rows]
+        below = found.older
+        if below is None:
+            break
+    else:
+        lines.append([words.MORE_ROWS.said(visit.language)])
+    name = f"received-{visit.environment}-{visit.now:%Y-%m-%d}.csv"
+    return visit.file(name, CSV_TYPE, csv_file(_HEADINGS[visit.language], lines))
+
+
+def _line(visit: Visit, row: ReceivedRecord) -> Sequence[str]:
+    return (
+        show_moment(row.received_at),
+        _kind(row).said(visit.language),
+        row.e_ncf,
+        row.issuer_rnc,
+        name_shown(row.issuer_name),
+        row.issued_on.isoformat(),
+        f"{row.total:.2f}",
+        words.DECISIONS[row.approval_status].text.said(visit.language),
+        str(row.received_id),
+    )
+
+
+async def show(visit: Visit) -> Reply:
+    """Show one: what it says, and how a decision on it stands."""
+    record = await _find(visit)
+    if record.environment is not visit.environment:
+        return redirect(visit.at(f"{record.environment}/received/{record.received_id}"))
+    return await _show_one(visit, record)
+
+
+async def _show_one(visit: Visit, record: ReceivedRecord, problem: Text | None = None, status: int = 200) -> Reply:
+    word = await visit.read(approvals.word_on, record.received_id)
+    document, _ = await visit.read(received.documents, record.received_id)
+    return visit.page(
+        "company/received.html",
+        status,
+        record=record,
+        word=word,
+        may_decide=visit.company.writes and _is_open(record, word),
+        problem=problem,
+        reason=visit.form.get("reason"),
+        longest=MAX_REASON,
+        view=show_document(document, is_xml=True),
+        words=words,
+        name_shown=name_shown,
+        kind=_kind,
+    )
+
+
+def _is_open(record: ReceivedRecord, word: Word | None) -> bool:
+    """Whether a decision could still be taken: none that may count was."""
+    failed = word is None or word.status in (Status.REJECTED, Status.ERROR)
+    return failed and record.approval_status is ApprovalStatus.PENDING
+
+
+async def file(visit: Visit) -> Reply:
+    """Give the document, or the acknowledgement it was given, to the byte."""
+    record = await _find(visit)
+    kind = visit.params["kind"]
+    if record.environment is not visit.environment or kind not in ("document", "acknowledgement"):
+        raise not_found()
+    document, said = await visit.read(received.documents, record.received_id)
+    name = f"{record.issuer_rnc}{record.e_ncf}"
+    if kind == "document":
+        return visit.file(f"{name}.xml", "application/xml", document)
+    return visit.file(f"{name}-acknowledgement.xml", "application/xml", said)
+
+
+async def approve(visit: Visit) -> Reply:
+    """Approve it: once the authority has accepted that, the issuer is told."""
+    return await _decide(visit, None)
+
+
+async def reject(visit: Visit) -> Reply:
+    """Reject it, for a reason."""
+    reason = visit.form.get("reason")
+    if not is_reason(reason):
+        return await _show_one(visit, await _find(visit), _WHY, 400)
+    return await _decide(visit, reason)
+
+
+async def _decide(visit: Visit, reason: str | None) -> Reply:
+    """Take the decision in, as POST /received/{id}/approve and /reject do."""
+    record = await _find(visit)
+    if record.environment is not visit.environment:
+        raise not_found()
+    decision, new = decision_on(record, reason, visit.tenant_id, PORTAL_KEY, visit.now)
+    said = {"decision": "approved" if reason is None else "rejected", "reason": reason, "eNCF": record.e_ncf}
+
+    async def take(conn: Conn) -> DecisionResult:
+        decided = await approvals.decide(conn, visit.tenant_id, decision, new, visit.now)
+        wrong = messages.of_decision(decided, approved=reason is None)
+        if wrong is not None:
+            raise Refused(409, wrong)
+        if decided.outcome is DecisionOutcome.ACCEPTED:
+            shown = {**said, "taxLogId": str(decided.submission_id)}
+            await visit.note(conn, "received decided", str(record.received_id), None, shown)
+        return decided
+
+    decided = await take_in(lambda: visit.change(take))
+    if decided.outcome is DecisionOutcome.ACCEPTED:
+        visit.portal.wakeups.notify(Stage.SIGN)
+    is_new = decided.outcome is DecisionOutcome.ACCEPTED
+    notice = _TAKEN_IN if is_new else messages.DECIDED_BEFORE
+    return await visit.go(visit.within(f"received/{record.received_id}"), notice)
+
+
+async def _find(visit: Visit) -> ReceivedRecord:
+    found = await visit.read(received.one, visit.params["received"])
+    if found is None:
+        raise not_found()
+    return found
+
+
+_LIST = "/companies/<int:company>/<environment>/received"
+_ONE = f"{_LIST}/<uuid:received>"
+PAGES = (
+    Page("GET", _LIST, Needs.READ, listed),
+    Page("GET", f"{_LIST}/export", Needs.READ, export),
+    Page("GET", _ONE, Needs.READ, show),
+    Page("GET", f"{_ONE}/<kind>", Needs.READ, file),
+    Page("POST", f"{_ONE}/approve", Needs.WRITE, approve),
+    Page("POST", f"{_ONE}/reject", Needs.WRITE, reject),
+)

@@ -1,0 +1,199 @@
+"""Number sequences: how far each is, how long it lasts, what became of its numbers, and changing it."""
+
+import re
+
+from fe.accounts import noted, number_fates
+from fe.accounts import sequences as flow
+from fe.accounts.number_fates import RATE_DAYS, STRETCH, Outlook
+from fe.accounts.sequences import NoSequence, NumberSent, PassedOver, SequenceExists
+from fe.ecf.catalogue import PREFIXES
+from fe.ecf.texts import LocalizedError, Text
+from fe.identifiers import TenantId
+from fe.portal.page_types import Needs, Page
+from fe.portal.replies import Reply, not_found
+from fe.portal.sequence_forms import TypedSequence, as_it_is, empty, state_of, typed
+from fe.portal.visit import Visit
+from fe.store import sequences
+from fe.store.postgres.db import Conn
+from fe.store.sequences import Sequence
+
+_NUMBER = re.compile(r"[0-9]{1,10}")
+_CREATED = Text("The sequence is there.", "La secuencia quedó creada.")
+_CHANGED = Text("The sequence is changed.", "La secuencia quedó cambiada.")
+
+
+class _Asks(Exception):
+    """A change would leave many numbers unused: it is asked first whether that is meant."""
+
+    def __init__(self, lost: PassedOver) -> None:
+        super().__init__(lost)
+        self.lost = lost
+
+
+async def listed(visit: Visit) -> Reply:
+    """Show the sequences of an environment."""
+    return await _list(visit)
+
+
+async def _list(
+    visit: Visit, status: int = 200, problem: Text | None = None, given: TypedSequence | None = None
+) -> Reply:
+    shown = await visit.read(_outlooks, visit)
+    known = {one.sequence.prefix for one in shown}
+    return visit.page(
+        "company/sequences.html",
+        status,
+        shown=shown,
+        kinds=PREFIXES,
+        missing=[kind for code, kind in PREFIXES.items() if code not in known],
+        typed=given or empty(),
+        problem=problem,
+        rate_days=RATE_DAYS,
+    )
+
+
+async def _outlooks(conn: Conn, tenant_id: TenantId, visit: Visit) -> list[Outlook]:
+    found = await sequences.listed(conn, tenant_id, visit.environment)
+    return await number_fates.outlooks(conn, tenant_id, visit.environment, found, visit.now)
+
+
+async def create(visit: Visit) -> Reply:
+    """Create a sequence where there is none of its prefix."""
+    given = typed(visit.form)
+    try:
+        made = await visit.change(_create, visit, given)
+    except LocalizedError as refused:
+        return await _list(visit, _status(refused), refused.text, given)
+    return await visit.go(visit.within(f"sequences/{made.prefix}"), _with_remarks(visit, _CREATED, made))
+
+
+async def _create(conn: Conn, visit: Visit, given: TypedSequence) -> Sequence:
+    minimum, maximum = given.number("minimum"), given.number("maximum")
+    return await noted.create_sequence(
+        conn,
+        visit.actor,
+        visit.company.tenant,
+        visit.environment,
+        given.prefix,
+        minimum=1 if minimum is None else minimum,
+        maximum=flow.LARGEST if maximum is None else maximum,
+        last_day=given.last_day,
+        is_active=given.is_active,
+    )
+
+
+async def one(visit: Visit) -> Reply:
+    """Show a sequence with what became of its numbers."""
+    return await _page(visit)
+
+
+async def _page(
+    visit: Visit, status: int = 200, problem: Text | None = None, given: TypedSequence | None = None
+) -> Reply:
+    outlook = next((one for one in await visit.read(_outlooks, visit) if one.sequence.prefix == _prefix(visit)), None)
+    if outlook is None:
+        raise not_found()
+    sequence = outlook.sequence
+    upto = _upto(visit, sequence)
+    first = max(sequence.min_number, upto - STRETCH + 1)
+    runs = await visit.read(number_fates.runs, visit.environment, sequence, first=first, last=upto)
+    return visit.page(
+        "company/sequence.html",
+        status,
+        outlook=outlook,
+        sequence=sequence,
+        kind=PREFIXES[sequence.prefix],
+        state=state_of(sequence),
+        typed=given or as_it_is(sequence),
+        problem=problem,
+        runs=list(reversed(runs)),
+        first=first,
+        upto=upto,
+        older=first - 1 if first > sequence.min_number else None,
+        rate_days=RATE_DAYS,
+        stretch=STRETCH,
+    )
+
+
+def _upto(visit: Visit, sequence: Sequence) -> int:
+    """Down from which number is shown: what was asked for, within what is used."""
+    asked = visit.query.get("upto", "")
+    used = max(sequence.current_number - 1, sequence.min_number)
+    if not _NUMBER.fullmatch(asked):
+        return used
+    return min(max(int(asked), sequence.min_number), sequence.max_number)
+
+
+def _prefix(visit: Visit) -> str:
+    prefix: str = visit.params["prefix"]
+    if prefix not in PREFIXES:
+        raise not_found()
+    return prefix
+
+
+async def change(visit: Visit) -> Reply:
+    """Change a sequence. What would leave many numbers unused is done when it was said that this is meant."""
+    given = typed(visit.form)
+    try:
+        made = await visit.change(_change, visit, given)
+    except _Asks as asks:
+        return await _confirm(visit, given, asks.lost)
+    except NoSequence:
+        raise not_found() from None
+    except LocalizedError as refused:
+        return await _page(visit, _status(refused), refused.text, given)
+    return await visit.go(visit.within(f"sequences/{made.prefix}"), _with_remarks(visit, _CHANGED, made))
+
+
+async def _change(conn: Conn, visit: Visit, given: TypedSequence) -> Sequence:
+    before = await _find(conn, visit)
+    visit.require_unchanged(state_of(before))
+    wanted = given.changes(before)
+    made = await noted.change_sequence(
+        conn, visit.actor, visit.company.tenant, visit.environment, before.prefix, wanted
+    )
+    lost = flow.passed_over(before, made)
+    if lost is not None and lost.is_far and lost.count > _agreed(visit):
+        raise _Asks(lost)  # and with it nothing is changed
+    return made
+
+
+def _agreed(visit: Visit) -> int:
+    """How many numbers may be left unused: what was asked and agreed to."""
+    text = visit.form.get("agreed")
+    return int(text) if _NUMBER.fullmatch(text) else 0
+
+
+async def _find(conn: Conn, visit: Visit) -> Sequence:
+    """The sequence as it stays until the transaction ends. Raises NoSequence."""
+    found = await sequences.locked(conn, visit.tenant_id, visit.environment, _prefix(visit))
+    if found is None:
+        raise NoSequence(_prefix(visit))
+    return found
+
+
+async def _confirm(visit: Visit, given: TypedSequence, lost: PassedOver) -> Reply:
+    found = await visit.read(_outlooks, visit)
+    outlook = next(one for one in found if one.sequence.prefix == _prefix(visit))
+    return visit.page(
+        "company/sequence_confirm.html", 409, outlook=outlook, sequence=outlook.sequence, typed=given, lost=lost
+    )
+
+
+def _with_remarks(visit: Visit, done: Text, made: Sequence) -> Text:
+    for remark in flow.remarks(made, visit.now):
+        done = Text(f"{done.en} {remark.message}", f"{done.es} {remark.message_es}")
+    return done
+
+
+def _status(refused: LocalizedError) -> int:
+    return 409 if isinstance(refused, NumberSent | SequenceExists) else 400
+
+
+_THERE = "/companies/<int:company>/<environment>/sequences"
+PAGES = (
+    Page("GET", _THERE, Needs.READ, listed),
+    Page("POST", _THERE, Needs.WRITE, create),
+    Page("GET", f"{_THERE}/<prefix>", Needs.READ, one),
+    Page("POST", f"{_THERE}/<prefix>", Needs.WRITE, change),
+)

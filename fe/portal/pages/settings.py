@@ -1,0 +1,87 @@
+"""What a company says of itself: its name, what becomes Emisor on its receipts, how consumer invoices go out."""
+
+from fe.accounts import noted
+from fe.accounts.changes import BadName, RncFixed
+from fe.accounts.provision import BadIssuer, NameTaken, ProvisioningRefused
+from fe.accounts.recorded import show_tenant
+from fe.ecf.texts import Text
+from fe.portal.issuer_form import by_field, issuer_fields, issuer_of, typed, values_of
+from fe.portal.page_types import Needs, Page
+from fe.portal.replies import Reply, not_found
+from fe.portal.visit import Visit
+from fe.store import tenants
+from fe.store.postgres.db import Conn
+
+_SUMMARIES = ("automatic", "off")
+_SAVED = Text(
+    "The company's data were changed: what is not signed yet is made with them.",
+    "Los datos de la empresa se cambiaron: lo que aún no se ha firmado sale con ellos.",
+)
+
+
+async def settings(visit: Visit) -> Reply:
+    """Show the data; to an owner as a form."""
+    tenant = visit.company.tenant
+    return visit.page(
+        "company/settings.html",
+        fields=issuer_fields(),
+        values=values_of(tenant.issuer),
+        name=tenant.name,
+        consumer_summary=tenant.consumer_summary,
+        shown=show_tenant(tenant),
+        stale=None,
+        problems={},
+    )
+
+
+async def save(visit: Visit) -> Reply:
+    """Change what is different, all of it or nothing."""
+    name, summary = visit.form.get("name"), visit.form.get("consumer_summary")
+    values = typed(visit.form)
+
+    async def work(conn: Conn) -> None:
+        tenant = await tenants.locked(conn, visit.tenant_id)
+        if tenant is None:
+            raise not_found()
+        visit.require_unchanged(show_tenant(tenant))
+        await noted.update_tenant(
+            conn,
+            visit.actor,
+            tenant,
+            name=name if name != tenant.name else None,
+            issuer=issuer_of(values),
+            consumer_summary=summary if summary in _SUMMARIES else None,
+        )
+
+    try:
+        await visit.change(work)
+    except ProvisioningRefused as refused:
+        return visit.page(
+            "company/settings.html",
+            400 if isinstance(refused, BadIssuer | BadName) else 409,
+            fields=issuer_fields(),
+            values=values,
+            name=name,
+            consumer_summary=summary,
+            shown=None,
+            stale=visit.form.get("shown"),
+            problems=_problems(refused),
+        )
+    return await visit.go(visit.at("settings"), _SAVED)
+
+
+def _problems(refused: ProvisioningRefused) -> dict[str, list[Text]]:
+    match refused:
+        case BadIssuer():
+            return by_field(refused)
+        case RncFixed():
+            return {"RNCEmisor": [refused.text]}
+        case NameTaken() | BadName():
+            return {"name": [refused.text]}
+    return {"": [refused.text]}
+
+
+PAGES = (
+    Page("GET", "/companies/<int:company>/settings", Needs.READ, settings),
+    Page("POST", "/companies/<int:company>/settings", Needs.OWN, save),
+)

@@ -1,0 +1,177 @@
+"""One receipt: its state and what to do about it, its story, its documents with problems at their lines."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import segno
+from markupsafe import Markup
+
+from fe.ecf.json_text import write_json
+from fe.ecf.texts import Text
+from fe.ecf.verdicts import Explanation, explain
+from fe.http.failures import say_response
+from fe.http.serializers import serialize_event
+from fe.identifiers import SubmissionId, TenantId
+from fe.portal import receipt_words as words
+from fe.portal.document_facts import Facts, facts_of, name_shown, total_in
+from fe.portal.document_view import marked, show_document
+from fe.portal.page_types import Needs, Page
+from fe.portal.replies import Reply, not_found, redirect
+from fe.portal.visit import Visit
+from fe.store import counterparty, submissions
+from fe.store.portal import receipt as store
+from fe.store.portal.receipt import Receipt, Relative
+from fe.store.postgres.db import Conn
+from fe.store.submissions import Event
+from fe.store.webhooks import deliveries
+from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryRecord
+
+#: An event is written with the verdict, and its delivery has its moment.
+_AROUND = timedelta(seconds=1)
+#: What is shown of a value in a receipt's story.
+_LONGEST = 200
+_FILES: Mapping[str, Text] = {
+    "signed": Text("Signed XML", "XML firmado"),
+    "sent": Text("Summary that was sent (RFCE)", "Resumen enviado (RFCE)"),
+    "original": Text("As handed in", "Tal como se envió"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Happening:
+    at: datetime
+    kind: str
+    shown: Sequence[tuple[str, str]]
+
+
+async def show(visit: Visit) -> Reply:
+    """Show a receipt with all that is known of it."""
+    receipt = await _find(visit)
+    if receipt.environment is not visit.environment:
+        return redirect(visit.at(f"{receipt.environment}/submissions/{receipt.submission_id}"))
+    documents = await visit.read(store.documents, receipt.submission_id)
+    timeline = await visit.read(submissions.timeline, receipt.submission_id)
+    other_side = await visit.read(counterparty.other_side, receipt.submission_id)
+    kind = "signed" if "signed" in documents else "original"
+    is_xml = kind == "signed" or receipt.format == "xml"
+    facts = facts_of(documents[kind], is_xml=is_xml)
+    view = show_document(documents[kind], is_xml=is_xml)
+    response = say_response(receipt.response, visit.language) or {}
+    problems = _problems(receipt, response)
+    modified, others = await _relatives(visit, receipt, facts)
+    return visit.page(
+        "company/submission.html",
+        receipt=receipt,
+        is_given_up=response.get("status") == "dead_letter",
+        response=response,
+        explained=_explained(response),
+        problems=problems,
+        facts=facts,
+        total=total_in(receipt.qr_code_url) or facts.amount,
+        modified=modified,
+        others=others,
+        other_side=other_side,
+        timeline=[_happening(event) for event in timeline],
+        deliveries=await _deliveries(visit, receipt, timeline),
+        qr=_qr(receipt.qr_code_url),
+        kind=kind,
+        files=[(name, label) for name, label in _FILES.items() if name in documents],
+        view=view,
+        marks=marked(view, problems),
+        words=words,
+        name_shown=name_shown,
+    )
+
+
+async def file(visit: Visit) -> Reply:
+    """Give a document of a receipt, to the byte."""
+    kind = visit.params["kind"]
+    receipt = await _find(visit)
+    documents = await visit.read(store.documents, receipt.submission_id)
+    if receipt.environment is not visit.environment or kind not in documents:
+        raise not_found()
+    is_json = kind == "original" and receipt.format != "xml"
+    name = f"{receipt.issuer_rnc or ''}{receipt.e_ncf or receipt.submission_id}"
+    suffix = "" if kind == "signed" else f"-{kind}"
+    ending, content_type = ("json", "application/json") if is_json else ("xml", "application/xml")
+    return visit.file(f"{name}{suffix}.{ending}", content_type, documents[kind])
+
+
+async def _find(visit: Visit) -> Receipt:
+    found = await visit.read(store.one, SubmissionId(visit.params["submission"]))
+    if found is None:
+        raise not_found()
+    return found
+
+
+def _problems(receipt: Receipt, response: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    found = response.get("problems")
+    every = [*(found if isinstance(found, list) else ()), *(receipt.warnings or ())]
+    return [problem for problem in every if isinstance(problem, dict)]
+
+
+def _explained(response: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], Explanation]]:
+    """Each code of a verdict with what it means, and the authority's own words."""
+    said = response.get("mensajes")
+    messages = [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
+    return [
+        (next(one for one in messages if str(one.get("codigo", "")) == code), explanation)
+        for code, explanation in explain(messages)
+    ]
+
+
+async def _relatives(visit: Visit, receipt: Receipt, facts: Facts) -> tuple[Relative | None, Sequence[Relative]]:
+    """The receipt that a note is about, and what else has the number of this one."""
+    others: Sequence[Relative] = ()
+    if receipt.e_ncf is not None:
+        same = await visit.read(store.of_number, receipt.environment, receipt.e_ncf)
+        others = [one for one in same if one.submission_id != receipt.submission_id]
+    if facts.modified is None:
+        return None, others
+    about = await visit.read(store.of_number, receipt.environment, facts.modified)
+    issued = [one for one in about if one.root in ("ECF", "RFCE")]
+    return (issued[0] if issued else None), others
+
+
+def _happening(event: Event) -> _Happening:
+    detail = serialize_event(event)["detail"]
+    shown = [(name, _plain(value)) for name, value in detail.items() if name != "problems" and value is not None]
+    return _Happening(event.at, event.kind, shown)
+
+
+def _plain(value: object) -> str:
+    text = value if isinstance(value, str) else write_json(value).decode()
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+async def _deliveries(visit: Visit, receipt: Receipt, timeline: Sequence[Event]) -> Sequence[DeliveryRecord]:
+    """What the tenant's webhook was told of it: made at its end, and so found by the moment of that."""
+    ends = [event.at for event in timeline if event.kind in ("verdict", "error", "discarded")]
+    if not ends:
+        return ()
+    chosen = DeliveryFilter(about=str(receipt.submission_id), since=ends[-1] - _AROUND, until=ends[-1] + _AROUND)
+
+    async def find(conn: Conn, tenant_id: TenantId) -> Sequence[DeliveryRecord]:
+        return await deliveries.listed(conn, tenant_id, chosen, limit=10)
+
+    return await visit.read(find)
+
+
+def _qr(url: str | None) -> Markup | None:
+    """The code that a printed receipt has, as SVG. Light under it whatever the page's colours are: readers need it."""
+    if url is None:
+        return None
+    # One mask for all: readers take any, and choosing the best of eight takes most of the time of this page.
+    drawn = segno.make(url, micro=False, mask=2).svg_inline(
+        scale=4, dark="#000", light="#fff", svgclass=None, lineclass=None, omitsize=False, title="QR"
+    )
+    return Markup(drawn)  # noqa: S704  (made by segno, of modules alone: nothing of the address is in it)
+
+
+_ONE = "/companies/<int:company>/<environment>/submissions/<uuid:submission>"
+PAGES = (
+    Page("GET", _ONE, Needs.READ, show),
+    Page("GET", f"{_ONE}/<kind>", Needs.READ, file),
+)

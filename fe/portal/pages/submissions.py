@@ -1,0 +1,175 @@
+"""The receipts of a company: found by whatever somebody has of one, listed with filters, taken out as CSV."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+from uuid import UUID
+
+from fe.ecf.catalogue import EcfType
+from fe.ecf.ids import moment_of
+from fe.identifiers import SubmissionId, UserId
+from fe.lifecycle import Place, Status
+from fe.portal import receipt_words as words
+from fe.portal.csv_cells import CSV_TYPE, csv_file
+from fe.portal.document_facts import buyer_name_in, name_shown, total_in
+from fe.portal.filters import Filters
+from fe.portal.page_types import Needs, Page
+from fe.portal.rendering import show_moment
+from fe.portal.replies import Reply, redirect
+from fe.portal.visit import Visit
+from fe.store.portal import receipts
+from fe.store.portal.receipts import ReceiptFilter, ReceiptPage, ReceiptRow
+
+_STATES: Mapping[str, Status | Literal[Place.DEAD_LETTER]] = {
+    "waiting": Status.QUEUED,
+    "processing": Status.PROCESSING,
+    "accepted": Status.ACCEPTED,
+    "conditional": Status.CONDITIONAL,
+    "rejected": Status.REJECTED,
+    "error": Status.ERROR,
+    "dead": Place.DEAD_LETTER,
+}
+_TYPES: Mapping[str, EcfType] = {code.value: code for code in EcfType}
+#: The rows of a file at most; the next file begins where one ends, by its dates.
+MAX_EXPORTED = 5000
+
+
+def _chosen(visit: Visit, filters: Filters) -> ReceiptFilter:
+    user = filters.text("user")
+    return ReceiptFilter(
+        environment=visit.environment,
+        since=filters.since("since"),
+        until=filters.until("until"),
+        state=filters.choice("state", _STATES),
+        ecf_type=filters.choice("type", _TYPES),
+        buyer_rnc=filters.digits("buyer"),
+        user=_user(user) if user else None,
+    )
+
+
+def _user(typed: str) -> str | UserId:
+    try:
+        return UserId(UUID(typed))
+    except ValueError:
+        return typed
+
+
+async def listed(visit: Visit) -> Reply:
+    """List receipts, newest first; a search that finds one goes there."""
+    filters = Filters(visit.query)
+    if wanted := filters.text("q"):
+        return await _search(visit, wanted)
+    chosen, below = _chosen(visit, filters), filters.place()
+    found = ReceiptPage(())
+    if filters.problem is None:
+        found = await visit.read(receipts.page, chosen, below=None if below is None else SubmissionId(below))
+    return await _show(visit, filters, found, status=200 if filters.problem is None else 400)
+
+
+async def _search(visit: Visit, wanted: str) -> Reply:
+    rows = await visit.read(receipts.search, wanted)
+    if len(rows) == 1:
+        return redirect(visit.at(f"{rows[0].environment}/submissions/{rows[0].submission_id}"))
+    return await _show(visit, Filters(visit.query), ReceiptPage(rows), searched=wanted)
+
+
+async def _show(
+    visit: Visit, filters: Filters, found: ReceiptPage, *, status: int = 200, searched: str | None = None
+) -> Reply:
+    names = await names_of(visit, found.rows)
+    return visit.page(
+        "company/submissions.html",
+        status,
+        filters=filters,
+        found=found,
+        searched=searched,
+        names=names,
+        moment_of=moment_of,
+        totals={row.submission_id: total_in(row.qr_code_url) for row in found.rows},
+        states={name: words.status_badge(state).text for name, state in _STATES.items()},
+        types=words.TYPES,
+        words=words,
+    )
+
+
+async def names_of(visit: Visit, rows: Sequence[ReceiptRow]) -> dict[SubmissionId, str]:
+    """Look up the buyers' names, as far as the receipts are signed."""
+    if not rows:
+        return {}
+    heads = await visit.read(receipts.heads, [row.submission_id for row in rows])
+    return {one: name_shown(buyer_name_in(head)) for one, head in heads.items()}
+
+
+_HEADINGS = {
+    "en": (
+        "Submitted",
+        "Type",
+        "e-NCF",
+        "Status",
+        "Buyer RNC",
+        "Buyer",
+        "Total",
+        "trackId",
+        "taxLogId",
+        "clientRequestId",
+        "Issued by user",
+    ),
+    "es": (
+        "Recibido",
+        "Tipo",
+        "e-NCF",
+        "Estado",
+        "RNC comprador",
+        "Comprador",
+        "Monto total",
+        "trackId",
+        "taxLogId",
+        "clientRequestId",
+        "Emitido por el usuario",
+    ),
+}
+
+
+async def export(visit: Visit) -> Reply:
+    """Give what the list shows, over all its pages, as a file: MAX_EXPORTED rows at most, and so many looks."""
+    filters = Filters(visit.query)
+    chosen = _chosen(visit, filters)
+    if filters.problem is not None:
+        return await _show(visit, filters, ReceiptPage(()), status=400)
+    lines: list[Sequence[str]] = []
+    below: SubmissionId | None = None
+    for _ in range(MAX_EXPORTED // receipts.PAGE):
+        found = await visit.read(receipts.page, chosen, below=below)
+        names = await names_of(visit, found.rows)
+        lines += [_line(visit, row, names.get(row.submission_id, "")) for row in found.rows]
+        if found.older is None:
+            break
+        below = found.older
+    else:
+        lines.append([words.MORE_ROWS.said(visit.language)])
+    return visit.file(
+        f"{visit.environment}-{visit.now:%Y-%m-%d}.csv", CSV_TYPE, csv_file(_HEADINGS[visit.language], lines)
+    )
+
+
+def _line(visit: Visit, row: ReceiptRow, name: str) -> Sequence[str]:
+    total = total_in(row.qr_code_url)
+    return (
+        show_moment(row.submitted_at),
+        words.kind_of(row.root, row.ecf_type).said(visit.language),
+        row.e_ncf or "",
+        words.status_badge(row.status, is_given_up=row.is_given_up).text.said(visit.language),
+        row.buyer_rnc or "",
+        name,
+        "" if total is None else f"{total:.2f}",
+        row.track_id or "",
+        str(row.submission_id),
+        row.client_request_id or "",
+        row.as_user or "",
+    )
+
+
+_LIST = "/companies/<int:company>/<environment>/submissions"
+PAGES = (
+    Page("GET", _LIST, Needs.READ, listed),
+    Page("GET", f"{_LIST}/export", Needs.READ, export),
+)

@@ -1,0 +1,142 @@
+"""Branches and people who sign: a company's users, and what is different on their receipts."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from fe.accounts import noted
+from fe.accounts.provision import BadIssuer, ProvisioningRefused
+from fe.accounts.recorded import show_user
+from fe.ecf.texts import Text
+from fe.identifiers import TenantId
+from fe.portal.issuer_form import by_field, issuer_fields, issuer_of, typed, values_of
+from fe.portal.page_types import Needs, Page
+from fe.portal.replies import Reply, not_found
+from fe.portal.visit import Visit
+from fe.store import certificates, tenants
+from fe.store.certificates import CertificateRecord
+from fe.store.postgres.db import Conn
+from fe.store.tenants import Tenant, User
+
+_CREATED = Text("The user was created.", "El usuario fue creado.")
+_CHANGED = Text("The user's fiscal data were changed.", "Los datos fiscales del usuario se cambiaron.")
+_REMOVED = Text("The user was removed; what it signed stays.", "El usuario fue eliminado; lo que firmó se conserva.")
+
+
+async def users(visit: Visit) -> Reply:
+    """List them, with what each signs with."""
+    found = await visit.read(tenants.users_of)
+    in_use = {one.user_id: one for one in await visit.read(certificates.in_use)}
+    return visit.page("company/users.html", users=found, in_use=in_use)
+
+
+async def new(visit: Visit) -> Reply:
+    """Ask for an address and for what is different."""
+    return _form(visit, None, "", values_of({}))
+
+
+async def create(visit: Visit) -> Reply:
+    """Create a user."""
+    email, values = visit.form.get("email"), typed(visit.form)
+
+    async def work(conn: Conn) -> None:
+        await noted.create_user(conn, visit.actor, await _locked(conn, visit), email, _override(values))
+
+    try:
+        await visit.change(work)
+    except ProvisioningRefused as refused:
+        return _form(visit, None, email, values, refused)
+    return await visit.go(visit.at("users"), _CREATED)
+
+
+async def user(visit: Visit) -> Reply:
+    """Show a user: what is different on its receipts, and what it signs with."""
+    found = await visit.read(_find, visit.params["user"])
+    in_use = [one for one in await visit.read(certificates.in_use) if one.user_id == found.user_id]
+    return _form(visit, found, found.email, values_of(found.issuer_override or {}), in_use=in_use)
+
+
+async def change(visit: Visit) -> Reply:
+    """Change what is different on a user's receipts."""
+    values = typed(visit.form)
+
+    async def work(conn: Conn) -> None:
+        tenant = await _locked(conn, visit)
+        found = await _find(conn, visit.tenant_id, visit.params["user"])
+        visit.require_unchanged(show_user(found))
+        await noted.change_user(conn, visit.actor, tenant, found, _override(values))
+
+    try:
+        await visit.change(work)
+    except ProvisioningRefused as refused:
+        found = await visit.read(_find, visit.params["user"])
+        return _form(visit, found, found.email, values, refused)
+    return await visit.go(visit.at("users"), _CHANGED)
+
+
+async def remove(visit: Visit) -> Reply:
+    """Remove a user, where nothing needs it."""
+
+    async def work(conn: Conn) -> None:
+        tenant = await _locked(conn, visit)
+        await noted.remove_user(conn, visit.actor, tenant, await _find(conn, visit.tenant_id, visit.params["user"]))
+
+    try:
+        await visit.change(work)
+    except ProvisioningRefused as refused:
+        found = await visit.read(_find, visit.params["user"])
+        return _form(visit, found, found.email, values_of(found.issuer_override or {}), refused)
+    return await visit.go(visit.at("users"), _REMOVED)
+
+
+async def _find(conn: Conn, tenant_id: TenantId, user_id: UUID) -> User:
+    """Find a user of the company. Raises Refused."""
+    for found in await tenants.users_of(conn, tenant_id):
+        if found.user_id == user_id:
+            return found
+    raise not_found()
+
+
+async def _locked(conn: Conn, visit: Visit) -> Tenant:
+    tenant = await tenants.locked(conn, visit.tenant_id)
+    if tenant is None:
+        raise not_found()
+    return tenant
+
+
+def _override(values: dict[str, list[str]]) -> dict[str, object] | None:
+    """What is different; None where nothing is."""
+    return {name: value for name, value in issuer_of(values).items() if value is not None} or None
+
+
+def _form(
+    visit: Visit,
+    found: User | None,
+    email: str,
+    values: dict[str, list[str]],
+    refused: ProvisioningRefused | None = None,
+    in_use: Sequence[CertificateRecord] = (),
+) -> Reply:
+    company = values_of(visit.company.tenant.issuer)
+    return visit.page(
+        "company/user.html",
+        200 if refused is None else 400 if isinstance(refused, BadIssuer) else 409,
+        user=found,
+        email=email,
+        fields=issuer_fields(),
+        values=values,
+        company={name: ", ".join(every) for name, every in company.items() if every},
+        shown=None if found is None else show_user(found),
+        problem=None if refused is None or isinstance(refused, BadIssuer) else refused.text,
+        problems=by_field(refused) if isinstance(refused, BadIssuer) else {},
+        in_use=in_use,
+    )
+
+
+PAGES = (
+    Page("GET", "/companies/<int:company>/users", Needs.READ, users),
+    Page("GET", "/companies/<int:company>/users/new", Needs.OWN, new, fresh=True),
+    Page("POST", "/companies/<int:company>/users/new", Needs.OWN, create, fresh=True),
+    Page("GET", "/companies/<int:company>/users/<uuid:user>", Needs.READ, user),
+    Page("POST", "/companies/<int:company>/users/<uuid:user>", Needs.OWN, change),
+    Page("POST", "/companies/<int:company>/users/<uuid:user>/remove", Needs.OWN, remove),
+)

@@ -1,0 +1,83 @@
+"""The secret that calls are signed with: shown again, and put anew, to whoever has just shown who it is."""
+
+from fe.ecf.texts import Text
+from fe.portal.page_types import Needs, Page
+from fe.portal.replies import Reply
+from fe.portal.visit import Visit
+from fe.portal.webhook_visits import accounts_of, of_environment, status_of
+from fe.store.postgres.db import Conn
+from fe.store.webhooks.endpoints import OVERLAP
+from fe.vault import VaultError
+from fe.webhooks.accounts import EndpointView, NotNow, NoWebhook, WebhookRefused
+
+_CANNOT = Text(
+    "This installation has lost the key to this secret: put a new one in its place.",
+    "Esta instalación perdió la clave de este secreto: póngale uno nuevo en su lugar.",
+)
+
+
+async def show(visit: Visit) -> Reply:
+    """Say what the secret is for, and offer to show it or to make a new one."""
+    return await _page(visit)
+
+
+async def reveal(visit: Visit) -> Reply:
+    """Show the secret in use. That it was shown is kept among the changes."""
+    try:
+        return await _page(visit, await visit.change(_reveal, visit))
+    except WebhookRefused as refused:
+        return await _page(visit, problem=refused.text, status=status_of(refused))
+
+
+async def _reveal(conn: Conn, visit: Visit) -> EndpointView:
+    try:
+        found = await accounts_of(visit).reveal(conn, visit.tenant_id, visit.environment, visit.now)
+    except VaultError:
+        raise NotNow(_CANNOT) from None
+    await visit.note(conn, "webhook secret shown", visit.environment, None, None)
+    return found
+
+
+async def rotate(visit: Visit) -> Reply:
+    """Put a new secret in use and show it; the old one signs beside it for a day."""
+    try:
+        return await _page(visit, await visit.change(_rotate, visit), is_new=True)
+    except WebhookRefused as refused:
+        return await _page(visit, problem=refused.text, status=status_of(refused))
+
+
+async def _rotate(conn: Conn, visit: Visit) -> EndpointView:
+    found = await accounts_of(visit).rotate(conn, visit.tenant_id, visit.environment, visit.now)
+    until = None if found.old_secret_until is None else found.old_secret_until.isoformat()
+    await visit.note(conn, "webhook secret rotated", visit.environment, None, {"oldSecretUntil": until})
+    return found
+
+
+async def _page(
+    visit: Visit,
+    shown: EndpointView | None = None,
+    *,
+    is_new: bool = False,
+    problem: Text | None = None,
+    status: int = 200,
+) -> Reply:
+    found = shown or await of_environment(visit)
+    if found is None and problem is None:
+        problem, status = NoWebhook(visit.environment).text, 404
+    return visit.page(
+        "company/webhook_secret.html",
+        status,
+        found=found,
+        secret=None if shown is None else shown.secret,
+        is_new=is_new,
+        problem=problem,
+        overlap_hours=OVERLAP.total_seconds() // 3600,
+    )
+
+
+_THERE = "/companies/<int:company>/<environment>/webhooks"
+PAGES = (
+    Page("GET", f"{_THERE}/secret", Needs.WRITE, show, fresh=True),
+    Page("POST", f"{_THERE}/secret", Needs.WRITE, reveal, fresh=True),
+    Page("POST", f"{_THERE}/rotate", Needs.WRITE, rotate, fresh=True),
+)

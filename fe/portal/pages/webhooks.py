@@ -1,0 +1,181 @@
+"""Where a company wants to be called: seen, set, switched on and off."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fe.ecf.texts import Text
+from fe.lifecycle import WANTED, WebhookEvent
+from fe.portal.page_types import Needs, Page
+from fe.portal.replies import Reply
+from fe.portal.visit import Form, Visit
+from fe.portal.webhook_visits import (
+    NOT_HERE,
+    accounts_of,
+    every,
+    require_enabled_company,
+    state_of,
+    status_of,
+)
+from fe.portal.webhook_words import DISABLED, EVENTS, RECOVERY_STATES, SHOWN_STATES
+from fe.store.postgres.db import Conn
+from fe.store.webhooks import deliveries, recoveries
+from fe.store.webhooks.deliveries import DeliveryFilter
+from fe.webhooks.accounts import DEFAULT_EVENTS, BadWebhook, EndpointView, NoWebhook, Wanted, WebhookRefused
+from fe.webhooks.headers import BadHeaders, check_headers
+
+#: Empty rows for new headers, and how many deliveries the first page shows.
+_ROWS = 3
+_LATEST = 5
+_EVENT_ORDER = [kind for kind in WebhookEvent if kind in WANTED]
+
+_SAVED = Text("The webhook is saved.", "El webhook quedó guardado.")
+_ENABLED = Text(
+    "The webhook is called again; what was kept is being delivered.",
+    "El webhook se llama de nuevo; lo guardado se está entregando.",
+)
+_DISABLED_NOW = Text("The webhook is not called any more.", "El webhook ya no se llama.")
+_NAMELESS = Text(
+    "headers: a value without a name: type both again", "headers: un valor sin nombre: escriba ambos de nuevo"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """What stands in the form. Values of headers are not shown again, not even those that were just typed."""
+
+    url: str
+    events: Sequence[str]
+    kept: Sequence[str]
+    names: Sequence[str] = field(default=("",) * _ROWS)
+
+
+async def show(visit: Visit) -> Reply:
+    """Show where the company is called in an environment, how that goes, and what it can change."""
+    if visit.portal.webhooks is None:
+        return visit.page("company/webhooks.html", found=None, nothing=NOT_HERE)
+    return await webhook_page(visit)
+
+
+async def webhook_page(
+    visit: Visit, status: int = 200, problem: Text | None = None, typed: _Typed | None = None, secret: str | None = None
+) -> Reply:
+    """The page, with what is wrong with a form of it, or with a secret that was just made."""
+    shown = await every(visit)
+    found = next((one for one in shown if one.endpoint.environment == visit.environment), None)
+    latest = await visit.read(deliveries.listed, DeliveryFilter(environment=visit.environment), limit=_LATEST)
+    asked = await visit.read(recoveries.listed)
+    of_this = found and [one for one in asked if one.endpoint_id == found.endpoint.endpoint_id and not one.only_held]
+    return visit.page(
+        "company/webhooks.html",
+        status,
+        nothing=None,
+        found=found,
+        others=[one for one in shown if one is not found],
+        state=state_of(found),
+        typed=typed or _as_it_is(found),
+        problem=problem,
+        secret=secret,
+        latest=latest,
+        recoveries=of_this or [],
+        events=[(kind, EVENTS[kind]) for kind in _EVENT_ORDER],
+        disabled=DISABLED,
+        states=SHOWN_STATES,
+        recovery_states=RECOVERY_STATES,
+    )
+
+
+def _as_it_is(found: EndpointView | None) -> _Typed:
+    if found is None:
+        return _Typed("", list(DEFAULT_EVENTS), ())
+    return _Typed(found.endpoint.url, list(found.endpoint.events), list(found.header_names))
+
+
+async def save(visit: Visit) -> Reply:
+    """Set where the company is called, and of what; of a new one the secret is shown."""
+    accounts_of(visit)
+    require_enabled_company(visit)
+    typed = _typed(visit.form)
+    try:
+        made = await visit.change(_save, visit, typed, _headers(visit.form))
+    except WebhookRefused as refused:
+        return await webhook_page(visit, status_of(refused), refused.text, typed)
+    visit.portal.wakeups.notify("webhook_recovery")
+    if made.secret is not None:
+        return await webhook_page(visit, secret=made.secret)
+    return await visit.go(visit.within("webhooks"), _SAVED)
+
+
+async def _save(conn: Conn, visit: Visit, typed: _Typed, headers: Mapping[str, str]) -> EndpointView:
+    accounts = accounts_of(visit)
+    before = await _locked(conn, visit)
+    visit.require_unchanged(state_of(before))
+    wanted = Wanted(
+        url=typed.url,
+        enabled=before is None or before.endpoint.enabled,
+        events=typed.events,
+        headers=headers,
+        kept=typed.kept,
+    )
+    made = await accounts.put(conn, visit.tenant_id, visit.environment, wanted, visit.now)
+    await visit.note(conn, "webhook set", visit.environment, None if before is None else before.noted, made.noted)
+    return made
+
+
+async def switch(visit: Visit) -> Reply:
+    """Call the company again, or no more."""
+    require_enabled_company(visit)
+    is_wanted = visit.form.get("enabled") == "yes"
+    try:
+        await visit.change(_switch, visit, is_wanted)
+    except WebhookRefused as refused:
+        return await webhook_page(visit, status_of(refused), refused.text)
+    visit.portal.wakeups.notify("webhook_recovery")
+    return await visit.go(visit.within("webhooks"), _ENABLED if is_wanted else _DISABLED_NOW)
+
+
+async def _switch(conn: Conn, visit: Visit, is_wanted: bool) -> None:
+    accounts = accounts_of(visit)
+    before = await _locked(conn, visit)
+    visit.require_unchanged(state_of(before))
+    if before is None:
+        raise NoWebhook(visit.environment)
+    made: EndpointView | None
+    if is_wanted:
+        wanted = Wanted(url=before.endpoint.url, events=before.endpoint.events)
+        made = await accounts.put(conn, visit.tenant_id, visit.environment, wanted, visit.now)
+    else:
+        made = await accounts.disable(conn, visit.tenant_id, visit.environment, visit.now)
+    assert made is not None
+    action = "webhook enabled" if is_wanted else "webhook disabled"
+    await visit.note(conn, action, visit.environment, before.noted, made.noted)
+
+
+async def _locked(conn: Conn, visit: Visit) -> EndpointView | None:
+    """The webhook as it is, which nobody changes until the transaction ends."""
+    found = await accounts_of(visit).shown(conn, visit.tenant_id, visit.environment, visit.now, locked=True)
+    return next((one for one in found if one.endpoint.environment == visit.environment), None)
+
+
+def _typed(form: Form) -> _Typed:
+    names = [form.get(f"name-{row}") for row in range(_ROWS)]
+    return _Typed(form.get("url"), list(form.every("events")), list(form.every("kept")), names)
+
+
+def _headers(form: Form) -> Mapping[str, str]:
+    """The headers that were typed. Raises BadWebhook, which quotes no value."""
+    pairs = [(form.get(f"name-{row}"), form.get(f"value-{row}")) for row in range(_ROWS)]
+    given = [(name, value) for name, value in pairs if name or value]
+    if any(not name for name, _ in given):
+        raise BadWebhook(_NAMELESS)
+    try:
+        return dict(check_headers(given))
+    except BadHeaders as bad:
+        raise BadWebhook(bad.text.after("headers")) from None
+
+
+_THERE = "/companies/<int:company>/<environment>/webhooks"
+PAGES = (
+    Page("GET", _THERE, Needs.READ, show),
+    Page("POST", _THERE, Needs.WRITE, save),
+    Page("POST", f"{_THERE}/enabled", Needs.WRITE, switch),
+)

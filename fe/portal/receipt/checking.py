@@ -1,0 +1,122 @@
+"""Checking and issuing what is in the form, by the rules of the public API; what comes out is for people to read."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import trio
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.document import Document
+from fe.ecf.json_text import write_canonical_json
+from fe.ecf.parse import parse_json
+from fe.ecf.problems import Problem, Severity
+from fe.identifiers import PORTAL_KEY, ClientRequestId, TenantId, UserId
+from fe.issuing.accept import admit
+from fe.issuing.prepare import Draft
+from fe.issuing.validate import DraftInThreads, is_fatal, unsigned
+from fe.portal.deps import Portal
+from fe.portal.receipt.entry import Entry
+from fe.portal.receipt.notices import Notices, place_all
+from fe.store.submissions import Accepted, NewSubmission
+
+#: What is shown of the totals, in this order.
+_TOTALS = (
+    *("MontoGravadoTotal", "MontoExento", "TotalITBIS", "MontoImpuestoAdicional", "MontoTotal", "MontoNoFacturable"),
+    *("TotalITBISRetenido", "TotalISRRetencion", "ValorPagar"),
+)
+#: A payload of the form is never longer: the form is not.
+_MAX_BYTES = 4 * 1024 * 1024
+
+
+@dataclass(slots=True)
+class Checked:
+    """What a check found: problems in their places, and the computed values, as far as they could be computed."""
+
+    problems: list[Problem]
+    notices: Notices
+    number: str | None = None
+    totals: dict[str, str] = field(default_factory=dict)
+    #: The amount of each line, in their order.
+    amounts: list[str] = field(default_factory=list)
+
+    @property
+    def fatal(self) -> bool:
+        """Whether it would not be sent."""
+        return is_fatal(self.problems)
+
+    @property
+    def remarks(self) -> list[list[str]]:
+        """What it may be issued with all the same, once a person has seen it."""
+        return [[one.code, one.path] for one in self.problems if one.severity is Severity.CONDITIONAL]
+
+
+@dataclass(frozen=True, slots=True)
+class Issuing:
+    """A form that is checked or issued: for whom, under which id of its own, and when."""
+
+    portal: Portal
+    tenant_id: TenantId
+    environment: Environment
+    entry: Entry
+    now: datetime
+    request_id: ClientRequestId
+
+    async def read(self) -> tuple[Draft, int]:
+        """Make the draft, and say how many bytes it has. Raises Malformed for what no client may send either."""
+        payload, size = await trio.to_thread.run_sync(_through_the_door, self.entry)
+        as_user = UserId(UUID(self.entry.as_user)) if self.entry.as_user else None
+        return Draft("structured", payload=payload, client_request_id=self.request_id, as_user_id=as_user), size
+
+    async def check(self, draft: Draft) -> Checked:
+        """Validate it. Raises ForbiddenIssuer, and DatabaseUnavailable."""
+        submitting = self.portal.submitting
+        candidate = DraftInThreads(draft, submitting.threads)
+        problems = await submitting.validate(candidate, self.tenant_id, self.environment, self.now)
+        missing = await unsigned(self.portal.db, self.tenant_id, draft, self.now)
+        problems = problems if missing is None else [missing, *problems]
+        return _tell(problems, self.entry, candidate.completed)
+
+    async def admit(self, draft: Draft) -> NewSubmission:
+        """Make the submission. Raises NotADocument, and ForbiddenIssuer."""
+        new = await trio.to_thread.run_sync(admit, draft, self.tenant_id, self.environment, PORTAL_KEY, self.now)
+        await self.portal.submitting.require_own_name(new)
+        return new
+
+    async def issue(self, new: NewSubmission, http_request: str) -> Accepted:
+        """Take it in. Raises as `Acceptance.accept` does."""
+        accepted = await self.portal.submitting.acceptance.accept(new, self.now)
+        self.portal.submitting.note(accepted, new, http_request)
+        return accepted
+
+
+def found(entry: Entry, problems: list[Problem]) -> Checked:
+    """What is known where nothing could be computed."""
+    return _tell(problems, entry, None)
+
+
+def _through_the_door(entry: Entry) -> tuple[dict[str, Any], int]:
+    """The payload as it comes in from any client: with the same limits, and no other characters."""
+    raw = write_canonical_json(entry.payload())
+    payload: dict[str, Any] = parse_json(raw, max_bytes=_MAX_BYTES)
+    return payload, len(raw)
+
+
+def _tell(problems: list[Problem], entry: Entry, completed: Document | None) -> Checked:
+    checked = Checked(problems, place_all(entry, problems))
+    if completed is None:
+        return checked
+    checked.number = completed.e_ncf
+    for name in _TOTALS:
+        _note_total(checked, completed, f"Encabezado.Totales.{name}")
+    _note_total(checked, completed, "Encabezado.OtraMoneda.MontoTotalOtraMoneda")
+    items = completed.get("DetallesItems.Item") or []
+    checked.amounts = ["" if (amount := item.get("MontoItem")) is None else str(amount) for item in items]
+    return checked
+
+
+def _note_total(checked: Checked, completed: Document, path: str) -> None:
+    value = completed.get(path)
+    if value not in (None, ""):
+        checked.totals[path.rpartition(".")[2]] = str(value)

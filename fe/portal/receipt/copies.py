@@ -1,0 +1,84 @@
+"""A form that begins with what another receipt says: the same again, or a note that modifies it."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import date, timedelta
+from typing import Any
+
+from fe.ecf.catalogue import EcfType, Root
+from fe.ecf.dates import read_day, show_day
+from fe.ecf.describe import described, every
+from fe.ecf.document import Document
+from fe.portal.receipt.paths import NoPlace, flatten, plain, put
+
+NOTES = (EcfType.DEBIT_NOTE, EcfType.CREDIT_NOTE)
+#: A credit note says of the receipt that it modifies whether it is older.
+_YOUNG = timedelta(days=30)
+
+#: What a receipt has of its own: its number, its dates, what is computed of its lines.
+_ITS_OWN = (
+    *("Encabezado.Version", "Encabezado.IdDoc.eNCF", "Encabezado.IdDoc.FechaVencimientoSecuencia"),
+    *("Encabezado.IdDoc.TipoeCF", "Encabezado.IdDoc.FechaLimitePago", "Encabezado.IdDoc.TotalPaginas"),
+    *("Encabezado.Emisor.FechaEmision", "Encabezado.Totales", "FechaHoraFirma", "Subtotales", "Paginacion"),
+    *("DetallesItems.Item.NumeroLinea", "DetallesItems.Item.MontoItem"),
+    *("DetallesItems.Item.OtraMonedaDetalle.MontoItemOtraMoneda", "DescuentosORecargos.DescuentoORecargo.NumeroLinea"),
+)
+_NOT_IN_A_NOTE = ("InformacionReferencia", "Encabezado.IdDoc.TablaFormasPago", "Encabezado.IdDoc.TerminoPago")
+_LINES = "DetallesItems.Item"
+_CURRENCY = "Encabezado.OtraMoneda."
+_KEPT_OF_CURRENCY = ("TipoMoneda", "TipoCambio")
+_SUB_TABLES = {"DescuentoMonto": "TablaSubDescuento", "RecargoMonto": "TablaSubRecargo"}
+
+
+def the_same_again(source: Document, wanted: EcfType, issuer: Mapping[str, Any]) -> dict[str, Any]:
+    """The payload of a new receipt that says what `source` does, as far as the wanted type knows it.
+
+    `issuer` is the company's fiscal data: what is in it is filled in anew.
+    """
+    known = {one.path for one in every(described(Root.ECF, wanted)) if one.simple}
+    made: dict[str, Any] = {}
+    for number, _ in enumerate(source.get(_LINES) or [], 1):
+        put(made, f"{_LINES}[{number}]", {})  # a line that says nothing of its own counts, too
+    for path, value in flatten(dict(source.content)):
+        there = plain(path)
+        if there not in known or _is_its_own(source, path, there) or _is_issuers(there, value, issuer):
+            continue
+        with suppress(NoPlace):  # in a list behind what the wanted type does not know
+            put(made, path, value)
+    return made
+
+
+def note_for(
+    source: Document, wanted: EcfType, issuer: Mapping[str, Any], *, e_ncf: str | None, issued: date, today: date
+) -> dict[str, Any]:
+    """The payload of a note of the wanted type on the whole of `source`; what it is for, a person says."""
+    made = the_same_again(source, wanted, issuer)
+    for path in _NOT_IN_A_NOTE:
+        *way, name = path.split(".")
+        group = made
+        for step in way:
+            group = group.get(step, {})
+        group.pop(name, None)
+    written = source.get("Encabezado.Emisor.FechaEmision")
+    day = (read_day(str(written)) if written else None) or issued
+    if e_ncf is not None:
+        put(made, "InformacionReferencia.NCFModificado", e_ncf)
+    put(made, "InformacionReferencia.FechaNCFModificado", show_day(day))
+    put(made, "Encabezado.IdDoc.TipoPago", "1")
+    if wanted is EcfType.CREDIT_NOTE:
+        put(made, "Encabezado.IdDoc.IndicadorNotaCredito", "0" if today - day <= _YOUNG else "1")
+    return made
+
+
+def _is_its_own(source: Document, path: str, there: str) -> bool:
+    if there.startswith(_CURRENCY):
+        return there.removeprefix(_CURRENCY) not in _KEPT_OF_CURRENCY
+    row, _, name = path.rpartition(".")
+    if name in _SUB_TABLES and source.get(f"{row}.{_SUB_TABLES[name]}"):
+        return True  # the sum of what is kept beside it
+    return any(there == one or there.startswith(f"{one}.") for one in _ITS_OWN)
+
+
+def _is_issuers(there: str, value: str, issuer: Mapping[str, Any]) -> bool:
+    group, _, name = there.rpartition(".")
+    return group == "Encabezado.Emisor" and str(issuer.get(name)) == value

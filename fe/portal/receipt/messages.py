@@ -1,0 +1,65 @@
+"""What the pages of new receipts say when something does not go as it was meant."""
+
+from fe.ecf.texts import Text
+
+DISABLED = Text(
+    "The company is disabled: nothing is issued for it.", "La empresa está desactivada: no se emite nada por ella."
+)
+NOT_KNOWN = Text(
+    "The database cannot be reached now, and it is not known whether the receipt was issued. Press Issue again in a "
+    "moment: it is issued once.",
+    "En este momento no se alcanza la base de datos y no se sabe si el comprobante se emitió. Presione Emitir de nuevo "
+    "en un momento: se emite una sola vez.",
+)
+TOO_MANY = Text(
+    "The company has handed in as many receipts as it may for now: try again later.",
+    "La empresa ya envió todos los comprobantes que puede por ahora: intente más tarde.",
+)
+NOTHING_DONE = Text(
+    "The receipt was not issued: see what is wrong with it below.",
+    "El comprobante no se emitió: vea abajo lo que hay que corregir.",
+)
+REMARKED = Text(
+    "The authority would accept this with remarks. Look at them, and issue it once more if that is what you want.",
+    "La DGII lo aceptaría con observaciones. Revíselas y emita otra vez si eso es lo que quiere.",
+)
+MEND_FREE_FIELDS = Text(
+    "Correct the other fields first: they could not be read.", "Corrija primero los otros campos: no se pudieron leer."
+)
+NO_NUMBER = {
+    "none": Text(
+        "There is no active sequence for this type: set one up before you issue.",
+        "No hay una secuencia activa para este tipo: configure una antes de emitir.",
+    ),
+    "expired": Text(
+        "The sequence of this type has expired: set up a new one before you issue.",
+        "La secuencia de este tipo está vencida: configure una nueva antes de emitir.",
+    ),
+    "used up": Text(
+        "The numbers of this type are used up: set up a new range before you issue.",
+        "Los números de este tipo se agotaron: configure un rango nuevo antes de emitir.",
+    ),
+}
+ISSUED_BEFORE = Text(
+    "This receipt was issued before: it was issued once.", "Este comprobante ya se emitió: una sola vez."
+)
+
+
+def issued(e_ncf: str | None, remark: Text | None) -> Text:
+    """Say that it is on its way, and what its number did to the sequence."""
+    said = Text(
+        f"{e_ncf or 'The receipt'} is issued: it is being signed and sent.",
+        f"{e_ncf or 'El comprobante'} se emitió: se está firmando y enviando.",
+    )
+    return said if remark is None else Text(f"{said.en} {remark.en}.", f"{said.es} {remark.es}.")
+
+
+def issued_otherwise(e_ncf: str | None) -> Text:
+    """Say that what was changed in a form after it had been issued is not issued."""
+    number = e_ncf or ""
+    return Text(
+        f"This form was issued before, as {number}, and you have changed it since. What you see was not issued. "
+        "If you want another receipt, press Issue again.",
+        f"Este formulario ya se emitió, como {number}, y usted lo cambió después. Lo que ve no se emitió. "
+        "Si quiere otro comprobante, presione Emitir de nuevo.",
+    )

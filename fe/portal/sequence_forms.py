@@ -1,0 +1,99 @@
+"""What the forms of sequences hold: read into what is asked for, or said what is wrong with it."""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+
+from fe.accounts import sequences as flow
+from fe.accounts.sequences import LARGEST, BadSequence
+from fe.ecf.texts import Text
+from fe.portal.days import read_day
+from fe.portal.visit import Form
+from fe.store.sequences import Change, Sequence
+
+_NUMBER = re.compile(r"[0-9]{1,11}")
+
+
+@dataclass(frozen=True, slots=True)
+class TypedSequence:
+    """What stands in the form, as it was typed."""
+
+    minimum: str
+    maximum: str
+    following: str
+    expires: str
+    is_active: bool
+    prefix: str = ""
+
+    @property
+    def last_day(self) -> date | None:
+        """The last day. Raises NoDay."""
+        return read_day(self.expires)
+
+    def number(self, name: str) -> int | None:
+        """A number of the form; None where it was left empty. Raises BadSequence."""
+        text = getattr(self, name)
+        if not text:
+            return None
+        if not _NUMBER.fullmatch(text):
+            raise BadSequence(_LABELS[name])
+        return int(text)
+
+    def changes(self, sequence: Sequence) -> Change:
+        """What is different from what there is. Raises BadSequence and NoDay."""
+        minimum, maximum, following = (self.number(name) for name in ("minimum", "maximum", "following"))
+        last_day = self.last_day
+        return Change(
+            minimum=None if minimum == sequence.min_number else minimum,
+            maximum=None if maximum == sequence.max_number else maximum,
+            next_number=following,
+            sets_expiry=last_day != sequence.last_day,
+            expire_at=flow.end_of(last_day),
+            is_active=None if self.is_active == sequence.is_active else self.is_active,
+        )
+
+
+_LABELS = {
+    "minimum": Text("first number: digits only", "primer número: solo dígitos"),
+    "maximum": Text("last number: digits only", "último número: solo dígitos"),
+    "following": Text("next number: digits only", "próximo número: solo dígitos"),
+}
+
+
+def typed(form: Form) -> TypedSequence:
+    """What was sent."""
+    return TypedSequence(
+        minimum=form.get("minimum"),
+        maximum=form.get("maximum"),
+        following=form.get("following"),
+        expires=form.get("expires"),
+        is_active=form.has("active"),
+        prefix=form.get("prefix"),
+    )
+
+
+def as_it_is(sequence: Sequence) -> TypedSequence:
+    """What a form begins with: the next number stays as long as nothing is typed there."""
+    return TypedSequence(
+        minimum=str(sequence.min_number),
+        maximum=str(sequence.max_number),
+        following="",
+        expires="" if sequence.last_day is None else sequence.last_day.isoformat(),
+        is_active=sequence.is_active,
+    )
+
+
+def empty() -> TypedSequence:
+    """What the form of a new one begins with."""
+    return TypedSequence(minimum="1", maximum=str(LARGEST), following="", expires="", is_active=True)
+
+
+def state_of(sequence: Sequence) -> list[object]:
+    """What a form was made from. The next number is not in it: it moves with every receipt."""
+    return [
+        sequence.sequence_id,
+        sequence.min_number,
+        sequence.max_number,
+        sequence.is_active,
+        sequence.expire_at,
+    ]

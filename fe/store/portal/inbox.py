@@ -1,0 +1,52 @@
+"""What suppliers sent, as a company's people look for it: a page at a time, newest first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from fe.ecf.ids import LAST_ID, period_of_ids
+from fe.identifiers import TenantId
+from fe.store import received
+from fe.store.postgres.db import Conn
+from fe.store.received import ApprovalStatus, ReceivedFilter, ReceivedRecord
+
+#: Documents on a page, and those that are looked through for one where only the decided ones, say, are asked for: what
+#: was decided is looked up for each.
+PAGE = 50
+LOOK = 150
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedPage:
+    """Documents, newest first. `older` is where the next page begins, None at the end.
+
+    `looked_until`: there may be more further back; so far it was looked for.
+    """
+
+    rows: Sequence[ReceivedRecord]
+    older: UUID | None = None
+    looked_until: UUID | None = None
+
+
+async def page(
+    conn: Conn,
+    tenant_id: TenantId,
+    chosen: ReceivedFilter,
+    *,
+    status: ApprovalStatus | None = None,
+    below: UUID | None = None,
+) -> ReceivedPage:
+    """List one page: what was asked for and came before the document `below`."""
+    # One end of the period alone is in the statement: of both, the planner expects a handful of rows, and sorts
+    # thousands. What came before the first day that is meant is cut off the page.
+    first, last = period_of_ids(chosen.since, chosen.until)
+    top = min(below or LAST_ID, UUID(int=min(last.int + 1, LAST_ID.int)))
+    asked = replace(chosen, since=None, until=None)
+    look = PAGE + 1 if status is None else LOOK
+    seen = await received.listed(conn, tenant_id, asked, limit=look, below=top)
+    meant = [row for row in seen if row.received_id >= first]
+    rows = [row for row in meant if status is None or row.approval_status is status]
+    if len(rows) > PAGE:
+        return ReceivedPage(rows[:PAGE], rows[PAGE - 1].received_id)
+    end = seen[-1].received_id if status is not None and len(meant) == look else None
+    return ReceivedPage(rows, end, end)

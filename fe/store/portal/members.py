@@ -1,0 +1,88 @@
+"""Who works for a tenant, and in which role."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from psycopg.rows import class_row
+
+from fe.identifiers import PersonId, TenantId
+from fe.store.portal.people import PortalRole
+from fe.store.postgres.db import Conn
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Somebody who works for a tenant."""
+
+    person_id: PersonId
+    email: str
+    name: str
+    role: PortalRole
+    since: datetime
+    #: Whether a second factor is asked for.
+    has_second_factor: bool
+    disabled_at: datetime | None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "role", PortalRole(self.role))
+
+
+_OF_TENANT = """
+    SELECT m.person_id, p.email, p.name, m.role, m.since, p.totp_since IS NOT NULL AS has_second_factor, p.disabled_at
+      FROM memberships AS m
+      JOIN people AS p ON p.person_id = m.person_id
+     WHERE m.tenant_id = %(tenant)s AND (%(person)s::uuid IS NULL OR m.person_id = %(person)s)
+     ORDER BY lower(p.email)
+"""
+
+
+async def of_tenant(conn: Conn, tenant_id: TenantId) -> list[Member]:
+    """List who works for a tenant, by address."""
+    cursor = conn.cursor(row_factory=class_row(Member))
+    await cursor.execute(_OF_TENANT, {"tenant": tenant_id, "person": None})
+    return await cursor.fetchall()
+
+
+async def one(conn: Conn, tenant_id: TenantId, person_id: PersonId) -> Member | None:
+    """Find one of them."""
+    cursor = conn.cursor(row_factory=class_row(Member))
+    await cursor.execute(_OF_TENANT, {"tenant": tenant_id, "person": person_id})
+    return await cursor.fetchone()
+
+
+# Whoever else takes an owner away waits for these rows, and then sees what is left.
+_OTHER_OWNERS = """
+    SELECT m.person_id
+      FROM memberships AS m
+     WHERE m.tenant_id = %(tenant)s AND m.role = 'owner'
+     ORDER BY m.person_id
+       FOR UPDATE
+"""
+
+_ABLE = "SELECT person_id FROM people WHERE person_id = ANY (%(people)s) AND disabled_at IS NULL"
+
+
+async def lock_owners(conn: Conn, tenant_id: TenantId) -> set[PersonId]:
+    """Name the owners who can log in; until this transaction ends nobody else takes one of them away."""
+    cursor = await conn.execute(_OTHER_OWNERS, {"tenant": tenant_id})
+    owners = [row[0] for row in await cursor.fetchall()]
+    cursor = await conn.execute(_ABLE, {"people": owners})
+    return {PersonId(row[0]) for row in await cursor.fetchall()}
+
+
+_SET_ROLE = "UPDATE memberships SET role = %(role)s WHERE tenant_id = %(tenant)s AND person_id = %(person)s"
+
+
+async def set_role(conn: Conn, tenant_id: TenantId, person_id: PersonId, role: PortalRole) -> bool:
+    """Give somebody another role; False where the person does not work for the tenant."""
+    done = await conn.execute(_SET_ROLE, {"tenant": tenant_id, "person": person_id, "role": role})
+    return done.rowcount == 1
+
+
+_LEAVE = "DELETE FROM memberships WHERE tenant_id = %(tenant)s AND person_id = %(person)s"
+
+
+async def leave(conn: Conn, tenant_id: TenantId, person_id: PersonId) -> bool:
+    """Let somebody work for the tenant no more; False where the person does not."""
+    done = await conn.execute(_LEAVE, {"tenant": tenant_id, "person": person_id})
+    return done.rowcount == 1

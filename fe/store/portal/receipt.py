@@ -1,0 +1,107 @@
+"""One receipt with all that is known of it: its row, its documents, and what it belongs to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from fe.ecf.catalogue import EcfType, Environment, Root
+from fe.identifiers import CertificateId, ClientRequestId, SubmissionId, TenantId, TrackId, UserId
+from fe.lifecycle import NumberFate, Status
+from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """A submission as its page shows it. `warnings` are problems that did not keep it from being signed."""
+
+    submission_id: SubmissionId
+    environment: Environment
+    status: Status
+    root: Root
+    ecf_type: EcfType | None
+    e_ncf: str | None
+    issuer_rnc: str | None
+    buyer_rnc: str | None
+    as_user: str | None
+    as_user_id: UserId | None
+    certificate_id: CertificateId | None
+    format: str
+    track_id: TrackId | None
+    client_request_id: ClientRequestId | None
+    security_code: str | None
+    qr_code_url: str | None
+    ncf_expiration: date | None
+    signed_at: datetime | None
+    number_fate: NumberFate
+    response: dict[str, Any] | None
+    submitted_at: datetime
+    updated_at: datetime
+    first_answer_at: datetime | None
+    verdict_at: datetime | None
+    warnings: list[dict[str, Any]] | None
+
+
+_ONE = """
+    SELECT s.submission_id, s.environment, s.status, s.root, s.ecf_type, s.e_ncf, s.issuer_rnc, s.buyer_rnc, s.as_user,
+           s.as_user_id, s.certificate_id, s.format, s.track_id, s.client_request_id, s.security_code, s.qr_code_url,
+           s.ncf_expiration, s.signed_at, s.number_fate, s.response, s.submitted_at, s.updated_at, s.first_answer_at,
+           s.verdict_at,
+           (SELECT e.detail -> 'problems'
+              FROM submission_events AS e
+             WHERE e.tenant_id = %(tenant)s AND e.submission_id = %(submission)s AND e.kind = 'remarked'
+             ORDER BY e.seq DESC
+             LIMIT 1) AS warnings
+      FROM submissions AS s
+     WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(submission)s
+"""
+
+
+async def one(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> Receipt | None:
+    """Find a submission."""
+    cursor = conn.cursor(row_factory=record_row(Receipt))
+    await cursor.execute(_ONE, {"tenant": tenant_id, "submission": submission_id})
+    return await cursor.fetchone()
+
+
+_DOCUMENTS = """
+    SELECT kind, content
+      FROM submission_documents
+     WHERE tenant_id = %(tenant)s AND submission_id = %(submission)s
+"""
+
+
+async def documents(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> dict[str, bytes]:
+    """Fetch its documents by kind: `original`, once it is signed `signed`, and `sent` where that is another one."""
+    values = {"tenant": tenant_id, "submission": submission_id}
+    cursor = await conn.execute(_DOCUMENTS, values, binary=True)
+    return {kind: bytes(content) for kind, content in await cursor.fetchall()}
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """Another submission of the same number."""
+
+    submission_id: SubmissionId
+    environment: Environment
+    status: Status
+    root: Root
+    e_ncf: str
+    submitted_at: datetime
+
+
+_OF_NUMBER = """
+    SELECT s.submission_id, s.environment, s.status, s.root, s.e_ncf, s.submitted_at
+      FROM submissions AS s
+     WHERE s.tenant_id = %(tenant)s AND s.e_ncf = %(e_ncf)s AND s.environment = %(environment)s
+     ORDER BY s.submission_id DESC
+     LIMIT 20
+"""
+
+
+async def of_number(conn: Conn, tenant_id: TenantId, environment: Environment, e_ncf: str) -> Sequence[Relative]:
+    """List the submissions that have a number in an environment, newest first, at most 20."""
+    cursor = conn.cursor(row_factory=record_row(Relative))
+    await cursor.execute(_OF_NUMBER, {"tenant": tenant_id, "environment": environment, "e_ncf": e_ncf})
+    return await cursor.fetchall()

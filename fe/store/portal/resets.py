@@ -1,0 +1,53 @@
+"""Links by which somebody sets a password anew. Of what stands in the link only the hash is kept."""
+
+from datetime import datetime
+
+from psycopg.rows import class_row
+
+from fe.identifiers import PersonId
+from fe.store.portal.people import PERSON_COLUMNS, Person
+from fe.store.postgres.db import Conn
+
+_ISSUE = """
+    INSERT INTO password_resets (token_hash, person_id, created_by, created_at, expires_at)
+    VALUES (%(hash)s, %(person)s, %(by)s, %(at)s, %(until)s)
+"""
+
+_SPEND_ALL = "UPDATE password_resets SET used_at = %(at)s WHERE person_id = %(person)s AND used_at IS NULL"
+
+
+async def issue(
+    conn: Conn, token_hash: bytes, person_id: PersonId, *, by_whom: str, at: datetime, until: datetime
+) -> None:
+    """Keep a link; those before it are good for nothing any more. In one transaction."""
+    await spend_all(conn, person_id, at)
+    await conn.execute(_ISSUE, {"hash": token_hash, "person": person_id, "by": by_whom, "at": at, "until": until})
+
+
+async def spend_all(conn: Conn, person_id: PersonId, at: datetime) -> None:
+    """Let no link of a person be good for anything any more."""
+    await conn.execute(_SPEND_ALL, {"person": person_id, "at": at})
+
+
+_FIND = f"""
+    SELECT {PERSON_COLUMNS}
+      FROM password_resets AS r
+      JOIN people AS p ON p.person_id = r.person_id
+     WHERE r.token_hash = %(hash)s AND r.used_at IS NULL AND r.expires_at > %(now)s AND p.disabled_at IS NULL
+"""
+
+
+async def find(conn: Conn, token_hash: bytes, now: datetime) -> Person | None:
+    """Find whose password a link sets; None where it is good for nothing."""
+    cursor = conn.cursor(row_factory=class_row(Person))
+    await cursor.execute(_FIND, {"hash": token_hash, "now": now})
+    return await cursor.fetchone()
+
+
+_SPEND = "UPDATE password_resets SET used_at = %(at)s WHERE token_hash = %(hash)s AND used_at IS NULL"
+
+
+async def spend(conn: Conn, token_hash: bytes, at: datetime) -> bool:
+    """Use a link up; False where somebody was quicker."""
+    done = await conn.execute(_SPEND, {"hash": token_hash, "at": at})
+    return done.rowcount == 1

@@ -1,0 +1,94 @@
+"""Where a company stands: what it was given as verdicts this month, what is on its way, and what did not work out."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.ids import period_of_ids
+from fe.identifiers import TenantId
+from fe.lifecycle import Status
+from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
+
+#: Nobody needs to know more exactly: beyond it a number is this one.
+MAX_COUNTED = 1000
+
+_VERDICTS = """
+    SELECT e.environment, coalesce(d.accepted, 0)::bigint AS accepted,
+           coalesce(d.conditional, 0)::bigint AS conditional, coalesce(d.rejected, 0)::bigint AS rejected
+      FROM unnest(%(environments)s::text[]) WITH ORDINALITY AS e (environment, n)
+     CROSS JOIN LATERAL (
+        SELECT sum(u.accepted) AS accepted, sum(u.conditional) AS conditional, sum(u.rejected) AS rejected
+          FROM usage_days AS u
+         WHERE u.tenant_id = %(tenant)s AND u.utc_day >= %(since)s AND u.environment = e.environment) AS d
+     ORDER BY e.n
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """The verdicts of a period in an environment, as usage counts them: seconds after they were given."""
+
+    environment: Environment
+    accepted: int
+    conditional: int
+    rejected: int
+
+
+async def verdicts(conn: Conn, tenant_id: TenantId, since: date) -> list[Verdicts]:
+    """Count the verdicts since a day (UTC), for each environment."""
+    cursor = conn.cursor(row_factory=record_row(Verdicts))
+    await cursor.execute(_VERDICTS, {"tenant": tenant_id, "since": since, "environments": list(Environment)})
+    return await cursor.fetchall()
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """How many receipts of an environment are on their way, given up, and lately rejected or failed.
+
+    MAX_COUNTED at most.
+    """
+
+    environment: Environment
+    on_its_way: int
+    given_up: int
+    rejected: int
+    failed: int
+
+
+def _up_to(table: str, condition: str) -> str:
+    return f"(SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {condition} LIMIT {MAX_COUNTED}) AS counted)::int"
+
+
+_RARE = """x.status IN ('Rechazado', 'error', 'Aceptado Condicional') AND x.tenant_id = %(tenant)s
+           AND x.environment = e.environment AND x.submission_id >= %(first)s"""
+# Of all that is on its way, so many are looked at; those of one environment are not together.
+_OF_QUEUE = """(SELECT count(*) FILTER (WHERE o.environment = e.environment)
+              FROM (SELECT x.environment FROM {table} AS x
+                     WHERE x.tenant_id = %(tenant)s LIMIT {many}) AS o)::int"""
+_TROUBLE = f"""
+    SELECT e.environment,
+           {_OF_QUEUE.format(table="outbox", many=MAX_COUNTED)} AS on_its_way,
+           {_OF_QUEUE.format(table="dead_letters", many=MAX_COUNTED)} AS given_up,
+           {_up_to("submissions AS x", f"{_RARE} AND x.status = %(rejected)s")} AS rejected,
+           {_up_to("submissions AS x", f"{_RARE} AND x.status = %(failed)s")} AS failed
+      FROM unnest(%(environments)s::text[]) WITH ORDINALITY AS e (environment, n)
+     ORDER BY e.n
+"""
+
+
+async def trouble(conn: Conn, tenant_id: TenantId, since: datetime) -> list[Trouble]:
+    """Count what is on its way, and what was rejected or failed of what was handed in since a moment."""
+    first, _ = period_of_ids(since, None)
+    cursor = conn.cursor(row_factory=record_row(Trouble))
+    await cursor.execute(
+        _TROUBLE,
+        {
+            "tenant": tenant_id,
+            "first": first,
+            "environments": list(Environment),
+            "rejected": Status.REJECTED,
+            "failed": Status.ERROR,
+        },
+    )
+    return await cursor.fetchall()

@@ -1,0 +1,390 @@
+"""Receipts made by a form: what it asks back, what it keeps, who may, and that it issues once."""
+
+import json
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+import trio
+
+from fe.accounts.sequences import put
+from fe.ecf.catalogue import EcfType, Environment
+from fe.ecf.document import read_payload
+from fe.ecf.parse import parse_json
+from fe.http.examples import EXAMPLES, Example
+from fe.identifiers import PORTAL_KEY, TenantId
+from fe.issuing.prepare import prepare
+from fe.portal.receipt.entry import Entry
+from fe.portal.receipt.layout import layout
+from fe.store.portal.people import PortalRole
+from tests.factories.companies import make_certificate
+from tests.http.front import ISSUER, make_tenant
+from tests.portal.receipt_form import ReceiptForm
+from tests.portal.running import Browser, Running
+
+_NOW = datetime(2026, 11, 1, tzinfo=UTC)
+HOSTILE = '<img src=x onerror=alert(1)>"\u202e=cmd()'
+
+
+def at(tenant: TenantId, of: str = "31") -> str:
+    return f"/companies/{tenant}/testecf/new/{of}"
+
+
+@pytest.fixture
+async def able(portal: Running, tenant: TenantId) -> TenantId:
+    """A company with a certificate and every sequence in testecf."""
+    await make_certificate(portal.db, tenant)
+    for of in EcfType:
+        await portal.db.transact(
+            put, tenant, Environment.TESTECF, of.prefix, last_day=date(2028, 12, 31), now=portal.clock()
+        )
+    return tenant
+
+
+async def simple(browser: Browser, tenant: TenantId) -> ReceiptForm:
+    """A small credit invoice, filled in."""
+    form = await ReceiptForm.open(browser, at(tenant))
+    form.type("Encabezado.Comprador.RNCComprador", "131880657")
+    form.type("Encabezado.Comprador.RazonSocialComprador", "Cliente SRL")
+    form.type("item.NombreItem", "Mesa")
+    form.type("item.PrecioUnitarioItem", "1000")
+    return form
+
+
+async def submissions(portal: Running) -> list[dict[str, Any]]:
+    async def read(conn: Any) -> list[dict[str, Any]]:
+        cursor = await conn.execute(
+            "SELECT api_key_id, client_request_id, e_ncf, ecf_type, status::text, convert_from(d.content, 'UTF8')"
+            "  FROM submissions AS s JOIN submission_documents AS d USING (tenant_id, submission_id)"
+            " WHERE d.kind = 'original' ORDER BY s.submission_id"
+        )
+        names = ("key", "request", "e_ncf", "type", "status", "payload")
+        return [dict(zip(names, row, strict=True)) for row in await cursor.fetchall()]
+
+    return await portal.db.run(read)
+
+
+async def test_a_small_receipt_is_checked_and_issued(portal: Running, owner: Browser, able: TenantId) -> None:
+    types = await owner.get(f"/companies/{able}/testecf/new")
+    assert types.text.count("/testecf/new/") >= 10
+    assert "E310000000001" in types.text
+    form = await simple(owner, able)
+
+    await form.press("check")
+
+    assert form.status == 200, form.text
+    assert form.totals()["MontoTotal"] == "1180.00"
+    assert "Everything is in order" in form.text
+    assert await submissions(portal) == []
+
+    await form.press("issue")
+
+    (issued,) = await submissions(portal)
+    assert (issued["key"], issued["e_ncf"], issued["type"]) == (PORTAL_KEY, "E310000000001", "31")
+    assert form.url is not None
+    assert form.url.path.startswith(f"/companies/{able}/testecf/submissions/")
+
+
+async def test_a_form_that_is_sent_twenty_times_at_once_issues_one_receipt(
+    portal: Running, owner: Browser, able: TenantId
+) -> None:
+    form = await simple(owner, able)
+    answers: list[httpx.Response] = []
+
+    async def send() -> None:
+        answers.append(await owner.client.post(form.path, data=form.sent("issue")))
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(20):
+            nursery.start_soon(send)
+
+    assert {answer.status_code for answer in answers} == {303}
+    assert len({answer.headers["location"] for answer in answers}) == 1
+    (issued,) = await submissions(portal)
+    assert issued["e_ncf"] == "E310000000001"
+
+
+async def test_a_form_that_was_changed_after_it_was_issued_says_so(
+    portal: Running, owner: Browser, able: TenantId
+) -> None:
+    form = await simple(owner, able)
+    before = list(form.fields)
+    await form.press("issue")
+    form.fields = before
+    form.type("item.PrecioUnitarioItem", "2000")
+
+    await form.press("issue")
+
+    assert (form.status, len(await submissions(portal))) == (409, 1)
+    assert "E310000000001, and you have changed it" in form.text
+    await form.press("issue")
+    assert [one["e_ncf"] for one in await submissions(portal)] == ["E310000000001", "E310000000002"]
+
+
+@pytest.mark.parametrize("typed", ["1,234.50", "1.234,50", "1,5", "RD$ 5", "ABC", "1e5", "-", "NaN", "9" * 50])
+async def test_an_amount_that_is_no_plain_number_is_asked_back(
+    portal: Running, owner: Browser, able: TenantId, typed: str
+) -> None:
+    form = await simple(owner, able)
+    form.type("item.PrecioUnitarioItem", typed)
+
+    await form.press("issue")
+
+    assert (form.status, await submissions(portal)) == (400, [])
+    assert form.value("item.PrecioUnitarioItem") == typed
+    if len(typed) < 50:
+        assert form.problems_at("item.PrecioUnitarioItem", 1)
+
+
+async def test_a_repair_is_offered_and_done_on_demand(owner: Browser, able: TenantId) -> None:
+    form = await simple(owner, able)
+    form.type("item.PrecioUnitarioItem", "1.234,50")
+    form.type("Encabezado.Comprador.RNCComprador", "131-88065-7")
+    await form.press("check")
+    repairs = form.buttons("repair:")
+    assert len(repairs) == 2, repairs
+
+    for _ in range(2):
+        await form.press(form.buttons("repair:")[0])
+
+    assert form.value("item.PrecioUnitarioItem") == "1234.50"
+    assert form.value("Encabezado.Comprador.RNCComprador") == "131880657"
+    assert form.totals()["MontoTotal"] == "1456.71"
+    broken = await owner.client.post(form.path, data=form.sent('repair:{"op":"set","path":"A[99999]","value":"1"}'))
+    assert broken.status_code == 400
+
+
+async def test_rows_are_added_and_taken_away_without_a_script(owner: Browser, able: TenantId) -> None:
+    form = await simple(owner, able)
+    await form.press("add:item")
+    form.type("item.NombreItem", "Silla", 2)
+    form.type("item.PrecioUnitarioItem", "50", 2)
+    form.type("item.more", "DescripcionItem=Silla de caoba", 2)
+    await form.press("add:pay")
+    form.type("pay.FormaPago", "1")
+    form.type("pay.MontoPago", "59")
+    await form.press("remove:item:1")
+
+    assert (form.rows("item.NombreItem"), form.value("item.NombreItem")) == (1, "Silla")
+    assert form.value("item.more").strip() == "DescripcionItem=Silla de caoba"
+    await form.press("check")
+    assert form.totals()["MontoTotal"] == "59.00"
+    assert "Everything is in order" in form.text
+    await form.press("remove:item:1")
+    assert (form.rows("item.NombreItem"), form.value("item.NombreItem")) == (1, "")
+    for odd in ("remove:item:x", "remove:nothing:1", "add:nothing", "remove:item:99999999999999999999", "?"):
+        assert (await form.press(odd)).status_code == 200, odd
+
+
+async def test_free_fields_say_what_the_form_has_no_field_for(portal: Running, owner: Browser, able: TenantId) -> None:
+    form = await simple(owner, able)
+    form.type(
+        "more",
+        "Encabezado.Emisor.CodigoVendedor=V 7\nEncabezado.Emisor.TablaTelefonoEmisor.TelefonoEmisor=809-555-0100",
+    )
+    form.type(
+        "item.more",
+        'TablaCodigosItem.CodigosItem[1].TipoCodigo=Interna\nTablaCodigosItem.CodigosItem[1].CodigoItem="A 1"',
+    )
+
+    await form.press("issue")
+
+    (issued,) = await submissions(portal)
+    payload = json.loads(issued["payload"])
+    assert payload["Encabezado"]["Emisor"]["CodigoVendedor"] == "V 7"
+    assert payload["Encabezado"]["Emisor"]["TablaTelefonoEmisor"]["TelefonoEmisor"] == ["809-555-0100"]
+    assert payload["DetallesItems"]["Item"][0]["TablaCodigosItem"]["CodigosItem"] == [
+        {"TipoCodigo": "Interna", "CodigoItem": "A 1"}
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "no equals sign",
+        "Nothing.Here=1",
+        "Encabezado=1",
+        "Encabezado.Emisor.TablaTelefonoEmisor.TelefonoEmisor[9]=809-555-0100",
+        "Encabezado.Emisor.CodigoVendedor[1]=x",
+        "DetallesItems.Item[9999].NombreItem=x",
+        "__class__.x=1",
+        "=",
+    ],
+)
+async def test_a_free_field_that_cannot_be_read_stops_it(
+    portal: Running, owner: Browser, able: TenantId, line: str
+) -> None:
+    form = await simple(owner, able)
+    form.type("more", line)
+
+    await form.press("issue")
+
+    assert (form.status, await submissions(portal)) == (400, [])
+    assert form.value("more") == line
+
+
+async def test_without_a_sequence_it_asks_back(portal: Running, owner: Browser, tenant: TenantId) -> None:
+    await make_certificate(portal.db, tenant)
+    form = await simple(owner, tenant)
+    assert "no active sequence" in form.text
+
+    await form.press("issue")
+
+    assert (form.status, await submissions(portal)) == (400, [])
+    assert "no active sequence" in form.text
+    assert f"/companies/{tenant}/testecf/sequences" in form.text
+    assert form.value("item.NombreItem") == "Mesa"
+
+
+async def test_without_a_certificate_nothing_is_issued(portal: Running, owner: Browser, tenant: TenantId) -> None:
+    await portal.db.transact(put, tenant, Environment.TESTECF, "E31", last_day=date(2028, 12, 31), now=portal.clock())
+    form = await simple(owner, tenant)
+
+    await form.press("issue")
+
+    assert (form.status, await submissions(portal)) == (400, [])
+    assert "no certificate available" in form.text
+
+
+async def test_remarks_are_asked_back_once(portal: Running, owner: Browser, able: TenantId) -> None:
+    form = await simple(owner, able)
+    form.type("Encabezado.IdDoc.TipoPago", "2")
+
+    await form.press("issue")
+
+    assert (form.status, await submissions(portal)) == (409, [])
+    assert form.problems_at("Encabezado.IdDoc.FechaLimitePago")
+    await form.press("issue")
+    assert len(await submissions(portal)) == 1
+
+
+async def test_accountants_and_others_may_not(portal: Running, able: TenantId) -> None:
+    person = await portal.person(able, PortalRole.ACCOUNTANT)
+    stranger = await portal.person(await make_tenant(portal.db, "Otra SRL"), email="otro@example.do")
+    async with portal.browser(person) as browser:
+        for path in ("", "/31", "/copy"):
+            assert (await browser.get(f"/companies/{able}/testecf/new{path}")).status_code == 403
+        page = await browser.get("/")
+        csrf = page.text.partition('name="csrf" value="')[2].partition('"')[0]
+        refused = await browser.client.post(at(able), data={"csrf": csrf, "do": "issue"})
+        assert refused.status_code == 403
+    async with portal.browser(stranger) as browser:
+        assert (await browser.get(at(able))).status_code == 404
+    assert await submissions(portal) == []
+
+
+async def test_hostile_input_is_shown_as_text(owner: Browser, able: TenantId) -> None:
+    form = await simple(owner, able)
+    for name, _ in list(form.fields):
+        if name not in ("csrf", "form", "more", "item.more"):
+            form.type(name, HOSTILE)
+    form.type("more", HOSTILE * 300)
+
+    await form.press("check")
+
+    assert form.status == 200
+    assert "<img" not in form.text
+    assert form.value("item.NombreItem") == HOSTILE
+    for odd in ("\x00", "\x1b", "\ufffe"):
+        form = await simple(owner, able)
+        form.type("item.NombreItem", f"x{odd}y")
+        assert (await form.press("issue")).status_code == 400, repr(odd)
+
+
+async def test_what_is_no_form_of_ours_is_refused(owner: Browser, able: TenantId) -> None:
+    form = await simple(owner, able)
+    for name, value in (("form", "x"), ("as_user", "x")):
+        sent = form.sent("issue") | {name: [value]}
+        assert (await owner.client.post(form.path, data=sent)).status_code == 400
+    for path in ("/99", "/31?from=x", f"/31?from={'0' * 8}-0000-7000-8000-{'0' * 12}", "/copy"):
+        assert (await owner.get(f"/companies/{able}/testecf/new{path}")).status_code == 404, path
+    assert (await owner.get(f"/companies/{able}/nowhere/new/31")).status_code == 404
+
+
+async def test_a_disabled_company_issues_nothing(portal: Running, owner: Browser, able: TenantId) -> None:
+    form = await simple(owner, able)
+    await portal.db.run(_disable, able)
+
+    await form.press("issue")
+
+    assert (form.status, await submissions(portal)) == (409, [])
+    assert "The company is disabled" in form.text
+
+
+async def _disable(conn: Any, tenant: TenantId) -> None:
+    await conn.execute("INSERT INTO disabled_tenants (tenant_id, since) VALUES (%s, now())", [tenant])
+
+
+async def test_a_thousand_lines(portal: Running, owner: Browser, able: TenantId) -> None:
+    form = await simple(owner, able)
+    columns = [name for name, _ in form.fields if name.startswith("item.")]
+    values = {name: value for name, value in form.fields if name in columns}
+    form.fields = [one for one in form.fields if one[0] not in columns]
+    for number in range(1, 1001):
+        typed = {**values, "item.NombreItem": f"Artículo {number}", "item.PrecioUnitarioItem": "10.50"}
+        form.fields += list(typed.items())
+
+    await form.press("check")
+
+    assert (form.status, form.rows("item.NombreItem")) == (200, 1000)
+    assert form.totals()["MontoTotal"] == "12390.00"
+    await form.press("issue")
+    (issued,) = await submissions(portal)
+    assert len(json.loads(issued["payload"])["DetallesItems"]["Item"]) == 1000
+
+
+async def test_a_receipt_is_copied_and_a_note_made_for_it(portal: Running, owner: Browser, able: TenantId) -> None:
+    form = await simple(owner, able)
+    form.type("item.DescuentoMonto", "100")
+    await form.press("issue")
+    assert form.url is not None
+    issued = form.url.path.rpartition("/")[2]
+
+    again = await ReceiptForm.open(owner, f"/companies/{able}/testecf/new/copy?from={issued}")
+    assert again.url is not None
+    assert again.url.path == at(able)
+    assert again.value("item.NombreItem") == "Mesa"
+    assert again.value("item.DescuentoMonto") == "100"
+    await again.press("issue")
+    assert len(await submissions(portal)) == 2
+
+    note = await ReceiptForm.open(owner, f"{at(able, '34')}?from={issued}")
+    assert note.value("InformacionReferencia.NCFModificado") == "E310000000001"
+    assert note.value("Encabezado.IdDoc.IndicadorNotaCredito") == "0"
+    note.type("InformacionReferencia.CodigoModificacion", "1")
+    await note.press("issue")
+    assert [one["e_ncf"] for one in await submissions(portal)][2:] == ["E340000000001"]
+
+    stranger = await portal.person(await make_tenant(portal.db, "Otra SRL"), email="otro@example.do")
+    async with portal.browser(stranger) as browser:
+        other = await browser.get("/")
+        assert (await browser.get(f"{other.url.path}/testecf/new/31?from={issued}")).status_code == 404
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one.name)
+def test_a_form_says_what_an_example_says(example: Example) -> None:
+    said = parse_json(example.text.encode())["payload"]
+    entry = Entry.of(layout(EcfType(example.type)), said)
+
+    of_form, of_example = (
+        prepare(
+            read_payload(payload),
+            number=f"E{example.type}0000000001",
+            issuer=ISSUER,
+            last_day=date(2028, 12, 31),
+            holders=(),
+            now=_NOW,
+        )
+        for payload in (entry.payload(), said)
+    )
+
+    assert entry.unread == []
+    assert of_form.fatal == ()
+    ours, theirs = (one.document.content["Encabezado"]["Totales"] for one in (of_form, of_example))
+    assert {k: _value(v) for k, v in ours.items()} == {k: _value(v) for k, v in theirs.items()}
+
+
+def _value(value: Any) -> Any:
+    return Decimal(str(value)) if not isinstance(value, dict) else str(value)

@@ -1,0 +1,165 @@
+"""Received documents in the portal: found, read, approved or rejected once."""
+
+import csv
+import io
+import re
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.parse import parse_json
+from fe.identifiers import TenantId
+from fe.lifecycle import Status
+from fe.store.portal.people import PortalRole
+from fe.store.postgres.db import Database
+from tests.factories.tenants import rows
+from tests.http import worker
+from tests.http.front import make_tenant
+from tests.portal.receipts import HOSTILE, make_received
+from tests.portal.running import Browser, Running, hidden_fields
+
+NOW = datetime.now(UTC)
+
+
+async def test_the_list_is_of_one_environment_and_filtered(owner: Browser, tenant: TenantId, db: Database) -> None:
+    await make_received(db, tenant, e_ncf="E310000000001", at=NOW - timedelta(minutes=3))
+    await make_received(db, tenant, e_ncf="E310000000002", issuer="101000001", at=NOW - timedelta(minutes=2))
+    await make_received(db, tenant, e_ncf="E310000000003", environment=Environment.TESTECF)
+
+    for query, wanted in (
+        ("", ["E310000000002", "E310000000001"]),
+        ("issuer=101000001", ["E310000000002"]),
+        ("number=e310000000001", ["E310000000001"]),
+        ("state=pending", ["E310000000002", "E310000000001"]),
+        ("state=approved", []),
+        ("since=2100-01-01", []),
+    ):
+        page = await owner.get(f"/companies/{tenant}/ecf/received?{query}")
+        assert re.findall(r"<td>(E[0-9]+)</td>", page.text) == wanted, query
+    assert (await owner.get(f"/companies/{tenant}/ecf/received?issuer=x")).status_code == 400
+
+
+async def test_a_document_is_approved_once(owner: Browser, tenant: TenantId, db: Database) -> None:
+    one = await make_received(db, tenant)
+    here = f"/companies/{tenant}/ecf/received/{one}"
+    page = await owner.get(here)
+    sent = hidden_fields(page.text, f"{here}/approve")
+
+    page = await owner.send(f"{here}/approve")
+    again = await owner.client.post(f"{here}/approve", data=sent)
+
+    assert (page.status_code, "Your decision is on its way" in page.text) == (200, True), page.text
+    assert f"{here}/approve" not in page.text
+    assert again.status_code == 409
+    (made,) = await rows(db, "SELECT * FROM submissions")
+    assert (made["root"], made["api_key_id"], made["e_ncf"]) == ("ACECF", "portal", "E310000000077")
+    (original,) = await rows(db, "SELECT content FROM submission_documents")
+    detail = parse_json(bytes(original["content"]))["ACECF"]["DetalleAprobacionComercial"]
+    assert detail["Estado"] == "1"
+    (change,) = await rows(db, "SELECT * FROM tenant_changes WHERE action = 'received decided'")
+    assert (change["by_whom"], change["after"]["decision"]) == ("ana@example.do", "approved")
+
+
+async def test_a_document_is_rejected_for_a_reason_only(owner: Browser, tenant: TenantId, db: Database) -> None:
+    one = await make_received(db, tenant)
+    here = f"/companies/{tenant}/ecf/received/{one}"
+    for reason in ("", "   ", "x" * 251, "\x01"):
+        await owner.get(here)
+        page = await owner.send(f"{here}/reject", {"reason": reason})
+        assert (page.status_code, "Say why" in page.text) == (400, True)
+    assert not await rows(db, "SELECT 1 FROM submissions")
+
+    await owner.get(here)
+    page = await owner.send(f"{here}/reject", {"reason": "No llegó <b>completa</b>"})
+
+    assert page.status_code == 200
+    assert "No llegó &lt;b&gt;completa&lt;/b&gt;" in page.text
+
+
+async def test_the_opposite_of_what_was_decided_is_refused(owner: Browser, tenant: TenantId, db: Database) -> None:
+    one = await make_received(db, tenant)
+    here = f"/companies/{tenant}/ecf/received/{one}"
+    shown = (await owner.get(here)).text
+    reject = hidden_fields(shown, f"{here}/reject")
+    await owner.send(f"{here}/approve")
+
+    stale = await owner.client.post(f"{here}/reject", data={**reject, "reason": "no"})
+
+    assert (stale.status_code, "cannot be taken back" in stale.text) == (409, True)
+
+
+async def test_a_decision_that_the_authority_refused_can_be_taken_again(
+    owner: Browser, tenant: TenantId, db: Database
+) -> None:
+    one = await make_received(db, tenant)
+    here = f"/companies/{tenant}/ecf/received/{one}"
+    await owner.get(here)
+    await owner.send(f"{here}/approve")
+    (made,) = await rows(db, "SELECT submission_id AS id FROM submissions")
+    await worker.carry_through(db, str(made["id"]), Status.REJECTED)
+
+    page = await owner.get(here)
+    assert f"{here}/approve" in page.text
+    await owner.send(f"{here}/approve")
+    assert len(await rows(db, "SELECT 1 FROM submissions")) == 2
+
+
+async def test_an_accountant_reads_and_does_not_decide(portal: Running, tenant: TenantId, db: Database) -> None:
+    one = await make_received(db, tenant)
+    here = f"/companies/{tenant}/ecf/received/{one}"
+    person = await portal.person(tenant, PortalRole.ACCOUNTANT, email="conta@example.do")
+    async with portal.browser(person) as browser:
+        page = await browser.get(here)
+        assert (page.status_code, "/approve" in page.text) == (200, False)
+        proof = hidden_fields(page.text, "/sign-out")
+        for what in ("approve", "reject"):
+            refused = await browser.client.post(f"{here}/{what}", data={**proof, "form": str(uuid4()), "reason": "no"})
+            assert refused.status_code == 403
+    assert not await rows(db, "SELECT 1 FROM submissions")
+
+
+async def test_another_companys_document_is_not_there(owner: Browser, tenant: TenantId, db: Database) -> None:
+    theirs = await make_received(db, await make_tenant(db, "Otra SRL"))
+    here = f"/companies/{tenant}/ecf/received/{theirs}"
+    proof = hidden_fields((await owner.get(f"/companies/{tenant}")).text, "/sign-out")
+
+    for path in ("", "/document", "/acknowledgement"):
+        assert (await owner.get(here + path)).status_code == 404
+    for what in ("approve", "reject"):
+        sent = {**proof, "form": str(uuid4()), "reason": "no"}
+        assert (await owner.client.post(f"{here}/{what}", data=sent)).status_code == 404
+    assert not await rows(db, "SELECT 1 FROM submissions")
+
+
+async def test_the_very_bytes_can_be_had(owner: Browser, tenant: TenantId, db: Database) -> None:
+    one = await make_received(db, tenant)
+    here = f"/companies/{tenant}/ecf/received/{one}"
+
+    document = await owner.get(f"{here}/document")
+    assert document.content.startswith(b"<ECF>")
+    assert "attachment" in document.headers["content-disposition"]
+    assert (await owner.get(f"{here}/acknowledgement")).content == b"<ARECF/>"
+    assert (await owner.get(f"{here}/else")).status_code == 404
+    elsewhere = await owner.get(f"/companies/{tenant}/testecf/received/{one}")
+    assert elsewhere.url.path == here
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_what_strangers_write_is_text_and_nothing_else(
+    name: str, owner: Browser, tenant: TenantId, db: Database
+) -> None:
+    one = await make_received(db, tenant, name=name)
+    list_of = f"/companies/{tenant}/ecf/received"
+
+    for path in (list_of, f"{list_of}/{one}"):
+        page = await owner.get(path)
+        assert page.status_code == 200
+        assert "<img" not in page.text
+        assert "<script>" not in page.text
+        assert "\u202e" not in page.text
+    exported = await owner.get(f"{list_of}/export")
+    cells = [cell for line in csv.reader(io.StringIO(exported.text.removeprefix("\ufeff"))) for cell in line]
+    assert "131880738" in cells
+    assert not [cell for cell in cells if cell.lstrip().startswith(("=", "+", "-", "@"))]

@@ -1,0 +1,163 @@
+"""Logging in: what is asked, what is counted, and what an outsider learns."""
+
+import re
+from datetime import timedelta
+
+from fe.identifiers import TenantId
+from fe.portal.session import FRESH, IDLE, LIFE
+from fe.store import throttle
+from fe.store.portal import people
+from tests.portal.running import PASSWORD, Browser, Running, hidden_fields
+
+FRESH_AND_MORE = FRESH + timedelta(minutes=1)
+
+
+async def _sign_in(browser: Browser, email: str, password: str) -> tuple[int, str]:
+    await browser.get("/sign-in")
+    page = await browser.send("/sign-in", {"email": email, "password": password})
+    return page.status_code, re.sub(r'(value|content)="[^"]*"|<code>.*?</code>', "", page.text)
+
+
+async def test_whether_there_is_a_person_is_not_told(portal: Running) -> None:
+    person = await portal.person()
+    gone = await portal.person(email="gone@example.do")
+    await portal.db.run(people.set_disabled, gone.person_id, portal.clock())
+    async with portal.browser() as browser:
+        answers = [
+            await _sign_in(browser, email, password)
+            for email, password in (
+                (person.email, "wrong"),
+                ("nobody@example.do", "wrong"),
+                (gone.email, PASSWORD),
+                ("a\x00b@example.do", "wrong"),
+                ("x" * 10_000, "wrong"),
+            )
+        ]
+
+    assert answers[0][0] == 403
+    assert all(answer == answers[0] for answer in answers), "the same words and the same status"
+
+
+async def test_too_many_attempts_lock_the_address_typed_out_whether_it_is_somebodys_or_not(portal: Running) -> None:
+    person = await portal.person()
+    for email in (person.email, "nobody@example.do"):
+        async with portal.browser() as browser:
+            for _ in range(throttle.PERSON_LIMIT):
+                assert (await _sign_in(browser, email, "wrong"))[0] == 403
+            locked = await browser.sign_in(email.upper(), PASSWORD)
+            assert locked.status_code == 429
+            assert "15 minutes" in locked.text
+            assert int(locked.headers["retry-after"]) > 0
+            assert (await browser.get("/account")).url.path == "/sign-in"
+
+    began = portal.portal.metrics.lockouts.labels("person")
+    assert began._value.get() == 2
+
+    assert await portal.db.run(throttle.lift, throttle.bucket_of_person(person.email))
+    async with portal.browser(person) as browser:
+        assert (await browser.get("/account")).status_code == 200
+
+
+async def test_an_address_that_tries_many_people_is_locked_out(portal: Running) -> None:
+    async with portal.browser() as browser:
+        statuses = [
+            (await _sign_in(browser, f"p{number}@example.do", "wrong"))[0]
+            for number in range(throttle.ATTEMPT_LIMITS.address + 1)
+        ]
+
+    assert set(statuses[:-1]) == {403}
+    assert statuses[-1] == 429
+
+
+async def test_what_was_right_is_forgiven(portal: Running) -> None:
+    person = await portal.person()
+    for _ in range(2 * throttle.PERSON_LIMIT):
+        async with portal.browser(person) as browser:
+            assert (await browser.get("/account")).status_code == 200
+
+
+async def test_a_password_is_taken_as_it_is_typed(portal: Running) -> None:
+    person = await portal.person()
+    async with portal.browser() as browser:
+        assert (await browser.sign_in(person.email, f" {PASSWORD}")).status_code == 403
+        assert (await browser.sign_in(person.email, PASSWORD.upper())).status_code == 403
+        assert (await browser.sign_in(f" {person.email.upper()} ", PASSWORD)).status_code == 200
+
+
+async def test_where_to_go_afterwards_is_a_page_of_ours(portal: Running) -> None:
+    person = await portal.person()
+    for wanted, arrived in (
+        ("/account", "/account"),
+        ("https://evil.example/", "/"),
+        ("//evil.example/", "/"),
+        ("/\\evil.example", "/"),
+        ("/account\r\nSet-Cookie: x=y", "/"),
+    ):
+        async with portal.browser() as browser:
+            await browser.get("/sign-in")
+            fields = {"email": person.email, "password": PASSWORD, "next": wanted}
+            page = await browser.send("/sign-in", fields)
+            assert (page.url.path, page.url.host) == (arrived, "127.0.0.1"), wanted
+
+
+async def test_the_token_is_another_after_every_login_and_the_old_one_nobodys(
+    portal: Running, tenant: TenantId
+) -> None:
+    person = await portal.person(tenant)
+    async with portal.browser() as browser:
+        await browser.get("/sign-in")
+        tokens = [browser.client.cookies["fe"]]
+        await browser.sign_in(person.email)
+        tokens.append(browser.client.cookies["fe"])
+        await browser.get("/again?next=/account")
+        await browser.send("/again", {"password": PASSWORD})
+        assert browser.page is not None
+        assert browser.page.url.path == "/account"
+        tokens.append(browser.client.cookies["fe"])
+        assert len(set(tokens)) == 3
+
+        for old in tokens[:2]:
+            async with portal.browser() as thief:
+                thief.client.cookies.set("fe", old)
+                assert (await thief.get("/account")).url.path == "/sign-in"
+
+
+async def test_a_session_ends_by_age_and_by_idleness(portal: Running, owner: Browser) -> None:
+    portal.clock.ahead = IDLE - (IDLE / 10)
+    assert (await owner.get("/account")).url.path == "/account"
+    for _ in range(40):
+        portal.clock.ahead += IDLE - (IDLE / 10)
+        if (await owner.get("/account")).url.path == "/sign-in":
+            break
+    assert portal.clock.ahead >= LIFE
+    async with portal.browser(await portal.person(email="b@example.do")) as browser:
+        portal.clock.ahead += IDLE
+        assert (await browser.get("/account")).url.path == "/sign-in"
+
+
+async def test_logging_in_again_in_the_same_browser_ends_the_session_before(portal: Running, owner: Browser) -> None:
+    other = await portal.person(email="b@example.do")
+    before = owner.client.cookies["fe"]
+    page = await owner.get("/account")
+    proof = hidden_fields(page.text, "/sign-out")["csrf"]
+    fields = {"csrf": proof, "email": other.email, "password": PASSWORD}
+    await owner.client.post("/sign-in", data=fields)
+    assert "b@example.do" in (await owner.get("/account")).text
+    owner.client.cookies.set("fe", before)
+    owner.client.cookies.clear()
+    owner.client.cookies.set("fe", before)
+    assert (await owner.get("/account")).url.path == "/sign-in"
+
+
+async def test_what_opens_doors_asks_again_after_ten_minutes(portal: Running, owner: Browser, tenant: TenantId) -> None:
+    assert (await owner.get("/account/password")).url.path == "/account/password"
+    portal.clock.ahead = FRESH_AND_MORE
+    page = await owner.get("/account/password")
+    assert (page.url.path, page.url.params["next"]) == ("/again", "/account/password")
+    wrong = await owner.send("/again", {"password": "wrong"})
+    assert (wrong.status_code, "not right" in wrong.text) == (403, True)
+    assert (await owner.get(f"/companies/{tenant}/people/invite")).url.path == "/again"
+
+    page = await owner.send("/again", {"password": PASSWORD})
+
+    assert page.url.path == f"/companies/{tenant}/people/invite"

@@ -1,0 +1,125 @@
+"""Usage: the numbers of GET /usage, as plots, tables and CSV."""
+
+import csv
+import io
+from datetime import UTC, date, timedelta
+
+import pytest
+from lxml import etree
+
+from fe.identifiers import TenantId
+from fe.portal.plots import Plot, Series
+from fe.store.portal.people import PortalRole
+from tests.factories.tenants import rows
+from tests.http.front import make_tenant
+from tests.portal.running import Browser, Running
+
+
+async def make_days(portal: Running, tenant: TenantId, many: int) -> date:
+    """Days of production, the last one yesterday."""
+    today = portal.clock().astimezone(UTC).date()
+    await rows(
+        portal.db,
+        """INSERT INTO usage_marks (tenant_id, closed_until) VALUES (%(tenant)s, %(today)s)
+           ON CONFLICT (tenant_id) DO UPDATE SET closed_until = EXCLUDED.closed_until RETURNING 1""",
+        tenant=tenant,
+        today=today,
+    )
+    await rows(
+        portal.db,
+        """INSERT INTO usage_days (tenant_id, utc_day, environment, submitted, settled, accepted, conditional, rejected,
+                                   answered, latency_us, p95_us)
+           SELECT %(tenant)s, %(today)s::date - n, 'ecf', 1000 + n, 1000, 900 + n, 50, 7, 1000, 2500000000, 4100000
+             FROM generate_series(1, %(many)s) AS n
+           RETURNING 1""",
+        tenant=tenant,
+        today=today,
+        many=many,
+    )
+    await rows(
+        portal.db,
+        """INSERT INTO request_counts (tenant_id, environment, utc_day, succeeded, failed, bytes_in, bytes_out)
+           VALUES (%(tenant)s, 'ecf', %(day)s, 5000, 12, 123456789, 1) RETURNING 1""",
+        tenant=tenant,
+        day=today - timedelta(days=1),
+    )
+    return today
+
+
+async def test_days_are_shown_as_plots_and_as_tables(portal: Running, owner: Browser, tenant: TenantId) -> None:
+    today = await make_days(portal, tenant, 3)
+
+    page = await owner.get(f"/companies/{tenant}/ecf/usage")
+
+    assert page.status_code == 200
+    assert page.text.count("<svg ") == 3
+    assert "<dd>2,706</dd>" in page.text  # accepted
+    assert "5,012" in page.text  # calls
+    assert f"{today - timedelta(days=1):%d-%m-%Y}" in page.text
+    assert "2.50" in page.text  # seconds on the average
+    assert 'style="' not in page.text
+    other = await owner.get(f"/companies/{tenant}/testecf/usage")
+    assert "5,012" not in other.text
+
+
+async def test_a_period_is_chosen_and_a_wrong_one_is_said(portal: Running, owner: Browser, tenant: TenantId) -> None:
+    today = await make_days(portal, tenant, 40)
+    there, day = f"/companies/{tenant}/ecf/usage", today - timedelta(days=35)
+
+    one = await owner.get(f"{there}?from={day}&to={day}")
+
+    assert "<dd>935</dd>" in one.text
+    for query, words in (
+        ("from=yesterday", "YYYY-MM-DD"),
+        ("from=2026-02-31", "YYYY-MM-DD"),
+        (f"from={today}&to={today}", "begin before it ends"),
+        ("from=2020-01-01", "at most 180 days"),
+        ("to=0001-01-01", "YYYY-MM-DD"),
+        ("to=2020-01-01&from=2020-01-02", "begin before it ends"),
+    ):
+        refused = await owner.get(f"{there}?{query}")
+        assert (refused.status_code, words in refused.text) == (400, True), query
+    assert (await owner.get(f"/companies/{tenant}/nowhere/usage")).status_code == 404
+
+
+async def test_the_days_are_a_file_for_spreadsheets(portal: Running, owner: Browser, tenant: TenantId) -> None:
+    today = await make_days(portal, tenant, 2)
+
+    sent = await owner.get(f"/companies/{tenant}/ecf/usage.csv?from={today - timedelta(days=2)}")
+
+    assert sent.headers["content-type"] == "text/csv; charset=utf-8"
+    assert "attachment" in sent.headers["content-disposition"]
+    written = list(csv.reader(io.StringIO(sent.content.decode("utf-8-sig"))))
+    assert written[0][:4] == ["date", "environment", "requestsSuccess", "requestsError"]
+    assert written[-1] == [
+        str(today - timedelta(days=1)), "ecf", "5000", "12", "1001", "901", "50", "7", "1", "123456789", "1",
+        "2500", "4100",
+    ]  # fmt: skip
+
+
+async def test_an_accountant_reads_and_strangers_find_nothing(portal: Running, tenant: TenantId) -> None:
+    stranger = await make_tenant(portal.db, "Otra SRL")
+    async with portal.browser(await portal.person(tenant, PortalRole.ACCOUNTANT, language="es")) as browser:
+        page = await browser.get(f"/companies/{tenant}/ecf/usage")
+        assert (page.status_code, "Comprobantes enviados" in page.text) == (200, True)
+        for path in ("ecf/usage", "ecf/usage.csv", "billing"):
+            assert (await browser.get(f"/companies/{stranger}/{path}")).status_code == 404
+
+
+@pytest.mark.parametrize("many", [0, 1, 2, 31, 180])
+def test_a_plot_is_well_formed_and_escapes_what_it_is_given(many: int) -> None:
+    hostile = '<script>"&\u202e'
+    values = [None if n % 7 == 3 else float(n * 37) for n in range(many)]
+    plot = Plot("x", hostile, hostile, [f"{n}{hostile}" for n in range(many)], [Series(hostile, values)] * 3)
+
+    for drawn in (plot.bars(), plot.lines()):
+        tree = etree.fromstring(str(drawn).encode())
+        assert "<script" not in drawn
+        assert "style" not in {name for element in tree.iter() for name in element.attrib}
+        coordinates = [
+            float(element.attrib[name])
+            for element in tree.iter()
+            for name in ("x", "y", "width", "height")
+            if name in element.attrib
+        ]
+        assert all(-1 <= value <= 700 for value in coordinates)

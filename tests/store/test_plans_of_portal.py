@@ -1,0 +1,244 @@
+"""As in test_plans.py: whatever people ask the portal for, a page reads its own rows and nothing that grows.
+
+One tenant has nearly all there is, so that an index that is only good for small tenants shows.
+"""
+
+import uuid
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from fe.ecf.catalogue import EcfType, Environment
+from fe.ecf.ids import period_of_ids
+from fe.identifiers import SubmissionId, TenantId, UserId
+from fe.lifecycle import Place, Status
+from fe.store.portal import inbox, receipt, receipts, standing
+from fe.store.portal.receipts import ReceiptFilter
+from fe.store.postgres.db import Conn, open_database
+from fe.store.postgres.roles import PORTAL
+from fe.store.received import ApprovalStatus, ReceivedFilter
+
+ROWS, WAITING = 40_000, 5000
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+TENANT = TenantId(1)
+USER = UserId(uuid.UUID(int=77))
+
+_ID = """(lpad(to_hex((extract(EPOCH FROM t.at) * 1000)::bigint), 12, '0') || '7'
+          || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 4, 15))::uuid"""
+_FILL = (
+    "INSERT INTO tenants (tenant_id, name, issuer) SELECT n, 't' || n, '{}' FROM generate_series(1, 3) AS n",
+    # Of a thousand: fifty rejected, one failed, two by a user, one of a rare type, one in another environment.
+    f"""INSERT INTO submissions (tenant_id, submission_id, environment, api_key_id, body_digest, format, root, ecf_type,
+                                 e_ncf, issuer_rnc, buyer_rnc, as_user, as_user_id, status, track_id, submitted_at,
+                                 updated_at, verdict_at, number_fate)
+        SELECT CASE WHEN n %% 50 = 0 THEN 2 ELSE 1 END, {_ID},
+               CASE WHEN n %% 1000 = 17 THEN 'testecf' ELSE 'ecf' END, 'fak_000000000000', '\\x00', 'xml', 'ECF',
+               CASE WHEN n %% 1000 = 3 THEN '46' ELSE '31' END,
+               'E31' || lpad(n::text, 10, '0'), '131880738', lpad((n %% 400)::text, 9, '1'),
+               CASE WHEN n %% 1000 IN (7, 8) THEN 'ana@example.do' END,
+               CASE WHEN n %% 1000 = 9 THEN %(user)s::uuid END,
+               CASE WHEN n %% 20 = 5 THEN 'Rechazado' WHEN n %% 1000 = 6 THEN 'error' ELSE 'Aceptado' END,
+               'track-' || n, t.at, t.at, CASE WHEN n %% 1000 <> 6 THEN t.at END, 'used'
+          FROM generate_series(1, %(rows)s) AS n
+         CROSS JOIN LATERAL (SELECT %(now)s - (n * interval '1 day' * 90 / %(rows)s) AS at) AS t""",
+    f"""INSERT INTO submissions (tenant_id, submission_id, environment, api_key_id, body_digest, format, root, ecf_type,
+                                 e_ncf, submitted_at, updated_at)
+        SELECT 1, {_ID}, 'ecf', 'fak_000000000000', '\\x00', 'xml', 'ECF', '32', 'E32' || lpad(n::text, 10, '0'),
+               t.at, t.at
+          FROM generate_series(1, %(waiting)s) AS n
+         CROSS JOIN LATERAL (SELECT %(now)s + n * interval '1 millisecond' AS at) AS t""",
+    """INSERT INTO outbox (tenant_id, subject, stage, environment, run_at)
+       SELECT s.tenant_id, s.submission_id, 'sign', 'ecf', now() FROM submissions AS s WHERE s.status = 'queued'""",
+    """INSERT INTO dead_letters (tenant_id, subject, stage, environment, host, attempt, epoch, deaths, entered_at,
+                                 died_at, error)
+       SELECT s.tenant_id, s.submission_id, 'send', 'ecf', '', 1, 1, 0, now(), now(), 'x'
+         FROM submissions AS s WHERE s.status = 'error'""",
+    """INSERT INTO client_requests (tenant_id, environment, client_request_id, submission_id)
+       SELECT s.tenant_id, 'ecf', 'request-' || s.e_ncf, s.submission_id FROM submissions AS s""",
+    """INSERT INTO submission_documents (tenant_id, submission_id, kind, content)
+       SELECT s.tenant_id, s.submission_id, 'signed', '\\x00' FROM submissions AS s""",
+    """INSERT INTO usage_days (tenant_id, utc_day, environment, submitted, settled, accepted, conditional, rejected,
+                               answered, latency_us)
+       SELECT 1, d.day, 'ecf', 1, 1, 1, 0, 0, 0, 0
+         FROM generate_series(%(now)s::date - 600, %(now)s::date, interval '1 day') AS d (day)""",
+    f"""INSERT INTO received (tenant_id, received_id, environment, issuer_rnc, e_ncf, ecf_type, issuer_name, buyer_rnc,
+                              issued_on, total, digest, received_at)
+        SELECT 1, {_ID}, CASE WHEN n %% 1000 = 17 THEN 'testecf' ELSE 'ecf' END, lpad((n %% 400)::text, 9, '1'),
+               'E31' || lpad(n::text, 10, '0'), '31', 'A', '131880681', '2026-11-06', 118, sha256(n::text::bytea), t.at
+          FROM generate_series(1, %(rows)s / 2) AS n
+         CROSS JOIN LATERAL (SELECT %(now)s - (n * interval '1 day' * 90 / %(rows)s) AS at) AS t""",
+    "VACUUM ANALYZE",
+)
+
+_READ = """
+    SELECT coalesce(sum(seq_tup_read), 0)::int, coalesce(sum(idx_tup_fetch), 0)::int
+      FROM pg_stat_xact_user_tables
+     WHERE relname ~ '^(submissions|submission_|outbox|client_requests|received|usage_days)'
+"""
+
+
+@pytest.fixture(scope="module")
+def grown(postgres: str, template: str) -> str:
+    """DSN of a database in which one tenant has a long history; made once, because it takes long."""
+    name = f"grown_{uuid.uuid4().hex[:8]}"
+    with psycopg.connect(postgres, autocommit=True) as conn:
+        conn.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
+    dsn = make_conninfo(postgres, dbname=name)
+    values = {"rows": ROWS, "waiting": WAITING, "now": NOW, "user": USER}
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        for month in range(4):
+            conn.execute("SELECT ensure_month(%s)", (NOW - timedelta(days=30 * month),))
+        for statement in _FILL:
+            conn.execute(statement.encode(), values if "%(" in statement else None)
+    return dsn
+
+
+async def rows_read(dsn: str, work: Callable[[Conn, TenantId], Awaitable[Any]]) -> tuple[Any, int, int]:
+    """What a piece of work gave, and how many rows it read by scanning and by index, with the portal's rights.
+
+    But for dead letters: of these there are few, for each is an operator's work.
+    """
+
+    async def measured(conn: Conn, tenant_id: TenantId) -> tuple[Any, int, int]:
+        async with conn.transaction():
+            await conn.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+            found = await work(conn, tenant_id)
+            cursor = await conn.execute(_READ)
+            row = await cursor.fetchone()
+        assert row is not None
+        return found, row[0], row[1]
+
+    async with open_database(dsn, role=PORTAL) as db:
+        return await db.run_for(TENANT, measured)
+
+
+def chosen(environment: Environment = Environment.ECF, **more: Any) -> ReceiptFilter:
+    return ReceiptFilter(environment, **more)
+
+
+#: Planning looks at the ends of an index, at rows there that are gone, and at those that two pages share.
+SLACK = 30
+#: For each row of a page one, where nothing but an index is asked; else what may be looked through, twice at the end.
+PAGE = receipts.PAGE + 1 + SLACK
+#: A page of all types reads that much of each.
+OF_EACH = 4 * receipts.PAGE + SLACK
+LOOKED = 2 * receipts.LOOK + SLACK
+
+
+@pytest.mark.parametrize(
+    ("asked", "many", "most"),
+    [
+        (chosen(), 50, OF_EACH),
+        (chosen(Environment.TESTECF), 40, OF_EACH),
+        (chosen(Environment.CERTECF), 0, OF_EACH),
+        (chosen(until=NOW - timedelta(days=40)), 50, OF_EACH),
+        (chosen(since=NOW - timedelta(days=40), until=NOW - timedelta(days=39)), 50, OF_EACH),
+        (chosen(state=Status.ACCEPTED, until=NOW), 50, 1200),
+        (chosen(state=Status.REJECTED), 50, PAGE),
+        (chosen(state=Status.ERROR), 40, PAGE + 40),
+        (chosen(Environment.TESTECF, state=Status.REJECTED), 0, SLACK),
+        (chosen(state=Status.QUEUED), 50, 2 * LOOKED),
+        (chosen(state=Status.PROCESSING), 0, 4 * LOOKED),
+        (chosen(state=Place.DEAD_LETTER), 40, 2 * 50 + SLACK),
+        (chosen(ecf_type=EcfType.EXPORTS), 40, PAGE),
+        (chosen(ecf_type=EcfType.PURCHASES), 0, SLACK),
+        (chosen(ecf_type=EcfType.CREDIT_FISCAL, state=Status.REJECTED), 50, PAGE),
+        (chosen(ecf_type=EcfType.EXPORTS, state=Status.REJECTED), 0, LOOKED),
+        (chosen(ecf_type=EcfType.CREDIT_FISCAL, state=Status.ACCEPTED), 50, 200),
+        (chosen(buyer_rnc="111111399"), 50, 200),
+        (chosen(Environment.TESTECF, buyer_rnc="111111399"), 0, LOOKED),
+        (chosen(buyer_rnc="nobody"), 0, SLACK),
+        (chosen(user="ana@example.do"), 50, 200),
+        (chosen(user=USER), 40, 200),
+        (chosen(user="nobody"), 0, SLACK),
+    ],
+)
+async def test_a_page_of_receipts_reads_its_own(asked: ReceiptFilter, many: int, most: int, grown: str) -> None:
+    found, scanned, fetched = await rows_read(grown, lambda conn, tenant: receipts.page(conn, tenant, asked))
+
+    assert len(found.rows) == many
+    assert scanned == 0
+    assert fetched <= most
+
+
+@pytest.mark.parametrize("asked", [chosen(), chosen(ecf_type=EcfType.CREDIT_FISCAL), chosen(state=Status.REJECTED)])
+async def test_a_page_far_down_costs_what_the_first_does(asked: ReceiptFilter, grown: str) -> None:
+    below, _ = period_of_ids(NOW - timedelta(days=60), None)
+
+    found, scanned, fetched = await rows_read(
+        grown, lambda conn, tenant: receipts.page(conn, tenant, asked, below=SubmissionId(below))
+    )
+
+    assert len(found.rows) == receipts.PAGE
+    assert scanned == 0
+    assert fetched <= OF_EACH
+
+
+@pytest.mark.parametrize("name", ["E310000000041", "track-41", "request-E310000000041", str(uuid.uuid4()), "nobody"])
+async def test_a_search_reads_what_it_finds(name: str, grown: str) -> None:
+    found, scanned, fetched = await rows_read(grown, lambda conn, tenant: receipts.search(conn, tenant, name))
+
+    assert len(found) == (1 if "41" in name[-3:] and name[0] in "Etr" else 0)
+    assert scanned == 0
+    assert fetched <= SLACK
+
+
+async def test_what_belongs_to_one_receipt_is_read_by_key(grown: str) -> None:
+    rows, _, _ = await rows_read(grown, lambda conn, tenant: receipts.search(conn, tenant, "E310000000041"))
+    one = rows[0].submission_id
+
+    async def all_of_it(conn: Conn, tenant: TenantId) -> None:
+        assert await receipt.one(conn, tenant, one) is not None
+        assert set(await receipt.documents(conn, tenant, one)) == {"signed"}
+        assert len(await receipt.of_number(conn, tenant, Environment.ECF, "E310000000041")) == 1
+        assert len(await receipts.heads(conn, tenant, [one])) == 1
+
+    _, scanned, fetched = await rows_read(grown, all_of_it)
+
+    assert scanned == 0
+    assert fetched <= SLACK
+
+
+async def test_the_overview_counts_no_history(grown: str) -> None:
+    async def all_of_it(conn: Conn, tenant: TenantId) -> None:
+        assert len(await receipts.newest(conn, tenant, 8)) == 8
+        assert (await standing.verdicts(conn, tenant, NOW.date().replace(day=1)))[0].accepted == 20
+        (ecf, *_) = await standing.trouble(conn, tenant, NOW - timedelta(days=7))
+        assert ecf.on_its_way == standing.MAX_COUNTED
+        assert 0 < ecf.rejected < standing.MAX_COUNTED
+
+    _, scanned, fetched = await rows_read(grown, all_of_it)
+
+    assert scanned <= 3 * (standing.MAX_COUNTED + 100)  # a queue and a list of dead letters, cut off at MAX_COUNTED
+    assert fetched <= 6 * standing.MAX_COUNTED + 500
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "many", "most"),
+    [
+        (ReceivedFilter(environment=Environment.ECF), None, 50, 51),
+        (ReceivedFilter(environment=Environment.TESTECF), None, 20, 51),
+        (ReceivedFilter(environment=Environment.CERTECF), None, 0, 0),
+        (ReceivedFilter(environment=Environment.ECF, issuer_rnc="111111399"), None, 50, 51),
+        (ReceivedFilter(environment=Environment.ECF, issuer_rnc="nobody"), None, 0, 0),
+        (ReceivedFilter(environment=Environment.ECF, e_ncf="E310000000041"), None, 1, 1),
+        (ReceivedFilter(environment=Environment.ECF, until=NOW - timedelta(days=20)), None, 50, 51),
+        (ReceivedFilter(environment=Environment.ECF), ApprovalStatus.PENDING, 50, inbox.LOOK),
+        (ReceivedFilter(environment=Environment.ECF), ApprovalStatus.APPROVED, 0, inbox.LOOK),
+    ],
+)
+async def test_a_page_of_what_was_received_reads_its_own(
+    asked: ReceivedFilter, status: ApprovalStatus | None, many: int, most: int, grown: str
+) -> None:
+    found, scanned, fetched = await rows_read(
+        grown, lambda conn, tenant: inbox.page(conn, tenant, asked, status=status)
+    )
+
+    assert len(found.rows) == many
+    assert scanned == 0
+    # Each row has its number looked up among what was issued, where an approval would be.
+    assert fetched <= 2 * most + SLACK

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
+from uuid import UUID
 
 import pytest
 import trio
@@ -13,6 +15,7 @@ from fe.config import load_settings
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, ReplayPlanId, TenantId
 from fe.store import billing, pending_actions, tenants
+from fe.store.pending_actions import Kind
 from fe.store.postgres.db import Database
 from fe.store.queue import dead_letters
 from fe.store.queue.audit import OperatorAction
@@ -135,9 +138,7 @@ async def test_two_who_agree_at_once_do_it_once(careful: Running, operator_db: D
     assert found["outcome"] == {"discarded": len(made), "passedOver": 0}
 
 
-async def _approved(
-    db: Database, portal: Running, kind: str, tenant_id: TenantId, request: dict[str, object]
-) -> object:
+async def _approved(db: Database, portal: Running, kind: Kind, tenant_id: TenantId, request: dict[str, Any]) -> UUID:
     """What two have agreed to, and whoever should carry it out died before."""
     now = portal.clock()
     by = OperatorAction(ActionId(new_id(now)), now, "olga@fe.do", "why")
@@ -149,7 +150,7 @@ async def _approved(
         by,
         "portal",
         tenant=tenant,
-        alone=False,  # type: ignore[arg-type]
+        alone=False,
     )
     found = await db.run(pending_actions.find, action_id)
     assert found is not None
@@ -191,9 +192,9 @@ async def test_carrying_out_that_is_cut_off_anywhere_goes_on(
     action_id = await _approved(operator_db, portal, "discard", tenant, request)
     for _ in range(5):
         with trio.move_on_after(0.05):
-            await carry_out(operator_db, action_id, portal.clock)  # type: ignore[arg-type]
-    await carry_out(operator_db, action_id, portal.clock)  # type: ignore[arg-type]
-    await carry_out(operator_db, action_id, portal.clock)  # type: ignore[arg-type]
+            await carry_out(operator_db, action_id, portal.clock)
+    await carry_out(operator_db, action_id, portal.clock)
+    await carry_out(operator_db, action_id, portal.clock)
 
     (ended,) = await rows(portal.db, "SELECT outcome, rows_done, executed_at FROM pending_actions")
     assert (ended["outcome"], ended["rows_done"]) == ({"discarded": len(made), "passedOver": 0}, 120)
@@ -209,7 +210,7 @@ async def test_what_changed_since_it_was_asked_for_is_passed_over(
     action_id = await _approved(operator_db, portal, "discard", tenant, request)
     await rows(portal.db, "UPDATE dead_letters SET died_at = now() WHERE subject = %(one)s RETURNING 1", one=made[0])
 
-    await carry_out(operator_db, action_id, portal.clock)  # type: ignore[arg-type]
+    await carry_out(operator_db, action_id, portal.clock)
 
     (ended,) = await rows(portal.db, "SELECT outcome FROM pending_actions")
     assert ended["outcome"] == {"discarded": 2, "passedOver": 1}
@@ -225,7 +226,7 @@ async def test_terms_that_changed_meanwhile_are_not_set(
     first = await _approved(operator_db, portal, "billing enable", tenant, request)
     second = await _approved(operator_db, portal, "billing enable", tenant, request)
     for one in (first, second, first):
-        await carry_out(operator_db, one, portal.clock)  # type: ignore[arg-type]
+        await carry_out(operator_db, one, portal.clock)
 
     account = await operator_db.run(billing.account, tenant)
     assert account is not None
@@ -240,7 +241,7 @@ async def test_a_request_that_was_tampered_with_is_not_carried_out(
     action_id = await _approved(operator_db, portal, "tenant disable", tenant, {})
     await rows(portal.db, "UPDATE pending_actions SET request = '{\"rows\": []}' RETURNING 1")
 
-    await carry_out(operator_db, action_id, portal.clock)  # type: ignore[arg-type]
+    await carry_out(operator_db, action_id, portal.clock)
 
     assert not await rows(portal.db, "SELECT 1 AS n FROM disabled_tenants")
 

@@ -432,7 +432,7 @@ async def test_with_the_database_away_the_form_stays_and_is_issued_once_later(
     portal = await start_portal(nursery, db, portal_db, None)
     await make_certificate(db, tenant)
     await db.transact(put, tenant, Environment.TESTECF, "E31", last_day=date(2028, 12, 31), now=portal.clock())
-    acceptance = portal.portal.intake.acceptance
+    acceptance = portal.portal.submitting.acceptance
     accept = acceptance.accept
 
     async def answer_is_lost(new: NewSubmission, now: datetime) -> Accepted:

@@ -67,7 +67,7 @@ class Renderer:
             "said": _said,
             "money": _money,
             "number": _number,
-            "moment": show_moment,
+            "moment": _moment,
             "day": _day,
             "ago": _ago,
         }
@@ -96,7 +96,7 @@ def _number(value: int | None) -> str:
     return "" if value is None else f"{value:,}"
 
 
-def show_moment(value: datetime | None) -> str:
+def _moment(value: datetime | None) -> str:
     """A moment in Santo Domingo, to the second."""
     return "" if value is None else value.astimezone(ZONE).strftime("%d-%m-%Y %H:%M:%S")
 

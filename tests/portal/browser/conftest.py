@@ -1,0 +1,85 @@
+"""Debian's Chromium, driven by Playwright, and the installation that it looks at: one of each for all these tests."""
+
+import asyncio
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack
+from importlib.resources import files
+
+import pyotp
+import pytest
+from playwright.sync_api import Browser, Error, sync_playwright
+
+from tests.portal.browser.installation import Installation, running_installation
+from tests.portal.browser.looking import Looker, Seen
+
+CHROMIUM = shutil.which("chromium")
+_NOT_HERE = "NOT PROVED HERE: there is no chromium on this machine (.ci/servers installs it)"
+_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server"]
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip(_NOT_HERE)
+    home = str(tmp_path_factory.mktemp("chromium"))
+    with ExitStack() as cleanup:
+        with pytest.MonkeyPatch.context() as patch:
+            # trio-asyncio, once imported, makes loops that cannot be gone into as Playwright does.
+            patch.setattr(asyncio, "new_event_loop", asyncio.SelectorEventLoop)
+            playwright = cleanup.enter_context(sync_playwright())
+        try:
+            browser = playwright.chromium.launch(
+                executable_path=CHROMIUM, args=_ARGUMENTS, env={**os.environ, "HOME": home}
+            )
+        except Error as reason:
+            pytest.skip(f"NOT PROVED HERE: chromium does not run on this machine: {reason}")
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def installation(chromium: Browser) -> Iterator[Installation]:
+    with running_installation() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    return files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def look(chromium: Browser, installation: Installation, axe: str) -> Iterator[Looker]:
+    """Opens windows. What browsers complained of by the end of the test is a failure of it."""
+    with ExitStack() as cleanup:
+        looker = Looker(chromium, installation.url, axe, cleanup)
+        yield looker
+        assert looker.complaints == []
+
+
+@pytest.fixture(scope="session")
+def owner_state(chromium: Browser, installation: Installation) -> str:
+    """The cookies of a browser in which the owner has logged in."""
+    return _state(chromium, installation, installation.owner, installation.owner_password)
+
+
+@pytest.fixture(scope="session")
+def operator_state(chromium: Browser, installation: Installation) -> str:
+    """The cookies of a browser in which the operator has logged in, with a one-time password."""
+    return _state(
+        chromium, installation, installation.operator, installation.operator_password, installation.device_key
+    )
+
+
+def _state(chromium: Browser, installation: Installation, email: str, password: str, device_key: str = "") -> str:
+    with ExitStack() as cleanup:
+        seen: Seen = Looker(chromium, installation.url, "", cleanup).window()
+        seen.sign_in(email, password)
+        if device_key:
+            seen.page.locator("[name=code]").fill(pyotp.TOTP(device_key).now())
+            seen.page.locator("main form button").first.click()
+        seen.page.wait_for_url(lambda url: "/sign-in" not in url)
+        return json.dumps(seen.page.context.storage_state())

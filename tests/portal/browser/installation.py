@@ -1,0 +1,134 @@
+"""A whole installation for a browser to look at, as a process of its own: the stack of the demonstration, with its portal.
+
+    python -m tests.portal.browser.installation
+
+It says where everything is in one line of JSON, and ends when its standard input does. The browser's driver has a loop of
+its own, which does not go together with Trio's: so this runs apart from the tests.
+"""
+
+import json
+import subprocess
+import sys
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+
+import httpx
+import trio
+from cryptography.hazmat.primitives.serialization import Encoding
+
+from fe.cli.demo.client import Client
+from fe.cli.demo.documents import BEYOND, BUYER_RNC, COUNTER_SALE, FURNITURE, GRANTED, SAMPLES, body_of
+from fe.cli.demo.people import OPERATOR, OWNER, make_people
+from fe.cli.demo.tenant import ENVIRONMENT, make_credential, make_tenant, world_of
+from fe.cli.stack import Stack, open_stack
+from fe.clock import system_clock
+from fe.ecf.catalogue import PREFIXES
+from fe.ecf.certificate import Credential
+from fe.ecf.selfmade import to_p12
+from fe.ecf.signature import Signer
+from fe.store.postgres.db import open_database
+from tests.portal.operators import make_dead
+from tests.portal.provider import CLIENT_ID, CLIENT_SECRET, running_provider
+from tests.waiting import PATIENCE
+
+PASSPHRASE = "de las pruebas"
+
+
+@dataclass(frozen=True)
+class Installation:
+    """Where it is, who may log in, and what there is to be seen."""
+
+    url: str
+    provider: str
+    company: int
+    environment: str
+    #: Receipts that were accepted and rejected.
+    accepted: str
+    rejected: str
+    owner: str
+    owner_password: str
+    operator: str
+    operator_password: str
+    #: Of the operator's one-time passwords.
+    device_key: str
+    #: What somebody new uploads, in Base64; whoever holds it may sign for `new_rnc`.
+    p12: str
+    passphrase: str
+    new_rnc: str
+
+
+async def _fill(stack: Stack, credential: Credential, provider: str) -> Installation:
+    now = system_clock()
+    async with open_database(stack.dsn, max_size=2, patience=PATIENCE) as db:
+        tenant = await make_tenant(db, stack.environment, credential, now)
+        company = tenant.tenant.tenant_id
+        people = await make_people(db, stack.environment, (company,), now)
+        await make_dead(db, company, now, 2)
+    async with httpx.AsyncClient(base_url=stack.base_url, trust_env=False, timeout=PATIENCE) as http:
+        client = Client(http, system_clock)
+        await client.login(tenant.key.record.api_key_id, tenant.key.secret)
+        ids = {}
+        for sample in (*SAMPLES[:1], *SAMPLES[2:6:2], COUNTER_SALE, FURNITURE, BEYOND):
+            body = await trio.to_thread.run_sync(partial(body_of, sample, system_clock(), Signer(credential)))
+            outcome = await client.issue(body, patience=PATIENCE)
+            ids[sample] = outcome.accepted["taxLogId"]
+    assert stack.portal_url is not None
+    return Installation(
+        url=stack.portal_url,
+        provider=provider,
+        company=company,
+        environment=ENVIRONMENT.value,
+        accepted=ids[FURNITURE],
+        rejected=ids[BEYOND],
+        owner=OWNER,
+        owner_password=people.owner_password,
+        operator=OPERATOR,
+        operator_password=people.operator_password,
+        device_key=people.device_key,
+        p12=b64encode(to_p12(credential, PASSPHRASE)).decode(),
+        passphrase=PASSPHRASE,
+        new_rnc=BUYER_RNC,
+    )
+
+
+async def serve() -> None:
+    credential = await make_credential(system_clock())
+    world = world_of(credential)
+    granted = {"issuer": BUYER_RNC, "from": 1, "to": GRANTED, "environment": ENVIRONMENT.value}
+    world["ranges"] += [{**granted, "type": prefix} for prefix in PREFIXES]
+    with running_provider() as provider:
+        settings = {
+            "FE_AUTHORITY_SIMULATED": "1",
+            "FE_PORTAL_OIDC_ISSUER": provider.issuer,
+            "FE_PORTAL_OIDC_CLIENT_ID": CLIENT_ID,
+            "FE_PORTAL_OIDC_CLIENT_SECRET": CLIENT_SECRET,
+            "FE_PORTAL_OIDC_NAME": "Acme",
+        }
+        roots = credential.certificate.public_bytes(Encoding.PEM)
+        async with open_stack(world=world, reception_roots=roots, settings=settings, portal=True) as stack:
+            made = await _fill(stack, credential, provider.issuer)
+            sys.stdout.write(f"{json.dumps(asdict(made))}\n")
+            sys.stdout.flush()
+            await trio.to_thread.run_sync(sys.stdin.read, abandon_on_cancel=True)
+
+
+@contextmanager
+def running_installation() -> Iterator[Installation]:
+    """Run it in a process of its own."""
+    command = [sys.executable, "-m", "tests.portal.browser.installation"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            said = process.stdout.readline()
+            assert said, "the installation did not start"
+            yield Installation(**json.loads(said))
+        finally:
+            process.stdin.close()
+
+
+if __name__ == "__main__":
+    trio.run(serve)

@@ -1,0 +1,116 @@
+"""Looking at pages as a person's browser shows them, and what no page may do there."""
+
+import json
+import struct
+import zlib
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+
+from tests.waiting import PATIENCE
+
+SCREENS = {"desk": (1280, 900), "phone": (390, 844)}
+#: Findings that keep somebody from using a page; the others are advice.
+GRAVE = ("serious", "critical")
+_RUN_AXE = """
+async () => {
+  const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+  const found = await axe.run(document, {runOnly: rules, resultTypes: ["violations"]});
+  return found.violations.map((one) => [one.impact, one.id, one.nodes.map((node) => node.html.slice(0, 160)).slice(0, 3)]);
+}
+"""
+
+
+@dataclass
+class Seen:
+    """A window of a browser."""
+
+    page: Page
+    url: str
+
+    def open(self, path: str) -> None:
+        answer = self.page.goto(self.url + path)
+        assert answer is not None
+        assert answer.ok, f"{path}: {answer.status}"
+
+    def sign_in(self, email: str, password: str) -> None:
+        self.open("/sign-in")
+        self.page.locator("[name=email]").fill(email)
+        self.page.locator("[name=password]").fill(password)
+        self.page.locator("main form button").first.click()
+
+    def width(self) -> int:
+        return int(self.page.evaluate("document.documentElement.scrollWidth"))
+
+    def findings(self) -> list[Any]:
+        """What axe finds grave."""
+        found: list[Any] = self.page.evaluate(_RUN_AXE)
+        return [one for one in found if one[0] in GRAVE]
+
+
+@dataclass
+class Looker:
+    """Opens windows, and hears what browsers complain of: errors of scripts, what the policy stops, foreign hosts."""
+
+    browser: Browser
+    url: str
+    axe: str
+    cleanup: ExitStack
+    complaints: list[str] = field(default_factory=list)
+
+    def window(
+        self, screen: str = "desk", *, dark: bool = False, language: str = "es", state: str = "", axe: bool = False
+    ) -> Seen:
+        """Open a window. One for axe lets its script past the policy, which is why others are to be looked at, too."""
+        width, height = SCREENS[screen]
+        context = self.browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            locale=f"{language}-DO" if language == "es" else "en-US",
+            timezone_id="America/Santo_Domingo",
+            is_mobile=screen == "phone",
+            has_touch=screen == "phone",
+            storage_state=json.loads(state) if state else None,
+            bypass_csp=axe,
+        )
+        context.set_default_timeout(PATIENCE * 1000)
+        if axe:
+            context.add_init_script(self.axe)
+        self.cleanup.callback(context.close)
+        page = context.new_page()
+        page.on("console", self._hear)
+        page.on("pageerror", lambda error: self.complaints.append(f"{page.url}: {error}"))
+        page.on("request", self._see)
+        return Seen(page, self.url)
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        # That a form was refused is said with its status, which a browser reports.
+        if message.type in ("error", "warning") and "the server responded with a status of 4" not in message.text:
+            self.complaints.append(f"{message.location.get('url')}: {message.text}")
+
+    def _see(self, request: Request) -> None:
+        if urlsplit(request.url).netloc != urlsplit(self.url).netloc:
+            self.complaints.append(f"{request.frame.url} loads {request.url}")
+
+
+def shrunk(png: bytes) -> bytes:
+    """The same picture packed tighter; only what browsers write is read: 8 bits, no interlacing."""
+    chunks, at = [], 8
+    data = b""
+    while at < len(png):
+        (length,) = struct.unpack(">I", png[at : at + 4])
+        kind, body = png[at + 4 : at + 8], png[at + 8 : at + 8 + length]
+        at += 12 + length
+        if kind == b"IDAT":
+            data += body
+        else:
+            chunks.append((kind, body))
+    packed = zlib.compress(zlib.decompress(data), 9)
+    chunks.insert(len(chunks) - 1, (b"IDAT", packed))
+    out = png[:8]
+    for kind, body in chunks:
+        out += struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+    return out

@@ -1,0 +1,113 @@
+"""How every page looks and behaves in a real browser: on a desk and on a phone, by day and by night.
+
+`KEEP_PICTURES=docs/portal .venv/bin/pytest tests/portal/browser/test_pages.py` makes those that the repository has.
+"""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.portal.browser.installation import Installation
+from tests.portal.browser.looking import SCREENS, Looker, shrunk
+
+PICTURES = Path(__file__).resolve().parents[3] / "docs" / "portal"
+#: Bytes of all pictures together.
+LARGEST = 3_000_000
+
+
+class View(NamedTuple):
+    """A page: who looks at it, where it is, and which pictures of it the repository keeps."""
+
+    address: str
+    who: str = "owner"
+    day: bool = False
+    night: bool = False
+
+
+VIEWS = {
+    "sign-in": View("/sign-in", "nobody", day=True),
+    "account": View("/account"),
+    "second-factor": View("/account/second-factor"),
+    "overview": View("{company}", day=True, night=True),
+    "receipts": View("{company}/{environment}/submissions", day=True, night=True),
+    "receipt": View("{company}/{environment}/submissions/{accepted}", day=True),
+    "rejected": View("{company}/{environment}/submissions/{rejected}", day=True),
+    "new": View("{company}/{environment}/new", day=True),
+    "new-31": View("{company}/{environment}/new/31", day=True),
+    "received": View("{company}/{environment}/received"),
+    "sequences": View("{company}/{environment}/sequences", day=True),
+    "sequence": View("{company}/{environment}/sequences/E31"),
+    "usage": View("{company}/{environment}/usage", day=True),
+    "webhooks": View("{company}/{environment}/webhooks", day=True),
+    "deliveries": View("{company}/{environment}/webhooks/deliveries"),
+    "settings": View("{company}/settings"),
+    "users": View("{company}/users"),
+    "certificates": View("{company}/certificates", day=True),
+    "certificate-new": View("{company}/certificates/new"),
+    "keys": View("{company}/keys", day=True),
+    "key-new": View("{company}/keys/new"),
+    "people": View("{company}/people"),
+    "invite": View("{company}/people/invite"),
+    "billing": View("{company}/billing"),
+    "changes": View("{company}/changes"),
+    "companies": View("/", "operator"),
+    "installation": View("/operators", "operator", day=True, night=True),
+    "dead-letters": View("/operators/dead-letters", "operator", day=True),
+    "replays": View("/operators/replays", "operator"),
+    "in-doubt": View("/operators/in-doubt", "operator"),
+    "pauses": View("/operators/pauses", "operator"),
+    "operators-companies": View("/operators/companies", "operator"),
+    "operators-company": View("/operators/companies/{number}", "operator", day=True),
+    "operators-company-new": View("/operators/companies/new", "operator"),
+    "lockouts": View("/operators/lockouts", "operator"),
+    "approvals": View("/operators/approvals", "operator"),
+    "actions": View("/operators/actions", "operator"),
+}
+
+
+def address(view: View, installation: Installation) -> str:
+    return view.address.format(
+        company=f"/companies/{installation.company}",
+        number=installation.company,
+        environment=installation.environment,
+        accepted=installation.accepted,
+        rejected=installation.rejected,
+    )
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["day", "night"])
+@pytest.mark.parametrize("screen", SCREENS)
+def test_every_page_is_right_in_a_browser(
+    look: Looker, installation: Installation, owner_state: str, operator_state: str, screen: str, dark: bool
+) -> None:
+    states = {"nobody": "", "owner": owner_state, "operator": operator_state}
+    windows = {who: look.window(screen, dark=dark, state=state) for who, state in states.items()}
+    audited = {who: look.window(screen, dark=dark, state=state, axe=True) for who, state in states.items()}
+    wrong: list[object] = []
+    for name, view in VIEWS.items():
+        seen, to_audit = windows[view.who], audited[view.who]
+        seen.open(address(view, installation))
+        if seen.width() > SCREENS[screen][0]:
+            wrong.append((name, "is wider than the screen", seen.width()))
+        if folder := os.environ.get("KEEP_PICTURES"):
+            keep = (view.night if dark else view.day) or folder != "docs/portal"
+            if keep:
+                picture = shrunk(seen.page.screenshot(full_page=folder != "docs/portal"))
+                (Path(folder) / f"{name}-{screen}{'-dark' if dark else ''}.png").write_bytes(picture)
+        to_audit.open(address(view, installation))
+        wrong += [(name, *finding) for finding in to_audit.findings()]
+    assert wrong == []
+
+
+def test_the_pictures_that_are_kept_are_small() -> None:
+    wanted = {
+        f"{name}-{screen}{night}.png"
+        for name, view in VIEWS.items()
+        for screen in SCREENS
+        for night in [*([""] if view.day else []), *(["-dark"] if view.night else [])]
+    }
+
+    assert {file.name for file in PICTURES.iterdir()} == wanted
+    assert sum(file.stat().st_size for file in PICTURES.iterdir()) < LARGEST

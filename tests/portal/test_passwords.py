@@ -60,8 +60,8 @@ async def test_fields_hide_passwords_and_let_managers_fill_them(portal: Running,
     ]
 
     assert len(fields) == 4
-    for field in fields:
-        assert 'type="password"' in field
-        assert re.search(r'autocomplete="(current|new)-password"', field)
-        assert "value=" not in field
-        assert "onpaste" not in field
+    for found in fields:
+        assert 'type="password"' in found
+        assert re.search(r'autocomplete="(current|new)-password"', found)
+        assert "value=" not in found
+        assert "onpaste" not in found

@@ -33,6 +33,8 @@ _ACTIONS = {
     "key revoked": "clave de API revocada",
     "sequence set": "secuencia configurada",
     "sequence deleted": "secuencia eliminada",
+    "receipt issued": "comprobante emitido",
+    "received decided": "comprobante recibido decidido",
     "webhook set": "webhook configurado",
     "webhook enabled": "webhook activado",
     "webhook disabled": "webhook apagado",

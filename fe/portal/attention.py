@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from fe.accounts.expiry import warnings
 from fe.ecf.texts import Text
 from fe.store.certificates import CertificateRecord
-from fe.store.portal.standing import MAX_COUNTED, Trouble
+from fe.store.portal.standing import MAX_COUNTED, Unsettled
 from fe.store.sequences import Sequence as NumberSequence
 from fe.store.webhooks.endpoints import Endpoint
 from fe.webhooks.notices import SEQUENCE_DAYS, SEQUENCE_PERCENTS
@@ -29,7 +29,7 @@ def matters(
     certificates: Sequence[CertificateRecord],
     sequences: Sequence[NumberSequence],
     endpoints: Sequence[Endpoint],
-    troubles: Sequence[Trouble],
+    troubles: Sequence[Unsettled],
     now: datetime,
 ) -> list[Matter]:
     """List what needs attention, the worst first."""
@@ -50,7 +50,7 @@ def _of_certificates(certificates: Sequence[CertificateRecord], now: datetime) -
         yield Matter("bad" if warning.is_urgent else "warn", warning.text, "certificates")
 
 
-def _of_troubles(troubles: Sequence[Trouble]) -> Iterator[Matter]:
+def _of_troubles(troubles: Sequence[Unsettled]) -> Iterator[Matter]:
     for one in troubles:
         here = f"{one.environment}/submissions"
         for many, state, en, es in (

@@ -14,6 +14,7 @@ from fe.ecf.texts import Text
 from fe.ecf.words import WORDS
 
 _ACTIONS = {
+    "receipt issued": "comprobante emitido",
     "company created": "empresa creada",
     "company changed": "datos de la empresa cambiados",
     "company disabled": "empresa desactivada",
@@ -39,6 +40,7 @@ _ACTIONS = {
     "webhook secret shown": "secreto del webhook visto",
     "webhook secret rotated": "secreto del webhook cambiado",
     "webhook recovery asked": "entrega repetida pedida",
+    "received decided": "documento recibido aprobado o rechazado",
 }
 
 _FIELDS = {

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from fe.accounts.expiry import warnings
 from fe.ecf.texts import Text
 from fe.store.certificates import CertificateRecord
-from fe.store.portal.standing import MAX_COUNTED, Trouble
+from fe.store.portal.standing import MAX_COUNTED, Unsettled
 from fe.store.sequences import Sequence as NumberSequence
 from fe.store.webhooks.endpoints import Endpoint
-from fe.webhooks.notices import CERTIFICATE_DAYS, SEQUENCE_DAYS, SEQUENCE_PERCENTS
+from fe.webhooks.notices import SEQUENCE_DAYS, SEQUENCE_PERCENTS
 
 #: How far back what was rejected or failed is of interest here.
 LATELY = timedelta(days=7)
@@ -28,7 +29,7 @@ def matters(
     certificates: Sequence[CertificateRecord],
     sequences: Sequence[NumberSequence],
     endpoints: Sequence[Endpoint],
-    troubles: Sequence[Trouble],
+    troubles: Sequence[Unsettled],
     now: datetime,
 ) -> list[Matter]:
     """List what needs attention, the worst first."""
@@ -45,20 +46,11 @@ def _of_certificates(certificates: Sequence[CertificateRecord], now: datetime) -
     if all(one.user_id is not None for one in certificates):
         said = Text("There is no company certificate: nothing can be signed.", "Falta el certificado digital.")
         yield Matter("bad" if not certificates else "warn", said, "certificates")
-    for one in certificates:
-        left = (one.not_after - now).days
-        if one.not_after <= now:
-            said = Text(f"The certificate of {one.holder} has expired.", f"El certificado de {one.holder} venció.")
-            yield Matter("bad", said, "certificates")
-        elif left < max(CERTIFICATE_DAYS):
-            said = Text(
-                f"The certificate of {one.holder} expires in {left} days.",
-                f"El certificado de {one.holder} vence en {left} días.",
-            )
-            yield Matter("bad" if left < 7 else "warn", said, "certificates")
+    for warning in warnings(list(certificates), now):
+        yield Matter("bad" if warning.is_urgent else "warn", warning.text, "certificates")
 
 
-def _of_troubles(troubles: Sequence[Trouble]) -> Iterator[Matter]:
+def _of_troubles(troubles: Sequence[Unsettled]) -> Iterator[Matter]:
     for one in troubles:
         here = f"{one.environment}/submissions"
         for many, state, en, es in (

@@ -17,7 +17,12 @@ from fe.ecf.dates import ZONE
 from fe.ecf.texts import Language, Text
 from fe.portal.forms import digest
 
-_STATIC = ("portal.css", "portal.js", "receipt.js")
+_STATIC = ("portal.css", "portal.js", "portal.svg", "receipt.js")
+_CONTENT_TYPES = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml; charset=utf-8",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,7 @@ class Asset:
     @property
     def content_type(self) -> str:
         """What it is."""
-        return "text/css; charset=utf-8" if self.name.endswith(".css") else "text/javascript; charset=utf-8"
+        return _CONTENT_TYPES[self.name.rpartition(".")[2]]
 
 
 class Renderer:
@@ -62,7 +67,7 @@ class Renderer:
             "said": _said,
             "money": _money,
             "number": _number,
-            "moment": show_moment,
+            "moment": _moment,
             "day": _day,
             "ago": _ago,
         }
@@ -91,7 +96,7 @@ def _number(value: int | None) -> str:
     return "" if value is None else f"{value:,}"
 
 
-def show_moment(value: datetime | None) -> str:
+def _moment(value: datetime | None) -> str:
     """A moment in Santo Domingo, to the second."""
     return "" if value is None else value.astimezone(ZONE).strftime("%d-%m-%Y %H:%M:%S")
 

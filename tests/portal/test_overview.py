@@ -10,7 +10,7 @@ from fe.lifecycle import Status
 from fe.metering.aggregator import fold_all, restart
 from fe.portal.attention import matters
 from fe.store import sequences
-from fe.store.portal.standing import MAX_COUNTED, Trouble
+from fe.store.portal.standing import MAX_COUNTED, Unsettled
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import WORKER
 from tests.factories.companies import make_certificate
@@ -93,6 +93,6 @@ async def test_a_sequence_that_runs_out_or_ends_is_told(tenant: TenantId, db: Da
 
 
 def test_more_than_anybody_counts_is_said_so() -> None:
-    told = matters([], [], [], [Trouble(Environment.TESTECF, 0, 0, MAX_COUNTED, 0)], NOW)
+    told = matters([], [], [], [Unsettled(Environment.TESTECF, 0, 0, MAX_COUNTED, 0)], NOW)
 
     assert f"testecf: {MAX_COUNTED}+ receipts were rejected" in str(told[-1].text)

@@ -44,6 +44,7 @@ ACROSS_TENANTS = {
         "operations/doctor/certificates.py",
         "_CERTIFICATES",
     ): "who looks a deployment over counts those of all tenants",
+    ("store/portal/invitations.py", "_BY_TOKEN"): "whose it is, is what the link is asked for",
     ("store/evidence.py", "_SUBMISSION"): "an operator asks by id alone: which tenant's it is, is the answer",
 }
 
@@ -211,6 +212,10 @@ def test_no_statement_is_put_together_from_input() -> None:
 #: What is no constant and goes into a statement all the same, and why it may.
 TRUSTED = {
     "chosen.where()": "history, received: conditions of the module, each with named parameters",
+    "way.source": "portal/receipts: constants of the module, by which index is read",
+    "way.where": "portal/receipts: conditions of the module, each with named parameters",
+    "way.look - 1": "portal/receipts: a number of the module",
+    "PAGE + 1": "portal/receipts: the same",
     "chosen.source()": "history: one of two constants of the module, by what is asked for",
     "self._floors": "tables: a template of the module and the name of a table, which is looked at",
     "self._due_tenants": "tables: the same",

@@ -11,18 +11,17 @@ from fe.identifiers import PORTAL_KEY
 from fe.issuing.decide import MAX_REASON, decision_on, is_reason, take_in
 from fe.lifecycle import Stage, Status
 from fe.portal import receipt_words as words
-from fe.portal.csv_cells import CSV_TYPE, csv_file
+from fe.portal.csv_cells import CSV_TYPE, Cell, csv_file
 from fe.portal.document_facts import name_shown
 from fe.portal.document_view import show_document
 from fe.portal.filters import Filters
 from fe.portal.page_types import Needs, Page
-from fe.portal.rendering import show_moment
 from fe.portal.replies import Refused, Reply, not_found, redirect
 from fe.portal.visit import Visit
 from fe.store import approvals, received
 from fe.store.approvals import DecisionOutcome, DecisionResult, Word
 from fe.store.portal import inbox
-from fe.store.portal.inbox import ReceivedPage
+from fe.store.portal.inbox import InboxPage
 from fe.store.postgres.db import Conn
 from fe.store.received import ApprovalStatus, ReceivedFilter, ReceivedRecord
 
@@ -56,11 +55,11 @@ async def listed(visit: Visit) -> Reply:
     filters = Filters(visit.query)
     chosen, status = _chosen(visit, filters)
     if filters.problem is not None:
-        return _show(visit, filters, ReceivedPage(()), 400)
+        return _show(visit, filters, InboxPage(()), 400)
     return _show(visit, filters, await visit.read(inbox.page, chosen, status=status, below=filters.place()))
 
 
-def _show(visit: Visit, filters: Filters, found: ReceivedPage, status: int = 200) -> Reply:
+def _show(visit: Visit, filters: Filters, found: InboxPage, status: int = 200) -> Reply:
     return visit.page(
         "company/received_list.html",
         status,
@@ -90,8 +89,8 @@ async def export(visit: Visit) -> Reply:
     filters = Filters(visit.query)
     chosen, status = _chosen(visit, filters)
     if filters.problem is not None:
-        return _show(visit, filters, ReceivedPage(()), 400)
-    lines: list[Sequence[str]] = []
+        return _show(visit, filters, InboxPage(()), 400)
+    lines: list[Sequence[Cell]] = []
     below: UUID | None = None
     for _ in range(MAX_EXPORTED // inbox.PAGE):
         found = await visit.read(inbox.page, chosen, status=status, below=below)
@@ -105,15 +104,15 @@ async def export(visit: Visit) -> Reply:
     return visit.file(name, CSV_TYPE, csv_file(_HEADINGS[visit.language], lines))
 
 
-def _line(visit: Visit, row: ReceivedRecord) -> Sequence[str]:
+def _line(visit: Visit, row: ReceivedRecord) -> Sequence[Cell]:
     return (
-        show_moment(row.received_at),
+        row.received_at,
         _kind(row).said(visit.language),
         row.e_ncf,
         row.issuer_rnc,
         name_shown(row.issuer_name),
-        row.issued_on.isoformat(),
-        f"{row.total:.2f}",
+        row.issued_on,
+        row.total,
         words.DECISIONS[row.approval_status].text.said(visit.language),
         str(row.received_id),
     )

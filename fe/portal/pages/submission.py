@@ -22,7 +22,7 @@ from fe.portal.replies import Reply, not_found, redirect
 from fe.portal.visit import Visit
 from fe.store import counterparty, submissions
 from fe.store.portal import receipt as store
-from fe.store.portal.receipt import Receipt, Relative
+from fe.store.portal.receipt import ReceiptRecord, Relative
 from fe.store.postgres.db import Conn
 from fe.store.submissions import Event
 from fe.store.webhooks import deliveries
@@ -99,14 +99,14 @@ async def file(visit: Visit) -> Reply:
     return visit.file(f"{name}{suffix}.{ending}", content_type, documents[kind])
 
 
-async def _find(visit: Visit) -> Receipt:
+async def _find(visit: Visit) -> ReceiptRecord:
     found = await visit.read(store.one, SubmissionId(visit.params["submission"]))
     if found is None:
         raise not_found()
     return found
 
 
-def _problems(receipt: Receipt, response: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _problems(receipt: ReceiptRecord, response: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     found = response.get("problems")
     every = [*(found if isinstance(found, list) else ()), *(receipt.warnings or ())]
     return [problem for problem in every if isinstance(problem, dict)]
@@ -122,7 +122,7 @@ def _explained(response: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], Exp
     ]
 
 
-async def _relatives(visit: Visit, receipt: Receipt, facts: Facts) -> tuple[Relative | None, Sequence[Relative]]:
+async def _relatives(visit: Visit, receipt: ReceiptRecord, facts: Facts) -> tuple[Relative | None, Sequence[Relative]]:
     """The receipt that a note is about, and what else has the number of this one."""
     others: Sequence[Relative] = ()
     if receipt.e_ncf is not None:
@@ -146,7 +146,7 @@ def _plain(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-async def _deliveries(visit: Visit, receipt: Receipt, timeline: Sequence[Event]) -> Sequence[DeliveryRecord]:
+async def _deliveries(visit: Visit, receipt: ReceiptRecord, timeline: Sequence[Event]) -> Sequence[DeliveryRecord]:
     """What the tenant's webhook was told of it: made at its end, and so found by the moment of that."""
     ends = [event.at for event in timeline if event.kind in ("verdict", "error", "discarded")]
     if not ends:

@@ -9,11 +9,10 @@ from fe.ecf.ids import moment_of
 from fe.identifiers import SubmissionId, UserId
 from fe.lifecycle import Place, Status
 from fe.portal import receipt_words as words
-from fe.portal.csv_cells import CSV_TYPE, csv_file
+from fe.portal.csv_cells import CSV_TYPE, Cell, csv_file
 from fe.portal.document_facts import buyer_name_in, name_shown, total_in
 from fe.portal.filters import Filters
 from fe.portal.page_types import Needs, Page
-from fe.portal.rendering import show_moment
 from fe.portal.replies import Reply, redirect
 from fe.portal.visit import Visit
 from fe.store.portal import receipts
@@ -135,7 +134,7 @@ async def export(visit: Visit) -> Reply:
     chosen = _chosen(visit, filters)
     if filters.problem is not None:
         return await _show(visit, filters, ReceiptPage(()), status=400)
-    lines: list[Sequence[str]] = []
+    lines: list[Sequence[Cell]] = []
     below: SubmissionId | None = None
     for _ in range(MAX_EXPORTED // receipts.PAGE):
         found = await visit.read(receipts.page, chosen, below=below)
@@ -146,21 +145,20 @@ async def export(visit: Visit) -> Reply:
         below = found.older
     else:
         lines.append([words.MORE_ROWS.said(visit.language)])
-    return visit.file(
-        f"{visit.environment}-{visit.now:%Y-%m-%d}.csv", CSV_TYPE, csv_file(_HEADINGS[visit.language], lines)
-    )
+    name = f"{visit.environment}-{visit.now:%Y-%m-%d}.csv"
+    return visit.file(name, CSV_TYPE, csv_file(_HEADINGS[visit.language], lines))
 
 
-def _line(visit: Visit, row: ReceiptRow, name: str) -> Sequence[str]:
+def _line(visit: Visit, row: ReceiptRow, name: str) -> Sequence[Cell]:
     total = total_in(row.qr_code_url)
     return (
-        show_moment(row.submitted_at),
+        row.submitted_at,
         words.kind_of(row.root, row.ecf_type).said(visit.language),
         row.e_ncf or "",
         words.status_badge(row.status, is_given_up=row.is_given_up).text.said(visit.language),
         row.buyer_rnc or "",
         name,
-        "" if total is None else f"{total:.2f}",
+        total,
         row.track_id or "",
         str(row.submission_id),
         row.client_request_id or "",

@@ -17,7 +17,7 @@ LOOK = 150
 
 
 @dataclass(frozen=True, slots=True)
-class ReceivedPage:
+class InboxPage:
     """Documents, newest first. `older` is where the next page begins, None at the end.
 
     `looked_until`: there may be more further back; so far it was looked for.
@@ -35,7 +35,7 @@ async def page(
     *,
     status: ApprovalStatus | None = None,
     below: UUID | None = None,
-) -> ReceivedPage:
+) -> InboxPage:
     """List one page: what was asked for and came before the document `below`."""
     # One end of the period alone is in the statement: of both, the planner expects a handful of rows, and sorts
     # thousands. What came before the first day that is meant is cut off the page.
@@ -47,6 +47,6 @@ async def page(
     meant = [row for row in seen if row.received_id >= first]
     rows = [row for row in meant if status is None or row.approval_status is status]
     if len(rows) > PAGE:
-        return ReceivedPage(rows[:PAGE], rows[PAGE - 1].received_id)
+        return InboxPage(rows[:PAGE], rows[PAGE - 1].received_id)
     end = seen[-1].received_id if status is not None and len(meant) == look else None
-    return ReceivedPage(rows, end, end)
+    return InboxPage(rows, end, end)

@@ -13,7 +13,7 @@ from fe.store.postgres.rows import record_row
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class ReceiptRecord:
     """A submission as its page shows it. `warnings` are problems that did not keep it from being signed."""
 
     submission_id: SubmissionId
@@ -58,9 +58,9 @@ _ONE = """
 """
 
 
-async def one(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> Receipt | None:
+async def one(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> ReceiptRecord | None:
     """Find a submission."""
-    cursor = conn.cursor(row_factory=record_row(Receipt))
+    cursor = conn.cursor(row_factory=record_row(ReceiptRecord))
     await cursor.execute(_ONE, {"tenant": tenant_id, "submission": submission_id})
     return await cursor.fetchone()
 

@@ -95,10 +95,9 @@ _COLUMNS = """s.submission_id, s.environment, s.status, s.root, s.ecf_type, s.e_
 
 # One end alone: of a range whose two ends it does not know, the planner expects a handful of rows, and sorts what are
 # thousands. What came before the first day that is meant is cut off the page.
-_OF_TENANT = "x.tenant_id = %(tenant)s AND x.submission_id < %(below)s"
 _STEP = """
                 SELECT x.* FROM submissions AS x
-                 WHERE {period} AND {chosen}
+                 WHERE x.tenant_id = %(tenant)s AND x.submission_id < %(below)s AND {chosen}
                  ORDER BY x.submission_id DESC
                  LIMIT {look}"""
 # One look in the index for each type, for there a page of all types is not in the order of time.
@@ -152,7 +151,7 @@ class _Way:
 
 
 def _step(chosen: str, look: int) -> str:
-    return _STEP.format(period=_OF_TENANT, chosen=chosen, look=look)
+    return _STEP.format(chosen=chosen, look=look)
 
 
 def _way(chosen: ReceiptFilter) -> _Way:

@@ -6,7 +6,6 @@ from datetime import date, datetime
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import period_of_ids
 from fe.identifiers import TenantId
-from fe.lifecycle import Status
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
 
@@ -43,7 +42,7 @@ async def verdicts(conn: Conn, tenant_id: TenantId, since: date) -> list[Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class Unsettled:
     """How many receipts of an environment are on their way, given up, and lately rejected or failed.
 
     MAX_COUNTED at most.
@@ -56,39 +55,34 @@ class Trouble:
     failed: int
 
 
-def _up_to(table: str, condition: str) -> str:
-    return f"(SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {condition} LIMIT {MAX_COUNTED}) AS counted)::int"
-
-
-_RARE = """x.status IN ('Rechazado', 'error', 'Aceptado Condicional') AND x.tenant_id = %(tenant)s
-           AND x.environment = e.environment AND x.submission_id >= %(first)s"""
 # Of all that is on its way, so many are looked at; those of one environment are not together.
-_OF_QUEUE = """(SELECT count(*) FILTER (WHERE o.environment = e.environment)
-              FROM (SELECT x.environment FROM {table} AS x
-                     WHERE x.tenant_id = %(tenant)s LIMIT {many}) AS o)::int"""
 _TROUBLE = f"""
     SELECT e.environment,
-           {_OF_QUEUE.format(table="outbox", many=MAX_COUNTED)} AS on_its_way,
-           {_OF_QUEUE.format(table="dead_letters", many=MAX_COUNTED)} AS given_up,
-           {_up_to("submissions AS x", f"{_RARE} AND x.status = %(rejected)s")} AS rejected,
-           {_up_to("submissions AS x", f"{_RARE} AND x.status = %(failed)s")} AS failed
+           (SELECT count(*) FILTER (WHERE o.environment = e.environment)
+              FROM (SELECT x.environment FROM outbox AS x
+                     WHERE x.tenant_id = %(tenant)s LIMIT {MAX_COUNTED}) AS o)::int AS on_its_way,
+           (SELECT count(*) FILTER (WHERE d.environment = e.environment)
+              FROM (SELECT y.environment FROM dead_letters AS y
+                     WHERE y.tenant_id = %(tenant)s LIMIT {MAX_COUNTED}) AS d)::int AS given_up,
+           (SELECT count(*)
+              FROM (SELECT 1 FROM submissions AS r
+                     WHERE r.tenant_id = %(tenant)s AND r.environment = e.environment AND r.submission_id >= %(first)s
+                       AND r.status = 'Rechazado' LIMIT {MAX_COUNTED}) AS z)::int AS rejected,
+           (SELECT count(*)
+              FROM (SELECT 1 FROM submissions AS f
+                     WHERE f.tenant_id = %(tenant)s AND f.environment = e.environment AND f.submission_id >= %(first)s
+                       AND f.status = 'error' LIMIT {MAX_COUNTED}) AS z)::int AS failed
       FROM unnest(%(environments)s::text[]) WITH ORDINALITY AS e (environment, n)
      ORDER BY e.n
 """
 
 
-async def trouble(conn: Conn, tenant_id: TenantId, since: datetime) -> list[Trouble]:
+async def trouble(conn: Conn, tenant_id: TenantId, since: datetime) -> list[Unsettled]:
     """Count what is on its way, and what was rejected or failed of what was handed in since a moment."""
     first, _ = period_of_ids(since, None)
-    cursor = conn.cursor(row_factory=record_row(Trouble))
+    cursor = conn.cursor(row_factory=record_row(Unsettled))
     await cursor.execute(
         _TROUBLE,
-        {
-            "tenant": tenant_id,
-            "first": first,
-            "environments": list(Environment),
-            "rejected": Status.REJECTED,
-            "failed": Status.ERROR,
-        },
+        {"tenant": tenant_id, "first": first, "environments": list(Environment)},
     )
     return await cursor.fetchall()

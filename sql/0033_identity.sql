@@ -57,6 +57,9 @@ GRANT SELECT, DELETE ON portal_logins TO fe_operator;
 GRANT SELECT, UPDATE (used_at) ON password_resets TO fe_portal;
 GRANT SELECT, INSERT, UPDATE (used_at) ON password_resets TO fe_operator;
 
+-- Seeds are encrypted under the keys that the actors' process has, and are wrapped anew where certificates are.
+GRANT SELECT (person_id, totp_secret) ON people TO fe_worker;
+
 -- The portal makes no operators and disables nobody: that takes an operator's rights.
 REVOKE INSERT, UPDATE ON people FROM fe_portal;
 GRANT INSERT (person_id, email, name, language, password_hash, created_at) ON people TO fe_portal;

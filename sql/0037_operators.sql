@@ -89,3 +89,18 @@ GRANT EXECUTE ON FUNCTION take_duty TO fe_operator;
 ALTER TABLE pending_actions ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY every_tenant ON pending_actions TO fe_worker, fe_operator USING (true);
 CREATE POLICY every_tenant_read ON pending_actions FOR SELECT TO fe_readonly USING (true);
+
+ALTER TABLE operator_actions DROP CONSTRAINT operator_actions_known;
+
+ALTER TABLE operator_actions ADD CONSTRAINT operator_actions_known CHECK (
+    action IN (
+        'replay', 'discard', 'pause', 'resume', 'plan', 'billing enable', 'billing disable', 'billing price',
+        'billing retry', 'tenant disable', 'tenant enable', 'tenant update', 'user remove', 'certificate retire',
+        'certificate remove', 'plan stop', 'plan go on', 'lockout lift', 'tenant create', 'owner invite',
+        'delegation record', 'delegation withdraw',
+        'ask replay', 'ask discard', 'ask tenant disable', 'ask billing enable', 'ask billing price',
+        'approve replay', 'approve discard', 'approve tenant disable', 'approve billing enable',
+        'approve billing price', 'refuse replay', 'refuse discard', 'refuse tenant disable', 'refuse billing enable',
+        'refuse billing price'
+    )
+);

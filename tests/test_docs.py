@@ -88,6 +88,15 @@ ELSEWHERE = {
     "fe sequence list": _PRODUCTION,
     "fe user create": "tests/cli/test_tenants_and_users.py::test_a_user_is_created_with_what_differs_on_its_receipts",
     "fe sequence set": "tests/cli/test_sequences.py::test_set_changes_only_what_is_named",
+    **dict.fromkeys(
+        ("fe sequence outlook", "fe sequence fates"),
+        "tests/cli/test_sequences.py::test_it_is_told_how_long_sequences_last_and_what_became_of_their_numbers",
+    ),
+    "fe usage": "tests/cli/test_usage.py::test_each_day_of_a_period_is_there",
+    **dict.fromkeys(
+        ("fe webhook reveal", "fe webhook recoveries"),
+        "tests/cli/test_webhooks.py::test_a_secret_is_shown_again_and_recoveries_are_listed",
+    ),
     **dict.fromkeys(("fe person create", "fe person list", "fe person role", "fe person remove"), _PEOPLE),
     **dict.fromkeys(("fe person disable", "fe person enable", "fe person operator"), _SHUT_OUT),
     **dict.fromkeys(("fe person invite", "fe person reset"), _LINKS),

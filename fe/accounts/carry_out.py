@@ -11,7 +11,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from fe.accounts import changes
+from fe.accounts import noted
+from fe.accounts.noted import Actor
 from fe.accounts.provision import ProvisioningRefused
 from fe.accounts.second_person import action_of, shown_terms
 from fe.clock import Clock
@@ -97,7 +98,8 @@ async def _disable(conn: Conn, pending: PendingAction, _request: Request, now: d
     if tenant is None or tenant.disabled_since is not None:
         return {"failed": "it is disabled already"}
     try:
-        await changes.disable_tenant(conn, tenant, action_of(pending, now))
+        by = Actor(pending.asked_by, now, pending.asked_through)
+        await noted.disable_tenant(conn, by, tenant, action_of(pending, now))
     except ProvisioningRefused as refused:
         return {"failed": str(refused)}
     return {"disabled": True}

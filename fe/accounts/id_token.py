@@ -19,11 +19,11 @@ _LONGEST_SUBJECT: Final = 255
 _SKEW: Final = 60
 
 
-class NotBelieved(Exception):
+class BadIdToken(Exception):
     """The ID token proves nothing; the message says why, and nothing of what is in it."""
 
 
-class UnknownSigner(NotBelieved):
+class UnknownSigner(BadIdToken):
     """It names a key that is not among the provider's: perhaps a new one."""
 
 
@@ -60,29 +60,29 @@ def read_keys(found: dict[str, Any]) -> list[RSAKey | ECKey] | None:
 def read_id_token(
     token: str, keys: list[RSAKey | ECKey], issuer: str, client_id: str, nonce: str, now: datetime
 ) -> Subject:
-    """Read an ID token. Raises NotBelieved, and UnknownSigner where other keys may help."""
+    """Read an ID token. Raises BadIdToken, and UnknownSigner where other keys may help."""
     claims = _verified(token, keys)
     moment = now.timestamp()
     if claims.get("iss") != issuer:
-        raise NotBelieved("another issuer's")
+        raise BadIdToken("another issuer's")
     audience = claims.get("aud")
     audiences = [audience] if isinstance(audience, str) else audience
     if not isinstance(audiences, list) or client_id not in audiences:
-        raise NotBelieved("for another audience")
+        raise BadIdToken("for another audience")
     party = claims.get("azp")
     if (len(audiences) > 1 or party is not None) and party != client_id:
-        raise NotBelieved("for another party")
+        raise BadIdToken("for another party")
     expires, issued = _number(claims.get("exp")), _number(claims.get("iat"))
     if expires is None or moment >= expires + _SKEW:
-        raise NotBelieved("expired")
+        raise BadIdToken("expired")
     if issued is None or issued > moment + _SKEW:
-        raise NotBelieved("of the future")
+        raise BadIdToken("of the future")
     given = claims.get("nonce")
     if not isinstance(given, str) or not secrets.compare_digest(given.encode("utf-8", "replace"), nonce.encode()):
-        raise NotBelieved("of another login")
+        raise BadIdToken("of another login")
     subject = claims.get("sub")
     if not isinstance(subject, str) or not 0 < len(subject) <= _LONGEST_SUBJECT or not subject.isprintable():
-        raise NotBelieved("without a subject")
+        raise BadIdToken("without a subject")
     email, name = claims.get("email"), claims.get("name")
     is_verified = claims.get("email_verified") is True and isinstance(email, str)
     return Subject(
@@ -95,13 +95,13 @@ def read_id_token(
 
 
 def _verified(token: str, keys: list[RSAKey | ECKey]) -> dict[str, Any]:
-    """The claims of a token that one of the keys signed. Raises NotBelieved."""
+    """The claims of a token that one of the keys signed. Raises BadIdToken."""
     if len(token) > _LONGEST:
-        raise NotBelieved("too long")
+        raise BadIdToken("too long")
     try:
         kid = jws.extract_compact(token.encode()).headers().get("kid")
         if kid is None and len(keys) > 1:
-            raise NotBelieved("signed by nobody knows which key")
+            raise BadIdToken("signed by nobody knows which key")
         key = keys[0] if kid is None else KeySet([key for key in keys if key.kid == kid])
         if isinstance(key, KeySet) and not key.keys:
             raise UnknownSigner("signed by an unknown key")
@@ -109,7 +109,7 @@ def _verified(token: str, keys: list[RSAKey | ECKey]) -> dict[str, Any]:
     except InvalidKeyIdError:
         raise UnknownSigner("signed by an unknown key") from None
     except (JoseError, ValueError, TypeError, RecursionError) as error:
-        raise NotBelieved(f"not a signed token of ours ({type(error).__name__})") from error
+        raise BadIdToken(f"not a signed token of ours ({type(error).__name__})") from error
 
 
 def _number(value: Any) -> float | None:

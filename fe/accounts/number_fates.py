@@ -19,7 +19,7 @@ from fe.store.sequences import Sequence
 #: From how many days the current rate is made.
 RATE_DAYS = 30
 #: The most numbers that are looked at in one go.
-STRETCH = 500
+STRETCH = 200
 
 
 class Fate(StrEnum):
@@ -71,7 +71,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class NumberRun:
     """Numbers in a row that fared alike. Of one number alone the submission is named; of a gap the one behind it."""
 
     first: int
@@ -87,7 +87,7 @@ class Run:
 
 async def runs(
     conn: Conn, tenant_id: TenantId, environment: Environment, sequence: Sequence, *, first: int, last: int
-) -> list[Run]:
+) -> list[NumberRun]:
     """Tell what became of the numbers from `first` to `last`; those that are still to be given are left out."""
     last = min(last, first + STRETCH - 1)
     found = await fates.taken(conn, tenant_id, environment, sequence.prefix, first=first, last=last)
@@ -101,30 +101,30 @@ async def runs(
         conn, tenant_id, [gap.submission_id for gap in gaps if gap.submission_id]
     )
     named = [replace(gap, fate=Fate.PASSED_OVER) if gap.submission_id in brought else gap for gap in gaps]
-    taken = [Run(one.number, one.number, _fate(one), one.submission_id) for one in found]
+    taken = [NumberRun(one.number, one.number, _fate(one), one.submission_id) for one in found]
     return joined(sorted([*taken, *named], key=lambda run: run.first))
 
 
-def _gaps(found: Many[TakenNumber], follower: TakenNumber | None, *, first: int, end: int) -> Iterator[Run]:
+def _gaps(found: Many[TakenNumber], follower: TakenNumber | None, *, first: int, end: int) -> Iterator[NumberRun]:
     """The numbers before `end` that nobody has, each run with the submission that came behind it."""
     expected = first
     for one in found:
         if expected < one.number and expected <= end:
-            yield Run(expected, one.number - 1, Fate.SKIPPED, one.submission_id)
+            yield NumberRun(expected, one.number - 1, Fate.SKIPPED, one.submission_id)
         expected = one.number + 1
     if expected <= end:
-        yield Run(expected, end, Fate.SKIPPED, None if follower is None else follower.submission_id)
+        yield NumberRun(expected, end, Fate.SKIPPED, None if follower is None else follower.submission_id)
 
 
-def joined(ordered: Many[Run]) -> list[Run]:
+def joined(ordered: Many[NumberRun]) -> list[NumberRun]:
     """Put runs together that follow each other and fared alike; of gaps those before the same submission."""
-    together: list[Run] = []
+    together: list[NumberRun] = []
     for one in ordered:
         before = together[-1] if together else None
         if before is None or one.fate is not before.fate or one.first != before.last + 1:
             together.append(one)
         elif not one.fate.is_gap:
-            together[-1] = Run(before.first, one.last, one.fate)
+            together[-1] = NumberRun(before.first, one.last, one.fate)
         elif one.submission_id == before.submission_id:
             together[-1] = replace(before, last=one.last)
         else:

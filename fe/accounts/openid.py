@@ -19,7 +19,7 @@ import trio
 from authlib.oauth2.client import OAuth2Client
 from authlib.oauth2.rfc6749.parameters import prepare_token_request
 
-from fe.accounts.id_token import NotBelieved, Subject, UnknownSigner, read_id_token, read_keys
+from fe.accounts.id_token import BadIdToken, Subject, UnknownSigner, read_id_token, read_keys
 from fe.config import is_loopback
 from fe.ecf.texts import LocalizedError, Text
 from fe.tls import default_tls
@@ -119,7 +119,7 @@ class OpenId:
             except UnknownSigner:
                 keys = await self._signers(metadata, anew=True)
                 return read_id_token(token, keys, self.issuer, self.client_id, nonce, now)
-        except NotBelieved as error:
+        except BadIdToken as error:
             raise self._refused(str(error)) from error
 
     async def _exchange(self, metadata: dict[str, Any], code: str, state: str) -> str:

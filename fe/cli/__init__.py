@@ -44,6 +44,7 @@ COMMANDS = {
     "rates": ("fe.cli.rates:rates", "Set and list the rates of additional taxes, which change every quarter."),
     "billing": ("fe.cli.billing:billing", "Bill tenants: prices, months, charges."),
     "outbox": ("fe.cli.outbox:outbox", "See what waits or gave up; replay it, give it up, pause, resume."),
+    "approval": ("fe.cli.approval:approval", "See what waits for a second operator; approve or refuse it."),
     "evidence": ("fe.cli.evidence:evidence", "Export what happened to a submission, and prove it unchanged."),
     "audit": ("fe.cli.audit:audit", "Export what was done to the installation, and prove it unchanged."),
     "vault": ("fe.cli.vault:vault", "Rotate the key-encryption key."),
@@ -67,6 +68,7 @@ Exit codes:
   8  the API cannot be reached, or is too busy
   9  there is no verdict yet
   10 the API knows nothing of that name
+  11 it is asked for, and waits for a second operator
 """
 
 

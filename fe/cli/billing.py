@@ -2,14 +2,17 @@
 
 import re
 import signal
+from collections.abc import Callable
 from datetime import date
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 import click
 import trio
 
-from fe.accounts import provision
+from fe.accounts import provision, second_person
+from fe.cli.approval import ask_for
 from fe.cli.dead_letter_options import by_option, given, words
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, moment, show, show_all, tell
@@ -26,6 +29,7 @@ from fe.store import billing as store
 from fe.store import charges
 from fe.store.billing import Account, Month, PricingTier
 from fe.store.charges import ChargeRecord
+from fe.store.pending_actions import Kind
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue.audit import OperatorAction, record
 
@@ -105,7 +109,10 @@ def enable(
             at=system_clock(),
         )
 
-    _change(tenant_name, change, _action(by_whom, reason), "billing enable", as_json=as_json)
+    terms = partial(
+        second_person.terms_request, price=price, currency=currency, tier=tier or "standard", subscription=subscription
+    )
+    _change(tenant_name, change, _action(by_whom, reason), "billing enable", terms, as_json=as_json)
 
 
 @billing.command()
@@ -148,7 +155,8 @@ def price(
             conn, tenant_id, unit_price=price, currency=currency, pricing_tier=tier, at=system_clock()
         )
 
-    _change(tenant_name, change, _action(by_whom, reason), "billing price", as_json=as_json)
+    terms = partial(second_person.terms_request, price=price, currency=currency, tier=tier)
+    _change(tenant_name, change, _action(by_whom, reason), "billing price", terms, as_json=as_json)
 
 
 @billing.command("show")
@@ -298,7 +306,18 @@ async def _account(conn: Conn, tenant_id: TenantId, tenant_name: str) -> Account
     return found
 
 
-def _change(tenant_name: str, change: Any, action: OperatorAction, name: str, *, as_json: bool) -> None:
+def _change(
+    tenant_name: str,
+    change: Any,
+    action: OperatorAction,
+    name: Kind | Literal["billing disable"],
+    terms: Callable[[Account | None], dict[str, Any]] | None = None,
+    *,
+    as_json: bool,
+) -> None:
+    """Change what is billed, or ask a second operator to agree to `terms` where the installation wants that."""
+    settings = settings_with_database()
+
     async def task(conn: Conn) -> Account:
         tenant = await provision.find_tenant(conn, tenant_name)
         await change(conn, tenant.tenant_id)
@@ -307,9 +326,12 @@ def _change(tenant_name: str, change: Any, action: OperatorAction, name: str, *,
         return account
 
     async def work(db: Database) -> Account:
+        if terms is not None and name != "billing disable" and settings.portal_second_person:
+            tenant = await db.run(provision.find_tenant, tenant_name)
+            await ask_for(db, name, terms(await db.run(store.account, tenant.tenant_id)), action, tenant)
         return await db.transact(task)
 
-    show(_record(with_database(settings_with_database(), work)), as_json=as_json)
+    show(_record(with_database(settings, work)), as_json=as_json)
 
 
 def _record(found: Account) -> dict[str, Any]:

@@ -16,6 +16,8 @@ OK, FAILED, USAGE, CONFIGURATION, NO_DATABASE, NO_AUTHORITY = range(6)
 STOPPED, FAILED_AGAIN = 6, 7
 #: Of commands that call the API: it did not answer; there is no verdict yet; nothing goes by that name.
 AWAY, NO_VERDICT, NOT_THERE = 8, 9, 10
+#: Of what takes two operators: it is asked for, and not done.
+WAITS_FOR_APPROVAL = 11
 #: What a shell reports of a program that an interrupt ended.
 INTERRUPTED = 130
 
@@ -101,6 +103,7 @@ KNOWN_LATER = (
     ("fe.accounts.people", "PersonRefused", FAILED),
     ("fe.accounts.sequences", "BadSequence", FAILED),
     ("fe.accounts.sequences", "NumberSent", FAILED),
+    ("fe.accounts.second_person", "ApprovalRefused", FAILED),
     ("fe.webhooks.accounts", "WebhookRefused", FAILED),
     ("fe.ecf.certificate", "CertificateError", FAILED),
     ("fe.authority.errors", "AuthorityError", NO_AUTHORITY),

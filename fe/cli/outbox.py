@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from fe.accounts import provision
-from fe.cli.dead_letter_options import audited, chosen, filters, find, given, member_option, words
+from fe.accounts import provision, second_person
+from fe.cli.approval import ask_for
+from fe.cli.dead_letter_options import act, audited, chosen, filters, find, given, member_option, words
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, moment, show, show_all, tell
 from fe.cli.replay import replay
@@ -200,15 +201,20 @@ def discard(
         raise click.UsageError("say which ones: at least one filter, --id at best")
     because = None if dry_run else given(reason)
 
+    settings = settings_with_database()
+
     async def work(db: Database) -> list[dict[str, Any]]:
         found = await find(db, limit, **which)
         if because is None:
             return [_row(dead_letter) for dead_letter in found]
+        if second_person.is_bulk(len(found), settings.portal_second_person):
+            request = second_person.discard_request(second_person.frozen(found), note)
+            await ask_for(db, "discard", request, act(by_whom, because))
         give_up = partial(dead_letters.discard, note=note)
         done = await act_on_each(db, found, give_up, by_whom, because, clock=system_clock)
         return [{"taxLogId": str(subject), "numberFate": fate} for subject, fate in done.items() if fate]
 
-    show_all(with_database(settings_with_database(), work), as_json=as_json, none="there are no such dead letters")
+    show_all(with_database(settings, work), as_json=as_json, none="there are no such dead letters")
 
 
 @outbox.command()

@@ -5,7 +5,9 @@ from typing import Any
 
 import click
 
-from fe.cli.dead_letter_options import audited, filters, find, given
+from fe.accounts import second_person
+from fe.cli.approval import ask_for
+from fe.cli.dead_letter_options import act, audited, filters, find, given
 from fe.cli.failures import FAILED_AGAIN, STOPPED, Failure
 from fe.cli.printing import json_option, moment, show, show_all
 from fe.cli.session import settings_with_database, with_database
@@ -80,6 +82,8 @@ def replay(
     if ask:
         raise click.UsageError("--ask goes with --dry-run: a replay asks by itself where it has to")
 
+    settings = settings_with_database()
+
     async def work(db: Database) -> tuple[ReplayPlanId, Run]:
         name = plan_id or ReplayPlanId(f"replay-{new_id(system_clock()).hex[:12]}")
         plan = await db.run(replay_plans.find, name)
@@ -87,6 +91,15 @@ def replay(
             if go_on:
                 raise Failure(f"there is no plan {name} yet: --go-on is for one that stopped")
             found = await find(db, limit, **which)
+            if second_person.is_bulk(len(found), settings.portal_second_person):
+                request = second_person.replay_request(
+                    second_person.frozen(found),
+                    name,
+                    canary=canary,
+                    per_second=Decimal(str(per_second)),
+                    stop_on_failure=stop_on_failure,
+                )
+                await ask_for(db, "replay", request, act(by_whom, reason))
             plan = await _write_down(
                 db,
                 found,
@@ -103,7 +116,7 @@ def replay(
         run = await replays.run_plan(db, plan, by_whom, clock=system_clock, go_on=go_on, wait=wait, tell=teller.tell)
         return name, run
 
-    name, run = with_database(settings_with_database(), work)
+    name, run = with_database(settings, work)
     show(
         {
             "plan": name,

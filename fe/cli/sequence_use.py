@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from fe.accounts import number_fates, provision
-from fe.accounts.number_fates import STRETCH, Outlook, Run
+from fe.accounts.number_fates import STRETCH, NumberRun, Outlook
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, show_all
 from fe.cli.session import environment_option, settings_with_database, tenant_option, with_database
@@ -47,7 +47,7 @@ def fates(
 ) -> None:
     """Tell what became of the numbers of PREFIX: each run of them, gaps with their reason."""
 
-    async def task(conn: Conn) -> list[Run]:
+    async def task(conn: Conn) -> list[NumberRun]:
         owner = await provision.find_tenant(conn, tenant_name)
         found = {one.prefix: one for one in await sequences.listed(conn, owner.tenant_id, environment)}
         if prefix not in found:
@@ -55,13 +55,13 @@ def fates(
         sequence = found[prefix]
         upto = sequence.current_number - 1 if last is None else min(last, sequence.max_number)
         begin = max(sequence.min_number, upto - STRETCH + 1 if first is None else first)
-        told: list[Run] = []
+        told: list[NumberRun] = []
         for low in range(begin, upto + 1, STRETCH):
             high = min(low + STRETCH - 1, upto)
             told += await number_fates.runs(conn, owner.tenant_id, environment, sequence, first=low, last=high)
         return number_fates.joined(told)
 
-    async def work(db: Database) -> list[Run]:
+    async def work(db: Database) -> list[NumberRun]:
         return await db.run(task)
 
     told = with_database(settings_with_database(), work)
@@ -82,7 +82,7 @@ def _outlook(one: Outlook) -> dict[str, Any]:
     }
 
 
-def _run(one: Run) -> dict[str, Any]:
+def _run(one: NumberRun) -> dict[str, Any]:
     return {
         "first": str(one.first),
         "last": str(one.last),

@@ -35,10 +35,10 @@ def vault() -> None:
 def rewrap(dry_run: bool, batch: int, as_json: bool) -> None:
     """Wrap all that is encrypted under the first of its keys, so that those behind it can be taken out.
 
-    Certificates are under FE_KEK, secrets and headers of webhooks under FE_WEBHOOK_KEYS, where that is set. Each one is
-    a transaction of its own: this may be stopped anywhere and run again, and the service goes on working. All its
-    processes have to know the first key already. The login needs the rights of the actors, and some that they do not
-    have: UPDATE of what is encrypted (ops/runbooks/rotate-secrets.md).
+    Certificates and the seeds of second factors are under FE_KEK, secrets and headers of webhooks under
+    FE_WEBHOOK_KEYS, where that is set. Each one is a transaction of its own: this may be stopped anywhere and run
+    again, and the service goes on working. All its processes have to know the first key already. The login needs the
+    rights of the actors, and some that they do not have: UPDATE of what is encrypted (ops/runbooks/rotate-secrets.md).
     """
     settings = settings_with_database(as_it_is=True)
     assert settings.database_url is not None

@@ -19,7 +19,7 @@ class BadPeriod(LocalizedError):
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class UsagePeriod:
     """Whole UTC days, both ends included; the last is over."""
 
     first: date
@@ -31,7 +31,7 @@ class Period:
         return [self.first + timedelta(days=n) for n in range((self.last - self.first).days + 1)]
 
 
-def period(first: date | None, last: date | None, now: datetime) -> Period:
+def period(first: date | None, last: date | None, now: datetime) -> UsagePeriod:
     """Make a period of what was asked for: by default the thirty days that end yesterday. Raises BadPeriod."""
     yesterday = now.astimezone(UTC).date() - timedelta(days=1)
     until = yesterday if last is None else min(last, yesterday)
@@ -45,10 +45,10 @@ def period(first: date | None, last: date | None, now: datetime) -> Period:
         )
     if (until - since).days >= DAYS_MAX:
         raise BadPeriod(Text(f"a period has at most {DAYS_MAX} days", f"un período tiene como máximo {DAYS_MAX} días"))
-    return Period(since, until)
+    return UsagePeriod(since, until)
 
 
-async def days(conn: Conn, tenant_id: TenantId, environment: Environment, chosen: Period) -> list[UsageDay]:
+async def days(conn: Conn, tenant_id: TenantId, environment: Environment, chosen: UsagePeriod) -> list[UsageDay]:
     """List each day of a period in an environment; one without anything is there with zeros."""
     since = datetime.combine(chosen.first, time.min, UTC)
     until = datetime.combine(chosen.last, time.min, UTC) + timedelta(days=1)

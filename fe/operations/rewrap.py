@@ -9,10 +9,11 @@ from fe.identifiers import TenantId
 from fe.store import rewrapping
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import RoleRefused
-from fe.store.rewrapping import CERTIFICATES, WEBHOOK_HEADERS, WEBHOOK_SECRETS, EncryptedColumns, EncryptedRow
+from fe.store.rewrapping import CERTIFICATES, SEEDS, WEBHOOK_HEADERS, WEBHOOK_SECRETS, EncryptedColumns, EncryptedRow
 from fe.vault import (
     P12_PURPOSE,
     PASSPHRASE_PURPOSE,
+    TOTP_PURPOSE,
     WEBHOOK_HEADERS_PURPOSE,
     WEBHOOK_SECRET_PURPOSE,
     Belongs,
@@ -32,7 +33,10 @@ class Encrypted:
 
 
 #: Under FE_KEK, and under FE_WEBHOOK_KEYS.
-OF_CERTIFICATES = (Encrypted("certificates", CERTIFICATES, (P12_PURPOSE, PASSPHRASE_PURPOSE)),)
+OF_CERTIFICATES = (
+    Encrypted("certificates", CERTIFICATES, (P12_PURPOSE, PASSPHRASE_PURPOSE)),
+    Encrypted("second factors", SEEDS, (TOTP_PURPOSE,)),
+)
 OF_WEBHOOKS = (
     Encrypted("webhook secrets", WEBHOOK_SECRETS, (WEBHOOK_SECRET_PURPOSE,)),
     Encrypted("webhook headers", WEBHOOK_HEADERS, (WEBHOOK_HEADERS_PURPOSE,)),

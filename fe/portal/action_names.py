@@ -14,6 +14,7 @@ from fe.ecf.texts import Text
 from fe.ecf.words import WORDS
 
 _ACTIONS = {
+    "receipt issued": "comprobante emitido",
     "company created": "empresa creada",
     "company changed": "datos de la empresa cambiados",
     "company disabled": "empresa desactivada",

@@ -25,7 +25,7 @@ from fe.http.server.admission import Admission
 from fe.http.server.come_again import ComeAgain
 from fe.http.server.fast_path import FastPath
 from fe.portal.access import let_in
-from fe.portal.cookies import set_cookie
+from fe.portal.cookies import ENVIRONMENT, remember_environment, set_cookie
 from fe.portal.deps import Portal
 from fe.portal.page_types import Page
 from fe.portal.pages import every_page
@@ -90,6 +90,7 @@ class PortalApp:
             if page.method == "POST":
                 await self._read_form(page, visit)
             stopped = await let_in(page, visit)
+            remember_environment(visit, _cookie(ENVIRONMENT))
             return stopped or await page.handler(visit)
         except Refused as refused:
             return visit.page("refused.html", refused.status, message=refused.message)

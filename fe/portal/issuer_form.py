@@ -54,10 +54,13 @@ def issuer_fields() -> tuple[IssuerField, ...]:
 def _field(element: Described) -> IssuerField:
     leaf = element if element.simple is not None else element.children[0]
     assert leaf.simple is not None
-    said = words_of(Root.ECF, leaf.path)
+    said = words_of(Root.ECF, element.path)
+    label = Text(said.en.rstrip("."), said.es.rstrip("."))
+    if leaf.simple.codes:  # nobody types the code that the words go on about
+        label = Text(label.en.partition(",")[0], label.es.partition(",")[0])
     return IssuerField(
         name=leaf.name,
-        label=Text(said.en.rstrip("."), said.es.rstrip(".")),
+        label=label,
         expected=Text(leaf.simple.expected, leaf.simple.expected_es),
         required=element.required,
         many=leaf.many,

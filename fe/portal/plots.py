@@ -18,6 +18,33 @@ _MOST_LABELS = 10
 _LETTER = 6.6
 _SHADES = (0.9, 0.6, 0.35, 0.2)
 
+_SHAPES = {
+    "bar": Markup(
+        '<rect x="{}" y="{}" width="{}" height="{}" class="s{}" fill="currentColor" fill-opacity="{}">'
+        "<title>{}</title></rect>"
+    ),
+    "dot": Markup('<circle cx="{}" cy="{}" r="2.5" class="s{}" fill="currentColor"/>'),
+    "line": Markup(
+        '<polyline points="{}" class="l{}" fill="none" stroke="currentColor" stroke-width="2" '
+        'stroke-linejoin="round" stroke-dasharray="{}"/>'
+    ),
+    "plot": Markup(
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" '
+        'aria-labelledby="{name}-t {name}-d" font-family="system-ui,sans-serif" font-size="12" '
+        'fill="currentColor"><title id="{name}-t">{title}</title><desc id="{name}-d">{text}</desc>'
+        "{legend}{grid}{inside}{labels}</svg>"
+    ),
+    "key": Markup(
+        '<rect x="{}" y="8" width="12" height="12" class="s{}" fill="currentColor" fill-opacity="{}"/>'
+        '<text x="{}" y="18" class="axis">{}</text>'
+    ),
+    "label": Markup('<text x="{}" y="{}" text-anchor="middle" class="axis">{}</text>'),
+    "tick": Markup(
+        '<line x1="{}" x2="{}" y1="{}" y2="{}" class="grid" stroke="currentColor" stroke-opacity="0.18"/>'
+        '<text x="{}" y="{}" text-anchor="end" dominant-baseline="middle" class="axis">{}</text>'
+    ),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Series:
@@ -58,10 +85,7 @@ class Plot:
             if not value:
                 continue
             top, bottom = scale.y(below + value), scale.y(below)
-            drawn += Markup(
-                '<rect x="{}" y="{}" width="{}" height="{}" class="s{}" fill="currentColor" fill-opacity="{}">'
-                "<title>{}</title></rect>"
-            ).format(
+            drawn += _SHAPES["bar"].format(
                 _short(scale.x(at) - scale.bar / 2),
                 _short(top),
                 _short(scale.bar),
@@ -84,23 +108,13 @@ class Plot:
         for points in pieces:
             if len(points) == 1:
                 x, _, y = points[0].partition(",")
-                drawn += Markup('<circle cx="{}" cy="{}" r="2.5" class="s{}" fill="currentColor"/>').format(
-                    x, y, number + 1
-                )
+                drawn += _SHAPES["dot"].format(x, y, number + 1)
             elif points:
-                drawn += Markup(
-                    '<polyline points="{}" class="l{}" fill="none" stroke="currentColor" stroke-width="2" '
-                    'stroke-linejoin="round" stroke-dasharray="{}"/>'
-                ).format(" ".join(points), number + 1, "none" if number == 0 else "6 4")
+                drawn += _SHAPES["line"].format(" ".join(points), number + 1, "none" if number == 0 else "6 4")
         return drawn
 
     def _drawn(self, scale: "_Scale", inside: Markup) -> Markup:
-        return Markup(
-            '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" '
-            'aria-labelledby="{name}-t {name}-d" font-family="system-ui,sans-serif" font-size="12" '
-            'fill="currentColor"><title id="{name}-t">{title}</title><desc id="{name}-d">{text}</desc>'
-            "{legend}{grid}{inside}{labels}</svg>"
-        ).format(
+        return _SHAPES["plot"].format(
             w=_WIDTH,
             h=_HEIGHT,
             name=self.name,
@@ -115,10 +129,7 @@ class Plot:
     def _legend(self) -> Markup:
         drawn, x = Markup(""), float(_LEFT)
         for number, one in enumerate(self.series):
-            drawn += Markup(
-                '<rect x="{}" y="8" width="12" height="12" class="s{}" fill="currentColor" fill-opacity="{}"/>'
-                '<text x="{}" y="18" class="axis">{}</text>'
-            ).format(_short(x), number + 1, _shade(number), _short(x + 17), one.name)
+            drawn += _SHAPES["key"].format(_short(x), number + 1, _shade(number), _short(x + 17), one.name)
             x += 17 + len(one.name) * _LETTER + 16
         return drawn
 
@@ -129,9 +140,7 @@ class Plot:
         step = max(1, math.ceil(len(self.labels) / room))
         drawn = Markup("")
         for at in range(len(self.labels) - 1, -1, -step):
-            drawn += Markup('<text x="{}" y="{}" text-anchor="middle" class="axis">{}</text>').format(
-                _short(scale.x(at)), _HEIGHT - _BOTTOM + 20, self.labels[at]
-            )
+            drawn += _SHAPES["label"].format(_short(scale.x(at)), _HEIGHT - _BOTTOM + 20, self.labels[at])
         return drawn
 
 
@@ -155,10 +164,7 @@ class _Scale:
         drawn = Markup("")
         for tick in range(round(self.top / self.step) + 1):
             y = _short(self.y(tick * self.step))
-            drawn += Markup(
-                '<line x1="{}" x2="{}" y1="{}" y2="{}" class="grid" stroke="currentColor" stroke-opacity="0.18"/>'
-                '<text x="{}" y="{}" text-anchor="end" dominant-baseline="middle" class="axis">{}</text>'
-            ).format(_LEFT, _WIDTH - _RIGHT, y, y, _LEFT - 8, y, _figure(tick * self.step))
+            drawn += _SHAPES["tick"].format(_LEFT, _WIDTH - _RIGHT, y, y, _LEFT - 8, y, _figure(tick * self.step))
         return drawn
 
 

@@ -17,7 +17,12 @@ from fe.ecf.dates import ZONE
 from fe.ecf.texts import Language, Text
 from fe.portal.forms import digest
 
-_STATIC = ("portal.css", "portal.js", "receipt.js")
+_STATIC = ("portal.css", "portal.js", "portal.svg", "receipt.js")
+_CONTENT_TYPES = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml; charset=utf-8",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,7 @@ class Asset:
     @property
     def content_type(self) -> str:
         """What it is."""
-        return "text/css; charset=utf-8" if self.name.endswith(".css") else "text/javascript; charset=utf-8"
+        return _CONTENT_TYPES[self.name.rpartition(".")[2]]
 
 
 class Renderer:

@@ -98,6 +98,8 @@ class Visit:
     session: Session | None = None
     #: Set for pages whose address has `<company>` in it.
     of_company: Company | None = None
+    #: Which environment the navigation leads to from pages that are of none: the one that was looked at last.
+    remembered_environment: str = Environment.ECF
     #: What the answer sets beside its own headers.
     headers: list[tuple[str, str]] = field(default_factory=list)
 
@@ -125,11 +127,6 @@ class Visit:
             return Environment(self.params["environment"])
         except ValueError:
             raise not_found() from None
-
-    @property
-    def remembered_environment(self) -> str:
-        """Which environment the navigation leads to from pages that are of none."""
-        return Environment.ECF
 
     @property
     def now(self) -> datetime:

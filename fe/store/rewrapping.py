@@ -1,6 +1,7 @@
 """What is encrypted at rest, for whoever moves it to another key: all of it, in order, and each replaced by itself.
 
-Three tables have such columns: certificates, the secrets of webhooks, and the headers of their endpoints.
+Four tables have such columns: certificates, the seeds of people's second factors (who are of no tenant: 0), the secrets
+of webhooks, and the headers of their endpoints.
 """
 
 from collections.abc import Sequence
@@ -88,6 +89,25 @@ _HEADERS_REPLACE = """
      WHERE tenant_id = %(tenant)s AND endpoint_id = %(row)s AND ARRAY[headers] = %(before)s::bytea[]
 """
 
+# Where nobody has one no right is needed: a login that rewrapped certificates before goes on doing so.
+_SEEDS_ALLOWED = """
+    SELECT has_column_privilege('people', 'totp_secret', 'SELECT')
+           AND (has_column_privilege('people', 'totp_secret', 'UPDATE') OR NOT %(write)s
+                OR NOT EXISTS (SELECT FROM people AS p WHERE p.totp_secret IS NOT NULL))
+"""
+_SEEDS_AFTER = """
+    SELECT 0::bigint AS tenant_id, person_id AS row_id, ARRAY[totp_secret] AS values
+      FROM people
+     WHERE (0, person_id) > (%(tenant)s, %(row)s) AND totp_secret IS NOT NULL
+     ORDER BY person_id
+     LIMIT %(limit)s
+"""
+_SEEDS_REPLACE = """
+    UPDATE people SET totp_secret = (%(after)s::bytea[])[1]
+     WHERE 0 = %(tenant)s AND person_id = %(row)s AND ARRAY[totp_secret] = %(before)s::bytea[]
+"""
+
+SEEDS = EncryptedColumns(_SEEDS_ALLOWED, _SEEDS_AFTER, _SEEDS_REPLACE)
 CERTIFICATES = EncryptedColumns(_CERTIFICATES_ALLOWED, _CERTIFICATES_AFTER, _CERTIFICATES_REPLACE)
 WEBHOOK_SECRETS = EncryptedColumns(_SECRETS_ALLOWED, _SECRETS_AFTER, _SECRETS_REPLACE)
 WEBHOOK_HEADERS = EncryptedColumns(_HEADERS_ALLOWED, _HEADERS_AFTER, _HEADERS_REPLACE)

@@ -191,7 +191,7 @@ LIFE = (
     "certificate list --tenant Ozama",
     "certificate choice --tenant Ozama",
     "sequence put E31 --tenant Ozama --environment ecf --expires 2028-12-31",
-    "sequence set E31 --tenant Ozama --environment ecf --inactive",
+    "sequence set E31 --tenant Ozama --environment ecf --inactive --next 5",
     "sequence list --tenant Ozama --environment ecf",
     "sequence outlook --tenant Ozama --environment ecf",
     "sequence fates E31 --tenant Ozama --environment ecf",

@@ -22,7 +22,8 @@ def test_a_key_s_secret_is_shown_once_and_only_its_hash_is_kept(fe: Fe, tenant: 
     assert made["apiSecret"] not in row[1]
     listed = fe("key", "list", "--tenant", tenant, "--json")
     assert made["apiSecret"] not in listed.out
-    assert listed.json == [{name: value for name, value in made.items() if name != "apiSecret"}]
+    shown = {name: value for name, value in made.items() if name != "apiSecret"}
+    assert listed.json == [{**shown, "lastUsedAt": None}]
 
 
 def test_a_key_gets_the_scopes_and_the_end_it_is_given(fe: Fe, tenant: str) -> None:

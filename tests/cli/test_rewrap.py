@@ -13,6 +13,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from fe.accounts import totp
+from fe.identifiers import PersonId
 from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Tampered, UnknownKek, Vault
 from fe.webhooks.secrets import WebhookVault
 from tests.cli.in_process import FeHere
@@ -209,6 +211,27 @@ def test_the_login_of_the_actors_needs_a_right_for_the_occasion_and_nobody_is_to
     assert opened(fe.dsn, NEW) == 2
 
 
+def test_the_seeds_of_second_factors_move_with_certificates(fe: Fe) -> None:
+    fe("person", "create", "ana@ozama.do", "--name", "Ana")
+    seed = b"twenty bytes of seed"
+    with psycopg.connect(fe.dsn) as conn:
+        row = conn.execute("SELECT person_id FROM people").fetchone()
+        assert row is not None
+        person_id = PersonId(row[0])
+        conn.execute("UPDATE people SET totp_secret = %s", [totp.encrypt_seed(vault(OLD), person_id, seed)])
+
+    done = fe("vault", "rewrap", "--json", kek=f"{NEW},{OLD}").json
+
+    assert [(one["what"], one["found"], one["rewrapped"]) for one in done] == [
+        ("certificates", 0, 0),
+        ("second factors", 1, 1),
+    ]
+    with psycopg.connect(fe.dsn) as conn:
+        row = conn.execute("SELECT totp_secret FROM people").fetchone()
+        assert row is not None
+    assert totp.decrypt_seed(vault(NEW), person_id, row[0]) == seed
+
+
 # --- webhooks ---------------------------------------------------------------------------------------------------------
 
 
@@ -268,15 +291,17 @@ def test_secrets_and_headers_of_webhooks_move_under_the_first_of_their_own_keys(
 
     assert told(looked) == [
         ("certificates", 1, 0, 1, 0),
+        ("second factors", 0, 0, 0, 0),
         ("webhook secrets", 3, 1, 2, 0),
         ("webhook headers", 2, 1, 1, 0),
     ]
     assert told(done) == [
         ("certificates", 1, 0, 1, 1),
+        ("second factors", 0, 0, 0, 0),
         ("webhook secrets", 3, 1, 2, 2),
         ("webhook headers", 2, 1, 1, 1),
     ]
-    assert [each[3] for each in told(again)] == [0, 0, 0]
+    assert [each[3] for each in told(again)] == [0, 0, 0, 0]
     assert opened_webhooks(here.dsn, NEW_OURS) == {first, second, rotated}
 
 
@@ -330,7 +355,7 @@ def test_the_right_to_replace_what_webhooks_have_is_looked_at_before_anything_is
             conn.execute("GRANT UPDATE (secret) ON webhook_secrets TO fe_worker")
             assert "(webhook headers)" in as_login.refused("vault", "rewrap", **keys)
             conn.execute("GRANT UPDATE (headers) ON webhook_endpoints TO fe_worker")
-            assert [one["rewrapped"] for one in as_login.json("vault", "rewrap", **keys)] == [1, 1, 1]
+            assert [one["rewrapped"] for one in as_login.json("vault", "rewrap", **keys)] == [1, 0, 1, 1]
         finally:
             conn.execute(f"DROP OWNED BY {name}".encode())
             conn.execute(f"DROP ROLE {name}".encode())

@@ -173,3 +173,35 @@ def test_a_port_that_is_taken_is_said_in_one_line(fe: Fe) -> None:
         port = url.rsplit(":", 1)[1].strip("/")
 
         assert "in use" in fe.refused("webhook", "listen", "--port", port)
+
+
+def test_a_secret_is_shown_again_and_recoveries_are_listed(fe: Fe, tenant: str) -> None:
+    (fe.folder / "two.json").write_text('{"X-A": "a", "X-B": "b"}')
+    (fe.folder / "one.json").write_text('{"X-B": "other"}')
+    there = ("--url", "https://erp.example.com/x", "--json")
+    made = fe("webhook", "set", *AT, *there, "--headers", "two.json", webhook_keys=KEYS).json
+    kept = fe("webhook", "set", *AT, *there, "--headers", "one.json", "--keep-header", "X-A", webhook_keys=KEYS).json
+    shown = fe("webhook", "reveal", *AT, "--json", webhook_keys=KEYS).json
+
+    assert (kept["headers"], "secret" in kept) == (["X-A", "X-B"], False)
+    assert shown["secret"] == made["secret"]
+    refused = fe.refused(
+        "webhook", "set", *AT, *there, "--headers", "one.json", "--keep-header", "X-C", webhook_keys=KEYS
+    )
+    assert "no header 'X-C'" in refused
+
+    sent = fe("webhook", "test", *AT, "--json", webhook_keys=KEYS).json["delivery"]
+    listed = ("webhook", "deliveries", *AT, "--json")
+    assert [one["id"] for one in fe(*listed, "--event", "test", "--about", "test", "--since", "2026-01-01").json] == [
+        sent
+    ]
+    assert fe(*listed, "--until", "2026-01-01").json == []
+    assert fe(*listed, "--before", sent).json == []
+
+    asked = fe("webhook", "recover", *AT, "--since", "2026-01-01", "--json", webhook_keys=KEYS).json
+    (one,) = fe("webhook", "recoveries", "--tenant", "Ozama", "--json", webhook_keys=KEYS).json
+    assert (one["recovery"], one["since"], one["recovered"]) == (asked["recovery"], "2026-01-01T00:00:00.000Z", 0)
+
+    changes = fe("tenant", "changes", "Ozama", "--json").json
+    assert [change["action"] for change in changes][:3] == ["webhook secret shown", "webhook set", "webhook set"]
+    assert made["secret"] not in str(changes)

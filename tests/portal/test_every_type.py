@@ -37,10 +37,10 @@ TYPED: dict[EcfType, tuple[dict[str, str], str]] = {
     EcfType.CONSUMER: (
         {
             "item.NombreItem": "Ventilador",
-            "item.PrecioUnitarioItem": "3200",
+            "item.PrecioUnitarioItem": "1180",
             "Encabezado.IdDoc.IndicadorMontoGravado": "1",
         },
-        "3200.00",
+        "1180.00",
     ),
     EcfType.DEBIT_NOTE: (
         {

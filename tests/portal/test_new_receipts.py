@@ -12,17 +12,24 @@ import trio
 from fe.accounts.sequences import put
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.document import read_payload
+from fe.ecf.ids import new_id
 from fe.ecf.parse import parse_json
 from fe.http.examples import EXAMPLES, Example
-from fe.identifiers import PORTAL_KEY, TenantId
+from fe.http.quotas import Quota, Quotas
+from fe.identifiers import PORTAL_KEY, TenantId, UserId
 from fe.issuing.prepare import prepare
-from fe.portal.receipt.entry import Entry
+from fe.monitoring.metrics import Metrics
+from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.layout import layout
+from fe.store import tenants
 from fe.store.portal.people import PortalRole
+from fe.store.postgres.db import Database
+from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.submissions import Accepted, NewSubmission
 from tests.factories.companies import make_certificate
 from tests.http.front import ISSUER, make_tenant
 from tests.portal.receipt_form import ReceiptForm
-from tests.portal.running import Browser, Running
+from tests.portal.running import Browser, Running, start_portal
 
 _NOW = datetime(2026, 11, 1, tzinfo=UTC)
 HOSTILE = '<img src=x onerror=alert(1)>"\u202e=cmd()'
@@ -366,7 +373,7 @@ async def test_a_receipt_is_copied_and_a_note_made_for_it(portal: Running, owner
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one.name)
 def test_a_form_says_what_an_example_says(example: Example) -> None:
     said = parse_json(example.text.encode())["payload"]
-    entry = Entry.of(layout(EcfType(example.type)), said)
+    entry = ReceiptEntry.of(layout(EcfType(example.type)), said)
 
     of_form, of_example = (
         prepare(
@@ -388,3 +395,60 @@ def test_a_form_says_what_an_example_says(example: Example) -> None:
 
 def _value(value: Any) -> Any:
     return Decimal(str(value)) if not isinstance(value, dict) else str(value)
+
+
+async def test_a_user_of_the_company_is_chosen(portal: Running, owner: Browser, able: TenantId) -> None:
+    user_id = UserId(new_id(portal.clock()))
+    await portal.db.run(tenants.create_user, able, user_id, "sucursal@example.do", None)
+    form = await simple(owner, able)
+    form.type("as_user", str(user_id))
+
+    await form.press("issue")
+
+    assert (form.status, await submissions(portal)) == (400, [])  # that user has no certificate
+    assert form.value("as_user") == str(user_id)
+    await make_certificate(portal.db, able, user_id=user_id)
+    await form.press("issue")
+    assert len(await submissions(portal)) == 1
+
+
+async def test_a_company_that_has_had_its_quota_is_told_so(
+    nursery: trio.Nursery, db: Database, portal_db: Database, tenant: TenantId
+) -> None:
+    portal = await start_portal(nursery, db, portal_db, None, quotas=Quotas(Quota(documents_a_minute=1), Metrics()))
+    async with portal.browser(await portal.person(tenant)) as browser:
+        form = await simple(browser, tenant)
+        await form.press("check")
+        assert form.status == 200
+
+        await form.press("check")
+
+        assert (form.status, form.value("item.NombreItem")) == (429, "Mesa")
+
+
+async def test_with_the_database_away_the_form_stays_and_is_issued_once_later(
+    nursery: trio.Nursery, db: Database, portal_db: Database, tenant: TenantId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    portal = await start_portal(nursery, db, portal_db, None)
+    await make_certificate(db, tenant)
+    await db.transact(put, tenant, Environment.TESTECF, "E31", last_day=date(2028, 12, 31), now=portal.clock())
+    acceptance = portal.portal.submitting.acceptance
+    accept = acceptance.accept
+
+    async def answer_is_lost(new: NewSubmission, now: datetime) -> Accepted:
+        await accept(new, now)
+        raise DatabaseUnavailable("the link broke before the answer")
+
+    async with portal.browser(await portal.person(tenant)) as browser:
+        form = await simple(browser, tenant)
+        monkeypatch.setattr(acceptance, "accept", answer_is_lost)
+        await form.press("issue")
+        assert (form.status, form.value("item.NombreItem")) == (503, "Mesa")
+        assert "not known whether" in form.text
+        monkeypatch.undo()
+
+        await form.press("issue")
+
+        assert form.url is not None
+        assert "/submissions/" in form.url.path
+        assert len(await submissions(portal)) == 1

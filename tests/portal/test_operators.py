@@ -103,7 +103,7 @@ async def test_a_company_is_paused_and_goes_on(portal: Running, tenant: TenantId
         page = await browser.send("/operators/pauses/resume", WHY)
         assert "It goes on." in page.text
 
-    assert not await rows(portal.db, "SELECT FROM pauses")
+    assert not await rows(portal.db, "SELECT 1 AS n FROM pauses")
     done = await rows(
         portal.db, "SELECT action, by_whom, reason, tenant_id FROM operator_actions ORDER BY at, action_id"
     )

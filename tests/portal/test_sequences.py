@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from fe.accounts import sequences as flow
-from fe.accounts.number_fates import Fate, Run, runs
+from fe.accounts.number_fates import Fate, NumberRun, runs
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.ids import new_id
 from fe.identifiers import SequenceId, SubmissionId, TenantId
@@ -263,7 +263,7 @@ async def test_each_number_has_its_fate_and_each_gap_its_reason(
     assert behind[1] is None
     assert behind[34] is None
     part = await portal.db.run(runs, tenant, Environment.ECF, sequence, first=10, last=15)
-    assert part == [Run(10, 15, Fate.PASSED_OVER, brought)]
+    assert part == [NumberRun(10, 15, Fate.PASSED_OVER, brought)]
     page = await owner.get(at(tenant, "/E31"))
     assert "Gap: a receipt came with a higher number" in page.text
     assert f"/ecf/submissions/{rejected}" in page.text

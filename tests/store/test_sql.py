@@ -44,6 +44,7 @@ ACROSS_TENANTS = {
         "operations/doctor/certificates.py",
         "_CERTIFICATES",
     ): "who looks a deployment over counts those of all tenants",
+    ("store/portal/invitations.py", "_BY_TOKEN"): "whose it is, is what the link is asked for",
     ("store/evidence.py", "_SUBMISSION"): "an operator asks by id alone: which tenant's it is, is the answer",
 }
 

@@ -25,6 +25,9 @@ from fe.cli.demo.documents import (
     body_of,
 )
 from fe.cli.demo.other_side import RoundTrip, enter_in_directory, listening
+from fe.cli.demo.people import OPERATOR as OPERATOR_ADDRESS
+from fe.cli.demo.people import OWNER as OWNER_ADDRESS
+from fe.cli.demo.people import DemoPeople, look, make_people
 from fe.cli.demo.show import Count, Show, TableRow
 from fe.cli.demo.tenant import ENVIRONMENT, DemoTenant, make_buyer, make_credential, make_tenant, world_of
 from fe.cli.failures import FAILED, INTERRUPTED, OK, Failure
@@ -33,7 +36,7 @@ from fe.clock import system_clock
 from fe.ecf.certificate import Credential
 from fe.ecf.parse import MalformedXml
 from fe.ecf.signature import BadSignature, Signer, verify
-from fe.identifiers import SubmissionId
+from fe.identifiers import SubmissionId, TenantId
 from fe.store import submissions
 from fe.store.postgres.db import open_database
 from fe.store.postgres.roles import OPERATOR
@@ -69,6 +72,7 @@ class Scenario:
                     world=world_of(credential),
                     reception_roots=credential.certificate.public_bytes(Encoding.PEM),
                     settings={"FE_AUTHORITY_SIMULATED": "1"},
+                    portal=True,
                     step=self.show.step,
                 )
             )
@@ -85,12 +89,13 @@ class Scenario:
                 issuing = _Issuing(self, stack, tenant, client, credential)
                 await issuing.all()
                 await issuing.to_its_buyer()
+                people = await self._let_people_in(stack, issuing)
             except* Failure:
                 self._quote_log(stack)
                 raise
             self._conclude(trio.current_time() - began)
             if not ends:
-                self._hand_over(stack, tenant)
+                self._hand_over(stack, tenant, people)
                 try:
                     await _while_all_run(stack)
                 finally:
@@ -119,7 +124,19 @@ class Scenario:
         else:
             self.show.heading(f"All as expected, in {seconds:.0f} s.")
 
-    def _hand_over(self, stack: Stack, tenant: DemoTenant) -> None:
+    async def _let_people_in(self, stack: Stack, issuing: "_Issuing") -> DemoPeople:
+        """Make people who may look at all of it in the portal, and look as one of them."""
+        assert stack.portal_url is not None
+        self.show.heading("The portal: pages for people, over the same capabilities")
+        with self.show.step("Letting in an owner of both companies, and an operator of the installation"):
+            async with open_database(stack.dsn, max_size=2, role=OPERATOR) as db:
+                people = await make_people(db, stack.environment, issuing.tenant_ids, system_clock())
+        with self.show.step("Logging in there, and finding what was issued"):
+            path = f"/companies/{issuing.tenant_ids[0]}/{ENVIRONMENT.value}/submissions"
+            self.surprises += await look(stack.portal_url, people, path, issuing.last_number)
+        return people
+
+    def _hand_over(self, stack: Stack, tenant: DemoTenant, people: DemoPeople) -> None:
         key, secret = tenant.key.record.api_key_id, tenant.key.secret
         login = f'{{"apiKeyId":"{key}","apiSecret":"{secret}"}}'
         token = f"""curl -s '{stack.base_url}/login' -d '{login}' -H 'Content-Type: application/json' | cut -d'"' -f4"""
@@ -128,6 +145,12 @@ class Scenario:
         self.show.line(f"  reference   {stack.base_url}/docs")
         self.show.line(f"  API key     {key}  (environment {ENVIRONMENT.value})")
         self.show.line(f"  secret      {secret}")
+        self.show.line(f"  portal      {stack.portal_url}")
+        self.show.line(f"    owner     {OWNER_ADDRESS}, password {people.owner_password}")
+        self.show.line(
+            f"    operator  {OPERATOR_ADDRESS}, password {people.operator_password}, and a one-time password"
+        )
+        self.show.line(f"              of a device (or `oathtool --totp -b`) that is given {people.device_key}")
         self.show.line(f"  authority   {stack.authority['management']}  (what it has seen, and faults to order)")
         self.show.line(
             f"  fe          . {stack.environment_file}  (then `fe key list --tenant ...`, in another terminal)"
@@ -157,6 +180,9 @@ class _Issuing:
     tenant: DemoTenant
     client: Client
     credential: Credential
+    #: Both companies, once the buyer is there, the seller first; and the number of the last receipt between them.
+    tenant_ids: tuple[TenantId, ...] = ()
+    last_number: str = ""
 
     async def all(self) -> None:
         """Issue all samples, then the note that corrects the first, then the one that must be refused."""
@@ -201,8 +227,10 @@ class _Issuing:
                 await enter_in_directory(self.stack)
                 await buyer.login(made.key.record.api_key_id, made.key.secret)
                 webhook = await buyer.send("PUT", "/webhooks", {"url": f"http://127.0.0.1:{system.port}/"})
+            self.tenant_ids = (self.tenant.tenant.tenant_id, made.tenant.tenant_id)
             with show.step("The seller issues a receipt to it, and the authority accepts"):
                 outcome = await self._issue(DELIVERED)
+            self.last_number = str(outcome.record["eNCF"])
             if outcome.record["status"] != _ACCEPTED:
                 raise Failure(f"{DELIVERED.title}: {outcome.record['status']} ({outcome.words or 'without a word'})")
             other = RoundTrip(show, self.client, buyer, system, webhook["secret"])

@@ -256,4 +256,4 @@ def record(shown: EndpointView) -> dict[str, Any]:
 def _tell(shown: EndpointView, *, as_json: bool) -> None:
     show(record(shown), as_json=as_json)
     if shown.secret is not None:
-        click.echo("fe: keep the secret now: it is not shown again", err=True)
+        click.echo("fe: keep the secret now; `fe webhook reveal` shows it again", err=True)

@@ -1,4 +1,4 @@
-"""New receipts: choosing a type, filling in its form, checking and issuing it, as the API does (fe/issuing/submitting.py).
+"""New receipts: choosing a type, filling in its form, checking and issuing it, as the API does (fe/issuing).
 
 A form is one receipt: its id is part of the clientRequestId, so that it is issued once however often it is sent. What
 was typed stays in it, whatever comes back.
@@ -24,9 +24,9 @@ from fe.issuing.prepare import read
 from fe.portal.forms import digest
 from fe.portal.page_types import Needs, Page
 from fe.portal.receipt import messages
-from fe.portal.receipt.checking import Checked, Issuing, found
+from fe.portal.receipt.checking import CheckedReceipt, Issuing, found
 from fe.portal.receipt.copies import NOTES, note_for, the_same_again
-from fe.portal.receipt.entry import Entry
+from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.layout import layout
 from fe.portal.receipt.paths import NoPlace, mend
 from fe.portal.receipt.view import paper_of, sequences_of, show_form, why_none
@@ -60,7 +60,7 @@ async def copy(visit: Visit) -> Reply:
 async def fill_in(visit: Visit) -> Reply:
     """Show the form of a type: empty, or with what another receipt says."""
     of = _type(visit)
-    entry = Entry.empty(layout(of))
+    entry = ReceiptEntry.empty(layout(of))
     if "from" in visit.query:
         record, source = await _source(visit)
         entry = _copied(visit, of, record, source)
@@ -69,7 +69,7 @@ async def fill_in(visit: Visit) -> Reply:
 
 async def send(visit: Visit) -> Reply:
     """Do what the pressed button says, and show the form again, or where the receipt is that was issued."""
-    entry = Entry.sent(layout(_type(visit)), visit.form)
+    entry = ReceiptEntry.sent(layout(_type(visit)), visit.form)
     form_id = _form_id(visit)
     action, _, what = visit.form.get("do").partition(":")
     if action == "add":
@@ -92,7 +92,7 @@ async def send(visit: Visit) -> Reply:
 class _Stopped(Exception):
     """It goes no further; people see why above the form, and beside its fields."""
 
-    def __init__(self, status: int, text: Text, checked: Checked | None = None) -> None:
+    def __init__(self, status: int, text: Text, checked: CheckedReceipt | None = None) -> None:
         super().__init__(status, text.en)
         self.status = status
         self.text = text
@@ -152,7 +152,7 @@ async def _after(visit: Visit, work: Issuing, accepted: Accepted) -> Reply:
     return await visit.go(there, messages.issued(accepted.e_ncf, remark))
 
 
-async def _checked(work: Issuing, *, is_counted: bool = False) -> Checked:
+async def _checked(work: Issuing, *, is_counted: bool = False) -> CheckedReceipt:
     try:
         draft, size = await work.read()
         if not is_counted:
@@ -169,7 +169,7 @@ def _count(work: Issuing, size: int) -> None:
         raise _Stopped(429, messages.TOO_MANY) from None
 
 
-def _repaired(entry: Entry, what: str) -> Entry:
+def _repaired(entry: ReceiptEntry, what: str) -> ReceiptEntry:
     """The form with a repair done that the page before offered."""
     payload = entry.payload()
     if entry.unread:
@@ -182,7 +182,7 @@ def _repaired(entry: Entry, what: str) -> Entry:
         mend(payload, repair)
     except (Malformed, NoPlace, KeyError, TypeError, AttributeError):
         raise Refused(400, CHANGED_MEANWHILE) from None
-    return Entry.of(entry.layout, payload, entry.as_user)
+    return ReceiptEntry.of(entry.layout, payload, entry.as_user)
 
 
 def _type(visit: Visit) -> EcfType:
@@ -222,15 +222,15 @@ async def _source(visit: Visit) -> tuple[Record, Document]:
         raise not_found() from None
 
 
-def _copied(visit: Visit, of: EcfType, record: Record, source: Document) -> Entry:
+def _copied(visit: Visit, of: EcfType, record: Record, source: Document) -> ReceiptEntry:
     issuer = visit.company.tenant.issuer
     if of in NOTES and source.type not in NOTES:
         if record.environment is not visit.environment:
             raise not_found()
         issued = local(record.signed_at or record.submitted_at).date()
         today = local(visit.now).date()
-        return Entry.of(layout(of), note_for(source, of, issuer, e_ncf=record.e_ncf, issued=issued, today=today))
-    return Entry.of(layout(of), the_same_again(source, of, issuer))
+        return ReceiptEntry.of(layout(of), note_for(source, of, issuer, e_ncf=record.e_ncf, issued=issued, today=today))
+    return ReceiptEntry.of(layout(of), the_same_again(source, of, issuer))
 
 
 _BASE = "/companies/<int:company>/<environment>/new"

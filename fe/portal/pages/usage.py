@@ -5,7 +5,7 @@ from datetime import date
 
 from fe.ecf.texts import LocalizedError, Text
 from fe.metering import usage
-from fe.metering.usage import Period
+from fe.metering.usage import UsagePeriod
 from fe.portal.csv_cells import CSV_TYPE, Cell, csv_file
 from fe.portal.days import read_day
 from fe.portal.page_types import Needs, Page
@@ -52,12 +52,12 @@ async def export(visit: Visit) -> Reply:
     return visit.file(name, CSV_TYPE, csv_file(_CSV, rows))
 
 
-def _chosen(visit: Visit) -> Period:
+def _chosen(visit: Visit) -> UsagePeriod:
     first, last = read_day(visit.query.get("from", "")), read_day(visit.query.get("to", ""))
     return usage.period(first, last, visit.now)
 
 
-async def _days(visit: Visit, chosen: Period) -> list[UsageDay]:
+async def _days(visit: Visit, chosen: UsagePeriod) -> list[UsageDay]:
     return await visit.read(usage.days, visit.environment, chosen)
 
 

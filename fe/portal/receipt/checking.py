@@ -17,7 +17,7 @@ from fe.issuing.accept import admit
 from fe.issuing.prepare import Draft
 from fe.issuing.validate import DraftInThreads, is_fatal, unsigned
 from fe.portal.deps import Portal
-from fe.portal.receipt.entry import Entry
+from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.notices import Notices, place_all
 from fe.store.submissions import Accepted, NewSubmission
 
@@ -31,7 +31,7 @@ _MAX_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(slots=True)
-class Checked:
+class CheckedReceipt:
     """What a check found: problems in their places, and the computed values, as far as they could be computed."""
 
     problems: list[Problem]
@@ -59,7 +59,7 @@ class Issuing:
     portal: Portal
     tenant_id: TenantId
     environment: Environment
-    entry: Entry
+    entry: ReceiptEntry
     now: datetime
     request_id: ClientRequestId
 
@@ -69,7 +69,7 @@ class Issuing:
         as_user = UserId(UUID(self.entry.as_user)) if self.entry.as_user else None
         return Draft("structured", payload=payload, client_request_id=self.request_id, as_user_id=as_user), size
 
-    async def check(self, draft: Draft) -> Checked:
+    async def check(self, draft: Draft) -> CheckedReceipt:
         """Validate it. Raises ForbiddenIssuer, and DatabaseUnavailable."""
         submitting = self.portal.submitting
         candidate = DraftInThreads(draft, submitting.threads)
@@ -91,20 +91,20 @@ class Issuing:
         return accepted
 
 
-def found(entry: Entry, problems: list[Problem]) -> Checked:
+def found(entry: ReceiptEntry, problems: list[Problem]) -> CheckedReceipt:
     """What is known where nothing could be computed."""
     return _tell(problems, entry, None)
 
 
-def _through_the_door(entry: Entry) -> tuple[dict[str, Any], int]:
+def _through_the_door(entry: ReceiptEntry) -> tuple[dict[str, Any], int]:
     """The payload as it comes in from any client: with the same limits, and no other characters."""
     raw = write_canonical_json(entry.payload())
     payload: dict[str, Any] = parse_json(raw, max_bytes=_MAX_BYTES)
     return payload, len(raw)
 
 
-def _tell(problems: list[Problem], entry: Entry, completed: Document | None) -> Checked:
-    checked = Checked(problems, place_all(entry, problems))
+def _tell(problems: list[Problem], entry: ReceiptEntry, completed: Document | None) -> CheckedReceipt:
+    checked = CheckedReceipt(problems, place_all(entry, problems))
     if completed is None:
         return checked
     checked.number = completed.e_ncf
@@ -116,7 +116,7 @@ def _tell(problems: list[Problem], entry: Entry, completed: Document | None) -> 
     return checked
 
 
-def _note_total(checked: Checked, completed: Document, path: str) -> None:
+def _note_total(checked: CheckedReceipt, completed: Document, path: str) -> None:
     value = completed.get(path)
     if value not in (None, ""):
         checked.totals[path.rpartition(".")[2]] = str(value)

@@ -16,8 +16,8 @@ from fe.ecf.parse import Malformed, parse_json
 from fe.ecf.schema.kinds import kind
 from fe.ecf.schema.model import Element, Simple, ValueForm
 from fe.ecf.texts import Text
-from fe.portal.receipt.layout import Field, Layout, Section, Table
-from fe.portal.receipt.paths import NoPlace, flatten, plain, put, steps_of
+from fe.portal.receipt.layout import Field, FormSection, Layout, Table
+from fe.portal.receipt.paths import NoPlace, flatten, in_row, plain, put, steps_of
 from fe.portal.visit import Form
 
 #: The field for everything that has none of its own.
@@ -43,7 +43,7 @@ class Unread:
 
 
 @dataclass(slots=True)
-class Entry:
+class ReceiptEntry:
     """What is in the form. `values` and `rows` have every field of the layout; rows are by their table's key."""
 
     layout: Layout
@@ -57,7 +57,7 @@ class Entry:
     # -- from ----------------------------------------------------------------------------------------------------
 
     @classmethod
-    def empty(cls, layout: Layout) -> "Entry":
+    def empty(cls, layout: Layout) -> "ReceiptEntry":
         """A new form."""
         return cls(
             layout,
@@ -66,7 +66,7 @@ class Entry:
         )
 
     @classmethod
-    def sent(cls, layout: Layout, form: Form) -> "Entry":
+    def sent(cls, layout: Layout, form: Form) -> "ReceiptEntry":
         """What was typed, without rows that nobody filled in."""
         entry = cls(
             layout,
@@ -79,7 +79,7 @@ class Entry:
         return entry
 
     @classmethod
-    def of(cls, layout: Layout, payload: Mapping[str, Any], as_user: str = "") -> "Entry":
+    def of(cls, layout: Layout, payload: Mapping[str, Any], as_user: str = "") -> "ReceiptEntry":
         """The form that says this payload: its content from `Encabezado` on."""
         entry = cls(
             layout,
@@ -101,21 +101,22 @@ class Entry:
 
     def _into_row(self, path: str, value: str) -> bool:
         for table in self.layout.tables:
-            found = re.fullmatch(re.escape(table.path) + r"\[([0-9]+)\]\.(.+)", path)
+            found = in_row(path, table.path)
             if found is None:
                 continue
-            rows, number = self.rows[table.key], int(found[1])
+            number, below = found
+            rows = self.rows[table.key]
             while len(rows) < number:
                 rows.append({**dict.fromkeys(table.blank_row(), "")})
-            row, name = rows[number - 1], f"{table.key}.{found[2]}"
+            row, name = rows[number - 1], f"{table.key}.{below}"
             if name in row and name != table.more and "\n" not in value:
                 row[name] = value
             else:
-                row[table.more] = f"{row[table.more]}\n{_line(found[2], value)}".strip("\n")
+                row[table.more] = f"{row[table.more]}\n{_line(below, value)}".strip("\n")
             return True
         return False
 
-    def says(self, section: Section) -> bool:
+    def says(self, section: FormSection) -> bool:
         """Whether something is in a section: a folded one is shown open then."""
         return any(self.values[one.name] for one in section.fields) or bool(
             section.table is not None and self.rows[section.table.key]

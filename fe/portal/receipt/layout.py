@@ -59,7 +59,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class FormSection:
     """Fields that belong together. `folded`: for few; shown open once something is in it."""
 
     key: str
@@ -74,7 +74,7 @@ class Layout:
     """The form of a type."""
 
     type: EcfType
-    sections: tuple[Section, ...] = field(repr=False)
+    sections: tuple[FormSection, ...] = field(repr=False)
     #: All other values that the type knows, in the order of the format.
     others: tuple[Described, ...] = field(repr=False)
 
@@ -135,7 +135,7 @@ def layout(of: EcfType) -> Layout:
     return Layout(of, sections, others)
 
 
-def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[Section]:
+def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[FormSection]:
     def fields(group: str, *names: str, **initial: str) -> tuple[Field, ...]:
         there = (known.get(f"{group}.{name}") for name in names)
         return tuple(_field(one, one.path, initial.get(one.name, "")) for one in there if one is not None)
@@ -144,7 +144,7 @@ def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[Section]:
         names = [path[len(group) + 1 :] for path, one in known.items() if path.startswith(f"{group}.") and one.simple]
         return fields(group, *names)
 
-    yield Section(
+    yield FormSection(
         "receipt",
         Text("The receipt", "El comprobante"),
         (
@@ -159,7 +159,7 @@ def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[Section]:
         ),
     )
     if of in (EcfType.DEBIT_NOTE, EcfType.CREDIT_NOTE):
-        yield Section(
+        yield FormSection(
             "reference",
             Text("What the note modifies", "Lo que modifica la nota"),
             fields(
@@ -173,16 +173,16 @@ def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[Section]:
         *("DireccionComprador", "PaisComprador", "NumeroOrdenCompra"),
     )
     seller = of in _WITHHOLDING
-    yield Section("buyer", Text("Supplier", "Proveedor") if seller else Text("Buyer", "Comprador"), buyer)
-    yield Section("lines", Text("Lines", "Líneas"), (), _lines(of, known))
-    yield Section(
+    yield FormSection("buyer", Text("Supplier", "Proveedor") if seller else Text("Buyer", "Comprador"), buyer)
+    yield FormSection("lines", Text("Lines", "Líneas"), (), _lines(of, known))
+    yield FormSection(
         "payments",
         Text("Forms of payment", "Formas de pago"),
         (),
         _table("pay", _PAYMENT, Text("Payment", "Pago"), ("FormaPago", "MontoPago"), known),
         folded=True,
     )
-    yield Section(
+    yield FormSection(
         "adjustments",
         Text("Discounts and surcharges on the whole", "Descuentos y recargos globales"),
         (),
@@ -200,7 +200,7 @@ def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[Section]:
         ),
         folded=True,
     )
-    yield Section(
+    yield FormSection(
         "currency",
         Text("Another currency", "Otra moneda"),
         fields("Encabezado.OtraMoneda", "TipoMoneda", "TipoCambio"),
@@ -208,8 +208,8 @@ def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[Section]:
     )
     if of in _EXPORTS:
         about = Text("Export", "Exportación")
-        yield Section("export", about, below("Encabezado.InformacionesAdicionales"))
-        yield Section("transport", Text("Transport", "Transporte"), below("Encabezado.Transporte"))
+        yield FormSection("export", about, below("Encabezado.InformacionesAdicionales"))
+        yield FormSection("transport", Text("Transport", "Transporte"), below("Encabezado.Transporte"))
 
 
 def _lines(of: EcfType, known: Mapping[str, Described]) -> Table:

@@ -1,6 +1,5 @@
 """Problems of a document beside the fields of the form that they are about."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
@@ -8,9 +7,9 @@ from functools import cache
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.describe import described, every
 from fe.ecf.problems import Problem, Severity
-from fe.portal.receipt.entry import Entry
+from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.layout import Layout, Table
-from fe.portal.receipt.paths import plain
+from fe.portal.receipt.paths import in_row, plain
 
 #: Where what is said about the number stands; there is no field for it, because sequences give it.
 NUMBER = "number"
@@ -28,7 +27,7 @@ class Notices:
     following: list[Problem] = field(default_factory=list)
 
 
-def place_all(entry: Entry, problems: Iterable[Problem]) -> Notices:
+def place_all(entry: ReceiptEntry, problems: Iterable[Problem]) -> Notices:
     """Find for each problem where it is shown."""
     notices, typed_is_wrong = Notices(), False
     computed = []
@@ -46,7 +45,7 @@ def place_all(entry: Entry, problems: Iterable[Problem]) -> Notices:
     return notices
 
 
-def _place(notices: Notices, entry: Entry, one: Problem) -> None:
+def _place(notices: Notices, entry: ReceiptEntry, one: Problem) -> None:
     where = field_of(entry, one.path)
     if where is None:
         notices.others.append(one)
@@ -54,17 +53,17 @@ def _place(notices: Notices, entry: Entry, one: Problem) -> None:
         notices.beside.setdefault(where, []).append(one)
 
 
-def field_of(entry: Entry, path: str) -> str | None:
+def field_of(entry: ReceiptEntry, path: str) -> str | None:
     """The id of the field that a path of the document is about; None where there is none."""
     if path in _OF_USER:
         return USER
     if path == "Encabezado.IdDoc.eNCF":
         return NUMBER
     for table in entry.layout.tables:
-        found = re.fullmatch(re.escape(table.path) + r"\[([0-9]+)\](?:\.(.+))?", path)
+        found = in_row(path, table.path)
         if found is not None:
-            there = int(found[1]) <= len(entry.rows[table.key])
-            return f"{_in_row(table, found[2] or '')}-{found[1]}" if there else None
+            number, below = found
+            return f"{_in_row(table, below)}-{number}" if number <= len(entry.rows[table.key]) else None
     return _once(entry.layout, path)
 
 

@@ -31,6 +31,16 @@ def plain(path: str) -> str:
     return re.sub(r"\[[0-9]+\]", "", path)
 
 
+def in_row(path: str, rows: str) -> tuple[int, str] | None:
+    """Say in which row of the list at `rows` a path leads, and where to in it; None where it leads elsewhere."""
+    if not path.startswith(f"{rows}["):
+        return None
+    number, _, below = path[len(rows) + 1 :].partition("]")
+    if not (number.isascii() and number.isdigit() and len(number) < 6 and below[:1] in ("", ".")):
+        return None
+    return int(number), below[1:]
+
+
 def put(payload: dict[str, Any], path: str, value: Any) -> None:
     """Set what is at a path; what is missing on the way is made, in a list one more at its end. Raises NoPlace."""
     here, steps = payload, steps_of(path)

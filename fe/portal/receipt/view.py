@@ -12,8 +12,8 @@ from fe.ecf.problems import Problem
 from fe.ecf.texts import Text
 from fe.ecf.words import words_of
 from fe.http.pages.papers import PAPERS, Paper
-from fe.portal.receipt.checking import Checked
-from fe.portal.receipt.entry import Entry
+from fe.portal.receipt.checking import CheckedReceipt
+from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.labels import LABELS, label
 from fe.portal.receipt.layout import list_id
 from fe.portal.receipt.messages import NO_NUMBER
@@ -52,10 +52,10 @@ async def sequences_of(visit: Visit) -> dict[str, Sequence]:
 
 async def show_form(
     visit: Visit,
-    entry: Entry,
+    entry: ReceiptEntry,
     form_id: str,
     *,
-    checked: Checked | None = None,
+    checked: CheckedReceipt | None = None,
     message: Text | None = None,
     status: int = 200,
 ) -> Reply:

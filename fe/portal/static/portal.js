@@ -1,1 +1,104 @@
+// What pages do better with script than without. Without it all of them work.
 "use strict";
+
+const words = document.body.dataset;
+
+// Somebody listens to what happened by a click.
+function announce(text) {
+  let said = document.querySelector("#said");
+  if (!said) {
+    said = Object.assign(document.createElement("p"), { id: "said", className: "hidden" });
+    said.setAttribute("role", "status");
+    document.body.append(said);
+  }
+  said.textContent = text;
+}
+
+// data-copy: the text itself, "#id" of what holds it, or nothing: the code beside the button.
+async function copy(button) {
+  const wanted = button.dataset.copy;
+  const holder = wanted ? document.getElementById(wanted.replace(/^#/, "")) : button.parentElement.querySelector("code, pre, input");
+  const text = holder ? (holder.value ?? holder.textContent).trim() : wanted;
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    return;
+  }
+  const before = button.textContent;
+  if (before === words.copied) return;
+  button.textContent = words.copied;
+  announce(words.copied);
+  setTimeout(() => { button.textContent = before; }, 2000);
+}
+
+// data-confirm on a form or its button: asks back in a dialog, and sends the form as it was meant to be sent.
+function ask(form, button, question) {
+  const dialog = document.createElement("dialog");
+  const text = Object.assign(document.createElement("p"), { textContent: question, id: "question" });
+  const row = Object.assign(document.createElement("div"), { className: "actions" });
+  const no = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: words.no });
+  const yes = Object.assign(document.createElement("button"), { type: "button", textContent: button?.textContent.trim() || words.yes });
+  yes.className = button?.classList.contains("danger") ? "danger" : "";
+  dialog.setAttribute("aria-labelledby", "question");
+  no.addEventListener("click", () => dialog.close());
+  yes.addEventListener("click", () => {
+    dialog.close();
+    form.dataset.sure = "1";
+    form.requestSubmit(button);
+  });
+  dialog.addEventListener("close", () => { dialog.remove(); button?.focus(); });
+  row.append(no, yes);
+  dialog.append(text, row);
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+// A form that was sent is not sent again by a second click. Files that come as answers leave the page where it is.
+function hold(form) {
+  const buttons = [...form.querySelectorAll("button:not([type=button]), input[type=submit]")].filter((one) => !one.disabled);
+  const set = (held) => buttons.forEach((one) => { one.disabled = held; });
+  form.setAttribute("aria-busy", "true");
+  setTimeout(set, 0, true);
+  const free = () => { set(false); form.removeAttribute("aria-busy"); };
+  setTimeout(free, 8000);
+  addEventListener("pageshow", (event) => { if (event.persisted) free(); }, { once: true });
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (button) copy(button);
+});
+
+document.addEventListener("submit", (event) => {
+  const form = event.target, button = event.submitter;
+  const question = button?.dataset.confirm || form.dataset.confirm;
+  if (question && !form.dataset.sure) {
+    event.preventDefault();
+    ask(form, button, question);
+  } else if (form.getAttribute("method")?.toLowerCase() === "post") {
+    delete form.dataset.sure;
+    hold(form);
+  }
+});
+
+// On a phone rows become cards, which need the names of their columns; what scrolls can be reached by keyboard.
+for (const table of document.querySelectorAll(".scroll > table:not(.wide)")) {
+  const names = [...table.querySelectorAll("thead tr:only-child > th")];
+  if (names.length < 3 || names.some((one) => one.colSpan > 1)) continue;
+  table.classList.add("labelled");
+  table.setAttribute("role", "table");
+  for (const part of table.querySelectorAll("thead, tbody, tfoot")) part.setAttribute("role", "rowgroup");
+  for (const one of names) one.setAttribute("role", "columnheader");
+  for (const row of table.rows) {
+    row.setAttribute("role", "row");
+    if (row.parentElement.tagName === "THEAD") continue;
+    [...row.cells].forEach((cell, index) => {
+      cell.setAttribute("role", cell.tagName === "TH" ? "rowheader" : "cell");
+      if (cell.colSpan === 1) cell.dataset.label = names[index]?.textContent.trim() ?? "";
+    });
+  }
+}
+
+for (const box of document.querySelectorAll(".scroll, pre")) {
+  if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
+}

@@ -89,7 +89,7 @@ async def waiting(conn: Conn, tenant_id: TenantId, now: datetime) -> list[Invita
 
 _ACCEPT = """
     UPDATE invitations SET accepted_at = %(at)s
-     WHERE invitation_id = %(id)s AND tenant_id IS NOT DISTINCT FROM %(tenant)s
+     WHERE (tenant_id = %(tenant)s OR (tenant_id IS NULL AND %(tenant)s::bigint IS NULL)) AND invitation_id = %(id)s
        AND accepted_at IS NULL AND withdrawn_at IS NULL AND expires_at > %(at)s
 """
 

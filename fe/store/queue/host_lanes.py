@@ -50,12 +50,12 @@ class AllHosts:
 
 ALL_HOSTS = AllHosts()
 
-# What is due is found by its time, where it is little: a thousand hosts whose next try is later cost nothing then. Where
-# it is much there is a walk: it goes from one (environment, host, tenant) to the next by the index, to the earliest row
-# of each, so that a million rows of one cost a step. Both begin past the one that was served last, and go round once.
-# Then, of those that have something due: those that are not suspect first, and of each as many rows as it may have in flight, the first of
-# each before the second of any. What a dead worker held has a holder still, but is due: it is not under way. Arrays for
-# what was picked: see tables.py. `more`: somebody has rows due that he was not given, or may have some.
+# What is due is found by its time where it is little: a thousand hosts whose next try is later cost nothing then. Where
+# it is much there is a walk from one (environment, host, tenant) to the next by the index, to the earliest row of each,
+# so that a million rows of one cost a step. Both begin past the one that was served last, and go round once. Then, of
+# those that have something due: those not suspect first, and of each as many rows as it may have in flight, the
+# first of each before the second of any. What a dead worker held has a holder still, but is due: it is not under way.
+# Arrays for what was picked: see tables.py. `more`: somebody has rows due that he was not given, or may have some.
 _CLAIM = """
     WITH RECURSIVE early AS MATERIALIZED (
         SELECT o.environment, o.host, o.tenant_id

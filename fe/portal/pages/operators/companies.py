@@ -2,7 +2,7 @@
 
 import re
 
-from fe.accounts import changes, provision, second_person
+from fe.accounts import noted, provision, second_person
 from fe.accounts.carry_out import carry_out
 from fe.ecf.dates import local
 from fe.ecf.identity import TAX_ID_FORM
@@ -14,6 +14,7 @@ from fe.portal.replies import Reply
 from fe.portal.visit import Visit
 from fe.store import billing, issuers, tenants
 from fe.store.issuers import Delegation
+from fe.store.portal import members
 from fe.store.postgres.db import Conn
 from fe.store.queue.audit import OperatorAction, record
 from fe.store.tenants import Tenant
@@ -92,6 +93,7 @@ async def show(visit: Visit, tenant: Tenant, problem: Text | str | None = None, 
         delegations=await visit.operators.run(issuers.delegations_of, tenant_id),
         account=account,
         terms=second_person.shown_terms(account),
+        members=await visit.operators.run(members.of_tenant, tenant_id),
         months=await visit.operators.run(billing.months, tenant_id, 6),
         needs_second=visit.portal.settings.portal_second_person > 0,
         problem=problem,
@@ -124,7 +126,8 @@ async def enable(visit: Visit) -> Reply:
     """Let a company in again."""
     tenant = await tenant_in_address(visit)
     try:
-        await visit.operate(changes.enable_tenant, tenant, acting(visit))
+        by = acting(visit)
+        await visit.operate(noted.enable_tenant, visit.actor, tenant, by)
     except provision.ProvisioningRefused as refused:
         return await show(visit, tenant, refusal(refused))
     except LocalizedError as wrong:

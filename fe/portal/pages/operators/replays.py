@@ -23,7 +23,8 @@ async def index(visit: Visit) -> Reply:
 
 
 async def _plan(visit: Visit) -> ReplayPlan:
-    found = await visit.operators.run(replay_plans.find, ReplayPlanId(visit.params["plan"]))
+    name = visit.params["plan"]
+    found = await visit.operators.run(replay_plans.find, ReplayPlanId(name)) if name.isprintable() else None
     if found is None:
         raise not_found()
     return found

@@ -1,0 +1,211 @@
+"""Replays from the portal: looked at first, carried on without a terminal, stopped, taken up by whoever comes next."""
+
+import trio
+
+from fe.identifiers import ReplayPlanId, TenantId
+from fe.store.postgres.db import Database
+from fe.store.queue import replay_plans
+from tests.factories import bookings
+from tests.factories.tenants import rows, take
+from tests.portal.operators import (
+    WHY,
+    accept,
+    dead,
+    make_dead,
+    operating,
+    runner,
+    times_replayed,
+    until_rows,
+)
+from tests.portal.running import Browser, Running
+
+REVIEW, REPLAY = "/operators/dead-letters/review", "/operators/dead-letters/replay"
+DISCARD = "/operators/dead-letters/discard"
+
+
+async def look_at_all(browser: Browser) -> None:
+    await browser.get("/operators/dead-letters")
+    page = await browser.send(REVIEW, {"which": "all"})
+    assert page.status_code == 200
+
+
+async def replay_all(browser: Browser, **fields: str) -> ReplayPlanId:
+    await look_at_all(browser)
+    page = await browser.send(REPLAY, {"canary": "0", "per_second": "1000", **WHY, **fields})
+    assert page.url.path.startswith("/operators/replays/replay-"), page.text
+    return ReplayPlanId(page.url.path.rpartition("/")[2])
+
+
+async def test_one_is_understood_and_looked_at_before_it_goes_again(
+    nursery: trio.Nursery, portal: Running, operator_db: Database, tenant: TenantId
+) -> None:
+    subject, other = await make_dead(portal.db, tenant, portal.clock(), 2)
+    async with operating(portal) as browser:
+        page = await browser.get(f"/operators/dead-letters/{subject}")
+        assert "status 503" in page.text
+        assert "for the first time" in page.text
+        page = await browser.send(REVIEW)
+        assert (page.status_code, str(other) in page.text) == (200, False)
+        assert await dead(portal.db) == {subject, other}
+        page = await browser.send(REPLAY, {"canary": "0", "per_second": "1000", **WHY})
+        assert (page.status_code, "running" in page.text) == (200, True)
+        assert await dead(portal.db) == {subject, other}
+        nursery.start_soon(runner(portal, operator_db).run)
+        await until_rows(portal.db, "SELECT 1 AS n FROM replay_plans WHERE finished_at IS NOT NULL")
+        assert "all released" in (await browser.get(page.url.path)).text
+
+    assert await dead(portal.db) == {other}
+    (done,) = await rows(portal.db, "SELECT by_whom, reason FROM operator_actions WHERE action = 'replay'")
+    assert done == {"by_whom": "olga@fe.do", "reason": WHY["reason"]}
+
+
+async def test_what_is_wrong_is_said_beside_the_form_with_what_was_typed(portal: Running, tenant: TenantId) -> None:
+    await make_dead(portal.db, tenant, portal.clock())
+    async with operating(portal) as browser:
+        for fields in (
+            {"per_second": "0"},
+            {"per_second": "1e3"},
+            {"canary": "-1"},
+            {"canary": "9" * 400},
+            {"reason": ""},
+        ):
+            await look_at_all(browser)
+            page = await browser.send(REPLAY, {"canary": "1", "per_second": "5", "reason": "typed before", **fields})
+            assert (page.status_code, 'role="alert"' in page.text) == (400, True), fields
+            assert ("typed before" in page.text) == ("reason" not in fields)
+        await browser.get("/operators/dead-letters")
+        assert (await browser.send(REVIEW, {"which": "chosen"})).status_code == 409
+        await browser.get("/operators/dead-letters")
+        assert (await browser.send(REVIEW, {"which": "chosen", "id": "nothing"})).status_code == 409
+
+    assert not await rows(portal.db, "SELECT 1 AS n FROM replay_plans")
+
+
+async def test_a_selection_that_has_changed_is_not_acted_upon(portal: Running, tenant: TenantId) -> None:
+    await make_dead(portal.db, tenant, portal.clock(), 2)
+    async with operating(portal) as browser:
+        for action in (REPLAY, DISCARD):
+            await look_at_all(browser)
+            await make_dead(portal.db, tenant, portal.clock())
+            stale = await browser.send(action, {"canary": "0", "per_second": "5", **WHY})
+            assert (stale.status_code, "changed this meanwhile" in stale.text) == (409, True)
+
+    assert len(await dead(portal.db)) == 4
+    assert not await rows(portal.db, "SELECT 1 AS n FROM pending_actions")
+
+
+async def test_a_form_that_is_sent_twice_makes_one_plan(portal: Running, tenant: TenantId) -> None:
+    await make_dead(portal.db, tenant, portal.clock(), 2)
+    async with operating(portal) as browser:
+        await look_at_all(browser)
+        shown = browser.page
+        fields = {"canary": "0", "per_second": "5", **WHY}
+        assert (await browser.send(REPLAY, fields)).status_code == 200
+        browser.page = shown
+        assert (await browser.send(REPLAY, fields)).status_code == 409
+
+    assert len(await rows(portal.db, "SELECT 1 AS n FROM replay_plans")) == 1
+
+
+async def test_a_plan_is_stopped_and_goes_on(
+    nursery: trio.Nursery, portal: Running, operator_db: Database, tenant: TenantId
+) -> None:
+    await make_dead(portal.db, tenant, portal.clock(), 3)
+    async with operating(portal) as browser:
+        plan_id = await replay_all(browser)
+        here = f"/operators/replays/{plan_id}"
+        page = await browser.send(f"{here}/stop", {"reason": "wrong ones"})
+        assert "wrong ones" in page.text
+        again = await browser.client.post(f"{here}/stop", data={"csrf": "x"})
+        assert again.status_code == 403
+        nursery.start_soon(runner(portal, operator_db).run)
+        await until_rows(portal.db, "SELECT 1 AS n FROM duties")
+        step = await operator_db.transact(replay_plans.release_next, None, plan_id)  # type: ignore[arg-type]
+        assert (step.what, len(await dead(portal.db))) == ("halted", 3)
+        await browser.get(here)
+        stale = browser.page
+        page = await browser.send(f"{here}/go-on", {"reason": "the right ones after all"})
+        assert "goes on" in page.text
+        await until_rows(portal.db, "SELECT 1 AS n FROM replay_plans WHERE finished_at IS NOT NULL")
+        browser.page = stale
+        assert (await browser.send(f"{here}/go-on", WHY)).status_code == 409
+
+    assert not await dead(portal.db)
+    acts = await rows(portal.db, "SELECT action FROM operator_actions WHERE subject IS NULL ORDER BY at, action_id")
+    assert [one["action"] for one in acts] == ["plan", "plan stop", "plan go on"]
+
+
+async def test_a_canary_that_fails_stops_the_plan_and_everybody_sees_why(
+    nursery: trio.Nursery, portal: Running, operator_db: Database, tenant: TenantId
+) -> None:
+    canary, *_ = await make_dead(portal.db, tenant, portal.clock(), 3)
+    async with operating(portal) as browser:
+        plan_id = await replay_all(browser, canary="1")
+        nursery.start_soon(runner(portal, operator_db).run)
+        await until_rows(portal.db, "SELECT 1 AS n FROM outbox")
+        await portal.db.run(bookings.dead_letter, await take(portal.db, canary), at=portal.clock(), error="as before")
+        await until_rows(portal.db, "SELECT 1 AS n FROM replay_plans WHERE halted_at IS NOT NULL")
+        page = await browser.get(f"/operators/replays/{plan_id}")
+
+    assert "a canary failed again" in page.text
+    assert len(await dead(portal.db)) == 3
+
+
+async def test_a_plan_survives_who_carries_it_on_and_releases_each_row_once(
+    portal: Running, operator_db: Database, tenant: TenantId
+) -> None:
+    made = await make_dead(portal.db, tenant, portal.clock(), 8)
+    async with operating(portal) as browser:
+        await replay_all(browser)
+    for holder in ("one", "two", "three"):
+        seen = len(await times_replayed(portal.db))
+        async with trio.open_nursery() as process:
+            process.start_soon(runner(portal, operator_db, holder).run)
+            await until_rows(portal.db, f"SELECT 1 AS n FROM replay_items HAVING count(released_at) > {min(seen, 7)}")
+            process.cancel_scope.cancel()
+        await rows(portal.db, "UPDATE duties SET held_until = 'epoch' RETURNING 1")
+    async with trio.open_nursery() as process:
+        for holder in ("four", "five"):
+            process.start_soon(runner(portal, operator_db, holder).run)
+        await until_rows(portal.db, "SELECT 1 AS n FROM replay_plans WHERE finished_at IS NOT NULL")
+        process.cancel_scope.cancel()
+
+    assert await times_replayed(portal.db) == dict.fromkeys(made, 1)
+
+
+async def test_a_plan_of_the_command_line_is_left_to_it(
+    portal: Running, operator_db: Database, tenant: TenantId
+) -> None:
+    await make_dead(portal.db, tenant, portal.clock())
+    async with operating(portal) as browser:
+        await replay_all(browser)
+    await rows(portal.db, "UPDATE replay_plans SET carried_on = false RETURNING 1")
+
+    assert await operator_db.run(replay_plans.to_carry_on) == []
+
+
+async def test_many_are_given_up_with_a_note_for_their_clients(portal: Running, tenant: TenantId) -> None:
+    made = await make_dead(portal.db, tenant, portal.clock(), 120)
+    async with operating(portal) as browser:
+        await look_at_all(browser)
+        page = await browser.send(DISCARD, {"note": "hand it in again", **WHY})
+        assert (page.status_code, ">120<" in page.text) == (200, True)
+
+    assert not await dead(portal.db)
+    found = await rows(portal.db, "SELECT response ->> 'error' AS said FROM submissions WHERE status = 'error'")
+    assert len(found) == len(made)
+    assert all("hand it in again" in one["said"] and WHY["reason"] not in one["said"] for one in found)
+
+
+async def test_an_accepted_row_shows_in_the_progress(
+    nursery: trio.Nursery, portal: Running, operator_db: Database, tenant: TenantId
+) -> None:
+    (subject,) = await make_dead(portal.db, tenant, portal.clock())
+    async with operating(portal) as browser:
+        plan_id = await replay_all(browser)
+        nursery.start_soon(runner(portal, operator_db).run)
+        await until_rows(portal.db, "SELECT 1 AS n FROM outbox")
+        await accept(portal.db, subject, portal.clock())
+        await browser.get(f"/operators/replays/{plan_id}")
+
+    assert (await operator_db.run(replay_plans.progress, plan_id)).ended == 1

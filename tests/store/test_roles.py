@@ -61,7 +61,7 @@ MATRIX = """
 | `counterparty_sends` | | SIU | S | S | | |
 | `dead_letters` | | SI | SD | S | | S |
 | `disabled_tenants` | S | S | SID | S | | S |
-| `duties` | | SIU | S | S | | |
+| `duties` | | SIU | SIU | S | | |
 | `excise_rates` | S | S | SIUD | S | | S |
 | `held_numbers` | S | SIU | S | S | | S |
 | `identities` | | | SIUD | | | SIUD |
@@ -74,8 +74,9 @@ MATRIX = """
 | `outbox` | sI | SUD | SI | S | | sI |
 | `password_resets` | | | SIu | | | Su |
 | `pauses` | | S | SID | S | | |
+| `pending_actions` | | | SIu | S | | |
 | `people` | | | SIU | s | | Siu |
-| `portal_forms` | | | | | | SID |
+| `portal_forms` | | | SI | | | SID |
 | `portal_logins` | | | SD | | | SID |
 | `portal_sessions` | | | SD | | | SIUD |
 | `received` | S | S | S | S | SI | S |
@@ -154,6 +155,14 @@ SOME_COLUMNS = {
         "totp_last_step",
     },
     ("password_resets", OPERATOR, "UPDATE"): {"used_at"},
+    ("pending_actions", OPERATOR, "UPDATE"): {
+        "decision",
+        "decided_by",
+        "decided_at",
+        "executed_at",
+        "outcome",
+        "rows_done",
+    },
     ("password_resets", PORTAL, "UPDATE"): {"used_at"},
     ("invitations", PORTAL, "UPDATE"): {"accepted_at", "withdrawn_at"},
     ("tenants", PORTAL, "UPDATE"): {"name", "issuer", "consumer_summary"},
@@ -204,7 +213,7 @@ CALLERS = {
     "destroy_certificate": (OPERATOR,),
     "is_rnc_of_another": ASKED,
     "flush_requests": ASKED,
-    "take_duty": (WORKER,),
+    "take_duty": (WORKER, OPERATOR),
     **dict.fromkeys(("utc_month", "month_begins", "freeze_month", "count_month"), (WORKER, OPERATOR)),
     **dict.fromkeys(("reconcile_month", "close_month"), (WORKER, OPERATOR)),
     "set_billing_terms": (OPERATOR,),

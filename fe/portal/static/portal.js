@@ -65,7 +65,7 @@ function hold(form) {
 }
 
 document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-copy]");
+  const button = event.target.closest("button[data-copy]");
   if (button) copy(button);
 });
 

@@ -75,7 +75,7 @@ MATRIX = """
 | `password_resets` | | | SIu | | | Su |
 | `pauses` | | S | SID | S | | |
 | `pending_actions` | | | SIu | S | | |
-| `people` | | | SIU | s | | Siu |
+| `people` | | s | SIU | s | | Siu |
 | `portal_forms` | | | SI | | | SID |
 | `portal_logins` | | | SD | | | SID |
 | `portal_sessions` | | | SD | | | SIUD |
@@ -145,6 +145,7 @@ SOME_COLUMNS = {
     },
     ("certificates", OPERATOR, "UPDATE"): {"retired_at", "destroyed_at", "x509"},
     ("certificates", PORTAL, "UPDATE"): {"retired_at"},
+    ("people", WORKER, "SELECT"): {"person_id", "totp_secret"},
     ("people", PORTAL, "INSERT"): {"person_id", "email", "name", "language", "password_hash", "created_at"},
     ("people", PORTAL, "UPDATE"): {
         "name",
@@ -462,7 +463,7 @@ def as_role(dsn: str, role: str) -> psycopg.Connection:
         *((role, "SELECT rnc FROM tenant_rncs") for role in ROLES),
         (FRONT, "SELECT holder FROM certificates"),
         *((role, "SELECT password_hash FROM people") for role in (FRONT, WORKER, READONLY, RECEPTION)),
-        *((role, "SELECT totp_secret FROM people") for role in (FRONT, WORKER, READONLY, RECEPTION)),
+        *((role, "SELECT totp_secret FROM people") for role in (FRONT, READONLY, RECEPTION)),
         *((role, "SELECT * FROM portal_sessions") for role in (FRONT, WORKER, READONLY, RECEPTION)),
         *((role, "SELECT * FROM invitations") for role in (FRONT, WORKER, READONLY, RECEPTION)),
         *((role, "UPDATE tenant_changes SET before = NULL") for role in ROLES),

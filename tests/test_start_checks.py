@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fe.config import ConfigError, load_settings
-from fe.start_checks import require_database, require_startable
+from fe.start_checks import require_database, require_portal, require_startable
 
 HERE = "postgresql://fe@127.0.0.1/fe"
 AWAY = "postgresql://fe@db.example.com/fe"
@@ -20,6 +20,7 @@ SIMULATED = {f"authority_{host}_url": "http://127.0.0.1:8090" for host in ("ecf"
         ({"http_bind": "0.0.0.0:8080"}, "FE_DEVELOPMENT is set, and FE_HTTP_BIND is open to other machines"),
         ({"http_bind": ":8080"}, "FE_DEVELOPMENT is set, and FE_HTTP_BIND is open to other machines"),
         ({"metrics_bind": "[::]:9464"}, "FE_DEVELOPMENT is set, and FE_METRICS_BIND is open to other machines"),
+        ({"portal_bind": "0.0.0.0:8100"}, "FE_DEVELOPMENT is set, and FE_PORTAL_BIND is open to other machines"),
         ({"authority_fc_url": "https://fc.dgii.gov.do"}, "FE_DEVELOPMENT is set, and FE_AUTHORITY_FC_URL is the real"),
         ({"authority_status_url": "https://DGII.gov.do./x"}, "FE_AUTHORITY_STATUS_URL is the real authority"),
     ],
@@ -76,3 +77,45 @@ def test_a_database_elsewhere_has_to_demand_tls(database: str, environ: dict[str
 def test_whichever_way_tls_is_demanded(mode: str) -> None:
     require_database(load_settings(database_url=f"{AWAY}?sslmode={mode}"), {})
     require_database(load_settings(database_url=AWAY), {"PGSSLMODE": mode})
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({}, "FE_PORTAL_BIND is not set"),
+        ({"portal_bind": "127.0.0.1:8100"}, "FE_PORTAL_URL is not set: under which https:// address"),
+        ({"portal_url": "http://portal.example.do"}, "should begin with https://: passwords and sessions"),
+        ({"portal_url": "http://127.0.0.1:8100"}, "should begin with https://"),
+        ({"portal_url": "http://portal.example.do", "development": True}, "should begin with https://"),
+        ({"portal_url": "https://portal.example.do/portal"}, "and nothing after it"),
+        ({"portal_url": "https://portal.example.do/"}, "and nothing after it"),
+        ({"portal_url": "https://ana:x@portal.example.do"}, "and nothing after it"),
+        ({"portal_url": "portal.example.do"}, "should be an address such as https://"),
+        ({"portal_url": "javascript:alert(1)"}, "should be an address such as https://"),
+    ],
+)
+def test_a_portal_that_people_could_not_trust_does_not_start(tmp_path: Path, given: dict[str, Any], told: str) -> None:
+    bind = {"portal_bind": "127.0.0.1:8100"} if "portal_url" in given else {}
+    settings = load_settings(data_dir=tmp_path, **(bind | given))
+
+    with pytest.raises(ConfigError, match=told):
+        require_portal(settings, "portal")
+    require_portal(settings, "http")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"portal_url": "https://portal.example.do"},
+        {"portal_url": "https://portal.example.do:8443"},
+        {"development": True},
+        {"portal_url": "http://localhost:8100", "development": True},
+    ],
+)
+def test_a_portal_behind_tls_starts_and_in_development_one_on_this_machine(
+    tmp_path: Path, given: dict[str, Any]
+) -> None:
+    settings = load_settings(data_dir=tmp_path, portal_bind="127.0.0.1:8100", **given)
+
+    require_portal(settings, "portal")
+    require_portal(settings, "all")

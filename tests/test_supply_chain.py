@@ -14,8 +14,6 @@ ROOT = Path(__file__).resolve().parent.parent
 
 #: What runs and is imported nowhere in fe/, and why it is installed. docs/dependencies.md says more.
 NOT_IMPORTED = {
-    "authlib": "the OpenID login of the portal is to be built with it",
-    "pyotp": "the one-time passwords of the portal are to be checked with it",
     "tzdata": "data",
     "xmlsec": "whatever is installed beside lxml has to carry the same libxml2: looked at before anything starts",
 }

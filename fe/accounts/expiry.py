@@ -1,5 +1,6 @@
 """When to say that a certificate is about to end: what is renewed in time stops nothing."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -52,7 +53,7 @@ def within(record: CertificateRecord, now: datetime) -> int | None:
     return min(reached, default=None)
 
 
-def warnings(records: list[CertificateRecord], now: datetime) -> list[ExpiryWarning]:
+def warnings(records: Sequence[CertificateRecord], now: datetime) -> list[ExpiryWarning]:
     """Say what is to be said of certificates, the most urgent first."""
     found = [(one, within(one, now)) for one in records]
     said = [ExpiryWarning(one, days) for one, days in found if days is not None]

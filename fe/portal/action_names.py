@@ -14,7 +14,6 @@ from fe.ecf.texts import Text
 from fe.ecf.words import WORDS
 
 _ACTIONS = {
-    "receipt issued": "comprobante emitido",
     "company created": "empresa creada",
     "company changed": "datos de la empresa cambiados",
     "company disabled": "empresa desactivada",
@@ -34,6 +33,7 @@ _ACTIONS = {
     "key revoked": "clave de API revocada",
     "sequence set": "secuencia configurada",
     "sequence deleted": "secuencia eliminada",
+    "receipt issued": "comprobante emitido",
     "webhook set": "webhook configurado",
     "webhook enabled": "webhook activado",
     "webhook disabled": "webhook apagado",

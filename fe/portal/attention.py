@@ -46,7 +46,7 @@ def _of_certificates(certificates: Sequence[CertificateRecord], now: datetime) -
     if all(one.user_id is not None for one in certificates):
         said = Text("There is no company certificate: nothing can be signed.", "Falta el certificado digital.")
         yield Matter("bad" if not certificates else "warn", said, "certificates")
-    for warning in warnings(list(certificates), now):
+    for warning in warnings(certificates, now):
         yield Matter("bad" if warning.is_urgent else "warn", warning.text, "certificates")
 
 

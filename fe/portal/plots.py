@@ -1,7 +1,7 @@
 """Plots as SVG, made here: bars and lines over days or months, with axes, words for who cannot see them, no script.
 
-Colours are the style sheet's (classes `s1`, `s2`, ... for series, `axis`, `grid`); without it the shades of one colour
-tell them apart. Whoever shows a plot shows its numbers in a table beside it (macro `plots.figure`).
+Colours are the style sheet's: classes `s1`, `s2`, ... for bars, `l1`, ... for lines, `grid` for what lies behind.
+Whoever shows a plot shows its numbers in a table beside it (macro `plots.figure`).
 """
 
 import math
@@ -11,17 +11,15 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 _WIDTH, _HEIGHT = 680, 280
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 12, 40, 44
+_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 24, 40, 44
 _TICKS = 4
 _MOST_LABELS = 10
 #: Of a letter of an axis, about: for where text would run into text.
 _LETTER = 6.6
-_SHADES = (0.9, 0.6, 0.35, 0.2)
 
 _SHAPES = {
     "bar": Markup(
-        '<rect x="{}" y="{}" width="{}" height="{}" class="s{}" fill="currentColor" fill-opacity="{}">'
-        "<title>{}</title></rect>"
+        '<rect x="{}" y="{}" width="{}" height="{}" class="s{}" fill="currentColor"><title>{}</title></rect>'
     ),
     "dot": Markup('<circle cx="{}" cy="{}" r="2.5" class="s{}" fill="currentColor"/>'),
     "line": Markup(
@@ -35,13 +33,12 @@ _SHAPES = {
         "{legend}{grid}{inside}{labels}</svg>"
     ),
     "key": Markup(
-        '<rect x="{}" y="8" width="12" height="12" class="s{}" fill="currentColor" fill-opacity="{}"/>'
-        '<text x="{}" y="18" class="axis">{}</text>'
+        '<rect x="{}" y="8" width="12" height="12" class="s{}" fill="currentColor"/><text x="{}" y="18">{}</text>'
     ),
-    "label": Markup('<text x="{}" y="{}" text-anchor="middle" class="axis">{}</text>'),
+    "label": Markup('<text x="{}" y="{}" text-anchor="middle">{}</text>'),
     "tick": Markup(
         '<line x1="{}" x2="{}" y1="{}" y2="{}" class="grid" stroke="currentColor" stroke-opacity="0.18"/>'
-        '<text x="{}" y="{}" text-anchor="end" dominant-baseline="middle" class="axis">{}</text>'
+        '<text x="{}" y="{}" text-anchor="end" dominant-baseline="middle">{}</text>'
     ),
 }
 
@@ -91,7 +88,6 @@ class Plot:
                 _short(scale.bar),
                 _short(max(bottom - top, 0.5)),
                 number + 1,
-                _shade(number),
                 f"{self.labels[at]}: {one.name} {_figure(value)}",
             )
             below += value
@@ -129,7 +125,7 @@ class Plot:
     def _legend(self) -> Markup:
         drawn, x = Markup(""), float(_LEFT)
         for number, one in enumerate(self.series):
-            drawn += _SHAPES["key"].format(_short(x), number + 1, _shade(number), _short(x + 17), one.name)
+            drawn += _SHAPES["key"].format(_short(x), number + 1, _short(x + 17), one.name)
             x += 17 + len(one.name) * _LETTER + 16
         return drawn
 
@@ -174,10 +170,6 @@ def _round_step(step: float) -> float:
         return 1.0
     power = 10.0 ** math.floor(math.log10(step))
     return next(power * nice for nice in (1, 2, 5, 10) if step <= power * nice)
-
-
-def _shade(number: int) -> float:
-    return _SHADES[min(number, len(_SHADES) - 1)]
 
 
 def _short(value: float) -> str:

@@ -161,3 +161,23 @@ def test_looking_what_a_migration_would_do_changes_nothing(fe: Fe, empty: str) -
             0,
         )
     assert fe("migrate", "--check").out == "the database is up to date\n"
+
+
+def test_a_portal_is_looked_over_with_its_own_role_and_that_of_operators_where_it_serves_them(
+    fe: Fe, postgres: str
+) -> None:
+    with login(postgres, "IN ROLE fe_portal") as portal, login(postgres, "IN ROLE fe_portal, fe_operator") as both:
+        told = {"database_url": make_conninfo(fe.dsn, user=portal), "portal_bind": "127.0.0.1:8100"}
+        found = examined(fe, "--role", "portal", code=0, **told)
+        without = examined(fe, "--role", "portal", code=1, **(told | {"portal_operators": "1"}))
+        told["database_url"] = make_conninfo(fe.dsn, user=both)
+        operators = examined(fe, "--role", "portal", code=0, **(told | {"portal_operators": "1"}))
+        too_much = examined(fe, "--role", "portal", code=0, **told)
+
+    assert found["rights (fe_portal)"]["state"] == found["login"]["state"] == "ok"
+    assert "certificates" not in found
+    assert without["rights (fe_operator)"]["state"] == "failed"
+    assert operators["rights (fe_operator)"]["state"] == operators["certificates"]["state"] == "ok"
+    assert "may take 2 roles" in too_much["login"]["says"]
+    nowhere = examined(fe, "--role", "portal", code=1, portal_bind="")
+    assert "FE_PORTAL_BIND is not set" in nowhere["settings"]["says"]

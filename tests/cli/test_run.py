@@ -1,5 +1,6 @@
 """`fe run` as a process of its own: when it starts, when it does not, and how it ends."""
 
+import json
 import os
 import re
 import signal
@@ -188,3 +189,53 @@ def test_a_database_that_cannot_be_reached_is_code_4(fe: Fe) -> None:
 
 def test_a_role_that_does_not_exist_is_a_wrong_command_line(fe: Fe) -> None:
     assert "'worker' is not one of" in fe.refused("run", "--role", "worker", code=2)
+
+
+def test_the_portal_lets_people_in_over_its_own_port_with_the_rights_of_the_portal(fe: Fe, postgres: str) -> None:
+    made = fe("person", "create", "ana@example.do", "--name", "Ana", "--json")
+    assert made.code == 0, made
+    password = json.loads(made.out)["password"]
+    at = f"127.0.0.1:{free_port()}"
+    with login(postgres, "IN ROLE fe_portal") as name:
+        dsn = make_conninfo(fe.dsn, user=name)
+        with (
+            running(fe, "--role", "portal", database_url=dsn, portal_bind=at) as (process, front),
+            httpx.Client(base_url=f"http://{at}", timeout=PATIENCE, trust_env=False) as browser,
+        ):
+            assert browser.get("/readyz").json() == {"status": "ready"}
+            form = browser.get("/sign-in").text
+            fields = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', form))
+            wrong = browser.post("/sign-in", data={**fields, "email": "ana@example.do", "password": "another one"})
+            right = browser.post("/sign-in", data={**fields, "email": "ana@example.do", "password": password})
+            assert (wrong.status_code, right.status_code) == (403, 303)
+            assert browser.get("/account").status_code == 200
+            assert browser.get("/operators").status_code == 404, "they are not served by this process"
+            with pytest.raises(httpx.ConnectError):
+                httpx.get(front, trust_env=False)
+            process.send_signal(signal.SIGTERM)
+            _, said = process.communicate(timeout=120)
+        assert process.returncode == 0, said
+    assert password not in said
+
+
+def test_a_login_that_may_do_more_than_the_portal_needs_is_refused(fe: Fe, postgres: str) -> None:
+    told = {"portal_bind": "127.0.0.1:0", "portal_url": "https://portal.example.do", "development": "0"}
+    with login(postgres, "IN ROLE fe_portal, fe_operator") as both:
+        ended = fe("run", "--role", "portal", database_url=make_conninfo(fe.dsn, user=both), **told)
+
+    assert ended.code != 0
+    assert "fe_operator" in ended.err
+
+
+def test_the_portal_does_not_start_without_the_key_encryption_key(fe: Fe) -> None:
+    told = {"portal_bind": "127.0.0.1:0", "portal_url": "https://portal.example.do", "development": "0", "kek": ""}
+
+    ended = fe("run", "--role", "portal", **told)
+
+    assert (ended.code, "FE_KEK" in ended.err) == (3, True)
+
+
+def test_a_portal_in_the_clear_is_refused(fe: Fe) -> None:
+    ended = fe("run", "--role", "portal", portal_bind="127.0.0.1:0", portal_url="http://portal.example.do")
+
+    assert (ended.code, "FE_PORTAL_URL should begin with https://" in ended.err) == (3, True)

@@ -62,7 +62,7 @@ async def test_months_show_what_they_come_to_and_where_they_stand(
     assert "70.00 USD" in page.text
     assert "Charged" in page.text
     assert "Open: the month is not closed" in page.text
-    assert page.text.count("<svg ") == 1
+    assert page.text.count('<figure class="plot">') == 1
     assert "HTTP 400" not in page.text
 
 

@@ -1,5 +1,6 @@
 """Second factors: set up, asked for, each code once, and taken away by whoever has one."""
 
+import math
 import re
 from dataclasses import replace
 from datetime import timedelta
@@ -9,7 +10,7 @@ from typing import cast
 import pyotp
 import pytest
 
-from fe.accounts import totp
+from fe.accounts import people, totp
 from fe.identifiers import TenantId
 from fe.portal.access import let_in
 from fe.portal.page_types import Needs, Page
@@ -23,6 +24,7 @@ from fe.store.postgres.db import Conn
 from tests.portal.running import PASSWORD, SEED, Browser, Running
 
 _AT = "/account/second-factor"
+_CODES = r"[a-z2-9]{4}(?:-[a-z2-9]{4}){5}"
 
 
 def _secret(page: str) -> str:
@@ -39,7 +41,7 @@ async def _set_up(portal: Running, browser: Browser) -> tuple[str, list[str]]:
     code = pyotp.TOTP(secret).at(portal.clock())
     page = await browser.send(f"{_AT}/confirm", {"code": f"{code[:3]} {code[3:]}"})
     assert page.status_code == 200
-    codes = re.findall(r"[a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}", page.text)
+    codes = re.findall(_CODES, page.text)
     assert len(set(codes)) == totp.CODES
     return secret, codes
 
@@ -180,7 +182,7 @@ async def test_new_recovery_codes_replace_those_before(portal: Running) -> None:
         portal.clock.ahead = timedelta(seconds=totp.STEP)
         await browser.get(_AT)
         page = await browser.send(f"{_AT}/codes", {"code": pyotp.TOTP(secret).at(portal.clock())})
-        after = re.findall(r"[a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}", page.text)
+        after = re.findall(_CODES, page.text)
         assert len(after) == totp.CODES
         assert not set(after) & set(before)
     async with portal.browser() as browser:
@@ -211,3 +213,22 @@ async def test_operators_see_no_page_of_theirs_without_one(portal: Running) -> N
 
 async def _nothing(visit: Visit) -> Reply:
     raise AssertionError
+
+
+def test_recovery_codes_have_more_than_112_bits() -> None:
+    made = [code for _ in range(200) for code in totp.new_codes()]
+    letters = {letter for code in made for letter in code if letter != "-"}
+
+    assert len(set(made)) == len(made)
+    assert 24 * math.log2(len(letters)) > 112
+
+
+async def test_a_new_password_by_a_link_leaves_the_second_factor(portal: Running) -> None:
+    person = await portal.with_second_factor(await portal.person())
+    token = await portal.db.transact(people.issue_reset, person, "root", portal.clock())
+    new = "cuatro perros comen yuca"
+    async with portal.browser() as browser:
+        await browser.get(f"/reset/{token}")
+        await browser.send(f"/reset/{token}", {"new": new, "repeated": new})
+        page = await browser.send("/sign-in", {"email": person.email, "password": new})
+        assert page.url.path == "/sign-in/code"

@@ -205,7 +205,8 @@ def test_all_of_ours_suit_the_release_before_which_finds_its_own_book_as_it_left
     with plain(empty) as conn:
         book = conn.execute("SELECT number, works_from FROM applied_migrations ORDER BY number").fetchall()
         old = conn.execute("SELECT number, digest FROM schema_migrations ORDER BY number").fetchall()
-    assert book == [(file.number, min(file.number, module.RELEASE_BEFORE)) for file in files]
+    # The book itself came with the tenth, which wrote down what the ninth suits.
+    assert book == [(file.number, 8 if file.number == 9 else min(file.number, module.RELEASE_BEFORE)) for file in files]
     assert old == [(file.number, file.digest) for file in files[:8]]
 
 

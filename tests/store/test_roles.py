@@ -61,7 +61,7 @@ MATRIX = """
 | `counterparty_sends` | | SIU | S | S | | |
 | `dead_letters` | | SI | SD | S | | S |
 | `disabled_tenants` | S | S | SID | S | | S |
-| `duties` | | SIU | S | S | | |
+| `duties` | | SIU | SIU | S | | |
 | `excise_rates` | S | S | SIUD | S | | S |
 | `held_numbers` | S | SIU | S | S | | S |
 | `identities` | | | SIUD | | | SIUD |
@@ -74,8 +74,9 @@ MATRIX = """
 | `outbox` | sI | SUD | SI | S | | sI |
 | `password_resets` | | | SIu | | | Su |
 | `pauses` | | S | SID | S | | |
-| `people` | | | SIU | s | | Siu |
-| `portal_forms` | | | | | | SID |
+| `pending_actions` | | | SIu | S | | |
+| `people` | | s | SIU | s | | Siu |
+| `portal_forms` | | | SI | | | SID |
 | `portal_logins` | | | SD | | | SID |
 | `portal_sessions` | | | SD | | | SIUD |
 | `received` | S | S | S | S | SI | S |
@@ -144,6 +145,7 @@ SOME_COLUMNS = {
     },
     ("certificates", OPERATOR, "UPDATE"): {"retired_at", "destroyed_at", "x509"},
     ("certificates", PORTAL, "UPDATE"): {"retired_at"},
+    ("people", WORKER, "SELECT"): {"person_id", "totp_secret"},
     ("people", PORTAL, "INSERT"): {"person_id", "email", "name", "language", "password_hash", "created_at"},
     ("people", PORTAL, "UPDATE"): {
         "name",
@@ -154,6 +156,14 @@ SOME_COLUMNS = {
         "totp_last_step",
     },
     ("password_resets", OPERATOR, "UPDATE"): {"used_at"},
+    ("pending_actions", OPERATOR, "UPDATE"): {
+        "decision",
+        "decided_by",
+        "decided_at",
+        "executed_at",
+        "outcome",
+        "rows_done",
+    },
     ("password_resets", PORTAL, "UPDATE"): {"used_at"},
     ("invitations", PORTAL, "UPDATE"): {"accepted_at", "withdrawn_at"},
     ("tenants", PORTAL, "UPDATE"): {"name", "issuer", "consumer_summary"},
@@ -197,14 +207,16 @@ CALLERS = {
     **dict.fromkeys(("advance_batch", "complete_batch", "record_event_batch", "announce_batch"), (WORKER,)),
     **dict.fromkeys(("close_sends_batch", "close_intents_batch", "intend_to_send_batch"), (WORKER,)),
     **dict.fromkeys(("claim_due", "claim_with_input", "divide_by_weight", "forty_days_before"), (WORKER,)),
-    **dict.fromkeys(("note_in_audit_trail", "keep_audit_trail", "note_tenant_rnc", "lay_out"), ()),
+    **dict.fromkeys(
+        ("note_in_audit_trail", "note_pending_action", "keep_audit_trail", "note_tenant_rnc", "lay_out"), ()
+    ),
     **dict.fromkeys(("refuse_disabled", "hold_calls_of_disabled", "destroy_key"), ()),
     **dict.fromkeys(("change_tenant", "remove_user", "retire_certificate"), (OPERATOR, PORTAL)),
     "unsigned_work": (OPERATOR, PORTAL),
     "destroy_certificate": (OPERATOR,),
     "is_rnc_of_another": ASKED,
     "flush_requests": ASKED,
-    "take_duty": (WORKER,),
+    "take_duty": (WORKER, OPERATOR),
     **dict.fromkeys(("utc_month", "month_begins", "freeze_month", "count_month"), (WORKER, OPERATOR)),
     **dict.fromkeys(("reconcile_month", "close_month"), (WORKER, OPERATOR)),
     "set_billing_terms": (OPERATOR,),
@@ -314,6 +326,7 @@ def test_each_function_may_be_called_by_who_needs_it(dsn: str) -> None:
         ("ensure_month", ["search_path=public, pg_temp"]),
         ("is_rnc_of_another", ["search_path=public, pg_temp"]),
         ("note_in_audit_trail", ["search_path=public, pg_temp"]),
+        ("note_pending_action", ["search_path=public, pg_temp"]),
         ("note_tenant_rnc", ["search_path=public, pg_temp"]),
     ]
 
@@ -453,7 +466,7 @@ def as_role(dsn: str, role: str) -> psycopg.Connection:
         *((role, "SELECT rnc FROM tenant_rncs") for role in ROLES),
         (FRONT, "SELECT holder FROM certificates"),
         *((role, "SELECT password_hash FROM people") for role in (FRONT, WORKER, READONLY, RECEPTION)),
-        *((role, "SELECT totp_secret FROM people") for role in (FRONT, WORKER, READONLY, RECEPTION)),
+        *((role, "SELECT totp_secret FROM people") for role in (FRONT, READONLY, RECEPTION)),
         *((role, "SELECT * FROM portal_sessions") for role in (FRONT, WORKER, READONLY, RECEPTION)),
         *((role, "SELECT * FROM invitations") for role in (FRONT, WORKER, READONLY, RECEPTION)),
         *((role, "UPDATE tenant_changes SET before = NULL") for role in ROLES),

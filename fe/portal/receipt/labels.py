@@ -1,9 +1,20 @@
 """What the fields of the form are called, as people in a shop say it. What an element is says `fe.ecf.words`."""
 
+import re
+
 from fe.ecf.texts import Text
 
 #: By the element's name; an element without one here is called by its name.
 LABELS = {
+    "Comprador": Text("Buyer", "Comprador"),
+    "Emisor": Text("Issuer", "Emisor"),
+    "DetallesItems": Text("Lines", "Líneas"),
+    "InformacionReferencia": Text("What the note modifies", "Lo que modifica la nota"),
+    "MontoItem": Text("Amount of the line", "Monto de la línea"),
+    "FechaVencimientoSecuencia": Text("Last day of the sequence", "Vencimiento de la secuencia"),
+    "RNCEmisor": Text("RNC of the company", "RNC de la empresa"),
+    "RazonSocialEmisor": Text("Name of the company", "Razón social de la empresa"),
+    "DireccionEmisor": Text("Address of the company", "Dirección de la empresa"),
     "FechaEmision": Text("Date of issue", "Fecha de emisión"),
     "TipoIngresos": Text("Kind of income", "Tipo de ingreso"),
     "IndicadorMontoGravado": Text("ITBIS in the prices", "ITBIS en los precios"),
@@ -94,3 +105,16 @@ BLANKS = {
 def label(name: str) -> Text:
     """What the element of that name is called."""
     return LABELS.get(name) or Text(name, name)
+
+
+_NAME = re.compile(r"\b[A-Z][A-Za-z]+\b", re.ASCII)
+
+
+def plainly(text: str, *, spanish: bool) -> str:
+    """A text with the names that fields have here, in place of the elements'."""
+
+    def named(found: re.Match[str]) -> str:
+        known = LABELS.get(found[0])
+        return found[0] if known is None else f"«{known.es if spanish else known.en}»"
+
+    return _NAME.sub(named, text)

@@ -12,7 +12,7 @@ from fe.ecf.describe import Described, described, every
 from fe.ecf.schema.model import Code, ValueForm
 from fe.ecf.texts import Text
 from fe.ecf.words import words_of
-from fe.portal.receipt.labels import BLANKS, label
+from fe.portal.receipt.labels import BLANKS, label, plainly
 
 #: A list of codes that is longer is typed, with what is on it offered, so that a thousand lines stay a page.
 _MOST_CHOICES = 20
@@ -266,7 +266,7 @@ def _field(one: Described, name: str, initial: str) -> Field:
         name=name,
         path=one.path,
         label=label(one.name),
-        hint=Text(words.en, words.es),
+        hint=Text(plainly(words.en, spanish=False), plainly(words.es, spanish=True)),
         required=one.needed,
         kind=kind,
         codes=one.codes,

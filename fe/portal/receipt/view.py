@@ -14,7 +14,7 @@ from fe.ecf.words import words_of
 from fe.http.pages.papers import PAPERS, Paper
 from fe.portal.receipt.checking import CheckedReceipt
 from fe.portal.receipt.entry import ReceiptEntry
-from fe.portal.receipt.labels import LABELS, label
+from fe.portal.receipt.labels import label, plainly
 from fe.portal.receipt.layout import list_id
 from fe.portal.receipt.messages import NO_NUMBER
 from fe.portal.replies import Reply
@@ -27,7 +27,6 @@ from fe.store.tenants import User
 #: A longer form is made in a thread: others are answered meanwhile.
 _LONG = 50
 _ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
-_NAME = re.compile(r"\b[A-Z][A-Za-z]+\b", re.ASCII)
 
 
 def paper_of(of: EcfType) -> Paper:
@@ -106,26 +105,16 @@ def _as_date(value: str) -> str | None:
     return None if day is None else day.isoformat()
 
 
-def _plainly(text: str, spanish: bool) -> str:
-    """A message with the names that fields have here, in place of the elements'."""
-
-    def named(found: re.Match[str]) -> str:
-        known = LABELS.get(found[0])
-        return found[0] if known is None else f"«{known.es if spanish else known.en}»"
-
-    return _NAME.sub(named, text)
-
-
 def say(problem: Problem) -> Text:
     """What is wrong."""
-    return Text(_plainly(problem.message, spanish=False), _plainly(problem.message_es, spanish=True))
+    return Text(plainly(problem.message, spanish=False), plainly(problem.message_es, spanish=True))
 
 
 def say_fix(problem: Problem) -> Text | None:
     """What to do about it."""
     if problem.fix is None:
         return None
-    return Text(_plainly(problem.fix, spanish=False), _plainly(problem.fix_es or problem.fix, spanish=True))
+    return Text(plainly(problem.fix, spanish=False), plainly(problem.fix_es or problem.fix, spanish=True))
 
 
 def repair_of(problem: Problem) -> str | None:

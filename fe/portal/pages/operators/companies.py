@@ -82,7 +82,7 @@ async def one(visit: Visit) -> Reply:
     return await show(visit, await tenant_in_address(visit))
 
 
-async def show(visit: Visit, tenant: Tenant, problem: Text | str | None = None, link: str = "") -> Reply:
+async def show(visit: Visit, tenant: Tenant, problem: Text | str | None = None, invitation: str = "") -> Reply:
     """Show a company, and what is wrong with a form that was sent."""
     tenant_id = tenant.tenant_id
     account = await visit.operators.run(billing.account, tenant_id)
@@ -97,7 +97,7 @@ async def show(visit: Visit, tenant: Tenant, problem: Text | str | None = None, 
         months=await visit.operators.run(billing.months, tenant_id, 6),
         needs_second=visit.portal.settings.portal_second_person > 0,
         problem=problem,
-        link=link,
+        invitation=invitation,
         typed=visit.form,
     )
 

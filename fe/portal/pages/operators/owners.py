@@ -20,7 +20,7 @@ async def invite(visit: Visit) -> Reply:
         token = await visit.operate(_invite, tenant, visit.form.get("email"), acting(visit))
     except LocalizedError as wrong:
         return await show(visit, tenant, wrong.text)
-    return await show(visit, tenant, link=f"{visit.portal.url}/invitation/{token}")
+    return await show(visit, tenant, invitation=f"{visit.portal.url}/invitation/{token}")
 
 
 async def _invite(conn: Conn, tenant: Tenant, email: str, by: OperatorAction) -> str:

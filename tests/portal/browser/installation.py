@@ -1,9 +1,9 @@
-"""A whole installation for a browser to look at, as a process of its own: the stack of the demonstration, with its portal.
+"""A whole installation for a browser to look at, as a process of its own: the demonstration's stack, with its portal.
 
     python -m tests.portal.browser.installation
 
-It says where everything is in one line of JSON, and ends when its standard input does. The browser's driver has a loop of
-its own, which does not go together with Trio's: so this runs apart from the tests.
+It says where everything is in one line of JSON, and ends when its standard input does. The browser's driver has a loop
+of its own, which does not go together with Trio's: so this runs apart from the tests.
 """
 
 import json

@@ -104,3 +104,7 @@ ALTER TABLE operator_actions ADD CONSTRAINT operator_actions_known CHECK (
         'refuse billing price'
     )
 );
+
+-- Neither has a right to it; the wall stands all the same.
+CREATE POLICY own_tenant ON pending_actions TO fe_front, fe_portal
+USING (tenant_id = nullif(current_setting('fe.tenant', true), '')::bigint);

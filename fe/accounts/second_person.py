@@ -41,7 +41,7 @@ OTHER_WAY = Text(
 )
 
 
-class SecondPersonRefused(LocalizedError):
+class DecisionRefused(LocalizedError):
     """What was asked for cannot be decided so."""
 
 
@@ -138,17 +138,17 @@ async def ask(
 
 
 async def approve(conn: Conn, action_id: UUID, digest: bytes, by: OperatorAction, through: Through) -> PendingAction:
-    """Agree to what was shown, as somebody else than who asked. Carry it out after that. Raises SecondPersonRefused."""
+    """Agree to what was shown, as somebody else than who asked. Carry it out after that. Raises DecisionRefused."""
     found = await _find(conn, action_id)
     if found.asked_through != through:
-        raise SecondPersonRefused(OTHER_WAY)
+        raise DecisionRefused(OTHER_WAY)
     if _name(found.asked_by) == _name(by.by_whom):
-        raise SecondPersonRefused(SAME_PERSON)
+        raise DecisionRefused(SAME_PERSON)
     return await _decide(conn, found, "approved", digest, by)
 
 
 async def refuse(conn: Conn, action_id: UUID, digest: bytes, by: OperatorAction) -> PendingAction:
-    """Refuse, or take back what one asked for oneself. Raises SecondPersonRefused."""
+    """Refuse, or take back what one asked for oneself. Raises DecisionRefused."""
     return await _decide(conn, await _find(conn, action_id), "refused", digest, by)
 
 
@@ -156,7 +156,7 @@ async def _decide(
     conn: Conn, found: PendingAction, decision: Decision, digest: bytes, by: OperatorAction
 ) -> PendingAction:
     if not await pending_actions.decide(conn, found.action_id, decision, by.by_whom, by.at, digest):
-        raise SecondPersonRefused(DECIDED)
+        raise DecisionRefused(DECIDED)
     verb = "approve" if decision == "approved" else "refuse"
     detail = {"request": str(found.action_id), "askedBy": found.asked_by, "rows": found.row_count}
     await audit.record(conn, by, f"{verb} {found.kind}", found.tenant_id, None, detail)
@@ -166,7 +166,7 @@ async def _decide(
 async def _find(conn: Conn, action_id: UUID) -> PendingAction:
     found = await pending_actions.find(conn, action_id)
     if found is None:
-        raise SecondPersonRefused(GONE)
+        raise DecisionRefused(GONE)
     return found
 
 

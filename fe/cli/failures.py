@@ -103,7 +103,7 @@ KNOWN_LATER = (
     ("fe.accounts.people", "PersonRefused", FAILED),
     ("fe.accounts.sequences", "BadSequence", FAILED),
     ("fe.accounts.sequences", "NumberSent", FAILED),
-    ("fe.accounts.second_person", "SecondPersonRefused", FAILED),
+    ("fe.accounts.second_person", "DecisionRefused", FAILED),
     ("fe.webhooks.accounts", "WebhookRefused", FAILED),
     ("fe.ecf.certificate", "CertificateError", FAILED),
     ("fe.authority.errors", "AuthorityError", NO_AUTHORITY),

@@ -10,7 +10,7 @@ import trio
 
 from fe.accounts import second_person
 from fe.accounts.carry_out import carry_out
-from fe.accounts.second_person import SecondPersonRefused
+from fe.accounts.second_person import DecisionRefused
 from fe.config import load_settings
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, ReplayPlanId, TenantId
@@ -256,12 +256,12 @@ async def test_who_goes_by_a_name_elsewhere_may_be_the_same(
     assert found is not None
     for who, way in (("oscar@fe.do", "portal"), ("root", "cli"), ("root (eva)", "cli"), ("ROOT", "cli")):
         other = OperatorAction(ActionId(new_id(now)), now, who, "agreed")
-        with pytest.raises(SecondPersonRefused):
+        with pytest.raises(DecisionRefused):
             await operator_db.transact(second_person.approve, action_id, found.digest, other, way)  # type: ignore[arg-type]
     late = OperatorAction(ActionId(new_id(now)), now + timedelta(days=2), "eva", "agreed")
-    with pytest.raises(SecondPersonRefused):
+    with pytest.raises(DecisionRefused):
         await operator_db.transact(second_person.approve, action_id, found.digest, late, "cli")
-    with pytest.raises(SecondPersonRefused):
+    with pytest.raises(DecisionRefused):
         await operator_db.transact(
             second_person.approve, action_id, bytes(32), OperatorAction(by.action_id, now, "eva", "x"), "cli"
         )

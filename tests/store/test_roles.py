@@ -207,7 +207,9 @@ CALLERS = {
     **dict.fromkeys(("advance_batch", "complete_batch", "record_event_batch", "announce_batch"), (WORKER,)),
     **dict.fromkeys(("close_sends_batch", "close_intents_batch", "intend_to_send_batch"), (WORKER,)),
     **dict.fromkeys(("claim_due", "claim_with_input", "divide_by_weight", "forty_days_before"), (WORKER,)),
-    **dict.fromkeys(("note_in_audit_trail", "keep_audit_trail", "note_tenant_rnc", "lay_out"), ()),
+    **dict.fromkeys(
+        ("note_in_audit_trail", "note_pending_action", "keep_audit_trail", "note_tenant_rnc", "lay_out"), ()
+    ),
     **dict.fromkeys(("refuse_disabled", "hold_calls_of_disabled", "destroy_key"), ()),
     **dict.fromkeys(("change_tenant", "remove_user", "retire_certificate"), (OPERATOR, PORTAL)),
     "unsigned_work": (OPERATOR, PORTAL),
@@ -324,6 +326,7 @@ def test_each_function_may_be_called_by_who_needs_it(dsn: str) -> None:
         ("ensure_month", ["search_path=public, pg_temp"]),
         ("is_rnc_of_another", ["search_path=public, pg_temp"]),
         ("note_in_audit_trail", ["search_path=public, pg_temp"]),
+        ("note_pending_action", ["search_path=public, pg_temp"]),
         ("note_tenant_rnc", ["search_path=public, pg_temp"]),
     ]
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -192,9 +193,11 @@ def test_a_role_that_does_not_exist_is_a_wrong_command_line(fe: Fe) -> None:
 
 
 #: In development people may reach the portal without TLS, on this machine; the authority is then a simulated one.
-DEVELOPMENT = {"development": "1"} | {f"authority_{host}_url": "http://127.0.0.1:1" for host in ("ecf", "fc", "status")}
+DEVELOPMENT: dict[str, Any] = {"development": "1"} | {
+    f"authority_{host}_url": "http://127.0.0.1:1" for host in ("ecf", "fc", "status")
+}
 #: As in production, where the login may do nothing else.
-BEHIND_TLS = {
+BEHIND_TLS: dict[str, Any] = {
     "portal_bind": f"127.0.0.1:{free_port()}",
     "portal_url": "https://portal.example.do",
     "metrics_bind": "127.0.0.1:0",

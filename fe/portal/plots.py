@@ -132,8 +132,8 @@ class Plot:
     def _labels(self, scale: "_Scale") -> Markup:
         """As many labels as have room, the last one among them."""
         longest = max((len(label) for label in self.labels), default=1) * _LETTER + 12
-        width_left = max(1, min(_MAX_LABELS, int((_WIDTH - _LEFT - _RIGHT) / longest)))
-        step = max(1, math.ceil(len(self.labels) / width_left))
+        fitting = max(1, min(_MAX_LABELS, int((_WIDTH - _LEFT - _RIGHT) / longest)))
+        step = max(1, math.ceil(len(self.labels) / fitting))
         drawn = Markup("")
         for at in range(len(self.labels) - 1, -1, -step):
             drawn += _SHAPES["label"].format(_short(scale.x(at)), _HEIGHT - _BOTTOM + 20, self.labels[at])

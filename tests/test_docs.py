@@ -61,7 +61,6 @@ ELSEWHERE = {
         "tests/cli/integrator/test_assistant.py::"
         "test_an_assistant_looks_up_explains_validates_and_submits_only_where_it_may"
     ),
-    "fe approval list": "tests/cli/test_approval.py::test_bulk_commands_wait_for_a_second_operator",
     "fe logout": "tests/cli/integrator/test_profiles.py::test_a_key_is_forgotten",
     "pip wheel --no-deps .": "tests/test_wheel.py::wheel",
     "pip wheel --no-deps --wheel-dir build/clients clients/python": (

@@ -62,7 +62,7 @@ def examine(
         found.append(
             Text(
                 f"whether it was revoked is not known: {answer.says}",
-                "no se sabe si fue revocado: la certificadora no lo dijo",
+                f"no se sabe si fue revocado ({answer.says})",
             )
         )
     return ExaminedP12(opened, tuple(found))

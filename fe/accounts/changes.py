@@ -283,12 +283,18 @@ def _wait(waiting: int) -> Text:
 
 
 def _no_user(tenant: Tenant, user: User) -> NoReturn:
-    raise Unknown(Text(f"tenant {tenant.name!r} has no user {user.email!r}", f"no existe el usuario «{user.email}»"))
+    raise Unknown(
+        Text(
+            f"tenant {tenant.name!r} has no user {user.email!r}",
+            f"la empresa «{tenant.name}» no tiene el usuario «{user.email}»",
+        )
+    )
 
 
 def _no_certificate(tenant: Tenant, certificate_id: CertificateId) -> NoReturn:
     raise Unknown(
         Text(
-            f"tenant {tenant.name!r} has no certificate {certificate_id}", f"no existe el certificado {certificate_id}"
+            f"tenant {tenant.name!r} has no certificate {certificate_id}",
+            f"la empresa «{tenant.name}» no tiene el certificado {certificate_id}",
         )
     )

@@ -116,7 +116,12 @@ async def create_user(
         check_issuer({**tenant.issuer, **issuer_override}, now.astimezone(ZONE).date())
     user = await tenants.create_user(conn, tenant.tenant_id, UserId(new_id(now)), email, issuer_override)
     if user is None:
-        raise NameTaken(Text(f"tenant {tenant.name!r} has a user {email!r} already", f"ya existe el usuario «{email}»"))
+        raise NameTaken(
+            Text(
+                f"tenant {tenant.name!r} has a user {email!r} already",
+                f"la empresa «{tenant.name}» ya tiene el usuario «{email}»",
+            )
+        )
     return user
 
 
@@ -124,7 +129,12 @@ async def find_user(conn: Conn, tenant: Tenant, email: str) -> User:
     """Find a tenant's user by address, letter case apart. Raises Unknown."""
     user = await tenants.user_by_email(conn, tenant.tenant_id, email)
     if user is None:
-        raise Unknown(Text(f"tenant {tenant.name!r} has no user {email!r}", f"no existe el usuario «{email}»"))
+        raise Unknown(
+            Text(
+                f"tenant {tenant.name!r} has no user {email!r}",
+                f"la empresa «{tenant.name}» no tiene el usuario «{email}»",
+            )
+        )
     return user
 
 

@@ -19,6 +19,10 @@ from fe.identifiers import ApiKeyId
 from fe.store import keys, throttle
 from fe.store.keys import ApiKey
 from fe.store.postgres.db import Conn, Database
+from fe.store.throttle import LockedBucket
+
+#: More lockouts than these are an attack, of which the latest say enough.
+_MAX_LOCKOUTS = 1000
 
 
 @click.group()
@@ -139,6 +143,22 @@ def unlock(api_key_id: str | None, address: str | None, as_json: bool) -> None:
         {"apiKeyId": api_key_id, "address": address, "lifted": lifted},
         as_json=as_json,
     )
+
+
+@key.command()
+@json_option
+def lockouts(as_json: bool) -> None:
+    """List who failed to log in too often and is locked out now: keys, people and addresses.
+
+    Of an address no name is kept: whoever knows it lets it in again (`fe key unlock --address`).
+    """
+
+    async def work(db: Database) -> list[LockedBucket]:
+        return await db.run(throttle.every_lockout, _MAX_LOCKOUTS)
+
+    found = with_database(settings_with_database(), work)
+    records = [{"kind": one.kind, "who": one.who, "lockedUntil": moment(one.locked_until)} for one in found]
+    show_all(records, as_json=as_json, none="nobody is locked out")
 
 
 def _record(found: ApiKey) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from fe.cli.submission_names import submission_named
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
-from fe.identifiers import ActionId
-from fe.operations.replay import act_on_each
+from fe.identifiers import ActionId, ReplayPlanId
+from fe.operations.replay import act_on_each, halt_plan
 from fe.operations.why import LIMITS, Diagnosis, explain
 from fe.store import submissions
 from fe.store.postgres.db import Conn, Database
@@ -244,6 +244,25 @@ def resume(
     if not _pause_or_resume(pauses.resume, tenant_name, environment, by_whom, given(reason)):
         raise Failure("that is not paused (`fe outbox status` shows what is)")
     tell("resumed", {"tenant": tenant_name, "environment": environment, "paused": False}, as_json=as_json)
+
+
+@outbox.command()
+@click.argument("plan")
+@audited
+@json_option
+def halt(plan: str, by_whom: str, reason: str | None, as_json: bool) -> None:
+    """Stop the replay PLAN, whoever runs it: `fe outbox replay` or the portal. So it stays until somebody goes on."""
+    by = act(by_whom, reason)
+
+    async def task(conn: Conn) -> bool:
+        return await halt_plan(conn, ReplayPlanId(plan), by)
+
+    async def work(db: Database) -> bool:
+        return await db.transact(task)
+
+    if not with_database(settings_with_database(), work):
+        raise Failure("there is no such plan, or it is over, or was stopped before")
+    tell(f"the replay {plan} is stopped", {"plan": plan, "halted": True}, as_json=as_json)
 
 
 def _pause_or_resume(

@@ -12,10 +12,10 @@ import trio
 from fe.clock import Clock
 from fe.ecf.catalogue import Root
 from fe.ecf.ids import new_id
-from fe.identifiers import ActionId, SubmissionId, TenantId
+from fe.identifiers import ActionId, ReplayPlanId, SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Conn, Database
-from fe.store.queue import replay_plans
+from fe.store.queue import audit, replay_plans
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.dead_letters import DeadLetter
 from fe.store.queue.replay_plans import Progress, ReplayPlan, ReplayTrouble
@@ -263,6 +263,17 @@ def _said(troubles: Sequence[ReplayTrouble], what: str) -> str:
     who = "a canary" if first.is_canary else "a released row"
     more = f", and {len(troubles) - 1} more in trouble" if len(troubles) > 1 else ""
     return f"{who} {what}: {first.subject}{number}: {first.error}{more}"
+
+
+async def halt_plan(conn: Conn, plan_id: ReplayPlanId, by: OperatorAction) -> bool:
+    """Stop a plan, whoever runs it, until an operator goes on; False where it is over or was stopped before.
+
+    One transaction's work, with the act on record in it.
+    """
+    if not await replay_plans.halt(conn, plan_id, f"{by.by_whom}: {by.reason}", by.at):
+        return False
+    await audit.record(conn, by, "plan stop", None, None, {"plan": plan_id})
+    return True
 
 
 async def act_on_each(

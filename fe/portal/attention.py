@@ -50,24 +50,24 @@ def _of_certificates(certificates: Sequence[CertificateRecord], now: datetime) -
         yield Matter("bad" if warning.is_urgent else "warn", warning.text, "certificates")
 
 
+_GIVEN_UP = Text(
+    "receipts that wait for the service's operator", "comprobantes que esperan por el operador del servicio"
+)
+_REJECTED = Text("receipts rejected in the last 7 days", "comprobantes rechazados en los últimos 7 días")
+_FAILED = Text("receipts that could not be sent in the last 7 days", "comprobantes sin enviar en los últimos 7 días")
+
+
 def _of_troubles(troubles: Sequence[Unsettled]) -> Iterator[Matter]:
     for one in troubles:
         here = f"{one.environment}/submissions"
-        for many, state, en, es in (
-            (one.given_up, "dead", "wait for the service's operator", "esperan por el operador del servicio"),
-            (one.rejected, "rejected", "were rejected in the last 7 days", "fueron rechazados en los últimos 7 días"),
-            (
-                one.failed,
-                "error",
-                "could not be sent in the last 7 days",
-                "no se pudieron enviar en los últimos 7 días",
-            ),
+        for many, state, what in (
+            (one.given_up, "dead", _GIVEN_UP),
+            (one.rejected, "rejected", _REJECTED),
+            (one.failed, "error", _FAILED),
         ):
             if many:
                 shown = f"{many}+" if many >= MAX_COUNTED else str(many)
-                said = Text(
-                    f"{one.environment}: {shown} receipts {en}.", f"{one.environment}: {shown} comprobantes {es}."
-                )
+                said = Text(f"{one.environment}: {what.en}: {shown}.", f"{one.environment}: {what.es}: {shown}.")
                 yield Matter("bad" if one.environment.billable else "warn", said, f"{here}?state={state}")
 
 

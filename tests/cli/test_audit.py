@@ -38,17 +38,18 @@ def test_what_operators_do_is_a_chain_that_can_be_exported_and_proved(fe: Fe, te
     assert whole.startswith(first)
     acts = [(entry["act"], entry.get("login")) for entry in entries(whole)]
     assert [act for act, _ in acts] == [
-        *("begin", "tenants insert", "api_keys insert", "api_keys update", "operator_actions insert"),
-        "certificates insert",
+        *("begin", "tenants insert", "tenant_changes insert"),
+        *("api_keys insert", "tenant_changes insert", "api_keys update", "tenant_changes insert"),
+        *("operator_actions insert", "certificates insert", "tenant_changes insert"),
     ]
-    assert [who for _, who in acts][2:5] == [me] * 3
-    assert entries(whole)[4]["row"]["by_whom"] == f"{system_user()} (ana)"
-    assert entries(whole)[4]["row"]["login"] == me
+    assert [who for _, who in acts][3:8] == [me] * 5
+    assert entries(whole)[7]["row"]["by_whom"] == f"{system_user()} (ana)"
+    assert entries(whole)[7]["row"]["login"] == me
     for secret in ("secret_hash", "p12", "passphrase", made["apiSecret"]):
         assert secret not in whole
     assert said.code == 0, said
     assert said.out == of_file.out
-    assert said.out.startswith("6 links, last hash ")
+    assert said.out.startswith("10 links, last hash ")
     noted = json.loads(first.splitlines()[-1])["hash"]
     assert fe("audit", "verify", "--expect", noted).code == 0
     assert "is not in the chain" in fe("audit", "verify", "--expect", "00" * 32).err
@@ -141,7 +142,9 @@ def test_an_operator_who_changes_a_sequence_or_a_delegation_is_noted_and_a_numbe
     assert fe("tenant", "delegate", tenant, "101000001", "--reason", "a letter").code == 0
     assert fe("tenant", "withdraw", tenant, "101000001").code == 0
 
-    acts = [entry["act"] for entry in entries(fe("audit", "export", "--after", "1").out)]
+    acts = [entry["act"] for entry in entries(fe("audit", "export", "--after", "2").out)]
 
-    assert acts == ["sequences insert", "issuer_delegations insert", "issuer_delegations delete"]
+    assert acts == [
+        *("sequences insert", "tenant_changes insert", "issuer_delegations insert", "issuer_delegations delete"),
+    ]
     assert fe("audit", "verify").code == 0

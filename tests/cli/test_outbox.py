@@ -5,6 +5,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from functools import partial
 from uuid import uuid4
 
 import psycopg
@@ -13,10 +15,12 @@ import trio
 from psycopg.conninfo import conninfo_to_dict
 
 from fe.cli.dead_letter_options import system_user
-from fe.identifiers import SubmissionId, TenantId
+from fe.ecf.ids import new_id
+from fe.identifiers import ActionId, ReplayPlanId, SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store.postgres.db import Database
-from fe.store.queue import circuits
+from fe.store.queue import circuits, replay_plans
+from fe.store.queue.audit import OperatorAction
 from tests.cli.running import Fe, environment
 from tests.factories import bookings
 from tests.factories.tenants import make_submission, make_tenant, row, rows, submission, take, waiting
@@ -255,6 +259,26 @@ async def test_going_on_is_for_a_plan_that_stopped(db: Database, fe: Fe, now: da
 
     assert (nothing.code, nothing.err) == (1, "fe: there is no plan monday yet: --go-on is for one that stopped\n")
     assert len(await rows(db, "SELECT 1 FROM dead_letters")) == 1
+
+
+async def test_a_plan_is_stopped_whoever_runs_it_and_goes_on_when_told(db: Database, fe: Fe, now: datetime) -> None:
+    tenant = await make_tenant(db)
+    subject = await make_dead(db, tenant, now)
+    begun = OperatorAction(ActionId(new_id(now)), now, "eva", "x")
+    plan = partial(replay_plans.make, canary=0, per_second=Decimal(1), stop_on_failure=True)
+    await db.transact(plan, begun, ReplayPlanId("monday"), [(tenant, subject)])
+
+    stopped = fe("outbox", "halt", "monday", *WHY, "--json")
+    again = fe("outbox", "halt", "monday", *WHY)
+    unknown = fe("outbox", "halt", "tuesday", *WHY)
+
+    assert stopped.json == {"plan": "monday", "halted": True}
+    assert (again.code, unknown.code) == (1, 1)
+    assert "was stopped before" in again.err
+    (kept,) = await rows(db, "SELECT halted_because FROM replay_plans")
+    assert kept["halted_because"].endswith(WHY[1])
+    noted = await rows(db, "SELECT action FROM operator_actions ORDER BY at")
+    assert [one["action"] for one in noted][1:] == ["plan stop"]
 
 
 async def _let_it_fail(db: Database, subject: SubmissionId, now: datetime) -> None:

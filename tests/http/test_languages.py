@@ -45,6 +45,18 @@ def values_of(node: ast.expr) -> list[str]:
     return sorted(one.removesuffix(".en").removesuffix(".es") for one in shown)
 
 
+#: Words that are the same in both languages.
+SAME = {"no", "ITBIS", "Total"}
+#: Where a text may be given again as it is, and why.
+REPEATING = {
+    "http/reception/handlers.py",  # suppliers' programs speak the authority's protocol
+    "accounts/provision.py",  # what only operators are told, at a terminal
+    "portal/action_names.py",  # names of the format, which have no translation
+    "portal/receipt/labels.py",  # likewise
+    "portal/receipt_words.py",  # likewise, of events that a later release knows
+}
+
+
 def test_every_text_of_the_code_is_written_in_two_languages_and_says_the_same_values_in_both() -> None:
     """mypy sees to the rest: an answer, and an error whose message a client reads, takes a Text and no `str`."""
     found = [
@@ -55,7 +67,7 @@ def test_every_text_of_the_code_is_written_in_two_languages_and_says_the_same_va
     written = [(where, en, es) for where, en, es in found if any(map(str.isalpha, words_of(en)))]
 
     assert len(written) > 150
-    assert [where for where, en, es in written if words_of(en) == words_of(es)] == []
+    assert {words_of(en) for where, en, es in written if words_of(en) == words_of(es)} == SAME
     assert [where for where, en, es in written if values_of(en) != values_of(es)] == []
 
 
@@ -69,7 +81,7 @@ def test_only_what_suppliers_are_told_repeats_its_english() -> None:
         and call.args[0].id == call.args[1].id
     ]
 
-    assert [where.partition(":")[0] for where in repeated] == ["http/reception/handlers.py"]
+    assert {where.partition(":")[0] for where in repeated} == REPEATING
 
 
 def test_every_status_that_is_answered_has_its_words() -> None:

@@ -98,10 +98,8 @@ def _with(said: Text, examined: ExaminedP12) -> Text:
     """Say beside it what speaks against the certificate."""
     if not examined.remarks:
         return said
-    return Text(
-        f"{said.en} Note: {'; '.join(each.en for each in examined.remarks)}.",
-        f"{said.es} Tenga en cuenta: {'; '.join(each.es for each in examined.remarks)}.",
-    )
+    remarks = Text("; ".join(one.en for one in examined.remarks), "; ".join(one.es for one in examined.remarks))
+    return Text(f"{said.en} Note: {remarks.en}.", f"{said.es} Tenga en cuenta: {remarks.es}.")
 
 
 async def certificate(visit: Visit) -> Reply:

@@ -45,12 +45,16 @@ ISSUED_BEFORE = Text(
 )
 
 
+_ISSUED = Text(
+    "the receipt is issued; it is being signed and sent.", "el comprobante se emitió; se está firmando y enviando."
+)
+
+
 def issued(e_ncf: str | None, remark: Text | None) -> Text:
     """Say that it is on its way, and what its number did to the sequence."""
-    said = Text(
-        f"{e_ncf or 'The receipt'} is issued: it is being signed and sent.",
-        f"{e_ncf or 'El comprobante'} se emitió: se está firmando y enviando.",
-    )
+    said = _ISSUED
+    if e_ncf is not None:
+        said = Text(f"{e_ncf}: {_ISSUED.en}", f"{e_ncf}: {_ISSUED.es}")
     return said if remark is None else Text(f"{said.en} {remark.en}.", f"{said.es} {remark.es}.")
 
 

@@ -2,6 +2,7 @@
 
 from fe.ecf.texts import Text
 from fe.identifiers import ReplayPlanId
+from fe.operations.replay import halt_plan
 from fe.portal.page_types import Needs, Page
 from fe.portal.pages.operators.acting import FormProblem, acting
 from fe.portal.pages.operators.dead_letters import wake
@@ -57,9 +58,8 @@ async def stop(visit: Visit) -> Reply:
 
 
 async def _stop(conn: Conn, plan_id: ReplayPlanId, by: OperatorAction) -> None:
-    if not await replay_plans.halt(conn, plan_id, f"{by.by_whom}: {by.reason}", by.at):
+    if not await halt_plan(conn, plan_id, by):
         raise FormProblem(_OVER)
-    await audit.record(conn, by, "plan stop", None, None, {"plan": plan_id})
 
 
 async def go_on(visit: Visit) -> Reply:

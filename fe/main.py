@@ -106,17 +106,17 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
             if WORKER in pools:
                 supervisor.start(watch, "housekeeping", keep_house, pools[WORKER], clock)
             async with trio.open_nursery() as work:
-                told = wakeups, verdicts, clock, supervisor, tracing
+                shared = wakeups, verdicts, clock, supervisor, tracing
                 if WORKER in pools and vault is not None:
-                    work.start_soon(run_actors, settings, pools[WORKER], vault, *told)
+                    work.start_soon(run_actors, settings, pools[WORKER], vault, *shared)
                 if listeners.http:
-                    await work.start(run_front, settings, pools[FRONT], *told, listeners.http)
+                    await work.start(run_front, settings, pools[FRONT], *shared, listeners.http)
                 if RECEPTION in pools and vault is not None:
                     await work.start(
                         run_reception, settings, pools[RECEPTION], vault, clock, supervisor, listeners.reception
                     )
                 if PORTAL in pools and vault is not None:
-                    await work.start(run_portal, settings, pools, vault, *told, listeners.portal)
+                    await work.start(run_portal, settings, pools, vault, *shared, listeners.portal)
                 _log.info("serving", role=role, pid=os.getpid(), **listeners.addresses(metrics_port))
                 await stopping.wait()
                 _log.info("stopping", grace=settings.grace_seconds)

@@ -116,11 +116,11 @@ class Listeners:
 
     def addresses(self, metrics_port: int) -> dict[str, list[str] | str]:
         """Say for the log where this process can be reached; `metrics_port` is the one that was found for /metrics."""
-        told: dict[str, list[str] | str] = {"metrics": f"{self.metrics[0]}:{metrics_port}"}
+        found: dict[str, list[str] | str] = {"metrics": f"{self.metrics[0]}:{metrics_port}"}
         for name, listeners in (("http", self.http), ("reception", self.reception), ("portal", self.portal)):
             if listeners:
-                told[name] = [_address(each) for each in listeners]
-        return told
+                found[name] = [_address(each) for each in listeners]
+        return found
 
 
 def _address(listener: socket.socket) -> str:

@@ -40,6 +40,7 @@ _LIFE = "tests/cli/test_json.py::test_what_commands_print_has_the_forms_and_the_
 
 _LEAVES = "tests/ops/test_runbooks.py::test_every_command_and_statement_of_a_runbook_does_its_work"
 
+_SECOND = "tests/cli/test_approval.py::test_bulk_commands_wait_for_a_second_operator"
 _PEOPLE = "tests/cli/test_people.py::test_a_person_is_created_listed_given_another_role_and_removed"
 
 _SHUT_OUT = "tests/cli/test_people.py::test_a_person_is_shut_out_let_in_and_made_an_operator"
@@ -97,6 +98,8 @@ ELSEWHERE = {
         ("fe webhook reveal", "fe webhook recoveries"),
         "tests/cli/test_webhooks.py::test_a_secret_is_shown_again_and_recoveries_are_listed",
     ),
+    **dict.fromkeys(("fe approval list", "fe approval show", "fe approval approve"), _SECOND),
+    "fe approval refuse": "tests/cli/test_approval.py::test_shutting_a_tenant_out_and_its_price_wait_too",
     **dict.fromkeys(("fe person create", "fe person list", "fe person role", "fe person remove"), _PEOPLE),
     **dict.fromkeys(("fe person disable", "fe person enable", "fe person operator"), _SHUT_OUT),
     **dict.fromkeys(("fe person invite", "fe person reset"), _LINKS),

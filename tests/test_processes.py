@@ -312,7 +312,7 @@ def test_what_is_no_address_is_named(bind: str) -> None:
 
 def test_a_taken_port_is_an_error_that_names_the_setting() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        settings = load_settings(http_bind=f"127.0.0.1:{taken.getsockname()[1]}")
+        settings = load_settings(http_bind=f"127.0.0.1:{taken.getsockname()[1]}", metrics_bind="127.0.0.1:0")
         with pytest.raises(ConfigError, match="FE_HTTP_BIND"):
             Listeners.open(settings, "http")
 

@@ -7,7 +7,6 @@ server does not have.) What is believed of an ID token is decided in `fe.account
 
 import base64
 import hmac
-import json
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -21,6 +20,7 @@ from authlib.oauth2.rfc6749.parameters import prepare_token_request
 
 from fe.accounts.id_token import BadIdToken, Subject, UnknownSigner, read_id_token, read_keys
 from fe.config import is_loopback
+from fe.ecf.parse import parse_json
 from fe.ecf.texts import LocalizedError, Text
 from fe.tls import default_tls
 
@@ -207,7 +207,7 @@ class OpenId:
                             await answer.aclose()  # the loop ends by that, and leaves nothing half read behind
             if len(read) > LARGEST:
                 raise self._away("it answers without an end")
-            found = json.loads(read)
+            found = parse_json(bytes(read))
         except (
             httpx.HTTPError,
             httpx.StreamError,

@@ -130,7 +130,7 @@ class CounterpartyHandlers:
             failpoints.reached("handing")
 
         try:
-            answer = await self.counterparties.hand_on(
+            answer = await self.counterparties.deliver(
                 base, handed.kind, _file_name(handed), handed.content, opened, before_send=announce
             )
         except CannotReach as lost:

@@ -43,9 +43,9 @@ async def tell_notices(db: Database, clock: Clock) -> int:
     ]
     for certificate in await db.run(ending.certificates, now, _AHEAD):
         notices += of_certificate(certificate, now)
-    told = 0
+    announced = 0
     for notice in notices:
-        told += await db.run(
+        announced += await db.run(
             events.tell_once,
             notice.tenant_id,
             environment=Environment(notice.environment) if notice.environment is not None else None,
@@ -54,7 +54,7 @@ async def tell_notices(db: Database, clock: Clock) -> int:
             body=notice.body,
             at=now,
         )
-    return told
+    return announced
 
 
 async def forget_old(db: Database, clock: Clock) -> None:

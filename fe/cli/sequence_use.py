@@ -30,9 +30,9 @@ def outlook(tenant_name: str, environment: Environment, as_json: bool) -> None:
     async def work(db: Database) -> list[Outlook]:
         return await db.run(task)
 
-    told = with_database(settings_with_database(), work)
+    outlooks = with_database(settings_with_database(), work)
     none = f"tenant {tenant_name!r} has no sequences in {environment.value}"
-    show_all([_outlook(one) for one in told], as_json=as_json, none=none)
+    show_all([_outlook(one) for one in outlooks], as_json=as_json, none=none)
 
 
 @click.command()
@@ -55,17 +55,17 @@ def fates(
         sequence = found[prefix]
         upto = sequence.current_number - 1 if last is None else min(last, sequence.max_number)
         begin = max(sequence.min_number, upto - STRETCH + 1 if first is None else first)
-        told: list[NumberRun] = []
+        runs: list[NumberRun] = []
         for low in range(begin, upto + 1, STRETCH):
             high = min(low + STRETCH - 1, upto)
-            told += await number_fates.runs(conn, owner.tenant_id, environment, sequence, first=low, last=high)
-        return number_fates.joined(told)
+            runs += await number_fates.runs(conn, owner.tenant_id, environment, sequence, first=low, last=high)
+        return number_fates.joined(runs)
 
     async def work(db: Database) -> list[NumberRun]:
         return await db.run(task)
 
-    told = with_database(settings_with_database(), work)
-    show_all([_run(one) for one in told], as_json=as_json, none="none of these numbers was used yet")
+    runs = with_database(settings_with_database(), work)
+    show_all([_run(one) for one in runs], as_json=as_json, none="none of these numbers was used yet")
 
 
 def _outlook(one: Outlook) -> dict[str, Any]:

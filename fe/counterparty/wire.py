@@ -72,7 +72,7 @@ class Counterparties:
         #: By base and certificate: a token, and until when it serves by Trio's clock.
         self._tokens: OrderedDict[tuple[str, str], tuple[str, float]] = OrderedDict()
 
-    async def hand_on(
+    async def deliver(
         self,
         base: str,
         kind: HandingKind,

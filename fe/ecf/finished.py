@@ -65,8 +65,8 @@ def _refuse_crowds(raw: bytes) -> None:
         if raw.count(tag) > _MAX_LINES:
             found = sum(1 for _ in re.finditer(tag + rb"(?=[ \t\r\n/>])", raw))
             if found > _MAX_LINES:
-                told = problem("too-many", "", found=found, name=name, expected=str(_MAX_LINES))
-                raise NotADocument((told,))
+                too_many = problem("too-many", "", found=found, name=name, expected=str(_MAX_LINES))
+                raise NotADocument((too_many,))
 
 
 def _foreign_declarations(root: etree._Element) -> Iterator[tuple[Problem, Spot]]:

@@ -82,7 +82,7 @@ class Login:
         self._metrics = metrics
         self._trusted = trusted_proxies
         self._throttled = 0
-        self._throttled_told_at = -math.inf
+        self._throttled_logged_at = -math.inf
 
     async def login(self, call: Call) -> ApiReply:
         """Answer 200 with a token, or 401 with the same words whatever was wrong (interface.md#login).
@@ -149,9 +149,9 @@ class Login:
         """Count it, and tell of one that begins; of what knocks meanwhile a line a minute, or the log were theirs."""
         self._metrics.login.labels("throttled").inc()
         self._throttled += 1
-        if trio.current_time() - self._throttled_told_at >= _THROTTLED_SECONDS:
+        if trio.current_time() - self._throttled_logged_at >= _THROTTLED_SECONDS:
             _log.warning("logins were throttled", logins=self._throttled, last_address=str(client))
-            self._throttled, self._throttled_told_at = 0, trio.current_time()
+            self._throttled, self._throttled_logged_at = 0, trio.current_time()
         if lockout.began:
             self._metrics.lockouts.labels(lockout.kind).inc()
             whose = {} if api_key_id is None else {"api_key_id": _bounded(api_key_id)}

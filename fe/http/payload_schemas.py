@@ -152,11 +152,13 @@ class _Parts:
     def _shape(self, one: _Kind, of: Described) -> str:
         """All that is said of a group, as a text: two groups of the same shape are one component."""
 
-        def told(child: Described) -> Any:
-            inside = self._leaf(one, child.simple) if child.simple is not None else list(map(told, child.children))
+        def structure_of(child: Described) -> Any:
+            inside = (
+                self._leaf(one, child.simple) if child.simple is not None else list(map(structure_of, child.children))
+            )
             return [child.name, child.many, child.required, _said(one.root, child), inside]
 
-        return json.dumps(list(map(told, of.children)))
+        return json.dumps(list(map(structure_of, of.children)))
 
 
 def _groups(of: Described, owner: str) -> Iterator[tuple[Described, str]]:

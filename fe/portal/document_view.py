@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from html import escape
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 from lxml import etree
 
@@ -78,7 +78,7 @@ def _xml(view: DocumentView, element: etree._Element, path: str, depth: int) -> 
     name, head = _name(element), _head(element)
     children = list(element)
     if not children:
-        text = escape(element.text or "")
+        text = escape(element.text or "", quote=False)
         yield view._add(depth, f"<{head}>{text}</{name}>" if text else f"<{head}/>")
         return
     yield view._add(depth, f"<{head}>")
@@ -100,11 +100,11 @@ def _head(element: etree._Element) -> str:
     parent = element.getparent()
     known = parent.nsmap if parent is not None else {}
     spaces = [
-        f" xmlns{':' + prefix if prefix else ''}={quoteattr(uri)}"
+        f' xmlns{":" + prefix if prefix else ""}="{escape(uri)}"'
         for prefix, uri in element.nsmap.items()
         if known.get(prefix) != uri
     ]
-    given = [f" {etree.QName(name).localname}={quoteattr(str(value))}" for name, value in element.attrib.items()]
+    given = [f' {etree.QName(name).localname}="{escape(str(value))}"' for name, value in element.attrib.items()]
     return _name(element) + "".join(spaces + given)
 
 

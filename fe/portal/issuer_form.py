@@ -66,11 +66,11 @@ def _field(element: Described) -> IssuerField:
         many=leaf.many,
         longest=leaf.simple.longest,
         group=element.name if leaf is not element else None,
-        choices=_places(leaf.name) if leaf.simple.codes else (),
+        choices=_locations(leaf.name) if leaf.simple.codes else (),
     )
 
 
-def _places(name: str) -> tuple[tuple[str, tuple[Code, ...]], ...]:
+def _locations(name: str) -> tuple[tuple[str, tuple[Code, ...]], ...]:
     """Provinces in one list; everything below them in one for each province."""
     provinces = tuple(code for code in GEOGRAPHY if code.value.endswith("0000"))
     if name == "Provincia":

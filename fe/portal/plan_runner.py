@@ -59,14 +59,14 @@ class PlanRunner:
             while True:
                 self._bell = trio.Event()
                 try:
-                    await self._turn(nursery)
+                    await self._round(nursery)
                     self._turned()
                 except DatabaseUnavailable as away:
                     _log.warning("what operators set going waits for the database", reason=str(away))
                 with trio.move_on_after(self._look):
                     await self._bell.wait()
 
-    async def _turn(self, nursery: trio.Nursery) -> None:
+    async def _round(self, nursery: trio.Nursery) -> None:
         if not await self._db.run(metering.take_duty, DUTY, self._holder, _HOLD):
             return
         for action_id in await self._db.run(pending_actions.to_carry_out):

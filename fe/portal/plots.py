@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 _WIDTH, _HEIGHT = 680, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 24, 40, 44
 _TICKS = 4
-_MOST_LABELS = 10
+_MAX_LABELS = 10
 #: Of a letter of an axis, about: for where text would run into text.
 _LETTER = 6.6
 
@@ -132,8 +132,8 @@ class Plot:
     def _labels(self, scale: "_Scale") -> Markup:
         """As many labels as have room, the last one among them."""
         longest = max((len(label) for label in self.labels), default=1) * _LETTER + 12
-        room = max(1, min(_MOST_LABELS, int((_WIDTH - _LEFT - _RIGHT) / longest)))
-        step = max(1, math.ceil(len(self.labels) / room))
+        fitting = max(1, min(_MAX_LABELS, int((_WIDTH - _LEFT - _RIGHT) / longest)))
+        step = max(1, math.ceil(len(self.labels) / fitting))
         drawn = Markup("")
         for at in range(len(self.labels) - 1, -1, -step):
             drawn += _SHAPES["label"].format(_short(scale.x(at)), _HEIGHT - _BOTTOM + 20, self.labels[at])

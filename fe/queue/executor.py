@@ -122,7 +122,7 @@ class Executor(Generic[W]):
                 for work in self._straight.take_all():
                     self._give_up(work)
                 for work in self._workers.not_begun():
-                    self._hand_in(work, self._given_up(work))
+                    self._book(work, self._given_up(work))
 
     async def _keep_claiming(self) -> None:
         stage, in_flight = self._stage, self._in_flight
@@ -145,7 +145,7 @@ class Executor(Generic[W]):
                 if self._trouble.has_begun and not was_in_trouble:
                     # It began while these were claimed: they would be tried all at once.
                     for work in found.works:
-                        self._hand_in(work, self._no_answer(work, "the stage is in trouble", counts=False))
+                        self._book(work, self._no_answer(work, "the stage is in trouble", counts=False))
                 else:
                     self._workers.put(found.works)
             self._is_behind = found.full
@@ -226,12 +226,12 @@ class Executor(Generic[W]):
         if self._is_open:
             self._workers.put([work])
         else:
-            self._hand_in(work, self._given_up(work))
+            self._book(work, self._given_up(work))
 
     def _give_up(self, work: W) -> None:
         """Give back a row that was held and not tried."""
         self._in_flight.begin(work)
-        self._hand_in(work, self._given_up(work))
+        self._book(work, self._given_up(work))
 
     # --- One row ------------------------------------------------------------------------------------------------------
 
@@ -244,7 +244,7 @@ class Executor(Generic[W]):
             outcome = await self.attempt(work)
         finally:
             # Also reached when the scope was cancelled: then the row goes back without counting.
-            self._hand_in(work, self._given_up(work) if outcome is None else outcome)
+            self._book(work, self._given_up(work) if outcome is None else outcome)
 
     def _log_context(self, work: W) -> dict[str, object]:
         """What every line of the log says about a try."""
@@ -313,7 +313,7 @@ class Executor(Generic[W]):
 
     # --- Having it written --------------------------------------------------------------------------------------------
 
-    def _hand_in(self, work: W, outcome: Outcome) -> None:
+    def _book(self, work: W, outcome: Outcome) -> None:
         """Have the outcome written, also when we are being cancelled. What cannot be written is left to its lease."""
         self._in_flight.tried(work)
         self._tell_of_free_slot()

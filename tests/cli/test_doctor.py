@@ -168,6 +168,7 @@ def test_a_portal_is_looked_over_with_its_own_role_and_that_of_operators_where_i
 ) -> None:
     with login(postgres, "IN ROLE fe_portal") as portal, login(postgres, "IN ROLE fe_portal, fe_operator") as both:
         told = {"database_url": make_conninfo(fe.dsn, user=portal), "portal_bind": "127.0.0.1:8100"}
+        told |= {"portal_url": "https://portal.example.do"}
         found = examined(fe, "--role", "portal", code=0, **told)
         without = examined(fe, "--role", "portal", code=1, **(told | {"portal_operators": "1"}))
         told["database_url"] = make_conninfo(fe.dsn, user=both)

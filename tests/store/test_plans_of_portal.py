@@ -178,7 +178,9 @@ async def test_a_page_far_down_costs_what_the_first_does(asked: ReceiptFilter, g
     assert fetched <= OF_EACH
 
 
-@pytest.mark.parametrize("name", ["E310000000041", "track-41", "request-E310000000041", str(uuid.UUID(int=41)), "nobody"])
+@pytest.mark.parametrize(
+    "name", ["E310000000041", "track-41", "request-E310000000041", str(uuid.UUID(int=41)), "nobody"]
+)
 async def test_a_search_reads_what_it_finds(name: str, grown: str) -> None:
     found, scanned, fetched = await rows_read(grown, lambda conn, tenant: receipts.search(conn, tenant, name))
 

@@ -32,6 +32,10 @@ ACROSS_TENANTS = {
     ("store/queue/dead_letters.py", "*"): "operators list and count dead letters over all tenants",
     ("store/queue/in_doubt.py", "*"): "operators list and count what is in doubt over all tenants",
     ("store/queue/replay_plans.py", "*"): "an operator's plan is over all tenants",
+    ("store/pending_actions.py", "_REQUEST"): "found by its id, as an operator asks for it: it may be of many tenants",
+    ("store/pending_actions.py", "_DECIDE"): "the same",
+    ("store/pending_actions.py", "_ADVANCE"): "the same",
+    ("store/pending_actions.py", "_TO_DO"): "what operators agreed to and is not done yet, of any tenants",
     ("store/spent_seeds.py", "_FORGET"): "seeds of any tenant are over by their age alone",
     ("store/metering.py", "_WITH_ENDS"): "whose ends are to be folded: a small table",
     ("store/metering.py", "_OPEN"): "whose days are to be closed: a row for each tenant",
@@ -170,8 +174,13 @@ def test_every_exception_is_of_something_that_is_there() -> None:
     assert set(ACROSS_TENANTS) <= there
 
 
-#: Keys by which a row is found before its tenant is known: an invitation by its link, and an operator's is of none.
-FOUND_BEFORE_THE_TENANT = {("invitations", "invitation_id"), ("invitations", "token_hash")}
+#: Keys by which a row is found before its tenant is known: an invitation by its link, what operators ask for by its id;
+#: both may be of no tenant.
+FOUND_BEFORE_THE_TENANT = {
+    ("invitations", "invitation_id"),
+    ("invitations", "token_hash"),
+    ("pending_actions", "action_id"),
+}
 
 
 def test_the_tenant_comes_first_in_every_key_of_a_tenants_table() -> None:

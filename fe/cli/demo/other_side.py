@@ -90,13 +90,13 @@ class RoundTrip:
         with self.show.step("The buyer's own system is called, and checks who is calling"):
             call = await self.system.first()
             wrong = self._check(call, e_ncf)
-        told = json.loads(call.body)["receivedEcf"]
+        event = json.loads(call.body)["receivedEcf"]
         with self.show.step("The buyer approves"):
-            await self.buyer.send("POST", f"/received/{told['id']}/approve", {})
+            await self.buyer.send("POST", f"/received/{event['id']}/approve", {})
         with self.show.step("Its approval reaches the authority, and the seller"):
-            received = await self.buyer.until(f"/received/{told['id']}", _is_settled, patience=_PATIENCE)
+            received = await self.buyer.until(f"/received/{event['id']}", _is_settled, patience=_PATIENCE)
             issued = await self.seller.until(f"/invoices/{tax_log_id}", _is_approved, patience=_PATIENCE)
-        theirs = await self.buyer.get(f"/received/{told['id']}/xml")
+        theirs = await self.buyer.get(f"/received/{event['id']}/xml")
         ours = await self.seller.xml(tax_log_id)
         if theirs["xml"] != ours:
             wrong.append("the buyer has other bytes than the seller signed")

@@ -166,9 +166,10 @@ def xml(wanted: str, profile: str, patience: float, output: Path | None, as_json
     if output is not None:
         output.write_bytes(document.encode())
     if as_json:
-        told = {name: answer[name] for name in ("taxLogId", "environment", "status", "source")}
+        record = {name: answer[name] for name in ("taxLogId", "environment", "status", "source")}
         show(
-            {**told, "file": None if output is None else str(output), "xml": None if output else document}, as_json=True
+            {**record, "file": None if output is None else str(output), "xml": None if output else document},
+            as_json=True,
         )
     elif output is None:
         click.echo(document.encode(), nl=False)  # bytes: it says of itself that it is UTF-8

@@ -78,13 +78,13 @@ class Ears:
         is_valid = checked is None or checked.is_valid
         status = self.status if is_valid else 401
         delivery = received.headers.get("x-service-delivery", "")
-        told = record(received, checked, status, now, again=is_valid and delivery in self._known)
+        event = record(received, checked, status, now, again=is_valid and delivery in self._known)
         if is_valid and delivery:
             self._known.add(delivery)
         if self.as_json:
-            click.echo(write_json(told).decode())  # not in our forms: the body is as the service wrote it
+            click.echo(write_json(event).decode())  # not in our forms: the body is as the service wrote it
         else:
-            click.echo("\n".join([*lines(told), ""]))
+            click.echo("\n".join([*lines(event), ""]))
         self.heard += 1
         self.invalid += not is_valid
         return status

@@ -30,16 +30,17 @@ def record(
     }
 
 
-def lines(told: dict[str, Any]) -> list[str]:
+def lines(received: dict[str, Any]) -> list[str]:
     """The same for a person: who called, whether to believe it, and what it says."""
-    signature = "not checked: no secret was given" if told["signature"] is None else told["signature"]
-    again = ", again" if told["again"] else ""
+    signature = "not checked: no secret was given" if received["signature"] is None else received["signature"]
+    again = ", again" if received["again"] else ""
+    event, delivery = received["event"] or "no event named", received["delivery"] or "-"
     said = [
-        f"{told['at'][11:19]}  {told['event'] or 'no event named'}, delivery {told['delivery'] or '-'}{again}",
+        f"{received['at'][11:19]}  {event}, delivery {delivery}{again}",
         f"          signature  {signature}",
     ]
-    said += [f"          {name:<9}  {text}" for name, text in _words(told["body"])]
-    return [*said, f"          answered   {told['answered']}"]
+    said += [f"          {name:<9}  {text}" for name, text in _words(received["body"])]
+    return [*said, f"          answered   {received['answered']}"]
 
 
 def _words(body: Any) -> list[tuple[str, str]]:

@@ -26,7 +26,7 @@ class _Place(NamedTuple):
 
 
 @cache
-def _places(of: DocumentKind) -> dict[str, tuple[_Place, ...]]:
+def _paths_by_name(of: DocumentKind) -> dict[str, tuple[_Place, ...]]:
     found: dict[str, list[_Place]] = {}
 
     def below(group: Element, path: str, in_list: bool) -> None:
@@ -43,7 +43,7 @@ def _types_of(group: str | None) -> dict[str, tuple[str, ...]]:
     """By element, the types of e-CF that have it in the group at that path (without numbers); of None: anywhere."""
     having: dict[str, list[str]] = {}
     for ecf_type in EcfType:
-        for name, paths in _places(kind(Root.ECF, ecf_type)).items():
+        for name, paths in _paths_by_name(kind(Root.ECF, ecf_type)).items():
             if group is None or any(place.group == group for place in paths):
                 having.setdefault(name, []).append(str(ecf_type))
     return {name: tuple(types) for name, types in having.items()}
@@ -139,7 +139,7 @@ def name_problem(
     if elsewhere:
         repair = Repair("rename", there, to=elsewhere[0]) if len(elsewhere) == 1 else Repair("remove", there)
         return say("element-elsewhere", place=" / ".join(elsewhere), repair=repair)
-    meant = spelt(name, [one for one in anywhere if one not in _places(the_kind)])
+    meant = spelt(name, [one for one in anywhere if one not in _paths_by_name(the_kind)])
     if meant is not None:
         return of_others(anywhere, meant)
     near = nearest(name, [*free, *foreign])
@@ -152,12 +152,12 @@ def name_problem(
 
 def _elsewhere(the_kind: DocumentKind, name: str, path: str) -> list[str]:
     """The paths of the kind that have the name: whole paths, with the numbers of `path` where they are inside it."""
-    paths = _places(the_kind).get(name)
+    paths = _paths_by_name(the_kind).get(name)
     if paths is None:
-        meant = spelt(name, _places(the_kind))
+        meant = spelt(name, _paths_by_name(the_kind))
         if meant is None:
             return []
-        name, paths = meant, _places(the_kind)[meant]
+        name, paths = meant, _paths_by_name(the_kind)[meant]
     return list(_paths(name, paths, path))[:5]
 
 

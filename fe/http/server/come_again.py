@@ -26,22 +26,22 @@ class ComeAgain:
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
-        self._told: OrderedDict[Whose, tuple[float, int]] = OrderedDict()
+        self._refused_until: OrderedDict[Whose, tuple[float, int]] = OrderedDict()
 
     def note(self, whose: Whose, seconds: int) -> None:
         """Note that somebody was refused something for so many seconds."""
-        self._told.pop(whose, None)
-        self._told[whose] = (trio.current_time() + min(seconds, BELIEVED), seconds)
-        if len(self._told) > _MAX_KEPT:
-            self._told.popitem(last=False)
+        self._refused_until.pop(whose, None)
+        self._refused_until[whose] = (trio.current_time() + min(seconds, BELIEVED), seconds)
+        if len(self._refused_until) > _MAX_KEPT:
+            self._refused_until.popitem(last=False)
 
     def require_patience(self, whose: Whose) -> None:
         """Raise ApiError (429) for somebody who comes again too soon."""
-        told = self._told.get(whose)
-        if told is None:
+        refusal = self._refused_until.get(whose)
+        if refusal is None:
             return
-        if told[0] <= trio.current_time():
-            del self._told[whose]
+        if refusal[0] <= trio.current_time():
+            del self._refused_until[whose]
             return
         self._metrics.share_refused.labels("too_soon").inc()
-        raise too_many_requests(told[1])
+        raise too_many_requests(refusal[1])

@@ -8,7 +8,7 @@ from fe.config import Settings
 from fe.operations.doctor.finding import Finding, State
 
 #: Room on a disk: below the first somebody should look, below the second writing fails soon.
-_ROOM, _NO_ROOM = 2 * 1024**3, 256 * 1024**2
+_ENOUGH, _FULL = 2 * 1024**3, 256 * 1024**2
 #: Files a process opens beside its clients' connections.
 _OTHER_FILES = 128
 
@@ -33,8 +33,8 @@ def check_disk(check: str, path: Path) -> Finding:
         there = there.parent
     free = shutil.disk_usage(there).free
     says = f"{free / 1024**3:.1f} GiB free at {there}"
-    if free < _NO_ROOM:
+    if free < _FULL:
         return Finding(check, State.FAILED, says, "make room: logs and the embedded database cannot be written")
-    if free < _ROOM:
+    if free < _ENOUGH:
         return Finding(check, State.WARNING, says, "make room before it is full")
     return Finding(check, State.OK, says)

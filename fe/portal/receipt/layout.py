@@ -15,7 +15,7 @@ from fe.ecf.words import words_of
 from fe.portal.receipt.labels import BLANKS, label, plainly
 
 #: A list of codes that is longer is typed, with what is on it offered, so that a thousand lines stay a page.
-_MOST_CHOICES = 20
+_MAX_CHOICES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +257,7 @@ def _field(one: Described, name: str, initial: str) -> Field:
     assert simple is not None
     kind = "text"
     if one.codes:
-        kind = "choice" if len(one.codes) <= _MOST_CHOICES else "listed"
+        kind = "choice" if len(one.codes) <= _MAX_CHOICES else "listed"
     elif simple.form is ValueForm.DATE:
         kind = "date"
     elif simple.form is ValueForm.NUMBER:

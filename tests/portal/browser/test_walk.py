@@ -256,7 +256,17 @@ def test_a_keyboard_is_enough(look: Looker, installation: Installation) -> None:
     seen.open(f"/companies/{installation.company}/keys")
     tab_to(seen, "td a")
     keyboard.press("Enter")
-    expect(seen.page.locator("h1")).to_be_visible()
+    seen.page.wait_for_url("**/keys/*")
+
+    tab_to(seen, "main button.danger")
+    keyboard.press("Enter")
+    expect(seen.page.locator("dialog button").first).to_be_focused()
+    keyboard.press("Escape")
+    expect(seen.page.locator("dialog")).to_have_count(0)
+    keyboard.press("Enter")
+    tab_to(seen, "dialog button.danger")
+    keyboard.press("Enter")
+    expect(seen.page.locator("main button.danger")).to_have_count(0)
 
 
 def test_a_phone_has_a_menu_that_opens_without_script(

@@ -57,7 +57,7 @@ def of_company(page: Page) -> bool:
 def pages(portal: Running) -> tuple[Page, ...]:
     found = every_page(portal.portal)
     assert len(found) >= 40
-    assert {page.needs for page in found} >= set(Needs) - {Needs.OPERATE}
+    assert {page.needs for page in found} == set(Needs)
     return found
 
 

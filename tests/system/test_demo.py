@@ -137,12 +137,14 @@ def test_the_demonstration_shows_every_shape_of_receipt_and_ends_well() -> None:
     assert re.search(r"sha256 of the document +([0-9a-f]{16}) +\1\n", ended.stdout)
     assert re.search(r"webhook +- +received_ecf, signature valid\n", ended.stdout)
     assert re.search(r"approvalStatus +approved +approved\n", ended.stdout)
+    assert "✓ Logging in there, and finding what was issued" in ended.stdout
     assert "\x1b" not in ended.stdout, "no colours where nobody can see them"
 
 
 def test_what_it_hands_over_works_and_ctrl_c_leaves_nothing_behind() -> None:
     with demonstrating("invoices?limit=") as (process, printed):
         assert "It is yours until Ctrl-C" in printed, printed
+        assert re.search(r"portal +http://127\.0\.0\.1:\d+\n +owner +ana@demo\.do, password \S+\n", printed), printed
         folder = _folder(printed)
         running = processes_of(folder)
         pasted = "\n".join(line.strip() for line in printed.strip().splitlines()[-3:])

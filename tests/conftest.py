@@ -37,6 +37,7 @@ LONG = (
     "tests/receiving/test_stranger.py",
     "tests/clients/test_typescript.py",
     "tests/ops/test_live_drill.py",
+    "tests/portal/browser",
     "tests/ops/test_panels.py",
     "tests/ops/test_series.py",
     "tests/ops/test_one_p95.py",

@@ -1,0 +1,281 @@
+"""People's ways through the portal in a real browser, over a whole installation: pages, actors, simulated authority."""
+
+import time
+from base64 import b64decode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+
+import pyotp
+from playwright.sync_api import expect
+
+from tests.portal.browser.installation import Installation
+from tests.portal.browser.looking import Looker, Seen
+from tests.waiting import PATIENCE
+
+PASSWORD = "caballo correcto pila grapa"
+NEW_OWNER = "rosa@yaque.example"
+
+
+def until_shown(seen: Seen, text: str, where: str = "main") -> None:
+    """Open the page again until it says so: what happens behind it takes its time."""
+    until = time.monotonic() + PATIENCE
+    while text not in " ".join(seen.page.locator(where).all_inner_texts()):
+        assert time.monotonic() < until, f"{seen.page.url} never said {text!r}"
+        seen.page.wait_for_timeout(200)
+        seen.page.reload()
+
+
+def press(seen: Seen, words: str) -> None:
+    """Press the button, or follow the link, that says so."""
+    found = seen.page.locator("main").locator("button, a").filter(has_text=words).filter(visible=True)
+    found.first.click()
+
+
+def invite(look: Looker, installation: Installation, operator_state: str) -> str:
+    """As the operator: make a company, and invite its owner. Returns the link."""
+    operator = look.window(state=operator_state)
+    operator.open("/operators/companies/new")
+    for name, value in {
+        "name": "Hotel Brisas",
+        "RNCEmisor": installation.new_rnc,
+        "RazonSocialEmisor": "Hotel Brisas del Yaque SRL",
+        "DireccionEmisor": "Avenida Las Carreras 77, Santiago",
+        "reason": "contrato 118",
+    }.items():
+        operator.page.fill(f"main [name={name}]", value)
+    press(operator, "Crear")
+    owners = operator.page.locator('form[action$="/owners"]')
+    owners.locator("[name=email]").fill(NEW_OWNER)
+    owners.locator("[name=reason]").fill("contrato 118")
+    owners.locator("button").click()
+    link = operator.page.locator(".secret").first.inner_text()
+    return link.removeprefix(installation.url)
+
+
+def test_from_an_invitation_to_the_verdict_of_a_first_receipt(
+    look: Looker, installation: Installation, operator_state: str
+) -> None:
+    look.allowed.append(installation.provider)
+    seen = look.window()
+    page = seen.page
+
+    seen.open(invite(look, installation, operator_state))
+    page.fill("[name=name]", "Rosa Peralta")
+    page.fill("[name=new]", PASSWORD)
+    page.fill("[name=repeated]", PASSWORD)
+    press(seen, "Aceptar")
+    page.wait_for_url("**/companies/*")
+    company = page.url.removeprefix(installation.url)
+
+    seen.open(f"{company}/certificates/new")
+    file = {"name": "rosa.p12", "mimeType": "application/x-pkcs12", "buffer": b64decode(installation.p12)}
+    page.set_input_files("[name=file]", file)  # type: ignore[arg-type]  # its own name for such a dict is not public
+    page.fill("[name=passphrase]", "otra")
+    press(seen, "Subir")
+    expect(page.locator(".problem")).to_be_visible()
+    page.set_input_files("[name=file]", file)  # type: ignore[arg-type]
+    page.fill("[name=passphrase]", installation.passphrase)
+    press(seen, "Subir")
+    expect(page.locator(".badge.ok").first).to_be_visible()
+
+    seen.open(f"{company}/{installation.environment}/sequences")
+    page.select_option("[name=prefix]", "E32")
+    page.fill("[name=minimum]", "1")
+    page.fill("[name=maximum]", "500")
+    press(seen, "Crear")
+    expect(page.locator(".notice")).to_be_visible()
+
+    seen.open(f"{company}/keys/new")
+    page.fill("[name=name]", "caja 1")
+    page.select_option("[name=environment]", installation.environment)
+    page.locator("[name=scope]").first.check()
+    press(seen, "Crear la clave")
+    assert len(page.locator("#key-secret").inner_text()) > 20
+
+    seen.open(f"{company}/{installation.environment}/new/32")
+    page.locator('[name="item.NombreItem"]').first.fill("Habitación doble")
+    page.locator('[name="item.PrecioUnitarioItem"]').first.fill("4800")
+    press(seen, "Calcular y revisar")
+    expect(page.locator("#checked")).to_be_visible()
+    press(seen, "Emitir")
+    page.wait_for_url("**/submissions/*")
+    until_shown(seen, "Aceptado", "h1 .badge")
+    assert "E320000000001" in page.locator("h1").inner_text()
+
+    openid(seen)
+    second_factor(seen)
+
+
+def second_factor(seen: Seen) -> None:
+    """Set one-time passwords up, and log in with one."""
+    page = seen.page
+    seen.open("/account/second-factor")
+    press(seen, "Configurarlo")
+    device = pyotp.TOTP(page.locator(".secret code").inner_text())
+    page.fill("[name=code]", device.now())
+    press(seen, "Activarlo")
+    assert len(page.locator("pre.secret").inner_text().split()) == 10
+
+    page.locator("header .leave button").click()
+    seen.sign_in(NEW_OWNER, PASSWORD)
+    page.fill("[name=code]", "000000")
+    press(seen, "Continuar")
+    expect(page.locator(".problem")).to_be_visible()
+    # Each code is good once: the next one already is, as clocks of devices may be ahead.
+    page.fill("[name=code]", device.at(int(time.time()) + 30))
+    press(seen, "Continuar")
+    page.wait_for_url("**/companies/*")
+
+
+def openid(seen: Seen) -> None:
+    """Link the account with one elsewhere, and log in by it."""
+    page = seen.page
+    seen.open("/account")
+    press(seen, "Vincular esta cuenta")
+    press(seen, "Continuar en")
+    expect(page.locator("main")).to_contain_text("vinculada desde el")
+    page.locator("header .leave button").click()
+    press(seen, "Entrar con Acme")
+    page.wait_for_url("**/companies/*")
+
+
+class _Program(BaseHTTPRequestHandler):
+    """A program that is told by webhook, and takes what it is told or does not."""
+
+    answer = 500
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(type(self).answer)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Be silent."""
+
+
+@contextmanager
+def a_program() -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), _Program) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_webhook_is_set_up_fails_and_is_delivered_again(
+    look: Looker, installation: Installation, owner_state: str
+) -> None:
+    seen = look.window(state=owner_state)
+    with a_program() as url:
+        seen.open(f"/companies/{installation.company}/{installation.environment}/webhooks")
+        seen.page.fill("[name=url]", url)
+        press(seen, "Guardar")
+        expect(seen.page.locator(".secret code")).to_be_visible()
+        seen.open(f"/companies/{installation.company}/{installation.environment}/webhooks")
+        press(seen, "Enviar un evento de prueba")
+        seen.page.wait_for_url("**/deliveries/*")
+        until_shown(seen, "500", ".timeline .badge.bad")
+
+        _Program.answer = 204
+        press(seen, "Entregarla de nuevo")
+        until_shown(seen, "204", ".timeline .badge.ok")
+
+
+def test_a_dead_letter_is_replayed(look: Looker, installation: Installation, operator_state: str) -> None:
+    seen = look.window(state=operator_state)
+    page = seen.page
+    seen.open("/operators/dead-letters")
+    chosen = page.locator("tbody tr").first.locator("th a").inner_text()
+    page.locator("tbody [name=id]").first.check()
+    press(seen, "Revisar las elegidas")
+    replay = page.locator('form[action$="/replay"]')
+    replay.locator("[name=reason]").fill("la DGII responde de nuevo")
+    replay.locator("button").click()
+    expect(page.locator("h1")).to_be_visible()
+    seen.open("/operators/dead-letters")
+    until = time.monotonic() + PATIENCE
+    while chosen in page.locator("main").inner_text():
+        assert time.monotonic() < until
+        page.wait_for_timeout(200)
+        page.reload()
+
+
+def test_the_other_language_is_a_click_away(look: Looker) -> None:
+    seen = look.window(language="es")
+    seen.open("/sign-in")
+    assert (seen.page.locator("html").get_attribute("lang"), seen.page.locator("h1").inner_text()) == (
+        "es",
+        "Iniciar sesión",
+    )
+    seen.page.locator("header button").first.click()
+    expect(seen.page.locator("h1")).to_have_text("Sign in")
+    assert seen.page.locator("html").get_attribute("lang") == "en"
+
+
+def tab_to(seen: Seen, selector: str) -> None:
+    """Press Tab until this has the focus, which every step shows."""
+    for _ in range(100):
+        seen.page.keyboard.press("Tab")
+        if seen.page.evaluate("(wanted) => document.activeElement.matches(wanted)", selector):
+            return
+    raise AssertionError(f"Tab never comes to {selector}")
+
+
+def test_a_keyboard_is_enough(look: Looker, installation: Installation) -> None:
+    seen = look.window()
+    keyboard = seen.page.keyboard
+    seen.open("/sign-in")
+    keyboard.press("Tab")
+    expect(seen.page.locator(".skip")).to_be_focused()
+    keyboard.press("Enter")
+    keyboard.press("Tab")
+    expect(seen.page.locator("[name=email]")).to_be_focused()
+    keyboard.type(installation.owner)
+    keyboard.press("Tab")
+    keyboard.type(installation.owner_password)
+    keyboard.press("Enter")
+    seen.page.wait_for_url("**/companies/*")
+
+    tab_to(seen, '.side a[href$="/keys"]')
+    keyboard.press("Enter")
+    seen.page.wait_for_url("**/keys")
+    tab_to(seen, 'main a[href$="/keys/new"]')
+    keyboard.press("Enter")
+    seen.page.wait_for_url("**/keys/new")
+    tab_to(seen, "[name=name]")
+    keyboard.type("por teclado")
+    tab_to(seen, "[name=scope]")
+    keyboard.press("Space")
+    tab_to(seen, "main form .actions button")
+    keyboard.press("Enter")
+    expect(seen.page.locator("#key-secret")).to_be_visible()
+    seen.open(f"/companies/{installation.company}/keys")
+    tab_to(seen, "td a")
+    keyboard.press("Enter")
+    seen.page.wait_for_url("**/keys/*")
+
+    tab_to(seen, "main button.danger")
+    keyboard.press("Enter")
+    expect(seen.page.locator("dialog button").first).to_be_focused()
+    keyboard.press("Escape")
+    expect(seen.page.locator("dialog")).to_have_count(0)
+    keyboard.press("Enter")
+    tab_to(seen, "dialog button.danger")
+    keyboard.press("Enter")
+    expect(seen.page.locator("main button.danger")).to_have_count(0)
+
+
+def test_a_phone_has_a_menu_that_opens_without_script(
+    look: Looker, installation: Installation, owner_state: str
+) -> None:
+    seen = look.window("phone", state=owner_state)
+    seen.open(f"/companies/{installation.company}")
+    link = seen.page.locator('.side a[href$="/certificates"]')
+    expect(link).not_to_be_visible()
+    seen.page.locator(".menu > summary").tap()
+    link.tap()
+    expect(seen.page.locator("h1")).to_have_text("Certificados")

@@ -53,7 +53,7 @@ def test_what_operators_do_is_a_chain_that_can_be_exported_and_proved(fe: Fe, te
     noted = json.loads(first.splitlines()[-1])["hash"]
     assert fe("audit", "verify", "--expect", noted).code == 0
     assert "is not in the chain" in fe("audit", "verify", "--expect", "00" * 32).err
-    assert fe("audit", "export", "--after", "4").out == whole.splitlines(keepends=True)[-1]
+    assert fe("audit", "export", "--after", "8").out == whole.splitlines(keepends=True)[-1]
 
 
 def test_a_lockout_that_is_lifted_is_noted_and_one_that_is_forgotten_is_not(dsn: str) -> None:

@@ -47,7 +47,7 @@ async def test_what_went_wrong_is_shown_with_the_way_there(
 
     assert f'href="/companies/{tenant}/ecf/submissions?state=rejected"' in page.text
     assert f'href="/companies/{tenant}/ecf/submissions?state=dead"' in page.text
-    assert "ecf: 1 receipts were rejected" in page.text
+    assert "ecf: receipts rejected in the last 7 days: 1." in page.text
     line = page.text.partition('ecf/submissions">ecf</a></th>')[2].partition("</tr>")[0]
     assert [cell.partition("<")[0] for cell in line.split('<td class="num">')[1:]] == ["1", "0", "1", "1"]
     assert page.text.index("E310000000004") < page.text.index("E310000000001")
@@ -95,4 +95,4 @@ async def test_a_sequence_that_runs_out_or_ends_is_told(tenant: TenantId, db: Da
 def test_more_than_anybody_counts_is_said_so() -> None:
     told = matters([], [], [], [Unsettled(Environment.TESTECF, 0, 0, MAX_COUNTED, 0)], NOW)
 
-    assert f"testecf: {MAX_COUNTED}+ receipts were rejected" in str(told[-1].text)
+    assert f"rejected in the last 7 days: {MAX_COUNTED}+" in str(told[-1].text)

@@ -34,6 +34,8 @@ settings.load_profile("ci" if os.environ.get("CI") else "anywhere")
 #: Files that take long though they hold few tests: who began one of them last would end long after the other workers.
 LONG = (
     "tests/system",
+    "tests/portal/browser",
+    "tests/portal/test_every_type.py",
     "tests/receiving/test_stranger.py",
     "tests/clients/test_typescript.py",
     "tests/ops/test_live_drill.py",

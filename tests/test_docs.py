@@ -61,6 +61,8 @@ ELSEWHERE = {
         "tests/cli/integrator/test_assistant.py::"
         "test_an_assistant_looks_up_explains_validates_and_submits_only_where_it_may"
     ),
+    "fe key lockouts": "tests/cli/test_keys.py::test_a_locked_out_key_is_unlocked_and_unlocking_it_twice_is_harmless",
+    "fe outbox halt": "tests/cli/test_outbox.py::test_a_plan_is_stopped_whoever_runs_it_and_goes_on_when_told",
     "fe logout": "tests/cli/integrator/test_profiles.py::test_a_key_is_forgotten",
     "pip wheel --no-deps .": "tests/test_wheel.py::wheel",
     "pip wheel --no-deps --wheel-dir build/clients clients/python": (

@@ -1,4 +1,7 @@
-"""Debian's Chromium, driven by Playwright, and the installation that it looks at: one of each for all these tests."""
+"""Debian's Chromium, driven by Playwright, and the installation that it looks at: one of each for a file of tests.
+
+Not longer: while Playwright is there, an asyncio loop runs in this thread, and other tests want one of their own.
+"""
 
 import asyncio
 import json
@@ -20,7 +23,7 @@ _NOT_HERE = "NOT PROVED HERE: there is no chromium on this machine (.ci/servers 
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip(_NOT_HERE)
@@ -40,13 +43,13 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def installation(chromium: Browser) -> Iterator[Installation]:
     with running_installation() as running:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def axe() -> str:
     return files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 
@@ -60,13 +63,13 @@ def look(chromium: Browser, installation: Installation, axe: str) -> Iterator[Lo
         assert looker.complaints == []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def owner_state(chromium: Browser, installation: Installation) -> str:
     """The cookies of a browser in which the owner has logged in."""
     return _state(chromium, installation, installation.owner, installation.owner_password)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def operator_state(chromium: Browser, installation: Installation) -> str:
     """The cookies of a browser in which the operator has logged in, with a one-time password."""
     return _state(

@@ -171,7 +171,7 @@ async def _serve(port: int, dsn: str) -> None:
         took = (time.perf_counter() - began) * 1000
         return replace(reply, headers=(*reply.headers, ("Server-Timing", f"page;dur={took:.3f}")))
 
-    PortalApp.answer = timed  # type: ignore[method-assign, assignment]
+    PortalApp.answer = timed  # type: ignore[method-assign, assignment]  # it is timed from inside the server
     settings = load_settings(development=True, portal_bind=f"127.0.0.1:{port}")
     async with open_database(dsn, role=PORTAL) as db:
         vault = Vault({"k1": bytes(32)})

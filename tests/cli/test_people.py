@@ -72,7 +72,7 @@ def test_links_are_shown_once_and_only_hashes_are_kept(fe: Fe, tenant: str) -> N
     assert (reset["secondFactorRemoved"], reset["link"].split("/")[3]) == (True, "reset")
     tokens = [record["link"].rpartition("/")[2] for record in (invited, operator, reset)]
     hashes = {
-        bytes(row[0])  # type: ignore[call-overload]
+        bytes(row[0])  # type: ignore[call-overload]  # a row is of anything
         for row in _rows(fe, "SELECT token_hash FROM invitations UNION ALL SELECT token_hash FROM password_resets")
     }
     assert hashes == {hashlib.sha256(token.encode()).digest() for token in tokens}

@@ -34,7 +34,7 @@ async def note(portal: Running, tenant: TenantId, **what: object) -> None:
         "after": {"NombreComercial": "New", "isActive": True},
         **what,
     }
-    await portal.db.run(changes.note, tenant, TenantChange(**values))  # type: ignore[arg-type]
+    await portal.db.run(changes.note, tenant, TenantChange(**values))  # type: ignore[arg-type]  # of each its own
 
 
 async def test_it_is_read_as_a_difference(portal: Running, tenant: TenantId) -> None:

@@ -120,7 +120,7 @@ async def test_a_plan_is_stopped_and_goes_on(
         assert again.status_code == 403
         nursery.start_soon(runner(portal, operator_db).run)
         await until_rows(portal.db, "SELECT 1 AS n FROM duties")
-        step = await operator_db.transact(replay_plans.release_next, None, plan_id)  # type: ignore[arg-type]
+        step = await operator_db.transact(replay_plans.release_next, None, plan_id)  # type: ignore[arg-type]  # nothing is recorded here
         assert (step.what, len(await dead(portal.db))) == ("halted", 3)
         await browser.get(here)
         stale = browser.page

@@ -75,7 +75,7 @@ def test_from_an_invitation_to_the_verdict_of_a_first_receipt(
     page.fill("[name=passphrase]", "otra")
     press(seen, "Subir")
     expect(page.locator(".problem")).to_be_visible()
-    page.set_input_files("[name=file]", file)  # type: ignore[arg-type]
+    page.set_input_files("[name=file]", file)  # type: ignore[arg-type]  # as above
     page.fill("[name=passphrase]", installation.passphrase)
     press(seen, "Subir")
     expect(page.locator(".badge.ok").first).to_be_visible()

@@ -32,6 +32,7 @@ from fe.store.postgres.db import Conn, Database
 from fe.store.queue.wakeups import Wakeups
 from tests.factories.companies import VAULT
 from tests.http.front import PEPPER, WEBHOOKS, HandClock
+from tests.plain_http import NO_TLS
 from tests.portal.provider import CLIENT_ID, CLIENT_SECRET
 from tests.waiting import PATIENCE
 
@@ -39,6 +40,8 @@ PASSWORD = "correct horse battery staple"
 #: Of the second factor of everybody who has one here.
 SEED = b"twenty bytes of seed"
 _HASHES: dict[str, str] = {}
+#: It keeps templates that were compiled, which is dear, and nothing of whom it renders for.
+_RENDERER = Renderer()
 
 
 @dataclass
@@ -59,7 +62,7 @@ class Running:
     async def browser(self, person: Person | None = None, language: str = "en") -> AsyncIterator["Browser"]:
         """A browser, in which somebody has logged in."""
         async with httpx.AsyncClient(
-            base_url=self.url, timeout=PATIENCE, trust_env=False, headers={"Accept-Language": language}
+            base_url=self.url, timeout=PATIENCE, verify=NO_TLS, trust_env=False, headers={"Accept-Language": language}
         ) as client:
             browser = Browser(client, self)
             if person is not None:
@@ -187,7 +190,7 @@ async def start_portal(
             "metrics": metrics,
             "form_key": bytes(32),
             "url": f"http://127.0.0.1:{port}",
-            "renderer": Renderer(),
+            "renderer": _RENDERER,
             "openid": None if issuer is None else _openid(issuer, f"http://127.0.0.1:{port}"),
             "submitting": Submitting(portal_db, wakeups, metrics, SubmissionLog()),
             "quotas": Quotas(NO_QUOTA, metrics),

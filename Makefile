@@ -6,6 +6,9 @@
 .NOTPARALLEL:
 
 # ARGS is handed to the command: `make demo ARGS=--exit`, `make test ARGS="tests/ecf -x"`.
+# What was compiled is kept, whatever the machine says: else each of hundreds of processes compiles all of it.
+unexport PYTHONDONTWRITEBYTECODE
+
 ARGS ?=
 PYTHON ?=
 UV ?= uv

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -159,9 +160,8 @@ def template(postgres: str) -> str:
     return name
 
 
-@pytest.fixture
-def dsn(postgres: str, template: str) -> Iterator[str]:
-    """DSN of a migrated database for this test alone."""
+@contextmanager
+def _copy_of(template: str, postgres: str) -> Iterator[str]:
     name = f"t_{secrets.token_hex(6)}"
     with psycopg.connect(postgres, autocommit=True) as conn:
         conn.execute(
@@ -171,6 +171,20 @@ def dsn(postgres: str, template: str) -> Iterator[str]:
         )
         yield make_conninfo(postgres, dbname=name)
         conn.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def dsn(postgres: str, template: str) -> Iterator[str]:
+    """DSN of a migrated database for this test alone."""
+    with _copy_of(template, postgres) as dsn:
+        yield dsn
+
+
+@pytest.fixture(scope="module")
+def shared_dsn(postgres: str, template: str) -> Iterator[str]:
+    """DSN of a migrated database for the tests and examples of one file: they leave nothing, or have a tenant each."""
+    with _copy_of(template, postgres) as dsn:
+        yield dsn
 
 
 @pytest.fixture

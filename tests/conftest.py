@@ -141,7 +141,7 @@ def postgres() -> str:
     return dsn
 
 
-def _memory(shared: Path = Path("/dev/shm")) -> Path | None:  # noqa: S108  (a folder of our own is made in it)
+def _memory(shared: Path = Path("/dev/shm")) -> Path | None:
     """Where files are memory, if there is plenty: each database is 700 of them, made and removed for one test."""
     try:
         plenty = shutil.disk_usage(shared).free >= _PLENTY

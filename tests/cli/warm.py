@@ -176,12 +176,12 @@ def _end_as_python_does(run: Callable[[], None]) -> None:
 
     To free each object is to write on the page it lies on, which is to copy it: that takes longer than most commands.
     """
-    code: object = None
+    code: str | int | None = None
     try:
         run()
     except SystemExit as ended:
         code = ended.code
-    if threading.active_count() > 1 or not (code is None or isinstance(code, int)):
+    if threading.active_count() > 1 or isinstance(code, str):
         sys.exit(code)  # there is more to do
     atexit._run_exitfuncs()
     try:

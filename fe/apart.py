@@ -7,7 +7,7 @@ which ends when nobody has needed it for a while or when it has grown, and gives
 There are two kinds of them. In the first work comes after everybody else's, and still gets a tenth of a processor that
 others would use up. Whoever has had a tenth of a processor already is worked for in the second, which runs while a
 processor has nothing else to do: a tenant that sends one large document after the other takes from nobody what others
-need, and stands in no queue but its own.
+need, and stands in no queue but its own. Where no processor is idle for long, it is as the first kind's again.
 
 What goes there and comes back is pickled: bytes, and records of values. No key ever does.
 """
@@ -46,9 +46,12 @@ KEPT_MEMORY = 192 * 1024 * 1024
 KEPT_FOR = 200
 #: How long a process stays without work, in seconds. To start one takes about a second of CPU.
 IDLE_SECONDS = 30.0
+_START_SECONDS = 1.0
 #: How long one piece of work may take. The largest document takes two seconds on a machine that has time.
 WORK_SECONDS = 30.0
 _END_SECONDS = 2.0
+#: How long work waits for idle processors, and is done by them, before it is done as everybody's is.
+IDLE_PATIENCE = 10.0
 #: Of one at most waits for each kind, and there are never more than its callers.
 _UNBOUNDED = 1_000_000
 
@@ -164,14 +167,21 @@ class Apart:
         Raises ApartFailed, and NoSlot when its turn does not come `within` so many seconds.
         """
         until = trio.current_time() + within
+
+        def left() -> float:
+            return max(until - trio.current_time(), 0)
+
         async with self._turns.of(whose, within=within):
-            has_some = self._shares.has_some(whose, trio.current_time())
-            processes = self._behind if has_some else self._when_idle
-            async with processes.slots.of(whose, within=max(until - trio.current_time(), 0)):
-                return await self._run(processes, whose, work, *given)
+            if not self._shares.has_some(whose, trio.current_time()):
+                with trio.move_on_after(IDLE_PATIENCE):
+                    async with self._when_idle.slots.of(whose, within=left()):
+                        return await self._run(self._when_idle, whose, work, *given)
+                # No processor was idle for so long. What is asked for is done all the same.
+            async with self._behind.slots.of(whose, within=left()):
+                return await self._run(self._behind, whose, work, *given)
 
     async def _run(self, processes: _Processes, whose: Hashable, work: Callable[..., T], *given: Any) -> T:
-        began, taken = trio.current_time(), None
+        taken = 0.0  # of what is given up, or waited for an idle processor in vain, nobody knows
         try:
             with trio.fail_after(self._seconds):
                 done, error, taken = await processes.run(_measured, work, given)
@@ -179,18 +189,17 @@ class Apart:
                 raise error
             return cast(T, done)
         except trio_parallel.BrokenWorkerError as error:
+            taken = _START_SECONDS
             raise self._failed("died", "its process died") from error
         except trio.TooSlowError as error:
+            taken = self._seconds
             raise self._failed("too slow", f"it took more than {self._seconds:g} s") from error
         except MemoryError:
             raise self._failed("memory", "it takes too much memory") from None
         except OSError as error:
             raise self._failed("no process", "no process could be started") from error
         finally:
-            now = trio.current_time()
-            if taken is None:  # it did not end; if it ran when idle, that may be because it hardly ran
-                taken = now - began if processes is self._behind else 0.0
-            self._shares.take(whose, taken, now)
+            self._shares.take(whose, taken, trio.current_time())
 
     def _failed(self, why: str, reason: str) -> ApartFailed:
         self._metrics.apart_failures.labels(why).inc()

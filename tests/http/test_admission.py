@@ -477,8 +477,8 @@ async def test_who_polls_on_and_on_is_refused_by_the_first_bytes_and_may_look_al
     assert statuses == [429] * 5
     assert len(made) == 1
     assert refusals(front, "too_soon") == 4
-    look = get(f"/invoices/{tax_log_id}", token)
-    assert (await front.raw(look)).startswith(b"HTTP/1.1 200 ")
+    (look,) = await streams.opened(front.port, get(f"/invoices/{tax_log_id}", token))
+    assert await first_line(look) == b"HTTP/1.1 200 "
     await kept.send_all(poll)  # and one who has a connection already is refused no later
     assert b"HTTP/1.1 429 " in await kept.receive_some(65536)
     assert refusals(front, "too_soon") == 5

@@ -1,0 +1,110 @@
+"""Spreading a database over the nodes of a Citus cluster: what `fe migrate` does there after the migrations.
+
+The migrations never name Citus. Once they are applied, the documents' own tables are distributed by tenant, and the
+functions that Citus would refuse are replaced by those of variants.sql, under the same names. All of it is one
+transaction, and it may be repeated: what is distributed already is left alone.
+"""
+
+import re
+from pathlib import Path
+
+import psycopg
+import sqlparse
+
+from fe.store.postgres.errors import StoreError
+
+#: By tenant, all of a tenant on one node: what grows with the documents. The others stay on the coordinator.
+DISTRIBUTED = (
+    "submissions",
+    "submission_documents",
+    "submission_events",
+    "sends",
+    "client_requests",
+    "outbox",
+    "dead_letters",
+    "held_numbers",
+)
+
+#: Foreign keys from a distributed table to one that stays on the coordinator, which Citus has not.
+_FOREIGN_KEYS = (("dead_letters", "dead_letters_tenant_fk"),)
+
+#: A trigger that reads a table of the coordinator. Its check is made by accept_submission instead (variants.sql).
+_TRIGGERS = (("submissions", "submissions_of_the_enabled"),)
+
+_VARIANTS = Path(__file__).with_name("variants.sql")
+
+_THERE = "SELECT count(*) FROM pg_extension WHERE extname = 'citus'"
+_IS_DISTRIBUTED = "SELECT count(*) FROM pg_dist_partition WHERE logicalrelid = %s::regclass"
+_NODES = "SELECT count(*) FROM pg_dist_node WHERE isactive AND shouldhaveshards"
+_NAMING = """
+    SELECT p.oid::regprocedure::text, pg_get_functiondef(p.oid)
+      FROM pg_proc AS p
+     WHERE p.pronamespace = current_schema()::regnamespace AND p.prosrc LIKE %s
+     ORDER BY 1
+"""
+#: How a function names its tenant to row-level security on plain Postgres.
+_NAMED = re.compile(r"PERFORM set_config\('fe\.tenant', (.+?), true\);")
+
+
+class NoCitus(StoreError):
+    """The database is not one that tables can be distributed in; the message says what to do."""
+
+
+def require_citus(conn: psycopg.Connection) -> int:
+    """See that this is the coordinator of a cluster; tell how many of its nodes keep rows. Raises NoCitus."""
+    if _count(conn, _THERE) == 0:
+        raise NoCitus("FE_DATABASE_ENGINE is citus, and the database has no such extension: see ops/citus/README.md")
+    nodes = _count(conn, _NODES)
+    if nodes == 0:
+        raise NoCitus("no node of the cluster keeps rows: add the workers first, see ops/citus/README.md")
+    return nodes
+
+
+def undistributed(conn: psycopg.Connection) -> list[str]:
+    """Name the tables that are to be distributed and are not yet. Raises NoCitus."""
+    require_citus(conn)
+    return [table for table in DISTRIBUTED if _count(conn, _IS_DISTRIBUTED, table) == 0]
+
+
+def distribute(conn: psycopg.Connection) -> list[str]:
+    """Distribute what is not distributed yet, and put the functions of this engine in their places.
+
+    Rows that are there move along. Each table is locked against everybody from its turn to the end, so nothing else
+    should work with the database meanwhile. Returns the tables that were distributed. Raises NoCitus.
+    """
+    todo = undistributed(conn)
+    with conn.transaction():
+        # Before the first distributed statement: connections to the nodes are opened one for each from here on.
+        conn.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
+        conn.execute("SET LOCAL citus.enable_unsafe_triggers = on")
+        for table, name in _FOREIGN_KEYS:
+            if table in todo:
+                conn.execute(f"ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}".encode())
+        for table, name in _TRIGGERS:
+            if table in todo:
+                conn.execute(f"DROP TRIGGER IF EXISTS {name} ON {table}".encode())
+        for table in todo:
+            beside = "none" if table == DISTRIBUTED[0] else DISTRIBUTED[0]
+            conn.execute(
+                "SELECT create_distributed_table(%s::regclass, 'tenant_id', colocate_with => %s)", (table, beside)
+            )
+        for statement in sqlparse.split(_VARIANTS.read_text(encoding="utf-8")):
+            if sqlparse.format(statement, strip_comments=True).strip(" ;\n"):
+                conn.execute(statement.encode())
+        for _, definition in conn.execute(_NAMING, ("%PERFORM set_config('fe.tenant'%",)).fetchall():
+            conn.execute(in_the_transaction(definition).encode())
+    for table in todo:
+        # The coordinator's own copy, which nothing reads any more.
+        conn.execute("SELECT truncate_local_data_after_distributing_table(%s::regclass)", (table,))
+    return todo
+
+
+def in_the_transaction(definition: str) -> str:
+    """Rewrite a function so that it names its tenant by SET LOCAL: set_config() is not handed on to the nodes."""
+    return _NAMED.sub(r"EXECUTE format('SET LOCAL fe.tenant = %L', \1);", definition)
+
+
+def _count(conn: psycopg.Connection, query: str, *values: str) -> int:
+    row = conn.execute(query.encode(), values).fetchone()
+    assert row is not None
+    return int(row[0])

@@ -1,7 +1,7 @@
 """Spreading a database over the nodes of a Citus cluster: what `fe migrate` does there after the migrations.
 
 The migrations never name Citus. Once they are applied, the documents' own tables are distributed by tenant, and the
-functions that Citus would refuse are replaced by those of variants.sql, under the same names. All of it is one
+functions that Citus would refuse are replaced by those of the files beside this one, under the same names. All of it is one
 transaction, and it may be repeated: what is distributed already is left alone.
 """
 
@@ -9,7 +9,6 @@ import re
 from pathlib import Path
 
 import psycopg
-import sqlparse
 
 from fe.store.postgres.errors import StoreError
 
@@ -28,10 +27,10 @@ DISTRIBUTED = (
 #: Foreign keys from a distributed table to one that stays on the coordinator, which Citus has not.
 _FOREIGN_KEYS = (("dead_letters", "dead_letters_tenant_fk"),)
 
-#: A trigger that reads a table of the coordinator. Its check is made by accept_submission instead (variants.sql).
+#: A trigger that reads a table of the coordinator. Its check is made by accept_submission instead (`in_the_transaction`).
 _TRIGGERS = (("submissions", "submissions_of_the_enabled"),)
 
-_VARIANTS = Path(__file__).with_name("variants.sql")
+_VARIANTS = [Path(__file__).with_name(name) for name in ("claims.sql", "bookings.sql")]
 
 _THERE = "SELECT count(*) FROM pg_extension WHERE extname = 'citus'"
 _IS_DISTRIBUTED = "SELECT count(*) FROM pg_dist_partition WHERE logicalrelid = %s::regclass"
@@ -42,6 +41,8 @@ _NAMING = """
      WHERE p.pronamespace = current_schema()::regnamespace AND p.prosrc LIKE %s
      ORDER BY 1
 """
+#: Where a statement of the files begins: with these words, at the beginning of a line.
+_NEXT = re.compile(r"^(?=CREATE OR REPLACE FUNCTION |GRANT )", re.MULTILINE)
 #: How a function names its tenant to row-level security on plain Postgres.
 _NAMED = re.compile(r"PERFORM set_config\('fe\.tenant', (.+?), true\);")
 
@@ -88,8 +89,8 @@ def distribute(conn: psycopg.Connection) -> list[str]:
             conn.execute(
                 "SELECT create_distributed_table(%s::regclass, 'tenant_id', colocate_with => %s)", (table, beside)
             )
-        for statement in sqlparse.split(_VARIANTS.read_text(encoding="utf-8")):
-            if sqlparse.format(statement, strip_comments=True).strip(" ;\n"):
+        for path in _VARIANTS:
+            for statement in _NEXT.split(path.read_text(encoding="utf-8"))[1:]:
                 conn.execute(statement.encode())
         for _, definition in conn.execute(_NAMING, ("%PERFORM set_config('fe.tenant'%",)).fetchall():
             conn.execute(in_the_transaction(definition).encode())

@@ -24,9 +24,6 @@ ROOT = Path(__file__).resolve().parent.parent
 #: How many of a tenant's tables there are on the cluster: few, since a test's database is a copy of all of them.
 _SHARDS = 4
 
-#: What `make citus` leaves out, and why: file or test, reason.
-EXCEPTIONS: dict[str, str] = {}
-
 
 def programs() -> Path | None:
     """Where the programs are that were asked for; None where the tests run on plain Postgres."""
@@ -40,7 +37,7 @@ def speak_citus() -> None:
     The tests of this folder say nothing of engines: what they show has to hold on each.
     """
     for function in (open_database, migrate, verify):
-        defaults: dict[str, Any] = inspect.unwrap(function).__kwdefaults__  # type: ignore[attr-defined]  # functions have it
+        defaults: dict[str, Any] = inspect.unwrap(function).__kwdefaults__
         defaults["engine"] = CITUS
 
 
@@ -72,7 +69,7 @@ class Cluster:
         text = (ROOT / "ops" / "citus" / "roles.sql").read_text(encoding="utf-8")
         for statement in text.split(";\n"):
             if statement.strip():
-                _execute(make_conninfo(self.nodes[0], dbname=name), sql.SQL(statement))  # type: ignore[arg-type]  # our file
+                _execute(make_conninfo(self.nodes[0], dbname=name), statement.encode())
 
     def leave(self, name: str) -> None:
         """End what works in a database by itself (Citus's own daemon): a database in use is not copied."""
@@ -106,6 +103,6 @@ def _settings() -> list[str]:
     return [*told, "-c", f"citus.shard_count={_SHARDS}", "-c", "fsync=off", "-c", "shared_buffers=64MB"]
 
 
-def _execute(dsn: str, statement: sql.Composable) -> None:
+def _execute(dsn: str, statement: bytes | sql.SQL | sql.Composed) -> None:
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute(statement)

@@ -154,9 +154,9 @@ async def take(db: Database, subject: SubmissionId) -> Work:
         cursor = await conn.execute(_TAKE, (subject,))
         taken = await cursor.fetchone()
         assert taken is not None, "nothing waits"
-        stage, environment, host, *claimed, entered_at, last_error = taken
-        waited = datetime.now(UTC) - entered_at
-        return Work(Stage(stage), OutboxLane(Environment(environment), host), *claimed, waited, last_error)
+        stage, environment, host, tenant_id, its_subject, attempt, epoch, deaths, entered_at, last_error = taken
+        lane, waited = OutboxLane(Environment(environment), host), datetime.now(UTC) - entered_at
+        return Work(Stage(stage), lane, tenant_id, its_subject, attempt, epoch, deaths, waited, last_error)
 
     return await db.run(claim)
 

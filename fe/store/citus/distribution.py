@@ -1,8 +1,8 @@
 """Spreading a database over the nodes of a Citus cluster: what `fe migrate` does there after the migrations.
 
 The migrations never name Citus. Once they are applied, the documents' own tables are distributed by tenant, and the
-functions that Citus would refuse are replaced by those of the files beside this one, under the same names. All of it is one
-transaction, and it may be repeated: what is distributed already is left alone.
+functions that Citus would refuse are replaced by those of the files beside this one, under the same names. All of it is
+one transaction, and it may be repeated: what is distributed already is left alone.
 """
 
 import re
@@ -27,7 +27,7 @@ DISTRIBUTED = (
 #: Foreign keys from a distributed table to one that stays on the coordinator, which Citus has not.
 _FOREIGN_KEYS = (("dead_letters", "dead_letters_tenant_fk"),)
 
-#: A trigger that reads a table of the coordinator. Its check is made by accept_submission instead (`in_the_transaction`).
+#: A trigger that reads a table of the coordinator. Functions that add submissions look there themselves (`adapted`).
 _TRIGGERS = (("submissions", "submissions_of_the_enabled"),)
 
 _VARIANTS = [Path(__file__).with_name(name) for name in ("claims.sql", "bookings.sql")]
@@ -35,16 +35,23 @@ _VARIANTS = [Path(__file__).with_name(name) for name in ("claims.sql", "bookings
 _THERE = "SELECT count(*) FROM pg_extension WHERE extname = 'citus'"
 _IS_DISTRIBUTED = "SELECT count(*) FROM pg_dist_partition WHERE logicalrelid = %s::regclass"
 _NODES = "SELECT count(*) FROM pg_dist_node WHERE isactive AND shouldhaveshards"
-_NAMING = """
+_TO_BE_ADAPTED = """
     SELECT p.oid::regprocedure::text, pg_get_functiondef(p.oid)
       FROM pg_proc AS p
-     WHERE p.pronamespace = current_schema()::regnamespace AND p.prosrc LIKE %s
+     WHERE p.pronamespace = current_schema()::regnamespace AND p.prosrc LIKE ANY (%s)
      ORDER BY 1
 """
 #: Where a statement of the files begins: with these words, at the beginning of a line.
 _NEXT = re.compile(r"^(?=CREATE OR REPLACE FUNCTION |GRANT )", re.MULTILINE)
 #: How a function names its tenant to row-level security on plain Postgres.
+_NAMED_BY = "PERFORM set_config('fe.tenant'"
 _NAMED = re.compile(r"PERFORM set_config\('fe\.tenant', (.+?), true\);")
+#: How it adds a submission, and what it then does first.
+_ADDED_BY = "INSERT INTO submissions ("
+_REFUSAL = """IF EXISTS (SELECT 1 FROM disabled_tenants AS d WHERE d.tenant_id = p_tenant) THEN
+        RAISE EXCEPTION 'the tenant is disabled' USING ERRCODE = 'FE004';
+    END IF;
+    """
 
 
 class NoCitus(StoreError):
@@ -92,17 +99,23 @@ def distribute(conn: psycopg.Connection) -> list[str]:
         for path in _VARIANTS:
             for statement in _NEXT.split(path.read_text(encoding="utf-8"))[1:]:
                 conn.execute(statement.encode())
-        for _, definition in conn.execute(_NAMING, ("%PERFORM set_config('fe.tenant'%",)).fetchall():
-            conn.execute(in_the_transaction(definition).encode())
+        patterns = [f"%{_NAMED_BY}%", f"%{_ADDED_BY}%"]
+        for _, definition in conn.execute(_TO_BE_ADAPTED, (patterns,)).fetchall():
+            conn.execute(adapted(definition).encode())
     for table in todo:
         # The coordinator's own copy, which nothing reads any more.
         conn.execute("SELECT truncate_local_data_after_distributing_table(%s::regclass)", (table,))
     return todo
 
 
-def in_the_transaction(definition: str) -> str:
-    """Rewrite a function so that it names its tenant by SET LOCAL: set_config() is not handed on to the nodes."""
-    return _NAMED.sub(r"EXECUTE format('SET LOCAL fe.tenant = %L', \1);", definition)
+def adapted(definition: str) -> str:
+    """Rewrite a function of the migrations for several nodes. What is adapted already stays as it is.
+
+    It names its tenant by SET LOCAL, since set_config() is not handed on. And before it adds a submission it looks for
+    itself whether its tenant is disabled.
+    """
+    changed = _NAMED.sub(r"EXECUTE format('SET LOCAL fe.tenant = %L', \1);", definition)
+    return changed if _REFUSAL in changed else changed.replace(_ADDED_BY, _REFUSAL + _ADDED_BY)
 
 
 def _count(conn: psycopg.Connection, query: str, *values: str) -> int:

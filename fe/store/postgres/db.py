@@ -8,7 +8,6 @@ over once, whatever number of statements it makes.
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
-from functools import partial
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar
 
 import psycopg
@@ -17,7 +16,7 @@ from psycopg import sql
 
 from fe.identifiers import TenantId
 from fe.store.postgres.asyncio_connection import AsyncioDriver
-from fe.store.postgres.engine import POSTGRES, Engine
+from fe.store.postgres.engine import POSTGRES, Engine, note_engine
 from fe.store.postgres.errors import Contended, DatabaseUnavailable, LockNotHad, NoNumber, TenantDisabled, words
 from fe.store.postgres.session import NO_ROLE, apply_settings, settings_of
 from fe.store.postgres.tenant_scope import tenant_scope
@@ -194,7 +193,11 @@ async def open_database(
     An unreachable server shows as DatabaseUnavailable at each use, after at most `patience` seconds, until it is back.
     """
     parameters = {"application_name": "fe", "connect_timeout": "5"}
-    prepare = partial(apply_settings, settings=settings_of(role, engine))
+
+    async def prepare(conn: Conn) -> None:
+        await apply_settings(conn, settings_of(role, engine))
+        note_engine(conn, engine)
+
     kind = TrioDriver if driver == "trio" else AsyncioDriver
     async with kind.opened(dsn, max_size, patience, parameters, prepare, observe_wait) as opened:
         yield Database(opened, role, engine)

@@ -1,12 +1,16 @@
 """Which engine keeps the database, and what follows from it for sessions, tenant scopes and migrations.
 
-FE_DATABASE_ENGINE says it once. Nothing else in the code asks: functions of the database that an engine needs
-otherwise are put there by its distribution (fe/store/citus/), under the names that every statement of ours calls.
+FE_DATABASE_ENGINE says it once. Functions of the database that an engine needs otherwise are put there by its
+distribution (fe/store/citus/), under the names that every statement of ours calls. A statement of the store that an
+engine refuses has a second form beside it, and asks `engine_of` its connection; nobody outside the store does.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+import psycopg
 
 #: As FE_DATABASE_ENGINE names them.
 EngineName = Literal["postgres", "citus"]
@@ -46,6 +50,20 @@ CITUS = Engine(
 )
 
 _ENGINES: Mapping[EngineName, Engine] = {engine.name: engine for engine in (POSTGRES, CITUS)}
+
+#: Of connections that are not with plain Postgres.
+_OTHERS: WeakKeyDictionary[psycopg.AsyncConnection[Any], Engine] = WeakKeyDictionary()
+
+
+def note_engine(conn: psycopg.AsyncConnection[Any], engine: Engine) -> None:
+    """Remember with which engine a connection was opened."""
+    if engine is not POSTGRES:
+        _OTHERS[conn] = engine
+
+
+def engine_of(conn: psycopg.AsyncConnection[Any]) -> Engine:
+    """Tell with which engine a connection was opened."""
+    return _OTHERS.get(conn, POSTGRES)
 
 
 def engine_named(name: EngineName) -> Engine:

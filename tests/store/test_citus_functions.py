@@ -8,7 +8,7 @@ from fe.store.citus import distribution
 from fe.store.citus.distribution import DISTRIBUTED, adapted
 
 #: Functions that only Citus has.
-OF_ITS_OWN = {"due_in_shards", "free_held", "lease_unless_paused", "step_on_leased"}
+OF_ITS_OWN = {"due_in_shards", "free_held", "lease_unless_paused", "name_tenant", "step_on_leased"}
 
 _SIGNATURES = """
     SELECT p.proname, p.oid::regprocedure::text

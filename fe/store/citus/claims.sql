@@ -1,6 +1,15 @@
 -- Functions that Citus would refuse, or would ask every node for, as it can run them: each statement names one tenant. They
 -- take the places of those of the migrations; what they answer is the same.
 
+-- Name a tenant to row-level security on every node that this transaction works with from here on. A function of its own: Citus hands
+-- SET LOCAL on in a transaction block or from a statement within a statement, and an accept is neither by itself.
+CREATE OR REPLACE FUNCTION name_tenant(p_tenant text) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('SET LOCAL fe.tenant = %L', p_tenant);
+END
+$$;
+
 -- Take submissions in: as in 0015, one after the other. What one tenant wants with another's statement is no statement of one
 -- node, so that what is saved is the commit and the round trip alone.
 CREATE OR REPLACE FUNCTION accept_submissions(
@@ -311,3 +320,5 @@ END
 $$;
 
 GRANT EXECUTE ON FUNCTION due_in_shards, free_held TO fe_worker;
+
+GRANT EXECUTE ON FUNCTION name_tenant TO fe_front, fe_worker, fe_operator, fe_reception, fe_portal;

@@ -111,10 +111,10 @@ def distribute(conn: psycopg.Connection) -> list[str]:
 def adapted(definition: str) -> str:
     """Rewrite a function of the migrations for several nodes. What is adapted already stays as it is.
 
-    It names its tenant by SET LOCAL, since set_config() is not handed on. And before it adds a submission it looks for
-    itself whether its tenant is disabled.
+    It names its tenant by SET LOCAL (`name_tenant`), since set_config() is not handed on. And before it adds a
+    submission it looks for itself whether its tenant is disabled.
     """
-    changed = _NAMED.sub(r"EXECUTE format('SET LOCAL fe.tenant = %L', \1);", definition)
+    changed = _NAMED.sub(r"PERFORM name_tenant(\1);", definition)
     return changed if _REFUSAL in changed else changed.replace(_ADDED_BY, _REFUSAL + _ADDED_BY)
 
 

@@ -48,6 +48,9 @@ class _InDoubt(Exception):
 
 ASK_AFTER = timedelta(seconds=2)
 
+#: What a document that goes straight on takes over from the one that was signed; looked up once.
+_OUTGOING = tuple(field.name for field in fields(OutgoingDocument))
+
 
 @dataclass(frozen=True, slots=True)
 class Sender:
@@ -82,7 +85,6 @@ class Sender:
         opened = await self.credentials.get(work.tenant_id, document.certificate_id)
         asked = await self.db.run(simulations.asked_of, work) if self.simulated else None
         outgoing = Outgoing(work.environment, self._service(document), file_name(document), document.content, asked)
-        digest = hashlib.sha256(document.content).digest()
 
         # The look that goes with an intent that is committed already; good for one announcement.
         taken = document.look if isinstance(document, Announced) else None
@@ -92,6 +94,8 @@ class Sender:
             nonlocal announced, taken
             look, taken = taken, None
             if look is None:
+                # Only here: of what goes straight on, the database has made the digest with the intent.
+                digest = hashlib.sha256(document.content).digest()
                 look = self.pulse.look()
                 if isinstance(await self.intend(work, Intent(digest=digest, lease=self.lease)), Unresolved):
                     raise _InDoubt
@@ -127,7 +131,7 @@ class Sender:
             look = self.pulse.look()
         except Unsure:
             return None
-        values = {field.name: getattr(document, field.name) for field in fields(OutgoingDocument)}
+        values = {name: getattr(document, name) for name in _OUTGOING}
         lane = OutboxLane(work.environment, host)
         announced = Announced(**values, look=look)
         return Work(

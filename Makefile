@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 # A rule's output is never a file, and two rules at once would set the same environment up twice.
-.PHONY: help setup demo test debian faults check format bench lock sbom advisories clean
+.PHONY: help setup demo test debian citus faults check format bench lock sbom advisories clean
 .NOTPARALLEL:
 
 # What was compiled is kept, whatever the machine says: else each of hundreds of processes compiles all of it.
@@ -13,6 +13,9 @@ ARGS ?=
 PYTHON ?=
 UV ?= uv
 BIN := .venv/bin
+CITUS_PGBIN ?=
+# Each starts a cluster of its own: three servers.
+CITUS_WORKERS ?= 2
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -31,6 +34,14 @@ debian: setup ## Run what hangs on the server's version on Debian's Postgres too
 		FE_TEST_POSTGRES=debian $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder tests/store tests/operations tests/cli $(ARGS); \
 	else \
 		echo "SKIPPED: no Postgres of Debian's packages here (apt-get install postgresql); only the embedded one was tried." >&2; \
+	fi
+
+citus: setup ## Run what needs a database on Citus; CITUS_PGBIN: the programs of a Postgres that has it installed
+	@if [ -x "$(CITUS_PGBIN)/initdb" ]; then \
+		FE_TEST_CITUS="$(CITUS_PGBIN)" $(BIN)/pytest -n $(CITUS_WORKERS) --dist loadfile --no-loadscope-reorder \
+			tests/store tests/issuing tests/actors tests/http/contract tests/cli tests/system $(ARGS); \
+	else \
+		echo "SKIPPED: CITUS_PGBIN names no folder with the programs of a Postgres that has Citus installed." >&2; \
 	fi
 
 faults: setup ## Run the fault suite; FAULTS_SEED, FAULTS_SECONDS and FAULTS_CALLS choose which and how long

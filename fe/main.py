@@ -29,6 +29,7 @@ from fe.queue.supervisor import Supervisor
 from fe.reception import require_trust, run_reception
 from fe.start_checks import require_portal, require_startable
 from fe.store.postgres.embedded import start_embedded
+from fe.store.postgres.engine import engine_named
 from fe.store.postgres.migrate import verify
 from fe.store.postgres.pools import LISTENING, open_pools
 from fe.store.postgres.roles import FRONT, PORTAL, RECEPTION, WORKER
@@ -60,7 +61,8 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     dsn = settings.database_url or start_embedded(settings.data_dir.resolve() / "postgres")
     connections = processes * (len(roles) * settings.database_connections + LISTENING)
     no_others = not (settings.development or settings.database_shared_login)
-    verify(dsn, *roles, connections=connections, no_others=no_others)
+    engine = engine_named(settings.database_engine)
+    verify(dsn, *roles, connections=connections, no_others=no_others, engine=engine)
     vault = None if role == "http" else open_vault(settings)
     listeners = Listeners.open(settings, role, processes)
     schema.prepare()

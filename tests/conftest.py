@@ -22,6 +22,7 @@ from psycopg.conninfo import make_conninfo
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import FRONT, WORKER
+from tests import citus
 from tests.servers import chosen, start_server
 from tests.waiting import PATIENCE
 
@@ -96,7 +97,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     On another server than the usual one, run what needs a server: the rest would only say the same again.
     """
     here = config.rootpath
-    if chosen() is not None:
+    if chosen() is not None or citus.programs() is not None:
         kept: list[pytest.Item] = []
         left: list[pytest.Item] = []
         for item in items:
@@ -125,12 +126,27 @@ def _log_is_left_as_found() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def postgres() -> str:
+def cluster() -> citus.Cluster | None:
+    """The cluster that the tests run on where FE_TEST_CITUS asks for one (tests/citus.py); else None."""
+    programs = citus.programs()
+    if programs is None:
+        return None
+    folder = Path(tempfile.mkdtemp(prefix="fe-tests-", dir=_memory()))
+    folder.chmod(0o755)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    citus.speak_citus()
+    return citus.Cluster(folder, programs)
+
+
+@pytest.fixture(scope="session")
+def postgres(cluster: citus.Cluster | None) -> str:
     """DSN of a server of our own, which ends with the test run; FE_TEST_POSTGRES says which (tests/servers.py).
 
     Not under pytest's own temporary folder: as root the server runs as another user, and a second pytest that starts
     closes that folder to everybody else.
     """
+    if cluster is not None:
+        return cluster.nodes[0]
     folder = Path(tempfile.mkdtemp(prefix="fe-tests-", dir=_memory()))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)  # runs after the server's own, which comes later
     dsn = start_server(folder)
@@ -151,9 +167,15 @@ def _memory(shared: Path = Path("/dev/shm")) -> Path | None:
 
 
 @pytest.fixture(scope="session")
-def template(postgres: str) -> str:
+def template(postgres: str, cluster: citus.Cluster | None) -> str:
     """Name of a migrated database that tests copy."""
     name = "fe_template"
+    if cluster is not None:
+        cluster.make_database(name)
+        migrate(make_conninfo(postgres, dbname=name))
+        cluster.set_up_roles(name)
+        cluster.leave(name)
+        return name
     with psycopg.connect(postgres, autocommit=True) as conn:
         conn.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
     migrate(make_conninfo(postgres, dbname=name))
@@ -161,8 +183,13 @@ def template(postgres: str) -> str:
 
 
 @contextmanager
-def _copy_of(template: str, postgres: str) -> Iterator[str]:
+def _copy_of(template: str, postgres: str, cluster: citus.Cluster | None) -> Iterator[str]:
     name = f"t_{secrets.token_hex(6)}"
+    if cluster is not None:
+        cluster.copy_database(name, template)
+        yield make_conninfo(postgres, dbname=name)
+        cluster.drop_database(name)
+        return
     with psycopg.connect(postgres, autocommit=True) as conn:
         conn.execute(
             sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY").format(
@@ -174,16 +201,16 @@ def _copy_of(template: str, postgres: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def dsn(postgres: str, template: str) -> Iterator[str]:
+def dsn(postgres: str, template: str, cluster: citus.Cluster | None) -> Iterator[str]:
     """DSN of a migrated database for this test alone."""
-    with _copy_of(template, postgres) as dsn:
+    with _copy_of(template, postgres, cluster) as dsn:
         yield dsn
 
 
 @pytest.fixture(scope="module")
-def shared_dsn(postgres: str, template: str) -> Iterator[str]:
+def shared_dsn(postgres: str, template: str, cluster: citus.Cluster | None) -> Iterator[str]:
     """DSN of a migrated database for the tests and examples of one file: they leave nothing, or have a tenant each."""
-    with _copy_of(template, postgres) as dsn:
+    with _copy_of(template, postgres, cluster) as dsn:
         yield dsn
 
 

@@ -54,10 +54,11 @@ def chosen(environ: Mapping[str, str] = os.environ, debian: Path = DEBIAN) -> Pa
 def start_server(folder: Path) -> str:
     """Start the server that was asked for with its data in `folder`, until this process ends; return its DSN."""
     programs = chosen()
-    return start_embedded(folder / "data", keep=False) if programs is None else _start(programs, folder)
+    return start_embedded(folder / "data", keep=False) if programs is None else start(programs, folder)
 
 
-def _start(programs: Path, folder: Path) -> str:
+def start(programs: Path, folder: Path, *options: str, port: int = 5432) -> str:
+    """Start a server of these programs, with further options of its command line, as `start_server` does."""
     data = folder / "data"
     data.mkdir()
     told: dict[str, Any] = {"cwd": folder, "stdin": subprocess.DEVNULL}
@@ -69,14 +70,25 @@ def _start(programs: Path, folder: Path) -> str:
     make = [str(programs / "initdb"), "-D", str(data), "-U", "postgres", "--auth=trust", "--encoding=utf8", "--no-sync"]
     subprocess.run(make, check=True, capture_output=True, **told)
     with (folder / "log").open("wb") as log:
-        command = [str(programs / "postgres"), "-D", str(data), "-k", str(data), "-c", "listen_addresses="]
+        command = [
+            str(programs / "postgres"),
+            "-D",
+            str(data),
+            "-k",
+            str(data),
+            "-p",
+            str(port),
+            "-c",
+            "listen_addresses=",
+            *options,
+        ]
         server: subprocess.Popen[bytes] = subprocess.Popen(
             command, stdout=log, stderr=log, start_new_session=True, **told
         )
     watchman = Watchman()
     watchman.follow(server.pid)
     atexit.register(_stop, server, watchman)
-    dsn = f"postgresql://postgres@/postgres?host={quote(str(data), safe='')}"
+    dsn = f"postgresql://postgres@/postgres?host={quote(str(data), safe='')}&port={port}"
     _wait_for(server, dsn, folder / "log")
     return dsn
 

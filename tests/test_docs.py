@@ -164,6 +164,7 @@ ELSEWHERE = {
 #: Commands that no test can run: they are what runs the tests, they need what a test does not have, or they take long.
 BY_HAND = {
     "make test": "this is it",
+    "make citus": "runs the tests on a cluster, where the extension is installed",
     "make debian": "runs the tests on another server; tests/test_servers.py starts one",
     "make check": "the first part of .ci/run",
     "make lock": "needs uv and a package index",

@@ -6,6 +6,7 @@ from fe.cli.failures import Failure
 from fe.cli.printing import json_option, tell
 from fe.cli.session import settings_with_database
 from fe.hardening import KEY_ENCRYPTION_KEY, restart_without
+from fe.store.postgres.engine import engine_named
 
 _UP_TO_DATE = "the database is up to date"
 
@@ -46,5 +47,5 @@ def migrate(check: bool, as_json: bool) -> None:
         if names:
             raise Failure(f"the database lacks {len(names)} migration(s): run `fe migrate`")
         return
-    applied = apply(settings.database_url)
+    applied = apply(settings.database_url, engine=engine_named(settings.database_engine))
     tell([f"applied {name}" for name in applied] or _UP_TO_DATE, {"applied": applied}, as_json=as_json)

@@ -15,6 +15,7 @@ from fe.ecf.parse import MalformedJson, parse_json
 from fe.start_checks import require_database
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.embedded import start_embedded
+from fe.store.postgres.engine import Engine, engine_named
 from fe.store.postgres.migrate import verify
 from fe.store.postgres.roles import OPERATOR
 
@@ -44,18 +45,18 @@ def settings_with_database(*, as_it_is: bool = False) -> Settings:
         settings = settings.model_copy(update={"database_url": start_embedded(settings.data_dir / "postgres")})
     assert settings.database_url is not None
     if not as_it_is:
-        verify(settings.database_url, OPERATOR)
+        verify(settings.database_url, OPERATOR, engine=engine_named(settings.database_engine))
     return settings
 
 
 def with_database(settings: Settings, work: Callable[[Database], Awaitable[T]]) -> T:
     """Run `work` under Trio with a database opened as an operator."""
     assert settings.database_url is not None
-    return trio.run(partial(_open_and_do, settings.database_url, work))
+    return trio.run(partial(_open_and_do, settings.database_url, engine_named(settings.database_engine), work))
 
 
-async def _open_and_do(dsn: str, work: Callable[[Database], Awaitable[T]]) -> T:
-    async with open_database(dsn, max_size=2, role=OPERATOR) as db:
+async def _open_and_do(dsn: str, engine: Engine, work: Callable[[Database], Awaitable[T]]) -> T:
+    async with open_database(dsn, max_size=2, role=OPERATOR, engine=engine) as db:
         return await work(db)
 
 

@@ -13,6 +13,7 @@ from fe.hsm import open_vault
 from fe.operations.rewrap import OF_CERTIFICATES, OF_WEBHOOKS, Encrypted, Rewrapping, require_rights
 from fe.operations.rewrap import rewrap as rewrap_all
 from fe.store.postgres.db import open_database
+from fe.store.postgres.engine import Engine, engine_named
 from fe.store.postgres.migrate import verify
 from fe.vault import Vault
 from fe.webhooks.secrets import webhook_vault
@@ -42,12 +43,13 @@ def rewrap(dry_run: bool, batch: int, as_json: bool) -> None:
     """
     settings = settings_with_database(as_it_is=True)
     assert settings.database_url is not None
-    verify(settings.database_url)
+    engine = engine_named(settings.database_engine)
+    verify(settings.database_url, engine=engine)
     tasks: list[_Task] = [(kind, open_vault(settings), "FE_KEK") for kind in OF_CERTIFICATES]
     webhooks = webhook_vault(settings)
     if webhooks is not None:
         tasks += [(kind, webhooks.vault, "FE_WEBHOOK_KEYS") for kind in OF_WEBHOOKS]
-    done = trio.run(partial(_rewrap, settings.database_url, tasks, batch, dry_run))
+    done = trio.run(partial(_rewrap, settings.database_url, engine, tasks, batch, dry_run))
     records = [_record(one, keks) for one, (_, keks, _) in zip(done, tasks, strict=True)]
     show_all(records, as_json=as_json, none="")
     if webhooks is None:
@@ -64,9 +66,9 @@ def rewrap(dry_run: bool, batch: int, as_json: bool) -> None:
             raise Failure(f"{len(one.broken)} {one.kind.name} do not open with their key: {which}")
 
 
-async def _rewrap(dsn: str, tasks: Sequence[_Task], batch: int, dry_run: bool) -> list[Rewrapping]:
+async def _rewrap(dsn: str, engine: Engine, tasks: Sequence[_Task], batch: int, dry_run: bool) -> list[Rewrapping]:
     # In no role: none may replace what is encrypted, so the right is given to the login.
-    async with open_database(dsn, max_size=2) as db:
+    async with open_database(dsn, max_size=2, engine=engine) as db:
         await require_rights(db, [kind for kind, _, _ in tasks], dry_run=dry_run)
         return [await rewrap_all(db, kind, keks, batch=batch, dry_run=dry_run) for kind, keks, _ in tasks]
 

@@ -45,6 +45,7 @@ _OTHER_VARIABLES = (
     "FE_PROFILE",
     "FE_WEBHOOK_SECRET",
     "FE_TEST_POSTGRES",
+    "FE_TEST_CITUS",
 )
 
 _PORT_VARIABLE = re.compile(r"PORT(_|$)|SERVICE_")
@@ -64,6 +65,9 @@ class Settings(BaseSettings):
     )
     database_shared_login: bool = Field(
         False, description="let processes use a login that may do more than they need: `RESET ROLE` has its rights"
+    )
+    database_engine: Literal["postgres", "citus"] = Field(
+        "postgres", description="which engine the database is: Postgres, or Citus (docs/citus.md says what it lacks)"
     )
     database_driver: Literal["trio", "trio-asyncio"] = Field(
         "trio", description="how psycopg waits: pumped by Trio, or on an asyncio loop carried inside Trio (slower)"

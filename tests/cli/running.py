@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests import citus
 from tests.cli.warm import warm_fe
 
 #: What every command of these tests is told, unless a test says otherwise. The secrets are worth nothing.
@@ -29,7 +30,8 @@ def environment(**settings: str) -> dict[str, str]:
         hosts = {f"authority_{host}_url": simulated for host in ("ecf", "fc", "status")}
         settings = {"development": "1", **hosts, **settings}
     plain = {name: value for name, value in os.environ.items() if not name.startswith("FE_")}
-    told = SECRETS | {f"FE_{name.upper()}": value for name, value in settings.items()}
+    engine = {"FE_DATABASE_ENGINE": "citus"} if citus.programs() else {}
+    told = SECRETS | engine | {f"FE_{name.upper()}": value for name, value in settings.items()}
     return plain | {name: value for name, value in told.items() if value}
 
 

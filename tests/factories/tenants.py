@@ -141,9 +141,9 @@ def digest_of(content: bytes) -> bytes:
 _TAKE = """
     UPDATE outbox
        SET attempt = attempt + 1, epoch = epoch + 1, deaths = deaths + (holder IS NOT NULL)::int, holder = 'test',
-           run_at = clock_timestamp() + interval '60 s'
+           run_at = now() + interval '60 s'
      WHERE subject = %s
-    RETURNING stage, environment, host, tenant_id, subject, attempt, epoch, deaths, now() - entered_at, last_error
+    RETURNING stage, environment, host, tenant_id, subject, attempt, epoch, deaths, entered_at, last_error
 """
 
 
@@ -154,8 +154,9 @@ async def take(db: Database, subject: SubmissionId) -> Work:
         cursor = await conn.execute(_TAKE, (subject,))
         taken = await cursor.fetchone()
         assert taken is not None, "nothing waits"
-        stage, environment, host, *rest = taken
-        return Work(Stage(stage), OutboxLane(Environment(environment), host), *rest)
+        stage, environment, host, tenant_id, its_subject, attempt, epoch, deaths, entered_at, last_error = taken
+        lane, waited = OutboxLane(Environment(environment), host), datetime.now(UTC) - entered_at
+        return Work(Stage(stage), lane, tenant_id, its_subject, attempt, epoch, deaths, waited, last_error)
 
     return await db.run(claim)
 

@@ -9,6 +9,8 @@ from fe.config import Settings
 from fe.operations.doctor.certificates import check_certificates
 from fe.operations.doctor.clocks import skew
 from fe.operations.doctor.finding import Finding, Role, State, takes
+from fe.store.citus.distribution import NoCitus, require_citus, undistributed
+from fe.store.postgres.engine import engine_named
 from fe.store.postgres.errors import StoreError, words
 from fe.store.postgres.migrate import missing_migrations, verify
 from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, WORKER
@@ -25,6 +27,8 @@ def check_database(settings: Settings, role: Role, clock: Clock) -> list[Finding
         with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn, conn.transaction():
             conn.execute("SET TRANSACTION READ ONLY")
             found += [_server(conn), _login(conn, roles), _clock(conn, clock)]
+            if settings.database_engine == "citus":
+                found.append(_cluster(conn))
             found.append(_migrations(conn))
     except psycopg.Error as error:
         return [
@@ -144,9 +148,26 @@ def _migrations(conn: psycopg.Connection) -> Finding:
     return Finding("migrations", State.OK, "all of this release are applied")
 
 
+def _cluster(conn: psycopg.Connection) -> Finding:
+    """See that the cluster is one, that its nodes answer each other, and that the tables are spread over them."""
+    try:
+        nodes = require_citus(conn)
+    except NoCitus as wrong:
+        return Finding("cluster", State.FAILED, str(wrong), "do what the line says, then run `fe migrate`")
+    silent = conn.execute("SELECT count(*) FROM citus_check_cluster_node_health() WHERE result IS NOT TRUE").fetchone()
+    if silent is not None and silent[0]:
+        says = f"{silent[0]} connections between nodes do not come about"
+        return Finding("cluster", State.FAILED, says, "see ops/citus/README.md, A node is lost")
+    if missing := undistributed(conn):
+        says = f"{len(missing)} tables are still on the coordinator alone, first {missing[0]}"
+        return Finding("cluster", State.FAILED, says, "run `fe migrate` while nothing else works (ops/citus/README.md)")
+    return Finding("cluster", State.OK, f"{nodes} nodes keep rows, and all of them answer each other")
+
+
 def _rights(dsn: str, role: str, settings: Settings) -> Finding:
     try:
-        verify(dsn, role, connections=settings.database_connections)
+        engine = engine_named(settings.database_engine)
+        verify(dsn, role, connections=settings.database_connections, engine=engine)
     except StoreError as wrong:
         return Finding(f"rights ({role})", State.FAILED, str(wrong), "let an administrator run what the line says")
     return Finding(f"rights ({role})", State.OK, "the login takes it, and row-level security holds it")

@@ -8,7 +8,6 @@ over once, whatever number of statements it makes.
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
-from functools import partial
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar
 
 import psycopg
@@ -17,6 +16,7 @@ from psycopg import sql
 
 from fe.identifiers import TenantId
 from fe.store.postgres.asyncio_connection import AsyncioDriver
+from fe.store.postgres.engine import POSTGRES, Engine, note_engine
 from fe.store.postgres.errors import Contended, DatabaseUnavailable, LockNotHad, NoNumber, TenantDisabled, words
 from fe.store.postgres.session import NO_ROLE, apply_settings, settings_of
 from fe.store.postgres.tenant_scope import tenant_scope
@@ -57,9 +57,10 @@ class Driver(Protocol):
 class Database:
     """A pool of connections, used from Trio tasks."""
 
-    def __init__(self, driver: Driver, role: str | None = None) -> None:
+    def __init__(self, driver: Driver, role: str | None = None, engine: Engine = POSTGRES) -> None:
         self._driver = driver
         self._role = role or NO_ROLE
+        self._engine = engine
 
     async def run(self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` on a connection in autocommit: right for work that is one statement (one round trip).
@@ -87,7 +88,7 @@ class Database:
         """
 
         async def borrowed(conn: Conn) -> T:
-            with tenant_scope(conn, tenant_id, self._role):
+            with tenant_scope(conn, tenant_id, self._role, self._engine):
                 return await work(conn, tenant_id, *args, **kwargs)
 
         return await self._translated(self._driver.borrow, borrowed)
@@ -117,7 +118,7 @@ class Database:
 
         async def borrowed(conn: Conn) -> T:
             async with conn.transaction():
-                with tenant_scope(conn, tenant_id, self._role):
+                with tenant_scope(conn, tenant_id, self._role, self._engine):
                     return await work(conn, *args, **kwargs)
 
         return await self._translated(self._driver.borrow, borrowed)
@@ -181,6 +182,7 @@ async def open_database(
     patience: float = 5.0,
     driver: DriverName = "trio",
     role: str | None = None,
+    engine: Engine = POSTGRES,
     observe_wait: Callable[[float], None] = lambda _: None,
 ) -> AsyncIterator[Database]:
     """Open a pool for as long as the block runs; at most `max_size` connections, opened when they are needed.
@@ -191,7 +193,11 @@ async def open_database(
     An unreachable server shows as DatabaseUnavailable at each use, after at most `patience` seconds, until it is back.
     """
     parameters = {"application_name": "fe", "connect_timeout": "5"}
-    prepare = partial(apply_settings, settings=settings_of(role))
+
+    async def prepare(conn: Conn) -> None:
+        await apply_settings(conn, settings_of(role, engine))
+        note_engine(conn, engine)
+
     kind = TrioDriver if driver == "trio" else AsyncioDriver
     async with kind.opened(dsn, max_size, patience, parameters, prepare, observe_wait) as opened:
-        yield Database(opened, role)
+        yield Database(opened, role, engine)

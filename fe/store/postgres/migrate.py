@@ -11,9 +11,11 @@ from sqlparse.engine import FilterStack
 from sqlparse.sql import Token
 from sqlparse.tokens import Comment
 
+from fe.store.citus.distribution import distribute
 from fe.store.postgres import applied_migrations
 from fe.store.postgres.applied_migrations import Applied
 from fe.store.postgres.connection_limit import require_free_connections
+from fe.store.postgres.engine import POSTGRES, Engine
 from fe.store.postgres.errors import DatabaseUnavailable, RoleRefused, StoreError, words
 from fe.store.postgres.roles import EVERY
 from fe.store.postgres.session import apply_settings_once, require_session_pooling
@@ -98,9 +100,10 @@ def require_none_pending(applied: Sequence[Applied], files: Sequence[Migration])
         raise MigrationError(f"the database lacks {len(todo)} migration(s), first {todo[0].name}: run `fe migrate`")
 
 
-def migrate(dsn: str, *, now: datetime | None = None) -> list[str]:
+def migrate(dsn: str, *, now: datetime | None = None, engine: Engine = POSTGRES) -> list[str]:
     """Apply what is pending, each file in one transaction, and make this month's and the coming months' partitions.
 
+    Where the engine spreads tables over nodes, those that are not spread yet are, at the end (fe/store/citus/).
     Returns the names applied. Safe to start from many processes at once: an advisory lock lets one work. Raises
     DatabaseUnavailable when the server cannot be reached, MigrationError as `pending` does, or when the login lacks a
     right.
@@ -111,6 +114,8 @@ def migrate(dsn: str, *, now: datetime | None = None) -> list[str]:
             require_session_pooling(conn, dsn)  # the lock is the session's
             conn.execute("RESET ROLE")
             conn.execute("SELECT pg_advisory_lock(%s)", (_ADVISORY_LOCK,))
+            for name, value in engine.migrating.items():
+                conn.execute("SELECT set_config(%s, %s, false)", (name, value))
             applied_migrations.make(conn)
             todo = pending(applied_migrations.read_blocking(conn), files)
             for migration in todo:
@@ -123,6 +128,8 @@ def migrate(dsn: str, *, now: datetime | None = None) -> list[str]:
                     suits = min(migration.number, RELEASE_BEFORE)
                     applied_migrations.enter(conn, migration.number, migration.name, migration.digest, suits)
             ensure_months(conn, now or datetime.now(UTC))
+            if engine.name == "citus":
+                distribute(conn)
             return [migration.name for migration in todo]
     except psycopg.OperationalError as error:
         raise DatabaseUnavailable(_reason(error)) from error
@@ -161,7 +168,7 @@ def ensure_months(conn: psycopg.Connection, now: datetime) -> None:
         conn.execute("SELECT ensure_month(%s)", (month,))
 
 
-def verify(dsn: str, *roles: str, connections: int = 0, no_others: bool = False) -> None:
+def verify(dsn: str, *roles: str, connections: int = 0, no_others: bool = False, engine: Engine = POSTGRES) -> None:
     """Check at start that this release runs on the schema and that the login may take `roles`, as they should be.
 
     With `no_others` the login may lead nowhere else: RESET ROLE is all it takes to have its rights.
@@ -179,7 +186,7 @@ def verify(dsn: str, *roles: str, connections: int = 0, no_others: bool = False)
                     if role is not None:
                         _take(conn, role)
                     _see_that_it_fits(conn)
-                apply_settings_once(conn, role)
+                apply_settings_once(conn, role, engine)
             if no_others:
                 _require_no_others(conn, roles)
     except psycopg.OperationalError as error:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import psycopg
 
+from fe.store.postgres.engine import POSTGRES, Engine
 from fe.store.postgres.errors import DatabaseUnavailable, SessionRefused
 
 #: Kept by the server, so that it gives up before we do and no lock outlives a worker that vanished. And plans are made
@@ -37,9 +38,9 @@ _SET = b"SELECT set_config(name, value, false) FROM unnest(%s::text[], %s::text[
 _LOOK = b"SELECT name, current_setting(name) FROM unnest(%s::text[]) AS wanted (name)"
 
 
-def settings_of(role: str | None) -> dict[str, str]:
+def settings_of(role: str | None, engine: Engine = POSTGRES) -> dict[str, str]:
     """What a session has set that takes `role`; None for the login itself."""
-    return {**SERVER_SETTINGS, "role": role or NO_ROLE}
+    return {**SERVER_SETTINGS, **engine.session, "role": role or NO_ROLE}
 
 
 async def apply_settings(conn: psycopg.AsyncConnection[object], settings: Mapping[str, str]) -> None:
@@ -56,9 +57,9 @@ async def apply_settings(conn: psycopg.AsyncConnection[object], settings: Mappin
         raise psycopg.OperationalError(wrong)
 
 
-def apply_settings_once(conn: psycopg.Connection, role: str | None) -> None:
+def apply_settings_once(conn: psycopg.Connection, role: str | None, engine: Engine = POSTGRES) -> None:
     """Do the same at start, for a connection of the plain kind. Raises SessionRefused."""
-    settings = settings_of(role)
+    settings = settings_of(role, engine)
     conn.execute(_SET, _columns(settings))
     if wrong := _disagreement(settings, conn.execute(_LOOK, [list(settings)]).fetchall()):
         raise SessionRefused(wrong)

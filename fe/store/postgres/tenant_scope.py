@@ -4,6 +4,9 @@ The name is a setting of the transaction, never of the session: a connection goe
 must see nothing. The role goes with it, so that the scope holds even where a pooler gives us a session in which another
 role is set. A statement and the settings before it travel together, in one round trip: before the Sync that ends a
 pipeline they are one transaction.
+
+An engine of several nodes knows only of settings that SET LOCAL made in an open transaction; there BEGIN and COMMIT
+travel along.
 """
 
 from collections.abc import Iterator
@@ -12,9 +15,12 @@ from functools import partial
 from typing import Any, Self
 
 import psycopg
+from psycopg import sql
+from psycopg.pq import TransactionStatus
 from psycopg.rows import AsyncRowFactory
 
 from fe.identifiers import TenantId
+from fe.store.postgres.engine import POSTGRES, Engine
 
 _NAME_TENANT = "SELECT set_config('role', %s, true), set_config('fe.tenant', %s, true)"
 
@@ -41,11 +47,39 @@ class _ScopedCursor(psycopg.AsyncCursor[Any]):
         return self
 
 
+class _TransactionScopedCursor(_ScopedCursor):
+    """The same where only SET LOCAL in an open transaction is known to every node."""
+
+    async def execute(self, query: Any, params: Any = None, **how: Any) -> Self:
+        """Run a statement within the tenant scope. Cancelled, it leaves a connection that its pool closes."""
+        conn = self.connection
+        plain = psycopg.AsyncCursor(conn)
+        alone = conn.pgconn.transaction_status == TransactionStatus.IDLE
+        try:
+            async with conn.pipeline():
+                if alone:
+                    await plain.execute("BEGIN")
+                for name, value in zip(("role", "fe.tenant"), self._named, strict=True):
+                    setting = sql.SQL("SET LOCAL {} = {}").format(sql.SQL(name), sql.Literal(value))
+                    await plain.execute(setting, prepare=False)
+                await psycopg.AsyncCursor.execute(self, query, params, **how)
+                if alone:
+                    await psycopg.AsyncCursor(conn).execute("COMMIT")
+        except psycopg.Error:
+            if alone and not conn.closed:
+                await psycopg.AsyncCursor(conn).execute("ROLLBACK")
+            raise
+        return self
+
+
 @contextmanager
-def tenant_scope(conn: psycopg.AsyncConnection[Any], tenant_id: TenantId, role: str) -> Iterator[None]:
+def tenant_scope(
+    conn: psycopg.AsyncConnection[Any], tenant_id: TenantId, role: str, engine: Engine = POSTGRES
+) -> Iterator[None]:
     """Let each statement of this connection's cursors see and write, in this role, the rows of one tenant only."""
     plain = conn.cursor_factory
-    conn.cursor_factory = partial(_ScopedCursor, role=role, tenant=str(tenant_id))  # type: ignore[assignment]  # it makes cursors
+    kind = _ScopedCursor if engine.hands_on_set_config else _TransactionScopedCursor
+    conn.cursor_factory = partial(kind, role=role, tenant=str(tenant_id))  # type: ignore[assignment]  # it makes cursors
     try:
         yield
     finally:

@@ -7,6 +7,7 @@ from typing import LiteralString
 from psycopg.rows import scalar_row
 
 from fe.store.postgres.db import Conn
+from fe.store.postgres.engine import POSTGRES, engine_of
 from fe.store.queue.tables import AnyTable
 
 _SEEN = """
@@ -23,6 +24,9 @@ async def seen(conn: Conn, holder: str) -> None:
 
 _SILENT = "DELETE FROM workers WHERE seen_at < clock_timestamp() - %(silence)s RETURNING holder"
 _LEAVING = "DELETE FROM workers WHERE holder = %(holder)s RETURNING holder"
+
+#: The same on Citus, where no statement changes rows here and on the nodes (fe/store/citus/claims.sql).
+_FREE_HELD = "SELECT free_held(%(tables)s::text[], %(silence)s, %(holder)s, %(apart)s)"
 
 
 def _freeing(workers: LiteralString, tables: Iterable[AnyTable]) -> LiteralString:
@@ -44,10 +48,15 @@ async def rescue(
     that it lives.
     """
     cursor = conn.cursor(row_factory=scalar_row)
-    await cursor.execute(_freeing(_SILENT, tables), {"silence": silence, "apart": apart})
+    values = {"silence": silence, "apart": apart, "holder": None, "tables": [table.name for table in tables]}
+    statement = _freeing(_SILENT, tables) if engine_of(conn) is POSTGRES else _FREE_HELD
+    await cursor.execute(statement, values)
     return await cursor.fetchall()
 
 
 async def gone(conn: Conn, tables: Sequence[AnyTable], holder: str) -> None:
     """Take leave: whatever is still held, in any of the tables, is due at once."""
-    await conn.execute(_freeing(_LEAVING, tables), {"holder": holder, "apart": timedelta(0)})
+    none = timedelta(0)
+    values = {"silence": none, "apart": none, "holder": holder, "tables": [table.name for table in tables]}
+    statement = _freeing(_LEAVING, tables) if engine_of(conn) is POSTGRES else _FREE_HELD
+    await conn.execute(statement, values)

@@ -31,8 +31,9 @@ async def stored(db: Database, tax_log_id: str) -> dict[str, Any]:
             """SELECT s.root, s.ecf_type, s.e_ncf, s.issuer_rnc, s.buyer_rnc, s.as_user, s.as_user_id, s.format,
                       d.content, o.stage
                  FROM submissions AS s
-                 JOIN submission_documents AS d ON d.submission_id = s.submission_id AND d.kind = 'original'
-                 JOIN outbox AS o ON o.subject = s.submission_id
+                 JOIN submission_documents AS d
+                   ON d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'original'
+                 JOIN outbox AS o ON o.tenant_id = s.tenant_id AND o.subject = s.submission_id
                 WHERE s.submission_id = %s""",
             (UUID(tax_log_id),),
         )

@@ -1,0 +1,389 @@
+-- Bookings on Citus: the batches of 0013 and 0029 as loops over the moves of one submission each (0005, 0012), every statement of
+-- which names one tenant and so goes to one node whole. A batch is one transaction and one round trip still.
+--
+-- No UPDATE sets a column to an element of an array: Citus 14.0.1 on Postgres 18 crashes the server at such a statement
+-- (get_update_query_targetlist_def). It goes through a variable first.
+
+CREATE OR REPLACE FUNCTION record_event_batch(
+    p_tenants bigint[], p_submissions uuid[], p_at timestamptz, p_kind text, p_details jsonb[]
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    FOR n IN 1 .. coalesce(cardinality(p_submissions), 0) LOOP
+        IF p_submissions[n] IS NOT NULL THEN
+            PERFORM record_event(p_tenants[n], p_submissions[n], p_at, p_kind, p_details[n]);
+        END IF;
+    END LOOP;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION book_retry_batch(
+    p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_afters interval[], p_counts boolean[],
+    p_errors text[]
+) RETURNS uuid[] LANGUAGE plpgsql AS $$
+DECLARE
+    mine uuid[] := array_fill(NULL::uuid, ARRAY[cardinality(p_subjects)]);
+    is_ours boolean;
+BEGIN
+    FOR n IN 1 .. cardinality(p_subjects) LOOP
+        is_ours := CASE
+            WHEN p_counts[n]
+                THEN book_not_sent(p_tenants[n], p_subjects[n], p_epochs[n], p_at, p_afters[n], true, p_errors[n])
+            ELSE book_retry(p_tenants[n], p_subjects[n], p_epochs[n], p_at, p_afters[n], false, p_errors[n])
+        END;
+        IF is_ours THEN
+            mine[n] := p_subjects[n];
+        END IF;
+    END LOOP;
+    RETURN mine;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION book_dead_letter_batch(
+    p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_errors text[]
+) RETURNS uuid[] LANGUAGE plpgsql AS $$
+DECLARE
+    mine uuid[] := array_fill(NULL::uuid, ARRAY[cardinality(p_subjects)]);
+BEGIN
+    FOR n IN 1 .. cardinality(p_subjects) LOOP
+        IF book_dead_letter(p_tenants[n], p_subjects[n], p_epochs[n], p_at, p_errors[n]) THEN
+            mine[n] := p_subjects[n];
+        END IF;
+    END LOOP;
+    RETURN mine;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION book_failure_batch(
+    p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_responses jsonb[],
+    p_number_fates text[]
+) RETURNS uuid[] LANGUAGE plpgsql AS $$
+DECLARE
+    mine uuid[] := array_fill(NULL::uuid, ARRAY[cardinality(p_subjects)]);
+BEGIN
+    FOR n IN 1 .. cardinality(p_subjects) LOOP
+        IF p_subjects[n] IS NOT NULL AND book_failure(
+            p_tenants[n], p_subjects[n], p_epochs[n], p_at, p_responses[n], p_number_fates[n]) THEN
+            mine[n] := p_subjects[n];
+        END IF;
+    END LOOP;
+    RETURN mine;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION book_verdict_batch(
+    p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_statuses text[], p_track_ids text[],
+    p_responses jsonb[], p_number_fates text[]
+) RETURNS uuid[] LANGUAGE plpgsql AS $$
+DECLARE
+    mine uuid[] := array_fill(NULL::uuid, ARRAY[cardinality(p_subjects)]);
+BEGIN
+    FOR n IN 1 .. cardinality(p_subjects) LOOP
+        IF book_verdict(p_tenants[n], p_subjects[n], p_epochs[n], p_at, p_statuses[n], p_track_ids[n], p_responses[n],
+                        p_number_fates[n]) THEN
+            mine[n] := p_subjects[n];
+        END IF;
+    END LOOP;
+    RETURN mine;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION book_doubt_batch(
+    p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_afters interval[], p_errors text[]
+) RETURNS uuid[] LANGUAGE plpgsql AS $$
+DECLARE
+    mine uuid[] := array_fill(NULL::uuid, ARRAY[cardinality(p_subjects)]);
+BEGIN
+    FOR n IN 1 .. cardinality(p_subjects) LOOP
+        IF book_doubt(p_tenants[n], p_subjects[n], p_epochs[n], p_at, p_afters[n], p_errors[n]) THEN
+            mine[n] := p_subjects[n];
+        END IF;
+    END LOOP;
+    RETURN mine;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION book_resend_batch(
+    p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_afters interval[], p_reasons text[]
+) RETURNS uuid[] LANGUAGE plpgsql AS $$
+DECLARE
+    mine uuid[] := array_fill(NULL::uuid, ARRAY[cardinality(p_subjects)]);
+BEGIN
+    FOR n IN 1 .. cardinality(p_subjects) LOOP
+        IF book_resend(p_tenants[n], p_subjects[n], p_epochs[n], p_at, p_afters[n], p_reasons[n]) THEN
+            mine[n] := p_subjects[n];
+        END IF;
+    END LOOP;
+    RETURN mine;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION book_processing_batch(
+    p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_afters interval[], p_responses jsonb[]
+) RETURNS uuid[] LANGUAGE plpgsql AS $$
+DECLARE
+    mine uuid[] := array_fill(NULL::uuid, ARRAY[cardinality(p_subjects)]);
+BEGIN
+    FOR n IN 1 .. cardinality(p_subjects) LOOP
+        IF book_processing(p_tenants[n], p_subjects[n], p_epochs[n], p_at, p_afters[n], p_responses[n]) THEN
+            mine[n] := p_subjects[n];
+        END IF;
+    END LOOP;
+    RETURN mine;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION intend_to_send_batch(
+    p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_leases interval[], p_digests bytea[]
+) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+    answers text[] := '{}';
+BEGIN
+    FOR n IN 1 .. cardinality(p_subjects) LOOP
+        answers := answers || intend_to_send(
+            p_tenants[n], p_subjects[n], p_epochs[n], p_at, p_leases[n], p_digests[n]);
+    END LOOP;
+    RETURN answers;
+END
+$$;
+
+-- Whether a row goes on with its holder: for how long, or NULL where it does not, or is paused.
+CREATE OR REPLACE FUNCTION lease_unless_paused(p_tenant bigint, p_environment text, p_lease interval) RETURNS interval
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN CASE WHEN NOT EXISTS (
+        SELECT FROM pauses AS p
+         WHERE p.tenant_id IN (0, p_tenant) AND p.environment IN ('', p_environment)) THEN p_lease END;
+END
+$$;
+
+-- Move a claimed row on, leased to the same holder as a claim of that stage would have leased it, or to nobody; whether it
+-- was still ours.
+CREATE OR REPLACE FUNCTION step_on_leased(
+    p_tenant bigint, p_subject uuid, p_epoch bigint, p_stage text, p_host text, p_after interval, p_lease interval
+) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    moment timestamptz := clock_timestamp();
+    due timestamptz := moment + p_after + coalesce(p_lease, interval '0');
+    is_leased boolean := p_lease IS NOT NULL;
+BEGIN
+    UPDATE outbox AS o
+       SET stage = p_stage, host = coalesce(p_host, o.host), run_at = due, attempt = is_leased::int, deaths = 0,
+           epoch = o.epoch + is_leased::int, holder = CASE WHEN is_leased THEN o.holder END, entered_at = moment,
+           last_error = NULL
+     WHERE o.tenant_id = p_tenant AND o.subject = p_subject AND o.epoch = p_epoch AND o.holder IS NOT NULL;
+    RETURN FOUND;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION book_received_batch(
+    p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_environments text[],
+    p_track_ids text[], p_afters interval[], p_replies jsonb[], p_leases interval[]
+) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+    answers text[] := '{}';
+    lease interval;
+    its_track_id text;
+BEGIN
+    FOR n IN 1 .. cardinality(p_subjects) LOOP
+        lease := lease_unless_paused(p_tenants[n], p_environments[n], p_leases[n]);
+        IF NOT step_on_leased(p_tenants[n], p_subjects[n], p_epochs[n], 'track', NULL, p_afters[n], lease) THEN
+            answers := answers || 'lost'::text;
+            CONTINUE;
+        END IF;
+        its_track_id := p_track_ids[n];
+        PERFORM close_sends(p_tenants[n], p_subjects[n], p_at, 'received', its_track_id);
+        UPDATE submissions AS s
+           SET track_id = its_track_id, updated_at = p_at, first_answer_at = coalesce(s.first_answer_at, p_at)
+         WHERE s.tenant_id = p_tenants[n] AND s.submission_id = p_subjects[n];
+        PERFORM record_event(p_tenants[n], p_subjects[n], p_at, 'received',
+                             jsonb_build_object('trackId', p_track_ids[n], 'reply', p_replies[n]));
+        answers := answers || CASE WHEN lease IS NULL THEN 'received' ELSE 'going on' END;
+    END LOOP;
+    RETURN answers;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION book_signed_batch(
+    p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_certificates uuid[], p_signed bytea[],
+    p_sent bytea[], p_hosts text[], p_types text[], p_issuers text[], p_buyers text[], p_security_codes text[],
+    p_qr_code_urls text[], p_ncf_expirations date[], p_signed_ats timestamptz[], p_remarks jsonb[],
+    p_leases interval[]
+) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+    answers text[] := '{}';
+    mine record;
+    b record;
+    whose uuid;
+    lease interval;
+    digest bytea;
+BEGIN
+    FOR n IN 1 .. cardinality(p_subjects) LOOP
+        -- The claim is looked at first, so that a worker that was relieved takes no number.
+        PERFORM 1
+           FROM outbox AS o
+          WHERE o.tenant_id = p_tenants[n] AND o.subject = p_subjects[n] AND o.epoch = p_epochs[n]
+            AND o.holder IS NOT NULL
+            FOR UPDATE;
+        IF NOT FOUND THEN
+            answers := answers || 'lost'::text;
+            CONTINUE;
+        END IF;
+        SELECT s.environment::text AS environment, CASE WHEN s.root IN ('ECF', 'RFCE') THEN s.e_ncf END AS e_ncf
+          INTO mine
+          FROM submissions AS s
+         WHERE s.tenant_id = p_tenants[n] AND s.submission_id = p_subjects[n];
+        IF mine.e_ncf IS NOT NULL THEN
+            whose := hold_number(
+                p_tenants[n], mine.environment, mine.e_ncf, coalesce(p_issuers[n], ''), p_subjects[n]);
+            IF whose <> p_subjects[n] THEN
+                PERFORM book_number_taken(p_tenants[n], p_subjects[n], p_epochs[n], p_at, whose);
+                answers := answers || 'taken'::text;
+                CONTINUE;
+            END IF;
+        END IF;
+        lease := lease_unless_paused(p_tenants[n], mine.environment, p_leases[n]);
+        PERFORM step_on_leased(
+            p_tenants[n], p_subjects[n], p_epochs[n], 'send', p_hosts[n], interval '0', lease);
+        INSERT INTO submission_documents (tenant_id, submission_id, kind, content)
+        VALUES (p_tenants[n], p_subjects[n], 'signed', p_signed[n]);
+        IF p_sent[n] IS NOT NULL THEN
+            INSERT INTO submission_documents (tenant_id, submission_id, kind, content)
+            VALUES (p_tenants[n], p_subjects[n], 'sent', p_sent[n]);
+        END IF;
+        SELECT p_certificates[n] AS certificate, p_types[n] AS ecf_type, p_issuers[n] AS issuer, p_buyers[n] AS buyer,
+               p_security_codes[n] AS security_code, p_qr_code_urls[n] AS qr_code_url,
+               p_ncf_expirations[n] AS ncf_expiration, p_signed_ats[n] AS signed_at
+          INTO b;
+        UPDATE submissions AS s
+           SET certificate_id = b.certificate, ecf_type = b.ecf_type, issuer_rnc = b.issuer, buyer_rnc = b.buyer,
+               security_code = b.security_code, qr_code_url = b.qr_code_url, ncf_expiration = b.ncf_expiration,
+               signed_at = b.signed_at, updated_at = p_at
+         WHERE s.tenant_id = p_tenants[n] AND s.submission_id = p_subjects[n];
+        PERFORM record_event(p_tenants[n], p_subjects[n], p_at, 'signed',
+                             jsonb_strip_nulls(jsonb_build_object(
+                                 'certificateId', p_certificates[n], 'securityCode', p_security_codes[n],
+                                 'sha256', encode(sha256(p_signed[n]), 'hex'),
+                                 'summarySha256', encode(sha256(p_sent[n]), 'hex'))));
+        IF p_remarks[n] IS NOT NULL THEN
+            PERFORM record_event(p_tenants[n], p_subjects[n], p_at, 'remarked',
+                                 jsonb_build_object('problems', p_remarks[n]));
+        END IF;
+        IF lease IS NULL THEN
+            answers := answers || 'signed'::text;
+            CONTINUE;
+        END IF;
+        digest := sha256(coalesce(p_sent[n], p_signed[n]));
+        INSERT INTO sends (tenant_id, submission_id, epoch, digest, intended_at)
+        VALUES (p_tenants[n], p_subjects[n], p_epochs[n] + 1, digest, p_at)
+        ON CONFLICT DO NOTHING;
+        PERFORM record_event(p_tenants[n], p_subjects[n], p_at, 'sending',
+                             jsonb_build_object('epoch', p_epochs[n] + 1, 'sha256', encode(digest, 'hex')));
+        answers := answers || 'going on'::text;
+    END LOOP;
+    RETURN answers;
+END
+$$;
+
+-- As in 0029: what may go on to whom it is about. Of each the submission is read where it is, the rest here.
+CREATE OR REPLACE FUNCTION begin_deliveries(p_tenants bigint[], p_subjects uuid[], p_statuses text[], p_at timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    s record;
+BEGIN
+    FOR n IN 1 .. coalesce(cardinality(p_subjects), 0) LOOP
+        CONTINUE WHEN p_subjects[n] IS NULL OR p_statuses[n] NOT IN ('Aceptado', 'Aceptado Condicional');
+        SELECT r.root::text AS root, r.ecf_type, r.environment::text AS environment, r.issuer_rnc, r.buyer_rnc INTO s
+          FROM submissions AS r
+         WHERE r.tenant_id = p_tenants[n] AND r.submission_id = p_subjects[n];
+        INSERT INTO counterparty_deliveries (tenant_id, submission_id, kind, environment, counterparty_rnc, since,
+                                             changed_at)
+        SELECT t.tenant_id, p_subjects[n], CASE WHEN s.root = 'ACECF' THEN 'approval' ELSE 'receipt' END, s.environment,
+               CASE WHEN s.root = 'ACECF' THEN s.issuer_rnc ELSE s.buyer_rnc END, p_at, p_at
+          FROM tenants AS t
+         WHERE t.tenant_id = p_tenants[n]
+           AND ((t.sends_to_receivers AND s.root = 'ECF' AND s.ecf_type IN ('31', '33', '34', '44')
+                 AND s.buyer_rnc IS NOT NULL)
+                OR (s.root = 'ACECF' AND EXISTS (
+                        SELECT 1
+                          FROM approvals AS a
+                         WHERE a.tenant_id = p_tenants[n] AND a.submission_id = p_subjects[n])))
+        ON CONFLICT DO NOTHING;
+        IF FOUND THEN
+            INSERT INTO counterparty_outbox (tenant_id, subject, stage, environment, host, run_at)
+            VALUES (p_tenants[n], p_subjects[n], 'address', s.environment, 'ecf', clock_timestamp())
+            ON CONFLICT DO NOTHING;
+        END IF;
+    END LOOP;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION note_ends(p_tenants bigint[], p_subjects uuid[], p_at timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    this_month date := utc_month(p_at);
+    is_billed boolean;
+    month_billed date;
+BEGIN
+    FOR n IN 1 .. coalesce(cardinality(p_subjects), 0) LOOP
+        SELECT s.environment = 'ecf' AND s.status IN ('Aceptado', 'Aceptado Condicional') INTO is_billed
+          FROM submissions AS s
+         WHERE s.tenant_id = p_tenants[n] AND s.submission_id = p_subjects[n];
+        CONTINUE WHEN NOT FOUND;
+        month_billed := CASE WHEN is_billed AND (SELECT t.enabled
+                                                   FROM billing_terms AS t
+                                                  WHERE t.tenant_id = p_tenants[n] AND t.since <= p_at
+                                                  ORDER BY t.since DESC
+                                                  LIMIT 1) THEN this_month END;
+        INSERT INTO usage_ends (tenant_id, submission_id, noted_at, billed_in)
+        VALUES (p_tenants[n], p_subjects[n], clock_timestamp(), month_billed)
+        ON CONFLICT DO NOTHING;
+        IF FOUND AND month_billed IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM billing_months AS m WHERE m.tenant_id = p_tenants[n] AND m.month = this_month) THEN
+            PERFORM freeze_month(p_tenants[n], this_month, p_at);
+        END IF;
+    END LOOP;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION tell_outcomes(p_tenants bigint[], p_submissions uuid[], p_at timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    ended record;
+    kind text;
+BEGIN
+    FOR n IN 1 .. coalesce(cardinality(p_submissions), 0) LOOP
+        CONTINUE WHEN p_submissions[n] IS NULL OR NOT EXISTS (
+            SELECT 1
+              FROM webhook_endpoints AS e
+             WHERE e.tenant_id = p_tenants[n] AND e.enabled AND e.removed_at IS NULL
+               AND e.events && ARRAY['submission.accepted', 'submission.conditional', 'submission.rejected',
+                                     'submission.error']);
+        SELECT s.* INTO ended
+          FROM submissions AS s
+         WHERE s.tenant_id = p_tenants[n] AND s.submission_id = p_submissions[n];
+        kind := CASE ended.status::text
+            WHEN 'Aceptado' THEN 'submission.accepted'
+            WHEN 'Aceptado Condicional' THEN 'submission.conditional'
+            WHEN 'Rechazado' THEN 'submission.rejected'
+            WHEN 'error' THEN 'submission.error'
+        END;
+        CONTINUE WHEN kind IS NULL OR NOT webhook_wanted(p_tenants[n], ended.environment, kind);
+        PERFORM tell_webhooks(
+            ended.tenant_id, webhook_id(p_at, kind || ' ' || ended.submission_id::text), ended.environment,
+            kind, ended.submission_id::text, p_at,
+            (SELECT row_to_json(told)::text
+               FROM (SELECT kind AS event, webhook_moment(p_at) AS "sentAt",
+                            (SELECT row_to_json(submission)
+                               FROM (SELECT ended.submission_id AS "taxLogId",
+                                            ended.client_request_id AS "clientRequestId",
+                                            ended.environment AS environment, ended.status AS status,
+                                            ended.e_ncf AS "eNCF", ended.number_fate AS "numberFate",
+                                            ended.track_id AS "trackId", ended.security_code AS "securityCode",
+                                            ended.qr_code_url AS "qrCodeUrl", ended.response AS response,
+                                            webhook_moment(p_at) AS "updatedAt") AS submission) AS submission) AS told),
+            NULL);
+    END LOOP;
+END
+$$;
+
+GRANT EXECUTE ON FUNCTION lease_unless_paused, step_on_leased TO fe_worker;

@@ -1,0 +1,324 @@
+-- Functions that Citus would refuse, or would ask every node for, as it can run them: each statement names one tenant. They
+-- take the places of those of the migrations; what they answer is the same.
+
+-- Name a tenant to row-level security on every node that this transaction works with from here on. A function of its own: Citus hands
+-- SET LOCAL on in a transaction block or from a statement within a statement, and an accept is neither by itself.
+CREATE OR REPLACE FUNCTION name_tenant(p_tenant text) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('SET LOCAL fe.tenant = %L', p_tenant);
+END
+$$;
+
+-- Take submissions in: as in 0015, one after the other. What one tenant wants with another's statement is no statement of one
+-- node, so that what is saved is the commit and the round trip alone.
+CREATE OR REPLACE FUNCTION accept_submissions(
+    p_tenants bigint[], p_submissions uuid[], p_ats timestamptz[], p_environments text[], p_api_keys text[],
+    p_client_requests text[], p_body_digests bytea[], p_formats text[], p_roots text[], p_types text[],
+    p_e_ncfs text[], p_issuers text[], p_buyers text[], p_as_users text[], p_as_user_ids uuid[],
+    p_originals bytea[], p_draw_prefixes text[]
+) RETURNS TABLE (
+    place int, outcome text, submission_id uuid, status text, e_ncf text, body_matched boolean, numbers_skipped bigint,
+    numbers_left bigint, refusal text
+)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    why text;
+BEGIN
+    FOR one IN 1 .. cardinality(p_submissions) LOOP
+        BEGIN
+            RETURN QUERY
+            SELECT one, a.outcome, a.submission_id, a.status, a.e_ncf, a.body_matched, a.numbers_skipped, a.numbers_left,
+                   NULL::text
+              FROM accept_submission(
+                  p_tenants[one], p_submissions[one], p_ats[one], p_environments[one], p_api_keys[one],
+                  p_client_requests[one], p_body_digests[one], p_formats[one], p_roots[one], p_types[one],
+                  p_e_ncfs[one], p_issuers[one], p_buyers[one], p_as_users[one], p_as_user_ids[one],
+                  p_originals[one], p_draw_prefixes[one]) AS a;
+        EXCEPTION
+            WHEN SQLSTATE 'FE001' OR SQLSTATE 'FE002' OR SQLSTATE 'FE003' THEN
+                why := CASE SQLSTATE WHEN 'FE001' THEN 'none' WHEN 'FE002' THEN 'expired' ELSE 'used up' END;
+                RETURN QUERY
+                SELECT one, 'refused'::text, p_submissions[one], 'queued'::text, p_e_ncfs[one], true, NULL::bigint,
+                       NULL::bigint, why;
+        END;
+    END LOOP;
+END
+$$;
+
+-- Which tenants have work due in some lanes: of each shard the walk from tenant to tenant of 0014, made where its rows are.
+-- What it costs grows with the tenants that wait, never with their rows.
+CREATE OR REPLACE FUNCTION due_in_shards(
+    p_stage text, p_environments text[], p_hosts text[], p_afters bigint[], p_floors timestamptz[], p_scope int
+) RETURNS TABLE (lane int, tenant_id bigint, round int)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    walk text := $walk$
+        SELECT coalesce(jsonb_agg(jsonb_build_array(lane.n, found.tenant_id, found.round)), '[]')
+          FROM unnest(%2$L::text[], %3$L::text[], %4$L::bigint[], %5$L::timestamptz[]) WITH ORDINALITY
+               AS lane (environment, host, after, since, n)
+         CROSS JOIN (VALUES (1), (2)) AS turn (round)
+         CROSS JOIN LATERAL (
+            WITH RECURSIVE ahead (tenant_id, run_at) AS (
+                (SELECT o.tenant_id, o.run_at
+                   FROM %%1$s AS o
+                  WHERE o.stage = %1$L AND o.environment = lane.environment AND o.host = lane.host
+                    AND o.tenant_id > CASE turn.round WHEN 1 THEN lane.after ELSE -1 END AND o.run_at >= lane.since
+                  ORDER BY o.tenant_id, o.run_at
+                  LIMIT 1)
+                UNION ALL
+                SELECT following.tenant_id, following.run_at
+                  FROM ahead
+                 CROSS JOIN LATERAL (SELECT o.tenant_id, o.run_at
+                                       FROM %%1$s AS o
+                                      WHERE o.stage = %1$L AND o.environment = lane.environment
+                                        AND o.host = lane.host AND o.tenant_id > ahead.tenant_id
+                                        AND o.run_at >= lane.since
+                                      ORDER BY o.tenant_id, o.run_at
+                                      LIMIT 1) AS following
+            )
+            SELECT ahead.tenant_id, turn.round
+              FROM ahead
+             WHERE ahead.run_at <= statement_timestamp() AND (turn.round = 1 OR ahead.tenant_id <= lane.after)
+             LIMIT %6$s) AS found
+    $walk$;
+BEGIN
+    RETURN QUERY
+    SELECT (due.value ->> 0)::int, (due.value ->> 1)::bigint, (due.value ->> 2)::int
+      FROM run_command_on_shards(
+          'outbox', format(walk, p_stage, p_environments, p_hosts, p_afters, p_floors, p_scope)) AS shard
+     CROSS JOIN jsonb_array_elements(shard.result::jsonb) AS due (value)
+     WHERE shard.success;
+END
+$$;
+
+-- Lease due rows: as in 0014. Each tenant's rows are found, locked and leased by two statements of their node.
+CREATE OR REPLACE FUNCTION claim_due(
+    p_stage text, p_environments text[], p_hosts text[], p_afters bigint[], p_floors timestamptz[], p_rooms int[],
+    p_left_to_others int[], p_slots int, p_at_most int, p_scope int, p_most int, p_busy bigint[], p_busy_in text[],
+    p_holder text, p_lease interval
+) RETURNS claimed[]
+LANGUAGE plpgsql AS $$
+DECLARE
+    claims claimed[] := '{}';
+    many int := 0;
+    moment timestamptz;
+    found_due jsonb;
+    capacity int;
+    due int;
+    served bigint[];
+    weights int[];
+    most int[];
+    shares int[];
+    subjects uuid[];
+    leased record;
+BEGIN
+    SELECT jsonb_agg(jsonb_build_array(d.lane, d.tenant_id, d.round)) INTO found_due
+      FROM due_in_shards(p_stage, p_environments, p_hosts, p_afters, p_floors, p_scope) AS d;
+    IF found_due IS NULL THEN
+        RETURN claims;
+    END IF;
+    FOR nth IN 1 .. cardinality(p_hosts) LOOP
+        capacity := least(least(p_slots - many, p_rooms[nth]) - p_left_to_others[nth], p_at_most - many);
+        WITH known AS (
+            SELECT t.tenant_id, t.weight, turn.round,
+                   p_most - (SELECT count(*)
+                               FROM unnest(p_busy, p_busy_in) AS busy (tenant_id, environment)
+                              WHERE busy.tenant_id = t.tenant_id AND busy.environment = p_environments[nth])::int AS most
+              FROM (SELECT (f.value ->> 1)::bigint AS tenant_id, min((f.value ->> 2)::int) AS round
+                      FROM jsonb_array_elements(found_due) AS f (value)
+                     WHERE (f.value ->> 0)::int = nth
+                     GROUP BY 1) AS turn
+              JOIN tenants AS t ON t.tenant_id = turn.tenant_id
+             WHERE NOT EXISTS (SELECT FROM pauses AS p
+                                WHERE p.tenant_id IN (0, t.tenant_id) AND p.environment IN ('', p_environments[nth]))
+             ORDER BY turn.round, t.tenant_id
+             LIMIT least(p_scope, greatest(capacity, 0) + cardinality(p_busy) / p_most + 1)
+        )
+        SELECT count(*), array_agg(k.tenant_id ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0),
+               array_agg(k.weight ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0),
+               array_agg(k.most ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0)
+          INTO due, served, weights, most
+          FROM known AS k;
+        CONTINUE WHEN due = 0;
+        served := coalesce(served[1:greatest(capacity, 0)], '{}');
+        shares := '{}';
+        IF served <> '{}' THEN
+            shares := divide_by_weight(weights[1:capacity], capacity, most);
+        END IF;
+        claims := claims || ROW(nth, due, served, shares, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::claimed;
+        FOR turn IN 1 .. cardinality(served) LOOP
+            moment := clock_timestamp();
+            subjects := ARRAY(
+                SELECT w.subject
+                  FROM outbox AS w
+                 WHERE w.tenant_id = served[turn] AND w.stage = p_stage AND w.environment = p_environments[nth]
+                   AND w.host = p_hosts[nth] AND w.run_at >= p_floors[nth] AND w.run_at <= moment
+                 ORDER BY w.run_at
+                 LIMIT shares[turn]
+                   FOR UPDATE SKIP LOCKED);
+            CONTINUE WHEN subjects = '{}';
+            FOR leased IN
+                UPDATE outbox AS o
+                   SET attempt = o.attempt + 1, epoch = o.epoch + 1, holder = p_holder,
+                       deaths = o.deaths + (o.holder IS NOT NULL)::int, run_at = moment + p_lease
+                 WHERE o.tenant_id = served[turn] AND o.subject = ANY (subjects)
+                RETURNING o.tenant_id, o.subject, o.attempt, o.epoch, o.deaths, o.entered_at, o.last_error
+            LOOP
+                claims := claims || ROW(nth, NULL, NULL, NULL, leased.tenant_id, leased.subject, leased.attempt,
+                                        leased.epoch, leased.deaths, moment - leased.entered_at,
+                                        leased.last_error)::claimed;
+                many := many + 1;
+                p_busy := p_busy || leased.tenant_id;
+                p_busy_in := p_busy_in || p_environments[nth];
+            END LOOP;
+        END LOOP;
+    END LOOP;
+    RETURN claims;
+END
+$$;
+
+-- The same, and beside each claimed row what its next step needs: as in 0029, with a statement of its own for each row.
+CREATE OR REPLACE FUNCTION claim_with_input(
+    p_stage text, p_environments text[], p_hosts text[], p_afters bigint[], p_floors timestamptz[], p_rooms int[],
+    p_left_to_others int[], p_slots int, p_at_most int, p_scope int, p_most int, p_busy bigint[], p_busy_in text[],
+    p_holder text, p_lease interval
+) RETURNS TABLE (
+    lane int, due int, tenants bigint[], shares int[], tenant_id bigint, subject uuid, attempt int, epoch bigint,
+    deaths int, waited interval, last_error text, format text, root text, ecf_type text, e_ncf text, as_user text,
+    as_user_id uuid, issuer_rnc text, buyer_rnc text, certificate_id uuid, track_id text, content bytea,
+    is_summary boolean, maybe_adopted boolean, sequence_expires timestamptz, holders uuid[], holders_issuers text[],
+    signatory text
+)
+LANGUAGE plpgsql ROWS 10 AS $$
+#variable_conflict use_column
+DECLARE
+    claims claimed[] := claim_due(
+        p_stage, p_environments, p_hosts, p_afters, p_floors, p_rooms, p_left_to_others, p_slots, p_at_most, p_scope,
+        p_most, p_busy, p_busy_in, p_holder, p_lease);
+    c claimed;
+    s record;
+    d record;
+    known boolean;
+BEGIN
+    FOREACH c IN ARRAY claims LOOP
+        lane := c.lane; due := c.due; tenants := c.tenants; shares := c.shares; tenant_id := c.tenant_id;
+        subject := c.subject; attempt := c.attempt; epoch := c.epoch; deaths := c.deaths; waited := c.waited;
+        last_error := c.last_error;
+        format := NULL; root := NULL; ecf_type := NULL; e_ncf := NULL; as_user := NULL; as_user_id := NULL;
+        issuer_rnc := NULL; buyer_rnc := NULL; certificate_id := NULL; track_id := NULL; content := NULL;
+        is_summary := NULL; maybe_adopted := NULL; sequence_expires := NULL; holders := NULL; holders_issuers := NULL;
+        signatory := NULL;
+        IF c.tenant_id IS NULL OR p_stage NOT IN ('sign', 'send', 'track') THEN
+            RETURN NEXT;
+            CONTINUE;
+        END IF;
+        SELECT r.format::text AS format, r.root::text AS root, r.ecf_type, r.e_ncf, r.as_user, r.as_user_id, r.issuer_rnc,
+               r.buyer_rnc, r.certificate_id, r.track_id, r.number_fate::text AS number_fate
+          INTO s
+          FROM submissions AS r
+         WHERE r.tenant_id = c.tenant_id AND r.submission_id = c.subject;
+        known := FOUND;
+        IF known AND p_stage = 'track' THEN
+            e_ncf := s.e_ncf; certificate_id := s.certificate_id; track_id := s.track_id;
+            maybe_adopted := s.number_fate = 'unknown';
+        ELSIF known THEN
+            root := s.root; e_ncf := s.e_ncf;
+            SELECT b.kind::text AS kind, CASE WHEN octet_length(b.content) <= 65536 THEN b.content END AS content
+              INTO d
+              FROM submission_documents AS b
+             WHERE b.tenant_id = c.tenant_id AND b.submission_id = c.subject
+               AND b.kind = ANY (CASE p_stage WHEN 'sign' THEN ARRAY['original'] ELSE ARRAY['sent', 'signed'] END)
+             ORDER BY b.kind
+             LIMIT 1;
+            content := d.content;
+            IF p_stage = 'send' THEN
+                issuer_rnc := s.issuer_rnc; buyer_rnc := s.buyer_rnc; certificate_id := s.certificate_id;
+                is_summary := d.kind = 'sent';
+            ELSE
+                format := s.format; ecf_type := s.ecf_type; as_user := s.as_user; as_user_id := s.as_user_id;
+                SELECT q.expire_at INTO sequence_expires
+                  FROM sequences AS q
+                 WHERE q.tenant_id = c.tenant_id AND q.environment = p_environments[c.lane]
+                   AND q.prefix = left(s.e_ncf, 3) AND q.is_active;
+                IF s.e_ncf IS NOT NULL AND s.root IN ('ECF', 'RFCE') THEN
+                    SELECT array_agg(one.submission_id), array_agg(one.issuer_rnc) INTO holders, holders_issuers
+                      FROM (SELECT h.submission_id, h.issuer_rnc
+                              FROM held_numbers AS h
+                              JOIN submissions AS other
+                                ON other.tenant_id = h.tenant_id AND other.submission_id = h.submission_id
+                             WHERE h.tenant_id = c.tenant_id AND other.tenant_id = c.tenant_id
+                               AND h.environment = p_environments[c.lane] AND h.e_ncf = s.e_ncf
+                               AND h.submission_id <> c.subject AND other.number_fate <> 'reusable'
+                             UNION ALL
+                            SELECT other.submission_id, other.issuer_rnc
+                              FROM submissions AS other
+                             WHERE other.tenant_id = c.tenant_id AND other.environment = p_environments[c.lane]
+                               AND other.e_ncf = s.e_ncf AND other.submission_id >= forty_days_before(c.subject)
+                               AND other.submission_id < c.subject AND other.root IN ('ECF', 'RFCE')
+                               AND other.status <> 'error' AND other.number_fate <> 'reusable') AS one;
+                END IF;
+            END IF;
+        END IF;
+        RETURN NEXT;
+    END LOOP;
+    IF p_stage = 'sign' THEN
+        RETURN QUERY
+        SELECT 0, NULL::int, NULL::bigint[], NULL::int[], t.tenant_id, NULL::uuid, NULL::int, NULL::bigint, NULL::int,
+               NULL::interval, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::uuid,
+               NULL::text, NULL::text, NULL::uuid, NULL::text, NULL::bytea, NULL::boolean, NULL::boolean,
+               NULL::timestamptz, NULL::uuid[], NULL::text[],
+               jsonb_build_object(
+                   'issuer', t.issuer, 'consumerSummary', t.consumer_summary,
+                   'candidates', (SELECT jsonb_agg(jsonb_build_array(x.certificate_id, x.user_id, u.email,
+                                                                     u.issuer_override, x.not_before, x.not_after))
+                                    FROM certificates AS x
+                                    LEFT JOIN users AS u ON u.tenant_id = x.tenant_id AND u.user_id = x.user_id
+                                   WHERE x.tenant_id = t.tenant_id AND x.retired_at IS NULL))::text
+          FROM tenants AS t
+         WHERE t.tenant_id = ANY (ARRAY(SELECT DISTINCT one.tenant_id FROM unnest(claims) AS one));
+    END IF;
+END
+$$;
+
+-- Take workers away, those silent for so long or the one that leaves, and free what they held in some tables; answers the
+-- stage of each row. As the statement of fe/store/queue/workers.py, row by row: what is in flight is as much as there are slots.
+CREATE OR REPLACE FUNCTION free_held(p_tables text[], p_silence interval, p_leaving text, p_apart interval)
+RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    silent text[];
+    one text;
+    held record;
+    due timestamptz;
+BEGIN
+    WITH gone AS (
+        DELETE FROM workers
+         WHERE CASE WHEN p_leaving IS NULL THEN seen_at < clock_timestamp() - p_silence ELSE holder = p_leaving END
+        RETURNING holder
+    )
+    SELECT array_agg(gone.holder) INTO silent FROM gone;
+    IF silent IS NULL THEN
+        RETURN;
+    END IF;
+    FOREACH one IN ARRAY p_tables LOOP
+        FOR held IN EXECUTE format(
+            'SELECT tenant_id, subject, epoch, deaths, stage::text AS stage FROM %I WHERE holder = ANY ($1) AND run_at > $2',
+            one) USING silent, now()
+        LOOP
+            due := now() + CASE WHEN held.deaths = 0 THEN interval '0'
+                                ELSE p_apart * (('x' || left(md5(held.subject::text || held.epoch), 6))::bit(24)::int % 60)
+                                     / 60 END;
+            EXECUTE format(
+                'UPDATE %I SET run_at = $1 WHERE tenant_id = $2 AND subject = $3 AND epoch = $4 AND holder = ANY ($5)',
+                one) USING due, held.tenant_id, held.subject, held.epoch, silent;
+            RETURN NEXT held.stage;
+        END LOOP;
+    END LOOP;
+END
+$$;
+
+GRANT EXECUTE ON FUNCTION due_in_shards, free_held TO fe_worker;
+
+GRANT EXECUTE ON FUNCTION name_tenant TO fe_front, fe_worker, fe_operator, fe_reception, fe_portal;

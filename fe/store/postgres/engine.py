@@ -1,0 +1,71 @@
+"""Which engine keeps the database, and what follows from it for sessions, tenant scopes and migrations.
+
+FE_DATABASE_ENGINE says it once. Functions of the database that an engine needs otherwise are put there by its
+distribution (fe/store/citus/), under the names that every statement of ours calls. A statement of the store that an
+engine refuses has a second form beside it, and asks `engine_of` its connection; nobody outside the store does.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+import psycopg
+
+#: As FE_DATABASE_ENGINE names them.
+EngineName = Literal["postgres", "citus"]
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What the code has to know of an engine."""
+
+    name: EngineName
+    #: Settings of every session, over those that sessions have anyway (session.py).
+    session: Mapping[str, str] = field(default_factory=dict)
+    #: Settings of the session that migrates, and that alone.
+    migrating: Mapping[str, str] = field(default_factory=dict)
+    #: Whether a setting made by a function is known where the rows are. Where not, it is said by SET LOCAL in an open
+    #: transaction, which the engine hands on with each statement (tenant_scope.py).
+    hands_on_set_config: bool = True
+
+
+POSTGRES = Engine("postgres")
+
+CITUS = Engine(
+    "citus",
+    session={
+        # A plan that is made before its tenant is known cannot tell on which node it runs: such a statement fails.
+        "plan_cache_mode": "force_custom_plan",
+        # SET LOCAL goes with the statements of its transaction to the nodes that they touch.
+        "citus.propagate_set_commands": "local",
+    },
+    migrating={
+        # One file may change a table and make a function in one transaction, and each uses its own connections.
+        "citus.multi_shard_modify_mode": "sequential",
+        # The triggers that distributed tables have look at their own row and the transaction's settings alone.
+        "citus.enable_unsafe_triggers": "on",
+    },
+    hands_on_set_config=False,
+)
+
+_ENGINES: Mapping[EngineName, Engine] = {engine.name: engine for engine in (POSTGRES, CITUS)}
+
+#: Of connections that are not with plain Postgres.
+_OTHERS: WeakKeyDictionary[psycopg.AsyncConnection[Any], Engine] = WeakKeyDictionary()
+
+
+def note_engine(conn: psycopg.AsyncConnection[Any], engine: Engine) -> None:
+    """Remember with which engine a connection was opened."""
+    if engine is not POSTGRES:
+        _OTHERS[conn] = engine
+
+
+def engine_of(conn: psycopg.AsyncConnection[Any]) -> Engine:
+    """Tell with which engine a connection was opened."""
+    return _OTHERS.get(conn, POSTGRES)
+
+
+def engine_named(name: EngineName) -> Engine:
+    """Give the engine that goes by this name."""
+    return _ENGINES[name]

@@ -159,8 +159,9 @@ async def listed(
         found_by, more = _DELIVERIES_OF_EVENTS, more + _ABOUT
     elif await _is_rare(conn, chosen.kind, values):
         found_by, more = _DELIVERIES_OF_EVENTS, more + _OF_RARE_KIND
-    since = _SINCE if chosen.since is not None else ""
-    statement = f"SELECT {_COLUMNS}{found_by}{_WHERE}{more}{since}{_END_OF_PAGE}"
+    if chosen.since is not None:
+        more += _SINCE
+    statement: LiteralString = "SELECT " + _COLUMNS + found_by + _WHERE + more + _END_OF_PAGE
     await cursor.execute(statement, {**values, "top": top, "limit": limit, "offset": offset})
     return await cursor.fetchall()
 

@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.portal.browser.between import between
 from tests.portal.browser.installation import Installation
+from tests.portal.browser.languages import foreign
 from tests.portal.browser.looking import SCREENS, Looker, shrunk
 
 PICTURES = Path(__file__).resolve().parents[3] / "docs" / "portal"
@@ -111,3 +113,34 @@ def test_the_pictures_that_are_kept_are_small() -> None:
 
     assert {file.name for file in PICTURES.iterdir()} == wanted
     assert sum(file.stat().st_size for file in PICTURES.iterdir()) < LARGEST
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_every_page_is_in_one_language(
+    look: Looker, installation: Installation, owner_state: str, operator_state: str, language: str
+) -> None:
+    windows = {"nobody": look.window(language=language)}
+    for who, state in {"owner": owner_state, "operator": operator_state}.items():
+        windows[who] = look.window(state=state)
+        windows[who].speak(language)
+    wrong: list[object] = []
+    for name, view in VIEWS.items():
+        windows[view.who].open(address(view, installation))
+        wrong += [(name, *found) for found in foreign(windows[view.who], language)]
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_what_comes_between_pages_is_right_too(
+    look: Looker, installation: Installation, owner_state: str, operator_state: str, language: str
+) -> None:
+    """Refused forms, what is shown once, and pages of single things: for axe, and in one language."""
+    owner, operator = (look.window(state=state, axe=True) for state in (owner_state, operator_state))
+    for window in (owner, operator):
+        window.speak(language)
+    stranger = look.window(language=language, axe=True)
+    wrong: list[object] = []
+    for name, window in between(installation, owner, operator, stranger, language):
+        wrong += [(name, *finding) for finding in (window.findings() if language == "es" else [])]
+        wrong += [(name, *found) for found in foreign(window, language)]
+    assert not wrong, "\n".join(map(str, wrong))

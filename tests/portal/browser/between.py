@@ -41,6 +41,7 @@ def _configuring(installation: Installation, owner: Seen, company: str, language
     owner.send("/users/new", email="sin arroba")
     yield "user, refused", owner
     owner.send("/users/new", email=f"{language}@sucursal.example")
+    owner.page.locator("main table").get_by_text(f"{language}@sucursal.example").click()
     owner.page.locator('main form[action$="/remove"]').wait_for()
     yield "one user", owner
 

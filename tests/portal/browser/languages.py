@@ -10,8 +10,8 @@ _ENGLISH = """
     the and of with your this that from not are was were which who have has been to is it or by an you for when
     what there their they here again since until more than does did will would can cannot must should new all
     none each other only any some day days month name date address receipt receipts company people user users
-    key keys sequence sequences back save delete remove edit search find show send sent next last first yes left
-    right sign log out up down type amount buyer issuer accepted rejected waiting failed pending
+    key keys sequence sequences back save delete remove edit search find show sent next last first yes left
+    right log out up down type amount buyer issuer accepted rejected waiting failed pending
 """
 _SPANISH = """
     el la los las del que para por una su sus se al son está están fue este esta estos estas ese esa como más
@@ -20,9 +20,10 @@ _SPANISH = """
     clave claves secuencia secuencias guardar eliminar quitar buscar mostrar enviar siguiente último sí aceptado
     rechazado falló pendiente
 """
-#: What is the same in both: official names, and what people of the demonstration wrote.
+#: What is the same in both: addresses, kinds of events, places with their code, and names of the demonstration.
 _SAID_IN_BOTH = re.compile(
-    r"[\w.+-]+@[\w.-]+|https?://\S+|GET /\S+|Río Ozama[^·]*|Brisas del Yaque[^·]*|Altagracia Demostración"
+    r"[\w.+-]+@[\w.-]+|https?://\S+|GET /\S+|\b[a-z]+\.[a-z]+\b|^.*\(\d{6}\)$|30 días"
+    r"|Calle El Conde 12, Ciudad Colonial|Río Ozama[^·]*|Brisas del Yaque[^·]*|Altagracia Demostración"
 )
 _WORD = re.compile(r"[^\W\d_]+")
 #: Texts of a page, and what stands for one: but for codes, names, and what is said to be in another language.

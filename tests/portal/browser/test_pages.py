@@ -144,3 +144,21 @@ def test_what_comes_between_pages_is_right_too(
         wrong += [(name, *finding) for finding in (window.findings() if language == "es" else [])]
         wrong += [(name, *found) for found in foreign(window, language)]
     assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_filters_are_folded_on_a_phone_and_open_on_a_desk(
+    look: Looker, installation: Installation, owner_state: str
+) -> None:
+    receipts = f"/companies/{installation.company}/{installation.environment}/submissions"
+    desk, phone = look.window(state=owner_state), look.window("phone", state=owner_state)
+    for seen, is_folded in ((desk, False), (phone, True)):
+        seen.open(receipts)
+        assert seen.page.locator("[name=buyer]").is_visible() != is_folded
+        assert seen.page.locator(".fold > summary").is_visible() == is_folded
+        assert seen.page.locator("[name=q]").is_visible()
+
+    phone.page.locator(".fold > summary").tap()
+    phone.page.fill("[name=buyer]", "131880681")
+    phone.page.locator(".fold button").tap()
+    phone.page.wait_for_url("**buyer=131880681**")
+    assert phone.page.locator("[name=buyer]").is_visible(), "what is chosen is seen"

@@ -5,6 +5,9 @@
 .PHONY: help setup demo test debian faults check format bench lock sbom advisories clean
 .NOTPARALLEL:
 
+# What was compiled is kept, whatever the machine says: else each of hundreds of processes compiles all of it.
+unexport PYTHONDONTWRITEBYTECODE
+
 # ARGS is handed to the command: `make demo ARGS=--exit`, `make test ARGS="tests/ecf -x"`.
 ARGS ?=
 PYTHON ?=

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -74,6 +75,10 @@ ALIKE = (
 )
 
 
+#: Bytes that there have to be for the databases of one server: they have some hundred millions at a time, with its log.
+_PLENTY = 4 * 1024**3
+
+
 def pytest_xdist_auto_num_workers() -> int | None:
     """What `-n auto` is: one more than there are cores for us, threads of one core counted too, as many tests wait.
 
@@ -126,7 +131,7 @@ def postgres() -> str:
     Not under pytest's own temporary folder: as root the server runs as another user, and a second pytest that starts
     closes that folder to everybody else.
     """
-    folder = Path(tempfile.mkdtemp(prefix="fe-tests-"))
+    folder = Path(tempfile.mkdtemp(prefix="fe-tests-", dir=_memory()))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)  # runs after the server's own, which comes later
     dsn = start_server(folder)
     with psycopg.connect(dsn, autocommit=True) as conn:
@@ -134,6 +139,15 @@ def postgres() -> str:
         conn.execute("ALTER SYSTEM SET fsync = off")
         conn.execute("SELECT pg_reload_conf()")
     return dsn
+
+
+def _memory(shared: Path = Path("/dev/shm")) -> Path | None:
+    """Where files are memory, if there is plenty: each database is 700 of them, made and removed for one test."""
+    try:
+        plenty = shutil.disk_usage(shared).free >= _PLENTY
+    except OSError:
+        return None
+    return shared if plenty and os.access(shared, os.W_OK) else None
 
 
 @pytest.fixture(scope="session")
@@ -146,9 +160,8 @@ def template(postgres: str) -> str:
     return name
 
 
-@pytest.fixture
-def dsn(postgres: str, template: str) -> Iterator[str]:
-    """DSN of a migrated database for this test alone."""
+@contextmanager
+def _copy_of(template: str, postgres: str) -> Iterator[str]:
     name = f"t_{secrets.token_hex(6)}"
     with psycopg.connect(postgres, autocommit=True) as conn:
         conn.execute(
@@ -158,6 +171,20 @@ def dsn(postgres: str, template: str) -> Iterator[str]:
         )
         yield make_conninfo(postgres, dbname=name)
         conn.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def dsn(postgres: str, template: str) -> Iterator[str]:
+    """DSN of a migrated database for this test alone."""
+    with _copy_of(template, postgres) as dsn:
+        yield dsn
+
+
+@pytest.fixture(scope="module")
+def shared_dsn(postgres: str, template: str) -> Iterator[str]:
+    """DSN of a migrated database for the tests and examples of one file: they leave nothing, or have a tenant each."""
+    with _copy_of(template, postgres) as dsn:
+        yield dsn
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from fe.http.auth import KEY_PATIENCE, Authenticator, KeyPatience, KeyStates, Sc
 from fe.http.billing import BillingHandlers
 from fe.http.calls import ApiReply, Call
 from fe.http.counters import Counters
-from fe.http.docs import Docs
+from fe.http.description import docs
 from fe.http.errors import ApiError, describe, refusal
 from fe.http.health import LOOK_PATIENCE, Health, LookPatience
 from fe.http.invoices import Invoices
@@ -36,6 +36,7 @@ from fe.http.quotas import NO_QUOTA, Quota, Quotas
 from fe.http.rate_limit import Buckets
 from fe.http.received import ReceivedHandlers
 from fe.http.route_types import Route
+from fe.http.routes import PREFIX as PREFIX  # whoever serves or calls the application knows it from here
 from fe.http.routes import every_route
 from fe.http.server.addresses import Address, client_address, holder_of
 from fe.http.server.admission import Admission
@@ -62,7 +63,6 @@ from fe.store.throttle import ATTEMPT_LIMITS, AttemptLimits
 from fe.store.verdict_notices import VerdictNotices
 from fe.webhooks.accounts import WebhookAccounts, webhook_accounts
 
-PREFIX = "/api/v1/fe"
 PRUNE_SECONDS = 60.0
 #: Bytes of bodies that are read and answered: of one tenant (before it is known who it is: of one address), and of all.
 BODY_BYTES_OF_ONE = 16 * 1024 * 1024
@@ -192,7 +192,7 @@ class Api:
         self._submitting = Submitting(db, deps.wakeups, metrics, log)
         self.routes = every_route(
             PREFIX,
-            Docs(f"{PREFIX}/docs"),
+            docs(),
             Site(PREFIX),
             Health(db, self._states, deps.metrics.stages_in_trouble, deps.look_patience),
             Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies, deps.attempt_limits),

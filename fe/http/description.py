@@ -1,12 +1,13 @@
-"""The description without a service: for whoever makes clients and collections of it."""
+"""The description without a service: for makers of clients and collections, and what every front shows of it."""
 
+from functools import cache
 from inspect import signature
 from typing import Any
 
-from fe.http.app import PREFIX
 from fe.http.calls import ApiReply, Call
+from fe.http.docs import Docs
 from fe.http.openapi import describe
-from fe.http.routes import every_route
+from fe.http.routes import PREFIX, every_route
 
 
 class _Nobody:
@@ -18,12 +19,15 @@ class _Nobody:
     async def _handle(self, call: Call) -> ApiReply:
         raise NotImplementedError
 
-    def show(self, description: dict[str, Any]) -> None:
-        """Take the description, which is made once more below."""
-
 
 def description() -> dict[str, Any]:
     """Make the description that the service serves as `openapi.json`."""
     table: Any = every_route
     handlers = dict.fromkeys(list(signature(every_route).parameters)[1:], _Nobody())
     return describe(table(PREFIX, **handlers))
+
+
+@cache
+def docs() -> Docs:
+    """The description as it is served, made once for all fronts of a process: it says nothing of who handles what."""
+    return Docs(f"{PREFIX}/docs", description())

@@ -14,18 +14,12 @@ from fe.http.pages.layout import Shell, html_reply, inline, markdown_reply
 class Docs:
     """Serves the description, as JSON and as a page."""
 
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str, description: dict[str, Any]) -> None:
         """`base` is the address of the page."""
-        self._shell = Shell(base, "en", "reference")
-        self._json = b""
-        self._page = b""
-        self._markdown = b""
-
-    def show(self, description: dict[str, Any]) -> None:
-        """Serve this description from now on."""
+        shell = Shell(base, "en", "reference")
         self._json = write_json(description)
         info = description["info"]
-        self._page = self._shell.around(f"{info['title']} API", _page(description), markdown=f"{self._shell.base}.md")
+        self._page = shell.around(f"{info['title']} API", _page(description), markdown=f"{base}.md")
         self._markdown = reference_markdown(description).encode()
 
     async def openapi(self, call: Call) -> ApiReply:

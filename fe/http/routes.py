@@ -11,7 +11,6 @@ from fe.http.health import Health
 from fe.http.invoices import Invoices
 from fe.http.login import Login, LoginRequest
 from fe.http.ncf import ChangedSequence, Ncf, NewSequence
-from fe.http.openapi import describe
 from fe.http.pages.layout import MARKDOWN
 from fe.http.pages.site import Site
 from fe.http.parameters import A_MOMENT, LIMIT_DEFAULT, LIMIT_MAX, PAGE_DEFAULT, PAGE_MAX, STATES, WAIT_MAX
@@ -21,6 +20,9 @@ from fe.http.route_types import About, Parameter, Route, RouteLink, whole
 from fe.http.usage import DAYS_DEFAULT, DAYS_MAX, UsageHandlers
 from fe.http.webhook_routes import webhook_routes
 from fe.http.webhooks import WebhookHandlers
+
+#: Where all that belongs to the API lies.
+PREFIX = "/api/v1/fe"
 
 _SUBMISSIONS, _RECEIVED, _SEQUENCES, _ACCOUNT = "Submissions", "Received documents", "Number sequences", "Account"
 
@@ -87,10 +89,10 @@ def every_route(
     usage: UsageHandlers,
     billing: BillingHandlers,
 ) -> tuple[Route, ...]:
-    """Make the table of routes, and give `docs` its description."""
+    """Make the table of routes."""
     all_of_them, one = f"{prefix}/invoices", f"{prefix}/invoices/<track_or_id>"
     found_or_not = (response_models.NOT_FOUND,)
-    routes = (
+    return (
         Route(
             "POST",
             f"{prefix}/login",
@@ -402,5 +404,3 @@ def every_route(
         Route("GET", "/healthz", None, health.live),
         Route("GET", "/readyz", None, health.ready),
     )
-    docs.show(describe(routes))
-    return routes

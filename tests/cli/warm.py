@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 #: What stands for `fe`: hands on all that a process has, and signals; ends as the command ended, which ends with it.
@@ -170,8 +171,29 @@ def _become(request: bytes, streams: list[int]) -> None:
     sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace", closefd=False)
 
 
+def _end_as_python_does(run: Callable[[], None]) -> None:
+    """Run, and end the process as Python does, but for taking apart all that was imported.
+
+    To free each object is to write on the page it lies on, which is to copy it: that takes longer than most commands.
+    """
+    code: str | int | None = None
+    try:
+        run()
+    except SystemExit as ended:
+        code = ended.code
+    if threading.active_count() > 1 or isinstance(code, str):
+        sys.exit(code)  # there is more to do
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        sys.exit(code)  # nobody reads any more: Python has an exit code of its own for that
+    os._exit((code or 0) & 0xFF)
+
+
 if __name__ == "__main__":
     _serve(sys.argv[1])
     from fe.cli import main
 
-    main()
+    _end_as_python_does(main)

@@ -12,6 +12,7 @@ from fe_client import AsyncFe, Fe, FeError, Retries
 
 from tests.clients.hostile import say, silent
 from tests.clients.troubles import OVER, RECEIPT, TAKEN, TROUBLES, Driver, Outcome, Trouble, play
+from tests.plain_http import NO_TLS
 from tests.waiting import until
 
 FIELDS = ("status", "retry_after", "client_request_id", "problems", "request_id")
@@ -46,7 +47,7 @@ def blocking(trouble: Trouble, url: str, paused: Callable[[], None]) -> Outcome:
     pauses = Pauses(paused)
     options: Any = {"retries": Retries(trouble.tries), "clock": pauses.clock, "chance": lambda: 0.0}
     with (
-        httpx.Client(trust_env=False) as http,
+        httpx.Client(verify=NO_TLS, trust_env=False) as http,
         Fe(url, "fak_0", "secret", http=http, sleep=pauses.sleep, **options) as fe,
     ):
         if trouble.patience is not None:
@@ -64,7 +65,7 @@ async def _awaited(trouble: Trouble, url: str, paused: Callable[[], None]) -> Ou
     pauses = Pauses(paused)
     options: Any = {"retries": Retries(trouble.tries), "clock": pauses.clock, "chance": lambda: 0.0}
     async with (
-        httpx.AsyncClient(trust_env=False) as http,
+        httpx.AsyncClient(verify=NO_TLS, trust_env=False) as http,
         AsyncFe(url, "fak_0", "secret", http=http, sleep=pauses.asleep, **options) as fe,
     ):
         if trouble.patience is not None:
@@ -122,7 +123,7 @@ async def test_tasks_that_need_a_token_log_in_once_together() -> None:
     with trouble.server() as server:
         server.open()
         async with (
-            httpx.AsyncClient(trust_env=False) as http,
+            httpx.AsyncClient(verify=NO_TLS, trust_env=False) as http,
             AsyncFe(server.url, "fak_0", "s", http=http) as fe,
             trio.open_nursery() as together,
         ):
@@ -135,7 +136,7 @@ async def test_tasks_that_need_a_token_log_in_once_together() -> None:
 def test_a_token_is_renewed_before_it_is_over() -> None:
     now = [0.0]
     trouble = Trouble("", ("submit", [RECEIPT], {}), [say(202, TAKEN)] * 3, Outcome())
-    with trouble.server() as server, httpx.Client(trust_env=False) as http:
+    with trouble.server() as server, httpx.Client(verify=NO_TLS, trust_env=False) as http:
         server.open()
         with Fe(server.url, "fak_0", "secret", http=http, clock=lambda: now[0]) as fe:
             for moment in (0.0, 3539.0, 3541.0):
@@ -149,7 +150,10 @@ async def test_a_call_that_is_cancelled_leaves_the_client_usable() -> None:
     trouble = Trouble("", ("submit", [RECEIPT], {}), [silent, OVER, say(202, TAKEN)], Outcome())
     with trouble.server() as server:
         server.open()
-        async with httpx.AsyncClient(trust_env=False) as http, AsyncFe(server.url, "fak_0", "s", http=http) as fe:
+        async with (
+            httpx.AsyncClient(verify=NO_TLS, trust_env=False) as http,
+            AsyncFe(server.url, "fak_0", "s", http=http) as fe,
+        ):
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(fe.submit, RECEIPT)
                 await until(lambda: server.calls)

@@ -27,6 +27,7 @@ from fe.store import keys, tenants
 from fe.store.postgres.db import Database
 from fe.store.queue.wakeups import Wakeups
 from fe.webhooks.accounts import WebhookAccounts
+from tests.plain_http import NO_TLS
 from tests.waiting import PATIENCE
 from tests.webhooks.receiver import WEBHOOK_VAULT
 
@@ -101,7 +102,7 @@ class _WholeRequests(httpcore.TrioBackend):
 def whole_requests() -> httpx.AsyncHTTPTransport:
     """Send head and body in one write, as many clients do: httpx writes twice, and then it is a matter of luck whether
     the server finds a request whole, which is what sends it the fast path."""
-    transport = httpx.AsyncHTTPTransport()
+    transport = httpx.AsyncHTTPTransport(verify=NO_TLS)
     # A private name: there is no other way to give httpx a stream of our own. test_fast_path.py sees that it is used.
     assert isinstance(transport._pool, httpcore.AsyncConnectionPool)
     transport._pool = httpcore.AsyncConnectionPool(network_backend=_WholeRequests())

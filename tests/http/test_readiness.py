@@ -11,13 +11,14 @@ from fe.http.health import LookPatience
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import FRONT
 from tests.http.front import Running, start_front
+from tests.plain_http import NO_TLS
 from tests.store.race import plain
 from tests.system.disk import small_disk
 from tests.waiting import PATIENCE, until
 
 
 async def ask(front: Running) -> tuple[int, str]:
-    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
+    async with httpx.AsyncClient(verify=NO_TLS, trust_env=False, timeout=PATIENCE) as client:
         answer = await client.get(f"http://127.0.0.1:{front.port}/readyz")
     return answer.status_code, answer.json().get("message", "")
 

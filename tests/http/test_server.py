@@ -12,6 +12,7 @@ from fe.http.app import create_app
 from fe.http.server.listener import BindError, open_sockets, serve_http
 from fe.store.postgres.db import Database
 from tests.http.front import Running, start_front
+from tests.plain_http import NO_TLS
 from tests.waiting import PATIENCE, until
 
 
@@ -58,7 +59,7 @@ async def test_several_fronts_share_one_inherited_socket(front_db: Database, nur
     listener.close()
 
     async def call() -> None:
-        async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
+        async with httpx.AsyncClient(verify=NO_TLS, trust_env=False, timeout=PATIENCE) as client:
             assert (await client.get(url)).status_code == 200
 
     for _ in range(20):

@@ -34,6 +34,7 @@ from tests.ecf.receipts import changed, receipt
 from tests.factories.certificates import WITHIN, default_credential, default_root
 from tests.factories.companies import VAULT, make_certificate
 from tests.factories.tenants import make_tenant
+from tests.plain_http import NO_TLS
 from tests.waiting import PATIENCE
 
 #: The supplier, and us, the buyer.
@@ -70,7 +71,7 @@ class Running:
     @asynccontextmanager
     async def client(self) -> AsyncIterator[httpx.AsyncClient]:
         async with httpx.AsyncClient(
-            base_url=f"http://127.0.0.1:{self.port}", timeout=PATIENCE, trust_env=False
+            base_url=f"http://127.0.0.1:{self.port}", timeout=PATIENCE, verify=NO_TLS, trust_env=False
         ) as client:
             yield client
 

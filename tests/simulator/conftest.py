@@ -7,13 +7,14 @@ import pytest
 import trio
 
 from fe.authority.simulator import SimulatorSettings
+from tests.plain_http import NO_TLS
 from tests.simulator.support import Running, Start, start_in
 from tests.waiting import PATIENCE
 
 
 @pytest.fixture
 async def http() -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
+    async with httpx.AsyncClient(timeout=PATIENCE, verify=NO_TLS, trust_env=False) as client:
         yield client
 
 

@@ -20,6 +20,7 @@ from fe.store.postgres.migrate import migrations
 from fe.store.postgres.roles import FRONT
 from tests.http.clauses import clause
 from tests.http.front import Key, Running, Start, body_of, invoice_payload, structured
+from tests.plain_http import NO_TLS
 from tests.waiting import PATIENCE
 
 CANARY = "canary7f3a9b"
@@ -229,7 +230,7 @@ async def test_not_ready_without_its_migrations(front: Running, db: Database) ->
         await conn.execute("DELETE FROM applied_migrations WHERE number = 1")
 
     await db.run(forget)
-    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
+    async with httpx.AsyncClient(verify=NO_TLS, trust_env=False, timeout=PATIENCE) as client:
         answer = await client.get(f"http://127.0.0.1:{front.port}/readyz")
 
     assert answer.status_code == 503
@@ -238,7 +239,7 @@ async def test_not_ready_without_its_migrations(front: Running, db: Database) ->
 
 async def test_readiness_names_the_stages_in_trouble_and_the_front_goes_on_taking_documents_in(front: Running) -> None:
     url = f"http://127.0.0.1:{front.port}/readyz"
-    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
+    async with httpx.AsyncClient(verify=NO_TLS, trust_env=False, timeout=PATIENCE) as client:
         front.metrics.in_trouble("sign", True)
         during = await client.get(url)
         front.metrics.in_trouble("sign", False)
@@ -261,7 +262,7 @@ async def test_ready_beside_a_later_release_that_suits_this_one(
         )
 
     await db.run(apply_a_later_one)
-    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
+    async with httpx.AsyncClient(verify=NO_TLS, trust_env=False, timeout=PATIENCE) as client:
         answer = await client.get(f"http://127.0.0.1:{front.port}/readyz")
 
     assert answer.status_code == code, answer.text

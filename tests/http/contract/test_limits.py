@@ -21,6 +21,7 @@ from fe.store import throttle
 from fe.store.postgres.db import Conn, Database
 from tests.http.clauses import clause
 from tests.http.front import Key, Running, Start, make_key
+from tests.plain_http import NO_TLS
 from tests.waiting import PATIENCE, until
 
 WRONG = {"apiSecret": "0" * 64}
@@ -250,7 +251,7 @@ async def test_four_processes_count_together_and_a_restart_forgets_nothing(
 
         async def attack(port: int, api_key_id: ApiKeyId, count: int) -> None:
             async with httpx.AsyncClient(
-                base_url=f"http://127.0.0.1:{port}/api/v1/fe", trust_env=False, timeout=PATIENCE
+                base_url=f"http://127.0.0.1:{port}/api/v1/fe", verify=NO_TLS, trust_env=False, timeout=PATIENCE
             ) as client:
                 statuses.extend(await tries(client, count, api_key_id))
 

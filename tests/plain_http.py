@@ -1,0 +1,6 @@
+"""For clients that speak plain HTTP: by itself httpx reads the certificates of all authorities for each of them."""
+
+import ssl
+
+#: Trusts nobody. `httpx.AsyncClient(verify=NO_TLS)`.
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

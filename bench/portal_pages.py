@@ -87,7 +87,23 @@ class Known:
     def nothing(cls) -> "Known":
         """Stands for it where only the pages matter, not what is on them."""
         some = ["00000000-0000-7000-8000-000000000000"]
-        return cls(*[some] * 11, many=10, invitation="t", reset="t", style="/static/0/portal.css")
+        return cls(
+            ids=some,
+            received=some,
+            numbers=some,
+            dead=some,
+            deliveries=some,
+            keys=some,
+            certificates=some,
+            users=some,
+            people=some,
+            plans=some,
+            actions=some,
+            many=10,
+            invitation="t",
+            reset="t",
+            style="/static/0/portal.css",
+        )
 
 
 Ways = Mapping[str, Callable[[], str]]

@@ -48,6 +48,7 @@ from bench.report import Report
 from fe.accounts.keys import SCOPES, hash_secret, new_api_key
 from fe.clock import system_clock
 from fe.config import load_settings
+from fe.cpu import run_when_idle
 from fe.ecf.catalogue import Environment
 from fe.http.app import PREFIX, HttpDeps, create_app
 from fe.http.server.listener import serve_http
@@ -418,7 +419,7 @@ def attacked(
 
 
 def _attack_until_stopped(name: str, port: int, token: str, tax_log_id: str) -> None:
-    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    run_when_idle()
     heard = Heard()
     what = next(each for each in attacks(token, tax_log_id) if each.name == name)
 

@@ -1,8 +1,13 @@
-"""CPU work apart: large documents are read, validated and made in processes of their own, a few, at a lower priority.
+"""CPU work apart: large documents are read, validated and made in processes of their own, a few, behind all others.
 
 Pure Python work holds its interpreter. A document of thousands of lines would hold that of everybody's small ones for a
 second at a time, thread or not; and what it took of memory would stay taken. Here it has an interpreter of its own,
 which ends when nobody has needed it for a while or when it has grown, and gives all of it back.
+
+There are two kinds of them. In the first work comes after everybody else's, and still gets a tenth of a processor that
+others would use up. Whoever has had a tenth of a processor already is worked for in the second, which runs while a
+processor has nothing else to do: a tenant that sends one large document after the other takes from nobody what others
+need, and stands in no queue but its own. Where no processor is idle for long, it is as the first kind's again.
 
 What goes there and comes back is pickled: bytes, and records of values. No key ever does.
 """
@@ -14,15 +19,17 @@ import resource
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Hashable
+import time
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from multiprocessing import connection
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import structlog
 import trio
 import trio_parallel
 
+from fe.cpu import CpuShares, run_behind_others, run_when_idle
 from fe.hardening import close_memory
 from fe.memory import resident
 from fe.monitoring.metrics import Metrics
@@ -39,12 +46,14 @@ KEPT_MEMORY = 192 * 1024 * 1024
 KEPT_FOR = 200
 #: How long a process stays without work, in seconds. To start one takes about a second of CPU.
 IDLE_SECONDS = 30.0
+_START_SECONDS = 1.0
 #: How long one piece of work may take. The largest document takes two seconds on a machine that has time.
 WORK_SECONDS = 30.0
 _END_SECONDS = 2.0
-#: Others come first; it still gets a tenth of a processor that they would use up.
-_NICE = 10
-
+#: How long work waits for idle processors, and is done by them, before it is done as everybody's is.
+IDLE_PATIENCE = 10.0
+#: Of one at most waits for each kind, and there are never more than its callers.
+_UNBOUNDED = 1_000_000
 
 #: Seconds after which a thread that works lets the loop have the interpreter, a tenth of Python's own: whoever waits
 #: for the network or the database has to get it back, often a dozen times for one request.
@@ -97,28 +106,57 @@ class FairSlots(Generic[Who]):
             self._waiting[who] = mine, others - 1
 
 
-class Apart:
-    """So many processes for such work; each starts when it is needed. The front has its own, the actors theirs."""
+class _Processes:
+    """Processes of one kind, and turns on them."""
 
-    def __init__(self, processes: int, metrics: Metrics, *, seconds: float = WORK_SECONDS) -> None:
-        self._limiter = trio.CapacityLimiter(processes)
-        self._slots: FairSlots[Hashable] = FairSlots(processes)
-        self._metrics = metrics
-        self._seconds = seconds
+    def __init__(self, number: int, begin: Callable[[], None]) -> None:
+        self.slots: FairSlots[Hashable] = FairSlots(number)
+        self._limiter = trio.CapacityLimiter(number)
+        self._begin = begin
         self._workers: trio_parallel.WorkerContext | None = None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Take work while the block runs; at its end the processes end."""
         try:
             async with trio_parallel.open_worker_context(
-                idle_timeout=IDLE_SECONDS, init=_begin, retire=_is_spent, grace_period=_END_SECONDS
+                idle_timeout=IDLE_SECONDS, init=self._begin, retire=_is_spent, grace_period=_END_SECONDS
             ) as self._workers:
                 yield
         except trio_parallel.BrokenWorkerError as error:  # at the end: one had to be killed, or was before
             _log.warning("a process for large documents did not end well", error=error)
         finally:
             self._workers = None
+
+    async def run(self, work: Callable[..., T], *given: Any) -> T:
+        assert self._workers is not None, "not running"
+        done: T = await self._workers.run_sync(work, *given, kill_on_cancel=True, limiter=self._limiter)
+        return done
+
+    @property
+    def alive(self) -> int:
+        if self._workers is None:
+            return 0
+        counted = self._workers.statistics()
+        return int(counted.idle_workers + counted.running_workers)
+
+
+class Apart:
+    """So many processes of each kind for such work; each starts when it is needed. The front has its own, the actors
+    theirs."""
+
+    def __init__(self, processes: int, metrics: Metrics, *, seconds: float = WORK_SECONDS) -> None:
+        self._turns: FairSlots[Hashable] = FairSlots(_UNBOUNDED)
+        self._shares = CpuShares()
+        self._behind = _Processes(processes, _begin_behind)
+        self._when_idle = _Processes(processes, _begin_when_idle)
+        self._metrics = metrics
+        self._seconds = seconds
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Take work while the block runs; at its end the processes end."""
+        async with self._behind.running(), self._when_idle.running():
+            yield
 
     async def run(self, whose: Hashable, work: Callable[..., T], *given: Any, within: float = math.inf) -> T:
         """Do `work(*given)` in a process, one of `whose` at a time; return or raise what it does.
@@ -128,20 +166,40 @@ class Apart:
 
         Raises ApartFailed, and NoSlot when its turn does not come `within` so many seconds.
         """
-        assert self._workers is not None, "not running"
-        async with self._slots.of(whose, within=within):
-            try:
-                with trio.fail_after(self._seconds):
-                    done: T = await self._workers.run_sync(work, *given, kill_on_cancel=True, limiter=self._limiter)
-                    return done
-            except trio_parallel.BrokenWorkerError as error:
-                raise self._failed("died", "its process died") from error
-            except trio.TooSlowError as error:
-                raise self._failed("too slow", f"it took more than {self._seconds:g} s") from error
-            except MemoryError:
-                raise self._failed("memory", "it takes too much memory") from None
-            except OSError as error:
-                raise self._failed("no process", "no process could be started") from error
+        until = trio.current_time() + within
+
+        def left() -> float:
+            return max(until - trio.current_time(), 0)
+
+        async with self._turns.of(whose, within=within):
+            if not self._shares.has_some(whose, trio.current_time()):
+                with trio.move_on_after(IDLE_PATIENCE):
+                    async with self._when_idle.slots.of(whose, within=left()):
+                        return await self._run(self._when_idle, whose, work, *given)
+                # No processor was idle for so long. What is asked for is done all the same.
+            async with self._behind.slots.of(whose, within=left()):
+                return await self._run(self._behind, whose, work, *given)
+
+    async def _run(self, processes: _Processes, whose: Hashable, work: Callable[..., T], *given: Any) -> T:
+        taken = 0.0  # of what is given up, or waited for an idle processor in vain, nobody knows
+        try:
+            with trio.fail_after(self._seconds):
+                done, error, taken = await processes.run(_measured, work, given)
+            if error is not None:
+                raise error
+            return cast(T, done)
+        except trio_parallel.BrokenWorkerError as error:
+            taken = _START_SECONDS
+            raise self._failed("died", "its process died") from error
+        except trio.TooSlowError as error:
+            taken = self._seconds
+            raise self._failed("too slow", f"it took more than {self._seconds:g} s") from error
+        except MemoryError:
+            raise self._failed("memory", "it takes too much memory") from None
+        except OSError as error:
+            raise self._failed("no process", "no process could be started") from error
+        finally:
+            self._shares.take(whose, taken, trio.current_time())
 
     def _failed(self, why: str, reason: str) -> ApartFailed:
         self._metrics.apart_failures.labels(why).inc()
@@ -151,10 +209,7 @@ class Apart:
     @property
     def alive(self) -> int:
         """How many processes there are."""
-        if self._workers is None:
-            return 0
-        counted = self._workers.statistics()
-        return int(counted.idle_workers + counted.running_workers)
+        return self._behind.alive + self._when_idle.alive
 
 
 # --- in the process -----------------------------------------------------------------------------------------------
@@ -162,15 +217,25 @@ class Apart:
 _done = 0
 
 
+def _begin_behind() -> None:
+    """What a process of the first kind does first."""
+    _begin()
+    run_behind_others()
+
+
+def _begin_when_idle() -> None:
+    """What one of the second kind does first."""
+    _begin()
+    run_when_idle()
+
+
 def _begin() -> None:
-    """What a process does first."""
     close_memory()
     for name in [name for name in os.environ if name.startswith("FE_") or name == "PGPASSWORD"]:
         del os.environ[name]
     # It ends with the pipe that its work comes by; who stops the whole group still wants the work in hand finished.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    os.nice(_NICE)
     threading.Thread(target=_end_with_parent, name="parent watch", daemon=True).start()
 
 
@@ -180,6 +245,16 @@ def _end_with_parent() -> None:
     assert parent is not None
     connection.wait([parent.sentinel])
     os._exit(70)
+
+
+def _measured(work: Callable[..., T], given: Sequence[Any]) -> tuple[T | None, Exception | None, float]:
+    """Do the work; tell the seconds of a processor that it took, too, however it went."""
+    began = time.process_time()
+    try:
+        done, failed = work(*given), None
+    except Exception as error:  # for whoever asked: it is raised there
+        done, failed = None, error
+    return done, failed, time.process_time() - began
 
 
 def _is_spent() -> bool:

@@ -10,6 +10,19 @@ def whoami() -> tuple[int, dict[str, str], int]:
     return os.getpid(), dict(os.environ), os.nice(0)
 
 
+def who_comes_first(burnt: float = 0.0) -> tuple[int, int, int, int]:
+    """Burn so many seconds of a processor; then: the class, the nice value and the session of whoever does it."""
+    began = time.process_time()
+    while time.process_time() - began < burnt:
+        pass
+    return os.sched_getscheduler(0), os.nice(0), os.getsid(0), os.getpid()
+
+
+def burn_and_fail(seconds: float) -> float:
+    who_comes_first(seconds)
+    return 1 / 0
+
+
 def die(*_: object) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 

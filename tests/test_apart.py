@@ -14,7 +14,7 @@ import pytest
 import trio
 import trio.testing
 
-from fe import apart
+from fe import apart, cpu
 from fe.apart import Apart, ApartFailed, FairSlots, NoSlot
 from fe.ecf.document import NotADocument
 from fe.ecf.parse import MalformedJson, MalformedXml
@@ -25,7 +25,7 @@ from fe.http.errors import ApiError, describe
 from fe.identifiers import SubmissionId
 from fe.issuing.sign import CannotIssue, NumberTaken
 from fe.monitoring.metrics import Metrics
-from tests.apart_work import die, keep_memory, never_end, take_memory, whoami
+from tests.apart_work import burn_and_fail, die, keep_memory, never_end, take_memory, who_comes_first, whoami
 
 PROBLEM = Problem("code", "path", "message", "mensaje", line=3)
 
@@ -120,6 +120,59 @@ async def test_processes_end_when_nobody_needs_them(monkeypatch: pytest.MonkeyPa
         pid, _, _ = await at_work.run("a", whoami)
         await until(lambda: at_work.alive == 0)
         assert not is_alive(pid)
+
+
+async def test_who_has_had_its_share_is_worked_for_when_a_processor_is_idle_and_nobody_else_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cpu, "SHARE", 0.0)  # it does not come back while we look
+    monkeypatch.setattr(apart, "IDLE_PATIENCE", 3600.0)  # and this machine may be busy for long
+    at_work = Apart(1, Metrics(), seconds=3600)
+    async with at_work.running():
+        for who in ("greedy", "modest"):
+            policy, nice, session, pid = await at_work.run(who, who_comes_first)
+            assert (policy, nice, session) == (os.SCHED_OTHER, min(os.nice(0) + 10, 19), pid)
+        with pytest.raises(ZeroDivisionError):
+            await at_work.run("greedy", burn_and_fail, cpu.BURST)  # what fails has taken it, too
+
+        policy, nice, session, pid = await at_work.run("greedy", who_comes_first)
+        assert (policy, nice, session) == (os.SCHED_IDLE, 19, pid)
+        assert (await at_work.run("modest", who_comes_first))[0] == os.SCHED_OTHER
+        assert at_work.alive == 2
+
+
+async def test_who_waits_for_an_idle_processor_stands_in_nobodys_way(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(cpu, "BURST", 0.01)
+    monkeypatch.setattr(cpu, "SHARE", 0.0)
+    monkeypatch.setattr(apart, "IDLE_PATIENCE", 3600.0)
+    at_work, started = Apart(1, Metrics(), seconds=3600), tmp_path / "started"
+    async with at_work.running(), trio.open_nursery() as nursery:
+        await at_work.run("greedy", who_comes_first, 0.1)
+        nursery.start_soon(at_work.run, "greedy", never_end, str(started))
+        await until(lambda: started.exists() and bool(started.read_text(encoding="ascii")))
+
+        assert (await at_work.run("modest", whoami))[0] != int(started.read_text(encoding="ascii"))
+        nursery.cancel_scope.cancel()
+
+
+async def test_what_no_idle_processor_does_in_time_is_done_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu, "SHARE", 0.0)
+    monkeypatch.setattr(apart, "IDLE_PATIENCE", 0.01)  # less than it takes to start one
+    at_work = Apart(1, Metrics())
+    async with at_work.running():
+        await at_work.run("greedy", who_comes_first, cpu.BURST)
+        assert (await at_work.run("greedy", who_comes_first))[0] == os.SCHED_OTHER
+
+
+def test_a_share_comes_back_and_what_was_taken_beyond_it_is_forgotten_after_a_while() -> None:
+    shares = cpu.CpuShares()
+    assert shares.has_some("a", 0)
+    shares.take("a", 1000, 0)
+    assert not shares.has_some("a", cpu.BURST / cpu.SHARE - 1)
+    assert shares.has_some("a", cpu.BURST / cpu.SHARE + 1)
+    assert shares.has_some("b", 0)
 
 
 SERVICE = """

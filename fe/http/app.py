@@ -40,7 +40,7 @@ from fe.http.routes import PREFIX as PREFIX  # whoever serves or calls the appli
 from fe.http.routes import every_route
 from fe.http.server.addresses import Address, client_address, holder_of
 from fe.http.server.admission import Admission
-from fe.http.server.come_again import ComeAgain
+from fe.http.server.come_again import ComeAgain, asked
 from fe.http.server.fast_path import FastPath
 from fe.http.server.limited_requests import request_class
 from fe.http.server.replies import refuse, respond
@@ -265,7 +265,7 @@ class Api:
         """The answer that an error is, counted."""
         problem = describe(error)
         if isinstance(error, ApiError) and error.refuses_for:
-            self.come_again.note((self._who(call), route.name), error.refuses_for)
+            self.come_again.note((self._who(call), asked(route.name, call.query_string)), error.refuses_for)
         if reason := refusal(error):
             self.metrics.refused.labels(reason).inc()
         if isinstance(error, ScopeMissing):

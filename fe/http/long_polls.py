@@ -4,9 +4,10 @@ from dataclasses import dataclass, field
 
 import trio
 
+from fe.http.errors import ApiError
 from fe.http.rate_limit import Buckets
 from fe.http.server.admission import Admission
-from fe.http.shares import Shares
+from fe.http.shares import RETRY_WHEN_FULL, Shares, too_many_requests
 from fe.identifiers import TenantId
 from fe.lifecycle import FINAL
 from fe.store import submissions
@@ -37,7 +38,10 @@ class LongPolls:
     def require_patience(self, tenant_id: TenantId) -> None:
         """See that a query would find a slot, or an answer. Raises ApiError (429): to ask on and on is no wait."""
         if not self.slots.has_capacity(tenant_id):
-            self.answers.take(str(tenant_id), trio.current_time())
+            try:
+                self.answers.take(str(tenant_id), trio.current_time())
+            except ApiError:
+                raise too_many_requests(RETRY_WHEN_FULL) from None  # and for that long it is refused unheard
 
     async def for_the_end(self, tenant_id: TenantId, record: Record, seconds: float, *, authorization: bytes) -> Record:
         """Give the record as it is when the submission ends, or when `seconds` are over, or when we shut down.

@@ -27,8 +27,9 @@ from fe.http.errors import ApiError
 from fe.http.quotas import Quota, Quotas
 from fe.http.rate_limit import Buckets
 from fe.http.request_bodies import read_body
-from fe.http.server import come_again, doorway, strangers
-from fe.http.server.connection import PeerPatience
+from fe.http.server import come_again, doorway, listener, strangers
+from fe.http.server.connection import HardenedConnection, PeerPatience
+from fe.http.shares import Shares
 from fe.identifiers import TenantId
 from fe.issuing.large import LARGE_BYTES, LARGE_LINES
 from fe.issuing.submitting import Submitting
@@ -431,17 +432,70 @@ async def test_who_was_told_to_come_again_is_told_so_again_and_nothing_is_looked
     front = await start_front(nursery, front_db, **PATIENT)
     token = await front.token(key)
     held = post("/invoices/validate", b"x" * 600_000, f"Authorization: Bearer {token}")[:-1]
-    seen = requests_through_quart(front)
+    seen, made = requests_through_quart(front), connections_made(monkeypatch)
 
     for _ in range(5):
         got = await front.raw(held)  # not one of the bodies ever comes to its end
         assert got.startswith(b"HTTP/1.1 429 "), got
         assert b"retry-after: 1\r\n" in got.lower()
         assert body_of(got) == {"message": "Too Many Requests", "statusCode": 429}
-    assert len(seen) == 1
+    assert len(seen) == len(made) == 1  # for the others there was not even a parser
     assert refusals(front, "too_soon") == 4
     async with front.client(token) as client:  # it was about that route alone
         assert (await client.get("/ncf")).status_code == 200
+
+
+def connections_made(monkeypatch: pytest.MonkeyPatch) -> list[HardenedConnection]:
+    """The connections that are served from now on, and not refused by what they begin with."""
+    made: list[HardenedConnection] = []
+
+    class Noted(HardenedConnection):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            made.append(self)
+
+    monkeypatch.setattr(listener, "HardenedConnection", Noted)
+    return made
+
+
+async def test_who_polls_on_and_on_is_refused_by_the_first_bytes_and_may_look_all_the_same(
+    front_db: Database, nursery: trio.Nursery, key: Key, streams: Streams, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(come_again, "BELIEVED", 3 * PATIENCE)
+    front = await start_front(nursery, front_db, **PATIENT)
+    waiting = front.app.extensions["fe"].waiting
+    waiting.slots, waiting.answers = Shares("tenant_long_polls", front.metrics, each=0), Buckets(1e-6)
+    token = await front.token(key)
+    async with front.client(token) as client:
+        tax_log_id = (await client.post("/invoices", json=structured())).json()["taxLogId"]
+    poll = get(f"/invoices/{tax_log_id}?wait=30", token)
+    (kept,) = await streams.opened(front.port, poll)  # it began before
+    assert await first_line(kept) == b"HTTP/1.1 200 "
+    made = connections_made(monkeypatch)
+
+    statuses = [int((await front.raw(poll)).split()[1]) for _ in range(5)]
+    assert statuses == [429] * 5
+    assert len(made) == 1
+    assert refusals(front, "too_soon") == 4
+    (look,) = await streams.opened(front.port, get(f"/invoices/{tax_log_id}", token))
+    assert await first_line(look) == b"HTTP/1.1 200 "
+    await kept.send_all(poll)  # and one who has a connection already is refused no later
+    assert b"HTTP/1.1 429 " in await kept.receive_some(65536)
+    assert refusals(front, "too_soon") == 5
+
+
+async def test_who_sends_nothing_holds_no_parser_and_does_not_hold_up_the_end(
+    front_db: Database, nursery: trio.Nursery, streams: Streams, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    front = await start_front(nursery, front_db, load_settings(grace_seconds=3 * PATIENCE), **PATIENT)
+    made = connections_made(monkeypatch)
+    silent = await streams.opened(front.port, b"", b"", b"")
+    await until(lambda: front.metrics.registry.get_sample_value("fe_http_connections") == 3)
+    assert made == []
+
+    front.shutdown.set()
+    with trio.fail_after(PATIENCE):
+        assert [await stream.receive_some(1) for stream in silent] == [b""] * 3
 
 
 async def test_a_lockout_of_an_address_is_told_again_to_it_alone(

@@ -17,8 +17,13 @@ from fe.monitoring.metrics import Metrics
 BELIEVED = 1.0
 _MAX_KEPT = 10_000
 
-#: An authorization, unread, or an address; and the route, as its name.
+#: An authorization, unread, or an address; and what is asked for.
 Whose = tuple[Hashable, str]
+
+
+def asked(route: str, query: bytes) -> str:
+    """Name what is asked for: a route, by itself and with a query, since who may not wait may still look."""
+    return f"{route}?" if query else route
 
 
 class ComeAgain:
@@ -30,9 +35,26 @@ class ComeAgain:
 
     def note(self, whose: Whose, seconds: int) -> None:
         """Note that somebody was refused something for so many seconds."""
+        self._forget_the_old()
         self._refused_until.pop(whose, None)
         self._refused_until[whose] = (trio.current_time() + min(seconds, BELIEVED), seconds)
         if len(self._refused_until) > _MAX_KEPT:
+            self._refused_until.popitem(last=False)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody was refused anything a moment ago."""
+        self._forget_the_old()
+        return not self._refused_until
+
+    def is_told(self, whose: Whose) -> bool:
+        """Tell whether somebody would come again too soon; it is not counted."""
+        refusal = self._refused_until.get(whose)
+        return refusal is not None and refusal[0] > trio.current_time()
+
+    def _forget_the_old(self) -> None:
+        now = trio.current_time()
+        while self._refused_until and next(iter(self._refused_until.values()))[0] <= now:
             self._refused_until.popitem(last=False)
 
     def require_patience(self, whose: Whose) -> None:

@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 from socket import MSG_PEEK, MSG_TRUNC
-from typing import Any
+from typing import Any, NamedTuple
 
 import structlog
 import trio
@@ -100,8 +100,15 @@ class PeerPatience:
 PEER_PATIENCE = PeerPatience()
 
 
+class FirstBytes(NamedTuple):
+    """What a connection began with, and until when the head of its first request has to be here."""
+
+    arrived: bytes
+    until: float
+
+
 class HardenedConnection(TCPServer):
-    """One accepted connection, from its first byte to its last. `config` has its patience for requests already."""
+    """One accepted connection, from its `first` bytes to its last. `config` has its patience for requests already."""
 
     def __init__(
         self,
@@ -110,11 +117,13 @@ class HardenedConnection(TCPServer):
         context: WorkerContext,
         stream: trio.SocketStream,
         on_fault: Callable[[str], None],
+        first: FirstBytes,
         patience: PeerPatience = PEER_PATIENCE,
     ) -> None:
         super().__init__(guard, config, context, ConnectionState({}), stream)  # type: ignore[arg-type]  # it says SSL only
         self._guard = guard
         self._on_fault = on_fault
+        self._first = first
         self._patience = patience
         self._over = False
         self._reading = trio.CancelScope()
@@ -156,6 +165,7 @@ class HardenedConnection(TCPServer):
                 self.protocol_send,
             )
             self._note_idle()
+            self._reading.deadline = self._first.until
             await self._read_data()
 
     async def protocol_send(self, event: Event) -> None:
@@ -198,10 +208,12 @@ class HardenedConnection(TCPServer):
                 await trio.sleep_forever()
 
     async def _read_data(self) -> None:
+        data = self._first.arrived
+        self._first = FirstBytes(b"", 0)  # not kept as long as the connection
         with self._reading:
             while True:
                 try:
-                    data = bytes(await self.stream.receive_some(MAX_RECV))
+                    data = data or bytes(await self.stream.receive_some(MAX_RECV))
                 except (trio.ClosedResourceError, trio.BrokenResourceError):
                     break
                 if self._over:
@@ -214,6 +226,7 @@ class HardenedConnection(TCPServer):
                 await self.protocol.handle(RawData(data))
                 if not data:
                     break
+                data = b""
         await self.protocol.handle(Closed())
         await self._close()
 

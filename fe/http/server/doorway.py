@@ -1,14 +1,15 @@
 """Accepting connections, a few at a time, and turning those away that are too many.
 
-Whoever is turned away costs an accept and one write: it gets no task and no parser, and nothing of it is read before it
-is closed. A thousand that come in one moment are let in, or turned away, between the turns of those who are served.
+Whoever is turned away costs an accept and one write: it gets no task and no parser. Whoever was told a moment ago to
+come again later (`HttpServer`) costs a task and one read besides. What these send is taken off the kernel's hands by
+one task for all, now and then, unread. A thousand that come in one moment are let in, or turned away, between the turns
+of those who are served.
 """
 
 import errno
 import socket
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
 from http import HTTPStatus
 from typing import Any
@@ -24,8 +25,10 @@ ACCEPTED_AT_ONCE = 8
 #: So many of those that were turned away are kept open until they have had time to read why; of more, the first goes.
 KEPT = 64
 KEPT_SECONDS = 1.0
-#: What is not read of a connection makes the kernel reset it; this much is read, once, as it is closed.
-_READ_AT_THE_END = 65536
+#: What is not read of a connection makes the kernel reset it, and its peer may not have read its answer yet. So what
+#: comes is taken so often, at most so much of it, into nowhere: of TCP it need not even be copied.
+TAKEN_SECONDS = 0.1
+_NOWHERE = bytearray(256 * 1024)
 
 #: No more files or memory: somebody has to leave first.
 _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS})
@@ -69,9 +72,13 @@ class TurnedAway:
 
     def tell(self, sock: socket.socket, status: int) -> None:
         """Say 503 to a connection too many, or 429 to one too many of its address, and close it in a moment."""
+        self.answer(sock, _answer(status) % new_request_id().encode())
+
+    def answer(self, sock: socket.socket, answer: bytes) -> None:
+        """Give a new connection its first answer and its last, and close it in a moment."""
         try:
             # New, so there is room for it; and were there none, its peer does not read.
-            sock.send(_answer(status) % new_request_id().encode(), socket.MSG_DONTWAIT)
+            sock.send(answer, socket.MSG_DONTWAIT)
             sock.shutdown(socket.SHUT_WR)
         except OSError:
             sock.close()
@@ -82,14 +89,18 @@ class TurnedAway:
         self._somebody.set()
 
     async def run(self) -> None:
-        """Close them as their time is up, until cancelled; then all."""
+        """Take what they send, and close each as its peer leaves or its time is up, until cancelled; then all."""
         try:
             while True:
                 await self._somebody.wait()
                 while self._kept:
-                    await trio.sleep_until(self._kept[0][0])
-                    while self._kept and self._kept[0][0] <= trio.current_time():
-                        _close(self._kept.popleft()[1])
+                    await trio.sleep(TAKEN_SECONDS)
+                    for _ in range(len(self._kept)):
+                        until, sock = self._kept.popleft()
+                        if _has_left(sock) or until <= trio.current_time():
+                            sock.close()
+                        else:
+                            self._kept.append((until, sock))
                 self._somebody = trio.Event()
         finally:
             while self._kept:
@@ -106,6 +117,16 @@ def _answer(status: int) -> bytes:
 
 
 def _close(sock: socket.socket) -> None:
-    with suppress(OSError):  # nothing has come, or the peer is gone
-        sock.recv(_READ_AT_THE_END, socket.MSG_DONTWAIT)
+    """Close one whose time is not up: what has come until now is taken before."""
+    _has_left(sock)
     sock.close()
+
+
+def _has_left(sock: socket.socket) -> bool:
+    """Take what has come; tell whether the peer is gone."""
+    try:
+        return sock.recv_into(_NOWHERE, 0, socket.MSG_DONTWAIT | socket.MSG_TRUNC) == 0
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True

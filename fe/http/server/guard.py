@@ -8,7 +8,6 @@ import re
 import time
 from collections.abc import Iterable
 from contextlib import AsyncExitStack
-from typing import NamedTuple
 from urllib.parse import unquote
 
 import structlog
@@ -20,11 +19,13 @@ from fe.http import messages
 from fe.http.calls import ApiReply
 from fe.http.errors import ApiError
 from fe.http.server.admission import Admission
-from fe.http.server.come_again import ComeAgain
+from fe.http.server.come_again import ComeAgain, Whose, asked
 from fe.http.server.fast_path import FastPath, FastRoute
-from fe.http.server.plain_errors import RawHeaders, language_of, new_request_id, plain_error
-from fe.http.server.requests import refuse_repeated
+from fe.http.server.plain_errors import language_of, new_request_id, plain_error
+from fe.http.server.requests import make_scope, refuse_repeated
 from fe.http.server.strangers import Strangers
+from fe.http.server.whole_answers import Whole
+from fe.http.server.whole_requests import read_head
 from fe.monitoring.metrics import Metrics
 
 #: Names and values of all headers together.
@@ -37,14 +38,6 @@ _ALWAYS = frozenset({"/healthz", "/readyz"})
 _ALWAYS_SENT = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 
 _log = structlog.get_logger(__name__)
-
-
-class Whole(NamedTuple):
-    """A whole answer."""
-
-    status: int
-    headers: RawHeaders
-    body: bytes
 
 
 class Guard:
@@ -69,6 +62,20 @@ class Guard:
         self.match = fast_path.match
         self.max_body_bytes = fast_path.max_body_bytes
 
+    def refuse_at_once(self, arrived: bytes, client: tuple[str, int] | None) -> Whole | None:
+        """Refuse what a connection begins with, before anything is made for the connection: where a plain head is of
+        somebody who was told a moment ago to come again later. None: it is to be read as all others are.
+
+        It is the connection's last answer: no more is read, so it is all the same what else has arrived.
+        """
+        if self._come_again.is_empty or (head := read_head(arrived)) is None:
+            return None
+        scope = make_scope(head.method, head.target, b"1.1", head.headers, client)
+        authorization = _authorization(scope)
+        if not self._come_again.is_told(self._whose(scope, authorization)):
+            return None
+        return self.refuse(scope)
+
     def refuse(self, scope: HTTPScope) -> Whole | None:
         """Refuse a request that would get no further than the guard, before anything is made for it: no task, no
         stream, no request of the framework. None: it may come in."""
@@ -88,8 +95,13 @@ class Guard:
         return None
 
     def _require_patience(self, scope: HTTPScope, authorization: bytes | None) -> None:
+        self._come_again.require_patience(self._whose(scope, authorization))
+
+    def _whose(self, scope: HTTPScope, authorization: bytes | None) -> Whose:
         who = self._strangers.holder(scope) if authorization is None else authorization
-        self._come_again.require_patience((who, f"{scope['method']} {scope['path']}"))
+        matched = self.match(scope)
+        route = matched.route.name if matched is not None else f"{scope['method']} {scope['path']}"
+        return who, asked(route, scope["query_string"])
 
     async def __call__(self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Answer one request through Quart, whatever happens."""
@@ -126,6 +138,7 @@ class Guard:
                 async with self._strangers.slot(scope):
                     reply = await self._serve(matched, scope, body, None)
             else:
+                self._require_patience(scope, authorization)
                 reply = await self._serve(matched, scope, body, authorization)
             headers = [(name.lower().encode(), value.encode()) for name, value in reply.headers]
             if all(name != b"content-type" for name, _ in headers):

@@ -6,7 +6,6 @@ Hypercorn's protocol is kept where it is sound; why it is replaced where it is n
 from collections.abc import Awaitable, Callable
 from itertools import count
 from typing import Any, cast
-from urllib.parse import unquote
 
 import h11
 import trio
@@ -20,9 +19,11 @@ from hypercorn.typing import AppWrapper
 from fe.ecf.texts import Language, Text
 from fe.http import messages
 from fe.http.server.fast_path import FastRoute
-from fe.http.server.guard import Guard, Whole
-from fe.http.server.plain_errors import RawHeaders, language_in, language_of, plain_error
+from fe.http.server.guard import Guard
+from fe.http.server.plain_errors import language_in, language_of, plain_error
 from fe.http.server.private_names import require_private_names
+from fe.http.server.requests import make_scope
+from fe.http.server.whole_answers import Whole, write_whole
 from fe.http.server.whole_requests import WholeRequest, read_whole
 
 #: An answer is collected up to this size before it is written.
@@ -84,7 +85,7 @@ class Http11(H11Protocol):
 
     async def _answer_plain(self, request: WholeRequest) -> bool:
         """Answer a request that is known, as `_try_fast_path` does, in one write. False: it has not been touched."""
-        scope = self._scope(request.method, request.target, b"1.1", request.headers)
+        scope = make_scope(request.method, request.target, b"1.1", request.headers, self.client)
         matched = self._guard.match(scope)
         if matched is None or len(request.body) > self._guard.max_body_bytes:
             return False
@@ -93,13 +94,7 @@ class Http11(H11Protocol):
         if whole is None:
             await self.send(Closed())
             return True
-        lines = [
-            b"HTTP/1.1 %d \r\n" % whole.status,
-            *(b"%b: %b\r\n" % header for header in (*whole.headers, *self.config.response_headers("h11"))),
-            b"\r\n",
-            whole.body,
-        ]
-        await self.send(RawData(data=b"".join(lines)))
+        await self.send(RawData(data=write_whole(whole, self.config.response_headers("h11"))))
         self.keep_alive_requests += 1
         if (
             self.context.terminated.is_set()
@@ -129,21 +124,6 @@ class Http11(H11Protocol):
             whole = await self._guard.answer_whole(matched, scope, body)
             nursery.cancel_scope.cancel()
         return whole
-
-    def _scope(self, method: bytes, target: bytes, version: bytes, headers: RawHeaders) -> Any:
-        """What the guard is given of a request."""
-        path, _, query = target.partition(b"?")
-        return {
-            "type": "http",
-            "http_version": version.decode(),
-            "method": method.decode("ascii").upper(),
-            "path": unquote(path.decode("ascii")),
-            "raw_path": path,
-            "query_string": query,
-            "headers": headers,
-            "client": self.client,
-            "state": {},
-        }
 
     async def _handle_events(self) -> None:
         """Go on as far as the bytes that have arrived allow."""
@@ -198,7 +178,7 @@ class Http11(H11Protocol):
 
         What turns out not to be here yet goes through Quart, with what has arrived of it.
         """
-        scope = self._scope(request.method, request.target, request.http_version, list(request.headers))
+        scope = make_scope(request.method, request.target, request.http_version, list(request.headers), self.client)
         matched = self._guard.match(scope)
         if matched is None:
             return False
@@ -236,7 +216,7 @@ class Http11(H11Protocol):
 
     async def _create_stream(self, request: h11.Request) -> None:
         """Hand a request to the framework, unless it is refused before."""
-        scope = self._scope(request.method, request.target, request.http_version, list(request.headers))
+        scope = make_scope(request.method, request.target, request.http_version, list(request.headers), self.client)
         if (refused := self._guard.refuse(scope)) is not None:
             await self._send_whole(refused)
             await self.send(Closed())

@@ -3,6 +3,7 @@
 import socket
 import time
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from email.utils import formatdate
 from functools import partial
 
@@ -10,15 +11,17 @@ import structlog
 import trio
 from hypercorn.config import Config
 from hypercorn.trio.worker_context import WorkerContext
+from hypercorn.utils import parse_socket_addr
 from quart_trio import QuartTrio
 
 from fe.apart import share_interpreter
 from fe.config import Network, Settings, read_networks
 from fe.http.server.addresses import client_address, holder_of, is_trusted
-from fe.http.server.connection import PEER_PATIENCE, HardenedConnection, PeerPatience
+from fe.http.server.connection import MAX_RECV, PEER_PATIENCE, FirstBytes, HardenedConnection, PeerPatience
 from fe.http.server.doorway import Peer, TurnedAway, accept_connections
 from fe.http.server.guard import Guard
 from fe.http.server.strangers import Strangers
+from fe.http.server.whole_answers import write_whole
 from fe.http.shares import Shares
 from fe.memory import keep_little, trim
 from fe.monitoring.metrics import Metrics
@@ -131,9 +134,12 @@ class HttpServer:
         self._of_crowded = max(of_address // _CROWDED, 1)
         self._proxies = proxies
         self._turned_away = TurnedAway()
-        metrics.http_connections.set_function(lambda: len(self._open))
+        metrics.http_connections.set_function(lambda: self._taken)
         self._on_fault = on_fault
+        #: How many there are; those of them that are served; and the waits of those that have not sent anything yet.
+        self._taken = 0
         self._open: set[HardenedConnection] = set()
+        self._unheard: set[trio.CancelScope] = set()
         self._patience = patience
         self._config = _configure(patience)
         self._context = WorkerContext(None)
@@ -157,6 +163,8 @@ class HttpServer:
                 await shutdown.wait()
                 accepting.cancel_scope.cancel()
             await self._context.terminated.set()
+            for waiting in self._unheard:
+                waiting.cancel()
             for connection in self._open:
                 connection.close_when_idle()
             connections.cancel_scope.deadline = trio.current_time() + grace
@@ -167,34 +175,68 @@ class HttpServer:
         if holder is not None and not (self._by_address.has_capacity(holder) and self._is_modest(holder)):
             self._turned_away.tell(sock, 429)
             return
-        if len(self._open) >= self._max:
+        if self._taken >= self._max:
             self._turned_away.tell(sock, 503)
-            return
-        try:
-            stream = trio.SocketStream(trio.socket.from_stdlib_socket(sock))
-        except OSError:  # the peer is gone already
-            sock.close()
             return
         if holder is not None:
             self._by_address.acquire(holder)
-        connection = HardenedConnection(
-            self._guard, self._config, self._context, stream, self._on_fault, self._patience
-        )
-        self._open.add(connection)
-        _prepare(stream)
-        connections.start_soon(self._serve, connection, holder)
+        self._taken += 1
+        connections.start_soon(self._serve, sock, peer, holder)
 
     def _is_modest(self, holder: Hashable) -> bool:
         """Tell whether one more of an address leaves room for others: it need not, while half of all room is free."""
-        return len(self._open) < self._max // 2 or self._by_address.of(holder) < self._of_crowded
+        return self._taken < self._max // 2 or self._by_address.of(holder) < self._of_crowded
 
-    async def _serve(self, connection: HardenedConnection, holder: Hashable | None) -> None:
+    async def _serve(self, sock: socket.socket, peer: Peer, holder: Hashable | None) -> None:
+        """Serve a connection to its end: from its first bytes on, unless they are those of somebody who was refused a
+        moment ago. What one of them does to us ends with it."""
+        try:
+            first = await self._first_bytes(sock)
+            if not first.arrived:
+                sock.close()
+            elif (
+                refused := self._guard.refuse_at_once(first.arrived, parse_socket_addr(sock.family, peer))
+            ) is not None:
+                self._turned_away.answer(sock, write_whole(refused, self._config.response_headers("h11")))
+            else:
+                await self._serve_http(sock, first)
+        except (OSError, trio.Cancelled) as ended:  # the peer is gone, or our time is up
+            sock.close()
+            if isinstance(ended, trio.Cancelled):
+                raise
+        except Exception as fault:
+            sock.close()
+            self._on_fault(type(fault).__name__)
+            _log.error("a connection ended before it began", exc_info=fault)
+        finally:
+            self._taken -= 1
+            if holder is not None:
+                self._by_address.release(holder)
+
+    async def _first_bytes(self, sock: socket.socket) -> FirstBytes:
+        """Wait for what a connection begins with; nothing when it ends before, or its time is up, or we shut down."""
+        with trio.move_on_after(self._patience.request) as scope:
+            self._unheard.add(scope)
+            try:
+                while not self._context.terminated.is_set():
+                    await trio.lowlevel.wait_readable(sock)
+                    with suppress(BlockingIOError):
+                        return FirstBytes(sock.recv(MAX_RECV, socket.MSG_DONTWAIT), scope.deadline)
+            finally:
+                self._unheard.discard(scope)
+        return FirstBytes(b"", 0)
+
+    async def _serve_http(self, sock: socket.socket, first: FirstBytes) -> None:
+        stream = trio.SocketStream(trio.socket.from_stdlib_socket(sock))
+        _prepare(stream)
+        connection = HardenedConnection(
+            self._guard, self._config, self._context, stream, self._on_fault, first, self._patience
+        )
+        self._open.add(connection)
         try:
             await connection.run()
         finally:
             self._open.discard(connection)
-            if holder is not None:
-                self._by_address.release(holder)
 
     def _holder(self, peer: Peer) -> Hashable | None:
         """Whose connection it is; None for those of a trusted proxy, or of a local socket."""

@@ -1,6 +1,8 @@
 """From a request as it arrived to the `Call` that a handler gets: one way, on the fast path and through Quart."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+from urllib.parse import unquote
 
 from hypercorn.typing import HTTPScope
 
@@ -23,6 +25,24 @@ def refuse_repeated(headers: Iterable[RawHeader]) -> None:
             if name in seen:
                 raise ApiError(400, messages.only_one_header(name.decode("ascii").title()))
             seen.add(name)
+
+
+def make_scope(
+    method: bytes, target: bytes, version: bytes, headers: list[RawHeader], client: tuple[str, int] | None
+) -> Any:
+    """What the guard is given of a request."""
+    path, _, query = target.partition(b"?")
+    return {
+        "type": "http",
+        "http_version": version.decode(),
+        "method": method.decode("ascii").upper(),
+        "path": unquote(path.decode("ascii")),
+        "raw_path": path,
+        "query_string": query,
+        "headers": headers,
+        "client": client,
+        "state": {},
+    }
 
 
 def make_call(scope: HTTPScope, params: Mapping[str, str], read_body: Callable[[], Awaitable[bytes]]) -> Call:

@@ -22,6 +22,16 @@ _NEVER = frozenset({b"connection", b"expect", b"keep-alive", b"te", b"trailer", 
 _KEPT_ALIVE = (b"connection", b"keep-alive")
 
 
+class PlainHead(NamedTuple):
+    """The head of a request. Header names are in lower case."""
+
+    method: bytes
+    target: bytes
+    headers: RawHeaders
+    #: Where the body begins.
+    end: int
+
+
 class WholeRequest(NamedTuple):
     """A request and its body. Header names are in lower case."""
 
@@ -31,19 +41,27 @@ class WholeRequest(NamedTuple):
     body: bytes
 
 
-def read_whole(data: bytes) -> WholeRequest | None:
-    """Read bytes that are exactly one request of HTTP/1.1, to be kept alive after; None for all else."""
+def read_head(data: bytes) -> PlainHead | None:
+    """Read the head that bytes begin with, where it is of the plain form; what it means is not looked at."""
     head = _HEAD.match(data, 0, _MAX_HEAD)
     if head is None:
         return None
     headers: RawHeaders = []
-    hosts = 0
-    length: bytes | None = None
     for line in head["headers"].split(b"\r\n"):
         name, colon, value = line.partition(b":")
-        if not colon:
-            continue  # after the last
-        name, value = name.lower(), value.strip(b" \t")
+        if colon:  # there is none after the last line
+            headers.append((name.lower(), value.strip(b" \t")))
+    return PlainHead(head["method"], head["target"], headers, head.end())
+
+
+def read_whole(data: bytes) -> WholeRequest | None:
+    """Read bytes that are exactly one request of HTTP/1.1, to be kept alive after; None for all else."""
+    head = read_head(data)
+    if head is None:
+        return None
+    hosts = 0
+    length: bytes | None = None
+    for name, value in head.headers:
         if name in _NEVER and (name, value.lower()) != _KEPT_ALIVE:
             return None
         if name == b"content-length":
@@ -51,8 +69,7 @@ def read_whole(data: bytes) -> WholeRequest | None:
                 return None
             length = value
         hosts += name == b"host"
-        headers.append((name, value))
-    body = data[head.end() :]
+    body = data[head.end :]
     if hosts != 1 or int(length or b"0") != len(body):
         return None
-    return WholeRequest(head["method"], head["target"], headers, body)
+    return WholeRequest(head.method, head.target, head.headers, body)

@@ -1,0 +1,75 @@
+"""Who gets how much of the processors: by what the system knows of processes, and by what we know of tenants."""
+
+import os
+from collections import OrderedDict
+from collections.abc import Hashable
+from contextlib import suppress
+from pathlib import Path
+
+#: Others come first; it still gets a tenth of a processor that they would use up.
+_NICE = 10
+#: The least there is, of a session's processes among those of other sessions.
+_LAST = 19
+_AUTOGROUP = Path("/proc/self/autogroup")
+
+#: Of one processor, for each; and how many seconds of it at once, unless it had them a moment ago.
+SHARE = 0.1
+BURST = 3.0
+_MAX_KEPT = 10_000
+
+
+def run_behind_others() -> None:
+    """From now on this process gets what others leave of a processor, and a tenth of it at least."""
+    _leave_session(_NICE)
+    os.nice(_NICE)
+
+
+def run_when_idle() -> None:
+    """From now on this process runs while a processor has nothing else to do, and next to never otherwise.
+
+    Whoever wakes takes the processor from it in that moment. Where there is no such class it is as behind others as can
+    be. Without a privilege there is no way back.
+    """
+    _leave_session(_LAST)
+    os.nice(_LAST)
+    if hasattr(os, "SCHED_IDLE"):
+        with suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
+def _leave_session(nice: int) -> None:
+    """Become a session of its own, as far behind others as `nice` says.
+
+    Where Linux groups processes by session (sched_autogroup), it shares processors out among the groups first: what
+    this process is among those of its session would mean nothing to the database, and what it took of a processor
+    would be counted as the front's.
+    """
+    with suppress(OSError):  # it leads a group of processes already
+        os.setsid()
+    with suppress(OSError):  # not there, or of no account
+        _AUTOGROUP.write_text(str(nice), encoding="ascii")
+
+
+class CpuShares:
+    """What each has left of its share of one processor. It may take more than it has; then it has none for a while.
+
+    For half a minute at most: who takes nothing that long, since it was given nothing, has some again.
+    """
+
+    def __init__(self) -> None:
+        self._left: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
+
+    def has_some(self, who: Hashable, now: float) -> bool:
+        """Tell whether anything of it is left at `now`, in seconds of a clock that only moves forward."""
+        return self._level(who, now) > 0
+
+    def take(self, who: Hashable, seconds: float, now: float) -> None:
+        """Count what it took."""
+        self._left[who] = (max(self._level(who, now) - seconds, -BURST), now)
+        self._left.move_to_end(who)
+        if len(self._left) > _MAX_KEPT:
+            self._left.popitem(last=False)
+
+    def _level(self, who: Hashable, now: float) -> float:
+        level, at = self._left.get(who, (BURST, now))
+        return min(level + (now - at) * SHARE, BURST)

@@ -38,7 +38,7 @@ def _configuring(installation: Installation, owner: Seen, company: str, language
     yield "one key", owner
 
     owner.open(f"{company}/users/new")
-    owner.send("/users/new", email="sin arroba")
+    owner.send("/users/new", email="correo")
     yield "user, refused", owner
     owner.send("/users/new", email=f"{language}@sucursal.example")
     owner.page.locator("main table").get_by_text(f"{language}@sucursal.example").click()
@@ -79,16 +79,16 @@ def _issuing(installation: Installation, owner: Seen, company: str) -> Iterator[
     owner.send("/sequences/E34", following="400")
     yield "sequence, asked back", owner
     owner.open(f"{here}/new/31")
-    owner.send("/new/31")
+    owner.page.locator("main button[value=check]:visible").first.click()
     owner.page.locator(".problem, .problems").first.wait_for()
     yield "receipt, refused", owner
-    owner.open(f"{here}/submissions?since=mañana")
+    owner.page.goto(f"{owner.url}{here}/submissions?buyer=nadie")
     yield "receipts, a filter refused", owner
 
 
 def _arriving(owner: Seen, stranger: Seen, company: str, language: str) -> Iterator[tuple[str, Seen]]:
     owner.open(f"{company}/people/invite")
-    owner.send("/people/invite", email="sin arroba")
+    owner.send("/people/invite", email="correo")
     yield "invitation, refused", owner
     email = f"{language}@nueva.example"
     owner.send("/people/invite", email=email)
@@ -109,7 +109,7 @@ def _arriving(owner: Seen, stranger: Seen, company: str, language: str) -> Itera
     page.wait_for_url("**/companies/*")
     stranger.speak(language)
     stranger.open("/account/password")
-    stranger.send("/account/password", current="no es esta", new=PASSWORD, repeated=PASSWORD)
+    stranger.send("/account/password", present="no es esta", new=PASSWORD, repeated=PASSWORD)
     yield "new password, refused", stranger
     stranger.open("/account/second-factor")
     stranger.send("/second-factor/begin")
@@ -147,7 +147,7 @@ def _operating(operator: Seen, installation: Installation) -> Iterator[tuple[str
     operator.send("/operators/lockouts", who="nadie", reason="porque sí")
     yield "lockout, refused", operator
     operator.open("/operators/companies/new")
-    operator.send("/operators/companies", name="", RNCEmisor="1", reason="porque sí")
+    operator.send("/operators/companies/new", name="", RNCEmisor="1", reason="porque sí")
     yield "company, refused", operator
     operator.open(f"/operators/companies/{installation.company}")
     operator.send("/terms", price="mucho", reason="porque sí")

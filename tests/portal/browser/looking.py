@@ -56,7 +56,7 @@ class Seen:
         for name, value in fields.items():
             form.locator(f"[name={name}]").first.fill(value)
         form.evaluate("(form) => { form.noValidate = true; delete form.dataset.confirm; }")
-        form.locator("button:not([type=button])").first.click()
+        form.locator("button:not([type=button]):not([hidden])").first.click()
 
     def width(self) -> int:
         return int(self.page.evaluate("document.documentElement.scrollWidth"))

@@ -11,18 +11,16 @@ from tests.portal.browser.looking import Seen
 PASSWORD = "caballo correcto pila grapa"
 
 
-def between(
-    installation: Installation, owner: Seen, operator: Seen, stranger: Seen, language: str
-) -> Iterator[tuple[str, Seen]]:
+def between(installation: Installation, owner: Seen, operator: Seen, stranger: Seen) -> Iterator[tuple[str, Seen]]:
     """Go there; each step is the name of what is shown now, and in which window."""
     company = f"/companies/{installation.company}"
-    yield from _configuring(installation, owner, company, language)
+    yield from _configuring(installation, owner, company)
     yield from _issuing(installation, owner, company)
-    yield from _arriving(owner, stranger, company, language)
+    yield from _arriving(owner, stranger, company)
     yield from _operating(operator, installation)
 
 
-def _configuring(installation: Installation, owner: Seen, company: str, language: str) -> Iterator[tuple[str, Seen]]:
+def _configuring(installation: Installation, owner: Seen, company: str) -> Iterator[tuple[str, Seen]]:
     owner.open("/again")
     owner.send("/again", password="no es esta")
     yield "again, refused", owner
@@ -38,10 +36,10 @@ def _configuring(installation: Installation, owner: Seen, company: str, language
     yield "one key", owner
 
     owner.open(f"{company}/users/new")
-    owner.send("/users/new", email="correo")
+    owner.send("/users/new", email="nobody")
     yield "user, refused", owner
-    owner.send("/users/new", email=f"{language}@sucursal.example")
-    owner.page.locator("main table").get_by_text(f"{language}@sucursal.example").click()
+    owner.send("/users/new", email="a@sucursal.example")
+    owner.page.locator("main table").get_by_text("a@sucursal.example").click()
     owner.page.locator('main form[action$="/remove"]').wait_for()
     yield "one user", owner
 
@@ -86,11 +84,11 @@ def _issuing(installation: Installation, owner: Seen, company: str) -> Iterator[
     yield "receipts, a filter refused", owner
 
 
-def _arriving(owner: Seen, stranger: Seen, company: str, language: str) -> Iterator[tuple[str, Seen]]:
+def _arriving(owner: Seen, stranger: Seen, company: str) -> Iterator[tuple[str, Seen]]:
     owner.open(f"{company}/people/invite")
-    owner.send("/people/invite", email="correo")
+    owner.send("/people/invite", email="nobody")
     yield "invitation, refused", owner
-    email = f"{language}@nueva.example"
+    email = "n@nueva.example"
     owner.send("/people/invite", email=email)
     yield "invitation, made", owner
     link = owner.page.locator(".secret code").inner_text()
@@ -107,7 +105,7 @@ def _arriving(owner: Seen, stranger: Seen, company: str, language: str) -> Itera
     yield "password, refused", stranger
     stranger.send(link.rpartition("/")[2], name="Rosa", new=PASSWORD, repeated=PASSWORD)
     page.wait_for_url("**/companies/*")
-    stranger.speak(language)
+    stranger.speak("es")
     stranger.open("/account/password")
     stranger.send("/account/password", present="no es esta", new=PASSWORD, repeated=PASSWORD)
     yield "new password, refused", stranger

@@ -51,14 +51,19 @@ def require_database(settings: Settings, environ: Mapping[str, str] = os.environ
 def require_startable(settings: Settings) -> None:
     """See that the service may be started with these settings. Raises ConfigError saying why not, in one line."""
     require_database(settings)
+    real = [name for name, url in settings.authority_urls().items() if is_real_authority(host_of(url) or "")]
+    if real and settings.database_engine == "citus":
+        raise ConfigError(
+            f"FE_DATABASE_ENGINE=citus may keep half of a change when its coordinator dies (docs/citus.md), and"
+            f" {real[0]} is the real authority: name a simulated one"
+        )
     if not settings.development:
         return
-    for name, url in settings.authority_urls().items():
-        if is_real_authority(host_of(url) or ""):
-            raise ConfigError(
-                f"FE_DEVELOPMENT is set, and {name} is the real authority: name a simulated one "
-                "(`fe authority simulate`), or leave FE_DEVELOPMENT out"
-            )
+    if real:
+        raise ConfigError(
+            f"FE_DEVELOPMENT is set, and {real[0]} is the real authority: name a simulated one "
+            "(`fe authority simulate`), or leave FE_DEVELOPMENT out"
+        )
     for name, bind in (
         ("FE_HTTP_BIND", settings.http_bind),
         ("FE_METRICS_BIND", settings.metrics_bind),

@@ -41,6 +41,16 @@ def test_development_starts_beside_a_simulated_authority(tmp_path: Path, databas
     require_startable(load_settings(development=True, data_dir=tmp_path, database_url=database, **SIMULATED))
 
 
+@pytest.mark.parametrize("development", [True, False])
+def test_citus_is_not_for_receipts_of_the_real_authority_yet(tmp_path: Path, development: bool) -> None:
+    given: dict[str, Any] = {"data_dir": tmp_path, "database_url": HERE, "database_engine": "citus"}
+    require_startable(load_settings(development=True, **SIMULATED, **given))
+
+    settings = load_settings(development=development, authority_ecf_url="https://ecf.dgii.gov.do", **given)
+    with pytest.raises(ConfigError, match=r"^FE_DATABASE_ENGINE=citus .* is the real authority"):
+        require_startable(settings)
+
+
 def test_outside_development_a_database_has_to_be_named() -> None:
     with pytest.raises(ConfigError, match="FE_DATABASE_URL is not set"):
         require_database(load_settings())

@@ -142,6 +142,11 @@ class Settings(BaseSettings):
     portal_operators: bool = Field(
         False, description="serve the pages of the installation's operators beside those of tenants"
     )
+    portal_second_factor: Literal["operators", "everyone"] = Field(
+        "operators",
+        description="who sees nothing but the own account before having a second factor: operators, or everyone;"
+        " those who come by OpenID Connect too",
+    )
     portal_second_person: int = Field(
         0,
         ge=0,

@@ -8,7 +8,8 @@ import logging
 import sys
 import textwrap
 import traceback
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextvars import ContextVar
 from typing import Any
 
 import structlog
@@ -23,6 +24,21 @@ _QUOTING = ("psycopg", "pydantic", "pydantic_core")
 
 #: How many errors of a chain or group are told.
 _MAX_ERRORS = 20
+
+#: What the task is at: what tells of it, and what that is called with. Only a line that is written has it told, and
+#: most of what is done writes none.
+what_is_done: ContextVar[tuple[Callable[[Any], Mapping[str, object]], Any] | None] = ContextVar(
+    "what_is_done", default=None
+)
+
+
+def tell_what_is_done(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Put in what the task is at; what the line says itself stands."""
+    if (done := what_is_done.get()) is not None:
+        tell, what = done
+        for key, value in tell(what).items():
+            event.setdefault(key, value)
+    return event
 
 
 def _blank_secrets(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -89,6 +105,7 @@ def configure_logging(level: str = "info", *, human: bool = False) -> None:
     """Set logging up for the whole process; `human` writes for a terminal instead of for a machine."""
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
+        tell_what_is_done,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         _name_exception,

@@ -32,7 +32,7 @@ async def let_in(page: Page, visit: Visit) -> Reply | None:
         return redirect(f"/sign-in{_back(visit)}")
     if page.needs is Needs.OPERATE and (not session.person.is_operator or visit.portal.operators is None):
         raise not_found()
-    if page.needs is Needs.OPERATE and session.person.totp_since is None:
+    if session.person.totp_since is None and _asks_second_factor(page, visit):
         return redirect("/account/second-factor")
     if page.needs in _MAY:
         visit.of_company = await _company(visit, session.person.person_id)
@@ -43,6 +43,12 @@ async def let_in(page: Page, visit: Visit) -> Reply | None:
     if page.fresh and visit.now - session.record.authenticated_at > FRESH:
         return redirect(f"/again{_back(visit)}")
     return None
+
+
+def _asks_second_factor(page: Page, visit: Visit) -> bool:
+    """Operators have one; what is of a company asks for one where the installation wants it of everyone."""
+    is_for_all = visit.portal.settings.portal_second_factor == "everyone"
+    return page.needs is Needs.OPERATE or (is_for_all and page.needs in _MAY)
 
 
 def _back(visit: Visit) -> str:

@@ -79,8 +79,10 @@ class Batcher(Generic[T, R]):
         self._waiting: deque[_Entry[T, R]] = deque()
         self._under_way: list[list[_Entry[T, R]]] = []
         self._idle_writers = trio.lowlevel.ParkingLot()
+        self._parked = 0
         self._idle = trio.Event()
         self._idle.set()
+        self._is_idle = True
 
     def add(self, item: T, answer: Answer[T, R]) -> None:
         """Have the item written. `answer` is called once, from a writing task; it must neither wait nor raise."""
@@ -132,10 +134,11 @@ class Batcher(Generic[T, R]):
 
     def _put(self, entry: _Entry[T, R]) -> None:
         self._waiting.append(entry)
-        if self._idle_writers:  # to wake nobody takes ten times as long as to look
+        if self._parked:  # to wake nobody takes ten times as long as to look
+            self._parked -= 1
             self._idle_writers.unpark()
-        if self._idle.is_set():
-            self._idle = trio.Event()
+        if self._is_idle:
+            self._is_idle, self._idle = False, trio.Event()
 
     async def _write_all(self, scope: trio.CancelScope) -> None:
         with scope:
@@ -148,6 +151,8 @@ class Batcher(Generic[T, R]):
             while not self._waiting:
                 if not self._under_way:
                     self._idle.set()
+                    self._is_idle = True
+                self._parked += 1
                 await self._idle_writers.park()
             batch = self._next()
             self._under_way.append(batch)

@@ -30,8 +30,8 @@ SIDE_BY_SIDE = 1
 #: How long a small batch waits for more under load: a batch of one costs what five of twenty do.
 GATHER_SECONDS = 0.002
 
-#: Told what was written, or LeaseLost, or what kept it from being written.
-Answered = Callable[[Outcome | Exception], None]
+#: Told of a row and the outcome that was handed in what was written, or LeaseLost, or what kept it from being written.
+Answered = Callable[[tuple[W, Outcome], Outcome | Exception], None]
 
 
 class Taker(Protocol):
@@ -63,7 +63,7 @@ class Bookings(Generic[W]):
         self._clock = clock
         #: The stages that run in this process, by their names.
         self.takers: dict[str, Taker] = {}
-        by_writer: dict[Writer[W], Batcher[tuple[W, Outcome], Outcome | None]] = {
+        by_writer: dict[Writer[W], Batcher[tuple[W, Outcome], Outcome]] = {
             writer: Batcher(partial(self._write, writer), writers=SIDE_BY_SIDE, gather=GATHER_SECONDS)
             for writer in kind.writers.values()
         }
@@ -80,28 +80,23 @@ class Bookings(Generic[W]):
             await around.enter_async_context(self._doubtful.running())
             yield
 
-    def add(self, work: W, outcome: Outcome, answered: Answered) -> None:
+    def add(self, work: W, outcome: Outcome, answered: Answered[W]) -> None:
         """Have an outcome written. `answered` is called once; it must neither wait nor raise."""
         if isinstance(outcome, InDoubt) and outcome.otherwise is not None:
             self._doubtful.add((work, outcome), partial(self._looked, answered))
-        elif type(outcome) not in self._of:
-            answered(KeyError(type(outcome)))
+        elif (batcher := self._of.get(type(outcome))) is not None:
+            batcher.add((work, outcome), answered)
         else:
-            self._of[type(outcome)].add((work, outcome), partial(_answer, answered))
+            answered((work, outcome), KeyError(type(outcome)))
 
     async def put(self, work: W, outcome: Outcome) -> Outcome:
         """Have an outcome written and return what was; cancelled, as Batcher.put.
 
         Raises LeaseLost, DatabaseUnavailable (then nobody knows whether it was written), or what its writer raises.
         """
-        written = await self._of[type(outcome)].put((work, outcome))
-        if written is None:
-            raise LeaseLost(work.subject, work.epoch)
-        return written
+        return await self._of[type(outcome)].put((work, outcome))
 
-    async def _write(
-        self, writer: Writer[W], items: Sequence[tuple[W, Outcome]]
-    ) -> Sequence[Outcome | Exception | None]:
+    async def _write(self, writer: Writer[W], items: Sequence[tuple[W, Outcome]]) -> Sequence[Outcome | Exception]:
         # Two batches that lock the same rows lock them in the same order.
         order = sorted(range(len(items)), key=lambda n: (items[n][0].tenant_id, items[n][0].subject.int))
         batch = [items[n] for n in order]
@@ -118,10 +113,8 @@ class Bookings(Generic[W]):
             again = await self._db.run(writer, batch, self._clock())
             written = [unknown if outcome is None else outcome for outcome in again]
         failpoints.reached("batched")
-        results: list[Outcome | Exception | None] = [None] * len(items)
-        for n, outcome in zip(order, written, strict=True):
-            results[n] = outcome
-        return results
+        found = dict(zip(order, written, strict=True))
+        return [found[n] or LeaseLost(work.subject, work.epoch) for n, (work, _) in enumerate(items)]
 
     async def _look(self, items: Sequence[tuple[W, InDoubt]]) -> Sequence[Outcome]:
         """Which of these doubts there is reason for, and what is to be written where there is none."""
@@ -131,17 +124,13 @@ class Bookings(Generic[W]):
             found.append(doubt if is_open or doubt.otherwise is None else doubt.otherwise)
         return found
 
-    def _looked(self, answered: Answered, item: tuple[W, InDoubt], outcome: Outcome | Exception) -> None:
+    def _looked(self, answered: Answered[W], item: tuple[W, InDoubt], outcome: Outcome | Exception) -> None:
         if isinstance(outcome, Exception):
-            answered(outcome)
+            answered(item, outcome)
         else:
-            self._of[type(outcome)].add((item[0], outcome), partial(_answer, answered))
+            self._of[type(outcome)].add((item[0], outcome), answered)
 
 
 async def _reach_while_writing() -> None:
     await trio.sleep(0.001)
     failpoints.reached("writing")
-
-
-def _answer(answered: Answered, item: tuple[Job, Outcome], written: Outcome | Exception | None) -> None:
-    answered(LeaseLost(item[0].subject, item[0].epoch) if written is None else written)

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Generic
 
 import structlog
@@ -18,6 +17,7 @@ from prometheus_client import Counter
 
 from fe import failpoints
 from fe.identifiers import TenantId
+from fe.monitoring.log import what_is_done
 from fe.queue.bookings import Bookings, Taker
 from fe.queue.claims import NO_FLOORS, Found, InFlight, find_and_claim
 from fe.queue.outcome import AT_ONCE, Advance, InDoubt, Outcome, Park, Retry, TryLater
@@ -33,10 +33,9 @@ _log = structlog.get_logger(__name__)
 #: How long a lane's floor is believed. A row below it (there should be none) is found when it is renewed.
 _FLOORS_SECONDS = 20.0
 
-#: How long freed slots are gathered before they are filled by one claim, and what falls due before it is claimed. The
-#: latter only under load, when the claim before was a moment ago: rows that come one by one are claimed at once.
-_GATHER_SECONDS = 0.005
-_A_MOMENT_AGO = 0.01
+#: Claims begin so far apart at least: what falls due meanwhile, or which slots are freed, comes to one claim. So rows
+#: that come one by one are claimed at once, and so are those that gathered while the claim before was under way.
+_APART_SECONDS = 0.008
 
 #: A row that is given back because something around it is out of order is due again after this.
 _GIVEN_BACK_FOR = timedelta(seconds=2)
@@ -75,9 +74,12 @@ class Executor(Generic[W]):
         # Finding a series by its labels takes longer than counting.
         self._step_seconds = tools.metrics.step_seconds.labels(stage.name)
         self._steps: dict[str, Counter] = {}
-        self._workers = WorkerPool(self._carry)
+        #: By the row's identity: who takes it over when it is written.
+        self._takers: dict[int, Taker] = {}
+        self._workers = WorkerPool(self._carry, seconds=stage.budget, cut_short=self._cut_short)
         # What the loop that claims waits for, and what has come since it last looked.
         self._sleeping = trio.lowlevel.ParkingLot()
+        self._is_asleep = False
         self._is_due = self._has_free_slot = self._is_stopping = False
         #: More is due than there were free slots for, when that was last looked at: nobody may push in before it.
         self._is_behind = False
@@ -113,7 +115,7 @@ class Executor(Generic[W]):
                     for work in self._straight.take_all():
                         self._give_up(work)
                     while self._in_flight.count():
-                        await self._sleeping.park()
+                        await self._sleep()
                     nursery.cancel_scope.cancel()
             finally:
                 self._is_open = False
@@ -137,6 +139,7 @@ class Executor(Generic[W]):
                 await self._pause(due=False, slot=True)  # what was tried is not written yet: claim no more for a while
                 continue
             was_in_trouble = self._trouble.has_begun
+            began = trio.current_time()
             found = await self._claim()
             if found.works:
                 failpoints.reached("claimed")
@@ -153,15 +156,13 @@ class Executor(Generic[W]):
                 continue
             if found.full:
                 # There was no slot for all that is due; what becomes due now may yet find one that was kept for it.
-                # A moment's patience makes one claim of several freed slots.
                 await self._pause(due=in_flight.free > 0, slot=True)
-                if in_flight.free < stage.slots // 2 and not self._is_stopping:
-                    await trio.sleep(_GATHER_SECONDS)
+                are_enough = in_flight.free >= stage.slots // 2
             else:
-                claimed_at = trio.current_time()
                 await self._pause(due=True, slot=False)
-                if trio.current_time() - claimed_at < _A_MOMENT_AGO and not self._is_stopping:
-                    await trio.sleep(_GATHER_SECONDS)
+                are_enough = False
+            if not (are_enough or self._is_stopping):
+                await trio.sleep_until(began + _APART_SECONDS)
 
     # --- What is tried when -------------------------------------------------------------------------------------------
 
@@ -178,25 +179,34 @@ class Executor(Generic[W]):
                 if (due and self._is_due) or (slot and self._has_free_slot) or self._is_stopping:
                     await trio.lowlevel.checkpoint()
                     break
-                await self._sleeping.park()
+                await self._sleep()
+
+    async def _sleep(self) -> None:
+        self._is_asleep = True
+        await self._sleeping.park()
+
+    def _rouse(self) -> None:
+        if self._is_asleep:  # to wake nobody takes ten times as long as to look
+            self._is_asleep = False
+            self._sleeping.unpark_all()
 
     async def _listen_for_work(self, due: trio.Event) -> None:
         while True:
             await due.wait()
             due = self._tools.wakeups.event(self._stage.name)
             self._is_due = True
-            self._sleeping.unpark_all()
+            self._rouse()
 
     async def _listen_for_the_end(self, stopping: trio.Event) -> None:
         await stopping.wait()
         self._is_stopping = True
-        self._sleeping.unpark_all()
+        self._rouse()
 
     def _tell_of_free_slot(self) -> None:
         self._has_free_slot = True
-        if self._sleeping:  # to wake nobody takes ten times as long as to look
-            self._sleeping.unpark_all()
-        self._straight.look_again()
+        self._rouse()
+        if self._stage.held:
+            self._straight.look_again()
 
     async def _claim(self) -> Found[W]:
         stage, tools = self._stage, self._tools
@@ -236,15 +246,13 @@ class Executor(Generic[W]):
     # --- One row ------------------------------------------------------------------------------------------------------
 
     async def _carry(self, work: W) -> None:
-        """Try one claimed row and hand in what came of it, whatever happens to the try."""
-        # This task's own, so there is nobody to give them back to.
-        structlog.contextvars.bind_contextvars(**self._log_context(work))
-        outcome: Outcome | None = None
-        try:
-            outcome = await self.attempt(work)
-        finally:
-            # Also reached when the scope was cancelled: then the row goes back without counting.
-            self._book(work, self._given_up(work) if outcome is None else outcome)
+        """Try one claimed row and hand in what came of it."""
+        what_is_done.set((self._log_context, work))  # this task's own, so there is nobody to give it back to
+        self._book(work, await self.attempt(work))
+
+    def _cut_short(self, work: W, out_of_time: bool) -> None:
+        """Its try was cancelled: because its time was up, or because we are; then it goes back without counting."""
+        self._book(work, self._too_slow(work) if out_of_time else self._given_up(work))
 
     def _log_context(self, work: W) -> dict[str, object]:
         """What every line of the log says about a try."""
@@ -259,10 +267,7 @@ class Executor(Generic[W]):
         if work.crash_count >= MAX_ATTEMPTS:
             return self._put_aside(f"{work.crash_count} workers in a row died over it")
         try:
-            with trio.CancelScope(deadline=trio.current_time() + stage.budget) as budget:
-                outcome = await stage.handle(work)
-            if budget.cancelled_caught:
-                raise trio.TooSlowError
+            outcome = await stage.handle(work)
         except LeaseLost:
             return _NoLonger()
         except TryLater as later:
@@ -272,8 +277,7 @@ class Executor(Generic[W]):
             _log.warning("the step stopped, the database is away", error=error)
             return self._no_answer(work, "the database was away", counts=False)
         except trio.TooSlowError:
-            _log.warning("the step took too long", budget=stage.budget)
-            return self._no_answer(work, f"no result within {stage.budget:g} s", counts=True)
+            return self._too_slow(work)
         except Exception as error:
             _log.exception("the step failed", error=error)
             reason = f"unexpected {type(error).__name__}"
@@ -295,6 +299,10 @@ class Executor(Generic[W]):
         given_back = Retry(reason, _GIVEN_BACK_FOR, counts=False, name="given back")
         plain = self._again(work, reason) if counts else given_back
         return self._doubt(reason, self._stage.gap(work.attempt, self._tools.spread), plain)
+
+    def _too_slow(self, work: W) -> Outcome:
+        _log.warning("the step took too long", budget=self._stage.budget)
+        return self._no_answer(work, f"no result within {self._stage.budget:g} s", counts=True)
 
     def _put_aside(self, reason: str) -> Outcome:
         """Its workers died over it; if something may have gone out before one did, that is looked into first."""
@@ -318,24 +326,27 @@ class Executor(Generic[W]):
         self._in_flight.tried(work)
         self._tell_of_free_slot()
         if isinstance(outcome, _NoLonger):
-            self._written(work, outcome, None, LeaseLost())
+            self._written((work, outcome), LeaseLost())
             return
-        taker: Taker | None = None
         if isinstance(outcome, Advance) and outcome.then is not None:
             taker = self.bookings.takers.get(outcome.to)
             if taker is not None and taker.may_take(outcome.then, outcome.after):
                 taker.reserve(outcome.then, outcome.after)
+                self._takers[id(work)] = taker
             else:
-                outcome, taker = replace(outcome, then=None), None
-        self.bookings.add(work, outcome, partial(self._written, work, outcome, taker))
+                outcome = replace(outcome, then=None)
+        self.bookings.add(work, outcome, self._written)
 
-    def _written(self, work: W, outcome: Outcome, taker: Taker | None, result: Outcome | Exception) -> None:
+    def _written(self, item: tuple[W, Outcome], result: Outcome | Exception) -> None:
         """Take note of what was written, or why it was not, and tell whoever it concerns."""
+        work, outcome = item
+        taker = self._takers.pop(id(work), None)
         self._step_seconds.observe(self._in_flight.end(work))
         self._tell_of_free_slot()
         if isinstance(result, Exception):
-            with structlog.contextvars.bound_contextvars(**self._log_context(work)):
-                self._note_failure(outcome, result)
+            before = what_is_done.set((self._log_context, work))
+            self._note_failure(outcome, result)
+            what_is_done.reset(before)
         else:
             failpoints.reached("booked")
             self._count(result.name)

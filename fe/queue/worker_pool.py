@@ -10,18 +10,31 @@ T = TypeVar("T")
 
 
 class WorkerPool(Generic[T]):
-    """Calls `carry` on what is put in. It has no limit: whoever puts something in has a slot for it."""
+    """Calls `carry` on what is put in. It has no limit: whoever puts something in has a slot for it.
 
-    def __init__(self, carry: Callable[[T], Awaitable[None]]) -> None:
+    A call that takes longer than `seconds` is cancelled, and all are when the nursery is. `cut_short` is told of such a
+    one, in its task and its context, and whether its time was up; it must neither wait nor raise.
+    """
+
+    def __init__(
+        self, carry: Callable[[T], Awaitable[None]], *, seconds: float, cut_short: Callable[[T, bool], None]
+    ) -> None:
         self._carry = carry
+        self._seconds = seconds
+        self._cut_short = cut_short
         # What waits for a worker, workers that wait for something, and how many were called and have not come yet.
         self._waiting: deque[T] = deque()
         self._idle = trio.lowlevel.ParkingLot()
         self._called = 0
+        # What each worker is at, and since when. All have the same time for it: the first here is the first out of
+        # time, so that one timer does for all. A deadline for each cost a third of the engine's CPU.
+        self._carried: dict[trio.CancelScope, T] = {}
+        self._began: dict[trio.CancelScope, float] = {}
 
     def open(self, nursery: trio.Nursery) -> None:
         """Start workers in `nursery`, as they are needed; they end with it."""
         self._nursery = nursery
+        nursery.start_soon(self._keep_time)
 
     def put(self, items: Iterable[T]) -> None:
         """Leave something to the workers."""
@@ -44,10 +57,36 @@ class WorkerPool(Generic[T]):
 
     async def _work(self) -> None:
         self._called -= 1
+        while True:  # once, and once more after each call whose time was up
+            scope = trio.CancelScope()
+            try:
+                with scope:
+                    await self._work_within(scope)
+            finally:
+                if scope in self._carried:
+                    self._began.pop(scope, None)
+                    self._cut_short(self._carried.pop(scope), scope.cancelled_caught)
+
+    async def _work_within(self, scope: trio.CancelScope) -> None:
         while True:
             while not self._waiting:
                 await self._idle.park()
                 self._called -= 1
-            item = self._waiting.popleft()
-            self._call()
+            item = self._carried[scope] = self._waiting.popleft()
+            self._began[scope] = trio.current_time()
+            if self._waiting and not self._called:
+                self._call()
             await self._carry(item)
+            del self._carried[scope]
+            if self._began.pop(scope, None) is None:
+                return  # it was done at the moment at which its time was up
+
+    async def _keep_time(self) -> None:
+        while True:
+            # What begins meanwhile is out of time later than that.
+            now = trio.current_time()
+            await trio.sleep_until(next(iter(self._began.values()), now) + self._seconds)
+            now = trio.current_time()
+            for scope in [scope for scope, began in self._began.items() if began + self._seconds <= now]:
+                del self._began[scope]
+                scope.cancel()

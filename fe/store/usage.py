@@ -125,15 +125,51 @@ async def days(conn: Conn, tenant_id: TenantId, since: datetime, until: datetime
     Once the days are closed this reads a row for each, however much happened on them, and a 95th percentile is within
     1 % of the true one; before, it is the true one.
     """
+    summed, open_from = await _summed(conn, tenant_id, since, until)
+    return summed if open_from is None else summed + await _uncounted(conn, tenant_id, open_from, until)
+
+
+async def days_at_hand(
+    conn: Conn, tenant_id: TenantId, since: datetime, until: datetime, *, at_most: int
+) -> tuple[list[UsageDay], date | None]:
+    """As `days`, without counting more than `at_most` submissions; and from which day on they are left out for it.
+
+    That is so where a history has just come, or is counted anew: until its days are closed.
+    """
+    summed, open_from = await _summed(conn, tenant_id, since, until)
+    if open_from is None:
+        return summed, None
+    values = {"tenant": tenant_id, "from": open_from, "until": until, "limit": at_most + 1}
+    cursor = await conn.execute(_MANY, values)
+    (many,) = await cursor.fetchone() or (0,)
+    if many > at_most:
+        return summed, open_from.date()
+    return summed + await _uncounted(conn, tenant_id, open_from, until), None
+
+
+_MANY = """
+    SELECT count(*)
+      FROM (SELECT true
+              FROM submissions AS s
+             WHERE s.tenant_id = %(tenant)s
+               AND s.submission_id >= uuid_floor(%(from)s) AND s.submission_id < uuid_floor(%(until)s)
+             LIMIT %(limit)s) AS few
+"""
+
+
+async def _summed(
+    conn: Conn, tenant_id: TenantId, since: datetime, until: datetime
+) -> tuple[list[UsageDay], datetime | None]:
+    """The days that are closed, and from when on the others are; None where there are none."""
     cursor = conn.cursor(row_factory=dict_row)
     await cursor.execute(_FROM_SUMS, {"tenant": tenant_id, "first": since.date(), "end": until.date()})
     rows = await cursor.fetchall()
     closed_until: date | None = rows[0]["closed_until"]
     summed = [_day(row) for row in rows if row["day"] is not None]
     if closed_until is not None and closed_until >= until.date():
-        return summed
+        return summed, None
     open_from = since if closed_until is None else max(since, datetime.combine(closed_until, time.min, UTC))
-    return [day for day in summed if day.day < open_from.date()] + await _uncounted(conn, tenant_id, open_from, until)
+    return [day for day in summed if day.day < open_from.date()], open_from
 
 
 async def _uncounted(conn: Conn, tenant_id: TenantId, since: datetime, until: datetime) -> list[UsageDay]:

@@ -94,6 +94,25 @@ async def test_a_small_receipt_is_checked_and_issued(portal: Running, owner: Bro
     assert form.url.path.startswith(f"/companies/{able}/testecf/submissions/")
 
 
+@pytest.mark.parametrize(
+    ("price", "included", "told"),
+    [("3200", "1", True), ("1180", "1", False), ("3200", "0", False)],
+)
+async def test_a_cent_between_prices_with_itbis_and_the_total_is_explained(
+    owner: Browser, able: TenantId, price: str, included: str, told: bool
+) -> None:
+    form = await simple(owner, able)
+    form.type("item.PrecioUnitarioItem", price)
+    form.type("item.CantidadItem", "1")
+    form.type("Encabezado.IdDoc.IndicadorMontoGravado", included)
+
+    await form.press("check")
+
+    assert form.status == 200, form.text
+    explained = "Your prices with ITBIS come to 3,200.00; the receipt comes to 3,199.99." in form.text
+    assert explained == told, form.totals()
+
+
 async def test_a_form_that_is_sent_twenty_times_at_once_issues_one_receipt(
     portal: Running, owner: Browser, able: TenantId
 ) -> None:

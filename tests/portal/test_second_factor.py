@@ -9,8 +9,10 @@ from typing import cast
 
 import pyotp
 import pytest
+import trio
 
 from fe.accounts import people, totp
+from fe.config import load_settings
 from fe.identifiers import TenantId
 from fe.portal.access import let_in
 from fe.portal.page_types import Needs, Page
@@ -20,8 +22,8 @@ from fe.portal.visit import Visit
 from fe.store import throttle
 from fe.store.portal import sessions
 from fe.store.portal.people import Person
-from fe.store.postgres.db import Conn
-from tests.portal.running import PASSWORD, SEED, Browser, Running
+from fe.store.postgres.db import Conn, Database
+from tests.portal.running import PASSWORD, SEED, Browser, Running, start_portal
 
 _AT = "/account/second-factor"
 _CODES = r"[a-z2-9]{4}(?:-[a-z2-9]{4}){5}"
@@ -209,6 +211,23 @@ async def test_operators_see_no_page_of_theirs_without_one(portal: Running) -> N
     sent = await asked(replace(person, totp_since=None))
     assert sent is not None
     assert dict(sent.headers)["Location"] == "/account/second-factor"
+
+
+async def test_an_installation_may_ask_everyone_for_one(
+    nursery: trio.Nursery, db: Database, portal_db: Database, tenant: TenantId
+) -> None:
+    settings = load_settings(development=True, portal_bind="127.0.0.1:1", portal_second_factor="everyone")
+    portal = await start_portal(nursery, db, portal_db, None, settings=settings)
+    person = await portal.person(tenant)
+    for path in ("", "/keys", "/ecf/submissions"):
+        async with portal.browser(person) as browser:
+            page = await browser.get(f"/companies/{tenant}{path}")
+            assert (page.url.path, "This installation asks for one" in page.text) == (_AT, True), path
+            assert (await browser.get("/account")).status_code == 200
+
+    await portal.with_second_factor(person)
+    async with portal.browser(person) as browser:
+        assert (await browser.get(f"/companies/{tenant}/keys")).url.path == f"/companies/{tenant}/keys"
 
 
 async def _nothing(visit: Visit) -> Reply:

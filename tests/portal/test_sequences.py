@@ -353,3 +353,29 @@ def test_what_a_change_passes_over() -> None:
     ):
         found = flow.passed_over(plain, after)
         assert (None if found is None else found.count) == lost
+
+
+async def test_one_that_nobody_used_is_deleted_and_one_in_use_stays(
+    portal: Running, owner: Browser, tenant: TenantId
+) -> None:
+    await make(portal, tenant, "E31")
+    await make(portal, tenant, "E32")
+    await owner.get(at(tenant, "/E32"))
+    page = await owner.send(at(tenant, "/E32/delete"))
+
+    assert (page.url.path, "The sequence is deleted." in page.text) == (at(tenant), True)
+    assert [one.prefix for one in await portal.db.run(sequences.listed, tenant, Environment.ECF)] == ["E31"]
+    change = (await portal.db.run(changes.latest, tenant, limit=1))[0]
+    assert (change.action, change.subject, change.after) == ("sequence deleted", "E32 ecf", None)
+
+    shown = await owner.get(at(tenant, "/E31"))
+    await issue(portal, tenant)
+    late = await owner.send(at(tenant, "/E31/delete"))
+    used = await owner.get(at(tenant, "/E31"))
+
+    assert "Delete the sequence" in shown.text
+    assert (late.status_code, "Delete the sequence" in used.text) == (409, False)
+    fresh = hidden_fields(used.text, at(tenant, "/E31"))
+    forged = await owner.client.post(at(tenant, "/E31/delete"), data=fresh)
+    assert (forged.status_code, "Numbers of it were used" in forged.text) == (409, True)
+    assert len(await portal.db.run(sequences.listed, tenant, Environment.ECF)) == 1

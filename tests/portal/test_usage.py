@@ -7,10 +7,12 @@ from datetime import UTC, date, timedelta
 import pytest
 from lxml import etree
 
+from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
+from fe.metering import usage
 from fe.portal.plots import Plot, Series
 from fe.store.portal.people import PortalRole
-from tests.factories.tenants import rows
+from tests.factories.tenants import make_submission, rows
 from tests.http.front import make_tenant
 from tests.portal.running import Browser, Running
 
@@ -104,6 +106,36 @@ async def test_an_accountant_reads_and_strangers_find_nothing(portal: Running, t
         assert (page.status_code, "Comprobantes enviados" in page.text) == (200, True)
         for path in ("ecf/usage", "ecf/usage.csv", "billing"):
             assert (await browser.get(f"/companies/{stranger}/{path}")).status_code == 404
+
+
+@pytest.mark.parametrize("closed_days_ago", [None, 3])
+async def test_what_takes_long_to_count_is_not_waited_for_and_said(
+    portal: Running, owner: Browser, tenant: TenantId, monkeypatch: pytest.MonkeyPatch, closed_days_ago: int | None
+) -> None:
+    monkeypatch.setattr(usage, "COUNTED_AT_ONCE", 2)
+    today = await make_days(portal, tenant, 10)
+    closed_until = None if closed_days_ago is None else today - timedelta(days=closed_days_ago)
+    await rows(
+        portal.db,
+        "UPDATE usage_marks SET closed_until = %(until)s WHERE tenant_id = %(tenant)s RETURNING 1",
+        until=closed_until,
+        tenant=tenant,
+    )
+    for _ in range(2):
+        await make_submission(portal.db, tenant, at=portal.clock() - timedelta(days=2), environment=Environment.ECF)
+    path = f"/companies/{tenant}/ecf/usage"
+
+    few = await owner.get(path)
+    await make_submission(portal.db, tenant, at=portal.clock() - timedelta(days=2), environment=Environment.ECF)
+    many = await owner.get(path)
+    file = await owner.get(f"{path}.csv")
+
+    waits_from = closed_until or today - timedelta(days=usage.DAYS_DEFAULT)
+    waiting = f"Still being counted, and not in what follows: the days from {waits_from:%d-%m-%Y}"
+    assert (waiting in few.text, waiting in many.text) == (False, True)
+    assert f"<td>{today - timedelta(days=2):%d-%m-%Y}" not in many.text
+    days = list(csv.reader(io.StringIO(file.content.decode("utf-8-sig"))))
+    assert days[-2][4] == "3", "a file has all of it"
 
 
 @pytest.mark.parametrize("many", [0, 1, 2, 31, 180])

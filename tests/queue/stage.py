@@ -105,9 +105,11 @@ class Stepwise(Executor[Work]):
         self._said: list[str] = []
         self._answered = trio.Event()
         self._in_flight.begin(work)
-        async with self.bookings.running():
-            await self._carry(work)
+        async with self.bookings.running(), trio.open_nursery() as nursery:
+            self._workers.open(nursery)
+            self._workers.put([work])
             await self._answered.wait()
+            nursery.cancel_scope.cancel()
         return self._said.pop()
 
     async def book(self, work: Work, outcome: Outcome) -> str:

@@ -514,6 +514,6 @@ async def test_an_outcome_without_a_writer_is_said_to_whoever_handed_it_in(db: D
     heard: list[Any] = []
 
     async with bookings.running():
-        bookings.add(work, VERDICT, heard.append)
+        bookings.add(work, VERDICT, lambda _, answer: heard.append(answer))
 
     assert isinstance(heard[0], KeyError)

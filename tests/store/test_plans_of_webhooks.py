@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -10,6 +11,7 @@ import pytest
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import period_of_ids
 from fe.identifiers import TenantId
+from fe.lifecycle import WebhookEvent
 from fe.store import received
 from fe.store.postgres.db import Conn, open_database
 from fe.store.postgres.roles import FRONT, WORKER
@@ -19,7 +21,7 @@ from fe.store.queue.host_lanes import ALL_HOSTS
 from fe.store.queue.webhooks import WebhookWork
 from fe.store.received import ReceivedFilter
 from fe.store.webhooks import deliveries
-from fe.store.webhooks.deliveries import DeliveryFilter
+from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryRecord, DeliveryState
 
 TENANTS, EACH = 10, 1000
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -105,6 +107,34 @@ async def test_a_page_is_read_by_its_key_and_nothing_else(grown: str) -> None:
         assert len(found) == 50
         assert scanned == 0
         assert fetched <= 50 * tables + 10
+
+
+async def test_the_few_that_are_looked_for_are_found_without_the_others(grown: str) -> None:
+    """However many there are: what failed or is held, what tells of one thing, and what is of a rare kind."""
+    with psycopg.connect(grown, autocommit=True) as conn:
+        for statement in (
+            "UPDATE webhook_events SET kind = 'submission.accepted' WHERE about NOT IN ('a20', 'a40')",
+            "UPDATE webhook_deliveries SET stage = 'failed' WHERE subject IN (SELECT subject FROM webhook_deliveries"
+            " WHERE tenant_id = 1 ORDER BY subject LIMIT 3)",
+            "VACUUM ANALYZE",
+        ):
+            conn.execute(statement.encode())
+    for chosen, many in (
+        (DeliveryFilter(Environment.ECF, state=DeliveryState.FAILED), 3),
+        (DeliveryFilter(Environment.ECF, state=DeliveryState.HELD), 0),
+        (DeliveryFilter(Environment.ECF, about="a30"), 1),
+        (DeliveryFilter(Environment.ECF, about="a31"), 0),
+        (DeliveryFilter(Environment.ECF, kind=WebhookEvent.RECEIVED_ECF), 2),
+        (DeliveryFilter(Environment.ECF, kind=WebhookEvent.SEQUENCE_LOW), 0),
+    ):
+        found, scanned, fetched = await rows_read(grown, partial(_page_of, chosen=chosen))
+
+        assert (len(found), scanned) == (many, 0), chosen
+        assert fetched <= 20, chosen
+
+
+async def _page_of(conn: Conn, tenant_id: TenantId, chosen: DeliveryFilter) -> list[DeliveryRecord]:
+    return await deliveries.listed(conn, tenant_id, chosen, limit=50)
 
 
 async def test_counting_reads_the_tenant_s_own_and_no_others(grown: str) -> None:

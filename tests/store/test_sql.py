@@ -239,7 +239,6 @@ TRUSTED = {
     "statement": "charges, certificates, rewrapping, traces, webhooks: a constant of the module, typed LiteralString",
     "query": "tenant_scope: what any of the others handed to a cursor",
     "call": "outbox.book: typed LiteralString, checked by mypy",
-    "page": "webhooks' deliveries: one of two constants of the module",
     "PERSON_COLUMNS": "sessions: a constant of the module of people",
     "page.encode()": "received: constants of the module, and chosen.where()",
     "statement.encode()": "migrate: the files that we ship",

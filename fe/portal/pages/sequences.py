@@ -19,6 +19,11 @@ from fe.store.sequences import Sequence
 
 _NUMBER = re.compile(r"[0-9]{1,10}")
 _CREATED = Text("The sequence is there.", "La secuencia quedó creada.")
+_DELETED = Text("The sequence is deleted.", "La secuencia quedó eliminada.")
+_USED = Text(
+    "Numbers of it were used: switch it off instead, so that it can be seen what became of them.",
+    "Ya se usaron números de ella: desactívela, para que siga viéndose qué fue de ellos.",
+)
 _CHANGED = Text("The sequence is changed.", "La secuencia quedó cambiada.")
 
 
@@ -158,6 +163,25 @@ async def _change(conn: Conn, visit: Visit, given: TypedSequence) -> Sequence:
     return made
 
 
+async def delete(visit: Visit) -> Reply:
+    """Delete a sequence of which no number was used."""
+    try:
+        await visit.change(_delete, visit)
+    except NoSequence:
+        raise not_found() from None
+    except LocalizedError as refused:
+        return await _page(visit, 409, refused.text)
+    return await visit.go(visit.within("sequences"), _DELETED)
+
+
+async def _delete(conn: Conn, visit: Visit) -> None:
+    found = await _find(conn, visit)
+    visit.require_unchanged(state_of(found))
+    if found.current_number != found.min_number:
+        raise LocalizedError(_USED)
+    await noted.delete_sequence(conn, visit.actor, visit.company.tenant, visit.environment, found.prefix)
+
+
 def _agreed(visit: Visit) -> int:
     """How many numbers may be left unused: what was asked and agreed to."""
     text = visit.form.get("agreed")
@@ -196,4 +220,5 @@ PAGES = (
     Page("POST", _THERE, Needs.WRITE, create),
     Page("GET", f"{_THERE}/<prefix>", Needs.READ, one),
     Page("POST", f"{_THERE}/<prefix>", Needs.WRITE, change),
+    Page("POST", f"{_THERE}/<prefix>/delete", Needs.WRITE, delete),
 )

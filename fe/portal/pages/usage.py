@@ -38,16 +38,22 @@ async def show(visit: Visit) -> Reply:
         chosen = _chosen(visit)
     except LocalizedError as told:
         problem, status, chosen = told.text, 400, usage.period(None, None, visit.now)
-    days = await _days(visit, chosen)
+    days, waits_from = await visit.read(usage.days_at_hand, visit.environment, chosen)
     return visit.page(
-        "company/usage.html", status, problem=problem, period=chosen, days=days, plots_of=_plots(visit, days)
+        "company/usage.html",
+        status,
+        problem=problem,
+        period=chosen,
+        days=days,
+        waits_from=waits_from,
+        plots_of=_plots(visit, days),
     )
 
 
 async def export(visit: Visit) -> Reply:
-    """Give the days that were asked for as CSV."""
+    """Give the days that were asked for as CSV: all of them, however long counting takes."""
     chosen = _chosen(visit)
-    rows = [_row(day) for day in await _days(visit, chosen)]
+    rows = [_row(day) for day in await visit.read(usage.days, visit.environment, chosen)]
     name = f"usage-{visit.environment}-{chosen.first}-{chosen.last}.csv"
     return visit.file(name, CSV_TYPE, csv_file(_CSV, rows))
 
@@ -55,10 +61,6 @@ async def export(visit: Visit) -> Reply:
 def _chosen(visit: Visit) -> UsagePeriod:
     first, last = read_day(visit.query.get("from", "")), read_day(visit.query.get("to", ""))
     return usage.period(first, last, visit.now)
-
-
-async def _days(visit: Visit, chosen: UsagePeriod) -> list[UsageDay]:
-    return await visit.read(usage.days, visit.environment, chosen)
 
 
 def _plots(visit: Visit, days: Sequence[UsageDay]) -> dict[str, Plot]:

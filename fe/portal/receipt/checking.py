@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal, InvalidOperation
 from typing import Any
 from uuid import UUID
 
@@ -28,6 +29,7 @@ _TOTALS = (
 )
 #: A payload of the form is never longer: the form is not.
 _MAX_BYTES = 4 * 1024 * 1024
+_CENT = Decimal("0.01")
 
 
 @dataclass(slots=True)
@@ -40,6 +42,8 @@ class CheckedReceipt:
     totals: dict[str, str] = field(default_factory=dict)
     #: The amount of each line, in their order.
     amounts: list[str] = field(default_factory=list)
+    #: What prices with ITBIS in them come to, where the total differs from that by rounding.
+    prices: Decimal | None = None
 
     @property
     def fatal(self) -> bool:
@@ -113,7 +117,20 @@ def _tell(problems: list[Problem], entry: ReceiptEntry, completed: Document | No
     _note_total(checked, completed, "Encabezado.OtraMoneda.MontoTotalOtraMoneda")
     items = completed.get("DetallesItems.Item") or []
     checked.amounts = ["" if (amount := item.get("MontoItem")) is None else str(amount) for item in items]
+    checked.prices = _prices(checked, completed)
     return checked
+
+
+def _prices(checked: CheckedReceipt, completed: Document) -> Decimal | None:
+    """What the lines come to, where ITBIS is in them and nothing but rounding lies between them and the total."""
+    if str(completed.get("Encabezado.IdDoc.IndicadorMontoGravado")) != "1" or completed.get("DescuentosORecargos"):
+        return None
+    try:
+        lines = sum(map(Decimal, checked.amounts), Decimal(0))
+        between = abs(lines - Decimal(checked.totals["MontoTotal"]))
+    except (InvalidOperation, KeyError):
+        return None  # there is no total, or a line that is no amount: which is said beside it
+    return lines if 0 < between <= _CENT * max(len(checked.amounts), 4) else None
 
 
 def _note_total(checked: CheckedReceipt, completed: Document, path: str) -> None:

@@ -77,6 +77,7 @@ class DeadLetter:
     circuit_open: bool
 
 
+# Which they are is settled first: what is shown of each is looked up for those of one page.
 _LIST = """
     SELECT d.tenant_id, t.name AS tenant, d.subject, d.stage, d.environment, d.host, d.attempt, d.deaths AS crash_count,
            d.died_at, d.error, s.root, s.e_ncf, s.issuer_rnc, s.track_id, s.certificate_id,
@@ -110,7 +111,20 @@ _LIST = """
            coalesce((SELECT c.is_open
                        FROM circuits AS c
                       WHERE c.environment = d.environment AND c.host = d.host), false) AS circuit_open
-      FROM dead_letters AS d
+      FROM (SELECT l.*
+              FROM dead_letters AS l
+             WHERE (%(tenant)s::bigint IS NULL OR l.tenant_id = %(tenant)s)
+               AND (%(environment)s::text IS NULL OR l.environment = %(environment)s)
+               AND (%(stage)s::text IS NULL OR l.stage = %(stage)s)
+               AND (%(error)s::text IS NULL OR position(lower(%(error)s) IN lower(l.error)) > 0)
+               AND (%(older)s::interval IS NULL OR l.died_at <= now() - %(older)s)
+               AND (%(e_ncf)s::text IS NULL
+                    OR EXISTS (SELECT 1 FROM submissions AS n
+                                WHERE n.tenant_id = l.tenant_id AND n.submission_id = l.subject
+                                  AND n.e_ncf = %(e_ncf)s))
+               AND (%(subjects)s::uuid[] IS NULL OR l.subject = ANY (%(subjects)s))
+             ORDER BY l.died_at, l.tenant_id, l.subject
+             LIMIT %(limit)s) AS d
       JOIN tenants AS t ON t.tenant_id = d.tenant_id
       JOIN submissions AS s ON s.tenant_id = d.tenant_id AND s.submission_id = d.subject
      CROSS JOIN LATERAL (
@@ -119,15 +133,7 @@ _LIST = """
                   max(x.intended_at) FILTER (WHERE x.outcome <> 'not_sent') AS last_sent_at
              FROM sends AS x
             WHERE x.tenant_id = d.tenant_id AND x.submission_id = d.subject) AS sent
-     WHERE (%(tenant)s::bigint IS NULL OR d.tenant_id = %(tenant)s)
-       AND (%(environment)s::text IS NULL OR d.environment = %(environment)s)
-       AND (%(stage)s::text IS NULL OR d.stage = %(stage)s)
-       AND (%(error)s::text IS NULL OR position(lower(%(error)s) IN lower(d.error)) > 0)
-       AND (%(older)s::interval IS NULL OR d.died_at <= now() - %(older)s)
-       AND (%(e_ncf)s::text IS NULL OR s.e_ncf = %(e_ncf)s)
-       AND (%(subjects)s::uuid[] IS NULL OR d.subject = ANY (%(subjects)s))
      ORDER BY d.died_at, d.tenant_id, d.subject
-     LIMIT %(limit)s
 """
 
 

@@ -65,7 +65,7 @@ class Work:
 
 
 def _work(stage: str, lane: OutboxLane, *row: Any) -> Work:
-    return Work(Stage(stage), lane, *row)
+    return Work(stage if isinstance(stage, Stage) else Stage(stage), lane, *row)
 
 
 #: The queue table of submissions; with these three it is their `Source` (fe/queue/stage.py).

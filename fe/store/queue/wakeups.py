@@ -134,12 +134,17 @@ class Wakeups:
             await self._something_to_send.wait()
             self._something_to_send = trio.Event()
             stages, self._to_send = self._to_send, set()
+            began = trio.current_time()
             try:
                 await self._db.run(_notify, [self._signature, *sorted(stages)])
             except DatabaseUnavailable as error:
                 _log.warning("a wake-up was not sent", error=error)  # the others find the work by polling
-            await trio.sleep(HELP_THROTTLE if stages <= self._worked_on else THROTTLE)
+            # From its beginning: one that was under way for so long has gathered what came meanwhile.
+            await trio.sleep_until(began + (HELP_THROTTLE if stages <= self._worked_on else THROTTLE))
 
 
 async def _notify(conn: Conn, words: Iterable[str]) -> None:
-    await conn.execute("SELECT pg_notify(%s, %s)", (CHANNEL, ",".join(words)))
+    # It is a transaction that writes, and its commit would wait for the disk: for a hint, which may be lost.
+    await conn.execute(
+        "SELECT set_config('synchronous_commit', 'off', true), pg_notify(%s, %s)", (CHANNEL, ",".join(words))
+    )

@@ -1,10 +1,10 @@
 """Deliveries as their tenant sees them: which there are, what became of each try, and having one made again."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
 from psycopg.rows import class_row
@@ -109,19 +109,36 @@ _MATCHING = """(%(environment)s::text IS NULL OR v.environment IS NULL OR v.envi
 # Deliveries come in the order of their key, and each has its event looked up: LIMIT 1 keeps the planner from joining
 # all events of a tenant when it is to give one page. For the same reason there is a lower bound only where one was
 # asked for: of a range whose ends it does not know, the planner expects a handful of rows, and sorts thousands.
-_PAGE = f"""
-    SELECT {_COLUMNS}
+_EVENTS_OF_DELIVERIES = """
      CROSS JOIN LATERAL (SELECT e.*
                            FROM webhook_events AS e
                           WHERE e.tenant_id = d.tenant_id AND e.event_id = d.event_id
-                          LIMIT 1) AS v
+                          LIMIT 1) AS v"""
+# Where few events can be meant it is the other way round: these are found by their own indexes, and their deliveries.
+_DELIVERIES_OF_EVENTS = "\n      JOIN webhook_events AS v ON v.tenant_id = d.tenant_id AND v.event_id = d.event_id"
+_WHERE = f"""
      WHERE d.tenant_id = %(tenant)s AND v.tenant_id = %(tenant)s AND d.subject < %(top)s AND {_MATCHING}"""
+_SINCE = " AND d.subject >= %(first)s"
+#: In so many words, so that an index of these states alone is seen to serve.
+_IN_STATE: Mapping[DeliveryState | None, LiteralString] = {
+    None: "",
+    DeliveryState.PENDING: " AND d.stage = 'webhook'",
+    DeliveryState.HELD: " AND d.stage = 'held'",
+    DeliveryState.DELIVERED: " AND d.stage = 'delivered'",
+    DeliveryState.FAILED: " AND d.stage = 'failed'",
+}
+_ABOUT = " AND v.about = %(about)s"
+_OF_RARE_KIND = " AND v.kind = %(kind)s AND v.kind <> 'submission.accepted'"
 _END_OF_PAGE = """
      ORDER BY d.subject DESC
      LIMIT %(limit)s OFFSET %(offset)s
 """
-_FIRST_PAGES = _PAGE + _END_OF_PAGE
-_PAGES_SINCE = f"{_PAGE} AND d.subject >= %(first)s{_END_OF_PAGE}"
+#: Of a kind with fewer events than this all are gathered; of the others the next page is never far.
+_RARE = 2000
+_HOW_RARE = f"""
+    SELECT count(*)
+      FROM (SELECT true FROM webhook_events AS v WHERE v.tenant_id = %(tenant)s{_OF_RARE_KIND} LIMIT {_RARE}) AS few
+"""
 
 
 async def listed(
@@ -137,9 +154,23 @@ async def listed(
     cursor = conn.cursor(row_factory=record_row(DeliveryRecord))
     values = chosen.values(tenant_id)
     top = min(UUID(int=min(values["last"].int + 1, LAST_ID.int)), below or LAST_ID)
-    page = _FIRST_PAGES if chosen.since is None else _PAGES_SINCE
-    await cursor.execute(page, {**values, "top": top, "limit": limit, "offset": offset})
+    found_by, more = _EVENTS_OF_DELIVERIES, _IN_STATE[chosen.state]
+    if chosen.about is not None:
+        found_by, more = _DELIVERIES_OF_EVENTS, more + _ABOUT
+    elif await _is_rare(conn, chosen.kind, values):
+        found_by, more = _DELIVERIES_OF_EVENTS, more + _OF_RARE_KIND
+    if chosen.since is not None:
+        more += _SINCE
+    statement: LiteralString = "SELECT " + _COLUMNS + found_by + _WHERE + more + _END_OF_PAGE
+    await cursor.execute(statement, {**values, "top": top, "limit": limit, "offset": offset})
     return await cursor.fetchall()
+
+
+async def _is_rare(conn: Conn, kind: WebhookEvent | None, values: dict[str, Any]) -> bool:
+    if kind in (None, WebhookEvent.ACCEPTED):
+        return False
+    cursor = await conn.execute(_HOW_RARE, values)
+    return (await cursor.fetchone() or (_RARE,))[0] < _RARE
 
 
 _COUNT = f"""

@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.portal.browser.between import between
 from tests.portal.browser.installation import Installation
+from tests.portal.browser.languages import foreign
 from tests.portal.browser.looking import SCREENS, Looker, shrunk
 
 PICTURES = Path(__file__).resolve().parents[3] / "docs" / "portal"
@@ -111,3 +113,56 @@ def test_the_pictures_that_are_kept_are_small() -> None:
 
     assert {file.name for file in PICTURES.iterdir()} == wanted
     assert sum(file.stat().st_size for file in PICTURES.iterdir()) < LARGEST
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_every_page_is_in_one_language(
+    look: Looker, installation: Installation, owner_state: str, operator_state: str, language: str
+) -> None:
+    windows = {"nobody": look.window(language=language)}
+    for who, state in {"owner": owner_state, "operator": operator_state}.items():
+        windows[who] = look.window(state=state)
+        windows[who].speak(language)
+    wrong: list[object] = []
+    for name, view in VIEWS.items():
+        windows[view.who].open(address(view, installation))
+        wrong += [(name, *found) for found in foreign(windows[view.who], language)]
+    owner = windows["owner"]
+    owner.open(f"/companies/{installation.company}/people/invite")
+    owner.send("/people/invite", email="nobody")
+    owner.page.locator(".problem").wait_for()
+    wrong += [("a form that is refused", *found) for found in foreign(owner, language)]
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_what_comes_between_pages_is_right_too(
+    look: Looker, installation: Installation, owner_state: str, operator_state: str
+) -> None:
+    """Refused forms, what is shown once, and pages of single things: for axe, and without a word of English."""
+    owner, operator = (look.window(state=state, axe=True) for state in (owner_state, operator_state))
+    for window in (owner, operator):
+        window.speak("es")
+    stranger = look.window(axe=True)
+    wrong: list[object] = []
+    for name, window in between(installation, owner, operator, stranger):
+        wrong += [(name, *finding) for finding in window.findings()]
+        wrong += [(name, *found) for found in foreign(window, "es")]
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_filters_are_folded_on_a_phone_and_open_on_a_desk(
+    look: Looker, installation: Installation, owner_state: str
+) -> None:
+    receipts = f"/companies/{installation.company}/{installation.environment}/submissions"
+    desk, phone = look.window(state=owner_state), look.window("phone", state=owner_state)
+    for seen, is_folded in ((desk, False), (phone, True)):
+        seen.open(receipts)
+        assert seen.page.locator("[name=buyer]").is_visible() != is_folded
+        assert seen.page.locator(".fold > summary").is_visible() == is_folded
+        assert seen.page.locator("[name=q]").is_visible()
+
+    phone.page.locator(".fold > summary").tap()
+    phone.page.fill("[name=buyer]", "131880681")
+    phone.page.locator(".fold button").tap()
+    phone.page.wait_for_url("**buyer=131880681**")
+    assert phone.page.locator("[name=buyer]").is_visible(), "what is chosen is seen"

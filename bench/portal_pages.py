@@ -1,0 +1,266 @@
+"""Every page of the portal that a browser asks for, with a way to ask for it with other values each time.
+
+The portal's own table of pages says which there are: one that is neither asked for here nor named in `NOT_ASKED` with a
+reason is a `Missing` (bench.portal refuses to run then, and so does a test).
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import psycopg
+from psycopg.rows import scalar_row
+from werkzeug.routing import Map, Rule
+
+from bench.portal_history import NEWEST
+from fe.portal.page_types import Page
+
+_ISSUED = "/companies/<int:company>/<environment>/submissions"
+_RECEIVED = "/companies/<int:company>/<environment>/received"
+#: Pages that are not measured, and why.
+NOT_ASKED = {
+    "/healthz": "no page: a word for probes",
+    "/readyz": "no page: a word for probes, and a look at the database",
+    "/sign-in/openid": "sends to a provider, whose discovery it waits for",
+    "/sign-in/openid/answer": "waits for the provider",
+    "/again/openid": "sends to a provider",
+    "/invitation/<token>/openid": "sends to a provider",
+    f"{_ISSUED}/export": "a file of up to 10,000 rows, made for a spreadsheet and not for somebody who waits",
+    f"{_RECEIVED}/export": "a file, as that of receipts",
+    "/companies/<int:company>/changes/export": "a file, as that of receipts",
+}
+
+
+class Missing(Exception):
+    """There are pages that nobody measures, or reasons for pages that are not there."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What there is to ask for."""
+
+    ids: list[str]
+    received: list[str]
+    numbers: list[str]
+    dead: list[str]
+    deliveries: list[str]
+    keys: list[str]
+    certificates: list[str]
+    users: list[str]
+    people: list[str]
+    plans: list[str]
+    actions: list[str]
+    many: int
+    #: What stands in the links of an invitation and of a new password.
+    invitation: str
+    reset: str
+    #: Where the style sheet is.
+    style: str
+
+    @classmethod
+    def of(cls, dsn: str, many: int, **more: str) -> "Known":
+        """Look up what there is."""
+        with psycopg.connect(dsn, autocommit=True, row_factory=scalar_row) as conn:
+
+            def found(statement: str) -> list[str]:
+                return [str(one) for one in conn.execute(statement.encode())]
+
+            return cls(
+                ids=found("SELECT submission_id FROM submissions WHERE environment = 'ecf' ORDER BY 1 DESC LIMIT 5000"),
+                received=found("SELECT received_id FROM received WHERE environment = 'ecf' ORDER BY 1 DESC LIMIT 1900"),
+                numbers=found("SELECT e_ncf FROM submissions WHERE environment = 'ecf' ORDER BY md5(e_ncf) LIMIT 5000"),
+                dead=found("SELECT subject FROM dead_letters"),
+                deliveries=found("SELECT subject FROM webhook_deliveries WHERE environment = 'ecf' LIMIT 5000"),
+                keys=found("SELECT api_key_id FROM api_keys"),
+                certificates=found("SELECT certificate_id FROM certificates"),
+                users=found("SELECT user_id FROM users"),
+                people=found("SELECT person_id FROM memberships"),
+                plans=found("SELECT plan_id FROM replay_plans ORDER BY created_at DESC LIMIT 5"),
+                actions=found("SELECT action_id FROM pending_actions"),
+                many=many,
+                **more,
+            )
+
+    @classmethod
+    def nothing(cls) -> "Known":
+        """Stands for it where only the pages matter, not what is on them."""
+        some = ["00000000-0000-7000-8000-000000000000"]
+        return cls(
+            ids=some,
+            received=some,
+            numbers=some,
+            dead=some,
+            deliveries=some,
+            keys=some,
+            certificates=some,
+            users=some,
+            people=some,
+            plans=some,
+            actions=some,
+            many=10,
+            invitation="t",
+            reset="t",
+            style="/static/0/portal.css",
+        )
+
+
+Ways = Mapping[str, Callable[[], str]]
+
+
+def company_pages(company: int, known: Known) -> Ways:
+    """What the owner of a company asks for."""
+    chance = random.Random(7)
+    one = chance.choice
+    at = f"/companies/{company}"
+    issued, received, hooks = f"{at}/ecf/submissions", f"{at}/ecf/received", f"{at}/ecf/webhooks"
+
+    def day(back: int) -> str:
+        return f"{datetime.now(UTC) - timedelta(days=back):%Y-%m-%d}"
+
+    def before() -> str:
+        moment = int((time.time() - 86400 * chance.randrange(300)) * 1000)
+        return f"{moment:012x}"[:8] + f"-{moment & 0xFFFF:04x}-7000-8000-000000000000"
+
+    def buyer() -> str:
+        return f"1{chance.randrange(5000):08}"
+
+    return {
+        "company: overview": lambda: at,
+        "receipts, newest": lambda: issued,
+        "receipts, further down": lambda: f"{issued}?before={before()}",
+        "receipts of testecf": lambda: f"{at}/testecf/submissions",
+        "receipts of certecf (none)": lambda: f"{at}/certecf/submissions",
+        "accepted": lambda: f"{issued}?state=accepted",
+        "conditional": lambda: f"{issued}?state=conditional&before={before()}",
+        "rejected": lambda: f"{issued}?state=rejected&before={before()}",
+        "failed": lambda: f"{issued}?state=error&before={before()}",
+        "on their way": lambda: f"{issued}?state=waiting",
+        "receipts that gave up": lambda: f"{issued}?state=dead",
+        "a type": lambda: f"{issued}?type=34&before={before()}",
+        "a rare type": lambda: f"{issued}?type=46",
+        "a type, rejected": lambda: f"{issued}?type=34&state=rejected&before={before()}",
+        "a period": lambda: f"{issued}?since={day(chance.randrange(100, 300))}&until={day(chance.randrange(99))}",
+        "a period, rejected": lambda: f"{issued}?state=rejected&since={day(200)}&until={day(chance.randrange(199))}",
+        "a buyer": lambda: f"{issued}?buyer={buyer()}",
+        "a buyer, rejected": lambda: f"{issued}?buyer={buyer()}&state=rejected",
+        "a user": lambda: f"{issued}?user=caja{chance.randrange(7)}@example.do",
+        "a user, rejected, a type": lambda: f"{issued}?user=caja3@example.do&state=rejected&type=34",
+        "search: e-NCF": lambda: f"{issued}?q={one(known.numbers)}",
+        "search: trackId": lambda: f"{issued}?q=track-{chance.randrange(known.many)}",
+        "search: clientRequestId": lambda: f"{issued}?q=order-{chance.randrange(NEWEST)}",
+        "search: nothing": lambda: f"{issued}?q=nobody-{chance.randrange(NEWEST)}",
+        "one receipt": lambda: f"{issued}/{one(known.ids)}",
+        "one receipt's XML": lambda: f"{issued}/{one(known.ids)}/signed",
+        "received, newest": lambda: received,
+        "received, further down": lambda: f"{received}?before={before()}",
+        "received of testecf": lambda: f"{at}/testecf/received",
+        "received from an issuer": lambda: f"{received}?issuer=1{chance.randrange(400):08}",
+        "received, a number": lambda: f"{received}?number=E31{chance.randrange(known.many // 10):010}",
+        "received, not decided": lambda: f"{received}?state=pending",
+        "received, approved (none)": lambda: f"{received}?state=approved",
+        "one received document": lambda: f"{received}/{one(known.received)}",
+        "one received document's XML": lambda: f"{received}/{one(known.received)}/document",
+        "new receipt: which": lambda: f"{at}/ecf/new",
+        "new receipt: the form": lambda: f"{at}/ecf/new/{one(('31', '32', '33', '34', '41', '47'))}",
+        "new receipt: a copy": lambda: f"{at}/ecf/new/copy?from={one(known.ids)}",
+        "sequences": lambda: f"{at}/ecf/sequences",
+        "one sequence": lambda: f"{at}/ecf/sequences/{one(('E31', 'E32', 'E34'))}",
+        "one sequence, further down": lambda: f"{at}/ecf/sequences/E32?upto={chance.randrange(known.many // 2) + 1}",
+        "usage, 30 days": lambda: f"{at}/ecf/usage",
+        "usage, 180 days": lambda: f"{at}/ecf/usage?from={day(180)}&to={day(1)}",
+        "usage as CSV": lambda: f"{at}/ecf/usage.csv?from={day(180)}&to={day(1)}",
+        "billing": lambda: f"{at}/billing",
+        "webhooks": lambda: hooks,
+        "webhook's secret": lambda: f"{hooks}/secret",
+        "deliveries": lambda: f"{hooks}/deliveries",
+        "deliveries, further down": lambda: f"{hooks}/deliveries?before={one(known.deliveries)}",
+        "deliveries, failed": lambda: f"{hooks}/deliveries?state=failed",
+        "deliveries, of a kind": lambda: f"{hooks}/deliveries?event=submission.accepted",
+        "deliveries, of a kind (none)": lambda: f"{hooks}/deliveries?event=certificate.expiring",
+        "deliveries, about one": lambda: f"{hooks}/deliveries?about={one(known.deliveries)}",
+        "deliveries, a period": lambda: f"{hooks}/deliveries?from={day(20)}&to={day(chance.randrange(19))}",
+        "one delivery": lambda: f"{hooks}/deliveries/{one(known.deliveries)}",
+        "company data": lambda: f"{at}/settings",
+        "users": lambda: f"{at}/users",
+        "one user": lambda: f"{at}/users/{one(known.users)}",
+        "new user": lambda: f"{at}/users/new",
+        "certificates": lambda: f"{at}/certificates",
+        "one certificate": lambda: f"{at}/certificates/{one(known.certificates)}",
+        "new certificate": lambda: f"{at}/certificates/new",
+        "keys": lambda: f"{at}/keys",
+        "one key": lambda: f"{at}/keys/{one(known.keys)}",
+        "new key": lambda: f"{at}/keys/new",
+        "people": lambda: f"{at}/people",
+        "one member": lambda: f"{at}/people/{one(known.people)}",
+        "invite": lambda: f"{at}/people/invite",
+        "changes": lambda: f"{at}/changes",
+        "changes of a kind": lambda: f"{at}/changes?kind=webhook+set",
+        "account": lambda: "/account",
+        "password": lambda: "/account/password",
+        "second factor": lambda: "/account/second-factor",
+        "again": lambda: "/again",
+    }
+
+
+def operators_pages(company: int, known: Known) -> Ways:
+    """What an operator asks for."""
+    chance = random.Random(8)
+    at = "/operators"
+    return {
+        "home": lambda: "/",
+        "installation": lambda: at,
+        "dead letters": lambda: f"{at}/dead-letters",
+        "dead letters, by error": lambda: f"{at}/dead-letters?error=503&stage=send",
+        "dead letters, by e-NCF": lambda: f"{at}/dead-letters?e_ncf={chance.choice(known.numbers)}",
+        "one dead letter": lambda: f"{at}/dead-letters/{chance.choice(known.dead)}",
+        "unknown outcomes": lambda: f"{at}/in-doubt",
+        "pauses": lambda: f"{at}/pauses",
+        "lockouts": lambda: f"{at}/lockouts",
+        "replays": lambda: f"{at}/replays",
+        "one replay": lambda: f"{at}/replays/{chance.choice(known.plans)}",
+        "approvals": lambda: f"{at}/approvals",
+        "one approval": lambda: f"{at}/approvals/{chance.choice(known.actions)}",
+        "acts": lambda: f"{at}/actions",
+        "tenants": lambda: f"{at}/companies",
+        "tenants, a search": lambda: f"{at}/companies?q={chance.randrange(100)}",
+        "one tenant": lambda: f"{at}/companies/{company}",
+        "new tenant": lambda: f"{at}/companies/new",
+    }
+
+
+def strangers_pages(known: Known) -> Ways:
+    """What somebody asks for who has not logged in."""
+    return {
+        "sign in": lambda: "/sign-in",
+        "invitation": lambda: f"/invitation/{known.invitation}",
+        "new password": lambda: f"/reset/{known.reset}",
+        "style sheet": lambda: known.style,
+    }
+
+
+def halfway_pages() -> Ways:
+    """What an operator asks for who has shown a password, and no code yet."""
+    return {"code": lambda: "/sign-in/code"}
+
+
+def every_way(company: int, known: Known) -> Ways:
+    """All of it."""
+    return {
+        **company_pages(company, known),
+        **operators_pages(company, known),
+        **strangers_pages(known),
+        **halfway_pages(),
+    }
+
+
+def require_all(pages: Iterable[Page], ways: Ways) -> None:
+    """See that each page is asked for, or is not for a reason. Raises Missing."""
+    there = [page.path for page in pages if page.method == "GET"]
+    addresses = Map([Rule(path, endpoint=path) for path in there]).bind("bench")
+    asked = {str(addresses.match(way().partition("?")[0])[0]) for way in ways.values()}
+    if missing := sorted(set(there) - asked - set(NOT_ASKED)):
+        raise Missing(f"nobody measures {', '.join(missing)}")
+    if idle := sorted(set(NOT_ASKED) - set(there) | (set(NOT_ASKED) & asked)):
+        raise Missing(f"reasons for what is not there, or is measured: {', '.join(idle)}")

@@ -304,7 +304,7 @@ BEGIN
     END IF;
     FOREACH one IN ARRAY p_tables LOOP
         FOR held IN EXECUTE format(
-            'SELECT tenant_id, subject, epoch, deaths, stage::text AS stage FROM %I WHERE holder = ANY ($1) AND run_at > $2',
+            'SELECT tenant_id, subject, epoch, deaths, stage FROM %I WHERE holder = ANY ($1) AND run_at > $2',
             one) USING silent, now()
         LOOP
             due := now() + CASE WHEN held.deaths = 0 THEN interval '0'
@@ -313,7 +313,7 @@ BEGIN
             EXECUTE format(
                 'UPDATE %I SET run_at = $1 WHERE tenant_id = $2 AND subject = $3 AND epoch = $4 AND holder = ANY ($5)',
                 one) USING due, held.tenant_id, held.subject, held.epoch, silent;
-            RETURN NEXT held.stage;
+            RETURN NEXT held.stage::text;
         END LOOP;
     END LOOP;
 END

@@ -242,6 +242,8 @@ TRUSTED = {
     "PERSON_COLUMNS": "sessions: a constant of the module of people",
     "page.encode()": "received: constants of the module, and chosen.where()",
     "statement.encode()": "migrate: the files that we ship",
+    "adapted(definition).encode()": "citus: a function that our own files made, as the database tells it",
+    "setting": "tenant_scope: a role and a tenant, quoted by psycopg",
     "sql.SQL('LISTEN {}').format(sql.Identifier(channel))": "db.listen: quoted by psycopg",
 }
 
@@ -278,6 +280,8 @@ def test_every_connection_is_in_autocommit_so_that_a_transaction_is_one() -> Non
 def test_nothing_keeps_a_setting_of_a_session_beyond_its_transaction() -> None:
     """A connection goes back to the pool: what one user set for the session, the next one would have."""
     for statement in [*in_python(), *in_functions()]:
+        if statement.where == "store/postgres/migrate.py":
+            continue  # the session that migrates is nobody else's, and ends with it
         assert not re.search(r"set_config\([^)]*,\s*false\s*\)", statement.text), str(statement)
     for path in SOURCES:
         assert not re.search(r'execute\(\s*"SET (?!LOCAL|TRANSACTION)', path.read_text(encoding="utf-8")), path.name

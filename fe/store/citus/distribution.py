@@ -44,10 +44,11 @@ _TO_BE_ADAPTED = """
 #: Where a statement of the files begins: with these words, at the beginning of a line.
 _NEXT = re.compile(r"^(?=CREATE OR REPLACE FUNCTION |GRANT )", re.MULTILINE)
 #: How a function names its tenant to row-level security on plain Postgres.
-_NAMED_BY = "PERFORM set_config('fe.tenant'"
 _NAMED = re.compile(r"PERFORM set_config\('fe\.tenant', (.+?), true\);")
 #: How it adds a submission, and what it then does first.
-_ADDED_BY = "INSERT INTO submissions ("
+_ADDED = re.compile(r"(?=INSERT INTO submissions \()")
+#: The functions of which one or the other is true.
+_ADAPTABLE = ["%PERFORM set_config('fe.tenant'%", "%INSERT INTO submissions (%"]
 _REFUSAL = """IF EXISTS (SELECT 1 FROM disabled_tenants AS d WHERE d.tenant_id = p_tenant) THEN
         RAISE EXCEPTION 'the tenant is disabled' USING ERRCODE = 'FE004';
     END IF;
@@ -99,8 +100,7 @@ def distribute(conn: psycopg.Connection) -> list[str]:
         for path in _VARIANTS:
             for statement in _NEXT.split(path.read_text(encoding="utf-8"))[1:]:
                 conn.execute(statement.encode())
-        patterns = [f"%{_NAMED_BY}%", f"%{_ADDED_BY}%"]
-        for _, definition in conn.execute(_TO_BE_ADAPTED, (patterns,)).fetchall():
+        for _, definition in conn.execute(_TO_BE_ADAPTED, (_ADAPTABLE,)).fetchall():
             conn.execute(adapted(definition).encode())
     for table in todo:
         # The coordinator's own copy, which nothing reads any more.
@@ -115,7 +115,7 @@ def adapted(definition: str) -> str:
     submission it looks for itself whether its tenant is disabled.
     """
     changed = _NAMED.sub(r"PERFORM name_tenant(\1);", definition)
-    return changed if _REFUSAL in changed else changed.replace(_ADDED_BY, _REFUSAL + _ADDED_BY)
+    return changed if _REFUSAL in changed else _ADDED.sub(lambda _: _REFUSAL, changed)
 
 
 def _count(conn: psycopg.Connection, query: str, *values: str) -> int:

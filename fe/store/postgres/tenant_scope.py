@@ -46,6 +46,10 @@ class _ScopedCursor(psycopg.AsyncCursor[Any]):
             await super().execute(query, params, **how)
         return self
 
+    async def _run(self, query: Any, params: Any, **how: Any) -> None:
+        """Run a statement without naming anybody."""
+        await super().execute(query, params, **how)
+
 
 class _TransactionScopedCursor(_ScopedCursor):
     """The same where only SET LOCAL in an open transaction is known to every node."""
@@ -62,7 +66,7 @@ class _TransactionScopedCursor(_ScopedCursor):
                 for name, value in zip(("role", "fe.tenant"), self._named, strict=True):
                     setting = sql.SQL("SET LOCAL {} = {}").format(sql.SQL(name), sql.Literal(value))
                     await plain.execute(setting, prepare=False)
-                await psycopg.AsyncCursor.execute(self, query, params, **how)
+                await self._run(query, params, **how)
                 if alone:
                     await psycopg.AsyncCursor(conn).execute("COMMIT")
         except psycopg.Error:

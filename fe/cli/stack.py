@@ -50,6 +50,9 @@ class Stack:
 #: Where ports are looked for: below those that the kernel gives to whoever connects somewhere.
 _PORTS = range(29_000, 32_700)
 
+#: How often the service is started on other ports, where somebody took one of them before it did.
+_TRIES = 5
+
 #: Told what is going on: the text of a step, as a context manager around it.
 Step = Callable[[str], Any]
 
@@ -96,19 +99,10 @@ async def open_stack(
         with step("Starting the simulated tax authority"):
             authority = await parts.start_and_hear("authority", _simulator_command(folder, world, simulator))
         with step("Starting the service"):
-            # One after the other for the processes' metrics, and the one before them for the front.
-            first = _free_ports(processes + 3)
-            http, metrics, reception = port or first, first + 1, first + 1 + processes
-            people = reception + 1
             if reception_roots is not None:
                 roots = folder / "roots.pem"
                 await trio.Path(roots).write_bytes(reception_roots)
-                parts.environment |= {
-                    "FE_RECEPTION_BIND": f"127.0.0.1:{reception}",
-                    "FE_RECEPTION_ROOTS": str(roots),
-                }
-            if portal:
-                parts.environment |= {"FE_PORTAL_BIND": f"127.0.0.1:{people}", "FE_PORTAL_OPERATORS": "1"}
+                parts.environment["FE_RECEPTION_ROOTS"] = str(roots)
             parts.environment |= {
                 "FE_DEVELOPMENT": "1",
                 "FE_DUMPABLE": "1",  # whoever runs this is trying things, and may look into it
@@ -118,26 +112,22 @@ async def open_stack(
                 "FE_API_KEY_PEPPER": secrets.token_hex(32),
                 "FE_KEK": f"stack:{secrets.token_hex(32)}",
                 "FE_WEBHOOK_KEYS": f"stack:{secrets.token_hex(32)}",
-                "FE_HTTP_BIND": f"127.0.0.1:{http}",
-                "FE_METRICS_BIND": f"127.0.0.1:{metrics}",
                 "FE_AUTHORITY_ECF_URL": authority["ecf"],
                 "FE_AUTHORITY_FC_URL": authority["fc"],
                 "FE_AUTHORITY_STATUS_URL": authority["status"],
                 "FE_GRACE_SECONDS": "5",
-                **(settings or {}),
             }
-            await parts.start("service", ["run", "--processes", str(processes)])
-            await parts.until_ready("service", f"http://127.0.0.1:{http}/readyz")
             if portal:
-                await parts.until_ready("service", f"http://127.0.0.1:{people}/readyz")
+                parts.environment["FE_PORTAL_OPERATORS"] = "1"
+            ports = await _start_service(parts, port, processes, reception_roots is not None, portal, settings or {})
         ours = {name: value for name, value in parts.environment.items() if name.startswith("FE_")}
         yield Stack(
             folder=folder,
             dsn=dsn,
-            base_url=f"http://127.0.0.1:{http}/api/v1/fe",
-            metrics_url=f"http://127.0.0.1:{metrics}/metrics",
-            reception_url=None if reception_roots is None else f"http://127.0.0.1:{reception}",
-            portal_url=f"http://127.0.0.1:{people}" if portal else None,
+            base_url=f"http://127.0.0.1:{ports.http}/api/v1/fe",
+            metrics_url=f"http://127.0.0.1:{ports.metrics}/metrics",
+            reception_url=None if reception_roots is None else f"http://127.0.0.1:{ports.reception}",
+            portal_url=f"http://127.0.0.1:{ports.people}" if portal else None,
             authority=authority,
             environment=ours,
             environment_file=_write_environment(folder / "env", ours),
@@ -159,6 +149,43 @@ def _write_environment(file: Path, environment: Mapping[str, str]) -> Path:
     file.touch(mode=0o600)
     file.write_text("".join(lines), encoding="utf-8")
     return file
+
+
+@dataclass(frozen=True, slots=True)
+class _Ports:
+    http: int
+    #: The first process's; those of the others come after it.
+    metrics: int
+    reception: int
+    people: int
+
+
+async def _start_service(
+    parts: "_Parts", port: int, processes: int, reception: bool, portal: bool, settings: Mapping[str, str]
+) -> _Ports:
+    """Start the service on free ports, and on others where somebody takes one before it does."""
+    for tries_left in reversed(range(_TRIES)):
+        first = _free_ports(processes + 3)
+        ports = _Ports(port or first, first + 1, first + 1 + processes, first + 2 + processes)
+        parts.environment |= {
+            "FE_HTTP_BIND": f"127.0.0.1:{ports.http}",
+            "FE_METRICS_BIND": f"127.0.0.1:{ports.metrics}",
+            **({"FE_RECEPTION_BIND": f"127.0.0.1:{ports.reception}"} if reception else {}),
+            **({"FE_PORTAL_BIND": f"127.0.0.1:{ports.people}"} if portal else {}),
+            **settings,
+        }
+        await parts.start("service", ["run", "--processes", str(processes)])
+        try:
+            await parts.until_ready("service", f"http://127.0.0.1:{ports.http}/readyz")
+            if portal:
+                await parts.until_ready("service", f"http://127.0.0.1:{ports.people}/readyz")
+        except Failure as failure:
+            is_ours = port and "FE_HTTP_BIND" in str(failure)
+            if is_ours or not tries_left or "Address already in use" not in str(failure):
+                raise
+        else:
+            break
+    return ports
 
 
 def _free_ports(count: int) -> int:

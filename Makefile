@@ -16,6 +16,9 @@ BIN := .venv/bin
 CITUS_PGBIN ?=
 # Each starts a cluster of its own: three servers.
 CITUS_WORKERS ?= 2
+CITUS_TESTS := tests/store tests/issuing tests/actors tests/http/contract tests/cli tests/system tests/faults/test_on_citus.py \
+	tests/ops/test_citus_runbook.py
+ENGINE ?= postgres
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -36,17 +39,23 @@ debian: setup ## Run what hangs on the server's version on Debian's Postgres too
 		echo "SKIPPED: no Postgres of Debian's packages here (apt-get install postgresql); only the embedded one was tried." >&2; \
 	fi
 
-citus: setup ## Run what needs a database on Citus; CITUS_PGBIN: the programs of a Postgres that has it installed
+citus: setup ## Run what needs a database on Citus; CITUS_PGBIN: programs of a Postgres that has it, or FE_TEST_CITUS_URL
 	@if [ -x "$(CITUS_PGBIN)/initdb" ]; then \
-		FE_TEST_CITUS="$(CITUS_PGBIN)" $(BIN)/pytest -n $(CITUS_WORKERS) --dist loadfile --no-loadscope-reorder \
-			tests/store tests/issuing tests/actors tests/http/contract tests/cli tests/system $(ARGS); \
+		FE_TEST_CITUS="$(CITUS_PGBIN)" $(BIN)/pytest -rx -n $(CITUS_WORKERS) --dist loadfile --no-loadscope-reorder $(CITUS_TESTS) $(ARGS); \
+	elif [ -n "$$FE_TEST_CITUS_URL" ]; then \
+		$(BIN)/pytest -rx $(CITUS_TESTS) $(ARGS); \
 	else \
 		echo "SKIPPED: CITUS_PGBIN names no folder with the programs of a Postgres that has Citus installed." >&2; \
 	fi
 
-faults: setup ## Run the fault suite; FAULTS_SEED, FAULTS_SECONDS and FAULTS_CALLS choose which and how long
-	@$(BIN)/python -m tests.faults $(ARGS)
-	@$(BIN)/python -m tests.http.storm
+faults: setup ## Run the fault suite; FAULTS_SEED, FAULTS_SECONDS and FAULTS_CALLS choose which and how long; ENGINE=citus
+	@if [ "$(ENGINE)" != citus ]; then \
+		$(BIN)/python -m tests.faults $(ARGS) && $(BIN)/python -m tests.http.storm; \
+	elif [ -x "$(CITUS_PGBIN)/initdb" ]; then \
+		FE_TEST_CITUS="$(CITUS_PGBIN)" $(BIN)/python -m tests.faults --no-mutants $(ARGS); \
+	else \
+		echo "SKIPPED: CITUS_PGBIN names no folder with the programs of a Postgres that has Citus installed." >&2; \
+	fi
 
 check: setup ## Formatting, lint, types, who imports whom, SQL
 	$(BIN)/ruff format --check

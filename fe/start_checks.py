@@ -54,7 +54,7 @@ def require_startable(settings: Settings) -> None:
     real = [name for name, url in settings.authority_urls().items() if is_real_authority(host_of(url) or "")]
     if real and settings.database_engine == "citus":
         raise ConfigError(
-            f"FE_DATABASE_ENGINE=citus may keep half of a change when its coordinator dies (docs/citus.md), and"
+            f"FE_DATABASE_ENGINE=citus is not proved by faults for long enough (docs/citus.md), and"
             f" {real[0]} is the real authority: name a simulated one"
         )
     if not settings.development:

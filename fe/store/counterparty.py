@@ -276,17 +276,20 @@ class HandingRecord:
 
 
 _LISTED = """
-    SELECT t.name AS tenant, d.tenant_id, d.submission_id, d.kind, d.environment, d.counterparty_rnc, s.e_ncf, d.state,
-           d.reason, d.url, d.since, d.changed_at,
-           (SELECT count(*)::int
-              FROM counterparty_sends AS x
-             WHERE x.tenant_id = d.tenant_id AND x.submission_id = d.submission_id AND x.outcome <> 'not_sent') AS sends
-      FROM counterparty_deliveries AS d
-      JOIN tenants AS t ON t.tenant_id = d.tenant_id
+    SELECT d.tenant, d.tenant_id, d.submission_id, d.kind, d.environment, d.counterparty_rnc, s.e_ncf, d.state,
+           d.reason, d.url, d.since, d.changed_at, d.sends
+      FROM (SELECT t.name AS tenant, d.tenant_id, d.submission_id, d.kind, d.environment, d.counterparty_rnc, d.state,
+                   d.reason, d.url, d.since, d.changed_at,
+                   (SELECT count(*)::int
+                      FROM counterparty_sends AS x
+                     WHERE x.tenant_id = d.tenant_id AND x.submission_id = d.submission_id
+                       AND x.outcome <> 'not_sent') AS sends
+              FROM counterparty_deliveries AS d
+              JOIN tenants AS t ON t.tenant_id = d.tenant_id
+             WHERE d.state = ANY (%(states)s)
+               AND (%(tenant)s::bigint IS NULL OR d.tenant_id = %(tenant)s)
+               AND (%(submission)s::uuid IS NULL OR d.submission_id = %(submission)s)) AS d
       JOIN submissions AS s ON s.tenant_id = d.tenant_id AND s.submission_id = d.submission_id
-     WHERE d.state = ANY (%(states)s)
-       AND (%(tenant)s::bigint IS NULL OR d.tenant_id = %(tenant)s)
-       AND (%(submission)s::uuid IS NULL OR d.submission_id = %(submission)s)
      ORDER BY d.changed_at, d.tenant_id, d.submission_id
      LIMIT %(limit)s
 """

@@ -11,7 +11,7 @@ from fe.store.queue.outbox import Work
 # Each row's tenant is named to row-level security by what becomes its tenant_id, as in accept_submissions.
 _KEEP = """
     INSERT INTO simulations (tenant_id, submission_id, environment, outcome, code, seconds)
-    SELECT set_config('fe.tenant', x.tenant::text, true)::bigint, x.submission, x.environment, x.outcome, x.code,
+    SELECT name_tenant(x.tenant), x.submission, x.environment, x.outcome, x.code,
            x.seconds
       FROM unnest(%(tenants)b::bigint[], %(submissions)b::uuid[], %(environments)b::text[], %(outcomes)b::text[],
                   %(codes)b::int[], %(seconds)b::int[])

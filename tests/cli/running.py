@@ -30,7 +30,7 @@ def environment(**settings: str) -> dict[str, str]:
         hosts = {f"authority_{host}_url": simulated for host in ("ecf", "fc", "status")}
         settings = {"development": "1", **hosts, **settings}
     plain = {name: value for name, value in os.environ.items() if not name.startswith("FE_")}
-    engine = {"FE_DATABASE_ENGINE": "citus"} if citus.programs() else {}
+    engine = {"FE_DATABASE_ENGINE": "citus"} if citus.wanted() else {}
     told = SECRETS | engine | {f"FE_{name.upper()}": value for name, value in settings.items()}
     return plain | {name: value for name, value in told.items() if value}
 

@@ -272,6 +272,8 @@ def drained(history: History) -> Found:
     for due in history.database.outbox:
         held = f", held by {due.holder}" if due.holder else ""
         yield str(due.subject), f"still waits for {due.stage}, attempt {due.attempt}{held}: {due.last_error}"
+    for prepared in history.database.in_doubt:
+        yield prepared, "prepared on that server, and never ended"
 
 
 def revocation_works(history: History) -> Found:
@@ -330,6 +332,13 @@ def service_returns(history: History) -> Found:
             yield blip.front, f"it does not serve although the database is back: {blip.refused} calls refused"
         elif blip.served - blip.back > RETURNS_WITHIN:
             yield blip.front, f"it served {blip.served - blip.back:.1f} s after the database was back"
+
+
+def refused_as_such(history: History) -> Found:
+    """I12: what cannot be served is answered 503, which says that it may be tried again, and nothing else of ours."""
+    for call in history.calls:
+        if call.http is not None and call.http >= 500 and call.http != 503:
+            yield f"{call.op} at {call.started:.1f} s", f"answered {call.http}"
 
 
 def verdicts_agree(history: History) -> Found:
@@ -399,5 +408,6 @@ CHECKS: dict[str, Callable[[History], Found]] = {
     "I9": revocation_works,
     "I10": said_once,
     "I11": service_returns,
+    "I12": refused_as_such,
     "V": verdicts_agree,
 }

@@ -280,6 +280,8 @@ class Snapshot:
     months: Sequence[BilledMonth] = ()
     #: The tenants that are billed, all the time.
     billed: Sequence[TenantId] = ()
+    #: Transactions of several nodes that were prepared and never ended: which server, and its name for them.
+    in_doubt: Sequence[str] = ()
 
 
 _SUBMISSIONS = """

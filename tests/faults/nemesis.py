@@ -3,7 +3,7 @@
 import random
 import re
 import signal
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,6 +13,7 @@ import httpx
 import trio
 
 from fe.failpoints import POINTS
+from tests.faults.nodes import Nodes
 from tests.faults.parts import Part, Tell
 from tests.faults.postgres import Postgres
 from tests.faults.proxy import Cut, FaultProxy, When
@@ -92,6 +93,17 @@ DECK: Mapping[str, int] = {
     "authority is told": 6,
 }
 
+#: The same on a cluster: what is struck of Postgres is the coordinator then, and there are workers.
+CITUS_DECK: Mapping[str, int] = {
+    **DECK,
+    "worker crashes": 3,
+    "worker stops at once": 1,
+    "worker is away": 2,
+    "worker loses a session": 2,
+    "shard moves": 3,
+    "tenant is isolated": 1,
+}
+
 
 @dataclass(frozen=True)
 class Strike:
@@ -165,7 +177,8 @@ class Nemesis:
 
     def __init__(self, rig: Rig, seed: int, *, points: bool = True) -> None:
         self._rig = rig
-        self._postgres_lock = trio.Lock()
+        self._server_locks: defaultdict[str, trio.Lock] = defaultdict(trio.Lock)
+        self._moving = trio.Lock()
         self._napping = trio.Lock()
         self._arming = points
         self._lasting: Sequence[Mapping[str, object]] = ()
@@ -206,7 +219,15 @@ class Nemesis:
             await self._strike_part(verb, role, part, chance)
         elif strike.kind.startswith("postgres"):
             self._note("postgres", strike.kind)
-            await self._strike_postgres(strike.kind, strike.turn, chance)
+            await self._strike_server(self._rig.postgres, strike.kind, strike.turn, chance)
+        elif strike.kind.startswith("worker"):
+            assert isinstance(self._rig.postgres, Nodes)
+            workers = self._rig.postgres.workers
+            worker = workers[strike.turn % len(workers)]
+            self._note(worker.name, strike.kind)
+            await self._strike_server(worker, strike.kind, strike.turn, chance)
+        elif strike.kind in ("shard moves", "tenant is isolated"):
+            await self._move(strike)
         elif strike.kind == "slow network":
             names = sorted(self._rig.proxies)
             name = names[strike.turn % len(names)]
@@ -249,18 +270,30 @@ class Nemesis:
                 assert proxy is not None
                 await proxy.black_hole(chance.choice([0.5, 2.0, 6.0]), then_cut=chance.random() < 0.5)
 
-    async def _strike_postgres(self, kind: str, turn: int, chance: random.Random) -> None:
-        postgres = self._rig.postgres
-        async with self._postgres_lock:
-            if kind == "postgres loses a session":
-                await postgres.kill_a_backend(turn)
+    async def _strike_server(self, server: Postgres, kind: str, turn: int, chance: random.Random) -> None:
+        async with self._server_locks[server.name]:
+            if kind.endswith("loses a session"):
+                await server.kill_a_backend(turn)
                 return
             # Never left without a server, whatever becomes of us meanwhile.
             with trio.CancelScope(shield=True):
-                await postgres.end(signal.SIGKILL if kind == "postgres crashes" else signal.SIGQUIT)
-                if kind == "postgres is away":
+                await server.end(signal.SIGKILL if kind.endswith("crashes") else signal.SIGQUIT)
+                if kind.endswith("is away"):
                     await trio.sleep(chance.uniform(1.3, 5.0))
-                await postgres.start()
+                await server.start()
+
+    async def _move(self, strike: Strike) -> None:
+        """Move what lies on a worker to another, under load: one at a time, as the engine has it."""
+        if self._moving.locked():
+            return
+        nodes = self._rig.postgres
+        assert isinstance(nodes, Nodes)
+        async with self._moving:
+            self._note("coordinator", strike.kind)
+            move = nodes.move_a_shard if strike.kind == "shard moves" else nodes.isolate_a_tenant
+            told = await move(strike.turn)
+            self._rig.tell("coordinator", told)
+            self._rig.done[told.partition(":")[0] if told.startswith("no ") else f"{strike.kind}: done"] += 1
 
     async def _strike_authority(self, kind: str, chance: random.Random) -> None:
         if kind == "authority is away":

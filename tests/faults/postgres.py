@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import psycopg
 import trio
 from psycopg.conninfo import make_conninfo
 
+from fe.store.postgres.migrate import migrate
 from tests.faults.watchman import Watchman
 from tests.ports import free_port
 
@@ -31,14 +33,25 @@ _SETTINGS = {
 
 
 class Postgres:
-    """One server: a child process of ours, with its data in `folder`."""
+    """One server: a child process of ours, with its data in `folder`, the embedded one unless told other programs."""
 
-    def __init__(self, folder: Path, watchman: Watchman) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        watchman: Watchman,
+        *,
+        name: str = "postgres",
+        programs: Path | None = None,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
         self._folder = folder
         self._watchman = watchman
-        self._bin, self._user = _binaries()
-        self._data = folder / "postgres"
-        self._log = folder / "postgres.log"
+        embedded, self._user = _binaries()
+        self._bin = programs or embedded
+        self._settings = {**_SETTINGS, **(settings or {})}
+        self._data = folder / name
+        self._log = folder / f"{name}.log"
+        self.name = name
         self.port = free_port()
         self.process: trio.Process | None = None
 
@@ -69,10 +82,19 @@ class Postgres:
         )
         await self.start()
 
+    async def make_database(self, name: str) -> None:
+        """Make a database, and migrate it."""
+        await trio.to_thread.run_sync(self._make_database, name)
+
+    def _make_database(self, name: str) -> None:
+        with psycopg.connect(self.dsn(), autocommit=True) as conn:
+            conn.execute(f"CREATE DATABASE {name}".encode())
+        migrate(self.dsn(name))
+
     async def start(self) -> None:
         """Start the server and wait until it answers; again, as long as remains of the last one are in the way."""
         command = [str(self._bin / "postgres"), "-D", str(self._data), "-p", str(self.port)]
-        for name, value in _SETTINGS.items():
+        for name, value in self._settings.items():
             command += ["-c", f"{name}={value}"]
         with trio.fail_after(_PATIENCE):
             while True:
@@ -110,6 +132,14 @@ class Postgres:
         await self.process.wait()
         self._watchman.forget(self.process.pid)
         self.process = None
+
+    async def close(self) -> None:
+        """End it in order, for good."""
+        await self.end(signal.SIGINT)
+
+    async def in_doubt(self) -> list[str]:
+        """What is prepared and not ended: one server has no need to prepare anything."""
+        return []
 
     async def kill_a_backend(self, turn: int) -> bool:
         """Kill -9 one of the service's sessions, which makes the server drop all of them; False when there is none."""
@@ -150,7 +180,12 @@ def _select_one(dsn: str) -> None:
         conn.execute("SELECT 1")
 
 
-_OF_THE_SERVICE = "SELECT pid FROM pg_stat_activity WHERE application_name = 'fe' ORDER BY backend_start"
+#: Those that it has with us, and on a worker of a cluster those that the coordinator has on our behalf.
+_OF_THE_SERVICE = """
+    SELECT pid FROM pg_stat_activity
+     WHERE application_name = 'fe' OR application_name LIKE 'citus_internal%'
+     ORDER BY backend_start
+"""
 
 
 def _sessions(dsn: str) -> list[int]:

@@ -1,7 +1,6 @@
 """The scene of a run: Postgres behind proxies, the simulated authority, the service's processes, and the tenants."""
 
 import json
-import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -13,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import psycopg
 import trio
 
 from fe.accounts.provision import add_certificate, create_key, create_tenant, put_sequence
@@ -23,14 +21,15 @@ from fe.ecf.selfmade import to_p12
 from fe.metering import aggregator
 from fe.store import billing
 from fe.store.postgres.db import Database, open_database
-from fe.store.postgres.migrate import migrate
 from fe.vault import Vault
+from tests import citus
 from tests.cli.running import SECRETS, environment
 from tests.factories.companies import credential_of_today
 from tests.faults.clients import Account, Key
 from tests.faults.documents import DRAWN_UNTIL, EXPIRES, GRANTED_UNTIL, PREFIXES, SHORT_PREFIX, SHORT_UNTIL
 from tests.faults.hooks import KEYS, Listener, open_reception, provision, write_roots
 from tests.faults.nemesis import Mood, Rig
+from tests.faults.nodes import Nodes
 from tests.faults.parts import Part, Tell
 from tests.faults.postgres import Postgres
 from tests.faults.proxy import FaultProxy
@@ -102,11 +101,12 @@ async def set_scene(
     DSN of the migrated database before anything else.
     """
     watchman = Watchman()
-    postgres = Postgres(folder, watchman)
+    binaries = citus.programs()
+    postgres = Postgres(folder, watchman) if binaries is None else Nodes(folder, watchman, binaries)
     try:
         await postgres.make()
+        await postgres.make_database("fe")
         dsn = postgres.dsn("fe")
-        await trio.to_thread.run_sync(_create_database, postgres.dsn(), dsn)
         await trio.to_thread.run_sync(prepare, dsn)
         hooks = await trio.open_tcp_listeners(0, host="127.0.0.1")
         listener = Listener(hooks[0].socket.getsockname()[1], seed)
@@ -158,18 +158,12 @@ async def set_scene(
             nursery.cancel_scope.cancel()
     finally:
         with trio.CancelScope(shield=True):
-            await postgres.end(signal.SIGINT)
+            await postgres.close()
         watchman.close()
 
 
 def _import_path() -> dict[str, str]:
     return {"PYTHONPATH": str(ROOT)}
-
-
-def _create_database(server: str, dsn: str) -> None:
-    with psycopg.connect(server, autocommit=True) as conn:
-        conn.execute("CREATE DATABASE fe")
-    migrate(dsn)
 
 
 async def _provision(db: Database) -> tuple[list[Account], dict[int, Mapping[str, str]]]:

@@ -341,7 +341,7 @@ async def test_a_backend_killed_while_it_works_reads_as_unavailable_and_is_repla
     async def work(conn: Conn) -> None:
         await conn.execute("INSERT INTO scratch VALUES (1)")
         with plain(dsn) as other:
-            other.execute("SELECT pg_terminate_backend(%s)", (conn.info.backend_pid,))
+            other.execute("SELECT pg_terminate_backend(%s::int)", (conn.info.backend_pid,))
         await conn.execute("INSERT INTO scratch VALUES (2)")
 
     with pytest.raises(DatabaseUnavailable):
@@ -488,7 +488,7 @@ async def test_notifications_are_heard_and_heard_again_after_the_listener_was_ki
         await heard_within(words, "one", lambda: say("one"))
         assert woken.is_set()
         with plain(dsn) as conn:
-            conn.execute("SELECT pg_terminate_backend(%s)", (first,))
+            conn.execute("SELECT pg_terminate_backend(%s::int)", (first,))
         await heard_within(words, "two", lambda: say("two"))
         assert await listener_pid(dsn) != first
         nursery.cancel_scope.cancel()

@@ -201,6 +201,7 @@ CALLERS = {
     **dict.fromkeys(("accept_submission", "refuse_to_draw", "count_requests", "note_key_use"), ASKED),
     **dict.fromkeys(("attempts_after", "count_attempt", "login_attempt", "probe_writing"), ASKED),
     **dict.fromkeys(("accept_submissions", "draw_number", "number_is_free"), ASKED),
+    **dict.fromkeys(("name_tenant", "name_submitter"), ASKED),
     **dict.fromkeys(("sequence_last_day", "sequence_is_over", "next_number_in"), (FRONT, OPERATOR, PORTAL)),
     **dict.fromkeys(("change_sequence", "first_number_since"), (FRONT, OPERATOR, PORTAL)),
     **dict.fromkeys(("hold_number", "hold_number_batch", "holders_of_batch"), (WORKER,)),

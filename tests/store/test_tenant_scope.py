@@ -1,6 +1,7 @@
 """The tenant scope: what a query that forgot its WHERE sees, and what the next user of a connection sees."""
 
 from collections.abc import AsyncIterator
+from contextlib import nullcontext
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -15,8 +16,10 @@ from fe.ecf.catalogue import Environment
 from fe.identifiers import ApiKeyId, SequenceId, TenantId, UserId
 from fe.store import billing, history, keys, request_counts, sequences, submissions, tenants
 from fe.store.postgres.db import Conn, Database, DriverName, open_database
+from fe.store.postgres.engine import CITUS
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 from fe.store.postgres.roles import FRONT, OPERATOR, READONLY, WORKER
+from fe.store.postgres.tenant_scope import tenant_scope
 from fe.store.queue import outbox
 from fe.store.request_counts import RequestCount
 from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant, new_submission, rows
@@ -251,6 +254,25 @@ async def test_errors_within_the_scope_are_those_outside_it(front: Database, two
     with pytest.raises(DatabaseUnavailable, match="QueryCanceled"):
         await front.run_for(two[0], ask, "DO $$ BEGIN RAISE EXCEPTION '' USING ERRCODE = '57014'; END $$")
     assert await front.run_for(two[0], whose, "users") == [two[0]]
+
+
+async def test_a_statement_that_was_skipped_before_it_was_prepared_is_prepared_the_next_time(
+    dsn: str, two: tuple[TenantId, TenantId]
+) -> None:
+    # On an engine of several nodes a pipeline may fail before its statement: a node is away.
+    async def ask(conn: Conn, role: str) -> None:
+        with tenant_scope(conn, two[0], role, CITUS):
+            await conn.execute("SELECT count(*) FROM submissions WHERE tenant_id = %s", (two[0],))
+
+    async def use(conn: Conn) -> None:
+        for nth in range(1, 20):
+            with pytest.raises(errors.InvalidParameterValue) if nth % 3 == 0 else nullcontext():
+                await ask(conn, "nobody_of_this_name" if nth % 3 == 0 else FRONT)
+        for _ in range(20):
+            await ask(conn, FRONT)
+
+    async with open_database(dsn, role=FRONT, engine=CITUS) as front:
+        await front.run(use)
 
 
 async def test_what_is_large_passes_in_pieces(front: Database, two: tuple[TenantId, TenantId]) -> None:

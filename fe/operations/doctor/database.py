@@ -9,7 +9,7 @@ from fe.config import Settings
 from fe.operations.doctor.certificates import check_certificates
 from fe.operations.doctor.clocks import skew
 from fe.operations.doctor.finding import Finding, Role, State, takes
-from fe.store.citus.distribution import NoCitus, require_citus, undistributed
+from fe.store.citus.distribution import NoCitus, outside_two_phases, require_citus, undistributed
 from fe.store.postgres.engine import engine_named
 from fe.store.postgres.errors import StoreError, words
 from fe.store.postgres.migrate import missing_migrations, verify
@@ -161,6 +161,9 @@ def _cluster(conn: psycopg.Connection) -> Finding:
     if missing := undistributed(conn):
         says = f"{len(missing)} tables are still on the coordinator alone, first {missing[0]}"
         return Finding("cluster", State.FAILED, says, "run `fe migrate` while nothing else works (ops/citus/README.md)")
+    if alone := outside_two_phases(conn):
+        says = f"{len(alone)} tables of the coordinator are not committed together with the nodes, first {alone[0]}"
+        return Finding("cluster", State.FAILED, says, "run `fe migrate`")
     return Finding("cluster", State.OK, f"{nodes} nodes keep rows, and all of them answer each other")
 
 

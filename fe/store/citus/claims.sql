@@ -1,15 +1,6 @@
 -- Functions that Citus would refuse, or would ask every node for, as it can run them: each statement names one tenant. They
 -- take the places of those of the migrations; what they answer is the same.
 
--- Name a tenant to row-level security on every node that this transaction works with from here on. A function of its own: Citus hands
--- SET LOCAL on in a transaction block or from a statement within a statement, and an accept is neither by itself.
-CREATE OR REPLACE FUNCTION name_tenant(p_tenant text) RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-    EXECUTE format('SET LOCAL fe.tenant = %L', p_tenant);
-END
-$$;
-
 -- Take submissions in: as in 0015, one after the other. What one tenant wants with another's statement is no statement of one
 -- node, so that what is saved is the commit and the round trip alone.
 CREATE OR REPLACE FUNCTION accept_submissions(
@@ -47,54 +38,67 @@ BEGIN
 END
 $$;
 
--- Which tenants have work due in some lanes: of each shard the walk from tenant to tenant of 0014, made where its rows are.
--- What it costs grows with the tenants that wait, never with their rows.
-CREATE OR REPLACE FUNCTION due_in_shards(
-    p_stage text, p_environments text[], p_hosts text[], p_afters bigint[], p_floors timestamptz[], p_scope int
-) RETURNS TABLE (lane int, tenant_id bigint, round int)
+-- Lease due rows of one lane of a table: of each tenant at most its share, found, locked and leased by two statements of its node.
+CREATE OR REPLACE FUNCTION claim_rows(
+    p_table text, p_stage text, p_environment text, p_host text, p_scope bigint[], p_shares int[], p_floor timestamptz,
+    p_holder text, p_lease interval
+) RETURNS TABLE (
+    tenant_id bigint, subject uuid, attempt int, epoch bigint, deaths int, waited interval, last_error text
+)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    walk text := $walk$
-        SELECT coalesce(jsonb_agg(jsonb_build_array(lane.n, found.tenant_id, found.round)), '[]')
-          FROM unnest(%2$L::text[], %3$L::text[], %4$L::bigint[], %5$L::timestamptz[]) WITH ORDINALITY
-               AS lane (environment, host, after, since, n)
-         CROSS JOIN (VALUES (1), (2)) AS turn (round)
-         CROSS JOIN LATERAL (
-            WITH RECURSIVE ahead (tenant_id, run_at) AS (
-                (SELECT o.tenant_id, o.run_at
-                   FROM %%1$s AS o
-                  WHERE o.stage = %1$L AND o.environment = lane.environment AND o.host = lane.host
-                    AND o.tenant_id > CASE turn.round WHEN 1 THEN lane.after ELSE -1 END AND o.run_at >= lane.since
-                  ORDER BY o.tenant_id, o.run_at
-                  LIMIT 1)
-                UNION ALL
-                SELECT following.tenant_id, following.run_at
-                  FROM ahead
-                 CROSS JOIN LATERAL (SELECT o.tenant_id, o.run_at
-                                       FROM %%1$s AS o
-                                      WHERE o.stage = %1$L AND o.environment = lane.environment
-                                        AND o.host = lane.host AND o.tenant_id > ahead.tenant_id
-                                        AND o.run_at >= lane.since
-                                      ORDER BY o.tenant_id, o.run_at
-                                      LIMIT 1) AS following
-            )
-            SELECT ahead.tenant_id, turn.round
-              FROM ahead
-             WHERE ahead.run_at <= statement_timestamp() AND (turn.round = 1 OR ahead.tenant_id <= lane.after)
-             LIMIT %6$s) AS found
-    $walk$;
+    moment timestamptz;
+    subjects uuid[];
 BEGIN
-    RETURN QUERY
-    SELECT (due.value ->> 0)::int, (due.value ->> 1)::bigint, (due.value ->> 2)::int
-      FROM run_command_on_shards(
-          'outbox', format(walk, p_stage, p_environments, p_hosts, p_afters, p_floors, p_scope)) AS shard
-     CROSS JOIN jsonb_array_elements(shard.result::jsonb) AS due (value)
-     WHERE shard.success;
+    FOR turn IN 1 .. cardinality(p_scope) LOOP
+        moment := clock_timestamp();
+        EXECUTE format(
+            'SELECT array_agg(due.subject)
+               FROM (SELECT w.subject
+                       FROM %I AS w
+                      WHERE w.tenant_id = $1 AND w.stage = $2 AND w.environment = $3 AND w.host = $4
+                        AND w.run_at >= $5 AND w.run_at <= $6 AND w.run_at < ''infinity''
+                      ORDER BY w.run_at
+                      LIMIT $7
+                        FOR UPDATE SKIP LOCKED) AS due', p_table)
+           INTO subjects
+          USING p_scope[turn], p_stage, p_environment, p_host, p_floor, moment, p_shares[turn];
+        CONTINUE WHEN subjects IS NULL;
+        RETURN QUERY EXECUTE format(
+            'UPDATE %I AS o
+                SET attempt = o.attempt + 1, epoch = o.epoch + 1, holder = $1,
+                    deaths = o.deaths + (o.holder IS NOT NULL)::int, run_at = $2
+              WHERE o.tenant_id = $3 AND o.subject = ANY ($4)
+             RETURNING o.tenant_id, o.subject, o.attempt, o.epoch, o.deaths, $5 - o.entered_at, o.last_error', p_table)
+        USING p_holder, moment + p_lease, p_scope[turn], subjects, moment;
+    END LOOP;
 END
 $$;
 
--- Lease due rows: as in 0014. Each tenant's rows are found, locked and leased by two statements of their node.
+-- Which tenants have work due in each lane of a table, as the search of fe/store/queue/tables.py.
+CREATE OR REPLACE FUNCTION due_tenants_of(
+    p_table text, p_stage text, p_environments text[], p_hosts text[], p_afters bigint[], p_floors timestamptz[],
+    p_limit int
+) RETURNS TABLE (environment text, host text, tenant_id bigint, weight int)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    SELECT p_environments[turn.lane], p_hosts[turn.lane], t.tenant_id, t.weight
+      FROM (SELECT d.lane, d.tenant_id, d.round,
+                   row_number() OVER (PARTITION BY d.lane ORDER BY d.round, d.tenant_id) AS n
+              FROM (SELECT (f.value ->> 0)::int AS lane, (f.value ->> 1)::bigint AS tenant_id,
+                           (f.value ->> 2)::int AS round
+                      FROM jsonb_array_elements(due_anywhere(
+                          p_table, p_stage, p_environments, p_hosts, p_afters, p_floors, p_limit)) AS f) AS d) AS turn
+      JOIN tenants AS t ON t.tenant_id = turn.tenant_id
+     WHERE turn.n <= p_limit
+     ORDER BY turn.lane, turn.n;
+END
+$$;
+
+-- Lease due rows: as in 0014.
 CREATE OR REPLACE FUNCTION claim_due(
     p_stage text, p_environments text[], p_hosts text[], p_afters bigint[], p_floors timestamptz[], p_rooms int[],
     p_left_to_others int[], p_slots int, p_at_most int, p_scope int, p_most int, p_busy bigint[], p_busy_in text[],
@@ -104,7 +108,6 @@ LANGUAGE plpgsql AS $$
 DECLARE
     claims claimed[] := '{}';
     many int := 0;
-    moment timestamptz;
     found_due jsonb;
     capacity int;
     due int;
@@ -112,12 +115,10 @@ DECLARE
     weights int[];
     most int[];
     shares int[];
-    subjects uuid[];
     leased record;
 BEGIN
-    SELECT jsonb_agg(jsonb_build_array(d.lane, d.tenant_id, d.round)) INTO found_due
-      FROM due_in_shards(p_stage, p_environments, p_hosts, p_afters, p_floors, p_scope) AS d;
-    IF found_due IS NULL THEN
+    found_due := due_anywhere('outbox', p_stage, p_environments, p_hosts, p_afters, p_floors, p_scope);
+    IF found_due = '[]' THEN
         RETURN claims;
     END IF;
     FOR nth IN 1 .. cardinality(p_hosts) LOOP
@@ -149,31 +150,15 @@ BEGIN
             shares := divide_by_weight(weights[1:capacity], capacity, most);
         END IF;
         claims := claims || ROW(nth, due, served, shares, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::claimed;
-        FOR turn IN 1 .. cardinality(served) LOOP
-            moment := clock_timestamp();
-            subjects := ARRAY(
-                SELECT w.subject
-                  FROM outbox AS w
-                 WHERE w.tenant_id = served[turn] AND w.stage = p_stage AND w.environment = p_environments[nth]
-                   AND w.host = p_hosts[nth] AND w.run_at >= p_floors[nth] AND w.run_at <= moment
-                 ORDER BY w.run_at
-                 LIMIT shares[turn]
-                   FOR UPDATE SKIP LOCKED);
-            CONTINUE WHEN subjects = '{}';
-            FOR leased IN
-                UPDATE outbox AS o
-                   SET attempt = o.attempt + 1, epoch = o.epoch + 1, holder = p_holder,
-                       deaths = o.deaths + (o.holder IS NOT NULL)::int, run_at = moment + p_lease
-                 WHERE o.tenant_id = served[turn] AND o.subject = ANY (subjects)
-                RETURNING o.tenant_id, o.subject, o.attempt, o.epoch, o.deaths, o.entered_at, o.last_error
-            LOOP
-                claims := claims || ROW(nth, NULL, NULL, NULL, leased.tenant_id, leased.subject, leased.attempt,
-                                        leased.epoch, leased.deaths, moment - leased.entered_at,
-                                        leased.last_error)::claimed;
-                many := many + 1;
-                p_busy := p_busy || leased.tenant_id;
-                p_busy_in := p_busy_in || p_environments[nth];
-            END LOOP;
+        FOR leased IN
+            SELECT * FROM claim_rows('outbox', p_stage, p_environments[nth], p_hosts[nth], served, shares, p_floors[nth],
+                                     p_holder, p_lease)
+        LOOP
+            claims := claims || ROW(nth, NULL, NULL, NULL, leased.tenant_id, leased.subject, leased.attempt,
+                                    leased.epoch, leased.deaths, leased.waited, leased.last_error)::claimed;
+            many := many + 1;
+            p_busy := p_busy || leased.tenant_id;
+            p_busy_in := p_busy_in || p_environments[nth];
         END LOOP;
     END LOOP;
     RETURN claims;
@@ -304,7 +289,7 @@ BEGIN
     END IF;
     FOREACH one IN ARRAY p_tables LOOP
         FOR held IN EXECUTE format(
-            'SELECT tenant_id, subject, epoch, deaths, stage FROM %I WHERE holder = ANY ($1) AND run_at > $2',
+            'SELECT tenant_id, subject, epoch, deaths, stage || '''' AS stage FROM %I WHERE holder = ANY ($1) AND run_at > $2',
             one) USING silent, now()
         LOOP
             due := now() + CASE WHEN held.deaths = 0 THEN interval '0'
@@ -313,12 +298,10 @@ BEGIN
             EXECUTE format(
                 'UPDATE %I SET run_at = $1 WHERE tenant_id = $2 AND subject = $3 AND epoch = $4 AND holder = ANY ($5)',
                 one) USING due, held.tenant_id, held.subject, held.epoch, silent;
-            RETURN NEXT held.stage::text;
+            RETURN NEXT held.stage;
         END LOOP;
     END LOOP;
 END
 $$;
 
-GRANT EXECUTE ON FUNCTION due_in_shards, free_held TO fe_worker;
-
-GRANT EXECUTE ON FUNCTION name_tenant TO fe_front, fe_worker, fe_operator, fe_reception, fe_portal;
+GRANT EXECUTE ON FUNCTION claim_rows, due_tenants_of, free_held TO fe_worker;

@@ -1,8 +1,9 @@
 """Spreading a database over the nodes of a Citus cluster: what `fe migrate` does there after the migrations.
 
-The migrations never name Citus. Once they are applied, the documents' own tables are distributed by tenant, and the
-functions that Citus would refuse are replaced by those of the files beside this one, under the same names. All of it is
-one transaction, and it may be repeated: what is distributed already is left alone.
+The migrations never name Citus. Once they are applied, the tables that documents go through are distributed by tenant,
+the tables that stay on the coordinator are made part of its commits in two phases, and functions that Citus would
+refuse are replaced by those of the files beside this one, under the same names. All of it is one transaction, and it
+may be repeated: what is distributed already is left alone.
 """
 
 import re
@@ -10,49 +11,65 @@ from pathlib import Path
 
 import psycopg
 
+from fe.store.citus.tables import DISTRIBUTED
 from fe.store.postgres.errors import StoreError
 
-#: By tenant, all of a tenant on one node: what grows with the documents. The others stay on the coordinator.
-DISTRIBUTED = (
-    "submissions",
-    "submission_documents",
-    "submission_events",
-    "sends",
-    "client_requests",
-    "outbox",
-    "dead_letters",
-    "held_numbers",
-)
+#: Triggers that read or write a table of the coordinator, where no node can. Who takes submissions in looks whether the
+#: tenant is disabled (tenants.sql); an operator's change of a sequence is in the trail by its `tenant_changes` alone.
+_TRIGGERS = (("submissions", "submissions_of_the_enabled"), ("sequences", "sequences_audited"))
 
-#: Foreign keys from a distributed table to one that stays on the coordinator, which Citus has not.
-_FOREIGN_KEYS = (("dead_letters", "dead_letters_tenant_fk"),)
+_VARIANTS = [
+    Path(__file__).with_name(name)
+    for name in ("tenants.sql", "due.sql", "claims.sql", "bookings.sql", "two_phases.sql")
+]
 
-#: A trigger that reads a table of the coordinator. Functions that add submissions look there themselves (`adapted`).
-_TRIGGERS = (("submissions", "submissions_of_the_enabled"),)
-
-_VARIANTS = [Path(__file__).with_name(name) for name in ("claims.sql", "bookings.sql")]
+#: What the trigger of two phases changes, in name; the one table of the coordinator that Citus knows.
+_KNOWN = "two_phases"
 
 _THERE = "SELECT count(*) FROM pg_extension WHERE extname = 'citus'"
 _IS_DISTRIBUTED = "SELECT count(*) FROM pg_dist_partition WHERE logicalrelid = %s::regclass"
 _NODES = "SELECT count(*) FROM pg_dist_node WHERE isactive AND shouldhaveshards"
-_TO_BE_ADAPTED = """
-    SELECT p.oid::regprocedure::text, pg_get_functiondef(p.oid)
-      FROM pg_proc AS p
-     WHERE p.pronamespace = current_schema()::regnamespace AND p.prosrc LIKE ANY (%s)
+#: From a table that is distributed to one that is not, which Citus has not.
+_FOREIGN_KEYS = """
+    SELECT c.conrelid::regclass::text, c.conname
+      FROM pg_constraint AS c
+     WHERE c.contype = 'f' AND c.conparentid = 0 AND c.conrelid = ANY (%(now)s::regclass[])
+       AND NOT c.confrelid = ANY (%(distributed)s::regclass[])
+"""
+#: The tables of the coordinator alone that have no trigger for its commits. Who writes the audit trail writes what it
+#: tells of, and of what was migrated there is nothing on the nodes.
+_ALONE = """
+    SELECT c.oid::regclass::text
+      FROM pg_class AS c
+     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND NOT c.relispartition
+       AND NOT c.oid = ANY (%(distributed)s::regclass[])
+       AND c.relname NOT IN ('two_phases', 'anchors', 'audit_trail', 'applied_migrations')
+       AND NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = c.oid AND t.tgname = 'commits_in_two_phases')
+       AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.objid = c.oid AND d.deptype = 'e')
      ORDER BY 1
 """
+#: A row in each shard (due.sql), of numbers below 0, which no tenant has: twenty tries for each shard miss one of them
+#: once in a hundred million times.
+_ANCHOR = (
+    """INSERT INTO anchored_shards (shard, anchor)
+       SELECT n.shard, max(n.anchor)
+         FROM (SELECT -i AS anchor, get_shard_id_for_distribution_column('anchors', -i) AS shard
+                 FROM generate_series(1::bigint, 20 * (SELECT count(*) FROM pg_dist_shard
+                                                         WHERE logicalrelid = 'anchors'::regclass)) AS i) AS n
+        GROUP BY n.shard
+       ON CONFLICT DO NOTHING""",
+    "INSERT INTO anchors (anchor) SELECT a.anchor FROM anchored_shards AS a ON CONFLICT DO NOTHING",
+)
+#: A fixed path, so that no name in a function with its owner's rights can be slipped under.
+_PATH = """
+    DO $$
+    BEGIN
+        EXECUTE format('ALTER FUNCTION commit_in_two_phases() SET search_path = %I, pg_temp', current_schema());
+    END
+    $$
+"""
 #: Where a statement of the files begins: with these words, at the beginning of a line.
-_NEXT = re.compile(r"^(?=CREATE OR REPLACE FUNCTION |GRANT )", re.MULTILINE)
-#: How a function names its tenant to row-level security on plain Postgres.
-_NAMED = re.compile(r"PERFORM set_config\('fe\.tenant', (.+?), true\);")
-#: How it adds a submission, and what it then does first.
-_ADDED = re.compile(r"(?=INSERT INTO submissions \()")
-#: The functions of which one or the other is true.
-_ADAPTABLE = ["%PERFORM set_config('fe.tenant'%", "%INSERT INTO submissions (%"]
-_REFUSAL = """IF EXISTS (SELECT 1 FROM disabled_tenants AS d WHERE d.tenant_id = p_tenant) THEN
-        RAISE EXCEPTION 'the tenant is disabled' USING ERRCODE = 'FE004';
-    END IF;
-    """
+_NEXT = re.compile(r"^(?=CREATE OR REPLACE FUNCTION |CREATE TABLE IF NOT EXISTS |GRANT )", re.MULTILINE)
 
 
 class NoCitus(StoreError):
@@ -75,6 +92,11 @@ def undistributed(conn: psycopg.Connection) -> list[str]:
     return [table for table in DISTRIBUTED if _count(conn, _IS_DISTRIBUTED, table) == 0]
 
 
+def outside_two_phases(conn: psycopg.Connection) -> list[str]:
+    """Name the tables of the coordinator whose changes are not committed together with those of a node."""
+    return [name for (name,) in conn.execute(_ALONE, {"distributed": list(DISTRIBUTED)}).fetchall()]
+
+
 def distribute(conn: psycopg.Connection) -> list[str]:
     """Distribute what is not distributed yet, and put the functions of this engine in their places.
 
@@ -86,9 +108,8 @@ def distribute(conn: psycopg.Connection) -> list[str]:
         # Before the first distributed statement: connections to the nodes are opened one for each from here on.
         conn.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
         conn.execute("SET LOCAL citus.enable_unsafe_triggers = on")
-        for table, name in _FOREIGN_KEYS:
-            if table in todo:
-                conn.execute(f"ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}".encode())
+        for table, name in conn.execute(_FOREIGN_KEYS, {"now": todo, "distributed": list(DISTRIBUTED)}).fetchall():
+            conn.execute(f"ALTER TABLE {table} DROP CONSTRAINT {name}".encode())
         for table, name in _TRIGGERS:
             if table in todo:
                 conn.execute(f"DROP TRIGGER IF EXISTS {name} ON {table}".encode())
@@ -98,24 +119,29 @@ def distribute(conn: psycopg.Connection) -> list[str]:
                 "SELECT create_distributed_table(%s::regclass, 'tenant_id', colocate_with => %s)", (table, beside)
             )
         for path in _VARIANTS:
-            for statement in _NEXT.split(path.read_text(encoding="utf-8"))[1:]:
+            for statement in statements(path):
                 conn.execute(statement.encode())
-        for _, definition in conn.execute(_TO_BE_ADAPTED, (_ADAPTABLE,)).fetchall():
-            conn.execute(adapted(definition).encode())
+        if _count(conn, _IS_DISTRIBUTED, "anchors") == 0:
+            conn.execute("SELECT create_distributed_table('anchors', 'anchor', colocate_with => 'submissions')")
+        for statement in _ANCHOR:
+            conn.execute(statement.encode())
+        if _count(conn, _IS_DISTRIBUTED, _KNOWN) == 0:
+            conn.execute("SELECT citus_add_local_table_to_metadata(%s::regclass)", (_KNOWN,))
+        conn.execute(_PATH)
+        for table in outside_two_phases(conn):
+            conn.execute(
+                f"""CREATE TRIGGER commits_in_two_phases AFTER INSERT OR UPDATE OR DELETE ON {table}
+                    FOR EACH STATEMENT EXECUTE FUNCTION commit_in_two_phases()""".encode()
+            )
     for table in todo:
         # The coordinator's own copy, which nothing reads any more.
         conn.execute("SELECT truncate_local_data_after_distributing_table(%s::regclass)", (table,))
     return todo
 
 
-def adapted(definition: str) -> str:
-    """Rewrite a function of the migrations for several nodes. What is adapted already stays as it is.
-
-    It names its tenant by SET LOCAL (`name_tenant`), since set_config() is not handed on. And before it adds a
-    submission it looks for itself whether its tenant is disabled.
-    """
-    changed = _NAMED.sub(r"PERFORM name_tenant(\1);", definition)
-    return changed if _REFUSAL in changed else _ADDED.sub(lambda _: _REFUSAL, changed)
+def statements(path: Path) -> list[str]:
+    """Read one of the files beside this one, statement by statement."""
+    return _NEXT.split(path.read_text(encoding="utf-8"))[1:]
 
 
 def _count(conn: psycopg.Connection, query: str, *values: str) -> int:

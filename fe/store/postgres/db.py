@@ -38,6 +38,12 @@ _log = logging.getLogger(__name__)
 _TRANSIENT = ("08", "40", "53", "57", "58")
 #: And of other classes: a standby; a transaction that idled or lasted too long, and was ended.
 _TRANSIENT_STATES = ("25006", "25P03", "25P04")
+#: What a node of a cluster says that lost another in the middle; it has the SQLSTATE of any internal error.
+_LOST_NODE = (
+    "server closed the connection unexpectedly",
+    "failure on connection marked as essential",
+    "postmaster was shut down",
+)
 #: Others were in the way, and the statement has left nothing behind.
 _CONTENDED = {"40001": Contended, "40P01": Contended, "55P03": LockNotHad}
 _NO_NUMBER = {"FE001": "none", "FE002": "expired", "FE003": "used up"}
@@ -169,7 +175,8 @@ def _translate(error: psycopg.Error) -> Exception:
         return TenantDisabled("the tenant is disabled")
     if state in _CONTENDED:
         return _CONTENDED[state](f"{type(error).__name__} ({state}): {error.diag.message_primary}")
-    if state.startswith(_TRANSIENT) or state in _TRANSIENT_STATES:
+    lost_node = state == "XX000" and (error.diag.message_primary or "").startswith(_LOST_NODE)
+    if lost_node or state.startswith(_TRANSIENT) or state in _TRANSIENT_STATES:
         return DatabaseUnavailable(f"{type(error).__name__} ({state}): {error.diag.message_primary}")
     return error
 

@@ -12,6 +12,8 @@ from weakref import WeakKeyDictionary
 
 import psycopg
 
+from fe.store.citus.tables import DISTRIBUTED
+
 #: As FE_DATABASE_ENGINE names them.
 EngineName = Literal["postgres", "citus"]
 
@@ -28,6 +30,8 @@ class Engine:
     #: Whether a setting made by a function is known where the rows are. Where not, it is said by SET LOCAL in an open
     #: transaction, which the engine hands on with each statement (tenant_scope.py).
     hands_on_set_config: bool = True
+    #: Tables whose rows are on several nodes by their tenants: of these no statement can claim rows of many tenants.
+    distributed: frozenset[str] = frozenset()
 
 
 POSTGRES = Engine("postgres")
@@ -47,6 +51,7 @@ CITUS = Engine(
         "citus.enable_unsafe_triggers": "on",
     },
     hands_on_set_config=False,
+    distributed=frozenset(DISTRIBUTED),
 )
 
 _ENGINES: Mapping[EngineName, Engine] = {engine.name: engine for engine in (POSTGRES, CITUS)}

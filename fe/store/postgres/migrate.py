@@ -28,7 +28,7 @@ _ADVISORY_LOCK = 0x66652D6D6967
 
 #: The newest migration of the release before. It goes on running on what this release applies, which is written down
 #: beside each migration; one that cannot be made so has to wait for the release after.
-RELEASE_BEFORE = 39
+RELEASE_BEFORE = 40
 
 #: How many months ahead the partitions of the history stand ready.
 MONTHS_AHEAD = 3

@@ -41,9 +41,13 @@ class _ScopedCursor(psycopg.AsyncCursor[Any]):
 
     async def execute(self, query: Any, params: Any = None, **how: Any) -> Self:
         """Run a statement within the tenant scope, in a transaction of its own unless one is open."""
-        async with self.connection.pipeline():
-            await psycopg.AsyncCursor(self.connection).execute(_NAME_TENANT, self._named)
-            await super().execute(query, params, **how)
+        try:
+            async with self.connection.pipeline():
+                await psycopg.AsyncCursor(self.connection).execute(_NAME_TENANT, self._named)
+                await super().execute(query, params, **how)
+        except BaseException:
+            self.connection._prepared.clear()  # as below, where a cancellation met what names the tenant
+            raise
         return self
 
     async def _run(self, query: Any, params: Any, **how: Any) -> None:
@@ -70,8 +74,11 @@ class _TransactionScopedCursor(_ScopedCursor):
                 if alone:
                     await psycopg.AsyncCursor(conn).execute("COMMIT")
         except psycopg.Error:
+            # What followed the failure was skipped, and psycopg takes it for prepared if it was to be: it would ask for
+            # a statement that is not there, as long as the connection lives.
+            conn._prepared.clear()
             if alone and not conn.closed:
-                await psycopg.AsyncCursor(conn).execute("ROLLBACK")
+                await psycopg.AsyncCursor(conn).execute("ROLLBACK", prepare=False)
             raise
         return self
 

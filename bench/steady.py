@@ -67,7 +67,7 @@ def new_submission(now: datetime) -> NewSubmission:
     )
 
 
-def _next(work: Work, stage: Stage) -> Work:
+def the_next(work: Work, stage: Stage) -> Work:
     """The claim of the next stage that goes with a booking."""
     return replace(work, stage=stage, lane=OutboxLane(work.environment, "ecf"), attempt=1, epoch=work.epoch + 1)
 
@@ -88,14 +88,14 @@ class Documents:
         works = await self._claim(Stage.SIGN, OutboxLane(Environment.ECF))
         many, leases = len(works), [LEASE] * len(works)
         # As the service does where it has room: whoever has signed a document sends it, and asks for its verdict.
-        said = await self._db.run(steps.signed, works, [self._document(now)] * many, at=now, leases=leases)
-        sent = [_next(work, Stage.SEND) for work, answer in zip(works, said, strict=True) if answer == "going on"]
+        said = await self._db.run(steps.signed, works, [self.document(now)] * many, at=now, leases=leases)
+        sent = [the_next(work, Stage.SEND) for work, answer in zip(works, said, strict=True) if answer == "going on"]
         assert len(sent) == many, "something was not to go straight on"
         ids, soon = [TrackId(str(work.subject)) for work in sent], [timedelta(0)] * many
         await self._db.run(
             outbox.received, sent, at=now, track_ids=ids, afters=soon, replies=[{}] * many, leases=leases
         )
-        judged = [_next(work, Stage.TRACK) for work in sent]
+        judged = [the_next(work, Stage.TRACK) for work in sent]
         many = len(judged)
         await self._db.run(
             outbox.verdict,
@@ -125,7 +125,8 @@ class Documents:
                 nursery.start_soon(self._db.run, call)
 
     @staticmethod
-    def _document(now: datetime) -> SignedDocument:
+    def document(now: datetime) -> SignedDocument:
+        """What signing makes of any of them."""
         return SignedDocument(
             certificate_id=CertificateId(UUID(int=1)),
             signed=XML,

@@ -18,7 +18,7 @@ from fe.authority.client import Authority
 from fe.config import Settings
 from fe.ecf.catalogue import Environment, Host
 from fe.issuing.rates import KnownRates
-from fe.issuing.sign import QrHosts
+from fe.issuing.sign import QrHosts, sign_all
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import OFF, Tracing
@@ -55,7 +55,7 @@ def authority_circuits(db: Database, authority: Authority, metrics: Metrics, *, 
 
 #: So many documents are claimed for each thread that signs: what is claimed, handed over and booked together costs
 #: little more than one alone.
-_QUEUED = 16
+_QUEUED = 32
 
 #: So many documents are held for each of the tracker's slots from when they were received until they are asked about:
 #: asking takes some 20 ms, and the first time is after 500. What is beyond that waits in the queue.
@@ -117,7 +117,7 @@ def stages(
     signer = SignerPool(
         db,
         credentials,
-        HandOver(trio.CapacityLimiter(settings.sign_slots)),
+        HandOver(sign_all, trio.CapacityLimiter(settings.sign_slots)),
         apart,
         hosts,
         clock,

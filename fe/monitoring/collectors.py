@@ -9,7 +9,7 @@ from fe.clock import Clock
 from fe.ecf.catalogue import Environment
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Labels, Metrics, show
-from fe.store import statistics
+from fe.store import nodes, statistics
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable
 
@@ -146,7 +146,20 @@ class Collectors:
         self._metrics.webhook_late.set(found.late)
 
     async def _tables(self, conn: Conn) -> None:
-        for table, size, live, dead in await statistics.tables(conn):
-            self._metrics.table_bytes.labels(table).set(size)
-            self._metrics.table_rows.labels(table, "live").set(live)
-            self._metrics.table_rows.labels(table, "dead").set(dead)
+        sizes: dict[Labels, float] = {}
+        counted: dict[Labels, float] = {}
+        members = await nodes.look(conn)
+        of_tables = [*await statistics.tables(conn)]
+        for node in members:
+            of_tables += [(table, *figures) for table, figures in (node.tables or {}).items()]
+        for table, size, live, dead in of_tables:
+            sizes[table,] = sizes.get((table,), 0.0) + size
+            for kind, many in (("live", live), ("dead", dead)):
+                counted[table, kind] = counted.get((table, kind), 0.0) + many
+        show(self._metrics.table_bytes, sizes)
+        show(self._metrics.table_rows, counted)
+        show(self._metrics.node_answers, {(node.name,): float(node.answers) for node in members})
+        for node in members:
+            if node.answers:  # else what was last known of it stays
+                self._metrics.node_bytes.labels(node.name).set(node.bytes)
+                self._metrics.node_shards.labels(node.name).set(node.shards)

@@ -19,6 +19,7 @@ from prometheus_client import (
 from fe import __version__
 from fe.ecf.catalogue import Environment
 from fe.lifecycle import Status
+from fe.monitoring.steps import Steps
 
 # When each series began is of no use to Prometheus, which sees resets by itself, and would double every counter.
 disable_created_metrics()  # type: ignore[no-untyped-call]  # the library leaves it untyped
@@ -138,10 +139,7 @@ class Metrics:
             ("kind", "outcome"),
             registry=own,
         )
-        self.steps = Counter("fe_steps_total", "Steps of the outbox booked", ("stage", "outcome"), registry=own)
-        self.step_seconds = Histogram(
-            "fe_step_seconds", "One step, claim to booking", ("stage",), buckets=_FAST, registry=own
-        )
+        self.steps = Steps(own)
         self.leases_lost = Counter("fe_leases_lost_total", "Bookings refused by the fence", ("stage",), registry=own)
         self.outbox_rows = Gauge("fe_outbox_rows", "Rows waiting", ("stage", "environment"), registry=own)
         self.outbox_late = Gauge(
@@ -239,8 +237,11 @@ class Metrics:
             ("environment", "expires"),
             registry=own,
         )
-        self.table_bytes = Gauge("fe_table_bytes", "Size with indexes", ("table",), registry=own)
+        self.table_bytes = Gauge("fe_table_bytes", "Size with indexes, on all nodes", ("table",), registry=own)
         self.table_rows = Gauge("fe_table_rows", "Rows by the server's estimate", ("table", "kind"), registry=own)
+        self.node_answers = Gauge("fe_node_answers", "Whether a node of a cluster answers", ("node",), registry=own)
+        self.node_bytes = Gauge("fe_node_bytes", "Size of our database on a node", ("node",), registry=own)
+        self.node_shards = Gauge("fe_node_shards", "Shards of submissions on a node", ("node",), registry=own)
         self.database_connections = Gauge("fe_database_connections", "Connections to the server", registry=own)
         self.database_max_connections = Gauge("fe_database_connections_most", "As many as it takes", registry=own)
         self.oldest_transaction = Gauge(

@@ -1,6 +1,7 @@
 """Group commit: what is handed in while one write is under way is written together by the next.
 
-Nothing waits for a timer: the first item is written at once, alone, and under load the batches grow by themselves.
+Unless somebody says that there is much under way, and for how long to gather, nothing waits for a timer: the first item
+is written at once, alone, and under load the batches grow by themselves.
 """
 
 from collections import deque
@@ -19,10 +20,14 @@ R = TypeVar("R")
 MAX_BATCH = 500
 
 #: With so many waiting a batch is large enough: it waits for no more.
-_ENOUGH = 20
+ENOUGH = 32
 
 #: A write may take this long; then its items have not been written, as far as anybody can tell.
 WRITE_SECONDS = 10.0
+
+
+def _no_time() -> float:
+    return 0.0
 
 
 #: Told what became of an item: its result; or what writing it alone raised; or DatabaseUnavailable.
@@ -55,8 +60,8 @@ class Batcher(Generic[T, R]):
     written. So do items that others stood in the way of (Contended), each of which is tried once more when it is alone.
     Only when the database is away is nothing tried again, and every item of the batch hears of it.
 
-    Under load, when something has come while a write was under way but not much, the next one waits for `gather`
-    seconds, if that is said: a batch of one costs as much as several.
+    `gather` is asked, before a write, for how many seconds the first of its items may wait for more; for ENOUGH items
+    nobody waits. A batch of one costs as much as several.
 
     With `writers` above 1 so many batches are under way at once, on connections of their own: while the disk makes one
     durable the next is on its way. Two items of one batch are written together; of two batches either may be first.
@@ -69,7 +74,7 @@ class Batcher(Generic[T, R]):
         limit: int = MAX_BATCH,
         seconds: float = WRITE_SECONDS,
         writers: int = 1,
-        gather: float = 0.0,
+        gather: Callable[[], float] = _no_time,
     ) -> None:
         self._write = write
         self._limit = limit
@@ -80,6 +85,8 @@ class Batcher(Generic[T, R]):
         self._under_way: list[list[_Entry[T, R]]] = []
         self._idle_writers = trio.lowlevel.ParkingLot()
         self._parked = 0
+        self._gathering = trio.lowlevel.ParkingLot()
+        self._first_at = 0.0
         self._idle = trio.Event()
         self._idle.set()
         self._is_idle = True
@@ -133,7 +140,11 @@ class Batcher(Generic[T, R]):
             entry.say(DatabaseUnavailable("everything came to an end before it was written"))
 
     def _put(self, entry: _Entry[T, R]) -> None:
+        if not self._waiting:
+            self._first_at = trio.current_time()
         self._waiting.append(entry)
+        if len(self._waiting) == ENOUGH and self._gathering:
+            self._gathering.unpark_all()
         if self._parked:  # to wake nobody takes ten times as long as to look
             self._parked -= 1
             self._idle_writers.unpark()
@@ -154,12 +165,20 @@ class Batcher(Generic[T, R]):
                     self._is_idle = True
                 self._parked += 1
                 await self._idle_writers.park()
+            await self._let_gather()
             batch = self._next()
             self._under_way.append(batch)
             await self._write_some(batch)
             self._under_way.remove(batch)
-            if self._gather and 0 < len(self._waiting) < _ENOUGH:
-                await trio.sleep(self._gather)
+
+    async def _let_gather(self) -> None:
+        """Wait for more to come, if the first has not waited for long enough."""
+        if len(self._waiting) >= ENOUGH or (seconds := self._gather()) <= 0.0:
+            return
+        until = self._first_at + seconds
+        if trio.current_time() < until:
+            with trio.move_on_at(until):
+                await self._gathering.park()
 
     def _next(self) -> list[_Entry[T, R]]:
         batch: list[_Entry[T, R]] = []
@@ -190,4 +209,6 @@ class Batcher(Generic[T, R]):
             away = str(error) or "the write took too long"
             results = [DatabaseUnavailable(away) for _ in batch] if is_away else [error]
         for entry, result in zip(batch, results, strict=True):
-            entry.say(result)
+            answer, entry.answer = entry.answer, None
+            if answer is not None:
+                answer(entry.item, result)

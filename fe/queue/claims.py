@@ -25,6 +25,15 @@ _SCOPE = 64
 NO_FLOORS: Mapping[Lane, datetime] = {}
 
 
+class _Rows:
+    """How many rows have a slot, of a lane or of a tenant in a group of lanes."""
+
+    __slots__ = ("many",)
+
+    def __init__(self) -> None:
+        self.many = 0
+
+
 class InFlight:
     """The rows in flight: in all, of each lane and of each tenant.
 
@@ -34,42 +43,68 @@ class InFlight:
 
     def __init__(self, slots: int) -> None:
         self.free = slots
-        self.of_lane: Counter[Lane] = Counter()
+        self._lanes: dict[Lane, _Rows] = {}
         #: By group too: a tenant's own tests never hold up its production.
-        self.of_tenant: Counter[tuple[TenantId, str]] = Counter()
-        self._since: dict[int, float] = {}
+        self._tenants: dict[tuple[TenantId, str], _Rows] = {}
+        #: By the row's identity: since when, and where it is counted.
+        self._rows: dict[int, tuple[float, _Rows, _Rows]] = {}
 
     def begin(self, work: Job) -> None:
         """Begin with a claimed row."""
-        self.free -= 1
-        lane = work.lane
-        self.of_lane[lane] += 1
-        self.of_tenant[work.tenant_id, lane.group] += 1
-        self._since[id(work)] = time.monotonic()
+        self.begin_all((work,))
+
+    def begin_all(self, works: Sequence[Job]) -> None:
+        """Begin with claimed rows."""
+        lane: Lane | None = None
+        tenant_id: TenantId | None = None
+        of_lane = of_tenant = _Rows()
+        now = time.monotonic()
+        self.free -= len(works)
+        for work in works:
+            # They come by lane and tenant, and to find the place of each takes longer than all the rest.
+            if work.lane is not lane or work.tenant_id != tenant_id:
+                lane, tenant_id = work.lane, work.tenant_id
+                of_lane = self._lanes.setdefault(lane, _Rows())
+                of_tenant = self._tenants.setdefault((tenant_id, lane.group), _Rows())
+            of_lane.many += 1
+            of_tenant.many += 1
+            self._rows[id(work)] = now, of_lane, of_tenant
 
     def tried(self, work: Job) -> None:
         """Its try has ended, however; its slot is another's."""
         self.free += 1
-        lane = work.lane
-        self.of_lane[lane] -= 1
-        tenant = work.tenant_id, lane.group
-        self.of_tenant[tenant] -= 1
-        if not self.of_tenant[tenant]:
-            del self.of_tenant[tenant]
+        _, of_lane, of_tenant = self._rows[id(work)]
+        of_lane.many -= 1
+        of_tenant.many -= 1
 
     def end(self, work: Job) -> float:
         """What came of it is written, or will not be; tells for how many seconds it was in flight."""
-        return time.monotonic() - self._since.pop(id(work))
+        return time.monotonic() - self._rows.pop(id(work))[0]
+
+    def of_lane(self, lane: Lane) -> int:
+        """How many slots a lane has."""
+        found = self._lanes.get(lane)
+        return 0 if found is None else found.many
+
+    def of_tenant(self, tenant_id: TenantId, group: str) -> int:
+        """How many slots a tenant has in a group of lanes."""
+        found = self._tenants.get((tenant_id, group))
+        return 0 if found is None else found.many
+
+    def of_tenants(self) -> Counter[tuple[TenantId, str]]:
+        """How many each tenant has that has any; the others are forgotten."""
+        self._tenants = {key: rows for key, rows in self._tenants.items() if rows.many}
+        return Counter({key: rows.many for key, rows in self._tenants.items()})
 
     def count(self) -> int:
         """How many are in flight."""
-        return len(self._since)
+        return len(self._rows)
 
     def oldest_seconds(self) -> float:
         """For how long the oldest has been in flight; 0 when nothing is. Safe to call from another thread."""
         # Taken in the order of time, and one step of the interpreter: nothing can come in between.
-        first = next(iter(self._since.values()), None)
-        return 0.0 if first is None else time.monotonic() - first
+        first = next(iter(self._rows.values()), None)
+        return 0.0 if first is None else time.monotonic() - first[0]
 
 
 @dataclass(slots=True)
@@ -106,14 +141,14 @@ async def find_and_claim(
         max_rows=in_flight.free if max_rows is None else max_rows,
         scope=_SCOPE,
         max_per_tenant=stage.slots_of_a_tenant(),
-        busy=in_flight.of_tenant,
+        busy=in_flight.of_tenants(),
     )
     lanes = [
         LaneCapacity(
             lane=lane,
             after=cursors[lane],
             floor=floors.get(lane, ALWAYS),
-            free=gate - in_flight.of_lane[lane],
+            free=gate - in_flight.of_lane(lane),
             left_to_others=0 if lane.takes_all else stage.reserve(),
         )
         for lane in stage.lanes
@@ -188,7 +223,8 @@ async def _lane_by_lane(
                 holder=terms.holder,
                 floor=each.floor,
             )
-        held.update((work.tenant_id, lane.group) for work in works)
+        for tenant_id, count in Counter(work.tenant_id for work in works).items():
+            held[tenant_id, lane.group] += count
         many += len(works)
         if due[lane]:
             claims.append(LaneClaim(lane, len(due[lane]), shares, works))

@@ -13,7 +13,6 @@ from typing import Generic
 
 import structlog
 import trio
-from prometheus_client import Counter
 
 from fe import failpoints
 from fe.identifiers import TenantId
@@ -33,9 +32,10 @@ _log = structlog.get_logger(__name__)
 #: How long a lane's floor is believed. A row below it (there should be none) is found when it is renewed.
 _FLOORS_SECONDS = 20.0
 
-#: Claims begin so far apart at least: what falls due meanwhile, or which slots are freed, comes to one claim. So rows
-#: that come one by one are claimed at once, and so are those that gathered while the claim before was under way.
-_APART_SECONDS = 0.008
+#: Claims begin so far apart at least, and farther the more is under way (Bookings.gather_seconds): what falls due
+#: meanwhile, or which slots are freed, comes to one claim. So rows that come one by one are claimed at once, and so are
+#: those that gathered while the claim before was under way.
+_APART_SECONDS = 0.002
 
 #: A row that is given back because something around it is out of order is due again after this.
 _GIVEN_BACK_FOR = timedelta(seconds=2)
@@ -71,9 +71,7 @@ class Executor(Generic[W]):
             stage.probe_seconds,
             lambda is_so: tools.metrics.in_trouble(stage.name, is_so),
         )
-        # Finding a series by its labels takes longer than counting.
-        self._step_seconds = tools.metrics.step_seconds.labels(stage.name)
-        self._steps: dict[str, Counter] = {}
+        self._steps = tools.metrics.steps.of(stage.name)
         #: By the row's identity: who takes it over when it is written.
         self._takers: dict[int, Taker] = {}
         self._workers = WorkerPool(self._carry, seconds=stage.budget, cut_short=self._cut_short)
@@ -81,6 +79,8 @@ class Executor(Generic[W]):
         self._sleeping = trio.lowlevel.ParkingLot()
         self._is_asleep = False
         self._is_due = self._has_free_slot = self._is_stopping = False
+        #: With so many free slots it is woken.
+        self._wake_from = 0
         #: More is due than there were free slots for, when that was last looked at: nobody may push in before it.
         self._is_behind = False
         self._is_open = False
@@ -143,8 +143,7 @@ class Executor(Generic[W]):
             found = await self._claim()
             if found.works:
                 failpoints.reached("claimed")
-                for work in found.works:
-                    in_flight.begin(work)
+                in_flight.begin_all(found.works)
                 if self._trouble.has_begun and not was_in_trouble:
                     # It began while these were claimed: they would be tried all at once.
                     for work in found.works:
@@ -154,15 +153,9 @@ class Executor(Generic[W]):
             self._is_behind = found.full
             if found.capacity_left:
                 continue
-            if found.full:
-                # There was no slot for all that is due; what becomes due now may yet find one that was kept for it.
-                await self._pause(due=in_flight.free > 0, slot=True)
-                are_enough = in_flight.free >= stage.slots // 2
-            else:
-                await self._pause(due=True, slot=False)
-                are_enough = False
-            if not (are_enough or self._is_stopping):
-                await trio.sleep_until(began + _APART_SECONDS)
+            await self._let_gather(began, is_full=found.full)
+            # Where there was no slot for all that is due, what becomes due now may yet find one that was kept for it.
+            await self._pause(due=not found.full or in_flight.free > 0, slot=found.full)
 
     # --- What is tried when -------------------------------------------------------------------------------------------
 
@@ -180,6 +173,19 @@ class Executor(Generic[W]):
                     await trio.lowlevel.checkpoint()
                     break
                 await self._sleep()
+
+    async def _let_gather(self, began: float, *, is_full: bool) -> None:
+        """Let rows fall due before the next claim; where more is due than was claimed, let slots be freed.
+
+        Not all of them, else those who try would wait for the claim: half of what one tenant may have is left in hand.
+        """
+        slots = self._stage.slots
+        until = began + max(_APART_SECONDS, self.bookings.gather_seconds())
+        self._wake_from = slots - self._stage.slots_of_a_tenant() // 2 if is_full else slots + 1
+        with trio.move_on_at(until):
+            while not self._is_stopping and self._in_flight.free < self._wake_from:
+                await self._sleep()
+        self._wake_from = 0
 
     async def _sleep(self) -> None:
         self._is_asleep = True
@@ -204,7 +210,8 @@ class Executor(Generic[W]):
 
     def _tell_of_free_slot(self) -> None:
         self._has_free_slot = True
-        self._rouse()
+        if self._is_asleep and self._in_flight.free >= self._wake_from:
+            self._rouse()
         if self._stage.held:
             self._straight.look_again()
 
@@ -341,7 +348,7 @@ class Executor(Generic[W]):
         """Take note of what was written, or why it was not, and tell whoever it concerns."""
         work, outcome = item
         taker = self._takers.pop(id(work), None)
-        self._step_seconds.observe(self._in_flight.end(work))
+        self._steps.took(self._in_flight.end(work))
         self._tell_of_free_slot()
         if isinstance(result, Exception):
             before = what_is_done.set((self._log_context, work))
@@ -374,10 +381,7 @@ class Executor(Generic[W]):
         self._count(booked)
 
     def _count(self, booked: str) -> None:
-        counter = self._steps.get(booked)
-        if counter is None:
-            counter = self._steps[booked] = self._tools.metrics.steps.labels(self._stage.name, booked)
-        counter.inc()
+        self._steps.count(booked)
 
     def _wake(self, outcome: Outcome) -> None:
         match outcome:

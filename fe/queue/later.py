@@ -39,6 +39,10 @@ class Later(Generic[T]):
         self._order = count()
         self._changed = trio.lowlevel.ParkingLot()
 
+    def count(self) -> int:
+        """How many are held."""
+        return len(self._waiting) + len(self._due)
+
     def has_capacity(self) -> bool:
         """Whether another one may be held."""
         return self._capacity > 0

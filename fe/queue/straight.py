@@ -54,6 +54,10 @@ class Straight:
         """Whether its tries have no effect elsewhere."""
         return self._stage.doubts_go_to is None
 
+    def under_way(self) -> int:
+        """How many rows are in flight, or held for later."""
+        return self._in_flight.count() + self._later.count()
+
     def may_take(self, work: Any, after: timedelta) -> bool:
         """Whether there is a slot for it now, or room to hold it until `after` has passed."""
         if not self._takes_any():
@@ -96,8 +100,8 @@ class Straight:
         return (
             free > 0
             and not self._trouble.has_begun
-            and in_flight.of_lane[lane] < self._tools.gate(lane, stage.slots)
-            and in_flight.of_tenant[work.tenant_id, lane.group] < stage.slots_of_a_tenant()
+            and in_flight.of_lane(lane) < self._tools.gate(lane, stage.slots)
+            and in_flight.of_tenant(work.tenant_id, lane.group) < stage.slots_of_a_tenant()
         )
 
     def _begin_held(self, work: Any) -> None:

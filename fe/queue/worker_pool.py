@@ -8,6 +8,10 @@ import trio
 
 T = TypeVar("T")
 
+#: After so many calls in a row a worker lets others run: where no call ever waits, the next rows are claimed, and what
+#: these came to is written, while the last of them are tried.
+_GIVE_WAY = 32
+
 
 class WorkerPool(Generic[T]):
     """Calls `carry` on what is put in. It has no limit: whoever puts something in has a slot for it.
@@ -26,6 +30,8 @@ class WorkerPool(Generic[T]):
         self._waiting: deque[T] = deque()
         self._idle = trio.lowlevel.ParkingLot()
         self._called = 0
+        #: One that has made many calls in a row lets others run.
+        self._gives_way = False
         # What each worker is at, and since when. All have the same time for it: the first here is the first out of
         # time, so that one timer does for all. A deadline for each cost a third of the engine's CPU.
         self._carried: dict[trio.CancelScope, T] = {}
@@ -68,10 +74,20 @@ class WorkerPool(Generic[T]):
                     self._cut_short(self._carried.pop(scope), scope.cancelled_caught)
 
     async def _work_within(self, scope: trio.CancelScope) -> None:
+        in_a_row = 0
         while True:
-            while not self._waiting:
+            # Whoever gives way comes back and goes on: calls wait for nothing then, and one worker is enough.
+            while not self._waiting or self._gives_way:
                 await self._idle.park()
                 self._called -= 1
+                in_a_row = 0
+            if in_a_row == _GIVE_WAY:
+                in_a_row = 0
+                self._gives_way = True
+                await trio.lowlevel.checkpoint()
+                self._gives_way = False
+                continue
+            in_a_row += 1
             item = self._carried[scope] = self._waiting.popleft()
             self._began[scope] = trio.current_time()
             if self._waiting and not self._called:

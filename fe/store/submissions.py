@@ -10,7 +10,7 @@ from psycopg.rows import class_row
 
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId, TrackId, UserId
-from fe.lifecycle import NumberFate, Status
+from fe.lifecycle import FINAL, NumberFate, Status
 from fe.sandbox import Simulation
 from fe.store import simulations
 from fe.store.postgres.arrays import blobs, int8s, moments, texts, uuids
@@ -228,12 +228,18 @@ _BY_ID = f"""
      WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(submission)s
 """
 
+# Found first, and only then put in order: asked for the newest of them in one go, Postgres expects to meet one soon on
+# the way back through the tenant's receipts, and in a long history it does not.
 _BY_TRACK_ID = f"""
+    WITH found AS MATERIALIZED (
+        SELECT x.submission_id
+          FROM submissions AS x
+         WHERE x.tenant_id = %(tenant)s AND x.track_id = ANY (%(spellings)s)
+    )
     SELECT {_RECORD_COLUMNS},{_WARNINGS}
       FROM submissions AS s
-     WHERE s.tenant_id = %(tenant)s AND s.track_id = ANY (%(spellings)s)
-     ORDER BY s.submission_id DESC
-     LIMIT 1
+     WHERE s.tenant_id = %(tenant)s
+       AND s.submission_id = (SELECT found.submission_id FROM found ORDER BY found.submission_id DESC LIMIT 1)
 """
 
 
@@ -248,6 +254,20 @@ async def find(conn: Conn, tenant_id: TenantId, track_or_id: SubmissionId | Trac
     spellings = [text, text.upper()] if isinstance(track_or_id, UUID) else [text]
     await cursor.execute(_BY_TRACK_ID, {"tenant": tenant_id, "spellings": spellings})
     return await cursor.fetchone()
+
+
+_ENDED = """
+    SELECT submission_id
+      FROM submissions
+     WHERE tenant_id = %(tenant)s AND submission_id = ANY (%(submissions)s) AND status = ANY (%(final)s)
+"""
+
+
+async def ended(conn: Conn, tenant_id: TenantId, submission_ids: Sequence[SubmissionId]) -> list[SubmissionId]:
+    """Tell which of these have come to their end."""
+    given = {"tenant": tenant_id, "submissions": uuids(submission_ids), "final": texts(sorted(FINAL))}
+    cursor = await conn.execute(_ENDED, given)
+    return [SubmissionId(row[0]) for row in await cursor.fetchall()]
 
 
 _XML = """

@@ -5,7 +5,7 @@ at once; to the other processes one NOTIFY goes out at most every `THROTTLE` sec
 waits looks again by itself now and then.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from uuid import UUID
 
@@ -59,6 +59,11 @@ class VerdictNotices:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._db.listen, CHANNEL, self._heard)
             nursery.start_soon(self._send)
+
+    def wake(self, submission_ids: Iterable[SubmissionId]) -> None:
+        """Wake those who wait for these in this process, and tell no other."""
+        for submission_id in submission_ids:
+            self._wake(submission_id)
 
     def _wake(self, submission_id: SubmissionId) -> None:
         if waiting := self._waiting.pop(submission_id, None):

@@ -91,6 +91,22 @@ PROCESSES = Dashboard(
                 unit="bytes",
             ),
             Panel(
+                "Nodes of a cluster that answer",
+                "Nothing on one server. At 0: its tenants wait, and their requests are answered 503.",
+                {"{{node}}": "min by (node) (fe_node_answers)"},
+            ),
+            Panel(
+                "Size of each node of a cluster",
+                "Our database there. One that grows faster than the others has a large tenant: ops/citus/README.md.",
+                {"{{node}}": largest("fe_node_bytes", by="node")},
+                unit="bytes",
+            ),
+            Panel(
+                "Shards on each node of a cluster",
+                "Of submissions. They are moved by hand, and none moves by itself.",
+                {"{{node}}": largest("fe_node_shards", by="node")},
+            ),
+            Panel(
                 "Live and dead rows of the hot tables",
                 "By the server's estimate. Dead rows that only grow are held by an old transaction.",
                 {"{{table}} {{kind}}": largest("fe_table_rows", by="table, kind")},

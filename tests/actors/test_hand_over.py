@@ -1,7 +1,8 @@
 """Several pieces of work go to a thread together, and none of them notices the others."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 import trio
@@ -9,6 +10,25 @@ import trio.testing
 
 from fe.actors.hand_over import HandOver
 from tests.waiting import PATIENCE
+
+Piece = Callable[[], Any]
+Over = HandOver[Piece, Any]
+
+
+def over_to(threads: int, *, at_once: int = 16) -> Over:
+    """A hand-over to threads, each of which calls all that it is given."""
+    return HandOver(call_all, trio.CapacityLimiter(threads), at_once=at_once)
+
+
+def call_all(pieces: Sequence[Piece]) -> Sequence[Any]:
+    return [came_to(piece) for piece in pieces]
+
+
+def came_to(piece: Piece) -> Any:
+    try:
+        return piece()
+    except Exception as error:
+        return error
 
 
 class Gate:
@@ -33,12 +53,12 @@ class Gate:
 class Pieces:
     """Pieces that note in which thread they ran, and what became of them."""
 
-    def __init__(self, over: HandOver) -> None:
+    def __init__(self, over: Over) -> None:
         self._over = over
         self.ran: list[tuple[int, int]] = []
         self.became: dict[int, object] = {}
 
-    def piece(self, nth: int) -> Callable[[], int]:
+    def piece(self, nth: int) -> Piece:
         def run() -> int:
             self.ran.append((nth, threading.get_ident()))
             if nth < 0:
@@ -55,13 +75,13 @@ class Pieces:
 
 
 async def test_a_piece_goes_at_once_while_a_thread_is_free() -> None:
-    over = HandOver(trio.CapacityLimiter(1))
+    over = over_to(1)
 
     assert await over.run(lambda: 7) == 7
 
 
 async def test_what_waits_goes_together_in_order_and_a_bad_piece_fails_alone() -> None:
-    over, gate = HandOver(trio.CapacityLimiter(1), at_once=3), Gate()
+    over, gate = over_to(1, at_once=3), Gate()
     pieces = Pieces(over)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(over.run, gate)
@@ -77,7 +97,7 @@ async def test_what_waits_goes_together_in_order_and_a_bad_piece_fails_alone() -
 
 
 async def test_the_threads_share_what_waits() -> None:
-    over, gates = HandOver(trio.CapacityLimiter(2)), [Gate(), Gate()]
+    over, gates = over_to(2), [Gate(), Gate()]
     barrier, turns = threading.Barrier(2, timeout=PATIENCE), list[int]()
 
     async def meet() -> None:
@@ -97,7 +117,7 @@ async def test_the_threads_share_what_waits() -> None:
 
 
 async def test_a_cancelled_piece_that_waits_is_not_run_and_the_others_are() -> None:
-    over, gate = HandOver(trio.CapacityLimiter(1)), Gate()
+    over, gate = over_to(1), Gate()
     pieces, given_up = Pieces(over), trio.CancelScope()
 
     async def giving_up() -> None:
@@ -121,7 +141,7 @@ async def test_a_cancelled_piece_that_waits_is_not_run_and_the_others_are() -> N
 
 async def test_who_is_cancelled_when_its_turn_has_come_passes_it_on() -> None:
     """Its turn and its cancellation come in the same moment."""
-    over, gate = HandOver(trio.CapacityLimiter(1)), Gate()
+    over, gate = over_to(1), Gate()
     pieces, given_up = Pieces(over), trio.CancelScope()
 
     async def giving_up() -> None:
@@ -147,7 +167,7 @@ async def test_who_is_cancelled_when_its_turn_has_come_passes_it_on() -> None:
 
 
 async def test_cancelling_who_carries_does_not_cancel_what_is_carried() -> None:
-    over, gate = HandOver(trio.CapacityLimiter(1)), Gate()
+    over, gate = over_to(1), Gate()
     carried: list[str] = []
 
     async def carrier(scope: trio.CancelScope) -> None:
@@ -167,10 +187,25 @@ async def test_cancelling_who_carries_does_not_cancel_what_is_carried() -> None:
 
 
 async def test_who_is_cancelled_already_hands_nothing_over() -> None:
-    over, ran = HandOver(trio.CapacityLimiter(1)), list[int]()
+    over, ran = over_to(1), list[int]()
     with trio.CancelScope() as scope:
         scope.cancel()
         with pytest.raises(trio.Cancelled):
             await over.run(lambda: ran.append(1))
 
     assert ran == []
+
+
+async def test_when_there_is_no_thread_to_be_had_all_hear_why_and_the_place_is_free_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    over = over_to(1)
+
+    async def no_thread(*_: object, **__: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(trio.to_thread, "run_sync", no_thread)
+        with pytest.raises(RuntimeError, match="new thread"):
+            await over.run(lambda: 7)
+    assert await over.run(lambda: 7) == 7

@@ -323,7 +323,7 @@ async def test_after_fifteen_minutes_in_doubt_it_is_an_operators_matter(db: Data
     subject = await road.make(Stage.RECONCILE)
     for _ in range(8):
         assert await road.step(subject) == "retry"
-    await rows(db, "UPDATE outbox SET entered_at = entered_at - interval '16 min'")
+    await rows(db, "UPDATE outbox SET entered_at = now() - interval '16 min'")
 
     assert await road.step(subject) == "dead letter"
 

@@ -22,7 +22,7 @@ from fe.ecf.signature import verify
 from fe.identifiers import SubmissionId, TenantId, UserId
 from fe.issuing.large import LARGE_LINES
 from fe.issuing.rates import KnownRates
-from fe.issuing.sign import QrHosts
+from fe.issuing.sign import QrHosts, sign_all
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
 from fe.queue.executor import run_stage
@@ -66,7 +66,7 @@ def make_signer(db: Database, vault: Vault = VAULT, apart: Apart | None = None) 
     pool = SignerPool(
         db,
         SigningCredentials(db, vault, limiter),
-        HandOver(limiter),
+        HandOver(sign_all, limiter),
         apart or Apart(1, Metrics()),
         QrHosts("https://ecf.example", "https://fc.example"),
         lambda: NOW,

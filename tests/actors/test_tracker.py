@@ -73,7 +73,7 @@ async def test_after_72_hours_in_process_it_is_an_operators_matter(db: Database)
     subject = await road.make(Stage.TRACK)
     for _ in range(9):
         await road.step(subject)
-    await rows(db, "UPDATE outbox SET entered_at = entered_at - interval '73 h'")
+    await rows(db, "UPDATE outbox SET entered_at = now() - interval '73 h'")
 
     assert await road.step(subject) == "dead letter"
 

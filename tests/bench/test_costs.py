@@ -21,12 +21,13 @@ from bench.road import Numbers, Tally, tally
 from bench.stack import Stack, context_switches, open_stack
 from bench.traffic import Counts, counted
 
-#: Measured in November 2026, per document: as bench.road counts, 32 clients, one process. The first three were 0.7, 0.8
-#: and 0.7 on a machine at loads of 5 to 8; where documents come more slowly than they are brought on they are more.
+#: Measured in November 2026, per document: as bench.road counts, 32 clients, one process. The first three were 0.43 to
+#: 0.5, 0.47 to 0.54 and 0.35 to 0.44 at a load of 7; where documents come more slowly than they are brought on they are
+#: more.
 PER_DOCUMENT = {
-    "statements": 1.2,
-    "round trips": 1.3,
-    "commits": 1.1,
+    "statements": 0.8,
+    "round trips": 0.85,
+    "commits": 0.7,
     "WAL bytes": 11_800.0,
     "dead row versions": 8.3,
 }

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml  # type: ignore[import-untyped]  # ships no types
-from prometheus_client import Counter, Histogram
 from prometheus_client.metrics import MetricWrapperBase
 
 from fe.monitoring.metrics import Metrics
@@ -69,16 +68,15 @@ def exported() -> dict[str, frozenset[str]]:
     """The name of every series that a process exports, and its labels."""
     metrics = Metrics()
     found: dict[str, frozenset[str]] = {}
-    for metric in vars(metrics).values():
-        if not isinstance(metric, MetricWrapperBase):
-            continue
-        (family,) = metric.describe()
-        # The library has no public way to ask for the labels of a metric that has no series yet.
-        labels = frozenset(metric._labelnames)
-        if isinstance(metric, Histogram):
+    # The library has no public way to ask for the labels of a metric that has no series yet.
+    own = [metric for metric in vars(metrics).values() if isinstance(metric, MetricWrapperBase)]
+    described = [(family, frozenset(metric._labelnames)) for metric in own for family in metric.describe()]
+    described += [(family, frozenset(family._labelnames)) for family in metrics.steps.describe()]
+    for family, labels in described:
+        if family.type == "histogram":
             found |= {f"{family.name}_sum": labels, f"{family.name}_count": labels}
             found[f"{family.name}_bucket"] = labels | {"le"}
         else:
-            found[f"{family.name}_total" if isinstance(metric, Counter) else family.name] = labels
+            found[f"{family.name}_total" if family.type == "counter" else family.name] = labels
     process = [family for family in metrics.registry.collect() if family.name.startswith("process_")]
     return found | {sample.name: frozenset() for family in process for sample in family.samples}

@@ -24,6 +24,9 @@ _LAST = "rate(fe_submission_verdict_seconds_count[10s]) > 0"
 #: What shows nothing while all is well and suppliers are not received, and why.
 EMPTY_BY_NATURE = {
     ("fe_http_connection_faults_total", "its kinds are names of errors, which nobody knows before they occur"),
+    ("fe_node_answers", "one server has no nodes: tests/ops/test_citus_runbook.py has some"),
+    ("fe_node_bytes", "the same"),
+    ("fe_node_shards", "the same"),
     ("fe_received_total", "only processes that receive from suppliers have it"),
     ("fe_webhook_attempt_seconds_bucket", "no tenant here has a webhook that could be called"),
     ("fe_webhook_attempt_seconds_count", "the same"),

@@ -6,7 +6,7 @@ import pytest
 import trio
 import trio.testing
 
-from fe.queue.batcher import Batcher
+from fe.queue.batcher import ENOUGH, Batcher
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable
 from tests.factories.tenants import rows
@@ -225,6 +225,59 @@ async def test_what_cannot_be_written_before_the_end_is_answered_too(autojump_cl
         batcher.add(2, lambda _, result: said.append(result))
 
     assert [type(result) for result in said] == [DatabaseUnavailable] * 2
+
+
+async def test_items_gather_for_as_long_as_is_said_from_when_the_first_came(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    paced, seconds = Paced(), 0.04
+    paced.go_on.set()
+    batcher = Batcher(paced.write, gather=lambda: seconds)
+    began = trio.current_time()
+    async with batcher.running(), trio.open_nursery() as nursery:
+        for item in (1, 2, 3):
+            nursery.start_soon(batcher.put, item)
+            await trio.sleep(0.015)
+        await trio.sleep(0.02)
+
+        assert paced.batches == [[1, 2, 3]]
+        assert trio.current_time() - began == pytest.approx(0.065)
+
+        seconds = 0.0
+        nursery.start_soon(batcher.put, 4)
+        await trio.testing.wait_all_tasks_blocked()
+
+        assert paced.batches[1:] == [[4]]
+
+
+async def test_enough_items_wait_for_no_more(autojump_clock: trio.testing.MockClock) -> None:
+    paced = Paced()
+    paced.go_on.set()
+    batcher = Batcher(paced.write, gather=lambda: 3600.0)
+    began = trio.current_time()
+    async with batcher.running(), trio.open_nursery() as nursery:
+        nursery.start_soon(batcher.put, 0)
+        await trio.sleep(1)
+        for item in range(1, ENOUGH):
+            nursery.start_soon(batcher.put, item)
+
+    assert [sorted(batch) for batch in paced.batches] == [list(range(ENOUGH))]
+    assert trio.current_time() - began == pytest.approx(1)
+
+
+async def test_whoever_is_cancelled_while_items_gather_is_withdrawn(autojump_clock: trio.testing.MockClock) -> None:
+    paced = Paced()
+    paced.go_on.set()
+    batcher = Batcher(paced.write, gather=lambda: 0.04)
+    async with batcher.running():
+        with trio.move_on_after(0.01):
+            await batcher.put(1)
+        assert await batcher.put(2) == 20
+        with trio.move_on_after(0.01):
+            await batcher.put(3)
+        await trio.sleep(1)
+
+    assert paced.batches == [[2]]
 
 
 async def test_an_idle_batcher_sets_no_timer(autojump_clock: trio.testing.MockClock) -> None:

@@ -517,3 +517,41 @@ async def test_an_outcome_without_a_writer_is_said_to_whoever_handed_it_in(db: D
         bookings.add(work, VERDICT, lambda _, answer: heard.append(answer))
 
     assert isinstance(heard[0], KeyError)
+
+
+# --- How long to gather ------------------------------------------------------------------------------------------
+
+
+async def test_outcomes_gather_for_longer_the_more_is_under_way_and_not_at_all_for_one_alone(db: Database) -> None:
+    tenant = await make_tenant(db)
+    all_in_hand, go_on, in_hand, said = trio.Event(), trio.Event(), 0, list[float]()
+
+    async def hold(_: Work) -> Outcome:
+        nonlocal in_hand
+        in_hand += 1
+        said.append(two.bookings.gather_seconds())
+        if in_hand == 1:
+            for _nth in range(20):
+                await make_submission(db, tenant, stage=Stage.SEND)
+            two.tools.wakeups.notify(Stage.SEND)
+        if in_hand == 21:
+            all_in_hand.set()
+        await go_on.wait()
+        return _BACK
+
+    async def held() -> bool:
+        if not all_in_hand.is_set():
+            return False
+        said.append(two.bookings.gather_seconds())
+        go_on.set()
+        return True
+
+    two = Two(db, hold)
+    two.stages[1] = make_stage(hold, Stage.SEND, slots=40, kind=two.bookings.kind, doubts_go_to=Stage.RECONCILE)
+    await make_submission(db, tenant, stage=Stage.SEND)
+    await two.run(held, 1)
+
+    assert said[0] == 0.0
+    assert said[-1] == pytest.approx(0.020)
+    assert max(said) <= 0.04
+    assert two.bookings.gather_seconds() == 0.0

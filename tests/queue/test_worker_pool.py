@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from itertools import pairwise
 
 import trio
 import trio.testing
@@ -115,6 +116,52 @@ async def test_a_call_that_is_done_although_its_time_is_up_was_not_cut_short(
         await trio.sleep(20)
 
     assert (done, cut.told) == (["a", "b"], [])
+
+
+async def test_calls_that_wait_for_nothing_let_others_run_between_them() -> None:
+    """Else nothing could be claimed, and nothing written, before the last of them."""
+    cut, done, seen, ready = Cut(), list[str](), list[int](), trio.Event()
+
+    async def carry(item: str) -> None:
+        done.append(item)
+        if len(done) == 500:
+            ready.set()
+
+    async def look() -> None:
+        while True:
+            await trio.lowlevel.checkpoint()
+            seen.append(len(done))
+
+    async with pool_of(carry, cut) as pool, trio.open_nursery() as nursery:
+        nursery.start_soon(look)
+        await trio.lowlevel.checkpoint()
+        pool.put(str(number) for number in range(500))
+        await ready.wait()
+        nursery.cancel_scope.cancel()
+
+    assert sorted(done, key=int) == [str(number) for number in range(500)]
+    assert max(late - early for early, late in pairwise(seen)) <= 130
+
+
+async def test_calls_that_begin_to_wait_after_many_that_did_not_leave_the_others_to_others() -> None:
+    cut, done, waiting, all_wait = Cut(), list[str](), 0, trio.Event()
+
+    async def carry(item: str) -> None:
+        nonlocal waiting
+        if int(item) >= 100:
+            waiting += 1
+            if waiting == 50:
+                all_wait.set()
+            await all_wait.wait()
+        done.append(item)
+
+    async with pool_of(carry, cut) as pool:
+        pool.put(str(number) for number in range(150))
+        with trio.fail_after(60):
+            await all_wait.wait()
+            await trio.testing.wait_all_tasks_blocked()
+
+    assert len(done) == 150
 
 
 async def test_the_end_of_the_pool_cuts_all_calls_short_and_that_is_not_for_their_time() -> None:

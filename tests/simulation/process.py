@@ -135,9 +135,9 @@ class _Signed(Statements):
         answer = self._inner.told(self._process.name, statement, values)
         about = ("subject", "subjects", "submission")
         if any(name in values for name in about) or ("scope" in values and answer.rows):
-            told = f"{answer.columns[0]} {answer.rows[0][0]}" if answer.columns and answer.rows else ""
-            if "subjects" in values:
-                told = " ".join(f"{answer.columns[0]} {said}" for said in answer.rows[0][0])
+            said = answer.rows[0][0] if answer.columns and answer.rows else ""
+            each = said if isinstance(said, list) else [said]
+            told = " ".join(f"{answer.columns[0]} {one}" for one in each) if answer.rows else ""
             self._process.has_come_to_a_step(told)
         return answer
 

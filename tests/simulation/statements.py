@@ -61,11 +61,6 @@ class Answer:
     touched: int = 0
 
 
-def _words(array: str) -> list[str]:
-    """An array of words as `claim_together` writes it."""
-    return [word.strip('"') for word in array.strip("{}").split(",")] if array != "{}" else []
-
-
 class Statements:
     """Answers statements from tables in memory. `now` is the database's clock."""
 
@@ -195,17 +190,14 @@ class Statements:
         return Answer(columns, rows)
 
     def _claim_together(self, values: Values) -> Answer:
-        lanes = (
-            _words(values[name]) for name in ("environments", "hosts", "afters", "floors", "free", "left_to_others")
-        )
-        busy = Counter(zip(map(int, _words(values["busy"])), _words(values["busy_in"]), strict=True))
+        lanes = (values[name] for name in ("environments", "hosts", "afters", "floors", "free", "left_to_others"))
+        busy = Counter(zip(values["busy"], values["busy_in"], strict=True))
         many, found = 0, list[tuple[Any, ...]]()
-        for number, (environment, host, after, floor, room, left) in enumerate(zip(*lanes, strict=True), start=1):
-            capacity = min(min(values["slots"] - many, int(room)) - int(left), values["max_rows"] - many)
+        for number, (environment, host, after, since, room, left) in enumerate(zip(*lanes, strict=True), start=1):
+            capacity = min(min(values["slots"] - many, room) - left, values["max_rows"] - many)
             enough = min(values["scope"], max(capacity, 0) + busy.total() // values["max_per_tenant"] + 1)
             lane = {"stage": values["stage"], "environment": environment, "host": host}
-            since = datetime.fromisoformat(floor)
-            due = self._due_of_lane(values["stage"], environment, host, int(after), since)[:enough]
+            due = self._due_of_lane(values["stage"], environment, host, after, since)[:enough]
             if not due:
                 continue
             most = {tenant: values["max_per_tenant"] - busy[tenant, environment] for tenant in due}
@@ -234,8 +226,8 @@ class Statements:
 
     def _open_sends(self, values: Values) -> Answer:
         keys = zip(values["tenants"], values["subjects"], strict=True)
-        found = [any(send.outcome in OPEN for send in self.steps.sends_of(key)) for key in keys]
-        return Answer(("array",), [(found,)])
+        open_ones = [n for n, key in enumerate(keys, 1) if any(x.outcome in OPEN for x in self.steps.sends_of(key))]
+        return Answer(("n",), [(n,) for n in open_ones])
 
     # --- fe/store/queue/steps.py --------------------------------------------------------------------------------------
 

@@ -340,6 +340,17 @@ async def test_a_look_up_by_id_and_by_track_id_reads_one_row_and_its_story(grown
             assert fetched <= 1 + 5
 
 
+async def test_to_look_after_those_who_wait_reads_their_rows(grown: str) -> None:
+    async with open_database(grown, role=FRONT) as db:
+        cursor = SubmissionId(new_id(NOW))
+        newest = await db.run_for(TenantId(1), history.after, history.HistoryFilter(), limit=5, cursor=cursor)
+        ids = [item.submission_id for item in newest]
+        assert len(ids) == 5
+        scanned, fetched = await rows_read(db, partial(submissions.ended, tenant_id=TenantId(1), submission_ids=ids))
+        assert scanned == 0
+        assert 0 < fetched <= 4 * len(ids)  # of many partitions, entries that are dead by now
+
+
 async def test_why_reads_one_submission_of_whichever_tenant(grown: str) -> None:
     async with open_database(grown, role=WORKER) as workers, open_database(grown, role=OPERATOR) as db:
         work = await workers.run(some_work)
@@ -359,6 +370,21 @@ async def test_a_submission_is_named_to_an_operator_by_indexes_alone(grown: str,
     assert scanned == 0
     assert fetched <= 10
     assert len(found) == (1 if name[0] in "Etr" else 0)
+
+
+@pytest.mark.parametrize("n", [HISTORY // 2, HISTORY + 1])
+async def test_a_track_id_is_not_looked_for_from_the_newest_receipt_on(n: int, grown: str) -> None:
+    """Of many receipts one is expected to be met soon on the way back through them, and is not."""
+    with psycopg.connect(grown, autocommit=True) as conn:
+        conn.execute("SELECT ensure_month(%s - make_interval(months => n)) FROM generate_series(4, 26) AS n", (NOW,))
+        conn.execute("UPDATE submissions SET track_id = 'again-' || e_ncf WHERE tenant_id = 1 AND track_id IS NULL")
+        conn.execute("ANALYZE submissions")
+    async with open_database(grown, role=FRONT) as db:
+        key = TrackId(f"track-{n - n % TENANTS}")
+        scanned, fetched = await rows_read(db, partial(submissions.find, tenant_id=TenantId(1), track_or_id=key))
+
+    assert scanned == 0
+    assert fetched <= 1 + 6
 
 
 async def test_years_of_partitions_do_not_make_signing_read_all_of_a_tenants_month(grown: str) -> None:

@@ -23,7 +23,7 @@ REFERENCE = {"tenants", "api_keys", "users", "operator_actions", "excise_rates",
 #: Statements that are about all tenants, and why they may be: none reads the history. By the file's path below fe/ (or
 #: the migration's name) and the constant's (or function's) name; "*" is every one of the file.
 ACROSS_TENANTS = {
-    ("store/queue/tables.py", "_FLOORS"): "the earliest row of each lane of the hot table",
+    ("store/queue/tables.py", "_FLOORS_OF_ALL"): "the earliest row of each lane of the hot table",
     ("store/queue/host_lanes.py", "_FLOOR"): "the earliest row of the hot table",
     ("store/queue/webhooks.py", "_TENANTS"): "whose old events are to be forgotten: a row for each endpoint",
     ("store/queue/outbox.py", "_WAITING"): "gauges over the hot table",
@@ -227,8 +227,9 @@ TRUSTED = {
     "PAGE + 1": "portal/receipts: the same",
     "chosen.source()": "history: one of two constants of the module, by what is asked for",
     "self._floors": "tables: a template of the module and the name of a table, which is looked at",
-    "self._due_tenants": "tables: the same",
-    "self._claim": "tables: the same",
+    "self._floors_of_all": "tables: the same",
+    "self._search(conn)": "tables: one of two such, by the engine",
+    "self._claiming(conn)": "tables: the same",
     "self._floor": "host_lanes: the same",
     "self._across": "host_lanes: the same, and a condition that is a constant of the queue's module",
     "_freeing(_SILENT, tables)": "workers: constants, and what tables.py made of a template and a name",

@@ -60,7 +60,8 @@ _TROUBLE = f"""
     SELECT e.environment,
            (SELECT count(*) FILTER (WHERE o.environment = e.environment)
               FROM (SELECT x.environment FROM outbox AS x
-                     WHERE x.tenant_id = %(tenant)s LIMIT {MAX_COUNTED}) AS o)::int AS on_its_way,
+                     WHERE x.tenant_id = %(tenant)s AND x.run_at < 'infinity'
+                     LIMIT {MAX_COUNTED}) AS o)::int AS on_its_way,
            (SELECT count(*) FILTER (WHERE d.environment = e.environment)
               FROM (SELECT y.environment FROM dead_letters AS y
                      WHERE y.tenant_id = %(tenant)s LIMIT {MAX_COUNTED}) AS d)::int AS given_up,

@@ -92,8 +92,12 @@ class Worker:
 
 _WORKERS = """
     SELECT w.holder, w.started_at, extract(EPOCH FROM now() - w.seen_at)::float8 AS silent_for,
-           (SELECT count(*) FROM outbox AS o WHERE o.holder = w.holder)::int AS holds
+           coalesce(held.rows, 0)::int AS holds
       FROM workers AS w
+      LEFT JOIN (SELECT o.holder, count(*) AS rows
+                   FROM outbox AS o
+                  WHERE o.holder IS NOT NULL
+                  GROUP BY o.holder) AS held ON held.holder = w.holder
      ORDER BY w.started_at, w.holder
 """
 

@@ -269,13 +269,10 @@ async def verdict(
 
 
 _OPEN_SENDS = """
-    SELECT ARRAY(SELECT EXISTS (SELECT 1
-                                  FROM sends AS x
-                                 WHERE x.tenant_id = b.tenant_id AND x.submission_id = b.subject
-                                   AND x.outcome IN ('intended', 'unknown'))
-                   FROM unnest(%(tenants)s::bigint[], %(subjects)s::uuid[]) WITH ORDINALITY
-                                AS b (tenant_id, subject, n)
-                  ORDER BY b.n)
+    SELECT DISTINCT b.n
+      FROM unnest(%(tenants)s::bigint[], %(subjects)s::uuid[]) WITH ORDINALITY AS b (tenant_id, subject, n)
+      JOIN sends AS x ON x.tenant_id = b.tenant_id AND x.submission_id = b.subject
+     WHERE x.tenant_id = ANY (%(tenants)s::bigint[]) AND x.outcome IN ('intended', 'unknown')
 """
 
 
@@ -283,8 +280,8 @@ async def have_open_sends(conn: Conn, works: Sequence[Work]) -> list[bool]:
     """Tell of each whether bytes may have gone out of which nobody knows what became of them."""
     cursor = conn.cursor(row_factory=scalar_row)
     await cursor.execute(_OPEN_SENDS, claims_of(works))
-    (answers,) = await cursor.fetchall()
-    return list(answers)
+    found = set(await cursor.fetchall())
+    return [place in found for place in range(1, len(works) + 1)]
 
 
 _WAITING = """

@@ -11,7 +11,9 @@ from datetime import datetime, timedelta
 from typing import Any, Generic, LiteralString, Protocol, TypeVar
 
 from fe.identifiers import TenantId
+from fe.store.postgres.arrays import int4s, int8s, moments, texts
 from fe.store.postgres.db import Conn
+from fe.store.postgres.engine import POSTGRES, engine_of
 
 #: Before any row can be due.
 ALWAYS = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
@@ -46,8 +48,39 @@ class DueTenant:
     weight: int
 
 
+# Whoever looks for what is due says that it is due some day (run_at < 'infinity'): that is the condition of the
+# outbox's index for them (keys_of_a_batch in sql/), which those who know a row's key are to leave alone.
+
 # A row gets its run_at from the database's clock, at the latest statement_timeout (8 s) before it can be seen.
+#
+# From tenant to tenant in the index, to the earliest row of each: a backlog of a million rows costs as many steps as it
+# has tenants, where reading it would cost each process, each stage and each start a million.
 _FLOORS = """
+    SELECT lane.environment, lane.host, least(earliest.run_at, now()) - interval '15 s'
+      FROM (SELECT l.environment COLLATE "C" AS environment, l.host COLLATE "C" AS host
+              FROM unnest(%(environments)s::text[], %(hosts)s::text[]) AS l (environment, host)) AS lane
+     CROSS JOIN LATERAL (
+        WITH RECURSIVE firsts (tenant_id, run_at) AS (
+            (SELECT o.tenant_id, o.run_at
+               FROM {table} AS o
+              WHERE o.stage = %(stage)s AND o.environment = lane.environment AND o.host = lane.host
+                AND o.run_at < 'infinity'
+              ORDER BY o.tenant_id, o.run_at
+              LIMIT 1)
+            UNION ALL
+            SELECT following.tenant_id, following.run_at
+              FROM firsts
+             CROSS JOIN LATERAL (SELECT o.tenant_id, o.run_at
+                                   FROM {table} AS o
+                                  WHERE o.stage = %(stage)s AND o.environment = lane.environment AND o.host = lane.host
+                                    AND o.tenant_id > firsts.tenant_id AND o.run_at < 'infinity'
+                                  ORDER BY o.tenant_id, o.run_at
+                                  LIMIT 1) AS following
+        )
+        SELECT min(firsts.run_at) AS run_at FROM firsts) AS earliest
+"""
+# On Citus, which walks no table that is spread over nodes: every row is read.
+_FLOORS_OF_ALL = """
     SELECT o.environment, o.host, least(min(o.run_at), now()) - interval '15 s'
       FROM {table} AS o
      WHERE o.stage = %(stage)s
@@ -73,7 +106,7 @@ _DUE_TENANTS = """
             (SELECT o.tenant_id, o.run_at, 1
                FROM {table} AS o
               WHERE o.stage = %(stage)s AND o.environment = lane.environment AND o.host = lane.host
-                AND o.tenant_id > lane.after AND o.run_at >= lane.floor
+                AND o.tenant_id > lane.after AND o.run_at >= lane.floor AND o.run_at < 'infinity'
               ORDER BY o.tenant_id, o.run_at
               LIMIT 1)
             UNION ALL
@@ -82,14 +115,15 @@ _DUE_TENANTS = """
              CROSS JOIN LATERAL (SELECT o.tenant_id, o.run_at
                                    FROM {table} AS o
                                   WHERE o.stage = %(stage)s AND o.environment = lane.environment AND o.host = lane.host
-                                    AND o.tenant_id > ahead.tenant_id AND o.run_at >= lane.floor
+                                    AND o.tenant_id > ahead.tenant_id
+                                    AND o.run_at >= lane.floor AND o.run_at < 'infinity'
                                   ORDER BY o.tenant_id, o.run_at
                                   LIMIT 1) AS following
         ), around (tenant_id, run_at, n) AS (
             (SELECT o.tenant_id, o.run_at, 1
                FROM {table} AS o
               WHERE o.stage = %(stage)s AND o.environment = lane.environment AND o.host = lane.host
-                AND o.tenant_id <= lane.after AND o.run_at >= lane.floor
+                AND o.tenant_id <= lane.after AND o.run_at >= lane.floor AND o.run_at < 'infinity'
               ORDER BY o.tenant_id, o.run_at
               LIMIT 1)
             UNION ALL
@@ -99,7 +133,7 @@ _DUE_TENANTS = """
                                    FROM {table} AS o
                                   WHERE o.stage = %(stage)s AND o.environment = lane.environment AND o.host = lane.host
                                     AND o.tenant_id > around.tenant_id AND o.tenant_id <= lane.after
-                                    AND o.run_at >= lane.floor
+                                    AND o.run_at >= lane.floor AND o.run_at < 'infinity'
                                   ORDER BY o.tenant_id, o.run_at
                                   LIMIT 1) AS following
         ), due AS (
@@ -130,6 +164,7 @@ _CLAIM = """
                               WHERE w.tenant_id = scope.tenant_id AND w.stage = %(stage)s
                                 AND w.environment = %(environment)s AND w.host = %(host)s
                                 AND w.run_at >= %(floor)s AND w.run_at <= statement_timestamp()
+                                AND w.run_at < 'infinity'
                               ORDER BY w.run_at
                               LIMIT scope.share
                                 FOR UPDATE SKIP LOCKED) AS o
@@ -143,6 +178,18 @@ _CLAIM = """
     RETURNING o.tenant_id, o.subject, o.attempt, o.epoch, o.deaths, now() - o.entered_at,
               o.last_error
 """
+# The same two of a table that is spread over several nodes (fe/store/citus/claims.sql).
+_DUE_TENANTS_OF_NODES = """
+    SELECT environment, host, tenant_id, weight
+      FROM due_tenants_of('{table}', %(stage)s, %(environments)s::text[], %(hosts)s::text[], %(afters)s::bigint[],
+                          %(floors)s::timestamptz[], %(limit)s)
+"""
+_CLAIM_ON_NODES = """
+    SELECT tenant_id, subject, attempt, epoch, deaths, waited, last_error
+      FROM claim_rows('{table}', %(stage)s, %(environment)s, %(host)s, %(scope)s::bigint[], %(shares)s::int[],
+                      %(floor)s, %(holder)s, %(lease)s)
+"""
+
 # Of workers that `silent` names. A row over which workers have died before is due at a moment of its own, one of sixty
 # that its id and its epoch give it. One of them may be what ends the processes that touch it: claimed together with it
 # again and again, the others would die with it until they were given up.
@@ -170,10 +217,19 @@ class QueueTable(Generic[L, W]):
         self.name = name
         self._work = work
         self._floors = _FLOORS.format(table=name)
+        self._floors_of_all = _FLOORS_OF_ALL.format(table=name)
         self._due_tenants = _DUE_TENANTS.format(table=name)
+        self._due_tenants_of_nodes = _DUE_TENANTS_OF_NODES.format(table=name)
         self._claim = _CLAIM.format(table=name)
+        self._claim_on_nodes = _CLAIM_ON_NODES.format(table=name)
         #: Part of a statement in which `silent` names workers (see workers.py); returns the stage of each row.
         self.freeing = _RESCUE.format(table=name)
+
+    def _search(self, conn: Conn) -> LiteralString:
+        return self._due_tenants_of_nodes if self.name in engine_of(conn).distributed else self._due_tenants
+
+    def _claiming(self, conn: Conn) -> LiteralString:
+        return self._claim_on_nodes if self.name in engine_of(conn).distributed else self._claim
 
     async def floors_of(self, conn: Conn, stage: str, lanes: Sequence[L]) -> dict[L, datetime]:
         """Tell, for each lane, a moment before which no row of it is due, now or later.
@@ -182,9 +238,14 @@ class QueueTable(Generic[L, W]):
         and a search that began at the beginning would walk over every row that ever was, at each claim. With a floor
         that is renewed now and then it walks over those that died since the renewal.
         """
-        cursor = await conn.execute(self._floors, {"stage": stage})
+        if engine_of(conn) is POSTGRES:
+            environments, hosts = [lane.environment for lane in lanes], [lane.host for lane in lanes]
+            values = {"stage": stage, "environments": environments, "hosts": hosts}
+            cursor = await conn.execute(self._floors, values)
+        else:
+            cursor = await conn.execute(self._floors_of_all, {"stage": stage})
         found = {(environment, host): floor for environment, host, floor in await cursor.fetchall()}
-        of_empty_lanes = found[_NO_LANE]
+        of_empty_lanes = found.get(_NO_LANE, ALWAYS)
         return {lane: found.get((lane.environment, lane.host), of_empty_lanes) for lane in lanes}
 
     async def due_tenants(
@@ -203,13 +264,13 @@ class QueueTable(Generic[L, W]):
         """
         from_when = floors or {}
         cursor = await conn.execute(
-            self._due_tenants,
+            self._search(conn),
             {
                 "stage": stage,
-                "environments": [lane.environment for lane, _ in lanes],
-                "hosts": [lane.host for lane, _ in lanes],
-                "afters": [after for _, after in lanes],
-                "floors": [from_when.get(lane, ALWAYS) for lane, _ in lanes],
+                "environments": texts([lane.environment for lane, _ in lanes]),
+                "hosts": texts([lane.host for lane, _ in lanes]),
+                "afters": int8s([after for _, after in lanes]),
+                "floors": moments([from_when.get(lane, ALWAYS) for lane, _ in lanes]),
                 "limit": limit,
             },
         )
@@ -239,13 +300,13 @@ class QueueTable(Generic[L, W]):
         if not scope:
             return []
         cursor = await conn.execute(
-            self._claim,
+            self._claiming(conn),
             {
                 "stage": stage,
                 "environment": lane.environment,
                 "host": lane.host,
-                "scope": list(scope),
-                "shares": list(shares),
+                "scope": int8s(scope),
+                "shares": int4s(shares),
                 "floor": floor,
                 "lease": lease,
                 "holder": holder,

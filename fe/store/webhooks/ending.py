@@ -33,9 +33,10 @@ class EndingCertificate:
     not_after: datetime
 
 
-_WANTED = """EXISTS (SELECT 1
-                     FROM webhook_endpoints AS e
-                    WHERE e.tenant_id = {table}.tenant_id AND e.enabled AND e.removed_at IS NULL AND {wants})"""
+# A list, not a join: where an engine spreads one table over its nodes and keeps the other, they cannot be joined.
+_WANTED = """{table}.tenant_id IN (SELECT e.tenant_id
+                                     FROM webhook_endpoints AS e
+                                    WHERE e.enabled AND e.removed_at IS NULL AND {wants})"""
 _WANTS_SEQUENCES = _WANTED.format(table="q", wants="e.events && ARRAY['sequence.low', 'sequence.expiring']")
 _WANTS_CERTIFICATES = _WANTED.format(table="c", wants="'certificate.expiring' = ANY (e.events)")
 

@@ -1,0 +1,193 @@
+"""What is done for a few documents looks at as many pages with 20,000 due rows as with 1,000: counts, never times.
+
+Pages count where rows do not: an entry that died in an index, a row that is looked at and left, are found by neither
+rows nor plans. Postgres counts them for each table once a transaction has ended.
+"""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+
+from fe.ecf.catalogue import Environment
+from fe.identifiers import TenantId, TrackId
+from fe.lifecycle import NumberFate, Stage
+from fe.store import submissions
+from fe.store.postgres.db import Conn, Database
+from fe.store.queue import outbox, tables
+from fe.store.queue.capacity import LaneCapacity, Terms
+from fe.store.queue.claim import claim_together
+from fe.store.queue.outbox import OutboxLane, Work
+from tests.factories.tenants import ACCEPTED_AT, make_tenant, new_submission, row, rows
+
+FEW, MANY = 1_000, 20_000
+LANES = [OutboxLane(environment, host) for environment in Environment for host in ("", "ecf", "fc")]
+AT_ONCE = 30
+LEASE = timedelta(seconds=60)
+TERMS = Terms(LEASE, "plans", AT_ONCE, AT_ONCE, 64, AT_ONCE, {})
+#: Indexes over twenty times the rows are a level deeper: a page more for each time a row is found or entered.
+DEEPER = 5
+
+_DUE = """
+    INSERT INTO outbox (tenant_id, subject, stage, environment, run_at)
+    SELECT %(tenant)s, gen_random_uuid(), 'sign', 'ecf', now() - interval '1 s' FROM generate_series(1, %(many)s)
+"""
+_TENANTS = """
+    INSERT INTO tenants (tenant_id, name, issuer) OVERRIDING SYSTEM VALUE
+    SELECT 1000000 + n, 'one of many ' || n, '{}' FROM generate_series(%(first)s::bigint, %(last)s::bigint) AS n
+"""
+_OTHERS_WAIT = """
+    INSERT INTO outbox (tenant_id, subject, stage, environment, run_at, attempt)
+    SELECT 1000000 + n, gen_random_uuid(), 'sign', 'ecf', now() + interval '1 hour', 1
+      FROM generate_series(%(first)s::bigint, %(last)s::bigint) AS n
+"""
+_PAGES = """
+    SELECT coalesce(sum(heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read), 0)::bigint AS pages
+      FROM pg_statio_user_tables
+"""
+
+
+@pytest.fixture(autouse=True)
+async def _nobody_else_reads(db: Database) -> None:
+    for table in ("outbox", "tenants"):
+        await rows(db, f"ALTER TABLE {table} SET (autovacuum_enabled = off)")
+
+
+class Undone(Exception):
+    """What was done is taken back, so that it can be done again."""
+
+
+async def pages_of(db: Database, work: Callable[[Conn], Awaitable[Any]]) -> int:
+    """How many pages a piece of work looks at, once plans are made; what it does is undone."""
+
+    async def undone(conn: Conn) -> None:
+        await conn.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        await work(conn)
+        raise Undone
+
+    async def counted(conn: Conn) -> int:
+        for _ in range(2):
+            await conn.execute("SELECT pg_stat_force_next_flush()")
+            cursor = await conn.execute(_PAGES)
+            (before,) = (await cursor.fetchall())[0]
+            try:
+                async with conn.transaction():
+                    await undone(conn)
+            except Undone:
+                pass
+            await conn.execute("SELECT pg_stat_force_next_flush()")
+            cursor = await conn.execute(_PAGES)
+            (after,) = (await cursor.fetchall())[0]
+        return int(after - before)
+
+    return await db.run(counted)
+
+
+async def settle(db: Database) -> None:
+    """As autovacuum would have left it."""
+    await db.run(lambda conn: conn.execute("VACUUM ANALYZE outbox"))
+
+
+async def claim(conn: Conn) -> None:
+    capacities = [LaneCapacity(lane, TenantId(0), tables.ALWAYS, AT_ONCE, 0) for lane in LANES]
+    claims = await claim_together(conn, Stage.SIGN, capacities, TERMS)
+    assert sum(len(of.works) for of in claims) == AT_ONCE
+
+
+async def floors(conn: Conn) -> None:
+    found = await outbox.floors_of(conn, Stage.SIGN, LANES)
+    assert set(found) == set(LANES)
+
+
+async def accept(conn: Conn, tenant_id: TenantId) -> None:
+    new = new_submission(tenant_id, ACCEPTED_AT)
+    await submissions.accept_many(conn, [(new, ACCEPTED_AT)])
+
+
+@pytest.mark.parametrize("what", ["claim", "floors", "accept"])
+async def test_a_backlog_of_one_tenant_makes_nothing_dearer(what: str, db: Database) -> None:
+    tenant = await make_tenant(db)
+    works: dict[str, Callable[[Conn], Awaitable[None]]] = {
+        "claim": claim,
+        "floors": floors,
+        "accept": partial(accept, tenant_id=tenant),
+    }
+    work = works[what]
+    await rows(db, _DUE, tenant=tenant, many=FEW)
+    await settle(db)
+    few = await pages_of(db, work)
+
+    await rows(db, _DUE, tenant=tenant, many=MANY - FEW)
+    await settle(db)
+    many = await pages_of(db, work)
+
+    assert many <= few + DEEPER * AT_ONCE, f"{few} pages with {FEW} due rows, {many} with {MANY}"
+
+
+def booking(name: str) -> Callable[[Conn, list[Work]], Awaitable[list[Any]]]:
+    """One of the ways to write down what came of claims, with values that do for any."""
+
+    async def book(conn: Conn, works: list[Work]) -> list[Any]:
+        many, at = len(works), ACCEPTED_AT
+        afters, errors = [timedelta(0)] * many, ["why"] * many
+        empty: list[dict[str, Any]] = [{}] * many
+        if name == "retry":
+            return await outbox.retry(conn, works, at=at, afters=afters, counts=[True] * many, errors=errors)
+        if name == "doubt":
+            return await outbox.doubt(conn, works, at=at, afters=afters, errors=errors)
+        if name == "resend":
+            return await outbox.resend(conn, works, at=at, afters=afters, reasons=errors)
+        if name == "processing":
+            return await outbox.processing(conn, works, at=at, afters=afters, responses=empty)
+        if name == "dead letter":
+            return await outbox.dead_letter(conn, works, at=at, errors=errors)
+        if name == "received":
+            ids, leases = [TrackId(str(work.subject)) for work in works], [LEASE] * many
+            return await outbox.received(conn, works, at=at, track_ids=ids, afters=afters, replies=empty, leases=leases)
+        fates = [NumberFate.USED] * many
+        return await outbox.failure(conn, works, at=at, responses=empty, fates=fates)
+
+    return book
+
+
+@pytest.mark.parametrize("name", ["retry", "doubt", "resend", "processing", "dead letter", "received", "failure"])
+async def test_a_booking_reads_its_own_rows_though_the_outbox_was_taken_for_empty(name: str, db: Database) -> None:
+    """Analysed while nothing waited, it is taken for empty until the next time, however much comes."""
+    tenant = await make_tenant(db)
+    await rows(db, _DUE, tenant=tenant, many=FEW)
+    await rows(db, "DELETE FROM outbox")
+    await rows(db, "ANALYZE outbox")
+    book = booking(name)
+
+    async def work(conn: Conn) -> None:
+        lane, floor = OutboxLane(Environment.ECF), tables.ALWAYS
+        claims = await claim_together(conn, Stage.SIGN, [LaneCapacity(lane, TenantId(0), floor, AT_ONCE, 0)], TERMS)
+        works = [work for claim in claims for work in claim.works]
+        booked = await book(conn, works)
+        assert len(booked) == AT_ONCE
+        assert all(booked)
+
+    await rows(db, _DUE, tenant=tenant, many=FEW)
+    few = await pages_of(db, work)
+    await rows(db, _DUE, tenant=tenant, many=MANY - FEW)
+    many = await pages_of(db, work)
+
+    assert (await row(db, "SELECT reltuples FROM pg_class WHERE relname = 'outbox'"))["reltuples"] == 0
+    assert many <= few + 2 * DEEPER * AT_ONCE, f"{few} pages with {FEW} rows, {many} with {MANY}"
+
+
+async def test_a_floor_is_before_the_earliest_row_of_its_lane_and_before_now_where_there_is_none(db: Database) -> None:
+    first, second = await make_tenant(db), await make_tenant(db)
+    await rows(db, _DUE, tenant=second, many=3)
+    await rows(db, "UPDATE outbox SET run_at = run_at - interval '1 hour'")
+    await rows(db, _DUE, tenant=first, many=3)
+    now = (await row(db, "SELECT now() AS now"))["now"]
+
+    found = await db.run(outbox.floors_of, Stage.SIGN, LANES)
+
+    assert set(found) == set(LANES)
+    busy, empty = (now - found[OutboxLane(environment)] for environment in (Environment.ECF, Environment.TESTECF))
+    assert timedelta(hours=1, seconds=14) < busy < timedelta(hours=1, minutes=10)
+    assert timedelta(seconds=14) < empty < timedelta(minutes=10)

@@ -16,7 +16,16 @@ from fe.ecf.texts import Text
 from fe.issuing.certificate_choice import NoCertificate, choose_certificate
 from fe.issuing.large import is_large
 from fe.issuing.rates import KnownRates
-from fe.issuing.sign import CannotIssue, NumberTaken, QrHosts, make_signed, make_unsigned_at, sign_unsigned
+from fe.issuing.sign import (
+    CannotIssue,
+    NumberTaken,
+    QrHosts,
+    ToSign,
+    Unsigned,
+    make_unsigned,
+    make_unsigned_at,
+    sign_unsigned,
+)
 from fe.lifecycle import NumberFate
 from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import Outcome, Retry, TryLater
@@ -24,6 +33,7 @@ from fe.store.postgres.db import Database
 from fe.store.queue import steps
 from fe.store.queue.inputs import OutgoingDocument, SigningInput
 from fe.store.queue.outbox import Work
+from fe.store.queue.steps import SignedDocument
 
 #: How many problems of a document are kept with its failure; the rest are counted.
 _SHOWN_PROBLEMS = 50
@@ -39,7 +49,7 @@ class SignerPool:
 
     db: Database
     credentials: SigningCredentials
-    threads: HandOver
+    threads: HandOver[ToSign, SignedDocument]
     #: Where large documents are made, all but the signature.
     apart: Apart
     hosts: QrHosts
@@ -67,21 +77,18 @@ class SignerPool:
                     unsigned = await self.apart.run(
                         work.tenant_id, make_unsigned_at, signing_input, chosen, now, rates, within=_SLOT_SECONDS
                     )
-                    make = partial(
-                        sign_unsigned, unsigned, work.environment, chosen, opened.signer, now=now, hosts=self.hosts
-                    )
+                    make = partial(_as_made, unsigned)
                 else:
-                    make = partial(
-                        make_signed,
-                        signing_input,
-                        work.environment,
-                        chosen,
-                        opened.signer,
-                        now=now,
-                        hosts=self.hosts,
-                        rates=rates,
-                    )
-                document = await self.threads.run(make)
+                    make = partial(make_unsigned, signing_input, chosen, now=now, rates=rates)
+                sign = partial(
+                    sign_unsigned,
+                    environment=work.environment,
+                    chosen=chosen,
+                    signer=opened.signer,
+                    now=now,
+                    hosts=self.hosts,
+                )
+                document = await self.threads.run(ToSign(make, sign))
         except NoSlot:
             return Retry("large documents before it take their time", _SLOT_AGAIN, counts=False)
         except ApartFailed as error:
@@ -95,6 +102,10 @@ class SignerPool:
             return _fail(error.text)
         then = self.straight(work, steps.outgoing(signing_input, document), document.host)
         return Signed(document=document, then=then, lease=self.lease)
+
+
+def _as_made(unsigned: Unsigned) -> Unsigned:
+    return unsigned
 
 
 def _fail(error: Text, **more: Any) -> Outcome:

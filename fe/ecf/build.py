@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -25,7 +26,27 @@ _special = re.compile("[&<>\r\n]").search
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;", "\n": "&#10;"})
 
 
+#: What begins with a blank; from then on the text is looked at more closely.
+_blank_at_start = re.compile(r">\s").search
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A document as XML: the text without a declaration, and the tree that was read from it."""
+
+    text: str
+    element: etree._Element
+    #: The text is its own canonical form: no attribute or namespace, nothing that is written as a reference, no text
+    #: that begins or ends with a blank, or is nothing but blanks. Nearly every document is.
+    is_plain: bool
+
+
 def build(document: Document) -> etree._Element:
+    """Write a document as an XML tree; see `write`."""
+    return write(document).element
+
+
+def write(document: Document) -> Written:
     """Write a document as XML: in the order of the format whatever that of the content, without empty tags.
 
     Text is written as it is (`read_payload` has brought ISO dates into the format's form, and finished XML is meant as
@@ -47,11 +68,17 @@ def build(document: Document) -> etree._Element:
     try:
         if document.namespaces:
             writer.out[0] = f"<{the_kind.root.name}{_declarations(document.namespaces)}>"
-        return parse_own("".join(writer.out))
+        text = "".join(writer.out)
+        return Written(text, parse_own(text), not document.namespaces and _is_plain(text))
     except (MalformedXml, UnicodeEncodeError):
         # libxml2 also refuses texts of ten megabytes, which have no wrong character in them.
         reasons = tuple(_unwritable(document.content, "")) or (problem("unwritable", "", name=document.root),)
         raise NotADocument(reasons) from None
+
+
+def _is_plain(text: str) -> bool:
+    """Tell whether XML without attributes is its own canonical form; in doubt it is not."""
+    return not ("&" in text or "\t" in text or " <" in text or _blank_at_start(text))
 
 
 def _declarations(namespaces: Mapping[str, str]) -> str:

@@ -10,6 +10,7 @@ from functools import lru_cache
 ZONE = timezone(timedelta(hours=-4), "-04:00")
 
 
+@lru_cache(maxsize=256)  # a document asks five times, and always for the same moment
 def local(now: datetime) -> datetime:
     """Give `now` as Dominican time, to the second. ValueError when it does not know its own zone."""
     if now.tzinfo is None:

@@ -93,6 +93,21 @@ def bound(data: bytes) -> Bounded:
     return Bounded(_file(readable + encrypted), has_key, iterations)
 
 
+def first_key(data: bytes) -> bytes | None:
+    """Give the PKCS#8 form, as it stands there, of the first private key in a readable part; None where it is not
+    encrypted by itself. For a file that `bound` let through."""
+    _, content, *_ = _sequence(_one(data), at_least=2)
+    for part in _sequence(_one(_octets(_content(content)[1]))):
+        oid, inside = _content(part)
+        if oid != _DATA:
+            continue
+        for bag in _sequence(_one(_octets(inside))):
+            kind, value, *_ = _sequence(bag, at_least=2)
+            if kind.content in (_KEY_BAG, _SHROUDED_KEY_BAG):
+                return _explicit(value).whole if kind.content == _SHROUDED_KEY_BAG else None
+    return None
+
+
 def _key_iterations(bag: "_Element") -> int | None:
     """The rounds that the private key in `bag` asks for; None for a bag without one."""
     kind, value, *_ = _sequence(bag, at_least=2)

@@ -78,13 +78,15 @@ class Printed:
     @classmethod
     def of(cls, sent: etree._Element) -> "Printed":
         """Read them from the document that the authority gets: an ECF, or an RFCE."""
+        head = next(sent.iterchildren("Encabezado"), sent)
+        issuer = next(head.iterchildren("Emisor"), sent)
         return cls(
             is_summary=sent.tag == Root.RFCE,
-            issuer=text_at(sent, "Encabezado", "Emisor", "RNCEmisor") or "",
-            buyer=text_at(sent, "Encabezado", "Comprador", "RNCComprador"),
-            e_ncf=text_at(sent, "Encabezado", "IdDoc", "eNCF") or "",
-            issued=text_at(sent, "Encabezado", "Emisor", "FechaEmision") or "",
-            total=text_at(sent, "Encabezado", "Totales", "MontoTotal") or "",
+            issuer=text_at(issuer, "RNCEmisor") or "",
+            buyer=text_at(head, "Comprador", "RNCComprador"),
+            e_ncf=text_at(head, "IdDoc", "eNCF") or "",
+            issued=text_at(issuer, "FechaEmision") or "",
+            total=text_at(head, "Totales", "MontoTotal") or "",
             signed=text_at(sent, "FechaHoraFirma") or "",
         )
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from lxml import etree
 
 from fe.ecf.autofill import autofill
-from fe.ecf.build import build
+from fe.ecf.build import Written, write
 from fe.ecf.catalogue import Root
 from fe.ecf.document import Document, NotADocument, read_payload
 from fe.ecf.finished import read_finished
@@ -53,14 +53,19 @@ class Draft:
 class Prepared:
     """A document as it would be signed, and all that is wrong with it, the gravest first.
 
-    Without `element` it cannot even be written; then at least one problem is fatal.
+    Without `written` it could not even be written; then at least one problem is fatal.
     """
 
     document: Document
-    element: etree._Element | None
+    written: Written | None
     problems: tuple[Problem, ...]
     #: The other submission that has its number.
     holder: SubmissionId | None = None
+
+    @property
+    def element(self) -> etree._Element | None:
+        """The document as a tree."""
+        return None if self.written is None else self.written.element
 
     @property
     def fatal(self) -> tuple[Problem, ...]:
@@ -99,14 +104,14 @@ def prepare(
         document = _with_number(document, number)
     try:
         document = autofill(document, issuer=issuer, expiry=last_day, now=now, rates=rates)
-        element = build(document)
+        written = write(document)
     except NotADocument as error:
         return Prepared(document, None, error.problems)
     holder = _holder(document, holders)
     found = [] if holder is None else [number_taken(document, holder)]
-    found += check(document, now=now, element=element, rates=rates)
+    found += check(document, now=now, element=written.element, is_plain=written.is_plain, rates=rates)
     found.sort(key=lambda problem: problem.severity is not Severity.REJECTED)
-    return Prepared(document, element, tuple(found), holder)
+    return Prepared(document, written, tuple(found), holder)
 
 
 def _with_number(document: Document, e_ncf: str) -> Document:
@@ -120,7 +125,7 @@ def _holder(document: Document, holders: Sequence[Holder]) -> SubmissionId | Non
 
     Of a submission that is not signed yet the issuer may not be known: then it counts as the same.
     """
-    if document.issued_number is None:
+    if not holders or document.issued_number is None:
         return None
     same = (one.submission_id for one in holders if one.issuer_rnc in (None, document.issuer_rnc))
     return min(same, default=None)

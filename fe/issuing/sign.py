@@ -1,10 +1,12 @@
 """From what a client sent to the bytes that are sent. CPU only; run it in a thread."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import partial
+from typing import TypeVar
 
-from fe.ecf.build import build
+from fe.ecf.build import Written, write
 from fe.ecf.catalogue import EcfType, Environment, Host, Root
 from fe.ecf.dates import last_day, local, read_day
 from fe.ecf.document import Document, NotADocument
@@ -19,6 +21,8 @@ from fe.identifiers import SubmissionId
 from fe.issuing.prepare import Prepared, prepare, read
 from fe.store.queue.inputs import Candidate, SigningInput
 from fe.store.queue.steps import SignedDocument
+
+T = TypeVar("T")
 
 #: Problems of a document that go from process to process; the rest are counted.
 _CARRIED = 100
@@ -105,6 +109,34 @@ def make_signed(
     return sign_unsigned(unsigned, environment, chosen, signer, now=now, hosts=hosts)
 
 
+@dataclass(frozen=True, slots=True)
+class ToSign:
+    """A document on its way to its signature, as two steps: what can be made without a key, and what the key is for."""
+
+    make: Callable[[], Unsigned]
+    sign: Callable[[Unsigned], SignedDocument]
+
+
+def sign_all(documents: Sequence[ToSign]) -> Sequence[SignedDocument | Exception]:
+    """Sign each document, or give the error that it met, which is its own.
+
+    First all are made, then all are signed: the two share neither code nor data, so a processor's caches hold what one
+    needs or what the other does. In turn, document by document, both take a tenth more of it.
+    """
+    made = [_came_to(document.make) for document in documents]
+    return [
+        one if isinstance(one, Exception) else _came_to(partial(document.sign, one))
+        for document, one in zip(documents, made, strict=True)
+    ]
+
+
+def _came_to(step: Callable[[], T]) -> T | Exception:
+    try:
+        return step()
+    except Exception as error:  # this document's: the others go on
+        return error
+
+
 def make_unsigned(signing_input: SigningInput, chosen: Candidate, *, now: datetime, rates: Rates = RATES) -> Unsigned:
     """Make the document of a submission as far as it can be made without a key: nearly all of the work.
 
@@ -113,18 +145,18 @@ def make_unsigned(signing_input: SigningInput, chosen: Candidate, *, now: dateti
     prepared = _prepare(signing_input, chosen, now, rates)
     if prepared.holder is not None:
         raise NumberTaken(prepared.holder)
-    document, element = prepared.document, prepared.element
-    if prepared.fatal or element is None:
+    document, written = prepared.document, prepared.written
+    if prepared.fatal or written is None:
         raise CannotIssue(prepared.fatal)
     code = document.get("Encabezado.CodigoSeguridadeCF") if document.root is Root.RFCE else None
     return Unsigned(
-        canonical=Canonical.of(element),
+        canonical=_canonical(written),
         root=document.root,
         ecf_type=document.type,
         issuer_rnc=document.issuer_rnc,
         buyer_rnc=document.buyer_rnc,
         summary=_summary_of(document, signing_input, local(now).date()),
-        printed=Printed.of(element),
+        printed=Printed.of(written.element),
         security_code=None if code is None else str(code),
         ncf_expiration=_expiration(document, signing_input),
         remarks=[serialize_problem(problem) for problem in prepared.problems if problem.code in ASSUMPTIONS],
@@ -143,12 +175,12 @@ def sign_unsigned(
     signed = signer.sign_canonical(unsigned.canonical)
     # The code that is printed: of the invoice itself, also where its summary is what was handed in.
     code = signed.security_code if unsigned.root is Root.ECF else unsigned.security_code
-    summary = None if unsigned.summary is None else build(with_security_code(unsigned.summary, signed.security_code))
-    printed = unsigned.printed if summary is None else Printed.of(summary)
+    summary = None if unsigned.summary is None else write(with_security_code(unsigned.summary, signed.security_code))
+    printed = unsigned.printed if summary is None else Printed.of(summary.element)
     return SignedDocument(
         certificate_id=chosen.certificate_id,
         signed=signed.xml,
-        sent=None if summary is None else signer.sign(summary).xml,
+        sent=None if summary is None else signer.sign_canonical(_canonical(summary)).xml,
         host=Host.FC if summary is not None or unsigned.root is Root.RFCE else Host.ECF,
         ecf_type=unsigned.ecf_type,
         issuer_rnc=unsigned.issuer_rnc,
@@ -159,6 +191,10 @@ def sign_unsigned(
         signed_at=now,
         remarks=unsigned.remarks,
     )
+
+
+def _canonical(written: Written) -> Canonical:
+    return Canonical.of_plain(written.text) if written.is_plain else Canonical.of(written.element)
 
 
 def _prepare(signing_input: SigningInput, chosen: Candidate, now: datetime, rates: Rates) -> Prepared:

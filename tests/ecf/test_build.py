@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from fe.ecf.build import build, to_bytes
+from fe.ecf.build import build, to_bytes, write
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.document import Document, NotADocument, read_payload, read_xml
 from fe.ecf.formats import write_number, write_text
@@ -19,6 +20,7 @@ from fe.ecf.problems import MAX_PROBLEMS
 from fe.ecf.schema import ancillary, simple, validate
 from fe.ecf.schema.kinds import DocumentKind
 from fe.ecf.schema.model import Simple
+from fe.ecf.signature import Canonical
 from tests.ecf.strategies import DOCUMENT_KINDS, whole_document
 
 every_kind = pytest.mark.parametrize("kind", DOCUMENT_KINDS, ids=lambda kind: kind.name)
@@ -68,6 +70,38 @@ def test_text_survives_to_the_last_blank(text: str) -> None:
     assert read_xml_content(to_bytes(tree)) == content
     lines: set[Any] = {node.sourceline for node in tree.iter()}
     assert lines == {1}
+
+
+#: Texts that XML, its canonical form or the validation treat as they treat no other, and some that only look like it.
+_ODD = st.sampled_from(
+    [" ", "\t", "\r", "\n", "&", "<", ">", "\x7f", "\x85", "\xa0", "\u2003", "\u2028", "ñ", "a", '"', "'"]
+)
+
+
+@given(st.lists(st.one_of(st.lists(_ODD, max_size=4).map("".join), st.text(max_size=6)), min_size=3, max_size=3))
+def test_a_plain_document_is_its_own_canonical_form_and_holds_nothing_that_xsd_overlooks(texts: list[str]) -> None:
+    names = ("RazonSocialEmisor", "NombreComercial", "InformacionAdicionalEmisor")
+    document = invoice({"Encabezado": {"IdDoc": {"TipoeCF": "31"}, "Emisor": dict(zip(names, texts, strict=True))}})
+    try:
+        written = write(document)
+    except NotADocument:
+        return
+
+    if written.is_plain:
+        assert Canonical.of_plain(written.text) == Canonical.of(written.element)
+        assert validate(written.element, is_plain=True) == validate(written.element)
+    else:
+        assert any(not text.isprintable() or set(text) & set("&<> ") or text != text.strip() for text in texts)
+
+
+@every_kind
+def test_ordinary_documents_are_plain_and_those_with_namespaces_are_not(kind: DocumentKind) -> None:
+    document = whole_document(kind)
+    written = write(document)
+
+    assert written.is_plain
+    assert Canonical.of_plain(written.text) == Canonical.of(written.element)
+    assert not write(replace(document, namespaces={"xsi": "http://www.w3.org/2001/XMLSchema-instance"})).is_plain
 
 
 def read_xml_content(raw: bytes) -> Mapping[str, Any]:

@@ -18,7 +18,7 @@ from fe.ecf.parse import parse_json, parse_xml
 from fe.ecf.schema import validate
 from fe.ecf.signature import Signer, verify
 from fe.identifiers import CertificateId
-from fe.issuing.sign import CannotIssue, QrHosts, make_signed
+from fe.issuing.sign import CannotIssue, QrHosts, ToSign, Unsigned, make_signed, make_unsigned, sign_all, sign_unsigned
 from fe.store.queue.inputs import Candidate, SigningInput
 from fe.store.queue.steps import SignedDocument
 from tests.ecf.receipts import BUYER, ISSUER, USUAL_INDICATOR, line, payload
@@ -60,6 +60,22 @@ def sign(
     original = given if isinstance(given, bytes) else write_canonical_json(given)
     chosen = Candidate(CertificateId(UUID(int=7)), None, None, override, NOW, NOW)
     return make_signed(signing_input(original, **changes), environment, chosen, SIGNER, now=NOW, hosts=HOSTS)
+
+
+def to_sign(original: bytes, done: list[str] | None = None) -> ToSign:
+    """Notes each step that was taken."""
+    chosen = Candidate(CertificateId(UUID(int=7)), None, None, None, NOW, NOW)
+    noted = [] if done is None else done
+
+    def make() -> Unsigned:
+        noted.append("made")
+        return make_unsigned(signing_input(original), chosen, now=NOW)
+
+    def signed(unsigned: Unsigned) -> SignedDocument:
+        noted.append("signed")
+        return sign_unsigned(unsigned, Environment.ECF, chosen, SIGNER, now=NOW, hosts=HOSTS)
+
+    return ToSign(make, signed)
 
 
 def sale(ecf_type: EcfType, price: str = "100.00") -> dict[str, Any]:
@@ -311,3 +327,15 @@ def test_decimals_reach_the_document_as_they_were_sent() -> None:
     entry = item[0] if isinstance(item, list) else item
     assert Decimal(str(entry["PrecioUnitarioItem"])) == Decimal("0.1")
     assert read_payload(parse_json(raw)).root is Root.ECF
+
+
+def test_of_several_documents_all_are_made_before_one_is_signed_and_a_bad_one_fails_alone() -> None:
+    good = write_canonical_json(sale(EcfType.CREDIT_FISCAL))
+    bad = write_canonical_json(payload(EcfType.CREDIT_FISCAL, [line(quantity="x")], issued=TODAY))
+    done: list[str] = []
+
+    first, second, third = sign_all([to_sign(each, done) for each in (good, bad, good)])
+
+    assert isinstance(second, CannotIssue)
+    assert first == third == sign(sale(EcfType.CREDIT_FISCAL))
+    assert done == ["made", "made", "made", "signed", "signed"]

@@ -42,11 +42,13 @@ def check(
     *,
     now: datetime,
     element: etree._Element | None = None,
+    is_plain: bool = False,
     rates: Rates = RATES,
 ) -> list[Problem]:
     """Give every problem of `document`: those of the format first, then those of the rules; none if it is in order.
 
-    `element` is the same document as XML, signed or not, where the caller has it; else it is built. `now` (with its
+    `element` is the same document as XML, signed or not, where the caller has it; else it is built. `is_plain` is what
+    `build.write` said of it. `now` (with its
     zone) is the moment of judgement. A problem carries an XML line where `element` was read from several lines. Where
     the format already objects to a value, rules on that value's form keep silent.
     """
@@ -58,7 +60,7 @@ def check(
         except NotADocument as refused:
             problems += refused.problems
     if tree is not None:
-        problems += validate(tree)
+        problems += validate(tree, is_plain=is_plain)
     found = apply_rules(document, now=now, rates=rates)
     if problems and found:
         malformed = {problem.path for problem in problems}

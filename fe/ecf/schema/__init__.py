@@ -18,7 +18,7 @@ __all__ = ["DECLARABLE", "prepare", "unknown_kind", "validate"]
 DECLARABLE = frozenset({"http://www.w3.org/2001/XMLSchema-instance", "http://www.w3.org/2001/XMLSchema", DS})
 
 
-def validate(element: etree._Element) -> list[Problem]:
+def validate(element: etree._Element, *, is_plain: bool = False) -> list[Problem]:
     """Check a document against the format of its root and type; all problems, none if it is in order.
 
     (All, up to MAX_PROBLEMS: after those comes one that says there are more.)
@@ -28,13 +28,14 @@ def validate(element: etree._Element) -> list[Problem]:
     but for an empty `Comprador` in a type 32 and an RFCE (authority.md#empty-buyer), and so are blanks around anything
     but a free text. Lines are given for a document
     that was read from more than one line. An e-CF without a good TipoeCF is validated by the type in its e-NCF;
-    if that says nothing either, the type is the only problem. Any thread may call it.
+    if that says nothing either, the type is the only problem. `is_plain` says that it was written by `build.write` and
+    is plain: then there is nothing in it that XSD overlooks. Any thread may call it.
     """
     kind = kind_of(element) or probable_kind(element)
     if kind is None:
         return [unknown_kind(element)]
-    follows = compiled(kind)(element) and _ends_well(element)
-    if follows and not _wants_a_look(kind, element):
+    follows = compiled(kind)(element) and (is_plain or _ends_well(element))
+    if follows and (is_plain or not _wants_a_look(kind, element)):
         return []
     return walk(kind, element) or ([] if follows else [problem("schema", "")])
 

@@ -68,6 +68,11 @@ class Canonical:
         content = _BLANK.sub(b"><", _canonical(root))
         return cls(content, _inherited_declarations(root))
 
+    @classmethod
+    def of_plain(cls, text: str) -> "Canonical":
+        """Take it from the text of a document that is its own canonical form (`build.Written.is_plain`)."""
+        return cls(text.encode(), b"")
+
 
 class Signer:
     """Signs any number of documents with one credential; made once, because preparing a key costs many signatures.

@@ -100,6 +100,8 @@ class Attack:
     answers: frozenset[int] = REFUSALS
     #: Bytes that are sent one by one, slowly, after the others.
     drip: bytes = b""
+    #: How long before a phase it has begun, in seconds: what whoever asked for nothing lately may have is used up.
+    before: float = 0.5
 
 
 def head(method: str, path: str, token: str = "", *more: str) -> bytes:
@@ -137,8 +139,8 @@ def attacks(token: str, tax_log_id: str) -> list[Attack]:
         Attack("login_shapes", sending("/login", deep), 4),
         Attack("held_validations", sending("/invoices/validate", large, token)[:-1], 190, MANY, done | {503}),
         Attack("long_polls", head("GET", f"/invoices/{tax_log_id}?wait=30", token), 1000, MANY, done),
-        Attack("validations", sending("/invoices/validate", worst, token), 8, answers=done),
-        Attack("worst_documents", sending("/invoices", worst, token), 20, answers=done),
+        Attack("validations", sending("/invoices/validate", worst, token), 8, answers=done, before=4.0),
+        Attack("worst_documents", sending("/invoices", worst, token), 20, answers=done, before=4.0),
         Attack("crowds", sending("/invoices", crowd, token), 25, answers=done),
         Attack("half_heads", head("POST", "/login")[:-4], 1100, drip=b"X-A: b\r\n" * 100),
         Attack("held_bodies", sending("/login", b"x" * LARGE)[:-1], 900),
@@ -200,7 +202,7 @@ async def _attack(port: int, what: Attack, source: str, link: Link, heard: Heard
             heard.begun += number == 0
             async with stream, trio.open_nursery() as nursery:
                 nursery.start_soon(_send, stream, what, link)
-                status = await _status(stream)
+                status = await status_of(stream)
                 nursery.cancel_scope.cancel()
         except OSError:
             heard.begun += number == 0
@@ -220,7 +222,7 @@ async def _send(stream: trio.SocketStream, what: Attack, link: Link) -> None:
             await stream.send_all(what.drip[number : number + 1])
 
 
-async def _status(stream: trio.SocketStream) -> int:
+async def status_of(stream: trio.SocketStream) -> int:
     """The status of what is answered; 0 when the connection ends without."""
     with suppress(trio.BrokenResourceError):
         got = await stream.receive_some(4096)
@@ -241,7 +243,7 @@ async def behave(
             if stream is None:
                 stream = await trio.open_tcp_stream(HERE, port, local_address=source)
             await stream.send_all(sent)
-            status = await _status(stream)
+            status = await status_of(stream)
         heard.statuses[status] += 1
         if status // 100 == 2:
             heard.seconds.append(trio.current_time() - began)
@@ -265,6 +267,18 @@ async def all_behave(port: int, tokens: Sequence[str], seconds: float) -> Heard:
 
 
 # --- what is served ---------------------------------------------------------------------------------------------------
+
+
+def serve(port: str, dsn: str) -> None:
+    """Serve."""
+    trio.run(_serve, int(port), dsn)
+
+
+def serve_command(port: int, dsn: str) -> list[str]:
+    """The command that serves. Its main module is nothing that processes for large documents would have to read anew,
+    as that of `fe` is not."""
+    program = "import sys; from bench.hostile import serve; serve(*sys.argv[1:])"
+    return [sys.executable, "-c", program, str(port), dsn]
 
 
 async def _serve(port: int, dsn: str) -> None:
@@ -330,8 +344,13 @@ class Front:
 
     def cpu(self) -> float:
         """Seconds of CPU that it, and not its processes for large documents, has taken so far."""
+        return sum(self.cpu_times())
+
+    def cpu_times(self) -> tuple[float, float]:
+        """The same, of its own code and of the kernel in its name."""
         fields = Path(f"/proc/{self.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        tick = os.sysconf("SC_CLK_TCK")
+        return int(fields[11]) / tick, int(fields[12]) / tick
 
     def settle(self) -> None:
         """Wait until it, its processes and its database have little left to do, for a minute at most."""
@@ -409,7 +428,7 @@ def attacked(
     try:
         assert process.stdout is not None
         process.stdout.readline()  # it has begun with every connection
-        time.sleep(0.5)
+        time.sleep(what.before)
         found = phase(front, good, seconds)
     finally:
         process.send_signal(signal.SIGINT)
@@ -502,9 +521,6 @@ def main() -> None:
     if sys.argv[1:2] == ["--refuse"]:
         trio.run(_refuse_all, int(sys.argv[2]))
         return
-    if sys.argv[1:2] == ["--serve"]:
-        trio.run(_serve, int(sys.argv[2]), sys.argv[3])
-        return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=4.0, help="for each phase")
     parser.add_argument("--rounds", type=int, default=7)
@@ -515,11 +531,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         dsn = start_embedded(Path(folder) / "postgres", keep=False)
         migrate(dsn)
-        tokens = trio.run(partial(_prepare, dsn))
+        tokens = trio.run(partial(prepare, dsn))
         port, lags = free_port(), Path(folder) / "lags.json"
         os.environ["LAGS"] = str(lags)
         with (
-            serving([sys.executable, "-m", "bench.hostile", "--serve", str(port), dsn], port) as pid,
+            serving(serve_command(port, dsn), port) as pid,
             elsewhere() as sink,
             Report("hostile", dsn) as report,
         ):
@@ -527,7 +543,8 @@ def main() -> None:
             measure(report, Front(pid, postmaster(dsn), port, lags), tokens, seconds, rounds, arguments.only, sink)
 
 
-async def _prepare(dsn: str) -> list[str]:
+async def prepare(dsn: str) -> list[str]:
+    """Make the hostile tenant and the good ones; give their tokens."""
     async with open_database(dsn) as db:
         return await make_tenants(db, 1 + GOOD)
 

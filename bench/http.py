@@ -62,6 +62,8 @@ PEER_PACKAGES = ("fastapi", "uvicorn", "httptools", "uvloop", "asyncpg", "pyjwt"
 #: Connections of each of its processes; more, or fewer, made it slower here.
 PEER_POOL = 8
 LINES = 14
+#: For so many seconds each server is asked before it is measured.
+WARM_UP = 1.5
 #: Stands in a command for the port it is started on.
 PORT = "{port}"
 
@@ -213,8 +215,10 @@ def load(port: int, connections: int, seconds: float, sent: bytes) -> dict[str, 
 def measure(bench: Bench, name: str, command: list[str]) -> dict[str, float]:
     """One server under the load."""
     port, server = free_port(), postmaster(bench.dsn)
-    before = bench.rows()
     with serving(command, port) as pid:
+        # A port is open before all processes behind it have begun: what a start costs, and plans, are none of this.
+        load(port, bench.connections, WARM_UP, request(bench.token))
+        before = bench.rows()
         own_began, server_began = cpu_seconds(pid), cpu_seconds(server)
         result = load(port, bench.connections, bench.seconds, request(bench.token))
         own, servers = cpu_seconds(pid) - own_began, cpu_seconds(server) - server_began

@@ -13,25 +13,17 @@ What goes there and comes back is pickled: bytes, and records of values. No key 
 """
 
 import math
-import multiprocessing
-import os
-import resource
-import signal
 import sys
-import threading
-import time
-from collections.abc import AsyncIterator, Callable, Hashable, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import AsyncExitStack, asynccontextmanager
-from multiprocessing import connection
 from typing import Any, Generic, TypeVar, cast
 
 import structlog
 import trio
 import trio_parallel
 
-from fe.cpu import CpuShares, run_behind_others, run_when_idle
-from fe.hardening import close_memory
-from fe.memory import resident
+from fe.apart_process import begin, begin_when_idle, is_spent, measured
+from fe.cpu import CpuShares, run_behind_others
 from fe.monitoring.metrics import Metrics
 
 _log = structlog.get_logger(__name__)
@@ -39,11 +31,6 @@ _log = structlog.get_logger(__name__)
 T = TypeVar("T")
 Who = TypeVar("Who", bound=Hashable)
 
-#: What a process may map, in bytes: ten times what the largest document takes. A document that wants more fails alone.
-MEMORY = 1024 * 1024 * 1024
-#: A process that holds more than this after a document is replaced, and each is after so many.
-KEPT_MEMORY = 192 * 1024 * 1024
-KEPT_FOR = 200
 #: How long a process stays without work, in seconds. To start one takes about a second of CPU.
 IDLE_SECONDS = 30.0
 _START_SECONDS = 1.0
@@ -119,7 +106,7 @@ class _Processes:
     async def running(self) -> AsyncIterator[None]:
         try:
             async with trio_parallel.open_worker_context(
-                idle_timeout=IDLE_SECONDS, init=self._begin, retire=_is_spent, grace_period=_END_SECONDS
+                idle_timeout=IDLE_SECONDS, init=self._begin, retire=is_spent, grace_period=_END_SECONDS
             ) as self._workers:
                 yield
         except trio_parallel.BrokenWorkerError as error:  # at the end: one had to be killed, or was before
@@ -148,7 +135,7 @@ class Apart:
         self._turns: FairSlots[Hashable] = FairSlots(_UNBOUNDED)
         self._shares = CpuShares()
         self._behind = _Processes(processes, _begin_behind)
-        self._when_idle = _Processes(processes, _begin_when_idle)
+        self._when_idle = _Processes(processes, begin_when_idle)
         self._metrics = metrics
         self._seconds = seconds
 
@@ -181,10 +168,11 @@ class Apart:
                 return await self._run(self._behind, whose, work, *given)
 
     async def _run(self, processes: _Processes, whose: Hashable, work: Callable[..., T], *given: Any) -> T:
-        taken = 0.0  # of what is given up, or waited for an idle processor in vain, nobody knows
+        # Of what is given up, since its process is killed and the next has to start; of an idle processor nothing.
+        taken = _START_SECONDS if processes is self._behind else 0.0
         try:
             with trio.fail_after(self._seconds):
-                done, error, taken = await processes.run(_measured, work, given)
+                done, error, taken = await processes.run(measured, work, given)
             if error is not None:
                 raise error
             return cast(T, done)
@@ -212,53 +200,11 @@ class Apart:
         return self._behind.alive + self._when_idle.alive
 
 
-# --- in the process -----------------------------------------------------------------------------------------------
-
-_done = 0
-
-
 def _begin_behind() -> None:
-    """What a process of the first kind does first."""
-    _begin()
+    """What a process of the first kind does first.
+
+    It is found here, and not in `fe.apart_process`, so that the modules it takes are read before: on a machine that is
+    full, reading them behind all others took most of the time that the work has.
+    """
+    begin()
     run_behind_others()
-
-
-def _begin_when_idle() -> None:
-    """What one of the second kind does first."""
-    _begin()
-    run_when_idle()
-
-
-def _begin() -> None:
-    close_memory()
-    for name in [name for name in os.environ if name.startswith("FE_") or name == "PGPASSWORD"]:
-        del os.environ[name]
-    # It ends with the pipe that its work comes by; who stops the whole group still wants the work in hand finished.
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    threading.Thread(target=_end_with_parent, name="parent watch", daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """End hard when the service has ended however hard: what is done here is for nobody else."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    connection.wait([parent.sentinel])
-    os._exit(70)
-
-
-def _measured(work: Callable[..., T], given: Sequence[Any]) -> tuple[T | None, Exception | None, float]:
-    """Do the work; tell the seconds of a processor that it took, too, however it went."""
-    began = time.process_time()
-    try:
-        done, failed = work(*given), None
-    except Exception as error:  # for whoever asked: it is raised there
-        done, failed = None, error
-    return done, failed, time.process_time() - began
-
-
-def _is_spent() -> bool:
-    """Tell, after a piece of work, whether this process should be replaced: it never gives memory back otherwise."""
-    global _done
-    _done += 1
-    return _done >= KEPT_FOR or resident() > KEPT_MEMORY

@@ -9,8 +9,6 @@ import ctypes
 import resource
 from pathlib import Path
 
-import trio
-
 #: Parameters of mallopt(3), and what they are set to. A block of this size is had from the system, and given back,
 #: alone; threads share so many heaps.
 _MMAP_THRESHOLD, _ARENA_MAX = -3, -8
@@ -31,6 +29,8 @@ def keep_little() -> None:
 
 async def trim() -> None:
     """Give back what lies unused inside the heaps, whenever the process has grown, until cancelled."""
+    import trio  # here: processes for large documents want `resident`, and read nothing that they do not need
+
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is None or (kept := resident()) == 0:
         return

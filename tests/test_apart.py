@@ -14,7 +14,7 @@ import pytest
 import trio
 import trio.testing
 
-from fe import apart, cpu
+from fe import apart, apart_process, cpu
 from fe.apart import Apart, ApartFailed, FairSlots, NoSlot
 from fe.ecf.document import NotADocument
 from fe.ecf.parse import MalformedJson, MalformedXml
@@ -85,7 +85,7 @@ async def test_what_takes_too_long_or_too_much_memory_is_given_up_alone() -> Non
     at_work, hurried = Apart(1, metrics), Apart(1, metrics, seconds=0.5)
     async with at_work.running(), hurried.running():
         with pytest.raises(ApartFailed, match="too much memory"):
-            await at_work.run("a", take_memory, 2 * apart.MEMORY)
+            await at_work.run("a", take_memory, 2 * apart_process.MEMORY)
         with pytest.raises(ApartFailed, match=r"more than 0\.5 s"):
             await hurried.run("a", never_end, os.devnull)
     assert (failures(metrics, "memory"), failures(metrics, "too slow")) == (1, 1)
@@ -106,7 +106,7 @@ async def test_a_process_that_has_grown_is_replaced(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(apart, "IDLE_SECONDS", 3600.0)  # else it ends by itself before anybody tires of waiting
     at_work = Apart(1, Metrics())
     async with at_work.running():
-        first = await at_work.run("a", keep_memory, apart.KEPT_MEMORY)
+        first = await at_work.run("a", keep_memory, apart_process.KEPT_MEMORY)
         await until(lambda: not is_alive(first))
         second = await at_work.run("a", keep_memory, 1)
         third = await at_work.run("a", keep_memory, 1)
@@ -155,6 +155,29 @@ async def test_who_waits_for_an_idle_processor_stands_in_nobodys_way(
 
         assert (await at_work.run("modest", whoami))[0] != int(started.read_text(encoding="ascii"))
         nursery.cancel_scope.cancel()
+
+
+async def test_who_gives_up_has_taken_what_a_new_process_takes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(cpu, "BURST", apart._START_SECONDS)
+    monkeypatch.setattr(cpu, "SHARE", 0.0)
+    monkeypatch.setattr(apart, "IDLE_PATIENCE", 3600.0)
+    at_work, started = Apart(1, Metrics(), seconds=3600), tmp_path / "started"
+    async with at_work.running():
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(at_work.run, "greedy", never_end, str(started))
+            await until(lambda: started.exists() and bool(started.read_text(encoding="ascii")))
+            nursery.cancel_scope.cancel()
+
+        assert (await at_work.run("greedy", who_comes_first))[0] == os.SCHED_IDLE
+
+
+def test_a_process_that_is_to_idle_knows_it_before_it_reads_much() -> None:
+    """It takes the processor from everybody until then: no framework, no library of ours that has one."""
+    program = "import sys, fe.apart_process; print(*sys.modules)"
+    read = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+
+    assert "fe.apart_process" in read
+    assert not {"trio", "structlog", "pydantic", "prometheus_client", "asyncio"} & set(read)
 
 
 async def test_what_no_idle_processor_does_in_time_is_done_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -185,7 +185,7 @@ class Api:
         slots: Shares[TenantId] = Shares(
             "tenant_long_polls", metrics, each=deps.tenant_requests, together=deps.max_waiting
         )
-        answers = Buckets(max(deps.tenant_requests / 2, 1))
+        answers = Buckets(max(deps.tenant_requests / 10, 1))
         self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots, answers)
         self._apart = Apart(deps.large_processes, metrics)
         quotas, log = Quotas(deps.quota, metrics), SubmissionLog(deps.submission_log)
@@ -293,6 +293,7 @@ class Api:
             nursery.start_soon(self._states.listen)
             nursery.start_soon(self._counters.run)
             nursery.start_soon(self._prune)
+            nursery.start_soon(self.waiting.run)
             if self._own_verdicts:
                 nursery.start_soon(self._verdicts.run)
             task_status.started()

@@ -2,21 +2,38 @@
 
 from dataclasses import dataclass, field
 
+import structlog
 import trio
 
 from fe.http.errors import ApiError
 from fe.http.rate_limit import Buckets
 from fe.http.server.admission import Admission
 from fe.http.shares import RETRY_WHEN_FULL, Shares, too_many_requests
-from fe.identifiers import TenantId
+from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import FINAL
 from fe.store import submissions
 from fe.store.postgres.db import Database
+from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.submissions import Record
 from fe.store.verdict_notices import VerdictNotices
 
-#: How often a waiting query looks by itself, in case a notification was lost: at first, and at the longest.
+#: How often a waiting query is looked after, in case a notification was lost: at first, and at the longest.
 _FIRST_LOOK, _MAX_LOOK = 0.5, 5.0
+#: All of one tenant that are due are looked after together, so often.
+_LOOK_TOGETHER = 0.5
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class _Wait:
+    """One query that waits."""
+
+    tenant_id: TenantId
+    submission_id: SubmissionId
+    #: When it is looked after next, and how long after that again.
+    due: float
+    look: float
 
 
 @dataclass
@@ -33,6 +50,8 @@ class LongPolls:
     #: How often a second those of one tenant are answered who find none.
     answers: Buckets
     _scopes: set[trio.CancelScope] = field(default_factory=set)
+    #: In the order in which they came.
+    _waits: dict[int, _Wait] = field(default_factory=dict)
     _ending: bool = False
 
     def require_patience(self, tenant_id: TenantId) -> None:
@@ -57,18 +76,19 @@ class LongPolls:
             trio.move_on_after(seconds) as scope,
         ):
             self._scopes.add(scope)
+            now = trio.current_time()
+            wait = _Wait(tenant_id, record.submission_id, now + _FIRST_LOOK, _FIRST_LOOK)
+            self._waits[id(wait)] = wait
             try:
-                look = _FIRST_LOOK
                 while record.status not in FINAL:
                     # We listen before we look, so that a verdict which comes in between is not missed.
                     with self.verdicts.event(record.submission_id) as event:
                         found = await self.db.run_for(tenant_id, submissions.find, record.submission_id)
                         record = record if found is None else found
                         if record.status not in FINAL:
-                            with trio.move_on_after(look):
-                                await event.wait()
-                    look = min(look * 2, _MAX_LOOK)
+                            await event.wait()
             finally:
+                del self._waits[id(wait)]
                 self._scopes.discard(scope)
         return record
 
@@ -77,3 +97,26 @@ class LongPolls:
         self._ending = True
         for scope in self._scopes:
             scope.cancel()
+
+    async def run(self) -> None:
+        """Look after those whose word may have been lost, all of a tenant in one statement, until cancelled."""
+        while True:
+            await trio.sleep(_LOOK_TOGETHER)
+            for tenant_id, submission_ids in self._due().items():
+                try:
+                    ended = await self.db.run_for(tenant_id, submissions.ended, sorted(submission_ids))
+                except DatabaseUnavailable as error:
+                    _log.warning("nobody looked after long polls", error=error)  # it is their turn again
+                else:
+                    self.verdicts.wake(ended)
+
+    def _due(self) -> dict[TenantId, set[SubmissionId]]:
+        """Whose turn it is; each is due again after twice as long, or the longest time."""
+        now = trio.current_time()
+        due: dict[TenantId, set[SubmissionId]] = {}
+        for wait in self._waits.values():
+            if wait.due <= now:
+                wait.look = min(wait.look * 2, _MAX_LOOK)
+                wait.due = now + wait.look
+                due.setdefault(wait.tenant_id, set()).add(wait.submission_id)
+        return due

@@ -4,8 +4,8 @@ import json
 import select
 import socket
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from itertools import count
 from typing import Any
 
@@ -19,7 +19,7 @@ from structlog.testing import capture_logs
 from fe.apart import Apart
 from fe.config import load_settings
 from fe.ecf.problems import Problem
-from fe.http import app, document_slots, invoices, large_invoices, login
+from fe.http import app, document_slots, invoices, large_invoices, login, long_polls
 from fe.http.app import PREFIX
 from fe.http.calls import ApiReply, Call
 from fe.http.docs import Docs
@@ -30,13 +30,24 @@ from fe.http.request_bodies import read_body
 from fe.http.server import come_again, doorway, listener, strangers
 from fe.http.server.connection import HardenedConnection, PeerPatience
 from fe.http.shares import Shares
-from fe.identifiers import TenantId
+from fe.identifiers import SubmissionId, TenantId
 from fe.issuing.large import LARGE_BYTES, LARGE_LINES
 from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
-from fe.store.postgres.db import Database
+from fe.store import submissions
+from fe.store.postgres.db import Conn, Database
 from tests.apart_work import die
-from tests.http.front import Key, Running, Streams, body_of, make_key, make_tenant, start_front, structured
+from tests.http.front import (
+    Key,
+    Running,
+    Streams,
+    body_of,
+    invoice_payload,
+    make_key,
+    make_tenant,
+    start_front,
+    structured,
+)
 from tests.http.test_fast_path import requests_through_quart
 from tests.waiting import PATIENCE, until
 
@@ -594,6 +605,66 @@ async def test_of_those_turned_away_the_last_are_kept_until_it_is_time(monkeypat
             assert got.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
             assert body_of(got) == {"message": "Service Unavailable", "statusCode": 503}
             assert ours.recv(1) == b""
+
+
+async def test_of_what_those_turned_away_go_on_sending_little_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doorway, "TAKEN_AT_ONCE", 1)
+    monkeypatch.setattr(doorway, "TAKEN_SECONDS", 3 * PATIENCE)
+    told = doorway.TurnedAway()
+    with ExitStack() as held:
+        pairs = [[held.enter_context(end) for end in socket.socketpair()] for _ in range(2)]
+        for ours, theirs in pairs:
+            ours.sendall(b"x" * 1000)
+            told.tell(theirs, 429)
+        told._look_at_all()
+        left = []
+        for _, theirs in pairs:
+            with suppress(BlockingIOError):
+                left += [theirs.recv(2000, socket.MSG_DONTWAIT)]
+        assert left == [b"x" * 1000]  # the other one has to wait for its turn
+        for ours, _ in pairs:
+            assert ours.recv(65536).startswith(b"HTTP/1.1 429 ")
+
+
+async def test_who_is_refused_and_has_said_all_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = doorway.TurnedAway()
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        told.answer(theirs, b"no", said_all=True)
+        assert theirs.fileno() < 0
+        assert ours.recv(10) == b"no"
+        assert ours.recv(10) == b""
+
+
+async def test_those_who_wait_are_looked_after_together(
+    front: Running, key: Key, streams: Streams, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[SubmissionId]] = []
+    ended = submissions.ended
+
+    async def noting(conn: Conn, tenant_id: TenantId, wanted: Sequence[SubmissionId]) -> list[SubmissionId]:
+        asked.append(list(wanted))
+        return await ended(conn, tenant_id, wanted)
+
+    monkeypatch.setattr(submissions, "ended", noting)
+    monkeypatch.setattr(invoices, "WAIT_MAX", 600)
+    monkeypatch.setattr(long_polls, "_FIRST_LOOK", 1e6)
+    waiting = front.app.extensions["fe"].waiting
+    token = await front.token(key)
+    ids = []
+    async with front.client(token) as client:
+        for number in (1, 2, 3):
+            body = structured(invoice_payload(f"E31000000000{number}"))
+            ids.append((await client.post("/invoices", json=body)).json()["taxLogId"])
+    await streams.opened(front.port, *[get(f"/invoices/{one}?wait=600", token) for one in ids])
+    await until(lambda: len(waiting._waits) == 3)
+    assert asked == []
+
+    for wait in waiting._waits.values():
+        wait.due = 0.0
+    await until(lambda: asked)
+    assert sorted(map(str, asked[0])) == sorted(ids)
+    assert waiting.slots.all_held == 3  # none of them has ended
 
 
 async def test_long_polls_of_one_tenant_leave_places_to_others(

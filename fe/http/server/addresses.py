@@ -1,6 +1,7 @@
 """Whose address a request comes from: the peer's, unless the peer is a proxy that the settings trust."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
 from fe.config import Network
@@ -35,6 +36,7 @@ def holder_of(address: Address) -> Address | IPv6Network:
     return IPv6Network((address, 64), strict=False) if isinstance(address, IPv6Address) else address
 
 
+@lru_cache(maxsize=10_000)
 def _read(text: str) -> Address | None:
     try:
         address = ip_address(_without_port(text.strip()).split("%", 1)[0])

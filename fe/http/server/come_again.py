@@ -9,6 +9,7 @@ from collections.abc import Hashable
 
 import trio
 
+from fe.http.errors import ApiError
 from fe.http.shares import too_many_requests
 from fe.monitoring.metrics import Metrics
 
@@ -47,10 +48,13 @@ class ComeAgain:
         self._forget_the_old()
         return not self._refused_until
 
-    def is_told(self, whose: Whose) -> bool:
-        """Tell whether somebody would come again too soon; it is not counted."""
-        refusal = self._refused_until.get(whose)
-        return refusal is not None and refusal[0] > trio.current_time()
+    def refusal(self, whose: Whose) -> ApiError | None:
+        """The refusal (429) of somebody who comes again too soon, counted; None of everybody else."""
+        refused = self._refused_until.get(whose)
+        if refused is None or refused[0] <= trio.current_time():
+            return None
+        self._metrics.share_refused.labels("too_soon").inc()
+        return too_many_requests(refused[1])
 
     def _forget_the_old(self) -> None:
         now = trio.current_time()
@@ -59,11 +63,5 @@ class ComeAgain:
 
     def require_patience(self, whose: Whose) -> None:
         """Raise ApiError (429) for somebody who comes again too soon."""
-        refusal = self._refused_until.get(whose)
-        if refusal is None:
-            return
-        if refusal[0] <= trio.current_time():
-            del self._refused_until[whose]
-            return
-        self._metrics.share_refused.labels("too_soon").inc()
-        raise too_many_requests(refusal[1])
+        if (refused := self.refusal(whose)) is not None:
+            raise refused

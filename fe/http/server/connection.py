@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 from socket import MSG_PEEK, MSG_TRUNC
-from typing import Any, NamedTuple
+from typing import Any
 
 import structlog
 import trio
@@ -35,8 +35,8 @@ from hypercorn.utils import parse_socket_addr
 from fe.http.server.guard import Guard
 from fe.http.server.http11 import Http11
 from fe.http.server.private_names import require_private_names
+from fe.http.server.unheard import MAX_RECV, FirstBytes
 
-MAX_RECV = 2**16
 #: How long, and for how many bytes, we still listen after the last answer, so that the peer reads it before the kernel
 #: tells it that nobody heard the rest of its request.
 LINGER_SECONDS = 2.0
@@ -98,13 +98,6 @@ class PeerPatience:
 
 
 PEER_PATIENCE = PeerPatience()
-
-
-class FirstBytes(NamedTuple):
-    """What a connection began with, and until when the head of its first request has to be here."""
-
-    arrived: bytes
-    until: float
 
 
 class HardenedConnection(TCPServer):

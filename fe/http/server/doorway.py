@@ -28,6 +28,9 @@ KEPT_SECONDS = 1.0
 #: What is not read of a connection makes the kernel reset it, and its peer may not have read its answer yet. So what
 #: comes is taken so often, at most so much of it, into nowhere: of TCP it need not even be copied.
 TAKEN_SECONDS = 0.1
+#: And so much of all of them in that time. Taking makes room for more, and whoever sends megabytes after a refusal
+#: would have us, and the kernel in our name, take them: what is not taken is reset when its time is up.
+TAKEN_AT_ONCE = 1024 * 1024
 _NOWHERE = bytearray(256 * 1024)
 
 #: No more files or memory: somebody has to leave first.
@@ -69,22 +72,28 @@ class TurnedAway:
     def __init__(self) -> None:
         self._kept: deque[tuple[float, socket.socket]] = deque()
         self._somebody = trio.Event()
+        #: Bytes that may be taken until it is time again.
+        self._to_take = TAKEN_AT_ONCE
 
     def tell(self, sock: socket.socket, status: int) -> None:
         """Say 503 to a connection too many, or 429 to one too many of its address, and close it in a moment."""
         self.answer(sock, _answer(status) % new_request_id().encode())
 
-    def answer(self, sock: socket.socket, answer: bytes) -> None:
-        """Give a new connection its first answer and its last, and close it in a moment."""
+    def answer(self, sock: socket.socket, answer: bytes, *, said_all: bool = False) -> None:
+        """Give a new connection its first answer and its last, and close it in a moment: at once where it `said_all` it
+        has to say, and all of that was read."""
         try:
             # New, so there is room for it; and were there none, its peer does not read.
             sock.send(answer, socket.MSG_DONTWAIT)
+            if said_all:
+                sock.close()
+                return
             sock.shutdown(socket.SHUT_WR)
         except OSError:
             sock.close()
             return
         while len(self._kept) >= KEPT:
-            _close(self._kept.popleft()[1])
+            self._close(self._kept.popleft()[1])
         self._kept.append((trio.current_time() + KEPT_SECONDS, sock))
         self._somebody.set()
 
@@ -95,16 +104,41 @@ class TurnedAway:
                 await self._somebody.wait()
                 while self._kept:
                     await trio.sleep(TAKEN_SECONDS)
-                    for _ in range(len(self._kept)):
-                        until, sock = self._kept.popleft()
-                        if _has_left(sock) or until <= trio.current_time():
-                            sock.close()
-                        else:
-                            self._kept.append((until, sock))
+                    self._to_take = TAKEN_AT_ONCE
+                    self._look_at_all()
                 self._somebody = trio.Event()
         finally:
             while self._kept:
-                _close(self._kept.popleft()[1])
+                self._close(self._kept.popleft()[1])
+
+    def _look_at_all(self) -> None:
+        """At all of them, as far as may be taken; then the others come first."""
+        for _ in range(len(self._kept)):
+            if self._to_take <= 0:
+                break
+            until, sock = self._kept.popleft()
+            if self._has_left(sock) or until <= trio.current_time():
+                sock.close()
+            else:
+                self._kept.append((until, sock))
+
+    def _close(self, sock: socket.socket) -> None:
+        """Close one whose time is not up: what has come until now is taken before."""
+        self._has_left(sock)
+        sock.close()
+
+    def _has_left(self, sock: socket.socket) -> bool:
+        """Take what has come, if anything may be taken; tell whether the peer is gone."""
+        if self._to_take <= 0:
+            return False
+        try:
+            taken = sock.recv_into(_NOWHERE, 0, socket.MSG_DONTWAIT | socket.MSG_TRUNC)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+        self._to_take -= taken
+        return taken == 0
 
 
 @cache
@@ -114,19 +148,3 @@ def _answer(status: int) -> bytes:
     headers.append((b"retry-after", str(RETRY_WHEN_FULL).encode()))
     head = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
     return b"HTTP/1.1 %d %b\r\n" % (status, HTTPStatus(status).phrase.encode()) + head + b"\r\n" + body
-
-
-def _close(sock: socket.socket) -> None:
-    """Close one whose time is not up: what has come until now is taken before."""
-    _has_left(sock)
-    sock.close()
-
-
-def _has_left(sock: socket.socket) -> bool:
-    """Take what has come; tell whether the peer is gone."""
-    try:
-        return sock.recv_into(_NOWHERE, 0, socket.MSG_DONTWAIT | socket.MSG_TRUNC) == 0
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True

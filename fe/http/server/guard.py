@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Iterable
 from contextlib import AsyncExitStack
+from typing import NamedTuple
 from urllib.parse import unquote
 
 import structlog
@@ -23,7 +24,7 @@ from fe.http.server.come_again import ComeAgain, Whose, asked
 from fe.http.server.fast_path import FastPath, FastRoute
 from fe.http.server.plain_errors import language_of, new_request_id, plain_error
 from fe.http.server.requests import make_scope, refuse_repeated
-from fe.http.server.strangers import Strangers
+from fe.http.server.strangers import Strangers, has_body
 from fe.http.server.whole_answers import Whole
 from fe.http.server.whole_requests import read_head
 from fe.monitoring.metrics import Metrics
@@ -38,6 +39,13 @@ _ALWAYS = frozenset({"/healthz", "/readyz"})
 _ALWAYS_SENT = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 
 _log = structlog.get_logger(__name__)
+
+
+class FirstRefusal(NamedTuple):
+    """What a connection is refused with by its first bytes, and whether these were all it has to say."""
+
+    answer: Whole
+    said_all: bool
 
 
 class Guard:
@@ -62,7 +70,7 @@ class Guard:
         self.match = fast_path.match
         self.max_body_bytes = fast_path.max_body_bytes
 
-    def refuse_at_once(self, arrived: bytes, client: tuple[str, int] | None) -> Whole | None:
+    def refuse_at_once(self, arrived: bytes, client: tuple[str, int] | None) -> FirstRefusal | None:
         """Refuse what a connection begins with, before anything is made for the connection: where a plain head is of
         somebody who was told a moment ago to come again later. None: it is to be read as all others are.
 
@@ -71,10 +79,14 @@ class Guard:
         if self._come_again.is_empty or (head := read_head(arrived)) is None:
             return None
         scope = make_scope(head.method, head.target, b"1.1", head.headers, client)
-        authorization = _authorization(scope)
-        if not self._come_again.is_told(self._whose(scope, authorization)):
+        began = time.perf_counter()
+        refused = self._come_again.refusal(self._whose(scope, _authorization(scope)))
+        if refused is None:
             return None
-        return self.refuse(scope)
+        request_id = scope["state"]["request_id"] = _request_id(head.headers)
+        whole = _refusal(refused, request_id, scope)
+        self._observe(scope, whole.status, time.perf_counter() - began)
+        return FirstRefusal(whole, head.end == len(arrived) and not has_body(head.headers))
 
     def refuse(self, scope: HTTPScope) -> Whole | None:
         """Refuse a request that would get no further than the guard, before anything is made for it: no task, no

@@ -18,6 +18,7 @@ from hypercorn.typing import AppWrapper
 
 from fe.ecf.texts import Language, Text
 from fe.http import messages
+from fe.http.server.chunks import JoinedChunks, join_chunks
 from fe.http.server.fast_path import FastRoute
 from fe.http.server.guard import Guard
 from fe.http.server.plain_errors import language_in, language_of, plain_error
@@ -29,11 +30,10 @@ from fe.http.server.whole_requests import WholeRequest, read_whole
 #: An answer is collected up to this size before it is written.
 COLLECT_BYTES = 64 * 1024
 
-#: After so many parts of a request that arrived together somebody else gets a turn.
+#: After so many parts of a request that arrived together somebody else gets a turn; those of a body are joined.
 _EVENTS_AT_ONCE = 16
 
-#: A body may come in so many pieces, and in one more for so many bytes. Each costs more than a hundred bytes do: those
-#: of one byte, a megabyte of them, seconds.
+#: A body may come in so many pieces, and in one more for so many bytes. Each costs more than a hundred bytes do.
 _PIECES = 4096
 _BYTES_OF_A_PIECE = 64
 
@@ -62,6 +62,8 @@ class Http11(H11Protocol):
         self._ended = False
         #: Of the body that is being read, and their bytes.
         self._pieces = self._piece_bytes = 0
+        #: How it is read, where it comes in chunks.
+        self._chunks: JoinedChunks | None = None
         #: Of the request that was read last; of a head that cannot be read there is only what arrived.
         self._language: Language = "en"
         self._arrived = b""
@@ -157,9 +159,10 @@ class Http11(H11Protocol):
             return await self._break_off(error.error_status_hint)
         if isinstance(event, h11.Request):
             self._pieces = self._piece_bytes = 0
+            self._chunks = join_chunks(cast(h11.Connection, self.connection))
             self._language = language_of(event.headers)
         elif isinstance(event, h11.Data):
-            self._pieces += 1
+            self._pieces += 1 if self._chunks is None else self._chunks.joined
             self._piece_bytes += len(event.data)
             if self._pieces > _PIECES + self._piece_bytes // _BYTES_OF_A_PIECE:
                 return await self._break_off(400, messages.CRUMBS)
@@ -194,10 +197,8 @@ class Http11(H11Protocol):
         if not isinstance(event, h11.EndOfMessage):
             if self.connection.their_state is not h11.ERROR and not self._ended:
                 await self._create_stream(request)
-                for part in parts:
-                    if self.stream is None:  # answered without the body, a refusal: nobody wants the rest of it
-                        break
-                    await self.stream.handle(Body(stream_id=STREAM_ID, data=part))
+                if parts and self.stream is not None:  # None: answered without the body, a refusal
+                    await self.stream.handle(Body(stream_id=STREAM_ID, data=b"".join(parts)))
             return True
         whole = await self._answer(matched, scope, b"".join(parts))
         if whole is None:

@@ -3,9 +3,9 @@
 import socket
 import time
 from collections.abc import Callable, Hashable, Sequence
-from contextlib import suppress
 from email.utils import formatdate
 from functools import partial
+from typing import NamedTuple
 
 import structlog
 import trio
@@ -17,10 +17,11 @@ from quart_trio import QuartTrio
 from fe.apart import share_interpreter
 from fe.config import Network, Settings, read_networks
 from fe.http.server.addresses import client_address, holder_of, is_trusted
-from fe.http.server.connection import MAX_RECV, PEER_PATIENCE, FirstBytes, HardenedConnection, PeerPatience
+from fe.http.server.connection import PEER_PATIENCE, HardenedConnection, PeerPatience
 from fe.http.server.doorway import Peer, TurnedAway, accept_connections
 from fe.http.server.guard import Guard
 from fe.http.server.strangers import Strangers
+from fe.http.server.unheard import FirstBytes, Unheard
 from fe.http.server.whole_answers import write_whole
 from fe.http.shares import Shares
 from fe.memory import keep_little, trim
@@ -110,6 +111,17 @@ async def _when(event: trio.Event, callback: Callable[[], None]) -> None:
     callback()
 
 
+class _Whose(NamedTuple):
+    """Whose a connection is."""
+
+    peer: Peer
+    #: As whose it is counted.
+    holder: Hashable | None
+
+    def address(self, sock: socket.socket) -> tuple[str, int] | None:
+        return parse_socket_addr(sock.family, self.peer)
+
+
 class HttpServer:
     """Accepts connections, not more than `maximum` at once, and `of_address` of one address that is none of `proxies`.
 
@@ -136,10 +148,9 @@ class HttpServer:
         self._turned_away = TurnedAway()
         metrics.http_connections.set_function(lambda: self._taken)
         self._on_fault = on_fault
-        #: How many there are; those of them that are served; and the waits of those that have not sent anything yet.
+        #: How many there are, and those of them that are served.
         self._taken = 0
         self._open: set[HardenedConnection] = set()
-        self._unheard: set[trio.CancelScope] = set()
         self._patience = patience
         self._config = _configure(patience)
         self._context = WorkerContext(None)
@@ -156,21 +167,21 @@ class HttpServer:
             sock.setblocking(False)
         async with trio.open_nursery() as connections:
             async with trio.open_nursery() as accepting:
+                unheard = Unheard(self._patience.request, partial(self._heard, connections))
                 accepting.start_soon(self._turned_away.run)
+                accepting.start_soon(unheard.run)
                 for sock in sockets:
-                    accepting.start_soon(accept_connections, sock, partial(self._take, connections))
+                    accepting.start_soon(accept_connections, sock, partial(self._take, unheard))
                 task_status.started(list(sockets))
                 await shutdown.wait()
                 accepting.cancel_scope.cancel()
             await self._context.terminated.set()
-            for waiting in self._unheard:
-                waiting.cancel()
             for connection in self._open:
                 connection.close_when_idle()
             connections.cancel_scope.deadline = trio.current_time() + grace
 
-    def _take(self, connections: trio.Nursery, sock: socket.socket, peer: Peer) -> None:
-        """Serve a connection in a task of its own, or turn it away here."""
+    def _take(self, unheard: Unheard[_Whose], sock: socket.socket, peer: Peer) -> None:
+        """Hear what a connection has to say, or turn it away here."""
         holder = self._holder(peer)
         if holder is not None and not (self._by_address.has_capacity(holder) and self._is_modest(holder)):
             self._turned_away.tell(sock, 429)
@@ -181,50 +192,51 @@ class HttpServer:
         if holder is not None:
             self._by_address.acquire(holder)
         self._taken += 1
-        connections.start_soon(self._serve, sock, peer, holder)
+        unheard.add(sock, _Whose(peer, holder))
 
     def _is_modest(self, holder: Hashable) -> bool:
         """Tell whether one more of an address leaves room for others: it need not, while half of all room is free."""
         return self._taken < self._max // 2 or self._by_address.of(holder) < self._of_crowded
 
-    async def _serve(self, sock: socket.socket, peer: Peer, holder: Hashable | None) -> None:
-        """Serve a connection to its end: from its first bytes on, unless they are those of somebody who was refused a
-        moment ago. What one of them does to us ends with it."""
+    def _heard(self, connections: trio.Nursery, sock: socket.socket, whose: _Whose, first: FirstBytes) -> None:
+        """Serve a connection in a task of its own, from its first bytes on: unless there are none, or they are those of
+        somebody who was refused a moment ago."""
         try:
-            first = await self._first_bytes(sock)
             if not first.arrived:
                 sock.close()
-            elif (
-                refused := self._guard.refuse_at_once(first.arrived, parse_socket_addr(sock.family, peer))
-            ) is not None:
-                self._turned_away.answer(sock, write_whole(refused, self._config.response_headers("h11")))
+            elif (refused := self._guard.refuse_at_once(first.arrived, whose.address(sock))) is not None:
+                answer = write_whole(refused.answer, self._config.response_headers("h11"))
+                self._turned_away.answer(sock, answer, said_all=refused.said_all)
             else:
-                await self._serve_http(sock, first)
+                connections.start_soon(self._serve, sock, whose, first)
+                return
+        except Exception as fault:
+            self._end_by_fault(sock, fault)
+        self._release(whose)
+
+    async def _serve(self, sock: socket.socket, whose: _Whose, first: FirstBytes) -> None:
+        """Serve a connection to its end. What one of them does to us ends with it."""
+        try:
+            await self._serve_http(sock, first)
         except (OSError, trio.Cancelled) as ended:  # the peer is gone, or our time is up
             sock.close()
             if isinstance(ended, trio.Cancelled):
                 raise
         except Exception as fault:
-            sock.close()
-            self._on_fault(type(fault).__name__)
-            _log.error("a connection ended before it began", exc_info=fault)
+            self._end_by_fault(sock, fault)
         finally:
-            self._taken -= 1
-            if holder is not None:
-                self._by_address.release(holder)
+            self._release(whose)
 
-    async def _first_bytes(self, sock: socket.socket) -> FirstBytes:
-        """Wait for what a connection begins with; nothing when it ends before, or its time is up, or we shut down."""
-        with trio.move_on_after(self._patience.request) as scope:
-            self._unheard.add(scope)
-            try:
-                while not self._context.terminated.is_set():
-                    await trio.lowlevel.wait_readable(sock)
-                    with suppress(BlockingIOError):
-                        return FirstBytes(sock.recv(MAX_RECV, socket.MSG_DONTWAIT), scope.deadline)
-            finally:
-                self._unheard.discard(scope)
-        return FirstBytes(b"", 0)
+    def _end_by_fault(self, sock: socket.socket, fault: Exception) -> None:
+        sock.close()
+        self._on_fault(type(fault).__name__)
+        _log.error("a connection ended before it began", exc_info=fault)
+
+    def _release(self, whose: _Whose) -> None:
+        """One connection less."""
+        self._taken -= 1
+        if whose.holder is not None:
+            self._by_address.release(whose.holder)
 
     async def _serve_http(self, sock: socket.socket, first: FirstBytes) -> None:
         stream = trio.SocketStream(trio.socket.from_stdlib_socket(sock))

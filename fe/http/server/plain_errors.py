@@ -4,6 +4,7 @@ import json
 import re
 import secrets
 from collections.abc import Iterable
+from functools import lru_cache
 
 from fe.ecf.texts import Language, Text
 from fe.http.languages import HEADERS, choose
@@ -41,7 +42,7 @@ def plain_error(
     Where no head was read, nobody has said which language is wanted: English.
     """
     words = (message or of_status(status)).said(language)
-    body = json.dumps({"message": words, "statusCode": status}, separators=(",", ":"), ensure_ascii=False).encode()
+    body = _body(status, words)
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
@@ -50,3 +51,8 @@ def plain_error(
         (b"x-request-id", (request_id or new_request_id()).encode()),
     ]
     return headers, body
+
+
+@lru_cache(maxsize=1000)
+def _body(status: int, words: str) -> bytes:
+    return json.dumps({"message": words, "statusCode": status}, separators=(",", ":"), ensure_ascii=False).encode()

@@ -1,6 +1,6 @@
 """Requests of nobody in particular: without a token and without a body. Those of one address have their turns."""
 
-from collections.abc import AsyncIterator, Hashable, Sequence
+from collections.abc import AsyncIterator, Hashable, Iterable, Sequence
 from contextlib import asynccontextmanager
 
 from hypercorn.typing import HTTPScope
@@ -8,6 +8,7 @@ from hypercorn.typing import HTTPScope
 from fe.apart import FairSlots, NoSlot
 from fe.config import Network
 from fe.http.server.addresses import client_address, holder_of
+from fe.http.server.requests import RawHeader
 from fe.http.shares import RETRY_WHEN_FULL, too_many_requests
 
 #: Requests of one address in work at once, and for how long the others wait, in seconds.
@@ -17,6 +18,11 @@ PATIENCE = 5.0
 _UNBOUNDED = 1_000_000
 
 _HAS_A_BODY = (b"content-length", b"transfer-encoding")
+
+
+def has_body(headers: Iterable[RawHeader]) -> bool:
+    """Tell whether a request says that it has a body. Names are in lower case."""
+    return any(name in _HAS_A_BODY for name, _ in headers)
 
 
 class Strangers:
@@ -38,7 +44,7 @@ class Strangers:
 
         One that says it has a body has a turn at once: what waits for its bytes would keep others from theirs.
         """
-        if any(name in _HAS_A_BODY for name, _ in scope["headers"]):
+        if has_body(scope["headers"]):
             yield
             return
         try:

@@ -5,8 +5,7 @@
 Prints documents per second and microseconds each, and every figure as a ratio of `openssl speed rsa2048` measured in
 the same run, because only ratios mean anything on another machine. Then what a document costs from the stored original
 to signed bytes, and an exchange with the authority, in RSA-2048 signatures as `cryptography` makes them with the same
-key, in turn. Then runs many documents through the whole chain and prints the memory at start, middle and end. Ends with
-1 when a target is missed.
+key, in turn. Then runs many documents through the whole chain and tells of the memory at start, middle and end.
 """
 
 import argparse
@@ -31,6 +30,7 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.hashes import SHA256
 
 from bench.exchange import exchange_us
+from bench.report import Report
 from fe.ecf.autofill import autofill
 from fe.ecf.build import build, to_bytes
 from fe.ecf.catalogue import Environment, Root
@@ -145,7 +145,9 @@ def make_chain(lines: int, signer: Signer) -> Chain:
     )
 
 
-def measure(chains: list[Chain], key: rsa.RSAPrivateKey, seconds: float) -> dict[tuple[int, str], float]:
+def measure(
+    report: Report, chains: list[Chain], key: rsa.RSAPrivateKey, seconds: float
+) -> dict[tuple[int, str], float]:
     """Medians of rounds in which all kinds take turns, so that a busy moment of the machine spoils none alone."""
     openssl = shutil.which("openssl")
     kinds: dict[tuple[int, str], Callable[[], object]] = {
@@ -160,23 +162,29 @@ def measure(chains: list[Chain], key: rsa.RSAPrivateKey, seconds: float) -> dict
         for kind, work in kinds.items():
             rates.setdefault(kind, []).append(rate(work, slice_))
     if not openssl:
-        print("NOT MEASURED: openssl is not installed; ratios are to cryptography's RSA instead")
+        report.skip("openssl speed", "openssl is not installed; ratios are to cryptography's RSA instead")
     return {kind: statistics.median(measured) for kind, measured in rates.items()}
 
 
-def show(chains: list[Chain], rates: dict[tuple[int, str], float]) -> bool:
-    """Print the table; True when every target is met."""
+def show(report: Report, chains: list[Chain], rates: dict[tuple[int, str], float]) -> None:
+    """Note what each kind of work does in a second, and how it does beside RSA."""
     limit = rates.get((0, "rsa, openssl speed"), rates[0, "rsa, cryptography"])
-    print(f"{'':32} {'per second':>12} {'us each':>10} {'of RSA':>8}")
-    for (lines, name), measured in sorted(rates.items(), key=lambda item: item[0][0]):
-        label = f"{lines:>5} lines  {name}" if lines else name
-        print(f"{label:32} {measured:12.0f} {1e6 / measured:10.1f} {measured / limit:8.2f}")
+    report.table(
+        "one core",
+        [
+            {
+                "work": f"{lines:>5} lines  {name}" if lines else name,
+                "per second": measured,
+                "us each": 1e6 / measured,
+                "of RSA": measured / limit,
+            }
+            for (lines, name), measured in sorted(rates.items(), key=lambda item: item[0][0])
+        ],
+    )
     small = chains[0].lines
-    signing = rates[small, "sign"] / limit
-    share = rates[small, "sign"] / rates[small, "build and check"]
-    print(f"\nsigning {small} lines:          {signing:.2f} of raw RSA        (target: at least {SIGN_TARGET})")
-    print(f"building and checking them: {share:.2f} of one signature    (target: at most 1.00)")
-    return signing >= SIGN_TARGET and share <= 1
+    signing, checking = rates[small, "sign"], rates[small, "build and check"]
+    report.ratio(f"rate of signing {small} lines : of raw RSA", signing, limit, at_least=SIGN_TARGET)
+    report.ratio(f"time to build and check {small} lines : to sign them", signing, checking, at_most=1)
 
 
 #: What is signed from its original: lines, type. A small consumer invoice is signed twice, as itself and its summary.
@@ -217,8 +225,8 @@ def from_document(document: Document, signer: Signer) -> bytes:
     return signer.sign(prepared.element).xml
 
 
-def in_signatures(key: rsa.RSAPrivateKey, signer: Signer, seconds: float) -> None:
-    """Print what a document costs from its original, and an exchange, each as so many RSA signatures."""
+def in_signatures(report: Report, key: rsa.RSAPrivateKey, signer: Signer, seconds: float) -> None:
+    """Note what a document costs from its original, and an exchange, each as so many RSA signatures."""
     kinds: dict[str, Callable[[], object]] = {}
     for lines, ecf_type in ORIGINALS:
         raw = write_json(original(lines, ecf_type))
@@ -231,15 +239,15 @@ def in_signatures(key: rsa.RSAPrivateKey, signer: Signer, seconds: float) -> Non
     found: dict[str, list[float]] = {}
     for _ in range(ROUNDS):
         unit = 1e6 / rate(lambda: key.sign(b"x" * 900, PKCS1v15(), SHA256()), seconds)
-        found.setdefault("one RSA-2048 signature, us", []).append(unit)
+        found.setdefault("one RSA-2048 signature", []).append(unit)
         for name, work in kinds.items():
             found.setdefault(name, []).append(1e6 / rate(work, seconds) / unit)
         sending, asking = exchange_us(signed)
         found.setdefault("sending a document", []).append(sending / unit)
         found.setdefault("asking for a verdict", []).append(asking / unit)
-    print(f"\n{'in RSA-2048 signatures of the same run':48} {'median':>8} {'lowest':>8} {'highest':>8}")
+    report.figure("one RSA-2048 signature", "us", found.pop("one RSA-2048 signature"))
     for name, measured in found.items():
-        print(f"{name:48} {statistics.median(measured):8.2f} {min(measured):8.2f} {max(measured):8.2f}")
+        report.figure(name, "signatures", measured)
 
 
 def resident_mib() -> float:
@@ -247,8 +255,8 @@ def resident_mib() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def memory(signer: Signer, documents: int) -> bool:
-    """Run `documents` through the whole chain and print what memory they leave behind; True when it is flat."""
+def memory(report: Report, signer: Signer, documents: int) -> None:
+    """Run `documents` through the whole chain and note what memory they leave behind."""
     sent = payload(5)
 
     def whole_chain(number: int) -> None:
@@ -269,12 +277,10 @@ def memory(signer: Signer, documents: int) -> bool:
             gc.collect()
             seen.append(resident_mib())
     spent = time.process_time() - start
-    print(
-        f"\n{documents} documents of 5 lines, the whole chain and verified: {documents / spent:.0f} a second"
-        f"\nresident memory at start, middle, end: {', '.join(f'{mib:.1f}' for mib in seen)} MiB"
-        f"   (target: at most {FLAT_MIB:.0f} more at the end)"
-    )
-    return seen[-1] - seen[0] <= FLAT_MIB
+    report.figure("5 lines, the whole chain and verified", "documents/s", documents / spent)
+    report.note(f"resident memory at start, middle, end: {', '.join(f'{mib:.1f}' for mib in seen)} MiB")
+    more = max(0.0, seen[-1] - seen[0])
+    report.ratio(f"MiB more after {documents} documents : {FLAT_MIB:.0f}", more, FLAT_MIB, at_most=1)
 
 
 def main() -> int:
@@ -290,11 +296,12 @@ def main() -> int:
     signer = Signer(self_made(key, holder="BANCO DE PRUEBAS", holder_id="00112233445", **valid))
 
     chains = [make_chain(5, signer), make_chain(1_000, signer)]
-    print("one core; unsigned: " + ", ".join(f"{chain.lines} lines {chain.size / 1000:.1f} kB" for chain in chains))
-    fast = show(chains, measure(chains, key, arguments.seconds))
-    in_signatures(key, signer, 0.2)
-    flat = memory(signer, arguments.documents)
-    return 0 if fast and flat else 1
+    with Report("documents") as report:
+        report.note("unsigned: " + ", ".join(f"{chain.lines} lines {chain.size / 1000:.1f} kB" for chain in chains))
+        show(report, chains, measure(report, chains, key, arguments.seconds))
+        in_signatures(report, key, signer, 0.2)
+        memory(report, signer, arguments.documents)
+    return 0
 
 
 if __name__ == "__main__":

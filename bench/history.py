@@ -4,6 +4,9 @@ Plans are made for tables as they are. In a new database they are made for a few
 analysed: `live_in` spares what is measured that youth.
 """
 
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -11,8 +14,12 @@ import psycopg
 from bench.stack import Stack
 
 #: Rows of one transaction.
-CHUNK = 100_000
-#: So many submissions of the last hours make a lived-in database.
+CHUNK = 50_000
+#: So many transactions at a time.
+_AT_ONCE = 2
+#: While rows are made: nothing is lost that could not be made again, and nobody cleans up what is being put in.
+_QUICKLY = {"autovacuum": "off", "max_wal_size": "16GB", "checkpoint_timeout": "1h", "full_page_writes": "off"}
+#: So many submissions of the last hour make a lived-in database.
 LIVED = 20_000
 #: Of a row whose number is n and whose moment is t.at.
 ID = """(lpad(to_hex((extract(EPOCH FROM t.at) * 1000)::bigint), 12, '0') || '7'
@@ -25,7 +32,8 @@ _OLD = f"""
                 ELSE 1000001 + n %% greatest(%(tenants)s::int, 1) END AS tenant_id,
            {ID} AS submission_id, t.at, 'E32' || lpad(n::text, 10, '0') AS e_ncf, n
       FROM generate_series(%(first)s::bigint, %(last)s::bigint) AS n
-     CROSS JOIN LATERAL (SELECT now() - %(youngest)s::interval - %(span)s::interval * (n / %(last)s::float8) AS at) AS t
+     CROSS JOIN LATERAL (SELECT now() - %(youngest)s::interval - %(span)s::interval
+                               * ((n - %(start)s::bigint) / %(many)s::float8) AS at) AS t
 """
 _ROWS = {
     "submissions": """INSERT INTO submissions (tenant_id, submission_id, environment, api_key_id, client_request_id,
@@ -66,30 +74,80 @@ def fill(
     earlier commit) are left out.
     """
     values: dict[str, Any] = {"tenant": stack.tenant_id, "tenants": tenants, "bytes": document_bytes}
-    values |= {"youngest": youngest, "span": span}
-    with psycopg.connect(stack.dsn) as conn:
+    values |= {"youngest": youngest, "span": span, "start": first, "many": last - first + 1}
+    with psycopg.connect(stack.dsn, autocommit=True) as conn:
         conn.execute(_MONTHS, [months])
-        conn.commit()
-        for start in range(first, last + 1, CHUNK):
-            values |= {"first": start, "last": min(start + CHUNK - 1, last)}
-            conn.execute(_OLD.encode(), values)
-            for table, statement in _ROWS.items():
-                if _exists(conn, table):
-                    conn.execute(statement.encode(), values if "%(" in statement else None)
-            conn.execute("DROP TABLE old")
-            conn.commit()
+        statements = [statement for table, statement in _ROWS.items() if _exists(conn, table)]
+    in_chunks(stack, [_OLD, *statements, "DROP TABLE old"], first, last, values)
+
+
+def in_chunks(stack: Stack, statements: Sequence[str], first: int, last: int, values: Mapping[str, Any]) -> None:
+    """Run the statements for each chunk of numbers, %(first)s to %(last)s, a transaction each, some at a time.
+
+    Triggers and foreign keys are left out: rows are made as what checked them would have let them pass.
+    """
+
+    def chunk(start: int) -> None:
+        with psycopg.connect(stack.dsn) as conn:
+            conn.execute("SET LOCAL session_replication_role = replica")
+            conn.execute("SET LOCAL synchronous_commit = off")
+            here = {**values, "first": start, "last": min(start + CHUNK - 1, last)}
+            for statement in statements:
+                conn.execute(statement.encode(), here if "%(" in statement else None)
+
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        for _ in threads.map(chunk, range(first, last + 1, CHUNK)):
+            pass
+
+
+@contextmanager
+def quickly(stack: Stack) -> Iterator[None]:
+    """Have the server take many rows in as fast as it can; afterwards it is set as before, and has settled."""
+    _set(stack, [f"ALTER SYSTEM SET {name} = '{value}'" for name, value in _QUICKLY.items()])
+    try:
+        yield
+        settle(stack)
+    finally:
+        _set(stack, [f"ALTER SYSTEM RESET {name}" for name in _QUICKLY])
+
+
+def _set(stack: Stack, statements: Sequence[str]) -> None:
+    with psycopg.connect(stack.dsn, autocommit=True) as conn:
+        for statement in statements:
+            conn.execute(statement.encode())
+        conn.execute("SELECT pg_reload_conf()")
+
+
+_CHANGED = """
+    SELECT t.relid::regclass::text, i.inhparent::regclass::text
+      FROM pg_stat_user_tables AS t
+      LEFT JOIN pg_inherits AS i ON i.inhrelid = t.relid
+     WHERE t.n_mod_since_analyze > 0 OR t.n_dead_tup > 0
+     ORDER BY t.n_live_tup DESC
+"""
 
 
 def settle(stack: Stack) -> None:
     """Statistics and visibility as autovacuum would have left them, and the log on disk."""
+
+    def clean(statement: str) -> None:
+        with psycopg.connect(stack.dsn, autocommit=True) as conn:
+            conn.execute(statement.encode())
+
     with psycopg.connect(stack.dsn, autocommit=True) as conn:
-        conn.execute("VACUUM ANALYZE")
+        changed = conn.execute(_CHANGED).fetchall()
+        # Autovacuum never looks at a table that is cut by month as a whole; operators do, now and then.
+        whole = {parent for _, parent in changed if parent is not None}
+        statements = [f"VACUUM (ANALYZE) {table}" for table, _ in changed] + [f"ANALYZE {table}" for table in whole]
+        with ThreadPoolExecutor(_AT_ONCE) as threads:
+            for _ in threads.map(clean, statements):
+                pass
         conn.execute("CHECKPOINT")
 
 
 def live_in(stack: Stack, rows: int = LIVED) -> None:
-    """Make it a database that has been used for some hours."""
-    fill(stack, 1_000_000_000, 1_000_000_000 + rows - 1, youngest="1 second", span="6 hours", months=1)
+    """Make it a database that has been used for an hour: with yesterday's documents it would have a day to close."""
+    fill(stack, 1_000_000_000, 1_000_000_000 + rows - 1, youngest="1 second", span="1 hour", months=1)
     settle(stack)
 
 

@@ -21,6 +21,9 @@ _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 720, 360, 70, 20, 36, 74
 _INK, _FAINT = "#1f2933", "#d5dbe1"
 _COLOURS = ("#1c64f2", "#d97706", "#057a55", "#c81e1e", "#7e3af2", "#0e7490", "#4b5563")
 
+#: Where they belong.
+INTO = ROOT / "docs" / "performance"
+
 Points = Sequence[Sequence[float]]
 
 
@@ -92,20 +95,33 @@ def _short(value: float) -> str:
     return f"{value:.3g}"
 
 
+def file_of(result: Mapping[str, Any], series: Mapping[str, Any]) -> str:
+    """The name of a plot's file."""
+    title = re.sub(r"[^a-z0-9]+", "-", series["title"].lower()).strip("-")
+    return f"{result['name']}-{title}.svg"
+
+
+def draw_all(results: Path, into: Path) -> list[Path]:
+    """Draw every series of the results into that folder; return the files."""
+    into.mkdir(parents=True, exist_ok=True)
+    drawn: list[Path] = []
+    for file in sorted(results.glob("*.json")):
+        result = json.loads(file.read_text(encoding="utf-8"))
+        for series in result["series"]:
+            if any(series["lines"].values()):
+                drawn.append(into / file_of(result, series))
+                drawn[-1].write_text(draw(series), encoding="utf-8")
+                print(f"drew {drawn[-1]}")
+    return drawn
+
+
 def main() -> int:
     """Draw all there is."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", type=Path, default=ROOT / "bench" / "results")
-    parser.add_argument("--into", type=Path, default=ROOT / "docs" / "performance")
+    parser.add_argument("--into", type=Path, default=INTO)
     arguments = parser.parse_args()
-    arguments.into.mkdir(parents=True, exist_ok=True)
-    for file in sorted(arguments.results.glob("*.json")):
-        result = json.loads(file.read_text(encoding="utf-8"))
-        for series in result["series"]:
-            if any(series["lines"].values()):
-                name = f"{result['name']}-{re.sub(r'[^a-z0-9]+', '-', series['title'].lower()).strip('-')}.svg"
-                (arguments.into / name).write_text(draw(series), encoding="utf-8")
-                print(f"drew {arguments.into / name}")
+    draw_all(arguments.results, arguments.into)
     return 0
 
 

@@ -7,12 +7,13 @@
         report.ratio("accepted/s, front : fastapi", rates["front"], rates["fastapi"], at_least=2.0)
 
 At the end of the block the result is printed and written to bench/results/NAME.json (`FE_BENCH_RESULTS` names another
-folder); when the block fails, nothing is.
+folder), also when the block was interrupted (Ctrl-C): then it says so. When the block fails, nothing is.
 """
 
 import json
 import os
 import platform
+import signal
 import statistics
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
@@ -62,8 +63,8 @@ class Spread:
 
     def __str__(self) -> str:
         if self.rounds == 1:
-            return _number(self.median)
-        return f"{_number(self.median)} ({_number(self.lowest)} to {_number(self.highest)})"
+            return number(self.median)
+        return f"{number(self.median)} ({number(self.lowest)} to {number(self.highest)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +139,11 @@ class Report:
     _load: float = 0.0
     _began: float = 0.0
     _at: datetime | None = None
+    _heard_before: Any = signal.SIG_DFL
 
     def __enter__(self) -> Self:
         self._load, self._began, self._at = os.getloadavg()[0], time.perf_counter(), datetime.now(UTC)
+        self._heard_before = signal.signal(signal.SIGINT, self._cut_off)
         if self.dsn is not None:
             self.server(self.dsn)
         return self
@@ -148,9 +151,19 @@ class Report:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        signal.signal(signal.SIGINT, self._heard_before)
         if error is None:
             self.show()
             self.write()
+
+    def _cut_off(self, number: int, frame: FrameType | None) -> None:
+        """Write what there is at once: whoever cuts a benchmark off may not wait until all of it is taken down."""
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.skip("the rest", "it was cut off")
+        if self.ratios or self.figures:
+            self.show()
+            self.write()
+        raise KeyboardInterrupt
 
     # --- what was found ------------------------------------------------------------------------------------------
 
@@ -325,7 +338,8 @@ def _many(values: Sequence[float] | float) -> list[float]:
     return [float(values)] if isinstance(values, int | float) else [float(value) for value in values]
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """Three digits of it, and thousands with commas."""
     size = abs(value)
     return f"{value:,.0f}" if size >= 1000 else f"{value:.1f}" if size >= 100 else f"{value:.3g}"
 
@@ -353,4 +367,4 @@ def show_table(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _cell(value: Any) -> str:
-    return _number(value) if isinstance(value, float) else str(value)
+    return number(value) if isinstance(value, float) else str(value)

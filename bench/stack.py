@@ -17,12 +17,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, Request, build_opener
 
 from bench.report import ROOT
@@ -33,7 +34,7 @@ SIMULATOR = ("-m", "fe", "authority", "simulate", "--port", "0", "--management-p
 #: What serves Postgres, with a folder to follow; bench.debian is the other.
 EMBEDDED = ("-m", "fe", "postgres")
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 #: How long a part may take to stop before it is killed; the service is given 5 s of grace.
 LAST_SECONDS = 20.0
 #: Makes the tenant of the demonstration in any tree, and says how to log in.
@@ -45,10 +46,14 @@ try:
     from fe.store.postgres.db import open_database
 except ImportError:  # where it was until the packages were made
     from fe.store.db import open_database
+engine = {}
+if os.environ.get("FE_DATABASE_ENGINE"):
+    from fe.store.postgres.engine import engine_named
+    engine = {"engine": engine_named(os.environ["FE_DATABASE_ENGINE"])}
 
 async def main():
     now = system_clock()
-    async with open_database(sys.argv[1], max_size=2) as db:
+    async with open_database(sys.argv[1], max_size=2, **engine) as db:
         made = await make_tenant(db, dict(os.environ), await make_credential(now), now)
     print(json.dumps([made.tenant.tenant_id, made.key.record.api_key_id, made.key.secret]))
 
@@ -94,6 +99,8 @@ class Stack:
     base_url: str = ""
     tenant_id: int = 0
     token: str = ""
+    #: The server's process, or of several each one's by its name.
+    servers: dict[str, int] = field(default_factory=dict)
     parts: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
     _login: tuple[str, str] = ("", "")
 
@@ -168,10 +175,12 @@ class Stack:
         command = [*program, "run", "--role", role, "--processes", str(processes)]
         self.start("service", command, tree=self.tree)
         if wait and role != "actors":  # those do not listen
-            self._until_ready(port)
+            self.wait_until_ready()
         return time.perf_counter() - began
 
-    def _until_ready(self, port: int) -> None:
+    def wait_until_ready(self) -> None:
+        """Return when the service that was started answers. Raises NotStarted."""
+        port = urlsplit(self.base_url).port
         until = time.monotonic() + PATIENCE
         while self.parts["service"].poll() is None and time.monotonic() < until:
             try:
@@ -191,7 +200,7 @@ class Stack:
         return self.token
 
     def provision(self) -> None:
-        """Make the tenant, with the tree's own code."""
+        """Make the tenant, with the tree's own code: another one each time, whom `log_in` then logs in."""
         environment = {**self.environment, "PYTHONPATH": str(self.tree)}
         command = [sys.executable, "-c", _PROVISION, self.dsn]
         done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, check=False)
@@ -204,14 +213,16 @@ class Stack:
 
     def pid(self, name: str) -> int:
         """Of a part; of `Postgres`, the server that the process named `postgres` keeps."""
+        if name in self.servers:
+            return self.servers[name]
         if name == "Postgres":
             return int((self.folder / "postgres" / "postmaster.pid").read_text().splitlines()[0])
         return self.parts[name].pid
 
     def cpu(self) -> dict[str, float]:
         """Seconds of CPU that each part has used so far."""
-        names = {"service": "service", "Postgres": "Postgres", "authority": "authority"}
-        return {name: cpu_seconds(self.pid(part)) for name, part in names.items() if part in {*self.parts, "Postgres"}}
+        names = [part for part in ("service", "authority") if part in self.parts]
+        return {name: cpu_seconds(self.pid(name)) for name in [*names, *(self.servers or ["Postgres"])]}
 
 
 _LIBC = ctypes.CDLL(None)
@@ -232,14 +243,19 @@ def open_stack(
     postgres: Sequence[str] = EMBEDDED,
     settings: Mapping[str, str] | None = None,
     postgres_settings: Mapping[str, str] | None = None,
+    migrated: Callable[[str], None] = lambda dsn: None,
 ) -> Iterator[Stack]:
-    """Start Postgres and an authority, migrate, make the tenant; the service is the caller's to start."""
+    """Start Postgres and an authority, migrate, make the tenant; the service is the caller's to start.
+
+    `migrated` is called with the DSN between the last two.
+    """
     folder = Path(tempfile.mkdtemp(prefix="fe-bench-"))
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FE_")}
     stack = Stack(folder, tree, Cores.of_this_machine(), environment)
     try:
         stack.start("postgres", [*postgres, str(folder)])
-        stack.dsn = stack.heard("postgres")["dsn"]
+        where_it_is = stack.heard("postgres")
+        stack.dsn, stack.servers = where_it_is["dsn"], where_it_is.get("servers", {})
         if postgres_settings:
             _set_up_server(stack.dsn, postgres_settings)
         stack.start("authority", authority, measured=False)
@@ -273,6 +289,7 @@ def open_stack(
             check=True,
             stdout=subprocess.DEVNULL,
         )
+        migrated(stack.dsn)
         stack.provision()
         yield stack
     finally:

@@ -5,6 +5,7 @@ from pathlib import Path
 import trio
 
 from fe.ecf.catalogue import EcfType
+from fe.ecf.dates import local
 from fe.store.postgres.db import Database
 from fe.store.queue.wakeups import Wakeups
 from tests.portal.receipt_form import ReceiptForm
@@ -118,7 +119,7 @@ async def test_every_type_goes_from_an_empty_form_to_its_verdict(
     async with running_stack(dsn, tmp_path) as stack:
         portal = await start_portal(nursery, stack.db, portal_db, None, wakeups=wakeups)
         tenant = stack.tenant.tenant_id
-        today = portal.clock().date().isoformat()
+        today = local(portal.clock()).date().isoformat()
         async with portal.browser(await portal.person(tenant)) as browser:
             for of, (typed, _) in TYPED.items():
                 form = await ReceiptForm.open(browser, f"/companies/{tenant}/testecf/new/{of.value}")

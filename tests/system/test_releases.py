@@ -34,7 +34,7 @@ from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 #: The last commit of the release before, whose newest migration is RELEASE_BEFORE.
-COMMIT_BEFORE = "298ef55"
+COMMIT_BEFORE = "71b8d90"
 #: Whoever runs from the root of this repository runs this release.
 THIS = ROOT
 

@@ -1,6 +1,7 @@
 """A Postgres that comes in a wheel: for the demonstration, for development and for tests, never for production."""
 
 import subprocess
+import time
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,10 @@ from fe.store.postgres.errors import StoreError
 
 #: How long the server may take to start or to stop, in seconds.
 _PATIENCE = 300
+
+#: Of several that begin at once on a machine where root has never started one, one makes the system's user that the
+#: server runs as; the others wait for it, so often at most.
+_TRIES = 50
 
 
 class NoEmbeddedServer(StoreError):
@@ -45,7 +50,14 @@ def start_embedded(folder: Path, *, keep: bool = True) -> str:
         folder.parent.mkdir(parents=True, exist_ok=True)
         # Its own lock is one file in /tmp for everybody: whoever made it first shuts all other users out.
         PostgresServer._lock = type(PostgresServer._lock)(folder.parent / f".{folder.name}.lock")
-        server = get_server(folder, cleanup_mode="stop" if keep else "delete")
+        for left in reversed(range(_TRIES)):
+            try:
+                server = get_server(folder, cleanup_mode="stop" if keep else "delete")
+                break
+            except subprocess.CalledProcessError as error:
+                if error.cmd[0] != "useradd" or not left:
+                    raise
+                time.sleep(0.1)
     except (OSError, RuntimeError, subprocess.SubprocessError) as error:
         raise NoEmbeddedServer(
             f"the embedded Postgres cannot be started in {folder}: {error} (its own words: {folder / 'log'})"

@@ -70,9 +70,9 @@ def authority_circuits(db: Database, authority: Authority, metrics: Metrics, *, 
 _QUEUED = 32
 
 #: So many that were just taken in are held for each such thread until there is a slot for them; what is beyond that
-#: waits in the queue, for other processes too. They are signed in less than the two seconds for which a row is held
-#: (fe/queue/later.py).
-_TAKEN_IN = 32
+#: waits in the queue, for other processes too. They are signed in less than the four seconds for which a row is held
+#: (fe/queue/later.py): in half a second, or in two where a machine has much else to do.
+_TAKEN_IN = 64
 
 #: So many documents are held for each of the tracker's slots from when they were received until they are asked about:
 #: asking takes some 20 ms, and the first time is after 500. What is beyond that waits in the queue.

@@ -28,7 +28,7 @@ from fe.issuing.messages import number_far_ahead
 from fe.issuing.prepare import Draft, prefix_to_draw
 from fe.lifecycle import Stage
 from fe.queue.batcher import Batcher
-from fe.queue.entrance import Entrance, Place
+from fe.queue.entrance import Entrance, KeptPlace
 from fe.store import submissions
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import Contended, DatabaseUnavailable, LockNotHad, NoNumber
@@ -216,7 +216,7 @@ class Acceptance:
         return answers
 
     async def _answers(
-        self, rows: Sequence[_Row], places: Sequence[Place[Work] | None]
+        self, rows: Sequence[_Row], places: Sequence[KeptPlace[Work] | None]
     ) -> Sequence[Accepted | NoNumber | None]:
         failpoints.reached("accepting")
         leases = None
@@ -235,7 +235,7 @@ class Acceptance:
             return answers
         return [None] * len(rows)
 
-    def _place_for(self, new: NewSubmission) -> Place[Work] | None:
+    def _place_for(self, new: NewSubmission) -> KeptPlace[Work] | None:
         if self._entrance is None or len(new.original) > _LARGE:
             return None
         return self._entrance.place_for(first_claim(new))

@@ -23,12 +23,12 @@ _LAST_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Place(Generic[W]):
+class KeptPlace(Generic[W]):
     """A place for a row that may come. `come` or `stay_away` ends it; the first call counts."""
 
     work: W
     _taker: Taker
-    _ended: Callable[["Place[W]"], bool]
+    _ended: Callable[["KeptPlace[W]"], bool]
 
     def come(self) -> None:
         """The row is there, and leased to us: it is tried."""
@@ -50,7 +50,7 @@ class Entrance(Generic[W]):
     lease: timedelta = AT_ONCE
     _taker: Callable[[], Taker | None] = lambda: None
     #: By the row's identity.
-    _places: dict[int, Place[W]] = field(default_factory=dict)
+    _places: dict[int, KeptPlace[W]] = field(default_factory=dict)
     _empty: trio.Event = field(default_factory=trio.Event)
 
     @asynccontextmanager
@@ -71,16 +71,16 @@ class Entrance(Generic[W]):
         """Whether the stage behind it runs."""
         return self._taker() is not None
 
-    def place_for(self, work: W) -> Place[W] | None:
+    def place_for(self, work: W) -> KeptPlace[W] | None:
         """Keep a place for a row, if it may be tried now, or nearly: as a claim would have it."""
         taker = self._taker()
         if taker is None or not taker.may_take(work, AT_ONCE):
             return None
         taker.reserve(work, AT_ONCE)
-        place = self._places[id(work)] = Place(work, taker, self._ended)
+        place = self._places[id(work)] = KeptPlace(work, taker, self._ended)
         return place
 
-    def _ended(self, place: Place[W]) -> bool:
+    def _ended(self, place: KeptPlace[W]) -> bool:
         was_open = self._places.pop(id(place.work), None) is not None
         if not self._places:
             self._empty.set()

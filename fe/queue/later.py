@@ -15,7 +15,7 @@ _GRID = 0.1
 
 #: How long a row that is due waits for a slot before it goes back to the queue. What a try may take and this together
 #: must end before the lease does: see fe/actors/stages.py.
-_PATIENCE = 2.0
+_PATIENCE = 4.0
 
 T = TypeVar("T")
 

@@ -22,14 +22,15 @@ from bench.stack import Stack, context_switches, open_stack
 from bench.traffic import Counts, counted
 
 #: Measured in November 2026, per document: as bench.road counts, 32 clients, one process. The first three were 0.43 to
-#: 0.5, 0.47 to 0.54 and 0.35 to 0.44 at a load of 7; where documents come more slowly than they are brought on they are
+#: 0.5, 0.47 to 0.54 and 0.35 to 0.44 at a load of 7, and with what goes straight from the accept to the signer 0.33 to
+#: 0.52, 0.35 to 0.56 and 0.26 to 0.37; where documents come more slowly than they are brought on they are
 #: more.
 PER_DOCUMENT = {
     "statements": 0.8,
     "round trips": 0.85,
-    "commits": 0.7,
-    "WAL bytes": 11_800.0,
-    "dead row versions": 8.3,
+    "commits": 0.6,
+    "WAL bytes": 11_750.0,
+    "dead row versions": 7.3,
 }
 #: And of a process that has nothing to do, with the default settings. It looks at five queues: those of submissions,
 #: webhooks and their recoveries, and of what goes to other taxpayers; before the last four it was 4.1 and 13.3.

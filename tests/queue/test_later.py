@@ -90,7 +90,7 @@ async def test_one_that_finds_no_slot_for_too_long_goes_back(autojump_clock: tri
 
     ((row, at),) = held.given_back
     assert (row, held.begun) == ("unlucky", [])
-    assert at - began < 3
+    assert at - began < 5
 
 
 async def test_there_is_room_for_so_many_and_again_for_those_that_left(autojump_clock: trio.testing.MockClock) -> None:

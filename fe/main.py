@@ -25,14 +25,16 @@ from fe.monitoring.tracing import open_tracing, require_tracing
 from fe.monitoring.zeros import begin_at_zero
 from fe.portal.serve import run_portal
 from fe.processes import Listeners, collect_rarely, database_roles, run_processes, stop_on_signal
+from fe.queue.entrance import Entrance
 from fe.queue.supervisor import Supervisor
 from fe.reception import require_trust, run_reception
 from fe.start_checks import require_portal, require_startable
 from fe.store.postgres.embedded import start_embedded
-from fe.store.postgres.engine import engine_named
+from fe.store.postgres.engine import POSTGRES, engine_named
 from fe.store.postgres.migrate import verify
 from fe.store.postgres.pools import LISTENING, open_pools
 from fe.store.postgres.roles import FRONT, PORTAL, RECEPTION, WORKER
+from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
 from fe.store.verdict_notices import VerdictNotices
 from fe.vault import Vault
@@ -107,12 +109,14 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
                 supervisor.start(watch, "outbox watch", watch_outbox, db, metrics)
             if WORKER in pools:
                 supervisor.start(watch, "housekeeping", keep_house, pools[WORKER], clock)
+            # From what is taken in here to the signers, where they are here, too.
+            entrance = Entrance[Work]() if engine_named(settings.database_engine) is POSTGRES else None
             async with trio.open_nursery() as work:
                 shared = wakeups, verdicts, clock, supervisor, tracing
                 if WORKER in pools and vault is not None:
-                    work.start_soon(run_actors, settings, pools[WORKER], vault, *shared)
+                    work.start_soon(run_actors, settings, pools[WORKER], vault, *shared, entrance)
                 if listeners.http:
-                    await work.start(run_front, settings, pools[FRONT], *shared, listeners.http)
+                    await work.start(run_front, settings, pools[FRONT], *shared, listeners.http, entrance)
                 if RECEPTION in pools and vault is not None:
                     await work.start(
                         run_reception, settings, pools[RECEPTION], vault, clock, supervisor, listeners.reception

@@ -13,7 +13,7 @@ from fe.actors.charges import run_charges
 from fe.actors.counterparty import CounterpartyHandlers, handing_kind, handing_stages
 from fe.actors.credentials import SigningCredentials
 from fe.actors.maintenance import honour_maintenance
-from fe.actors.stages import authority_circuits, budget_of, stages
+from fe.actors.stages import authority_circuits, budget_of, reader_beside, stages
 from fe.actors.webhooks import run_webhooks
 from fe.actors.writers import submission_kind
 from fe.apart import Apart, share_interpreter
@@ -25,6 +25,7 @@ from fe.config import Settings
 from fe.counterparty.directory import Directory
 from fe.counterparty.wire import Counterparties
 from fe.egress.configured import egress_from_settings
+from fe.lifecycle import Stage
 from fe.metering.aggregator import Aggregator
 from fe.metering.billing import Biller
 from fe.monitoring.collectors import Collectors
@@ -32,6 +33,7 @@ from fe.monitoring.tracing import OFF, Tracing
 from fe.monitoring.ways import SubmissionLog
 from fe.monitoring.zeros import begin_actors_at_zero
 from fe.queue.bookings import Bookings
+from fe.queue.entrance import Entrance
 from fe.queue.executor import run_stage
 from fe.queue.leases import watch_over
 from fe.queue.pulse import Pulse
@@ -42,7 +44,7 @@ from fe.store import charges
 from fe.store.charges import CHARGES
 from fe.store.counterparty import COUNTERPARTY_OUTBOX
 from fe.store.postgres.db import Database
-from fe.store.queue.outbox import OUTBOX
+from fe.store.queue.outbox import OUTBOX, Work
 from fe.store.queue.tables import AnyTable
 from fe.store.queue.wakeups import Wakeups
 from fe.store.queue.webhooks import DELIVERIES, RECOVERIES
@@ -69,8 +71,12 @@ async def run_actors(
     clock: Clock,
     supervisor: Supervisor,
     tracing: Tracing = OFF,
+    entrance: Entrance[Work] | None = None,
 ) -> None:
-    """Run every stage's actor side by side, each supervised, until they have finished the work in flight."""
+    """Run every stage's actor side by side, each supervised, until they have finished the work in flight.
+
+    What this process takes in comes through `entrance`, where there is one, straight to its signers.
+    """
     share_interpreter()
     metrics, scale = supervisor.metrics, settings.time_scale
     begin_actors_at_zero(metrics, [(operation, host_of(operation)) for operation in Operation], OUTCOMES)
@@ -122,7 +128,16 @@ async def run_actors(
             handlers = _counterparty_handlers(settings, db, authority, credentials, clock)
             handing = Bookings(handing_kind(metrics, handlers.kinds), db, clock)
             apart = Apart(settings.large_processes, metrics)
-            async with bookings.running(), apart.running(), handing.running(), trio.open_nursery() as actors:
+            beside = reader_beside(db, bookings)
+            entrance = entrance or Entrance()
+            async with (
+                bookings.running(),
+                apart.running(),
+                handing.running(),
+                beside.running(),
+                entrance.open(bookings, Stage.SIGN, holder=holder, lease=settings.lease),
+                trio.open_nursery() as actors,
+            ):
                 hooks = webhook_vault(settings)
                 if hooks is None:
                     _log.warning("webhooks are not configured, nobody is called: set FE_WEBHOOK_KEYS")
@@ -130,7 +145,7 @@ async def run_actors(
                     actors.start_soon(
                         run_webhooks, settings, webhook_tools, budget_of(settings), hooks, clock, supervisor, tracing
                     )
-                for stage in stages(settings, tools, authority, credentials, pulse, bookings, apart, tracing):
+                for stage in stages(settings, tools, authority, credentials, pulse, bookings, apart, beside, tracing):
                     supervisor.start(actors, stage.name, run_stage, stage, tools, supervisor.stopping, bookings)
                 for passing in handing_stages(handlers, handing.kind, budget=budget_of(settings), scale=scale):
                     supervisor.start(actors, passing.name, run_stage, passing, tools, supervisor.stopping, handing)

@@ -1,6 +1,6 @@
 """The signer pool: from an accepted submission to signed bytes that are kept for ever."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -31,7 +31,7 @@ from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import Outcome, Retry, TryLater
 from fe.store.postgres.db import Database
 from fe.store.queue import steps
-from fe.store.queue.inputs import OutgoingDocument, SigningInput
+from fe.store.queue.inputs import Beside, OutgoingDocument, SigningInput, TakenIn
 from fe.store.queue.outbox import Work
 from fe.store.queue.steps import SignedDocument
 
@@ -59,11 +59,15 @@ class SignerPool:
     #: For how long a row is leased that goes on at once; and the claim to send what was signed, as Sender.straight.
     lease: timedelta
     straight: Callable[[Work, OutgoingDocument, str], Work | None]
+    #: Reads what a document that was just taken in needs, as `steps.beside`; together with others.
+    beside: Callable[[tuple[Work, TakenIn]], Awaitable[Beside]]
 
     async def sign(self, work: Work) -> Outcome:
         """Sign one submission. Cancelled anywhere, nothing has happened: nothing is sent before the booking."""
         signing_input = work.input
-        if not isinstance(signing_input, SigningInput):
+        if isinstance(signing_input, TakenIn):
+            signing_input = (await self.beside((work, signing_input))).with_taken_in(signing_input)
+        elif not isinstance(signing_input, SigningInput):
             signing_input = await self.db.run(steps.signing_input, work)
         rates = await self.rates()
         now = self.clock()

@@ -1,7 +1,7 @@
 """Which actors there are: the stages of the outbox and who handles each."""
 
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
 import trio
@@ -22,6 +22,7 @@ from fe.issuing.sign import QrHosts, sign_all
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import OFF, Tracing
+from fe.queue.batcher import Batcher
 from fe.queue.bookings import Bookings
 from fe.queue.circuit_breaker import Circuits
 from fe.queue.outcome import Outcome
@@ -30,6 +31,8 @@ from fe.queue.pulse import Pulse
 from fe.queue.retry import poll_gap, retry_gap, scaled
 from fe.queue.stage import StageConfig, Tools
 from fe.store.postgres.db import Database
+from fe.store.queue import steps
+from fe.store.queue.inputs import Beside, TakenIn
 from fe.store.queue.outbox import OutboxLane, Work
 
 Handle = Callable[[Work], Awaitable[Outcome]]
@@ -37,6 +40,15 @@ Handle = Callable[[Work], Awaitable[Outcome]]
 #: A cancelled query over a dead link takes 2 s to come back, under the trio-asyncio driver 10.5 s: a try must end that
 #: much before its lease does.
 _SLACK = timedelta(seconds=15)
+
+
+def reader_beside(db: Database, bookings: Bookings[Work]) -> Batcher[tuple[Work, TakenIn], Beside]:
+    """Reads what signing needs of what was just taken in, together for those that begin at nearly one moment."""
+
+    async def read(works: Sequence[tuple[Work, TakenIn]]) -> Sequence[Beside]:
+        return await db.run(steps.beside, works)
+
+    return Batcher(read, gather=bookings.gather_seconds)
 
 
 def budget_of(settings: Settings) -> float:
@@ -56,6 +68,11 @@ def authority_circuits(db: Database, authority: Authority, metrics: Metrics, *, 
 #: So many documents are claimed for each thread that signs: what is claimed, handed over and booked together costs
 #: little more than one alone.
 _QUEUED = 32
+
+#: So many that were just taken in are held for each such thread until there is a slot for them; what is beyond that
+#: waits in the queue, for other processes too. They are signed in less than the two seconds for which a row is held
+#: (fe/queue/later.py).
+_TAKEN_IN = 32
 
 #: So many documents are held for each of the tracker's slots from when they were received until they are asked about:
 #: asking takes some 20 ms, and the first time is after 500. What is beyond that waits in the queue.
@@ -94,6 +111,7 @@ def stages(
     pulse: Pulse,
     bookings: Bookings[Work],
     apart: Apart,
+    beside: Batcher[tuple[Work, TakenIn], Beside],
     tracing: Tracing = OFF,
 ) -> list[StageConfig[Work]]:
     """Build the actors of this process. They sign in threads of their own: nobody waits for a key to be opened."""
@@ -125,6 +143,7 @@ def stages(
         KnownRates(db),
         settings.lease,
         sender.straight,
+        beside.put,
     )
     tracker = Tracker(db, authority, credentials, reconciler, spread, poll, FOLLOW_FOR * scale)
     budget = budget_of(settings)
@@ -132,7 +151,14 @@ def stages(
     either = lanes(Host.ECF, Host.FC)
     return [
         StageConfig(
-            Stage.SIGN, kind, traced(tracing, signer.sign), settings.sign_slots * _QUEUED, lanes(""), budget, retry
+            Stage.SIGN,
+            kind,
+            traced(tracing, signer.sign),
+            settings.sign_slots * _QUEUED,
+            lanes(""),
+            budget,
+            retry,
+            held=settings.sign_slots * _TAKEN_IN,
         ),
         StageConfig(
             Stage.SEND,

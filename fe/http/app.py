@@ -55,9 +55,11 @@ from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import OFF, Tracing
 from fe.monitoring.ways import SubmissionLog
 from fe.monitoring.zeros import begin_front_at_zero
+from fe.queue.entrance import Entrance
 from fe.store import throttle
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
 from fe.store.throttle import ATTEMPT_LIMITS, AttemptLimits
 from fe.store.verdict_notices import VerdictNotices
@@ -113,6 +115,8 @@ class HttpDeps:
     #: Shared with whoever books verdicts in this process; without it the front hears of them from the database alone.
     verdicts: VerdictNotices | None = None
     tracing: Tracing = OFF
+    #: Straight to the signers of this process, where it has any.
+    entrance: Entrance[Work] | None = None
     #: Whether clients may ask for outcomes, outside production.
     authority_simulated: bool = False
 
@@ -127,6 +131,7 @@ class HttpDeps:
         metrics: Metrics,
         verdicts: VerdictNotices | None = None,
         tracing: Tracing = OFF,
+        entrance: Entrance[Work] | None = None,
     ) -> "HttpDeps":
         """Take secrets and limits from the settings. Raises ConfigError naming what is not set or wrong."""
         return cls(
@@ -141,6 +146,7 @@ class HttpDeps:
             trusted_proxies=read_networks(settings.trusted_proxies),
             verdicts=verdicts,
             tracing=tracing,
+            entrance=entrance,
             authority_simulated=settings.authority_simulated,
             webhooks=webhook_accounts(settings),
             calls_per_second=settings.calls_per_second,
@@ -189,7 +195,7 @@ class Api:
         self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots, answers)
         self._apart = Apart(deps.large_processes, metrics)
         quotas, log = Quotas(deps.quota, metrics), SubmissionLog(deps.submission_log)
-        self._submitting = Submitting(db, deps.wakeups, metrics, log)
+        self._submitting = Submitting(db, deps.wakeups, metrics, log, deps.entrance)
         self.routes = every_route(
             PREFIX,
             docs(),

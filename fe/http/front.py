@@ -10,8 +10,10 @@ from fe.config import Settings
 from fe.http.app import HttpDeps, create_app
 from fe.http.server.listener import serve_http
 from fe.monitoring.tracing import Tracing
+from fe.queue.entrance import Entrance
 from fe.queue.supervisor import Supervisor
 from fe.store.postgres.db import Database
+from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
 from fe.store.verdict_notices import VerdictNotices
 
@@ -25,12 +27,14 @@ async def run_front(
     supervisor: Supervisor,
     tracing: Tracing,
     listeners: Sequence[socket.socket],
+    entrance: Entrance[Work] | None = None,
     *,
     task_status: trio.TaskStatus[list[socket.socket]] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Answer on `listeners` until `supervisor.stopping`, and then for as long as the grace. Raises ConfigError.
 
-    `started` says that requests are answered.
+    What it takes in goes through `entrance` to the signers of this process, if there are any. `started` says that
+    requests are answered.
     """
     deps = HttpDeps.from_settings(
         settings,
@@ -40,6 +44,7 @@ async def run_front(
         clock=clock,
         metrics=supervisor.metrics,
         tracing=tracing,
+        entrance=entrance,
     )
     app = create_app(deps)
     await serve_http(app, listeners, settings=settings, shutdown=supervisor.stopping, task_status=task_status)

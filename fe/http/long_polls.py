@@ -52,6 +52,8 @@ class LongPolls:
     _scopes: set[trio.CancelScope] = field(default_factory=set)
     #: In the order in which they came.
     _waits: dict[int, _Wait] = field(default_factory=dict)
+    #: Somebody waits: while nobody does, nobody is looked after.
+    _has_come: trio.Event = field(default_factory=trio.Event)
     _ending: bool = False
 
     def require_patience(self, tenant_id: TenantId) -> None:
@@ -79,6 +81,7 @@ class LongPolls:
             now = trio.current_time()
             wait = _Wait(tenant_id, record.submission_id, now + _FIRST_LOOK, _FIRST_LOOK)
             self._waits[id(wait)] = wait
+            self._has_come.set()
             try:
                 while record.status not in FINAL:
                     # We listen before we look, so that a verdict which comes in between is not missed.
@@ -101,6 +104,9 @@ class LongPolls:
     async def run(self) -> None:
         """Look after those whose word may have been lost, all of a tenant in one statement, until cancelled."""
         while True:
+            if not self._waits:
+                self._has_come = trio.Event()
+                await self._has_come.wait()
             await trio.sleep(_LOOK_TOGETHER)
             for tenant_id, submission_ids in self._due().items():
                 try:

@@ -8,7 +8,8 @@ import hashlib
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import cast
 
 import structlog
 
@@ -27,11 +28,14 @@ from fe.issuing.messages import number_far_ahead
 from fe.issuing.prepare import Draft, prefix_to_draw
 from fe.lifecycle import Stage
 from fe.queue.batcher import Batcher
+from fe.queue.entrance import Entrance, Place
 from fe.store import submissions
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import Contended, DatabaseUnavailable, LockNotHad, NoNumber
+from fe.store.queue.inputs import TakenIn
+from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.wakeups import Wakeups
-from fe.store.submissions import Accepted, NewSubmission
+from fe.store.submissions import Accepted, Leases, NewSubmission
 
 _E_NCF = re.compile(E_NCF_FORM)
 _TAX_ID = re.compile(TAX_ID_FORM)
@@ -109,9 +113,11 @@ class Acceptance:
     lock that is not to be had) falls apart, and its rows are written each alone: one never fails or delays another.
     """
 
-    def __init__(self, db: Database, wakeups: Wakeups) -> None:
+    def __init__(self, db: Database, wakeups: Wakeups, entrance: Entrance[Work] | None = None) -> None:
+        """`entrance` leads to the signers of this process, if it has any."""
         self._db = db
         self._wakeups = wakeups
+        self._entrance = entrance
         self._batcher: Batcher[_Row, Accepted | NoNumber | None] = Batcher(self._write, limit=_MAX_ROWS)
         self._in_work = 0
 
@@ -132,8 +138,11 @@ class Acceptance:
         self._in_work += 1
         try:
             answer = None
-            if self._in_work > 1 and len(new.original) <= _LARGE:
-                answer = await self._batcher.put((new, now))
+            if len(new.original) <= _LARGE:
+                if self._in_work > 1:
+                    answer = await self._batcher.put((new, now))
+                elif self._entrance is not None and self._entrance.is_open:
+                    (answer,) = await self._write([(new, now)])
             if answer is None:
                 answer = await self._alone(new, now)
             if isinstance(answer, NoNumber):
@@ -186,21 +195,72 @@ class Acceptance:
         return accepted
 
     async def _write(self, rows: Sequence[_Row]) -> Sequence[Accepted | NoNumber | None]:
-        """Write some rows together. None: this one is to be written alone, by whoever waits for it."""
-        failpoints.reached("accepting")
+        """Write some rows together. None: this one is to be written alone, by whoever waits for it.
+
+        What finds a place at the signers of this process is leased to it in the same statement, and goes to them when
+        that is certain. Cancelled, or cut off, nobody knows: then the lease decides, if there is one.
+        """
+        places = [self._place_for(new) for new, _ in rows]
         try:
-            answers = await self._db.run(submissions.accept_many, rows)
+            answers = await self._answers(rows, places)
+            for place, answer in zip(places, answers, strict=True):
+                if place is not None and isinstance(answer, Accepted) and answer.leased:
+                    cast(TakenIn, place.work.input).e_ncf = answer.e_ncf
+                    place.come()
+        finally:
+            for place in places:
+                if place is not None:
+                    place.stay_away()
+        if any(isinstance(answer, Accepted) and is_due(answer) for answer in answers):
+            self._wakeups.notify(Stage.SIGN)
+        return answers
+
+    async def _answers(
+        self, rows: Sequence[_Row], places: Sequence[Place[Work] | None]
+    ) -> Sequence[Accepted | NoNumber | None]:
+        failpoints.reached("accepting")
+        leases = None
+        if self._entrance is not None and any(places):
+            lease = self._entrance.lease
+            leases = Leases(self._entrance.holder, [lease if place is not None else None for place in places])
+        try:
+            answers = await self._db.run(submissions.accept_many, rows, leases)
         except DatabaseUnavailable as error:
             if not isinstance(error, Contended):
                 raise
-            return [None] * len(rows)
         except Exception as error:  # whatever is wrong with one of them: it is that one's answer, and not the others'
             _log.warning("a batch of submissions falls apart", rows=len(rows), error=error)
-            return [None] * len(rows)
-        failpoints.reached("accepted")
-        if any(isinstance(answer, Accepted) and answer.outcome == "accepted" for answer in answers):
-            self._wakeups.notify(Stage.SIGN)
-        return answers
+        else:
+            failpoints.reached("accepted")
+            return answers
+        return [None] * len(rows)
+
+    def _place_for(self, new: NewSubmission) -> Place[Work] | None:
+        if self._entrance is None or len(new.original) > _LARGE:
+            return None
+        return self._entrance.place_for(first_claim(new))
+
+
+def first_claim(new: NewSubmission) -> Work:
+    """The claim to sign it that it is leased by as it is taken in."""
+    return Work(
+        Stage.SIGN,
+        OutboxLane(new.environment),
+        new.tenant_id,
+        new.submission_id,
+        attempt=1,
+        epoch=1,
+        crash_count=0,
+        waited=timedelta(0),
+        last_error=None,
+        input=TakenIn(new.format, new.root, new.ecf_type, new.e_ncf, new.as_user, new.as_user_id, new.original),
+        trace=new.trace,
+    )
+
+
+def is_due(accepted: Accepted) -> bool:
+    """Whether it waits for somebody who claims it."""
+    return accepted.outcome == "accepted" and not accepted.leased
 
 
 def remarks(accepted: Accepted) -> list[Problem]:

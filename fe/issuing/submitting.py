@@ -18,8 +18,10 @@ from fe.issuing.rates import KnownRates
 from fe.issuing.validate import ToValidate, is_fatal, validate
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.ways import SubmissionLog
+from fe.queue.entrance import Entrance
 from fe.store import tenant_context
 from fe.store.postgres.db import Database
+from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
 from fe.store.submissions import Accepted, NewSubmission
 
@@ -38,9 +40,16 @@ class WouldNotBeSent(Exception):
 class Submitting:
     """Takes submissions in. One per process, or one per part of it; what it knows of tenants it keeps for seconds."""
 
-    def __init__(self, db: Database, wakeups: Wakeups, metrics: Metrics, log: SubmissionLog) -> None:
+    def __init__(
+        self,
+        db: Database,
+        wakeups: Wakeups,
+        metrics: Metrics,
+        log: SubmissionLog,
+        entrance: Entrance[Work] | None = None,
+    ) -> None:
         """Take what it works with; `db` may have the rights of whoever it works for."""
-        self.acceptance = Acceptance(db, wakeups)
+        self.acceptance = Acceptance(db, wakeups, entrance)
         #: Where documents of ordinary size are read and validated.
         self.threads = trio.CapacityLimiter(_AT_ONCE)
         self._db = db

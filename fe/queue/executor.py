@@ -153,9 +153,13 @@ class Executor(Generic[W]):
             self._is_behind = found.full
             if found.capacity_left:
                 continue
-            await self._let_gather(began, is_full=found.full)
-            # Where there was no slot for all that is due, what becomes due now may yet find one that was kept for it.
-            await self._pause(due=not found.full or in_flight.free > 0, slot=found.full)
+            if found.full:
+                await self._let_gather(began, is_full=True)
+                # There was no slot for all that is due; what becomes due now may yet find one that was kept for it.
+                await self._pause(due=in_flight.free > 0, slot=True)
+            else:
+                await self._pause(due=True, slot=False)
+                await self._let_gather(began, is_full=False)
 
     # --- What is tried when -------------------------------------------------------------------------------------------
 
@@ -181,6 +185,8 @@ class Executor(Generic[W]):
         """
         slots = self._stage.slots
         until = began + max(_APART_SECONDS, self.bookings.gather_seconds())
+        if until <= trio.current_time():
+            return
         self._wake_from = slots - self._stage.slots_of_a_tenant() // 2 if is_full else slots + 1
         with trio.move_on_at(until):
             while not self._is_stopping and self._in_flight.free < self._wake_from:

@@ -43,6 +43,10 @@ class Later(Generic[T]):
         """How many are held."""
         return len(self._waiting) + len(self._due)
 
+    def is_waited_for(self) -> bool:
+        """Whether one is due, and there was no slot for it yet."""
+        return bool(self._due)
+
     def has_capacity(self) -> bool:
         """Whether another one may be held."""
         return self._capacity > 0
@@ -56,7 +60,11 @@ class Later(Generic[T]):
         self._capacity += 1
 
     def put(self, row: T, after: timedelta) -> None:
-        """Hold a row, for which there is room, until `after` has passed."""
+        """Hold a row, for which there is room, until `after` has passed: or, without, until there is a slot for it."""
+        if not after:
+            self._due.append((trio.current_time(), row))
+            self._changed.unpark_all()
+            return
         at = math.ceil((trio.current_time() + after.total_seconds()) / _GRID) * _GRID
         heapq.heappush(self._waiting, (at, next(self._order), row))
         if self._waiting[0][0] == at:

@@ -45,6 +45,8 @@ class Straight:
         self._begin = begin
         self._give_up = give_up
         self._slot_is_free = slot_is_free
+        #: By the row's identity: it has no slot yet, though it is to be tried at once.
+        self._without_slot: set[int] = set()
         self._later = Later[Any](stage.held, fits=self._fits, begin=self._begin_held, return_row=give_up)
         #: Looks at what is held when a slot becomes free, and carries it until cancelled.
         self.look_again, self.run = self._later.slot_is_free, self._later.run
@@ -59,21 +61,23 @@ class Straight:
         return self._in_flight.count() + self._later.count()
 
     def may_take(self, work: Any, after: timedelta) -> bool:
-        """Whether there is a slot for it now, or room to hold it until `after` has passed."""
+        """Whether there is a slot for it now, or room to hold it until `after` has passed, or until there is one."""
         if not self._takes_any():
             return False
-        return self._fits(work) if after <= AT_ONCE else self._later.has_capacity()
+        return self._has_slot(work, after) or self._later.has_capacity()
 
     def reserve(self, work: Any, after: timedelta) -> None:
         """Keep that, until it is clear whether it comes."""
-        if after <= AT_ONCE:
+        if self._has_slot(work, after):
             self._in_flight.begin(work)
-        else:
-            self._later.reserve()
+            return
+        self._later.reserve()
+        if after <= AT_ONCE:
+            self._without_slot.add(id(work))
 
     def release(self, work: Any, after: timedelta) -> None:
         """It does not come."""
-        if after <= AT_ONCE:
+        if self._is_in_a_slot(work, after):
             self._in_flight.tried(work)
             self._in_flight.end(work)
             self._slot_is_free()
@@ -82,7 +86,7 @@ class Straight:
 
     def go_on(self, work: Any, after: timedelta) -> None:
         """It is claimed: try it, after a while."""
-        if after <= AT_ONCE:
+        if self._is_in_a_slot(work, after):
             self._begin(work)
         elif self._has_ended():
             self._later.release()
@@ -93,6 +97,16 @@ class Straight:
     def take_all(self) -> Iterator[Any]:
         """Take out what is held."""
         return self._later.take_all()
+
+    def _has_slot(self, work: Any, after: timedelta) -> bool:
+        """Whether it would be tried at once: nobody pushes in before one that is held for want of a slot."""
+        return after <= AT_ONCE and not self._later.is_waited_for() and self._fits(work)
+
+    def _is_in_a_slot(self, work: Any, after: timedelta) -> bool:
+        if id(work) in self._without_slot:
+            self._without_slot.remove(id(work))
+            return False
+        return after <= AT_ONCE
 
     def _fits(self, work: Any) -> bool:
         stage, in_flight, lane = self._stage, self._in_flight, work.lane

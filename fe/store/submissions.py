@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId, Tr
 from fe.lifecycle import FINAL, NumberFate, Status
 from fe.sandbox import Simulation
 from fe.store import simulations
-from fe.store.postgres.arrays import blobs, int8s, moments, texts, uuids
+from fe.store.postgres.arrays import blobs, int8s, intervals, moments, texts, uuids
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import NoNumber
 from fe.store.postgres.rows import record_row
@@ -59,6 +59,16 @@ class Accepted:
     #: nobody had used, and how many are left.
     numbers_skipped: int | None = None
     numbers_left: int | None = None
+    #: It was leased to whoever asked for that, to be signed at once.
+    leased: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Leases:
+    """Which of a batch are leased as they are taken in, each for how long (None: it is not), and to whom."""
+
+    holder: str
+    seconds: Sequence[timedelta | None]
 
 
 _ACCEPT = """
@@ -121,26 +131,30 @@ def _traces(news: Sequence[NewSubmission]) -> dict[UUID, str]:
 
 # In the order of the function's parameters.
 _ACCEPT_MANY = """
-    SELECT outcome, submission_id, status, e_ncf, body_matched, numbers_skipped, numbers_left, refusal
+    SELECT outcome, submission_id, status, e_ncf, body_matched, numbers_skipped, numbers_left, leased, refusal
       FROM accept_submissions(
         %(tenants)b::bigint[], %(submissions)b::uuid[], %(ats)b::timestamptz[], %(environments)b::text[],
         %(api_keys)b::text[], %(client_requests)b::text[], %(digests)b::bytea[], %(formats)b::text[], %(roots)b::text[],
         %(types)b::text[], %(e_ncfs)b::text[], %(issuers)b::text[], %(buyers)b::text[], %(as_users)b::text[],
-        %(as_user_ids)b::uuid[], %(originals)b::bytea[], %(draws)b::text[])
+        %(as_user_ids)b::uuid[], %(originals)b::bytea[], %(draws)b::text[], %(holder)s, %(leases)b::interval[])
      ORDER BY place
 """
 
 
-async def accept_many(conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]]) -> list[Accepted | NoNumber]:
+async def accept_many(
+    conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]], leases: Leases | None = None
+) -> list[Accepted | NoNumber]:
     """Do for each, with its moment, what `accept` does, all in one transaction; answers in the same order.
 
     Two may have the same clientRequestId: the second is answered with the first. Whoever draws a number where there is
     none gets NoNumber as its answer. Raises for all or none: then nothing was kept, except where the link was lost.
+
+    What has a lease, and is not paused, is claimed as it is taken in, as `Accepted.leased` says: epoch 1, attempt 1.
     """
     if not any(new.simulation for new, _ in batch):
-        return await _accept_many(conn, batch)
+        return await _accept_many(conn, batch, leases)
     async with conn.transaction():
-        answers = await _accept_many(conn, batch)
+        answers = await _accept_many(conn, batch, leases)
         asked = [
             (new.tenant_id, new.submission_id, new.environment.value, new.simulation)
             for (new, _), answer in zip(batch, answers, strict=True)
@@ -151,7 +165,9 @@ async def accept_many(conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]
         return answers
 
 
-async def _accept_many(conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]]) -> list[Accepted | NoNumber]:
+async def _accept_many(
+    conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]], leases: Leases | None
+) -> list[Accepted | NoNumber]:
     news = [new for new, _ in batch]
     cursor = conn.cursor(binary=True)
     await execute_traced(
@@ -175,6 +191,8 @@ async def _accept_many(conn: Conn, batch: Sequence[tuple[NewSubmission, datetime
             "as_user_ids": uuids([new.as_user_id for new in news]),
             "originals": blobs([new.original for new in news]),
             "draws": texts([new.draw_prefix for new in news]),
+            "holder": None if leases is None else leases.holder,
+            "leases": None if leases is None else intervals(leases.seconds),
         },
         _traces(news),
     )

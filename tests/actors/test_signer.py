@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -30,6 +31,8 @@ from fe.queue.stage import StageConfig
 from fe.store import excise_rates, submissions, tenants
 from fe.store.excise_rates import ExciseRate
 from fe.store.postgres.db import Conn, Database
+from fe.store.queue import steps
+from fe.store.queue.inputs import Beside, TakenIn
 from fe.store.queue.outbox import Work
 from fe.vault import Vault
 from tests.ecf.receipts import line, payload
@@ -74,8 +77,14 @@ def make_signer(db: Database, vault: Vault = VAULT, apart: Apart | None = None) 
         KnownRates(db),
         LEASE,
         lambda *_: None,
+        partial(_beside, db),
     )
     return make_stage(pool.sign)
+
+
+async def _beside(db: Database, one: tuple[Work, TakenIn]) -> Beside:
+    (found,) = await db.run(steps.beside, [one])
+    return found
 
 
 async def make_user(db: Database, tenant: TenantId, email: str, override: dict[str, Any] | None = None) -> UserId:

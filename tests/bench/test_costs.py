@@ -39,7 +39,7 @@ MARGIN = 1.2
 DOCUMENTS = 128
 CLIENTS = 32
 IDLE_SECONDS = 8.0
-TRIES = 3
+TRIES = 5
 
 
 #: A stack is started and fed: under load that takes longer than a test may otherwise.

@@ -36,7 +36,7 @@ from fe.store.queue.inputs import OutgoingDocument
 from fe.store.queue.outbox import Work
 from fe.store.queue.steps import IntentAnswer, SignedAnswer, SignedDocument
 from fe.store.queue.tables import AnyTable
-from fe.store.submissions import Accepted, NewSubmission
+from fe.store.submissions import Accepted, Leases, NewSubmission
 from fe.webhooks import exchange
 from fe.webhooks.exchange import Tried, WebhookCall
 
@@ -57,9 +57,11 @@ def acknowledges_too_early() -> None:
         except psycopg.OperationalError:
             return Accepted("accepted", new.submission_id, Status.QUEUED, new.e_ncf, True)
 
-    async def accept_many(conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]]) -> list[Accepted | NoNumber]:
+    async def accept_many(
+        conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]], leases: Leases | None = None
+    ) -> list[Accepted | NoNumber]:
         try:
-            return await _accept_many(conn, batch)
+            return await _accept_many(conn, batch, leases)
         except psycopg.OperationalError:
             return [Accepted("accepted", new.submission_id, Status.QUEUED, new.e_ncf, True) for new, _ in batch]
 

@@ -182,7 +182,9 @@ class Nemesis:
         self._napping = trio.Lock()
         self._arming = points
         self._lasting: Sequence[Mapping[str, object]] = ()
-        for parts, names in ((rig.http, HTTP_POINTS), (rig.actors, ACTOR_POINTS)):
+        # The first that takes in also signs, and so on: it may die wherever either can.
+        both = HTTP_POINTS + ACTOR_POINTS
+        for parts, names in ((rig.http[:1], both), (rig.http[1:], HTTP_POINTS), (rig.actors, ACTOR_POINTS)):
             for part in parts:
                 part.arm = partial(self._point, names, random.Random(f"{seed}/points/{part.name}"))
 

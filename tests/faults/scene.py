@@ -143,7 +143,8 @@ async def set_scene(
                     **SETTINGS,
                     **(settings or {}),
                 )
-                command = [sys.executable, *program, "run", "--role", role]
+                # The first that takes in also signs: what it takes in goes straight to its signer.
+                command = [sys.executable, *program, "run", "--role", "all" if name == "http-1" else role]
                 part = Part(name, partial(list, command), told | _import_path(), folder, watchman, tell, seed)
                 parts.append(part)
                 await nursery.start(part.keep_running)

@@ -14,7 +14,7 @@ from fe.store import submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 from fe.store.queue.wakeups import Wakeups
-from fe.store.submissions import Accepted, NewSubmission
+from fe.store.submissions import Accepted, Leases, NewSubmission
 from tests.factories.tenants import ACCEPTED_AT, make_tenant, new_submission, row, rows
 from tests.store.race import plain
 from tests.store.test_accept_many import draws, make_sequence
@@ -39,9 +39,9 @@ class Statements:
             await self.gate.wait()
         return await _accept(conn, new, at)
 
-    async def accept_many(self, conn: Conn, batch: Batch) -> list[Accepted | NoNumber]:
+    async def accept_many(self, conn: Conn, batch: Batch, leases: Leases | None = None) -> list[Accepted | NoNumber]:
         self.rows.append(len(batch))
-        return await _accept_many(conn, batch)
+        return await _accept_many(conn, batch, leases)
 
 
 @pytest.fixture
@@ -171,10 +171,10 @@ async def test_a_client_that_leaves_takes_nobody_with_it(db: Database, statement
 
     begun = trio.Event()
 
-    async def slow_many(conn: Conn, batch: Batch) -> list[Accepted | NoNumber]:
+    async def slow_many(conn: Conn, batch: Batch, leases: Leases | None = None) -> list[Accepted | NoNumber]:
         begun.set()
         await trio.testing.wait_all_tasks_blocked()
-        return await statements.accept_many(conn, batch)
+        return await statements.accept_many(conn, batch, leases)
 
     submissions.accept_many = slow_many  # the fixture puts it back
     async with accepting(db) as acceptance, trio.open_nursery() as nursery:

@@ -22,7 +22,7 @@ from fe.store import submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import NoNumber
 from fe.store.queue.wakeups import Wakeups
-from fe.store.submissions import Accepted, NewSubmission
+from fe.store.submissions import Accepted, Leases, NewSubmission
 from tests.factories.tenants import ACCEPTED_AT, make_tenant, new_submission, rows
 from tests.issuing.test_acceptance import Batch
 from tests.store.race import plain
@@ -126,9 +126,9 @@ class Cut:
         self.statements = 0
         monkeypatch.setattr(submissions, "accept" if alone else "accept_many", self._one if alone else self._many)
 
-    async def _many(self, conn: Conn, batch: Batch) -> list[Accepted | NoNumber]:
+    async def _many(self, conn: Conn, batch: Batch, leases: Leases | None = None) -> list[Accepted | NoNumber]:
         self._before(conn)
-        answers = await _accept_many(conn, batch)
+        answers = await _accept_many(conn, batch, leases)
         self._behind(conn)
         return answers
 

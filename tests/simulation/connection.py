@@ -70,7 +70,7 @@ class Connection:
         self._begun = True
         return self._statements.answer(statement, values)
 
-    def cursor(self, row_factory: Callable[..., Any] | None = None) -> Cursor:
+    def cursor(self, row_factory: Callable[..., Any] | None = None, *, binary: bool = False) -> Cursor:
         return Cursor(self, row_factory)
 
     async def execute(self, statement: str, values: Mapping[str, Any] | None = None, *, binary: bool = False) -> Cursor:

@@ -24,10 +24,12 @@ from fe.authority.client import Authority
 from fe.ecf.catalogue import Host, Root, Service
 from fe.ecf.texts import Text
 from fe.identifiers import CertificateId, SubmissionId, TenantId
+from fe.issuing.accept import Acceptance
 from fe.lifecycle import NumberFate, Stage
 from fe.monitoring.metrics import Metrics
 from fe.queue.bookings import Bookings
 from fe.queue.circuit_breaker import Circuits
+from fe.queue.entrance import Entrance
 from fe.queue.executor import run_stage
 from fe.queue.leases import watch_over
 from fe.queue.outcome import Outcome
@@ -36,10 +38,12 @@ from fe.queue.pulse import Pulse
 from fe.queue.retry import poll_gap
 from fe.queue.stage import StageConfig, Tools
 from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.queue.inputs import OutgoingDocument
 from fe.store.queue.outbox import OUTBOX, Work
 from fe.store.queue.steps import SignedDocument
 from fe.store.queue.wakeups import Wakeups
+from fe.store.submissions import NewSubmission
 from tests.simulation.authority import Office, Wire
 from tests.simulation.connection import Connection
 from tests.simulation.statements import Answer, Statements
@@ -133,7 +137,7 @@ class _Signed(Statements):
 
     def answer(self, statement: str, values: Values) -> Answer:
         answer = self._inner.told(self._process.name, statement, values)
-        about = ("subject", "subjects", "submission")
+        about = ("subject", "subjects", "submission", "submissions")
         if any(name in values for name in about) or ("scope" in values and answer.rows):
             said = answer.rows[0][0] if answer.columns and answer.rows else ""
             each = said if isinstance(said, list) else [said]
@@ -166,6 +170,8 @@ class Process:
         self._circuits: Circuits | None = None
         self._ambushes: list[_Ambush] = []
         self._pulse = ground.pulse(lease=LEASE, clock=trio.current_time)
+        self._entrance = Entrance[Work]()
+        self._acceptance: Acceptance | None = None
 
     # --- What is done to it -------------------------------------------------------------------------------------------
 
@@ -204,6 +210,16 @@ class Process:
     def clock(self) -> datetime:
         """Its clock, which may be wrong."""
         return self._ground.clock() + self.skew
+
+    async def take_in(self, new: NewSubmission, at: datetime) -> bool:
+        """Accept a document as the front of this process does; tell whether that is certain."""
+        if self._acceptance is None:
+            return False
+        try:
+            await self._acceptance.accept(new, at)
+        except (Killed, DatabaseUnavailable):
+            return False
+        return True
 
     # --- What it does -------------------------------------------------------------------------------------------------
 
@@ -275,7 +291,9 @@ class Process:
                     )
                     if self._circuits is not None:
                         watch.start_soon(self._circuits.run)
-                    async with bookings.running(), trio.open_nursery() as actors:
+                    self._acceptance = Acceptance(tools.db, tools.wakeups, self._entrance)
+                    entered = self._entrance.open(bookings, Stage.SIGN, holder=self.name, lease=LEASE)
+                    async with bookings.running(), entered, trio.open_nursery() as actors:
                         for stage in stages:
                             actors.start_soon(run_stage, stage, tools, self._stopping, bookings)
                     watch.cancel_scope.cancel()
@@ -311,7 +329,7 @@ class Process:
         self._straight = sender.straight
         tracker = Tracker(db, authority, credentials, reconciler, spread)
         stages = [
-            StageConfig(Stage.SIGN, kind, self._sign, _SLOTS, lanes(""), _BUDGET),
+            StageConfig(Stage.SIGN, kind, self._sign, _SLOTS, lanes(""), _BUDGET, held=2),
             StageConfig(Stage.SEND, kind, sender.send, _SLOTS, both, _BUDGET, doubts_go_to=Stage.RECONCILE),
             StageConfig(
                 Stage.TRACK, kind, tracker.track, _SLOTS, lanes(Host.ECF), _BUDGET, poll_gap, None, FOLLOW_FOR, held=3

@@ -12,6 +12,7 @@ from uuid import UUID
 from fe.identifiers import TenantId, TrackId
 from fe.lifecycle import Stage
 from fe.queue.claims import divide
+from fe.store import submissions
 from fe.store.postgres.arrays import Array
 from fe.store.queue import audit, circuits, claim, outbox, pauses, steps, workers
 from fe.store.queue.outbox import OUTBOX
@@ -48,7 +49,15 @@ _SINGULAR = {
     "buyers": "buyer",
     "security_codes": "security_code",
     "signed_ats": "signed_at",
+    "submissions": "submission",
+    "ats": "at",
+    "roots": "root",
+    "e_ncfs": "e_ncf",
+    "originals": "original",
+    "client_requests": "client_request",
+    "draws": "draw",
 }
+_ACCEPTED = ("outcome", "submission_id", "status", "e_ncf", "body_matched", "numbers_skipped", "numbers_left")
 _CALL = re.compile(r"\s*SELECT (?:[a-z_*, ]+\s+FROM )?([a-z_]+)\(\s*%\(tenant\)s")
 
 
@@ -73,6 +82,7 @@ class Statements:
             OUTBOX._due_tenants: self._due_tenants,
             OUTBOX._claim: self._claim,
             **dict.fromkeys(claim._CLAIM.values(), self._claim_together),
+            submissions._ACCEPT_MANY: self._accept_many,
             outbox._OPEN_SENDS: self._open_sends,
             steps._OUTGOING_DOCUMENT: self._outgoing_document,
             steps._TRACK_FACTS: self._track_facts,
@@ -102,8 +112,7 @@ class Statements:
             raise KeyError(f"the simulation does not know the statement {statement}")
         result = getattr(self.steps, call[1])(values)
         if call[1] == "accept_submission":
-            told = ("outcome", "submission_id", "status", "e_ncf", "body_matched", "numbers_skipped", "numbers_left")
-            return Answer(told, [result])
+            return Answer(_ACCEPTED, [result])
         return Answer((call[1],), [(result,)])
 
     def _batch(self, function: str, values: Values) -> list[Any]:
@@ -123,6 +132,18 @@ class Statements:
     def told(self, by: str, statement: str, values: Values) -> Answer:
         """Answer a statement of the process `by`; for those who want to know who said what."""
         return self.answer(statement, values)
+
+    # --- fe/store/submissions.py --------------------------------------------------------------------------------------
+
+    def _accept_many(self, values: Values) -> Answer:
+        columns = {_SINGULAR.get(name, name): value for name, value in values.items()}
+        told = list[tuple[Any, ...]]()
+        for n in range(len(values["submissions"])):
+            row = {name: value[n] if isinstance(value, list | tuple) else value for name, value in columns.items()}
+            accepted = self.steps.accept_submission(row)
+            held = self.tables.outbox[row["tenant"], row["submission"]].holder is not None
+            told.append((*accepted, held, None))
+        return Answer((*_ACCEPTED, "leased", "refusal"), told)
 
     # --- fe/store/queue/tables.py -------------------------------------------------------------------------------------
 

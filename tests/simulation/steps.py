@@ -301,7 +301,9 @@ class Steps:
         )
         self.tables.documents[(*key, "original")] = values["original"]
         now = self.now()
-        self.tables.outbox[key] = Due(*key, "sign", str(values["environment"]), "", now, 0, 0, None, 0, now, None)
+        row = self.tables.outbox[key] = Due(*key, "sign", str(values["environment"]), "", now, 0, 0, None, 0, now, None)
+        if (lease := values.get("lease")) is not None and not self._is_paused(key, row.environment):
+            row.attempt, row.epoch, row.holder, row.run_at = 1, 1, values["holder"], now + lease
         digest = sha256(values["original"]).hexdigest()
         detail = {"root": str(values["root"]), "eNCF": values["e_ncf"], "drawn": False, "sha256": digest}
         self.record(key, at, "accepted", stripped(detail))

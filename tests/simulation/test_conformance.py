@@ -31,6 +31,7 @@ from psycopg.conninfo import make_conninfo
 
 from fe.ecf.catalogue import EcfType, Environment, Host, Root
 from fe.identifiers import ActionId, ApiKeyId, CertificateId, SubmissionId, TenantId, TrackId
+from fe.issuing.accept import first_claim
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import submissions
 from fe.store.postgres.db import Conn
@@ -43,7 +44,7 @@ from fe.store.queue.claim import claim_together
 from fe.store.queue.outbox import OUTBOX, OutboxLane, Work
 from fe.store.queue.steps import SignedDocument
 from fe.store.queue.tables import ALWAYS
-from fe.store.submissions import NewSubmission
+from fe.store.submissions import Leases, NewSubmission
 from tests.factories import bookings
 from tests.simulation.connection import Connection
 from tests.simulation.mutants import MUTANTS, Mutant
@@ -269,8 +270,12 @@ class Conformance(RuleBasedStateMachine):
         environment=st.sampled_from(ENVIRONMENTS),
         root=st.sampled_from([Root.ECF, Root.RFCE, Root.ACECF]),
         number=st.integers(1, 2),
+        holder=st.sampled_from([None, "one", "two"]),
     )
-    def accept(self, tenant: TenantId, environment: Environment, root: Root, number: int) -> None:
+    def accept(
+        self, tenant: TenantId, environment: Environment, root: Root, number: int, holder: str | None = None
+    ) -> None:
+        """Take one in, and perhaps lease it to whoever does."""
         self.tick()
         subject = SubmissionId(UUID(int=0x018F0000000070008000000000000000 + len(self.subjects)))
         new = NewSubmission(
@@ -290,8 +295,14 @@ class Conformance(RuleBasedStateMachine):
             as_user_id=None,
             original=b"{}",
         )
-        self.both.run(submissions.accept, new, self.at())
         self.subjects.append((tenant, subject))
+        if holder is None:
+            self.both.run(submissions.accept, new, self.at())
+            return
+        leases = Leases(holder, [LEASE])
+        (accepted,) = self.both.run(submissions.accept_many, [(new, self.at())], leases)
+        if accepted.leased:
+            self.works.append(first_claim(new))
 
     # --- Claims -------------------------------------------------------------------------------------------------------
 

@@ -97,6 +97,7 @@ def _what_happened(run: Run) -> set[str]:
         "told to ask first": ": in doubt" in told,
         "a claim found a death": "deaths 1" in told,
         "arrived twice": "duplicate-delivery" in told,
+        "went straight to the signer": "leased True" in told,
         "gave up": run.gave_up > 0,
     }
     return kinds | outcomes | ends | {mark for mark, seen in marks.items() if seen}
@@ -114,6 +115,6 @@ def test_the_worlds_are_as_bad_as_they_are_meant_to_be() -> None:
         *("sent: received", "sent: not_sent", "sent: not_known", "sent: refused"),
         *("ended: Aceptado", "ended: Aceptado Condicional", "ended: Rechazado", "ended: error"),
         *("killed", "stopped", "frozen", "a lease was lost", "told to ask first", "a claim found a death"),
-        *("arrived twice", "gave up"),
+        *("arrived twice", "gave up", "went straight to the signer"),
     }
     assert {what for what in expected if happened[what] < 2} == set()

@@ -129,6 +129,12 @@ class Ledger(Statements):
                 world.note(
                     f"{by} claims {subject.hex[-4:]} {stage} attempt {attempt} epoch {epoch} deaths {crash_count}"
                 )
+        elif "FROM accept_submissions(" in statement:
+            for accepted in answer.rows:
+                key = next(key for key in self.tables.submissions if key[1] == accepted[1])
+                world.note(f"{by} accepts {key[1].hex[-4:]} leased {accepted[7]}")
+                if accepted[7]:
+                    world.booked.append(Booked(at, "claim", by, key, 1))
         else:
             self._look_for_rewriting(values)
         return answer
@@ -281,7 +287,11 @@ class Theatre:
             as_user_id=None,
             original=b"{}",
         )
-        await self._operators.run(submissions.accept, new, at)
+        # By a process that signs, too, or by one that has no actors; whoever is in doubt asks again.
+        process = self._world.spread.choice([None, *self._processes.values()])
+        is_certain = process is not None and await process.take_in(new, at)
+        if not is_certain and (new.tenant_id, subject) not in self._world.tables.submissions:
+            await self._operators.run(submissions.accept, new, at)
         self._world.note(f"accepted {subject.hex[-4:]}")
         for bells in self._ground.bells:
             if self._world.spread.random() < 0.7:

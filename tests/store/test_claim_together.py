@@ -1,9 +1,9 @@
 """One call claims what the questions and the division between them claim, and brings what handlers would ask for."""
 
 import random
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 from uuid import UUID, uuid4
 
 import pytest
@@ -17,7 +17,7 @@ from fe.store.postgres.db import Conn, Database
 from fe.store.queue import outbox, steps, tables
 from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.claim import claim_together
-from fe.store.queue.inputs import OutgoingDocument, SigningInput, TrackFacts
+from fe.store.queue.inputs import OutgoingDocument, SigningInput, StepInput, TakenIn, TrackFacts
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.tables import DueTenant
 from tests.factories.companies import make_certificate
@@ -128,6 +128,11 @@ def ordered(given: SigningInput) -> SigningInput:
     return replace(given, candidates=tuple(by_id), holders=tuple(sorted(given.holders, key=repr)))
 
 
+def taken_in(given: StepInput | None) -> TakenIn:
+    assert isinstance(given, SigningInput)
+    return TakenIn(*(getattr(given, each.name) for each in fields(TakenIn)))
+
+
 async def test_a_document_to_be_signed_brings_what_the_signer_would_ask_for(worker_db: Database, db: Database) -> None:
     tenant, other = await make_tenant(db), await make_tenant(db)
     await make_certificate(db, tenant)
@@ -156,6 +161,12 @@ async def test_a_document_to_be_signed_brings_what_the_signer_would_ask_for(work
     for work in works.values():
         assert isinstance(work.input, SigningInput)
         assert ordered(work.input) == ordered(await db.run(steps.signing_input, work))
+    # And what is asked for beside what a process has in memory, of all at once, comes to the same.
+    taken = [(work, taken_in(work.input)) for work in works.values()]
+    beside = await worker_db.run(steps.beside, taken)
+    assert [ordered(found.with_taken_in(of)) for found, (_, of) in zip(beside, taken, strict=True)] == [
+        ordered(cast(SigningInput, work.input)) for work in works.values()
+    ]
     given = works[subjects[2]].input
     assert isinstance(given, SigningInput)
     assert [holder.submission_id for holder in given.holders] == [subjects[0]]

@@ -73,7 +73,7 @@ MATRIX = """
 | `operator_actions` | | | SI | S | | |
 | `outbox` | sI | SUD | SI | S | | sI |
 | `password_resets` | | | SIu | | | Su |
-| `pauses` | | S | SID | S | | |
+| `pauses` | s | S | SID | S | | s |
 | `pending_actions` | | | SIu | S | | |
 | `people` | | s | SIU | s | | Siu |
 | `portal_forms` | | | SI | | | SID |
@@ -120,6 +120,7 @@ RETRIED = {"stage", "run_at", "attempt", "deaths", "holder", "entered_at", "fini
 #: The columns behind the small letters.
 SOME_COLUMNS = {
     ("outbox", FRONT, "SELECT"): {"stage", "environment", "run_at"},
+    **{("pauses", role, "SELECT"): {"tenant_id", "environment"} for role in ASKED},
     ("sends", FRONT, "SELECT"): {"tenant_id", "submission_id", "outcome"},
     ("outbox", PORTAL, "SELECT"): {"tenant_id", "subject", "stage", "environment", "run_at"},
     ("api_keys", FRONT, "UPDATE"): {"secret_hash", "pepper_id"},
@@ -208,6 +209,7 @@ CALLERS = {
     **dict.fromkeys(("advance_batch", "complete_batch", "record_event_batch", "announce_batch"), (WORKER,)),
     **dict.fromkeys(("close_sends_batch", "close_intents_batch", "intend_to_send_batch"), (WORKER,)),
     **dict.fromkeys(("claim_due", "claim_with_input", "divide_by_weight", "forty_days_before"), (WORKER,)),
+    "input_to_sign": (WORKER,),
     **dict.fromkeys(
         ("note_in_audit_trail", "note_pending_action", "keep_audit_trail", "note_tenant_rnc", "lay_out"), ()
     ),
@@ -372,6 +374,7 @@ def test_the_wall_stands_around_every_table_that_has_a_tenant(dsn: str) -> None:
         ("api_keys", "SELECT", [FRONT], "true", None),
         ("disabled_tenants", "SELECT", [FRONT, PORTAL], "true", None),
         ("outbox", "SELECT", [FRONT], "true", None),
+        ("pauses", "SELECT", [FRONT, PORTAL], "true", None),
     ]
     assert {policy[0] for policy in policies if policy[1] == "ALL"} == {table for table, _ in tables}
 
@@ -392,6 +395,8 @@ def test_the_portal_sees_one_tenant_of_what_it_may_see(dsn: str) -> None:
         # Who has the link of an invitation is asked for whom it is; who has logged in, for whom they work.
         ("invitations", "SELECT", "true", None),
         ("memberships", "SELECT", "true", None),
+        # Whether what is handed in may be signed now: as for the front.
+        ("pauses", "SELECT", "true", None),
     ]
     assert {policy[0] for policy in policies if policy[1:] == ("ALL", OWN, None)} == {table for (table,) in tables}
 

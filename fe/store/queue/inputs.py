@@ -77,7 +77,21 @@ class TrackFacts:
     maybe_adopted: bool
 
 
-StepInput = SigningInput | OutgoingDocument | TrackFacts
+@dataclass(slots=True)
+class TakenIn:
+    """What is known of a submission that this process has just taken in; signing needs `Beside` with it."""
+
+    format: str
+    root: Root
+    ecf_type: EcfType | None
+    #: Filled in when it was drawn.
+    e_ncf: str | None
+    as_user: str | None
+    as_user_id: UserId | None
+    original: bytes
+
+
+StepInput = TakenIn | SigningInput | OutgoingDocument | TrackFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +101,32 @@ class Signatory:
     issuer: dict[str, Any]
     consumer_summary: str
     candidates: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What signing needs beside what was taken in."""
+
+    signatory: Signatory
+    sequence_expires: datetime | None
+    holders: tuple[Holder, ...]
+
+    def with_taken_in(self, taken_in: TakenIn) -> SigningInput:
+        """All that signing needs."""
+        return SigningInput(
+            taken_in.format,
+            taken_in.root,
+            taken_in.ecf_type,
+            taken_in.e_ncf,
+            taken_in.as_user,
+            taken_in.as_user_id,
+            taken_in.original,
+            self.signatory.issuer,
+            self.signatory.consumer_summary,
+            self.sequence_expires,
+            self.signatory.candidates,
+            self.holders,
+        )
 
 
 @lru_cache(maxsize=512)

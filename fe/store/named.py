@@ -58,7 +58,7 @@ _NAMED = """
 """
 
 
-# The same where submissions are spread over nodes and tenants are not: the tenants go to the nodes, and what is found is
+# The same where submissions are spread over nodes and tenants are not: the tenants go there, and what is found is
 # said of each kind by itself, because nothing is looked up there row by row of a table that they have not.
 _NAMED_ON_NODES = """
     WITH whose AS MATERIALIZED (

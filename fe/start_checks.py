@@ -52,11 +52,6 @@ def require_startable(settings: Settings) -> None:
     """See that the service may be started with these settings. Raises ConfigError saying why not, in one line."""
     require_database(settings)
     real = [name for name, url in settings.authority_urls().items() if is_real_authority(host_of(url) or "")]
-    if real and settings.database_engine == "citus":
-        raise ConfigError(
-            f"FE_DATABASE_ENGINE=citus is not proved by faults for long enough (docs/citus.md), and"
-            f" {real[0]} is the real authority: name a simulated one"
-        )
     if not settings.development:
         return
     if real:

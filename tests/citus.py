@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fe.store.postgres.db import open_database
-from fe.store.postgres.engine import CITUS
+from fe.store.postgres.engine import CITUS, POSTGRES, Engine
 from fe.store.postgres.migrate import migrate, verify
 from ops.citus.cluster import Cluster, Node, settings
 from tests.ports import free_port
@@ -41,6 +41,11 @@ def url() -> str | None:
 def wanted() -> bool:
     """Whether the tests run on Citus."""
     return programs() is not None or url() is not None
+
+
+def engine() -> Engine:
+    """The engine that the tests run on."""
+    return CITUS if wanted() else POSTGRES
 
 
 def speak_citus() -> None:

@@ -41,14 +41,11 @@ def test_development_starts_beside_a_simulated_authority(tmp_path: Path, databas
     require_startable(load_settings(development=True, data_dir=tmp_path, database_url=database, **SIMULATED))
 
 
-@pytest.mark.parametrize("development", [True, False])
-def test_citus_is_not_for_receipts_of_the_real_authority_yet(tmp_path: Path, development: bool) -> None:
-    given: dict[str, Any] = {"data_dir": tmp_path, "database_url": HERE, "database_engine": "citus"}
-    require_startable(load_settings(development=True, **SIMULATED, **given))
+@pytest.mark.parametrize("engine", ["postgres", "citus"])
+def test_receipts_of_the_real_authority_may_be_kept_by_either_engine(tmp_path: Path, engine: str) -> None:
+    given: dict[str, Any] = {"data_dir": tmp_path, "database_url": HERE, "database_engine": engine}
 
-    settings = load_settings(development=development, authority_ecf_url="https://ecf.dgii.gov.do", **given)
-    with pytest.raises(ConfigError, match=r"^FE_DATABASE_ENGINE=citus .* is the real authority"):
-        require_startable(settings)
+    require_startable(load_settings(authority_ecf_url="https://ecf.dgii.gov.do", **given))
 
 
 def test_outside_development_a_database_has_to_be_named() -> None:

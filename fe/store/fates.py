@@ -6,6 +6,7 @@ Read a stretch at a time: however many numbers a tenant has used, a page costs n
 from collections.abc import Sequence as Many
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from psycopg.rows import class_row
 
@@ -13,6 +14,7 @@ from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Status
 from fe.store.postgres.db import Conn
+from fe.store.postgres.engine import engine_of
 from fe.store.postgres.rows import record_row
 
 
@@ -115,11 +117,37 @@ _USE = """
      ORDER BY x.prefix
 """
 
+# Where rows are on several nodes, a function that looks for rows is asked on none of them: first the sequences are
+# read, then of all of them at once how far each was.
+_RANGES = """
+    SELECT q.prefix, q.min_number, q.current_number, greatest(%(since)s::timestamptz, q.created_at) AS since
+      FROM sequences AS q
+     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s
+     ORDER BY q.prefix
+"""
+_USE_OF_RANGES = """
+    SELECT x.prefix, x.since,
+           x.current_number - first_number_since(
+               %(tenant)s, %(environment)s, x.prefix, x.min_number, x.current_number, x.since) AS numbers
+      FROM unnest(%(prefixes)s::text[], %(mins)s::bigint[], %(nexts)s::bigint[], %(sinces)s::timestamptz[])
+           AS x (prefix, min_number, current_number, since)
+     ORDER BY x.prefix
+"""
+
 
 async def use(conn: Conn, tenant_id: TenantId, environment: Environment, since: datetime) -> list[Use]:
     """Tell of each sequence of an environment how many of its numbers went since a moment."""
+    values: dict[str, Any] = {"tenant": tenant_id, "environment": environment, "since": since}
+    statement = _USE
+    if "sequences" in engine_of(conn).distributed:
+        ranges = await (await conn.execute(_RANGES, values)).fetchall()
+        if not ranges:
+            return []
+        prefixes, mins, nexts, sinces = (list(column) for column in zip(*ranges, strict=True))
+        values |= {"prefixes": prefixes, "mins": mins, "nexts": nexts, "sinces": sinces}
+        statement = _USE_OF_RANGES
     cursor = conn.cursor(row_factory=class_row(Use))
-    await cursor.execute(_USE, {"tenant": tenant_id, "environment": environment, "since": since})
+    await cursor.execute(statement, values)
     return await cursor.fetchall()
 
 

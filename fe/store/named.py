@@ -8,6 +8,7 @@ from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId
 from fe.lifecycle import Status
 from fe.store.postgres.db import Conn
+from fe.store.postgres.engine import engine_of
 from fe.store.postgres.rows import record_row
 
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
@@ -57,6 +58,41 @@ _NAMED = """
 """
 
 
+# The same where submissions are spread over nodes and tenants are not: the tenants go there, and what is found is
+# said of each kind by itself, because nothing is looked up there row by row of a table that they have not.
+_NAMED_ON_NODES = """
+    WITH whose AS MATERIALIZED (
+        SELECT t.tenant_id, t.name FROM tenants AS t
+    ), found AS MATERIALIZED (
+        SELECT t.name AS tenant, 1 AS kind, a.submission_id AS subject, a.environment, a.status
+          FROM whose AS t
+          JOIN submissions AS a ON a.tenant_id = t.tenant_id
+         WHERE a.submission_id = %(submission)s
+         UNION ALL
+        SELECT t.name, 2, b.submission_id, b.environment, b.status
+          FROM whose AS t
+          JOIN submissions AS b ON b.tenant_id = t.tenant_id
+         WHERE b.track_id = ANY (%(spellings)s)
+         UNION ALL
+        SELECT t.name, 3, c.submission_id, c.environment, c.status
+          FROM whose AS t
+          JOIN submissions AS c ON c.tenant_id = t.tenant_id
+         WHERE c.e_ncf = %(name)s
+         UNION ALL
+        SELECT t.name, 4, d.submission_id, d.environment, d.status
+          FROM whose AS t
+          JOIN client_requests AS r ON r.tenant_id = t.tenant_id
+          JOIN submissions AS d ON d.tenant_id = r.tenant_id AND d.submission_id = r.submission_id
+         WHERE r.environment = ANY (%(environments)s) AND r.client_request_id = %(name)s
+    )
+    SELECT f.tenant, f.subject, f.environment, f.status
+      FROM found AS f
+     WHERE f.kind = (SELECT min(g.kind) FROM found AS g)
+     ORDER BY f.subject DESC
+     LIMIT 20
+"""
+
+
 async def named(conn: Conn, name: str) -> list[NamedSubmission]:
     """Find the submissions, whosever they are, that go by a taxLogId, a trackId, an e-NCF or a clientRequestId.
 
@@ -65,5 +101,6 @@ async def named(conn: Conn, name: str) -> list[NamedSubmission]:
     cursor = conn.cursor(row_factory=record_row(NamedSubmission))
     submission = UUID(name) if _UUID.fullmatch(name) else None
     values = {"submission": submission, "spellings": [name, name.upper()], "name": name}
-    await cursor.execute(_NAMED, {**values, "environments": list(Environment)})
+    statement = _NAMED_ON_NODES if "submissions" in engine_of(conn).distributed else _NAMED
+    await cursor.execute(statement, {**values, "environments": list(Environment)})
     return await cursor.fetchall()

@@ -307,7 +307,7 @@ async def test_a_lock_that_somebody_holds_is_not_waited_for(db: Database, dsn: s
         await submissions.accept_many(conn, at_once([draws(tenant), draws(tenant)]))
 
     with plain(dsn) as other, other.transaction():
-        other.execute("SELECT 1 FROM sequences FOR UPDATE")
+        other.execute("SELECT 1 FROM sequences WHERE tenant_id = %s FOR UPDATE", (tenant,))
         with trio.fail_after(PATIENCE), pytest.raises(DatabaseUnavailable) as raised:
             await db.run(accept)
 

@@ -1,8 +1,7 @@
 """Migrations: once each, whoever starts them and however many at once; and a word where files and database disagree."""
 
-import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +10,6 @@ import psycopg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from fe.store.postgres import migrate as module
@@ -36,16 +34,6 @@ END
 $$;
 -- The end of the file is a comment.
 """
-
-
-@pytest.fixture
-def empty(postgres: str) -> Iterator[str]:
-    """DSN of a database with nothing in it."""
-    name = f"e_{secrets.token_hex(6)}"
-    with psycopg.connect(postgres, autocommit=True) as conn:
-        conn.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        yield make_conninfo(postgres, dbname=name)
-        conn.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 Write = Callable[..., None]

@@ -18,6 +18,7 @@ from fe.store.postgres.migrate import migrate, verify
 from fe.store.postgres.roles import FRONT, OPERATOR, WORKER
 from fe.store.postgres.session import settings_of
 from fe.store.queue.wakeups import Wakeups
+from tests import citus
 from tests.cli.running import Fe
 from tests.cli.test_run import running
 from tests.factories.tenants import make_submission, make_tenant
@@ -51,7 +52,7 @@ def one_login(dsn: str) -> Iterator[str]:
 
 
 async def settings_there(conn: Conn) -> dict[str, str]:
-    names = list(settings_of(None))
+    names = list(settings_of(None, citus.engine()))
     cursor = await conn.execute("SELECT n, current_setting(n) FROM unnest(%s::text[]) AS names (n)", (names,))
     return dict(await cursor.fetchall())
 
@@ -72,7 +73,7 @@ async def test_pooling_sessions_it_lets_role_and_settings_through(dsn: str, driv
         verify(pooled, FRONT, WORKER)
         for role in (FRONT, WORKER, None):
             async with open_database(pooled, max_size=2, driver=driver, role=role) as db:
-                assert await db.run(settings_there) == settings_of(role)
+                assert await db.run(settings_there) == settings_of(role, citus.engine())
 
 
 @needs_pgbouncer
@@ -97,7 +98,7 @@ async def test_a_session_that_somebody_else_used_before_is_as_good_as_new(dsn: s
         async with open_database(pooled, max_size=1, role=FRONT) as front:
             await front.run(settings_there)
         async with open_database(pooled, max_size=1) as owner:
-            assert await owner.run(settings_there) == settings_of(None)
+            assert await owner.run(settings_there) == settings_of(None, citus.engine())
 
 
 @needs_pgbouncer

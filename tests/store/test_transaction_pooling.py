@@ -23,9 +23,10 @@ from fe.store import history, submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import FRONT, WORKER
-from fe.store.postgres.session import SERVER_SETTINGS, settings_of
+from fe.store.postgres.session import settings_of
 from fe.store.postgres.trio_connection import TrioDriver
 from fe.store.queue import outbox
+from tests import citus
 from tests.factories import bookings
 from tests.factories.tenants import (
     ACCEPTED_AT,
@@ -56,7 +57,7 @@ def logins(dsn: str) -> Iterator[dict[str, str]]:
         for role, name in made.items():
             conn.execute(f"CREATE ROLE {name} LOGIN".encode())
             conn.execute(f"GRANT {role} TO {name}".encode())
-            for setting, value in {**SERVER_SETTINGS, "role": role}.items():
+            for setting, value in settings_of(role, citus.engine()).items():
                 conn.execute(f"ALTER ROLE {name} SET {setting} = '{value}'".encode())
         yield {role: make_conninfo(dsn, user=name) for role, name in made.items()}
         for name in made.values():
@@ -72,11 +73,11 @@ async def opened(dsn: str, role: str, *, prepare: bool = False) -> AsyncIterator
         conn.prepare_threshold = 0 if prepare else None
 
     async with TrioDriver.opened(dsn, 2, 5.0, {}, look, lambda _: None) as driver:
-        yield Database(driver, role)
+        yield Database(driver, role, citus.engine())
 
 
 async def settings_there(conn: Conn) -> dict[str, str]:
-    names = list(settings_of(None))
+    names = list(settings_of(None, citus.engine()))
     cursor = await conn.execute("SELECT n, current_setting(n) FROM unnest(%s::text[]) AS names (n)", (names,))
     return dict(await cursor.fetchall())
 
@@ -115,7 +116,7 @@ async def test_settings_that_the_login_carries_hold_in_whatever_server_it_is_giv
     for role in (FRONT, WORKER):
         with pgbouncer(logins[role], "transaction", **_FOLLOWS) as pooled:
             async with opened(pooled, role) as db:
-                assert await db.run(settings_there) == settings_of(role)
+                assert await db.run(settings_there) == settings_of(role, citus.engine())
 
 
 async def test_the_hot_statements_run_unprepared(logins: dict[str, str], db: Database) -> None:
@@ -189,19 +190,14 @@ async def test_prepared_statements_are_lost_by_a_pooler_that_does_not_follow_the
                 await until_it_breaks(db)
 
 
-def test_migrations_go_to_postgres_itself(postgres: str) -> None:
+def test_migrations_go_to_postgres_itself(empty: str) -> None:
     """Their lock is the session's. Through the pooler `migrate` refuses by name: tests/store/test_poolers.py."""
-    name = f"t_{secrets.token_hex(6)}"
-    with psycopg.connect(postgres, autocommit=True) as conn:
-        conn.execute(f"CREATE DATABASE {name}".encode())
-        try:
-            assert migrate(make_conninfo(postgres, dbname=name))
-            with pgbouncer(make_conninfo(postgres, dbname=name), "transaction") as pooled, plain(pooled) as through:
-                done = through.execute("SELECT count(*) FROM schema_migrations", prepare=False).fetchone()
-                assert done is not None
-                assert done[0] > 0
-        finally:
-            conn.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+    assert migrate(empty)
+
+    with pgbouncer(empty, "transaction") as pooled, plain(pooled) as through:
+        done = through.execute("SELECT count(*) FROM schema_migrations", prepare=False).fetchone()
+        assert done is not None
+        assert done[0] > 0
 
 
 def test_a_lock_of_the_session_stays_behind_with_the_server(dsn: str) -> None:

@@ -15,9 +15,14 @@ CREATE OR REPLACE FUNCTION accept_submissions(
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
+    one int;
     why text;
 BEGIN
-    FOR one IN 1 .. cardinality(p_submissions) LOOP
+    -- In one order whoever asks, so that batches wait for each other's locks and never crosswise.
+    FOR one IN
+        SELECT n FROM generate_series(1, cardinality(p_submissions)) AS n
+         ORDER BY p_tenants[n], p_environments[n], p_draw_prefixes[n], p_client_requests[n], n
+    LOOP
         BEGIN
             RETURN QUERY
             SELECT one, a.outcome, a.submission_id, a.status, a.e_ncf, a.body_matched, a.numbers_skipped, a.numbers_left,

@@ -77,32 +77,67 @@ class DeadLetter:
     circuit_open: bool
 
 
-# Which they are is settled first: what is shown of each is looked up for those of one page.
+# Which they are is settled first: what is shown of each is looked up for those of one page. What is spread with the
+# dead letters, where an engine spreads them, is looked up within `d`, by the keys of `s`; what is not, beside it: no
+# such engine joins the two row by row.
 _LIST = """
-    SELECT d.tenant_id, t.name AS tenant, d.subject, d.stage, d.environment, d.host, d.attempt, d.deaths AS crash_count,
-           d.died_at, d.error, s.root, s.e_ncf, s.issuer_rnc, s.track_id, s.certificate_id,
-           (SELECT encode(sha256(b.content), 'hex')
-              FROM submission_documents AS b
-             WHERE b.tenant_id = d.tenant_id AND b.submission_id = d.subject AND b.kind IN ('sent', 'signed')
-             ORDER BY b.kind
-             LIMIT 1) AS sent_sha256,
+    WITH d AS MATERIALIZED (
+        SELECT s.tenant_id, s.submission_id AS subject, l.stage, l.environment, l.host, l.attempt,
+               l.deaths AS crash_count, l.died_at, l.error, s.root, s.e_ncf, s.issuer_rnc, s.track_id,
+               s.certificate_id,
+               encode(sha256(coalesce(
+                   (SELECT b.content
+                      FROM submission_documents AS b
+                     WHERE b.tenant_id = s.tenant_id AND b.submission_id = s.submission_id AND b.kind = 'sent'),
+                   (SELECT b.content
+                      FROM submission_documents AS b
+                     WHERE b.tenant_id = s.tenant_id AND b.submission_id = s.submission_id AND b.kind = 'signed')
+               )), 'hex') AS sent_sha256,
+               (SELECT q.expire_at
+                  FROM sequences AS q
+                 WHERE q.tenant_id = s.tenant_id AND q.environment = s.environment AND q.prefix = left(s.e_ncf, 3)
+                   AND q.is_active) AS sequence_until,
+               (SELECT count(*)::int
+                  FROM sends AS x
+                 WHERE x.tenant_id = s.tenant_id AND x.submission_id = s.submission_id
+                   AND x.outcome <> 'not_sent') AS sends,
+               (SELECT count(*)::int
+                  FROM sends AS x
+                 WHERE x.tenant_id = s.tenant_id AND x.submission_id = s.submission_id
+                   AND x.outcome IN ('intended', 'unknown')) AS open_sends,
+               (SELECT max(x.intended_at)
+                  FROM sends AS x
+                 WHERE x.tenant_id = s.tenant_id AND x.submission_id = s.submission_id
+                   AND x.outcome <> 'not_sent') AS last_sent_at,
+               (SELECT (array_agg(other.submission_id))[1]
+                  FROM submissions AS other
+                 WHERE other.tenant_id = s.tenant_id AND other.e_ncf = s.e_ncf
+                   AND other.submission_id <> s.submission_id
+                   AND other.environment = s.environment AND other.issuer_rnc = s.issuer_rnc
+                   AND s.root IN ('ECF', 'RFCE') AND other.root IN ('ECF', 'RFCE')
+                   AND other.status IN ('Aceptado', 'Aceptado Condicional')) AS accepted_instead
+          FROM (SELECT l.*
+                  FROM dead_letters AS l
+                 WHERE (%(tenant)s::bigint IS NULL OR l.tenant_id = %(tenant)s)
+                   AND (%(environment)s::text IS NULL OR l.environment = %(environment)s)
+                   AND (%(stage)s::text IS NULL OR l.stage = %(stage)s)
+                   AND (%(error)s::text IS NULL OR position(lower(%(error)s) IN lower(l.error)) > 0)
+                   AND (%(older)s::interval IS NULL OR l.died_at <= now() - %(older)s)
+                   AND (%(e_ncf)s::text IS NULL
+                        OR EXISTS (SELECT 1 FROM submissions AS n
+                                    WHERE n.tenant_id = l.tenant_id AND n.submission_id = l.subject
+                                      AND n.e_ncf = %(e_ncf)s))
+                   AND (%(subjects)s::uuid[] IS NULL OR l.subject = ANY (%(subjects)s))
+                 ORDER BY l.died_at, l.tenant_id, l.subject
+                 LIMIT %(limit)s) AS l
+          JOIN submissions AS s ON s.tenant_id = l.tenant_id AND s.submission_id = l.subject
+    )
+    SELECT d.*, t.name AS tenant,
            (SELECT max(c.not_after)
               FROM certificates AS c
              WHERE c.tenant_id = d.tenant_id
-               AND CASE WHEN s.certificate_id IS NULL THEN c.retired_at IS NULL
-                        ELSE c.certificate_id = s.certificate_id END) AS certificate_until,
-           (SELECT q.expire_at
-              FROM sequences AS q
-             WHERE q.tenant_id = d.tenant_id AND q.environment = d.environment AND q.prefix = left(s.e_ncf, 3)
-               AND q.is_active) AS sequence_until,
-           sent.sends, sent.open_sends, sent.last_sent_at,
-           (SELECT other.submission_id
-              FROM submissions AS other
-             WHERE other.tenant_id = d.tenant_id AND other.e_ncf = s.e_ncf AND other.submission_id <> d.subject
-               AND other.environment = d.environment AND other.issuer_rnc = s.issuer_rnc
-               AND s.root IN ('ECF', 'RFCE') AND other.root IN ('ECF', 'RFCE')
-               AND other.status IN ('Aceptado', 'Aceptado Condicional')
-             LIMIT 1) AS accepted_instead,
+               AND CASE WHEN d.certificate_id IS NULL THEN c.retired_at IS NULL
+                        ELSE c.certificate_id = d.certificate_id END) AS certificate_until,
            (SELECT p.paused_by
               FROM pauses AS p
              WHERE p.tenant_id IN (0, d.tenant_id) AND p.environment IN ('', d.environment)
@@ -111,28 +146,8 @@ _LIST = """
            coalesce((SELECT c.is_open
                        FROM circuits AS c
                       WHERE c.environment = d.environment AND c.host = d.host), false) AS circuit_open
-      FROM (SELECT l.*
-              FROM dead_letters AS l
-             WHERE (%(tenant)s::bigint IS NULL OR l.tenant_id = %(tenant)s)
-               AND (%(environment)s::text IS NULL OR l.environment = %(environment)s)
-               AND (%(stage)s::text IS NULL OR l.stage = %(stage)s)
-               AND (%(error)s::text IS NULL OR position(lower(%(error)s) IN lower(l.error)) > 0)
-               AND (%(older)s::interval IS NULL OR l.died_at <= now() - %(older)s)
-               AND (%(e_ncf)s::text IS NULL
-                    OR EXISTS (SELECT 1 FROM submissions AS n
-                                WHERE n.tenant_id = l.tenant_id AND n.submission_id = l.subject
-                                  AND n.e_ncf = %(e_ncf)s))
-               AND (%(subjects)s::uuid[] IS NULL OR l.subject = ANY (%(subjects)s))
-             ORDER BY l.died_at, l.tenant_id, l.subject
-             LIMIT %(limit)s) AS d
+      FROM d
       JOIN tenants AS t ON t.tenant_id = d.tenant_id
-      JOIN submissions AS s ON s.tenant_id = d.tenant_id AND s.submission_id = d.subject
-     CROSS JOIN LATERAL (
-           SELECT count(*) FILTER (WHERE x.outcome <> 'not_sent')::int AS sends,
-                  count(*) FILTER (WHERE x.outcome IN ('intended', 'unknown'))::int AS open_sends,
-                  max(x.intended_at) FILTER (WHERE x.outcome <> 'not_sent') AS last_sent_at
-             FROM sends AS x
-            WHERE x.tenant_id = d.tenant_id AND x.submission_id = d.subject) AS sent
      ORDER BY d.died_at, d.tenant_id, d.subject
 """
 

@@ -51,25 +51,30 @@ class WaitingSubmission:
     now: datetime
 
 
+# What is spread over nodes by some engines is settled first, and what is not is joined to it.
 _WHY = """
-    SELECT s.tenant_id, t.name AS tenant, s.submission_id AS subject, s.environment, s.status, s.e_ncf, s.track_id,
-           s.submitted_at, s.updated_at, o.stage, o.host, o.run_at, o.attempt, o.deaths AS crash_count, o.holder,
-           w.seen_at AS holder_seen_at, o.entered_at, o.last_error, d.died_at AS dead_since, d.stage AS dead_stage,
-           d.error AS dead_error, s.response ->> 'error' AS end_error, coalesce(c.is_open, false) AS circuit_open,
+    WITH s AS MATERIALIZED (
+        SELECT s.tenant_id, s.submission_id AS subject, s.environment, s.status, s.e_ncf, s.track_id, s.submitted_at,
+               s.updated_at, o.stage, o.host, o.run_at, o.attempt, o.deaths AS crash_count, o.holder, o.entered_at,
+               o.last_error, d.died_at AS dead_since, d.stage AS dead_stage, d.error AS dead_error,
+               s.response ->> 'error' AS end_error
+          FROM submissions AS s
+          LEFT JOIN outbox AS o ON o.tenant_id = s.tenant_id AND o.subject = s.submission_id
+          LEFT JOIN dead_letters AS d ON d.tenant_id = s.tenant_id AND d.subject = s.submission_id
+         WHERE s.submission_id = %(subject)s
+    )
+    SELECT s.*, t.name AS tenant, w.seen_at AS holder_seen_at, coalesce(c.is_open, false) AS circuit_open,
            c.reason AS circuit_reason, c.probe_at, p.paused_by, p.reason AS pause_reason,
            (SELECT max(x.seen_at) FROM workers AS x) AS anybody_seen_at, now() AS now
-      FROM submissions AS s
+      FROM s
       JOIN tenants AS t ON t.tenant_id = s.tenant_id
-      LEFT JOIN outbox AS o ON o.tenant_id = s.tenant_id AND o.subject = s.submission_id
-      LEFT JOIN workers AS w ON w.holder = o.holder
-      LEFT JOIN dead_letters AS d ON d.tenant_id = s.tenant_id AND d.subject = s.submission_id
-      LEFT JOIN circuits AS c ON c.environment = s.environment AND c.host = o.host
+      LEFT JOIN workers AS w ON w.holder = s.holder
+      LEFT JOIN circuits AS c ON c.environment = s.environment AND c.host = s.host
       LEFT JOIN LATERAL (SELECT x.paused_by, x.reason
                            FROM pauses AS x
                           WHERE x.tenant_id IN (0, s.tenant_id) AND x.environment IN ('', s.environment)
                           ORDER BY x.paused_at
                           LIMIT 1) AS p ON true
-     WHERE s.submission_id = %(subject)s
 """
 
 

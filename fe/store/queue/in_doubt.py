@@ -28,33 +28,45 @@ class Doubt:
 
 
 # Waiting to be asked about, or given up with a send whose outcome nobody learned. What is being sent at this moment is
-# in nobody's doubt yet.
+# in nobody's doubt yet. Which they are is settled before their tenants are joined to them: an engine that spreads what
+# documents go through, and not the tenants, joins the two in no other order.
 _IN_DOUBT = """
-    SELECT t.name AS tenant, x.subject, x.environment, x.host, s.e_ncf, x.gave_up, x.since, x.error,
-           sent.open_sends, sent.last_sent_at
-      FROM (SELECT o.tenant_id, o.subject, o.environment, o.host, false AS gave_up, o.entered_at AS since,
-                   o.last_error AS error
-              FROM outbox AS o
-             WHERE o.stage = 'reconcile'
-             UNION ALL
-            SELECT d.tenant_id, d.subject, d.environment, d.host, true AS gave_up, d.entered_at AS since, d.error
-              FROM dead_letters AS d) AS x
-      JOIN tenants AS t ON t.tenant_id = x.tenant_id
-      JOIN submissions AS s ON s.tenant_id = x.tenant_id AND s.submission_id = x.subject
-     CROSS JOIN LATERAL (
-           SELECT count(*)::int AS open_sends, max(y.intended_at) AS last_sent_at
-             FROM sends AS y
-            WHERE y.tenant_id = x.tenant_id AND y.submission_id = x.subject
-              AND y.outcome IN ('intended', 'unknown')) AS sent
-     WHERE (NOT x.gave_up OR sent.open_sends > 0)
-       AND (%(tenant)s::bigint IS NULL OR x.tenant_id = %(tenant)s)
-       AND (%(environment)s::text IS NULL OR x.environment = %(environment)s)
-       AND (%(error)s::text IS NULL OR position(lower(%(error)s) IN lower(x.error)) > 0)
-       AND (%(older)s::interval IS NULL OR x.since <= now() - %(older)s)
-       AND (%(e_ncf)s::text IS NULL OR s.e_ncf = %(e_ncf)s)
-       AND (%(subjects)s::uuid[] IS NULL OR x.subject = ANY (%(subjects)s))
-     ORDER BY x.since, x.tenant_id, x.subject
-     LIMIT %(limit)s
+    WITH d AS MATERIALIZED (
+        SELECT s.tenant_id, s.submission_id AS subject, x.environment, x.host, s.e_ncf, x.gave_up, x.since, x.error,
+               (SELECT count(*)::int
+                  FROM sends AS y
+                 WHERE y.tenant_id = s.tenant_id AND y.submission_id = s.submission_id
+                   AND y.outcome IN ('intended', 'unknown')) AS open_sends,
+               (SELECT max(y.intended_at)
+                  FROM sends AS y
+                 WHERE y.tenant_id = s.tenant_id AND y.submission_id = s.submission_id
+                   AND y.outcome IN ('intended', 'unknown')) AS last_sent_at
+          FROM (SELECT o.tenant_id, o.subject, o.environment, o.host, false AS gave_up, o.entered_at AS since,
+                       o.last_error AS error
+                  FROM outbox AS o
+                 WHERE o.stage = 'reconcile'
+                 UNION ALL
+                SELECT d.tenant_id, d.subject, d.environment, d.host, true AS gave_up, d.entered_at AS since, d.error
+                  FROM dead_letters AS d
+                 WHERE EXISTS (SELECT 1
+                                 FROM sends AS y
+                                WHERE y.tenant_id = d.tenant_id AND y.submission_id = d.subject
+                                  AND y.outcome IN ('intended', 'unknown'))) AS x
+          JOIN submissions AS s ON s.tenant_id = x.tenant_id AND s.submission_id = x.subject
+         WHERE (%(tenant)s::bigint IS NULL OR x.tenant_id = %(tenant)s)
+           AND (%(environment)s::text IS NULL OR x.environment = %(environment)s)
+           AND (%(error)s::text IS NULL OR position(lower(%(error)s) IN lower(x.error)) > 0)
+           AND (%(older)s::interval IS NULL OR x.since <= now() - %(older)s)
+           AND (%(e_ncf)s::text IS NULL OR s.e_ncf = %(e_ncf)s)
+           AND (%(subjects)s::uuid[] IS NULL OR x.subject = ANY (%(subjects)s))
+         ORDER BY x.since, s.tenant_id, s.submission_id
+         LIMIT %(limit)s
+    )
+    SELECT t.name AS tenant, d.subject, d.environment, d.host, d.e_ncf, d.gave_up, d.since, d.error, d.open_sends,
+           d.last_sent_at
+      FROM d
+      JOIN tenants AS t ON t.tenant_id = d.tenant_id
+     ORDER BY d.since, d.tenant_id, d.subject
 """
 
 

@@ -47,17 +47,31 @@ _ADD_ITEMS = """
       FROM unnest(%(tenants)s::bigint[], %(subjects)s::uuid[]) WITH ORDINALITY AS i (tenant_id, subject, turn)
 """
 
+# What has become of a plan's rows, before anything of the plan is joined to it: an engine that spreads submissions over
+# nodes and keeps plans elsewhere joins the two in no other order.
+_STATES = """
+    states AS MATERIALIZED (
+        SELECT s.tenant_id, s.submission_id AS subject, s.e_ncf, s.status, s.response ->> 'error' AS end_error,
+               d.subject IS NOT NULL AS is_dead, d.environment, d.host, d.error, o.stage, o.last_error, o.deaths
+          FROM submissions AS s
+          LEFT JOIN dead_letters AS d ON d.tenant_id = s.tenant_id AND d.subject = s.submission_id
+          LEFT JOIN outbox AS o ON o.tenant_id = s.tenant_id AND o.subject = s.submission_id
+         WHERE (s.tenant_id, s.submission_id) IN (
+             SELECT i.tenant_id, i.subject FROM replay_items AS i WHERE i.plan_id = %(plan)s)
+    )
+"""
+
 # A lane is one of the authority's hosts in one environment: what gets through to one says nothing of another. A row
 # that is no dead letter any more proves nothing, and is no canary. A plan of the release before has one number for all.
-_CANARIES_FIRST = """
-    WITH waiting AS (
+_CANARIES_FIRST = f"""
+    WITH {_STATES}, waiting AS (
         SELECT i.tenant_id, i.subject, i.turn,
-               d.subject IS NOT NULL
-               AND row_number() OVER (PARTITION BY d.environment, d.host, d.subject IS NULL ORDER BY i.turn)
+               s.is_dead
+               AND row_number() OVER (PARTITION BY s.environment, s.host, s.is_dead ORDER BY i.turn)
                    <= coalesce(p.canary_of_lane, p.canary) AS is_first
           FROM replay_plans AS p
           JOIN replay_items AS i ON i.plan_id = p.plan_id AND i.released_at IS NULL
-          LEFT JOIN dead_letters AS d ON d.tenant_id = i.tenant_id AND d.subject = i.subject
+          JOIN states AS s ON s.tenant_id = i.tenant_id AND s.subject = i.subject
          WHERE p.plan_id = %(plan)s
     ), placed AS (
         SELECT w.tenant_id, w.subject, w.is_first,
@@ -174,7 +188,8 @@ class Progress:
 
 # A row counts by what it came to after its release: `ended` when its submission has reached a last state, `failed` when
 # it lies among the dead letters again or ended in an error.
-_PROGRESS = """
+_PROGRESS = f"""
+    WITH {_STATES}
     SELECT count(*)::int AS total,
            count(i.released_at)::int AS released,
            count(*) FILTER (WHERE i.released_at IS NOT NULL AND i.released_to IS NULL)::int AS skipped,
@@ -182,10 +197,9 @@ _PROGRESS = """
                               AND s.status IN ('Aceptado', 'Aceptado Condicional', 'Rechazado'))::int AS ended,
            coalesce(array_agg(i.subject ORDER BY i.turn)
                     FILTER (WHERE i.released_to IS NOT NULL
-                              AND (s.status = 'error' OR d.subject IS NOT NULL)), '{}') AS failed
+                              AND (s.status = 'error' OR s.is_dead)), '{{}}') AS failed
       FROM replay_items AS i
-      JOIN submissions AS s ON s.tenant_id = i.tenant_id AND s.submission_id = i.subject
-      LEFT JOIN dead_letters AS d ON d.tenant_id = i.tenant_id AND d.subject = i.subject
+      JOIN states AS s ON s.tenant_id = i.tenant_id AND s.subject = i.subject
      WHERE i.plan_id = %(plan)s
 """
 
@@ -288,17 +302,16 @@ class ReplayTrouble:
 
 
 # What it failed with is left in its row until it gets on: the first failed try shows, not the last one minutes later.
-_TROUBLES = """
-    SELECT i.subject, s.e_ncf, s.status = 'error' OR d.subject IS NOT NULL AS gave_up,
+_TROUBLES = f"""
+    WITH {_STATES}
+    SELECT i.subject, s.e_ncf, s.status = 'error' OR s.is_dead AS gave_up,
            i.turn <= p.canary AND NOT p.canaries_passed AS is_canary,
-           coalesce(d.error, o.last_error, s.response ->> 'error', 'processes died over it: ' || o.deaths, '') AS error
+           coalesce(s.error, s.last_error, s.end_error, 'processes died over it: ' || s.deaths, '') AS error
       FROM replay_plans AS p
       JOIN replay_items AS i ON i.plan_id = p.plan_id AND i.released_to IS NOT NULL AND NOT i.passed_over
-      JOIN submissions AS s ON s.tenant_id = i.tenant_id AND s.submission_id = i.subject
-      LEFT JOIN dead_letters AS d ON d.tenant_id = i.tenant_id AND d.subject = i.subject
-      LEFT JOIN outbox AS o ON o.tenant_id = i.tenant_id AND o.subject = i.subject
+      JOIN states AS s ON s.tenant_id = i.tenant_id AND s.subject = i.subject
      WHERE p.plan_id = %(plan)s
-       AND (s.status = 'error' OR d.subject IS NOT NULL OR o.last_error IS NOT NULL OR o.deaths > 0)
+       AND (s.status = 'error' OR s.is_dead OR s.last_error IS NOT NULL OR s.deaths > 0)
      ORDER BY gave_up DESC, i.turn
      LIMIT 100
 """
@@ -323,12 +336,12 @@ class Canary:
     error: str | None
 
 
-_CANARIES = """
-    SELECT i.subject, o.stage, o.last_error AS error
+_CANARIES = f"""
+    WITH {_STATES}
+    SELECT i.subject, s.stage, s.last_error AS error
       FROM replay_plans AS p
       JOIN replay_items AS i ON i.plan_id = p.plan_id AND i.turn <= p.canary AND NOT i.passed_over
-      JOIN submissions AS s ON s.tenant_id = i.tenant_id AND s.submission_id = i.subject
-      LEFT JOIN outbox AS o ON o.tenant_id = i.tenant_id AND o.subject = i.subject
+      JOIN states AS s ON s.tenant_id = i.tenant_id AND s.subject = i.subject
      WHERE p.plan_id = %(plan)s AND i.released_to IS NOT NULL
        AND s.status NOT IN ('Aceptado', 'Aceptado Condicional', 'Rechazado')
      ORDER BY i.turn
@@ -347,19 +360,16 @@ async def pass_canaries(conn: Conn, plan_id: ReplayPlanId) -> None:
     await conn.execute("UPDATE replay_plans SET canaries_passed = true WHERE plan_id = %(plan)s", {"plan": plan_id})
 
 
-_SEEN = """
+_SEEN = f"""
+    WITH {_STATES}
     UPDATE replay_items AS i
        SET passed_over = true
-      FROM replay_plans AS p, submissions AS s
+      FROM replay_plans AS p, states AS s
      WHERE p.plan_id = %(plan)s AND i.plan_id = p.plan_id AND i.released_to IS NOT NULL
-       AND s.tenant_id = i.tenant_id AND s.submission_id = i.subject
+       AND s.tenant_id = i.tenant_id AND s.subject = i.subject
        AND s.status NOT IN ('Aceptado', 'Aceptado Condicional', 'Rechazado')
        AND ((i.turn <= p.canary AND NOT p.canaries_passed)
-            OR s.status = 'error'
-            OR EXISTS (SELECT 1 FROM dead_letters AS d WHERE d.tenant_id = i.tenant_id AND d.subject = i.subject)
-            OR EXISTS (SELECT 1 FROM outbox AS o
-                        WHERE o.tenant_id = i.tenant_id AND o.subject = i.subject
-                          AND (o.last_error IS NOT NULL OR o.deaths > 0)))
+            OR s.status = 'error' OR s.is_dead OR s.last_error IS NOT NULL OR s.deaths > 0)
 """
 
 

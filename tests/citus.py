@@ -56,6 +56,7 @@ def speak_citus() -> None:
     for function in (open_database, migrate, verify):
         defaults: dict[str, Any] = inspect.unwrap(function).__kwdefaults__
         defaults["engine"] = CITUS
+    os.environ["FE_DATABASE_ENGINE"] = CITUS.name  # for services that tests run within themselves
 
 
 def start_cluster(folder: Path, binaries: Path, *, workers: int = 2, **more: str) -> Cluster:

@@ -158,7 +158,8 @@ _RECORD = """
               FROM submissions AS s
               JOIN submission_documents AS d
                 ON d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'signed'
-             WHERE s.tenant_id = r.tenant_id AND s.e_ncf = r.e_ncf COLLATE "default" AND s.root = 'ACECF'
+             WHERE s.tenant_id = %(tenant)s AND d.tenant_id = %(tenant)s
+               AND s.e_ncf = r.e_ncf COLLATE "default" AND s.root = 'ACECF'
                AND s.environment = r.environment AND s.issuer_rnc = r.issuer_rnc
                AND s.status IN ('Aceptado', 'Aceptado Condicional')
              ORDER BY s.submission_id DESC

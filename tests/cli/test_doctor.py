@@ -15,6 +15,7 @@ from fe.config import Settings
 from fe.operations.doctor import State
 from fe.operations.doctor.configuration import check_trust
 from fe.store.postgres.migrate import migrations
+from tests import citus
 from tests.cli.running import Fe
 from tests.cli.test_simulate import simulating
 from tests.factories.certificates import default_root
@@ -58,6 +59,7 @@ def test_a_deployment_in_order_is_told_so_and_nothing_is_changed(fe: Fe) -> None
             "server's own rights",
         ),
         *("rights (fe_worker)", "writing", "certificates", "authority", "clock (database)", "clock (authority)"),
+        *(("cluster",) if citus.wanted() else ()),
     } == found.keys()
     assert found["settings"]["state"] == "warning"
     assert found["trust"]["says"] == "anybody's acknowledgement is believed, for development"

@@ -75,11 +75,17 @@ def test_a_command_that_gets_no_connection_says_so_and_where_to_read(fe: Fe, ser
 
 
 def test_a_service_that_would_take_every_connection_does_not_start(fe: Fe) -> None:
-    told = fe.refused("run", database_connections="60", metrics_bind="127.0.0.1:0")
+    with plain(fe.dsn) as conn:
+        names = ("max_connections", "superuser_reserved_connections")
+        every, kept = (int(conn.execute("SELECT current_setting(%s)", (name,)).fetchall()[0][0]) for name in names)
+    there = every - kept
+    each = there // 2 + 10  # front and actors have as many each, and three more to listen with
+
+    told = fe.refused("run", database_connections=str(each), metrics_bind="127.0.0.1:0")
 
     assert told == (
-        "the service would take up to 123 connections, and the server has 97 in all, of which commands need 2: fewer "
-        "FE_DATABASE_CONNECTIONS or processes, or more max_connections"
+        f"the service would take up to {2 * each + 3} connections, and the server has {there} in all, of which "
+        "commands need 2: fewer FE_DATABASE_CONNECTIONS or processes, or more max_connections"
     )
 
 

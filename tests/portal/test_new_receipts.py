@@ -63,7 +63,7 @@ async def simple(browser: Browser, tenant: TenantId) -> ReceiptForm:
 async def submissions(portal: Running) -> list[dict[str, Any]]:
     async def read(conn: Any) -> list[dict[str, Any]]:
         cursor = await conn.execute(
-            "SELECT api_key_id, client_request_id, e_ncf, ecf_type, status::text, convert_from(d.content, 'UTF8')"
+            "SELECT api_key_id, client_request_id, e_ncf, ecf_type, status, convert_from(d.content, 'UTF8')"
             "  FROM submissions AS s JOIN submission_documents AS d USING (tenant_id, submission_id)"
             " WHERE d.kind = 'original' ORDER BY s.submission_id"
         )

@@ -21,6 +21,7 @@ from fe.identifiers import SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import history, submissions
 from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.engine import note_engine
 from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import FRONT, WORKER
 from fe.store.postgres.session import settings_of
@@ -71,6 +72,7 @@ async def opened(dsn: str, role: str, *, prepare: bool = False) -> AsyncIterator
 
     async def look(conn: psycopg.AsyncConnection[Any]) -> None:
         conn.prepare_threshold = 0 if prepare else None
+        note_engine(conn, citus.engine())
 
     async with TrioDriver.opened(dsn, 2, 5.0, {}, look, lambda _: None) as driver:
         yield Database(driver, role, citus.engine())

@@ -28,7 +28,7 @@ def check_database(settings: Settings, role: Role, clock: Clock) -> list[Finding
             conn.execute("SET TRANSACTION READ ONLY")
             found += [_server(conn), _login(conn, roles), _clock(conn, clock)]
             if settings.database_engine == "citus":
-                found.append(_cluster(conn))
+                found.append(_cluster(conn, roles))
             found.append(_migrations(conn))
     except psycopg.Error as error:
         return [
@@ -148,13 +148,26 @@ def _migrations(conn: psycopg.Connection) -> Finding:
     return Finding("migrations", State.OK, "all of this release are applied")
 
 
-def _cluster(conn: psycopg.Connection) -> Finding:
-    """See that the cluster is one, that its nodes answer each other, and that the tables are spread over them."""
+_SILENT = "SELECT count(*) FROM citus_check_cluster_node_health() WHERE result IS NOT TRUE"
+
+
+def _cluster(conn: psycopg.Connection, roles: Sequence[str]) -> Finding:
+    """See that the cluster is one, that its nodes answer each other, and that the tables are spread over them.
+
+    The nodes answer each other as the role that works: what pg_hba.conf lets in there is no login of ours.
+    """
     try:
         nodes = require_citus(conn)
     except NoCitus as wrong:
         return Finding("cluster", State.FAILED, str(wrong), "do what the line says, then run `fe migrate`")
-    silent = conn.execute("SELECT count(*) FROM citus_check_cluster_node_health() WHERE result IS NOT TRUE").fetchone()
+    try:
+        with conn.transaction():
+            if roles:
+                conn.execute("SELECT set_config('role', %s, true)", (roles[0],))
+            silent = conn.execute(_SILENT).fetchone()
+            conn.execute("SET LOCAL ROLE NONE")
+    except psycopg.errors.InsufficientPrivilege as wrong:
+        return Finding("cluster", State.FAILED, words(wrong), "grant the login its role (docs/operations.md)")
     if silent is not None and silent[0]:
         says = f"{silent[0]} connections between nodes do not come about"
         return Finding("cluster", State.FAILED, says, "see ops/citus/README.md, A node is lost")

@@ -17,12 +17,23 @@ LANGUAGE plpgsql AS $$
 DECLARE
     one int;
     why text;
+    whose bigint;
+    prefixes text[];
 BEGIN
-    -- In one order whoever asks, so that batches wait for each other's locks and never crosswise.
-    FOR one IN
-        SELECT n FROM generate_series(1, cardinality(p_submissions)) AS n
-         ORDER BY p_tenants[n], p_environments[n], p_draw_prefixes[n], p_client_requests[n], n
-    LOOP
+    EXECUTE 'SET LOCAL lock_timeout = ''250ms''';  -- on the nodes, too, where the locks are
+    SELECT array_agg(DISTINCT coalesce(d.prefix, left(d.e_ncf, 3))) INTO prefixes
+      FROM unnest(p_draw_prefixes, p_e_ncfs) AS d (prefix, e_ncf);
+    -- From tenant to tenant in one order whoever asks, and of each first all sequences in theirs: so batches wait for
+    -- each other's locks and never crosswise.
+    FOR one IN SELECT n FROM generate_series(1, cardinality(p_submissions)) AS n ORDER BY p_tenants[n], n LOOP
+        IF whose IS DISTINCT FROM p_tenants[one] THEN
+            whose := name_tenant(p_tenants[one]);
+            PERFORM 1
+               FROM sequences AS q
+              WHERE q.tenant_id = whose AND q.environment = ANY (p_environments) AND q.prefix = ANY (prefixes)
+              ORDER BY q.environment, q.prefix
+                FOR UPDATE;
+        END IF;
         BEGIN
             RETURN QUERY
             SELECT one, a.outcome, a.submission_id, a.status, a.e_ncf, a.body_matched, a.numbers_skipped, a.numbers_left,

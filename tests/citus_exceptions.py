@@ -40,6 +40,12 @@ EXCEPTIONS: Mapping[str, str] = {
         )
     },
     "tests/store/test_numbers.py::test_what_was_signed_before_holds_its_number_and_ends_are_brought_to_the_day": _ALONE,
+    "tests/store/test_claim_together.py::test_a_document_to_be_signed_brings_what_the_signer_would_ask_for": (
+        "input_to_sign is asked of what was leased with its accept, which nothing is there"
+    ),
+    "tests/store/test_accept_many.py::test_a_lock_that_somebody_holds_is_not_waited_for": (
+        "how long a node waits for a lock its role says (ops/citus/roles.sql), and this session has none"
+    ),
     "tests/store/test_accept_many.py::test_a_sequence_is_written_once_for_a_whole_batch": _ONE_BY_ONE,
     "tests/store/test_accept_many.py::test_a_sequence_that_ends_within_a_batch_keeps_nothing_of_it": _ONE_BY_ONE,
     **{

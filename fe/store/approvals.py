@@ -85,15 +85,22 @@ class Word:
     delivery_at: datetime | None
 
 
+# The decision first, and then its delivery: some engines keep the two in different places.
 _WORD_ON = """
-    SELECT a.submission_id, a.approved, a.reason, a.decided_at, s.status, s.updated_at AS status_at, s.response,
+    WITH said AS MATERIALIZED (
+        SELECT a.tenant_id, a.submission_id, a.approved, a.reason, a.decided_at, s.status, s.updated_at AS status_at,
+               s.response
+          FROM approvals AS a
+          JOIN submissions AS s ON s.tenant_id = a.tenant_id AND s.submission_id = a.submission_id
+         WHERE a.tenant_id = %(tenant)s AND s.tenant_id = %(tenant)s AND a.received_id = %(received)s
+         ORDER BY a.round DESC
+         LIMIT 1
+    )
+    SELECT w.submission_id, w.approved, w.reason, w.decided_at, w.status, w.status_at, w.response,
            d.state AS delivery_state, d.reason AS delivery_reason, d.changed_at AS delivery_at
-      FROM approvals AS a
-      JOIN submissions AS s ON s.tenant_id = a.tenant_id AND s.submission_id = a.submission_id
-      LEFT JOIN counterparty_deliveries AS d ON d.tenant_id = a.tenant_id AND d.submission_id = a.submission_id
-     WHERE a.tenant_id = %(tenant)s AND s.tenant_id = %(tenant)s AND a.received_id = %(received)s
-     ORDER BY a.round DESC
-     LIMIT 1
+      FROM said AS w
+      LEFT JOIN counterparty_deliveries AS d
+        ON d.tenant_id = w.tenant_id AND d.submission_id = w.submission_id AND d.tenant_id = %(tenant)s
 """
 
 

@@ -20,7 +20,6 @@ DECLARE
     whose bigint;
     prefixes text[];
 BEGIN
-    EXECUTE 'SET LOCAL lock_timeout = ''250ms''';  -- on the nodes, too, where the locks are
     SELECT array_agg(DISTINCT coalesce(d.prefix, left(d.e_ncf, 3))) INTO prefixes
       FROM unnest(p_draw_prefixes, p_e_ncfs) AS d (prefix, e_ncf);
     -- From tenant to tenant in one order whoever asks, and of each first all sequences in theirs: so batches wait for

@@ -16,7 +16,7 @@ BIN := .venv/bin
 CITUS_PGBIN ?=
 # Each starts a cluster of its own: three servers.
 CITUS_WORKERS ?= 2
-CITUS_TESTS := tests/store tests/issuing tests/actors tests/http/contract tests/cli tests/system tests/faults/test_on_citus.py \
+CITUS_TESTS := tests/store tests/operations tests/issuing tests/actors tests/http/contract tests/cli tests/system tests/faults/test_on_citus.py \
 	tests/ops/test_citus_runbook.py
 ENGINE ?= postgres
 

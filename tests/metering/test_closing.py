@@ -17,6 +17,7 @@ from fe.metering import aggregator
 from fe.metering.billing import Biller
 from fe.store import billing, charges, usage
 from fe.store.postgres.db import Database
+from tests import citus
 from tests.factories.tenants import make_tenant, rows
 from tests.metering.histories import BEGIN, midnight
 from tests.metering.test_usage_days import accept
@@ -35,8 +36,9 @@ from fe.metering import aggregator
 from fe.metering.billing import Biller
 from fe.store import metering
 from fe.store.postgres.db import open_database
+from fe.store.postgres.engine import engine_named
 async def main():
-    async with open_database(sys.argv[1], role="fe_worker", max_size=2) as db:
+    async with open_database(sys.argv[1], role="fe_worker", max_size=2, engine=engine_named(sys.argv[4])) as db:
         for tenant_id in await db.run(metering.tenants_with_ends):
             await aggregator.fold_all(db, tenant_id)
         await Biller(db, lambda: datetime.fromisoformat(sys.argv[2])).round()
@@ -56,7 +58,7 @@ async def billed(db: Database) -> TenantId:
 
 
 def leader(dsn: str, failpoint: str = "") -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", LEADS, dsn, AFTER.isoformat(), failpoint]
+    command = [sys.executable, "-c", LEADS, dsn, AFTER.isoformat(), failpoint, citus.engine().name]
     return subprocess.Popen(command, env=os.environ | {"PYTHONPATH": "."})
 
 

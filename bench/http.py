@@ -48,7 +48,7 @@ from fe.http.server.listener import open_sockets, serve_http
 from fe.http.tokens import Tokens
 from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
-from fe.processes import run_processes
+from fe.processes import collect_rarely, run_processes
 from fe.store import history, keys, tenants
 from fe.store.postgres.db import Conn, open_database
 from fe.store.postgres.embedded import start_embedded
@@ -105,6 +105,7 @@ def serve_front(port: int, dsn: str, processes: int) -> None:
 
 
 async def _serve(dsn: str, sockets: list[socket.socket]) -> None:
+    collect_rarely()
     async with open_database(dsn, max_size=8, role=FRONT) as db, trio.open_nursery() as nursery:
         wakeups = Wakeups(db)
         nursery.start_soon(wakeups.run)

@@ -28,6 +28,7 @@ MAX_LEVELS = 16
 _BOM = b"\xef\xbb\xbf"
 #: What jsonb or text refuse (NUL, lone surrogates), and what no reader of a log wants.
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_CODE_FORM = re.compile(r"\s*[0-9]{1,9}\s*", re.ASCII)
 _HTML_START = re.compile(rb"\s*(?:<!doctype\s+html|<html|<head|<body|<title|<center|<h1)", re.IGNORECASE)
 _HTML_HIDDEN = re.compile(r"(?is)<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)")
 _HTML_TAG = re.compile(r"<[^>]*(?:>|\Z)")
@@ -172,7 +173,7 @@ def number(value: Any) -> int | None:
         return value
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else None
-    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,9}\s*", value, re.ASCII):
+    if isinstance(value, str) and _CODE_FORM.fullmatch(value):
         return int(value)
     return None
 

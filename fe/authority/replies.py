@@ -7,6 +7,7 @@ JSON or XML. A reader raises Unreadable and nothing else; it never guesses where
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from fe.authority.bodies import Body, BodyForm, Message, alone, flag, fold, member, messages, number, text
@@ -101,6 +102,7 @@ class GrantedToken:
     lifetime: timedelta
 
 
+@lru_cache(maxsize=64)  # five words, and what else is said there
 def _letters_only(words: str) -> str:
     return re.sub("[^a-z]", "", fold(words))
 

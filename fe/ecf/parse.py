@@ -143,8 +143,8 @@ def _read_quickly(raw: bytes) -> Any:
     """Read what is beyond doubt, in half the time of the reader in the standard library; `_UNSURE` of everything else.
 
     What is refused, and with which words, is decided by the other reader alone. This one would let an object have a key
-    twice: so it is believed only where there are as many colons as members, which leaves none that was lost, and none
-    in a text. And it would take integers of any length.
+    twice: so it is believed only where there are as many colons outside of texts as members, which leaves none that was
+    lost. And it would take integers of any length.
     """
     if _TOO_LONG in raw.translate(_DIGITS_AS_0):
         return _UNSURE
@@ -152,20 +152,22 @@ def _read_quickly(raw: bytes) -> Any:
         value = _QUICK.decode(raw)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return _UNSURE
-    return value if _members(value) == raw.count(b":") else _UNSURE
+    members = _members(value)
+    # The second look is at a text with a colon in it; it costs half of what the other reader does.
+    return value if raw.count(b":") == members or _STRING.sub(b"", raw).count(b":") == members else _UNSURE
 
 
 def _members(value: Any) -> int:
     """How many members the objects in a value have together."""
-    count, todo = 0, [value]
-    while todo:
-        one = todo.pop()
+    count = 0
+    found: list[Any] = [value] if value.__class__ in _HOLDERS else []
+    for one in found:  # it grows
         if one.__class__ is dict:
             count += len(one)
             one = one.values()
-        elif one.__class__ is not list:
-            continue
-        todo += [below for below in one if below.__class__ in _HOLDERS]
+        for below in one:
+            if below.__class__ in _HOLDERS:
+                found.append(below)
     return count
 
 
@@ -233,7 +235,7 @@ def _number(token: str) -> int | Decimal:
     return _decimal(token) if "." in token or "e" in token or "E" in token else _integer(token)
 
 
-_HOLDERS = (dict, list)
+_HOLDERS: frozenset[type] = frozenset({dict, list})
 _DIGITS_AS_0 = bytes(b"0"[0] if byte in b"0123456789" else b" "[0] for byte in range(256))
 _TOO_LONG = b"0" * (MAX_NUMBER_DIGITS + 1)
 _QUICK = msgspec.json.Decoder(float_hook=_number)

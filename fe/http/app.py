@@ -241,8 +241,12 @@ class Api:
             if route.scope is not None:
                 call.caller = await self._authenticator.authenticate(call.headers.get("authorization"), route.scope)
                 self._buckets.take(call.caller.api_key_id, trio.current_time())
-                with self._requests.held(call.caller.tenant_id):
+                tenant_id = call.caller.tenant_id
+                self._requests.take(tenant_id)
+                try:
                     reply = await self._traced(route, call)
+                finally:
+                    self._requests.release(tenant_id)
             else:
                 reply = await route.handler(call)
         except Exception as error:  # here and in _traced: the two places where errors become answers

@@ -70,6 +70,11 @@ class Shares(Generic[Who]):
             self._metrics.http_shed.inc()
             raise ApiError(503, messages.UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_SHED)),))
 
+    def take(self, who: Who) -> None:
+        """Take one. Whoever does releases it, whatever happens. Raises as `require_capacity` does."""
+        self.require_capacity(who)
+        self.acquire(who)
+
     @contextmanager
     def held(self, who: Who, amount: int = 1) -> Iterator[None]:
         """Hold so much for the block. Raises as `require_capacity` does."""

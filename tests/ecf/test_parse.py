@@ -85,6 +85,11 @@ def test_json_numbers_are_exact_and_never_floats() -> None:
         (b"[" + b"9" * 5000 + b"]", "20 digits"),
         (b'{"a": 1, "b": 2, "a": 1}', 'the key "a" appears twice'),
         (b'{"x": {"\\u0061": 1, "a": 2}}', 'the key "a" appears twice'),
+        # A colon in a text that is left, or one that is lost, is no member.
+        (b'{"a": 1, "a": ":"}', 'the key "a" appears twice'),
+        (b'{"a": ":", "a": 1}', 'the key "a" appears twice'),
+        (b'{"a": 1, "a": "\\u003a"}', 'the key "a" appears twice'),
+        (b'{"a:": 1, "a:": [":"]}', 'the key "a:" appears twice'),
         (b'["\\u0000"]', "at [1]"),
         (b'{"a": {"b": ["ok", "\\b"]}}', "at a.b[2]"),
         (b'["\\f"]', "not allowed"),

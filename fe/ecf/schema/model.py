@@ -103,6 +103,8 @@ class Element:
     order: Mapping[str, int] = field(repr=False)
     #: The children that are there even when they say nothing: required, and allowed to be empty.
     always: tuple[str, ...]
+    #: The children that are texts or numbers, stand there once, and mean what they say: all but the dates.
+    plain: frozenset[str] = field(repr=False)
 
     @property
     def listed(self) -> "Element | None":
@@ -134,4 +136,7 @@ def element(of: ElementRow, column: int, document: str, may_be_empty: frozenset[
         by_name={child.name: child for child in children},
         order={child.name: place for place, child in enumerate(children)},
         always=tuple(child.name for child in children if child.required and child.may_be_empty),
+        plain=frozenset(
+            child.name for child in children if child.many == 1 and child.simple is not None and not child.simple.dated
+        ),
     )

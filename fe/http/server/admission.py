@@ -26,24 +26,18 @@ class Admission:
             return
         metrics.http_in_flight.set_function(lambda: self._in_work)
 
-    @contextmanager
-    def admitted(self) -> Iterator[None]:
-        """Count a request for as long as the block runs. Raises ApiError (503) when there are too many."""
-        self._enter()
-        try:
-            yield
-        finally:
-            self._leave()
+    def admit(self, authorization: bytes | None) -> None:
+        """Count a request, for whoever has this authorization too, until its `release`. Raises ApiError (429, 503)."""
+        self.require_capacity(authorization)
+        self._in_work += 1
+        if authorization is not None:
+            self._of_one.acquire(authorization)
 
-    @contextmanager
-    def admitted_as(self, authorization: bytes | None) -> Iterator[None]:
-        """Do the same, and count it for whoever has this authorization. Raises ApiError (429, 503)."""
-        if authorization is None:
-            with self.admitted():
-                yield
-        else:
-            with self._of_one.held(authorization), self.admitted():
-                yield
+    def release(self, authorization: bytes | None) -> None:
+        """Undo one `admit`."""
+        self._leave()
+        if authorization is not None:
+            self._of_one.release(authorization)
 
     def require_capacity(self, authorization: bytes | None) -> None:
         """See that a request of this authorization would be admitted now. Raises ApiError (429, 503)."""

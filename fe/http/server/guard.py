@@ -131,7 +131,8 @@ class Guard:
                     if authorization is None:
                         await held.enter_async_context(self._strangers.slot(scope))
                         self._require_patience(scope, None)
-                    held.enter_context(self._admission.admitted_as(authorization))
+                    self._admission.admit(authorization)
+                    held.callback(self._admission.release, authorization)
                     await self._app(scope, receive, answer.send)
         except Exception as error:  # nothing below the guard may take the connection down with it
             await answer.give(_refusal(error, request_id, scope))
@@ -167,8 +168,11 @@ class Guard:
         return whole
 
     async def _serve(self, matched: FastRoute, scope: HTTPScope, body: bytes, authorization: bytes | None) -> ApiReply:
-        with self._admission.admitted_as(authorization):
+        self._admission.admit(authorization)
+        try:
             return await self._fast_path.serve(matched, scope, body)
+        finally:
+            self._admission.release(authorization)
 
     def _begin(self, scope: HTTPScope) -> str:
         request_id = _request_id(scope["headers"])

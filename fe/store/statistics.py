@@ -26,7 +26,7 @@ _UNKNOWN = """
     SELECT u.environment, count(*)::int, greatest(extract(EPOCH FROM now() - min(u.since)), 0)::float8
       FROM (SELECT o.environment, o.entered_at AS since
               FROM outbox AS o
-             WHERE o.stage = 'reconcile'
+             WHERE o.stage = 'reconcile' AND o.run_at < 'infinity'  -- the index's condition: see queue/tables.py
             UNION ALL
             SELECT d.environment, d.entered_at
               FROM dead_letters AS d

@@ -274,16 +274,21 @@ async def find(conn: Conn, tenant_id: TenantId, track_or_id: SubmissionId | Trac
     return await cursor.fetchone()
 
 
+# Between which of them, too: for a list in a parameter every month there is would be looked into.
 _ENDED = """
     SELECT submission_id
       FROM submissions
      WHERE tenant_id = %(tenant)s AND submission_id = ANY (%(submissions)s) AND status = ANY (%(final)s)
+       AND submission_id BETWEEN %(first)s AND %(last)s
 """
 
 
 async def ended(conn: Conn, tenant_id: TenantId, submission_ids: Sequence[SubmissionId]) -> list[SubmissionId]:
     """Tell which of these have come to their end."""
-    given = {"tenant": tenant_id, "submissions": uuids(submission_ids), "final": texts(sorted(FINAL))}
+    if not submission_ids:
+        return []
+    between = {"first": min(submission_ids), "last": max(submission_ids)}
+    given = {"tenant": tenant_id, "submissions": uuids(submission_ids), "final": texts(sorted(FINAL)), **between}
     cursor = await conn.execute(_ENDED, given)
     return [SubmissionId(row[0]) for row in await cursor.fetchall()]
 

@@ -70,6 +70,13 @@ def test_a_file_that_was_opened_before_opens_with_no_other_passphrase(wrong: str
     assert opener.open(data, passphrase).holder == made.HOLDER
 
 
+def test_a_key_that_is_not_that_of_the_certificate_goes_the_long_way() -> None:
+    data, passphrase = files()["AES"]
+
+    assert reopening._open_again(data, passphrase, made.default_credential().certificate) is not None
+    assert reopening._open_again(data, passphrase, made.default_root().certificate) is None
+
+
 def test_what_could_not_be_opened_is_not_remembered() -> None:
     key, certificate = made.make_ec_pair()
     data, opener = made.make_p12(key, certificate), P12Opener()

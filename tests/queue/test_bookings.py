@@ -222,6 +222,37 @@ async def test_who_is_killed_between_the_commit_and_the_send_leaves_a_doubt_and_
     assert await sends_of(db, subject) == [(work.epoch + 1, "intended")]
 
 
+@pytest.mark.parametrize("committed", [True, False])
+async def test_nothing_is_sent_when_nobody_knows_whether_its_signature_was_written(
+    db: Database, committed: bool
+) -> None:
+    """Its intent is in the same commit: sent without it, it would be sent again by whoever claims the row next."""
+    subject = await make_submission(db, await make_tenant(db))
+    two, tried = Two(db, received), list[int]()
+    write = two.bookings.kind.writers[Signed]
+
+    async def breaks(conn: Any, items: Any, at: Any) -> Any:
+        if committed and not tried:
+            await write(conn, items, at)
+        tried.append(len(items))
+        raise psycopg.OperationalError("the link broke")
+
+    writers = {**two.bookings.kind.writers, Signed: breaks}
+    two.bookings = Bookings(replace(two.bookings.kind, writers=writers), db, system_clock)
+
+    async def is_over() -> bool:
+        steps = {"stage": "sign", "outcome": "not booked"}
+        return bool(two.tools.metrics.registry.get_sample_value("fe_steps_total", steps))
+
+    await two.run(is_over)
+
+    assert tried == [1, 1]
+    assert two.sent == []
+    left = await waiting(db, subject)
+    assert (left["stage"], left["holder"]) == ("send" if committed else "sign", "this worker")
+    assert len(await sends_of(db, subject)) == int(committed)
+
+
 async def test_a_number_that_was_taken_meanwhile_ends_it_and_gives_the_slot_back(db: Database) -> None:
     tenant = await make_tenant(db)
     first = await make_submission(db, tenant, stage=Stage.SEND, e_ncf="E310000000077")

@@ -16,7 +16,7 @@ from fe.store.postgres import migrate as module
 from fe.store.postgres import readiness
 from fe.store.postgres.db import open_database
 from fe.store.postgres.errors import DatabaseUnavailable
-from fe.store.postgres.migrate import MigrationError, migrate, migrations, month_starts, verify
+from fe.store.postgres.migrate import LockPatience, MigrationError, migrate, migrations, month_starts, verify
 from tests.store.race import plain
 
 NOW = datetime(2026, 11, 6, 12, tzinfo=UTC)
@@ -197,6 +197,46 @@ def test_all_of_ours_suit_the_release_before_which_finds_its_own_book_as_it_left
     # The book itself came with the tenth, which wrote down what the ninth suits.
     assert book == [(file.number, 8 if file.number == 9 else min(file.number, module.RELEASE_BEFORE)) for file in files]
     assert old == [(file.number, file.digest) for file in files[:8]]
+
+
+def test_a_migration_lets_others_by_while_somebody_holds_its_table(empty: str, files: Write) -> None:
+    """Who waits for a table stands before all who come later; a dump holds every table for as long as it takes."""
+    files(m0001_tables=ONE)
+    migrate(empty)
+    files(m0001_tables=ONE, m0002_more="CREATE TABLE c (n int);\nALTER TABLE a ADD m int;")
+    paused: list[float] = []
+    with plain(empty) as dump, plain(empty) as other:
+        dump.execute("BEGIN")
+        dump.execute("SELECT * FROM a")
+
+        def sleep(seconds: float) -> None:
+            other.execute("SET lock_timeout = '10s'")
+            other.execute("INSERT INTO a VALUES (1)")  # nobody stands before it
+            paused.append(seconds)
+            if len(paused) == 2:
+                dump.execute("COMMIT")
+
+        patience = LockPatience(seconds=0.05, pause=7.0, times=3, sleep=sleep)
+        assert migrate(empty, patience=patience) == ["0002_more"]
+        assert other.execute("SELECT count(*), count(m) FROM a").fetchone() == (2, 0)
+    assert paused == [7.0, 7.0]
+
+
+def test_a_migration_that_finds_its_table_held_for_too_long_leaves_nothing_behind(empty: str, files: Write) -> None:
+    files(m0001_tables=ONE)
+    migrate(empty)
+    files(m0001_tables=ONE, m0002_more="CREATE TABLE c (n int);", m0003_last="CREATE TABLE d ();\nDROP TABLE a;")
+    paused: list[float] = []
+    with plain(empty) as dump:
+        dump.execute("BEGIN")
+        dump.execute("SELECT * FROM a")
+        with pytest.raises(MigrationError, match="0003_last changes a table that others hold"):
+            migrate(empty, patience=LockPatience(seconds=0.05, pause=1.0, times=2, sleep=paused.append))
+        dump.execute("COMMIT")
+
+    assert paused == [1.0]
+    assert [name for _, name in applied(empty)] == ["0001_tables", "0002_more"]
+    assert migrate(empty) == ["0003_last"]
 
 
 @pytest.mark.parametrize("names", [("m0002_a",), ("m0001_a", "m0003_b"), ("m0001_a", "m0001_b")])

@@ -14,11 +14,12 @@ import pytest
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage
-from fe.store import submissions
+from fe.store import statistics, submissions
 from fe.store.postgres.db import Conn, Database
-from fe.store.queue import outbox, tables
+from fe.store.queue import in_doubt, outbox, tables
 from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
+from fe.store.queue.dead_letters import DeadLetterFilter
 from fe.store.queue.outbox import OutboxLane, Work
 from tests.factories.tenants import ACCEPTED_AT, make_tenant, new_submission, row, rows
 
@@ -106,13 +107,21 @@ async def accept(conn: Conn, tenant_id: TenantId) -> None:
     await submissions.accept_many(conn, [(new, ACCEPTED_AT)])
 
 
-@pytest.mark.parametrize("what", ["claim", "floors", "accept"])
+async def look_for_doubts(conn: Conn) -> None:
+    """As the gauges do four times a minute in each process, and operators."""
+    assert await statistics.unknown_outcomes(conn) == []
+    assert await in_doubt.counted(conn) == []
+    assert await in_doubt.listed(conn, DeadLetterFilter(), 100) == []
+
+
+@pytest.mark.parametrize("what", ["claim", "floors", "accept", "doubts"])
 async def test_a_backlog_of_one_tenant_makes_nothing_dearer(what: str, db: Database) -> None:
     tenant = await make_tenant(db)
     works: dict[str, Callable[[Conn], Awaitable[None]]] = {
         "claim": claim,
         "floors": floors,
         "accept": partial(accept, tenant_id=tenant),
+        "doubts": look_for_doubts,
     }
     work = works[what]
     await rows(db, _DUE, tenant=tenant, many=FEW)

@@ -1,7 +1,8 @@
 """Bringing a database to the shape this release needs: numbered files in `sql/`, applied once, forward only."""
 
 import hashlib
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -59,6 +60,23 @@ class Migration:
         return [str(part).strip() for part in parts if any(_says_something(token) for token in part.flatten())]
 
 
+@dataclass(frozen=True, slots=True)
+class LockPatience:
+    """How a migration waits for whoever holds a table that it changes: a dump, or a statement that takes long.
+
+    While it waits everybody else waits behind it, who reads and who writes. So it waits for `seconds`, lets the others
+    by for a `pause`, and begins anew, so many times.
+    """
+
+    seconds: float = 1.0
+    pause: float = 5.0
+    times: int = 20
+    sleep: Callable[[float], None] = time.sleep
+
+
+LOCK_PATIENCE = LockPatience()
+
+
 def _says_something(token: Token) -> bool:
     return not (token.is_whitespace or token.ttype in Comment or token.value == ";")
 
@@ -100,13 +118,15 @@ def require_none_pending(applied: Sequence[Applied], files: Sequence[Migration])
         raise MigrationError(f"the database lacks {len(todo)} migration(s), first {todo[0].name}: run `fe migrate`")
 
 
-def migrate(dsn: str, *, now: datetime | None = None, engine: Engine = POSTGRES) -> list[str]:
+def migrate(
+    dsn: str, *, now: datetime | None = None, engine: Engine = POSTGRES, patience: LockPatience = LOCK_PATIENCE
+) -> list[str]:
     """Apply what is pending, each file in one transaction, and make this month's and the coming months' partitions.
 
     Where the engine spreads tables over nodes, those that are not spread yet are, at the end (fe/store/citus/).
     Returns the names applied. Safe to start from many processes at once: an advisory lock lets one work. Raises
-    DatabaseUnavailable when the server cannot be reached, MigrationError as `pending` does, or when the login lacks a
-    right.
+    DatabaseUnavailable when the server cannot be reached, MigrationError as `pending` does, when the login lacks a
+    right, or when others hold a table for longer than `patience`: then what came before is applied.
     """
     files = migrations()
     try:
@@ -119,14 +139,7 @@ def migrate(dsn: str, *, now: datetime | None = None, engine: Engine = POSTGRES)
             applied_migrations.make(conn)
             todo = pending(applied_migrations.read_blocking(conn), files)
             for migration in todo:
-                with conn.transaction():
-                    # Row-level security holds for the owner, too: a statement on rows it cannot see fails instead of
-                    # passing them over.
-                    conn.execute("SET LOCAL row_security = off")
-                    for statement in migration.statements:
-                        conn.execute(statement.encode())
-                    suits = min(migration.number, RELEASE_BEFORE)
-                    applied_migrations.enter(conn, migration.number, migration.name, migration.digest, suits)
+                _apply_between_others(conn, migration, patience)
             ensure_months(conn, now or datetime.now(UTC))
             if engine.name == "citus":
                 distribute(conn)
@@ -136,6 +149,33 @@ def migrate(dsn: str, *, now: datetime | None = None, engine: Engine = POSTGRES)
     except psycopg.errors.InsufficientPrivilege as error:
         hint = f": {error.diag.message_hint}" if error.diag.message_hint else ""
         raise MigrationError(f"{error.diag.message_primary}{hint}") from error
+
+
+def _apply_between_others(conn: psycopg.Connection, migration: Migration, patience: LockPatience) -> None:
+    for times_left in reversed(range(patience.times)):
+        try:
+            _apply(conn, migration, patience.seconds)
+        except psycopg.errors.LockNotAvailable:
+            if not times_left:
+                raise MigrationError(
+                    f"migration {migration.name} changes a table that others hold, and nothing of it was applied: see"
+                    " who works in a transaction for long (ops/runbooks/database.md), then try again"
+                ) from None
+            patience.sleep(patience.pause)
+        else:
+            return
+
+
+def _apply(conn: psycopg.Connection, migration: Migration, lock_seconds: float) -> None:
+    with conn.transaction():
+        conn.execute("SELECT set_config('lock_timeout', %s, true)", (f"{round(lock_seconds * 1000)}ms",))
+        # Row-level security holds for the owner, too: a statement on rows it cannot see fails instead of passing them
+        # over.
+        conn.execute("SET LOCAL row_security = off")
+        for statement in migration.statements:
+            conn.execute(statement.encode())
+        suits = min(migration.number, RELEASE_BEFORE)
+        applied_migrations.enter(conn, migration.number, migration.name, migration.digest, suits)
 
 
 def pending_names(dsn: str) -> list[str]:

@@ -27,6 +27,8 @@ class Doubt:
     error: str | None
 
 
+# That all rows are due some day (run_at < 'infinity') is the condition of the index that finds those of a stage.
+#
 # Waiting to be asked about, or given up with a send whose outcome nobody learned. What is being sent at this moment is
 # in nobody's doubt yet. Which they are is settled before their tenants are joined to them: an engine that spreads what
 # documents go through, and not the tenants, joins the two in no other order.
@@ -44,7 +46,7 @@ _IN_DOUBT = """
           FROM (SELECT o.tenant_id, o.subject, o.environment, o.host, false AS gave_up, o.entered_at AS since,
                        o.last_error AS error
                   FROM outbox AS o
-                 WHERE o.stage = 'reconcile'
+                 WHERE o.stage = 'reconcile' AND o.run_at < 'infinity'
                  UNION ALL
                 SELECT d.tenant_id, d.subject, d.environment, d.host, true AS gave_up, d.entered_at AS since, d.error
                   FROM dead_letters AS d
@@ -82,7 +84,7 @@ _COUNTED = """
            count(*) FILTER (WHERE x.gave_up)::int, min(x.since)
       FROM (SELECT o.environment, o.host, false AS gave_up, o.entered_at AS since
               FROM outbox AS o
-             WHERE o.stage = 'reconcile'
+             WHERE o.stage = 'reconcile' AND o.run_at < 'infinity'
              UNION ALL
             SELECT d.environment, d.host, true AS gave_up, d.entered_at AS since
               FROM dead_letters AS d

@@ -6,6 +6,7 @@ however busy the machine is. It says nothing by how long it took.
 
 from collections.abc import Callable
 
+import httpx
 import trio
 
 from fe.store.postgres.db import Database
@@ -13,6 +14,9 @@ from tests.factories.tenants import rows
 
 #: Seconds after which something is wrong. A limit, never a measure: more of it costs nothing where all is well.
 PATIENCE = 120.0
+#: Of a client that pauses: a connection that was idle for long is not used again, since the service may be about to
+#: close it, and a POST is not repeated by itself.
+PAUSING = httpx.Limits(keepalive_expiry=1.0)
 
 
 async def until(holds: Callable[[], object]) -> None:

@@ -1,6 +1,9 @@
 """What a stranger can do to the process with a socket and bytes of his own choosing."""
 
+import os
 import socket
+import time
+from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
@@ -147,6 +150,58 @@ async def test_an_idle_connection_is_closed(hasty: Running) -> None:
     got = await hasty.raw(LIVE)
 
     assert got.count(b"HTTP/1.1 200") == 1
+
+
+async def asked_again_while_nobody_listens(
+    front: Running, streams: Streams, *, meanwhile: Callable[[], object]
+) -> bytes:
+    """What a client gets whose next request arrives while the process is busy with `meanwhile`; all, to the end."""
+    (stream,) = await streams.opened(front.port, LIVE)
+    assert (await stream.receive_some(1000)).startswith(b"HTTP/1.1 200")
+
+    os.write(stream.socket.fileno(), LIVE)  # at once: no other task has a turn from here on
+    meanwhile()
+
+    return b"".join([part async for part in stream])
+
+
+async def test_a_request_that_arrives_as_the_connection_was_idle_for_too_long_is_answered(
+    front_db: Database, nursery: trio.Nursery, streams: Streams
+) -> None:
+    """The process finds it together with the end of its patience: whoever sent it would not know what became of it."""
+    patience = PeerPatience(request=0.5)
+    front = await start_front(nursery, front_db, patience=patience)
+
+    def be_busy() -> None:
+        time.sleep(2 * patience.request)
+
+    got = await asked_again_while_nobody_listens(front, streams, meanwhile=be_busy)
+
+    assert got.count(b"HTTP/1.1 200") == 1
+    assert await answers_health(front)
+
+
+async def test_a_request_that_arrives_as_the_process_ends_is_answered(front_db: Database, streams: Streams) -> None:
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            front = await start_front(nursery, front_db, patience=PeerPatience(request=1e6))
+
+            got = await asked_again_while_nobody_listens(front, streams, meanwhile=front.shutdown.set)
+
+    assert got.count(b"HTTP/1.1 200") == 1
+
+
+async def test_half_a_head_that_arrives_as_the_time_is_up_is_not_waited_for(
+    front_db: Database, nursery: trio.Nursery, streams: Streams
+) -> None:
+    front = await start_front(nursery, front_db, patience=PeerPatience(request=0.5))
+    (stream,) = await streams.opened(front.port, LIVE)
+    assert (await stream.receive_some(1000)).startswith(b"HTTP/1.1 200")
+
+    os.write(stream.socket.fileno(), LIVE[:10])
+    time.sleep(1)  # noqa: ASYNC251  (nothing else may run)
+
+    assert b"".join([part async for part in stream]) == b""
 
 
 async def test_headers_that_drip_in_are_cut(hasty: Running) -> None:

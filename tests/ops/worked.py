@@ -23,7 +23,7 @@ from fe.vault import Vault
 from tests.factories.companies import credential_of_today
 from tests.factories.tenants import ISSUER, rows
 from tests.system.test_road import invoice
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, PAUSING
 
 ENVIRONMENT = Environment.TESTECF
 #: Requests on their way at once.
@@ -95,10 +95,7 @@ async def worked(
     async with (
         open_stack(settings=chosen, processes=processes, reception_roots=reception_roots) as stack,
         open_database(stack.dsn, max_size=4) as db,
-        # A connection that was idle for long is not used again: the service may be about to close it.
-        httpx.AsyncClient(
-            base_url=stack.base_url, timeout=PATIENCE, trust_env=False, limits=httpx.Limits(keepalive_expiry=1.0)
-        ) as client,
+        httpx.AsyncClient(base_url=stack.base_url, timeout=PATIENCE, trust_env=False, limits=PAUSING) as client,
     ):
         keys = await _make_tenants(db, stack, count, with_certificates, environments)
         tokens = Tokens(named_keys(stack.environment["FE_JWT_KEYS"]))

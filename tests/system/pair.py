@@ -16,7 +16,7 @@ from fe.store.receivers import Receiver
 from fe.store.tenants import Tenant
 from tests.factories.companies import credential_of_today
 from tests.system.stack import ISSUER, Stack, provision, running_stack
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, PAUSING
 
 T = TypeVar("T")
 
@@ -87,7 +87,9 @@ async def running_pair(dsn: str, tmp_path: Path, **overrides: Any) -> AsyncItera
         for tenant in (stack.tenant, buyer):
             receiver = Receiver(tenant.tenant_id, Environment.TESTECF, tenant.issuer["RNCEmisor"], False)
             assert await stack.db.run(receivers.open_reception, receiver)
-        async with httpx.AsyncClient(base_url=stack.base_url, timeout=PATIENCE, trust_env=False) as client:
+        async with httpx.AsyncClient(
+            base_url=stack.base_url, timeout=PATIENCE, trust_env=False, limits=PAUSING
+        ) as client:
             login = await client.post("/login", json={"apiKeyId": key.record.api_key_id, "apiSecret": key.secret})
             client.headers["Authorization"] = f"Bearer {login.json()['accessToken']}"
             yield Pair(

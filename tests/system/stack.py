@@ -24,7 +24,7 @@ from fe.store.postgres.db import Database, open_database
 from fe.store.tenants import Tenant
 from fe.vault import Vault
 from tests.factories.companies import credential_of_today
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, PAUSING
 
 ISSUER = {
     "RNCEmisor": "131880738",
@@ -132,7 +132,9 @@ async def running_stack(
         async with open_database(dsn) as db:
             tenant, credential, key = await provision(db, vault, pepper, environment=environment, credential=credential)
             base_url = f"http://127.0.0.1:{port}{PREFIX}"
-            async with httpx.AsyncClient(base_url=base_url, timeout=PATIENCE, trust_env=False) as client:
+            async with httpx.AsyncClient(
+                base_url=base_url, timeout=PATIENCE, trust_env=False, limits=PAUSING
+            ) as client:
                 login = await client.post("/login", json={"apiKeyId": key.record.api_key_id, "apiSecret": key.secret})
                 assert login.status_code == 200, login.text
                 client.headers["Authorization"] = f"Bearer {login.json()['accessToken']}"

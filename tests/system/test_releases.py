@@ -30,7 +30,7 @@ from tests.cli.warm import warm_fe
 from tests.factories.companies import credential_of_today
 from tests.ports import free_port
 from tests.system.test_road import invoice
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, PAUSING
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 #: The last commit of the release before, whose newest migration is RELEASE_BEFORE.
@@ -152,7 +152,9 @@ async def _drain(process: trio.Process) -> None:
 
 @asynccontextmanager
 async def logged_in(url: str, login: dict[str, str]) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=f"{url}{PREFIX}", timeout=PATIENCE, trust_env=False) as client:
+    async with httpx.AsyncClient(
+        base_url=f"{url}{PREFIX}", timeout=PATIENCE, trust_env=False, limits=PAUSING
+    ) as client:
         answer = await client.post("/login", json=login)
         assert answer.status_code == 200, answer.text
         client.headers["Authorization"] = f"Bearer {answer.json()['accessToken']}"

@@ -44,6 +44,8 @@ from fe.store.submissions import Event
 
 #: How long one receipt may take, and any answer. They take about two seconds on a machine with nothing else to do.
 _PATIENCE = 120.0
+#: It waits for outages in between: a connection that the service is about to close as idle is not used again.
+_PAUSING = httpx.Limits(keepalive_expiry=1.0)
 
 _ACCEPTED, _REJECTED = "Aceptado", "Rechazado"
 
@@ -80,7 +82,7 @@ class Scenario:
                 async with open_database(stack.dsn, max_size=2, role=OPERATOR) as db:
                     tenant = await make_tenant(db, stack.environment, credential, now)
             http = await cleanup.enter_async_context(
-                httpx.AsyncClient(base_url=stack.base_url, trust_env=False, timeout=_PATIENCE)
+                httpx.AsyncClient(base_url=stack.base_url, trust_env=False, timeout=_PATIENCE, limits=_PAUSING)
             )
             client = Client(http, system_clock)
             with self.show.step("Logging in over HTTP"):
@@ -216,7 +218,7 @@ class _Issuing:
         async with AsyncExitStack() as cleanup:
             system = await cleanup.enter_async_context(listening())
             http = await cleanup.enter_async_context(
-                httpx.AsyncClient(base_url=self.stack.base_url, trust_env=False, timeout=_PATIENCE)
+                httpx.AsyncClient(base_url=self.stack.base_url, trust_env=False, timeout=_PATIENCE, limits=_PAUSING)
             )
             buyer = Client(http, system_clock)
             with show.step("Setting up the buyer: reception, certificate, API key, a webhook to a listener here"):
@@ -293,7 +295,7 @@ class _Issuing:
     async def _compare_with_authority(self, sample: DemoReceipt, raw: bytes, e_ncf: str) -> list[str]:
         """Ask the other side what arrived there."""
         url = f"{self.stack.authority['management']}/documents/{ENVIRONMENT.value}/{ISSUER_RNC}/{e_ncf}"
-        async with httpx.AsyncClient(trust_env=False, timeout=_PATIENCE) as http:
+        async with httpx.AsyncClient(trust_env=False, timeout=_PATIENCE, limits=_PAUSING) as http:
             seen = (await http.get(url)).json()
         if seen.get("distinctBytes") != 1 or len(seen["documents"]) != 1:
             return [f"the authority has {len(seen.get('documents', []))} documents of that number, not one"]

@@ -38,6 +38,8 @@ from fe.http.server.http11 import Http11
 from fe.http.server.private_names import require_private_names
 from fe.http.server.unheard import MAX_RECV, FirstBytes
 
+#: How long a head that began as the time for it was up has for its rest.
+LATE_HEAD_SECONDS = 1.0
 #: How long, and for how many bytes, we still listen after the last answer, so that the peer reads it before the kernel
 #: tells it that nobody heard the rest of its request.
 LINGER_SECONDS = 2.0
@@ -216,27 +218,46 @@ class HardenedConnection(TCPServer):
                 await trio.sleep_forever()
 
     async def _read_data(self) -> None:
-        data = self._first.arrived
+        arrived = self._first.arrived
         self._first = FirstBytes(b"", 0)  # not kept as long as the connection
-        with self._reading:
-            while True:
-                try:
-                    data = data or await self._receive()
-                except (OSError, trio.ClosedResourceError):
-                    break
-                if self._over:
-                    if data:
-                        await self._discard()
-                    break
-                # Bytes that arrive as the time is up begin nothing: a request would be worked on and never answered.
-                if self._reading.cancel_called:
-                    break
-                await self.protocol.handle(RawData(data))
-                if not data:
-                    break
-                data = b""
+        while True:
+            with self._reading:
+                arrived = await self._read_on(arrived)
+            if self._over:
+                break
+            if self._reading.cancelled_caught:
+                arrived = self._look()
+            if not arrived:
+                break
+            # The time is up, and yet something arrived before we said so. Whoever sent it would never learn whether it
+            # was read; so it is answered, if the rest of the head comes at once.
+            self._reading = trio.CancelScope(deadline=trio.current_time() + LATE_HEAD_SECONDS)
         await self.protocol.handle(Closed())
         await self._close()
+
+    async def _read_on(self, data: bytes) -> bytes:
+        """Handle this and what comes, until the peer or the connection ends; gives what arrived as the time was up."""
+        while True:
+            try:
+                data = data or await self._receive()
+            except (OSError, trio.ClosedResourceError):
+                return b""
+            if self._over:
+                if data:
+                    await self._discard()
+                return b""
+            if self._reading.cancel_called:  # it would be worked on in a scope that has ended, and never answered
+                return data
+            await self.protocol.handle(RawData(data))
+            if not data:
+                return b""
+            data = b""
+
+    def _look(self) -> bytes:
+        """What is there, without waiting; none where there is nothing."""
+        with suppress(OSError):
+            return os.read(self.stream.socket.fileno(), MAX_RECV)
+        return b""
 
     async def _receive(self) -> bytes:
         """Wait for the next bytes; none when the peer has closed its side.

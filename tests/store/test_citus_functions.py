@@ -18,8 +18,11 @@ OF_ITS_OWN = {
     "due_in_shard",
     "due_on_node",
     "due_tenants_of",
+    "follow_events",
     "free_held",
     "lease_unless_paused",
+    "leases_unless_paused",
+    "scopes_of",
     "step_on_leased",
 }
 

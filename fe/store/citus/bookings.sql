@@ -4,18 +4,6 @@
 -- No UPDATE sets a column to an element of an array: Citus 14.0.1 on Postgres 18 crashes the server at such a statement
 -- (get_update_query_targetlist_def). It goes through a variable first.
 
-CREATE OR REPLACE FUNCTION record_event_batch(
-    p_tenants bigint[], p_submissions uuid[], p_at timestamptz, p_kind text, p_details jsonb[]
-) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    FOR n IN 1 .. coalesce(cardinality(p_submissions), 0) LOOP
-        IF p_submissions[n] IS NOT NULL THEN
-            PERFORM record_event(p_tenants[n], p_submissions[n], p_at, p_kind, p_details[n]);
-        END IF;
-    END LOOP;
-END
-$$;
-
 CREATE OR REPLACE FUNCTION book_retry_batch(
     p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_afters interval[], p_counts boolean[],
     p_errors text[]
@@ -63,23 +51,6 @@ BEGIN
     FOR n IN 1 .. cardinality(p_subjects) LOOP
         IF p_subjects[n] IS NOT NULL AND book_failure(
             p_tenants[n], p_subjects[n], p_epochs[n], p_at, p_responses[n], p_number_fates[n]) THEN
-            mine[n] := p_subjects[n];
-        END IF;
-    END LOOP;
-    RETURN mine;
-END
-$$;
-
-CREATE OR REPLACE FUNCTION book_verdict_batch(
-    p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_statuses text[], p_track_ids text[],
-    p_responses jsonb[], p_number_fates text[]
-) RETURNS uuid[] LANGUAGE plpgsql AS $$
-DECLARE
-    mine uuid[] := array_fill(NULL::uuid, ARRAY[cardinality(p_subjects)]);
-BEGIN
-    FOR n IN 1 .. cardinality(p_subjects) LOOP
-        IF book_verdict(p_tenants[n], p_subjects[n], p_epochs[n], p_at, p_statuses[n], p_track_ids[n], p_responses[n],
-                        p_number_fates[n]) THEN
             mine[n] := p_subjects[n];
         END IF;
     END LOOP;
@@ -201,34 +172,6 @@ BEGIN
            last_error = NULL
      WHERE o.tenant_id = p_tenant AND o.subject = p_subject AND o.epoch = p_epoch AND o.holder IS NOT NULL;
     RETURN FOUND;
-END
-$$;
-
-CREATE OR REPLACE FUNCTION book_received_batch(
-    p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_environments text[],
-    p_track_ids text[], p_afters interval[], p_replies jsonb[], p_leases interval[]
-) RETURNS text[] LANGUAGE plpgsql AS $$
-DECLARE
-    answers text[] := '{}';
-    lease interval;
-    its_track_id text;
-BEGIN
-    FOR n IN 1 .. cardinality(p_subjects) LOOP
-        lease := lease_unless_paused(p_tenants[n], p_environments[n], p_leases[n]);
-        IF NOT step_on_leased(p_tenants[n], p_subjects[n], p_epochs[n], 'track', NULL, p_afters[n], lease) THEN
-            answers := answers || 'lost'::text;
-            CONTINUE;
-        END IF;
-        its_track_id := p_track_ids[n];
-        PERFORM close_sends(p_tenants[n], p_subjects[n], p_at, 'received', its_track_id);
-        UPDATE submissions AS s
-           SET track_id = its_track_id, updated_at = p_at, first_answer_at = coalesce(s.first_answer_at, p_at)
-         WHERE s.tenant_id = p_tenants[n] AND s.submission_id = p_subjects[n];
-        PERFORM record_event(p_tenants[n], p_subjects[n], p_at, 'received',
-                             jsonb_build_object('trackId', p_track_ids[n], 'reply', p_replies[n]));
-        answers := answers || CASE WHEN lease IS NULL THEN 'received' ELSE 'going on' END;
-    END LOOP;
-    RETURN answers;
 END
 $$;
 
@@ -384,6 +327,9 @@ DECLARE
     ended record;
     kind text;
 BEGIN
+    IF NOT EXISTS (SELECT 1 FROM webhook_endpoints AS e WHERE e.tenant_id = ANY (p_tenants)) THEN
+        RETURN;
+    END IF;
     FOR n IN 1 .. coalesce(cardinality(p_submissions), 0) LOOP
         CONTINUE WHEN p_submissions[n] IS NULL OR NOT EXISTS (
             SELECT 1

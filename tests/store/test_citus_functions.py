@@ -20,6 +20,7 @@ OF_ITS_OWN = {
     "due_tenants_of",
     "follow_events",
     "free_held",
+    "input_of",
     "lease_unless_paused",
     "leases_unless_paused",
     "scopes_of",

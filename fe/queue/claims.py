@@ -132,7 +132,8 @@ async def find_and_claim(
 
     With what is in flight already, never more of a lane than its gate lets through, nor of a tenant than its part of
     the slots. A tenant with one row waits behind others with any number of rows for as many claims as it takes to go
-    once round all tenants that have work due: at most their number divided by the scope of a claim.
+    once round all tenants: at most the number of those that have work due divided by the scope of a claim, and of those
+    that have anything waiting divided by 256 (due_rows_first in sql/).
     """
     terms = Terms(
         lease=tools.lease,

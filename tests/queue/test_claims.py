@@ -126,6 +126,61 @@ async def test_a_tenant_that_comes_later_waits_no_longer_than_the_others(db: Dat
     assert late in served
 
 
+WAITING = """
+    WITH made AS (
+        INSERT INTO tenants (name, issuer) SELECT 'waits ' || n, '{}' FROM generate_series(1, %(many)s) AS n
+        RETURNING tenant_id
+    )
+    INSERT INTO outbox (tenant_id, subject, stage, environment, run_at, attempt)
+    SELECT tenant_id, gen_random_uuid(), 'sign', 'ecf', now() + interval '1 hour', 1 FROM made
+"""
+
+
+async def test_a_tenant_beyond_many_that_wait_is_served_though_one_before_them_has_much_due(db: Database) -> None:
+    """A claim sees 256 tenants at most while there is somebody to serve, and the next one goes on from there."""
+    big = await make_tenant(db)
+    await fill(db, big, 5_000)
+    await rows(db, WAITING, many=1_000)
+    small = await make_tenant(db)
+    await fill(db, small, 1)
+
+    made = await claims(db, 4, math.ceil(1_002 / 256) + 1)
+
+    served = Counter(work.tenant_id for works in made for work in works)
+    assert served[small] == 1
+    assert all(made)
+
+
+async def test_a_claim_that_saw_some_tenants_only_is_followed_by_the_next_at_once(db: Database) -> None:
+    """Else who has work due beyond those that wait would wait for the poll: there are slots left for it."""
+    big = await make_tenant(db)
+    await fill(db, big, 150)
+    await rows(db, WAITING, many=1_000)
+    late = await make_tenant(db)
+    await rows(db, "UPDATE outbox SET run_at = now() - interval '1 minute' WHERE tenant_id = %(big)s", big=big)
+    await fill(db, late, 150)
+
+    await worked_off(db, 300, slots=100)
+
+
+async def test_those_that_are_paused_hide_nobody_however_much_of_theirs_is_due(db: Database) -> None:
+    paused = await make_tenant(db)
+    await fill(db, paused, 500)
+    await rows(db, "UPDATE outbox SET run_at = run_at - interval '1 hour'")
+    await rows(db, WAITING, many=1_000)
+    small = await make_tenant(db)
+    await fill(db, small, 1)
+    pause = "INSERT INTO pauses VALUES (%(tenant)s, '', now(), 'eva', 'audit')"
+    await rows(db, pause, tenant=paused)
+
+    (works,) = await claims(db, 4, 1)
+
+    assert [work.tenant_id for work in works] == [small]
+
+    await rows(db, pause, tenant=0)
+    assert await claims(db, 4, 1) == [[]]
+
+
 async def test_weights_divide_what_a_claim_takes(db: Database) -> None:
     light, heavy = await make_tenant(db), await make_tenant(db, weight=3)
     for tenant in (light, heavy):

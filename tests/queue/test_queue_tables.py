@@ -88,7 +88,9 @@ async def test_a_table_made_as_the_page_says_has_the_columns_of_the_outbox_and_i
         )
 
     assert await shape("jobs") == await shape("outbox")
-    assert await keys("jobs") == await keys("outbox")
+    of_the_outbox = [key for key in await keys("outbox") if "_due_by_time" not in key["index"]]  # its own claim's
+    assert len(of_the_outbox) == 2
+    assert await keys("jobs") == of_the_outbox
 
 
 async def test_the_front_sees_no_other_tenants_rows_in_a_table_made_as_the_page_says(db: Database) -> None:

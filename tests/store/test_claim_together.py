@@ -59,7 +59,7 @@ async def test_it_claims_what_the_questions_and_the_division_between_them_claim(
 ) -> None:
     spread = random.Random(seed)
     known = [await make_tenant(db, weight=spread.choice([1, 1, 2, 7])) for _ in range(spread.randint(1, 12))]
-    for number in range(spread.choice([0, 5, 60])):
+    for number in range(spread.choice([0, 5, 60, 600])):
         lane = spread.choice(LANES)
         await rows(
             db,

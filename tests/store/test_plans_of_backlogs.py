@@ -30,6 +30,8 @@ LEASE = timedelta(seconds=60)
 TERMS = Terms(LEASE, "plans", AT_ONCE, AT_ONCE, 64, AT_ONCE, {})
 #: Indexes over twenty times the rows are a level deeper: a page more for each time a row is found or entered.
 DEEPER = 5
+#: What a walk from tenant to tenant sees of them at most (due_rows_first in sql/).
+STEPS = 256
 
 _DUE = """
     INSERT INTO outbox (tenant_id, subject, stage, environment, run_at)
@@ -133,6 +135,25 @@ async def test_a_backlog_of_one_tenant_makes_nothing_dearer(what: str, db: Datab
     many = await pages_of(db, work)
 
     assert many <= few + DEEPER * AT_ONCE, f"{few} pages with {FEW} due rows, {many} with {MANY}"
+
+
+@pytest.mark.parametrize(("work", "due"), [(claim, AT_ONCE), (claim, FEW), (floors, AT_ONCE)])
+async def test_tenants_that_wait_for_a_later_try_make_nothing_dearer(
+    work: Callable[[Conn], Awaitable[None]], due: int, db: Database
+) -> None:
+    """A claim sees at once all that is due, or goes through tenants for so many steps; a floor is of the earliest."""
+    tenant = await make_tenant(db)
+    await rows(db, _DUE, tenant=tenant, many=due)
+    pages = []
+    for first, last in ((1, FEW), (FEW + 1, MANY)):
+        await rows(db, _TENANTS, first=first, last=last)
+        await rows(db, _OTHERS_WAIT, first=first, last=last)
+        await settle(db)
+        pages.append(await pages_of(db, work))
+
+    few, many = pages
+    steps = STEPS if due == FEW else 0
+    assert many <= few + DEEPER * AT_ONCE + steps, f"{few} pages with {FEW} tenants that wait, {many} with {MANY}"
 
 
 def booking(name: str) -> Callable[[Conn, list[Work]], Awaitable[list[Any]]]:

@@ -24,8 +24,10 @@ REFERENCE = {"tenants", "api_keys", "users", "operator_actions", "excise_rates",
 #: the migration's name) and the constant's (or function's) name; "*" is every one of the file.
 ACROSS_TENANTS = {
     ("store/queue/tables.py", "_FLOORS_OF_ALL"): "the earliest row of each lane of the hot table",
+    ("store/queue/tables.py", "_FLOORS_BY_TIME"): "the same",
     ("store/queue/host_lanes.py", "_FLOOR"): "the earliest row of the hot table",
     ("store/queue/webhooks.py", "_TENANTS"): "whose old events are to be forgotten: a row for each endpoint",
+    ("0044_due_rows_first", "earliest_due"): "the earliest due rows of a lane: whose they are, is the answer",
     ("store/queue/outbox.py", "_WAITING"): "gauges over the hot table",
     ("store/queue/tables.py", "_RESCUE"): "a worker held rows of any tenant",
     ("store/queue/diagnosis.py", "_WORKERS"): "an operator's question: how many rows each worker holds",
@@ -169,7 +171,8 @@ def test_every_statement_on_a_tenants_table_names_the_tenant_for_each_table(stat
 
 def test_every_exception_is_of_something_that_is_there() -> None:
     """Or one that was renamed would go on letting through whatever takes its name."""
-    there = {(statement.where, name) for statement in in_python() for name in (statement.name, "*")}
+    found = (*in_python(), *in_functions())
+    there = {(statement.where, name) for statement in found for name in (statement.name, "*")}
 
     assert set(ACROSS_TENANTS) <= there
 

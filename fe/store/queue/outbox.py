@@ -69,7 +69,7 @@ def _work(stage: str, lane: OutboxLane, *row: Any) -> Work:
 
 
 #: The queue table of submissions; with these three it is their `Source` (fe/queue/stage.py).
-OUTBOX: QueueTable[OutboxLane, Work] = QueueTable("outbox", _work)
+OUTBOX: QueueTable[OutboxLane, Work] = QueueTable("outbox", _work, by_time=True)
 floors_of, due_tenants, claim = OUTBOX.floors_of, OUTBOX.due_tenants, OUTBOX.claim
 
 

@@ -79,6 +79,18 @@ _FLOORS = """
         )
         SELECT min(firsts.run_at) AS run_at FROM firsts) AS earliest
 """
+# Where the table has an index of what is due by time (due_rows_first in sql/), whose condition this names.
+_FLOORS_BY_TIME = """
+    SELECT lane.environment, lane.host, least(earliest.run_at, now()) - interval '15 s'
+      FROM (SELECT l.environment COLLATE "C" AS environment, l.host COLLATE "C" AS host
+              FROM unnest(%(environments)s::text[], %(hosts)s::text[]) AS l (environment, host)) AS lane
+      LEFT JOIN LATERAL (SELECT o.run_at
+                           FROM {table} AS o
+                          WHERE o.stage = %(stage)s AND o.environment = lane.environment AND o.host = lane.host
+                            AND o.run_at < 'infinity' AND o.epoch >= 0
+                          ORDER BY o.run_at
+                          LIMIT 1) AS earliest ON true
+"""
 # On Citus, which walks no table that is spread over nodes: every row is read.
 _FLOORS_OF_ALL = """
     SELECT o.environment, o.host, least(min(o.run_at), now()) - interval '15 s'
@@ -208,15 +220,16 @@ class QueueTable(Generic[L, W]):
     """A table that work is claimed from, and its statements: the `Source` (fe/queue/stage.py) of its kind of work.
 
     `work` makes a claimed row: called with the stage, the lane, and by position tenant, subject, attempt, epoch,
-    deaths, for how long it was in the stage, and the last error. Raises ValueError for a name that is not plain.
+    deaths, for how long it was in the stage, and the last error. Is it `by_time`, it has an index of what is due by
+    time. Raises ValueError for a name that is not plain.
     """
 
-    def __init__(self, name: LiteralString, work: Callable[..., W]) -> None:
+    def __init__(self, name: LiteralString, work: Callable[..., W], *, by_time: bool = False) -> None:
         if not _NAME.fullmatch(name):
             raise ValueError(f"{name!r} is no name for a table")
         self.name = name
         self._work = work
-        self._floors = _FLOORS.format(table=name)
+        self._floors = (_FLOORS_BY_TIME if by_time else _FLOORS).format(table=name)
         self._floors_of_all = _FLOORS_OF_ALL.format(table=name)
         self._due_tenants = _DUE_TENANTS.format(table=name)
         self._due_tenants_of_nodes = _DUE_TENANTS_OF_NODES.format(table=name)

@@ -12,6 +12,7 @@ FOLDER = Path(distribution.__file__).parent
 
 #: Functions that only Citus has.
 OF_ITS_OWN = {
+    "announce_sends",
     "claim_rows",
     "commit_in_two_phases",
     "due_anywhere",
@@ -20,11 +21,11 @@ OF_ITS_OWN = {
     "due_tenants_of",
     "follow_events",
     "free_held",
+    "input_in_shard",
     "input_of",
-    "lease_unless_paused",
+    "input_on_node",
     "leases_unless_paused",
     "scopes_of",
-    "step_on_leased",
 }
 
 _SIGNATURES = """

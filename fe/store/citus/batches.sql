@@ -11,6 +11,9 @@
 CREATE OR REPLACE FUNCTION scopes_of(p_tenants bigint[]) RETURNS SETOF bigint[]
 LANGUAGE plpgsql AS $$
 BEGIN
+    IF p_tenants = '{}' THEN
+        RETURN;
+    END IF;
     IF p_tenants[1] = ALL (p_tenants) THEN
         RETURN NEXT ARRAY[p_tenants[1]];
         RETURN;

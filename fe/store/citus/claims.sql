@@ -183,91 +183,6 @@ BEGIN
 END
 $$;
 
--- What the next step of claimed rows needs, as in 0029: of all rows in one shard by one statement. A row for each that was
--- found, with its place in the arrays.
-CREATE OR REPLACE FUNCTION input_of(
-    p_stage text, p_scope bigint[], p_tenants bigint[], p_subjects uuid[], p_environments text[]
-) RETURNS TABLE (
-    place int, format text, root text, ecf_type text, e_ncf text, as_user text, as_user_id uuid, issuer_rnc text,
-    buyer_rnc text, certificate_id uuid, track_id text, content bytea, is_summary boolean, maybe_adopted boolean,
-    sequence_expires timestamptz, holders uuid[], holders_issuers text[]
-)
-LANGUAGE plpgsql ROWS 10 AS $$
-#variable_conflict use_column
-DECLARE
-    span record := span_of(p_subjects);
-    since uuid := forty_days_before(span.first);
-    floors uuid[];
-BEGIN
-    IF p_stage = 'sign' THEN
-        floors := ARRAY(SELECT forty_days_before(x.id) FROM unnest(p_subjects) WITH ORDINALITY AS x (id, n) ORDER BY x.n);
-        RETURN QUERY
-        SELECT b.n::int, s.format::text, s.root::text, s.ecf_type, s.e_ncf, s.as_user, s.as_user_id, NULL::text, NULL::text,
-               NULL::uuid, NULL::text, CASE WHEN octet_length(d.content) <= 65536 THEN d.content END, NULL::boolean,
-               NULL::boolean, q.expire_at, same.holders, same.issuers
-          FROM unnest(p_tenants, p_subjects, p_environments, floors) WITH ORDINALITY
-               AS b (tenant_id, subject, environment, floor, n)
-          JOIN submissions AS s
-            ON s.tenant_id = ANY (p_scope) AND s.tenant_id = b.tenant_id AND s.submission_id = b.subject
-           AND s.submission_id BETWEEN span.first AND span.last
-          LEFT JOIN submission_documents AS d
-            ON d.tenant_id = ANY (p_scope) AND d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id
-           AND d.kind = 'original' AND d.submission_id BETWEEN span.first AND span.last
-          LEFT JOIN sequences AS q
-            ON q.tenant_id = ANY (p_scope) AND q.tenant_id = s.tenant_id AND q.environment = b.environment
-           AND q.prefix = left(s.e_ncf, 3) AND q.is_active
-          LEFT JOIN LATERAL (
-                -- Held, or on its way to be signed: see fe/store/numbers.py.
-                SELECT array_agg(one.submission_id) AS holders, array_agg(one.issuer_rnc) AS issuers
-                  FROM (SELECT h.submission_id, h.issuer_rnc
-                          FROM held_numbers AS h
-                          JOIN submissions AS other
-                            ON other.tenant_id = h.tenant_id AND other.submission_id = h.submission_id
-                           AND other.number_fate <> 'reusable'
-                         WHERE h.tenant_id = ANY (p_scope) AND other.tenant_id = ANY (p_scope)
-                           AND h.tenant_id = s.tenant_id AND h.environment = b.environment AND h.e_ncf = s.e_ncf
-                           AND h.submission_id <> s.submission_id
-                         UNION ALL
-                        SELECT other.submission_id, other.issuer_rnc
-                          FROM submissions AS other
-                         WHERE other.tenant_id = ANY (p_scope) AND other.tenant_id = s.tenant_id
-                           AND other.environment = b.environment AND other.e_ncf = s.e_ncf
-                           AND other.submission_id >= b.floor AND other.submission_id >= since
-                           AND other.submission_id < s.submission_id AND other.submission_id <= span.last
-                           AND other.root IN ('ECF', 'RFCE') AND other.status <> 'error'
-                           AND other.number_fate <> 'reusable') AS one
-                 WHERE s.root IN ('ECF', 'RFCE')
-               ) AS same ON s.e_ncf IS NOT NULL;
-    ELSIF p_stage = 'send' THEN
-        RETURN QUERY
-        SELECT b.n::int, NULL::text, s.root::text, NULL::text, s.e_ncf, NULL::text, NULL::uuid, s.issuer_rnc, s.buyer_rnc,
-               s.certificate_id, NULL::text, outgoing.content, outgoing.kind = 'sent', NULL::boolean, NULL::timestamptz,
-               NULL::uuid[], NULL::text[]
-          FROM unnest(p_tenants, p_subjects) WITH ORDINALITY AS b (tenant_id, subject, n)
-          JOIN submissions AS s
-            ON s.tenant_id = ANY (p_scope) AND s.tenant_id = b.tenant_id AND s.submission_id = b.subject
-           AND s.submission_id BETWEEN span.first AND span.last
-          -- `sent` is there when the authority gets something other than `signed`; it comes first in the alphabet.
-          LEFT JOIN LATERAL (
-                SELECT d.kind, CASE WHEN octet_length(d.content) <= 65536 THEN d.content END AS content
-                  FROM submission_documents AS d
-                 WHERE d.tenant_id = ANY (p_scope) AND d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id
-                   AND d.kind IN ('sent', 'signed') AND d.submission_id BETWEEN span.first AND span.last
-                 ORDER BY d.kind
-                 LIMIT 1) AS outgoing ON true;
-    ELSIF p_stage = 'track' THEN
-        RETURN QUERY
-        SELECT b.n::int, NULL::text, NULL::text, NULL::text, s.e_ncf, NULL::text, NULL::uuid, NULL::text, NULL::text,
-               s.certificate_id, s.track_id, NULL::bytea, NULL::boolean, s.number_fate = 'unknown', NULL::timestamptz,
-               NULL::uuid[], NULL::text[]
-          FROM unnest(p_tenants, p_subjects) WITH ORDINALITY AS b (tenant_id, subject, n)
-          JOIN submissions AS s
-            ON s.tenant_id = ANY (p_scope) AND s.tenant_id = b.tenant_id AND s.submission_id = b.subject
-           AND s.submission_id BETWEEN span.first AND span.last;
-    END IF;
-END
-$$;
-
 -- The same as claim_due, and beside each claimed row what its next step needs: as in 0029.
 CREATE OR REPLACE FUNCTION claim_with_input(
     p_stage text, p_environments text[], p_hosts text[], p_afters bigint[], p_floors timestamptz[], p_rooms int[],
@@ -286,11 +201,7 @@ DECLARE
     claims claimed[] := claim_due(
         p_stage, p_environments, p_hosts, p_afters, p_floors, p_rooms, p_left_to_others, p_slots, p_at_most, p_scope,
         p_most, p_busy, p_busy_in, p_holder, p_lease);
-    whose bigint[];
-    subjects uuid[];
-    environments text[];
     told boolean[] := array_fill(false, ARRAY[cardinality(claims)]);
-    in_scope bigint[];
     c claimed;
     i record;
 BEGIN
@@ -298,24 +209,17 @@ BEGIN
         RETURN;
     END IF;
     IF p_stage IN ('sign', 'send', 'track') THEN
-        SELECT array_agg(x.tenant_id ORDER BY x.n), array_agg(x.subject ORDER BY x.n),
-               array_agg(p_environments[x.lane] ORDER BY x.n)
-          INTO whose, subjects, environments
-          FROM unnest(claims) WITH ORDINALITY
-               AS x (lane, due, tenants, shares, tenant_id, subject, attempt, epoch, deaths, waited, last_error, n);
-        FOR in_scope IN SELECT * FROM scopes_of(array_remove(whose, NULL)) LOOP
-            FOR i IN SELECT * FROM input_of(p_stage, in_scope, whose, subjects, environments) LOOP
-                c := claims[i.place];
-                lane := c.lane; tenant_id := c.tenant_id; subject := c.subject; attempt := c.attempt; epoch := c.epoch;
-                deaths := c.deaths; waited := c.waited; last_error := c.last_error; format := i.format; root := i.root;
-                ecf_type := i.ecf_type; e_ncf := i.e_ncf; as_user := i.as_user; as_user_id := i.as_user_id;
-                issuer_rnc := i.issuer_rnc; buyer_rnc := i.buyer_rnc; certificate_id := i.certificate_id;
-                track_id := i.track_id; content := i.content; is_summary := i.is_summary;
-                maybe_adopted := i.maybe_adopted; sequence_expires := i.sequence_expires; holders := i.holders;
-                holders_issuers := i.holders_issuers;
-                told[i.place] := true;
-                RETURN NEXT;
-            END LOOP;
+        FOR i IN SELECT * FROM input_of(p_stage, claims, p_environments) LOOP
+            c := claims[i.place];
+            lane := c.lane; tenant_id := c.tenant_id; subject := c.subject; attempt := c.attempt; epoch := c.epoch;
+            deaths := c.deaths; waited := c.waited; last_error := c.last_error; format := i.format; root := i.root;
+            ecf_type := i.ecf_type; e_ncf := i.e_ncf; as_user := i.as_user; as_user_id := i.as_user_id;
+            issuer_rnc := i.issuer_rnc; buyer_rnc := i.buyer_rnc; certificate_id := i.certificate_id;
+            track_id := i.track_id; content := i.content; is_summary := i.is_summary;
+            maybe_adopted := i.maybe_adopted; sequence_expires := i.sequence_expires; holders := i.holders;
+            holders_issuers := i.holders_issuers;
+            told[i.place] := true;
+            RETURN NEXT;
         END LOOP;
     END IF;
     -- What is said of the lanes, and the rows that nothing was found of.
@@ -382,4 +286,4 @@ BEGIN
 END
 $$;
 
-GRANT EXECUTE ON FUNCTION claim_rows, due_tenants_of, free_held, input_of TO fe_worker;
+GRANT EXECUTE ON FUNCTION claim_rows, due_tenants_of, free_held TO fe_worker;

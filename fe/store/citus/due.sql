@@ -73,17 +73,34 @@ CREATE OR REPLACE FUNCTION due_on_node(
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     due jsonb := '[]';
+    look text;
     shard text;
 BEGIN
-    FOR shard IN
-        SELECT format('%I', p_table || '_' || s.shardid)
-          FROM pg_dist_shard AS s
-          JOIN pg_dist_placement AS p ON p.shardid = s.shardid
-          JOIN pg_dist_local_group AS here ON here.groupid = p.groupid
-         WHERE s.logicalrelid = p_table::regclass
+    -- Where nothing is due, which is mostly so, one look at all shards says it.
+    SELECT string_agg(format($look$
+               SELECT %1$L
+                WHERE EXISTS (SELECT
+                                FROM unnest($2, $3, $4) AS lane (environment, host, since)
+                               CROSS JOIN LATERAL (SELECT
+                                                     FROM %1$I AS o
+                                                    WHERE o.stage = $1 AND o.environment = lane.environment
+                                                      AND o.host = lane.host AND o.run_at >= lane.since
+                                                      AND o.run_at <= statement_timestamp()
+                                                      AND o.run_at < 'infinity' AND o.epoch >= 0
+                                                    LIMIT 1) AS first)
+               $look$, p_table || '_' || s.shardid), ' UNION ALL ')
+      INTO look
+      FROM pg_dist_shard AS s
+      JOIN pg_dist_placement AS p ON p.shardid = s.shardid
+      JOIN pg_dist_local_group AS here ON here.groupid = p.groupid
+     WHERE s.logicalrelid = p_table::regclass;
+    IF look IS NULL THEN
+        RETURN due;
+    END IF;
+    FOR shard IN EXECUTE look USING p_stage, p_environments, p_hosts, p_floors
     LOOP
         due := due || due_in_shard(
-            shard, p_stage, p_environments, p_hosts, p_afters, p_floors, p_paused, p_paused_in, p_scope);
+            format('%I', shard), p_stage, p_environments, p_hosts, p_afters, p_floors, p_paused, p_paused_in, p_scope);
     END LOOP;
     RETURN due;
 END

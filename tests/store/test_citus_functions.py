@@ -62,7 +62,7 @@ def test_whoever_adds_a_submission_or_names_a_tenant_does_it_by_the_functions_th
     assert {name for name, _ in adding} == {"accept_submission", "accept_submissions"}
     (source,) = [source for name, source in adding if name == "accept_submission"]
     assert source.index("name_submitter(p_tenant)") < source.index("INSERT INTO submissions (")
-    assert "accept_submissions(" in (FOLDER / "claims.sql").read_text(), "that of the migrations adds some by itself"
+    assert "accept_submissions(" in (FOLDER / "accept.sql").read_text(), "that of the migrations adds some by itself"
     assert naming == [("name_tenant",)]
 
 

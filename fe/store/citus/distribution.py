@@ -20,7 +20,18 @@ _TRIGGERS = (("submissions", "submissions_of_the_enabled"), ("sequences", "seque
 
 _VARIANTS = [
     Path(__file__).with_name(name)
-    for name in ("tenants.sql", "due.sql", "inputs.sql", "claims.sql", "batches.sql", "signed.sql", "bookings.sql", "billing.sql", "two_phases.sql")
+    for name in (
+        "tenants.sql",
+        "due.sql",
+        "inputs.sql",
+        "accept.sql",
+        "claims.sql",
+        "batches.sql",
+        "signed.sql",
+        "bookings.sql",
+        "billing.sql",
+        "two_phases.sql",
+    )
 ]
 
 #: What the trigger of two phases changes, in name; the one table of the coordinator that Citus knows.

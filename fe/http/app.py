@@ -58,7 +58,7 @@ from fe.monitoring.zeros import begin_front_at_zero
 from fe.queue.entrance import Entrance
 from fe.store import throttle
 from fe.store.postgres.db import Database
-from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.errors import ANY_OF_THE_DATABASE
 from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
 from fe.store.throttle import ATTEMPT_LIMITS, AttemptLimits
@@ -313,7 +313,7 @@ class Api:
             await trio.sleep(PRUNE_SECONDS)
             try:
                 await self._db.run(throttle.prune)
-            except DatabaseUnavailable as error:
+            except ANY_OF_THE_DATABASE as error:
                 _log.warning("old login attempts were not pruned", error=error)
 
     def release_waiters(self) -> None:

@@ -14,7 +14,7 @@ from fe.http.calls import Caller
 from fe.identifiers import ApiKeyId, TenantId
 from fe.store import request_counts
 from fe.store.postgres.db import Database
-from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.errors import ANY_OF_THE_DATABASE
 from fe.store.request_counts import CountKey, KeyUse, RequestCount
 
 FLUSH_SECONDS = 5.0
@@ -76,7 +76,7 @@ class Counters:
                     await self._write(self._unsure)
                 if self._counts:
                     await self._write(self._next_batch())
-            except DatabaseUnavailable as error:
+            except ANY_OF_THE_DATABASE as error:
                 _log.warning("request counts were not written, and are kept", error=error)
 
     def _next_batch(self) -> _Batch:

@@ -13,7 +13,7 @@ from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import FINAL
 from fe.store import submissions
 from fe.store.postgres.db import Database
-from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.errors import ANY_OF_THE_DATABASE
 from fe.store.submissions import Record
 from fe.store.verdict_notices import VerdictNotices
 
@@ -111,7 +111,7 @@ class LongPolls:
             for tenant_id, submission_ids in self._due().items():
                 try:
                     ended = await self.db.run_for(tenant_id, submissions.ended, sorted(submission_ids))
-                except DatabaseUnavailable as error:
+                except ANY_OF_THE_DATABASE as error:
                     _log.warning("nobody looked after long polls", error=error)  # it is their turn again
                 else:
                     self.verdicts.wake(ended)

@@ -153,13 +153,13 @@ async def test_an_idle_connection_is_closed(hasty: Running) -> None:
 
 
 async def asked_again_while_nobody_listens(
-    front: Running, streams: Streams, *, meanwhile: Callable[[], object]
+    front: Running, streams: Streams, *, meanwhile: Callable[[], object], request_bytes: bytes = LIVE
 ) -> bytes:
     """What a client gets whose next request arrives while the process is busy with `meanwhile`; all, to the end."""
     (stream,) = await streams.opened(front.port, LIVE)
     assert (await stream.receive_some(1000)).startswith(b"HTTP/1.1 200")
 
-    os.write(stream.socket.fileno(), LIVE)  # at once: no other task has a turn from here on
+    os.write(stream.socket.fileno(), request_bytes)  # at once: no other task has a turn from here on
     meanwhile()
 
     return b"".join([part async for part in stream])
@@ -181,14 +181,24 @@ async def test_a_request_that_arrives_as_the_connection_was_idle_for_too_long_is
     assert await answers_health(front)
 
 
-async def test_a_request_that_arrives_as_the_process_ends_is_answered(front_db: Database, streams: Streams) -> None:
+PAGE = f"GET {PREFIX}/docs HTTP/1.1\r\nHost: a\r\n\r\n".encode()
+
+
+@pytest.mark.parametrize("request_bytes", [LIVE, PAGE], ids=["plain", "by the framework"])
+async def test_a_request_that_arrives_as_the_process_ends_is_answered_and_told_that_this_was_the_last(
+    request_bytes: bytes, front_db: Database, streams: Streams
+) -> None:
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
             front = await start_front(nursery, front_db, patience=PeerPatience(request=1e6))
 
-            got = await asked_again_while_nobody_listens(front, streams, meanwhile=front.shutdown.set)
+            assert b"connection: close" not in (await front.raw(request_bytes, half_close=True)).lower()
+            got = await asked_again_while_nobody_listens(
+                front, streams, meanwhile=front.shutdown.set, request_bytes=request_bytes
+            )
 
     assert got.count(b"HTTP/1.1 200") == 1
+    assert got.lower().count(b"\r\nconnection: close\r\n") == 1
 
 
 async def test_half_a_head_that_arrives_as_the_time_is_up_is_not_waited_for(

@@ -176,6 +176,7 @@ class HttpServer:
                 await shutdown.wait()
                 accepting.cancel_scope.cancel()
             await self._context.terminated.set()
+            self._config.say_close = True
             for connection in self._open:
                 connection.close_when_idle()
             connections.cancel_scope.deadline = trio.current_time() + grace
@@ -259,6 +260,8 @@ class HttpServer:
 class _Config(Config):
     """Hypercorn's settings; the Date header is written once a second instead of for every answer."""
 
+    #: Every answer says that it is its connection's last: a client or proxy that kept it would ask into its end.
+    say_close = False
     _date: tuple[int, list[tuple[bytes, bytes]]] = (0, [])
 
     def response_headers(self, protocol: str) -> list[tuple[bytes, bytes]]:
@@ -266,10 +269,10 @@ class _Config(Config):
         now = int(time.time())
         if self._date[0] != now:
             self._date = (now, [(b"date", formatdate(now, usegmt=True).encode())])
-        return self._date[1]
+        return [*self._date[1], (b"connection", b"close")] if self.say_close else self._date[1]
 
 
-def _configure(patience: PeerPatience) -> Config:
+def _configure(patience: PeerPatience) -> _Config:
     config = _Config()
     config.keep_alive_timeout = patience.request
     config.keep_alive_max_requests = KEEP_ALIVE_REQUESTS

@@ -1,5 +1,7 @@
 """What can go wrong between us and Postgres, as few types. Names and values of rows never appear in a message."""
 
+import psycopg
+
 
 class StoreError(Exception):
     """Something in the store went wrong."""
@@ -43,6 +45,11 @@ class NoNumber(StoreError):
 
 class TenantDisabled(StoreError):
     """Something new was to be taken in of a tenant that is disabled. Nothing was written."""
+
+
+#: Anything the database may answer. For what a process does beside its work, over and over: it says so and tries again
+#: later, since ending the process would take the work with it, and would not mend a right that is lacking either.
+ANY_OF_THE_DATABASE = (StoreError, psycopg.Error)
 
 
 def words(error: Exception) -> str:

@@ -229,7 +229,7 @@ class QueueTable(Generic[L, W]):
             raise ValueError(f"{name!r} is no name for a table")
         self.name = name
         self._work = work
-        self._floors = (_FLOORS_BY_TIME if by_time else _FLOORS).format(table=name)
+        self._floors = _FLOORS_BY_TIME.format(table=name) if by_time else _FLOORS.format(table=name)
         self._floors_of_all = _FLOORS_OF_ALL.format(table=name)
         self._due_tenants = _DUE_TENANTS.format(table=name)
         self._due_tenants_of_nodes = _DUE_TENANTS_OF_NODES.format(table=name)

@@ -1,0 +1,77 @@
+"""What the front does beside requests goes on whatever the database answers: requests do not suffer for it."""
+
+from typing import Any
+
+import httpx
+import pytest
+import trio
+from structlog.testing import capture_logs
+
+from fe.http import app as front_app
+from fe.http import counters, long_polls
+from fe.store.postgres.db import Database
+from tests.factories.tenants import rows
+from tests.http import worker
+from tests.http.front import Running, structured
+from tests.waiting import PATIENCE, until
+
+
+@pytest.fixture(autouse=True)
+def _often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counters, "FLUSH_SECONDS", 0.05)
+    monkeypatch.setattr(front_app, "PRUNE_SECONDS", 0.05)
+    monkeypatch.setattr(long_polls, "_FIRST_LOOK", 0.05)
+    monkeypatch.setattr(long_polls, "_MAX_LOOK", 0.05)
+
+
+async def told(logs: list[Any], event: str, since: int) -> None:
+    await until(lambda: any(line["event"] == event for line in logs[since:]))
+
+
+async def test_long_polls_are_looked_after_again_once_the_front_may_read(
+    db: Database, front: Running, api: httpx.AsyncClient
+) -> None:
+    accepted = (await api.post("/invoices", json=structured())).json()
+    answers: list[httpx.Response] = []
+
+    async def wait() -> None:
+        answers.append(await api.get(f"/invoices/{accepted['taxLogId']}", params={"wait": "30"}))
+
+    with capture_logs() as logs, trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as waiting:
+            waiting.start_soon(wait)
+            await until(lambda: front.app.extensions["fe"].waiting.slots.all_held == 1)
+            await rows(db, "REVOKE SELECT ON submissions FROM fe_front")
+            await told(logs, "nobody looked after long polls", 0)
+            await told(logs, "nobody looked after long polls", len(logs))  # and not once only
+            await rows(db, "GRANT SELECT ON submissions TO fe_front")
+            await worker.fail(db, accepted["taxLogId"], "no certificate")  # nobody rings: it is found by looking
+
+    assert answers[0].json()["status"] == "error"
+
+
+async def test_requests_that_could_not_be_counted_are_counted_later(
+    db: Database, front: Running, api: httpx.AsyncClient
+) -> None:
+    with capture_logs() as logs, trio.fail_after(PATIENCE):
+        await rows(db, "REVOKE INSERT ON request_counts FROM fe_front")
+        assert (await api.post("/invoices", json=structured())).status_code == 202
+        await told(logs, "request counts were not written, and are kept", 0)
+        assert (await api.post("/invoices", json=structured())).status_code == 202
+
+        await rows(db, "GRANT INSERT ON request_counts TO fe_front")
+        counted = "SELECT sum(succeeded) AS requests FROM request_counts"
+        while ((await rows(db, counted))[0]["requests"] or 0) < 3:  # noqa: ASYNC110  (it rings no bell)
+            await trio.sleep(0.01)
+    assert (await rows(db, counted))[0]["requests"] == 3  # with the login
+
+
+async def test_old_login_attempts_are_pruned_again_once_the_front_may(
+    db: Database, front: Running, api: httpx.AsyncClient
+) -> None:
+    with capture_logs() as logs, trio.fail_after(PATIENCE):
+        await rows(db, "REVOKE DELETE ON login_attempts FROM fe_front")
+        await told(logs, "old login attempts were not pruned", 0)
+        await told(logs, "old login attempts were not pruned", len(logs))
+
+        assert (await api.post("/invoices", json=structured())).status_code == 202

@@ -138,7 +138,7 @@ async def test_a_lock_makes_its_own_client_wait_and_nobody_else(db: Database, ds
     answered: list[str | None] = []
     async with accepting(db) as acceptance, trio.open_nursery() as nursery:
         with plain(dsn) as other, other.transaction():
-            other.execute("SELECT 1 FROM sequences FOR UPDATE")
+            other.execute("SELECT 1 FROM sequences WHERE tenant_id = %s FOR UPDATE", [blocked])
 
             async def accept(new: NewSubmission) -> None:
                 answered.append((await acceptance.accept(new, ACCEPTED_AT)).e_ncf)

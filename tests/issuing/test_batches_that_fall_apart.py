@@ -149,7 +149,7 @@ class Cut:
 
     def _terminate(self, conn: Conn) -> None:
         with plain(self._dsn) as other:
-            other.execute("SELECT pg_terminate_backend(%s, 60000)", [conn.info.backend_pid])
+            other.execute("SELECT pg_terminate_backend(%s::int, 60000)", [conn.info.backend_pid])
 
 
 async def test_a_connection_that_dies_between_two_chunks_is_replaced_and_nobody_notices(

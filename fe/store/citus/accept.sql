@@ -62,7 +62,8 @@ BEGIN
     VALUES (p_tenant, p_submission, 'original', p_original);
     INSERT INTO outbox (tenant_id, subject, stage, environment, run_at, entered_at)
     VALUES (p_tenant, p_submission, 'sign', p_environment, clock_timestamp(), clock_timestamp());
-    detail := jsonb_strip_nulls(jsonb_build_object('root', p_root, 'eNCF', number_text, 'drawn', p_draw_prefix IS NOT NULL,
+    detail := jsonb_strip_nulls(jsonb_build_object('root', p_root, 'eNCF', number_text,
+                                                   'drawn', p_draw_prefix IS NOT NULL,
                                                    'sha256', encode(sha256(p_original), 'hex')));
     hash := event_hash(NULL, p_tenant, p_submission, 1, p_at, 'accepted', detail);
     INSERT INTO submission_events (tenant_id, submission_id, seq, at, kind, detail, hash)

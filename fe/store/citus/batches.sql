@@ -47,8 +47,8 @@ $$;
 -- Append one event to each of these stories, of one scope; p_seqs and p_hashes are those of the last event of each. Answers the
 -- hashes of those that were added.
 CREATE OR REPLACE FUNCTION follow_events(
-    p_scope bigint[], p_tenants bigint[], p_subjects uuid[], p_seqs int[], p_hashes bytea[], p_at timestamptz, p_kind text,
-    p_details jsonb[]
+    p_scope bigint[], p_tenants bigint[], p_subjects uuid[], p_seqs int[], p_hashes bytea[], p_at timestamptz,
+    p_kind text, p_details jsonb[]
 ) RETURNS bytea[] LANGUAGE plpgsql AS $$
 DECLARE
     hashes bytea[];

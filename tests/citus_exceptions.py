@@ -18,7 +18,7 @@ EXCEPTIONS: Mapping[str, str] = {
     "tests/store/test_plans_of_portal.py": _PLANS,
     "tests/store/test_plans_of_webhooks.py": _PLANS,
     "tests/store/test_plans_of_backlogs.py": _PLANS,
-    "tests/issuing/test_straight_from_the_accept.py": "nothing is leased with its accept there: each document is claimed",
+    "tests/issuing/test_straight_from_the_accept.py": "nothing is leased with its accept there: all is claimed",
     **{
         f"tests/store/test_roles.py::test_{which}": _MORE
         for which in (

@@ -54,6 +54,7 @@ from fe.http.app import PREFIX, HttpDeps, create_app
 from fe.http.server.listener import serve_http
 from fe.http.tokens import Tokens
 from fe.monitoring.metrics import Metrics
+from fe.parent_watch import obey
 from fe.store import keys, tenants
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.embedded import start_embedded
@@ -424,27 +425,27 @@ def attacked(
 ) -> Phase:
     """The good ones while an attack is made upon a port by a process of its own; it has begun before they do."""
     command = [sys.executable, "-m", "bench.hostile", "--attack", what.name, str(port), token, tax_log_id]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
         assert process.stdout is not None
         process.stdout.readline()  # it has begun with every connection
         time.sleep(what.before)
         found = phase(front, good, seconds)
     finally:
-        process.send_signal(signal.SIGINT)
-        heard = json.loads(process.communicate(timeout=30)[0] or b"{}")
+        heard = json.loads(process.communicate(timeout=30)[0] or b"{}")  # the end of its input stops it
         print(f"  {what.name}: the hostile ones were answered {heard}", file=sys.stderr)
     return replace(found, hostile=heard)
 
 
 def _attack_until_stopped(name: str, port: int, token: str, tax_log_id: str) -> None:
+    obey(0)
     run_when_idle()
     heard = Heard()
     what = next(each for each in attacks(token, tax_log_id) if each.name == name)
 
     async def until_stopped() -> None:
         async with trio.open_nursery() as nursery:
-            with trio.open_signal_receiver(signal.SIGINT) as signals:
+            with trio.open_signal_receiver(signal.SIGTERM) as signals:
                 nursery.start_soon(attack, port, what, heard)
                 while heard.begun < what.connections:  # noqa: ASYNC110  (a count rings no bell)
                     await trio.sleep(0.05)
@@ -460,7 +461,7 @@ def _attack_until_stopped(name: str, port: int, token: str, tax_log_id: str) -> 
 def elsewhere() -> Iterator[int]:
     """A port of a process that is not the service, and refuses all."""
     port = free_port()
-    process = subprocess.Popen([sys.executable, "-m", "bench.hostile", "--refuse", str(port)])
+    process = subprocess.Popen([sys.executable, "-m", "bench.hostile", "--refuse", str(port)], stdin=subprocess.PIPE)
     try:
         for _ in range(500):
             with suppress(OSError), socket.create_connection((HERE, port)):
@@ -469,7 +470,7 @@ def elsewhere() -> Iterator[int]:
         yield port
     finally:
         process.terminate()
-        process.wait()
+        process.communicate()
 
 
 def measure(
@@ -519,6 +520,7 @@ def main() -> None:
         _attack_until_stopped(sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5])
         return
     if sys.argv[1:2] == ["--refuse"]:
+        obey(0)
         trio.run(_refuse_all, int(sys.argv[2]))
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

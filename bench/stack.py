@@ -54,7 +54,9 @@ if os.environ.get("FE_DATABASE_ENGINE"):
 async def main():
     now = system_clock()
     async with open_database(sys.argv[1], max_size=2, **engine) as db:
-        made = await make_tenant(db, dict(os.environ), await make_credential(now), now)
+        # Trees from before names were of one tenant each take none, and are asked for one tenant.
+        named = {"name": sys.argv[2]} if sys.argv[2:] else {}
+        made = await make_tenant(db, dict(os.environ), await make_credential(now), now, **named)
     print(json.dumps([made.tenant.tenant_id, made.key.record.api_key_id, made.key.secret]))
 
 trio.run(main)
@@ -103,6 +105,7 @@ class Stack:
     servers: dict[str, int] = field(default_factory=dict)
     parts: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
     _login: tuple[str, str] = ("", "")
+    _provisioned: int = 0
 
     # --- parts ---------------------------------------------------------------------------------------------------
 
@@ -202,10 +205,12 @@ class Stack:
     def provision(self) -> None:
         """Make the tenant, with the tree's own code: another one each time, whom `log_in` then logs in."""
         environment = {**self.environment, "PYTHONPATH": str(self.tree)}
-        command = [sys.executable, "-c", _PROVISION, self.dsn]
+        another = [f"Empresa {self._provisioned}"] if self._provisioned else []
+        command = [sys.executable, "-c", _PROVISION, self.dsn, *another]
         done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, check=False)
         if done.returncode:
             raise NotStarted(f"no tenant could be made: {done.stderr.decode()[-2000:]}")
+        self._provisioned += 1
         self.tenant_id, *login = json.loads(done.stdout)
         self._login = (login[0], login[1])
 

@@ -71,7 +71,7 @@ def world_of(credential: Credential) -> dict[str, Any]:
 
 
 async def make_tenant(
-    db: Database, environment: Mapping[str, str], credential: Credential, now: datetime
+    db: Database, environment: Mapping[str, str], credential: Credential, now: datetime, name: str = NAME
 ) -> DemoTenant:
     """Set the tenant up in one transaction; `environment` is the stack's, with its secrets."""
     vault = Vault(named_keys(environment["FE_KEK"]))
@@ -80,7 +80,7 @@ async def make_tenant(
     today = local(now).date()
 
     async def task(conn: Conn) -> DemoTenant:
-        tenant = await provision.create_tenant(conn, NAME, ISSUER, today=today)
+        tenant = await provision.create_tenant(conn, name, ISSUER, today=today)
         await provision.add_certificate(
             conn, vault, tenant, None, p12=p12, passphrase=_PASSPHRASE, opened=credential, now=now
         )

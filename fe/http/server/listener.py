@@ -163,6 +163,7 @@ class HttpServer:
         task_status: trio.TaskStatus[list[socket.socket]],
     ) -> None:
         """Serve until `shutdown`, then close idle connections at once and the others when they have answered."""
+        self._config.is_ending = shutdown.is_set
         for sock in sockets:
             sock.setblocking(False)
         async with trio.open_nursery() as connections:
@@ -176,7 +177,6 @@ class HttpServer:
                 await shutdown.wait()
                 accepting.cancel_scope.cancel()
             await self._context.terminated.set()
-            self._config.say_close = True
             for connection in self._open:
                 connection.close_when_idle()
             connections.cancel_scope.deadline = trio.current_time() + grace
@@ -260,8 +260,8 @@ class HttpServer:
 class _Config(Config):
     """Hypercorn's settings; the Date header is written once a second instead of for every answer."""
 
-    #: Every answer says that it is its connection's last: a client or proxy that kept it would ask into its end.
-    say_close = False
+    #: From when on every answer says that it is its connection's last: who kept it would ask into its end.
+    is_ending: Callable[[], bool] = staticmethod(lambda: False)
     _date: tuple[int, list[tuple[bytes, bytes]]] = (0, [])
 
     def response_headers(self, protocol: str) -> list[tuple[bytes, bytes]]:
@@ -269,7 +269,7 @@ class _Config(Config):
         now = int(time.time())
         if self._date[0] != now:
             self._date = (now, [(b"date", formatdate(now, usegmt=True).encode())])
-        return [*self._date[1], (b"connection", b"close")] if self.say_close else self._date[1]
+        return [*self._date[1], (b"connection", b"close")] if self.is_ending() else self._date[1]
 
 
 def _configure(patience: PeerPatience) -> _Config:

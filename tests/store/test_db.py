@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import psycopg
 import pytest
 import trio
-from psycopg import errors
+from psycopg import errors, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 
@@ -517,3 +517,25 @@ async def test_closing_does_not_wait_for_what_is_out(dsn: str, driver: DriverNam
             nursery.start_soon(db.run, work)
             await begun.wait()
             nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "failure on connection marked as essential: 10.0.0.2:5432",
+        "could not commit transaction for shard 102174 on at least one active node",
+        "server closed the connection unexpectedly",
+    ],
+)
+async def test_a_node_that_another_lost_is_a_database_that_is_away(db: Database, said: str) -> None:
+    """It has the SQLSTATE of any internal error; whoever waits may try again."""
+
+    async def lose(conn: Conn, message: str) -> None:
+        await conn.execute(
+            sql.SQL("DO $$ BEGIN RAISE EXCEPTION {} USING ERRCODE = 'XX000'; END $$").format(sql.Literal(message))
+        )
+
+    with pytest.raises(DatabaseUnavailable, match="XX000"):
+        await db.run(lose, said)
+    with pytest.raises(errors.InternalError_):
+        await db.run(lose, "cache lookup failed")

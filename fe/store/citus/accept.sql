@@ -42,10 +42,11 @@ BEGIN
         number_text := p_draw_prefix || lpad(number::text, 10, '0');
     ELSIF p_e_ncf IS NOT NULL AND p_root IN ('ECF', 'RFCE') THEN
         number := substr(p_e_ncf, 4)::bigint;
-        -- Without a lock: others may move it on in between, and then a few that they used count as passed over.
+        -- With the lock that the UPDATE takes: what only reads opens no transaction on the node, which then knows no tenant.
         SELECT q.current_number INTO expected
           FROM sequences AS q
-         WHERE q.tenant_id = p_tenant AND q.environment = p_environment AND q.prefix = left(p_e_ncf, 3);
+         WHERE q.tenant_id = p_tenant AND q.environment = p_environment AND q.prefix = left(p_e_ncf, 3)
+           FOR UPDATE;
         UPDATE sequences AS q
            SET current_number = number + 1, updated_at = p_at
          WHERE q.tenant_id = p_tenant AND q.environment = p_environment AND q.prefix = left(p_e_ncf, 3)

@@ -43,6 +43,7 @@ _LOST_NODE = (
     "server closed the connection unexpectedly",
     "failure on connection marked as essential",
     "postmaster was shut down",
+    "could not commit transaction for shard",
 )
 #: Others were in the way, and the statement has left nothing behind.
 _CONTENDED = {"40001": Contended, "40P01": Contended, "55P03": LockNotHad}

@@ -90,7 +90,7 @@ async def pages_of(db: Database, work: Callable[[Conn], Awaitable[Any]]) -> int:
 
 async def settle(db: Database) -> None:
     """As autovacuum would have left it."""
-    await db.run(lambda conn: conn.execute("VACUUM ANALYZE outbox"))
+    await db.run(lambda conn: conn.execute("VACUUM ANALYZE outbox, tenants"))
 
 
 async def claim(conn: Conn) -> None:

@@ -120,6 +120,16 @@ async def test_a_day_that_is_closed_twice_says_the_same_and_takes_in_what_came_l
     assert (day.submitted, day.accepted) == (2, 2)
 
 
+async def test_what_waits_over_midnight_is_carried_by_who_closes_the_day(db: Database, worker_db: Database) -> None:
+    tenant = await started(db)
+    waiting = await make_submission(db, tenant, stage=Stage.SEND, at=BEGIN)
+
+    assert await worker_db.run(metering.close, tenant, date(2026, 11, 15))
+
+    (carried,) = await rows(db, "SELECT submission_id FROM usage_carried WHERE tenant_id = %(tenant)s", tenant=tenant)
+    assert carried["submission_id"] == waiting
+
+
 async def test_a_clock_that_is_ahead_closes_no_day_that_is_not_over(db: Database) -> None:
     tenant = await started(db)
     today = (await row(db, "SELECT (clock_timestamp() AT TIME ZONE 'UTC')::date AS day"))["day"]

@@ -15,6 +15,7 @@ OF_ITS_OWN = {
     "announce_sends",
     "claim_rows",
     "commit_in_two_phases",
+    "demand_all",
     "due_anywhere",
     "due_in_shard",
     "due_on_node",

@@ -44,6 +44,15 @@ BEGIN
 END
 $$;
 
+-- Rows that go in by way of their submissions are counted: one whose submission was not found would be missing, and nobody told.
+CREATE OR REPLACE FUNCTION demand_all(p_kept int, p_asked int, p_table text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF p_kept <> p_asked THEN
+        RAISE EXCEPTION '% of % rows were kept in %', p_kept, p_asked, p_table;
+    END IF;
+END
+$$;
+
 -- Append one event to each of these stories, of one scope; p_seqs and p_hashes are those of the last event of each. Answers the
 -- hashes of those that were added.
 CREATE OR REPLACE FUNCTION follow_events(
@@ -52,6 +61,7 @@ CREATE OR REPLACE FUNCTION follow_events(
 ) RETURNS bytea[] LANGUAGE plpgsql AS $$
 DECLARE
     hashes bytea[];
+    kept int;
     span record := span_of(p_subjects);
 BEGIN
     hashes := ARRAY(SELECT event_hash(b.hash, b.tenant_id, b.subject, coalesce(b.seq, 0) + 1, p_at, p_kind, b.detail)
@@ -64,6 +74,8 @@ BEGIN
       JOIN unnest(p_tenants, p_subjects, p_seqs, p_details, hashes) AS b (tenant_id, subject, seq, detail, hash)
         ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject
      WHERE s.tenant_id = ANY (p_scope) AND s.submission_id BETWEEN span.first AND span.last;
+    GET DIAGNOSTICS kept = ROW_COUNT;
+    PERFORM demand_all(kept, cardinality(p_subjects), 'submission_events');
     RETURN hashes;
 END
 $$;
@@ -276,4 +288,4 @@ BEGIN
 END
 $$;
 
-GRANT EXECUTE ON FUNCTION scopes_of, leases_unless_paused, follow_events TO fe_worker;
+GRANT EXECUTE ON FUNCTION scopes_of, leases_unless_paused, demand_all, follow_events TO fe_worker;

@@ -158,6 +158,8 @@ BEGIN
     END IF;
     IF p_stage IN ('sign', 'send', 'track') THEN
         FOR i IN SELECT * FROM input_of(p_stage, claims, p_environments) LOOP
+            -- Two nodes may answer for the same row where a shard moves meanwhile; a claim is told once.
+            CONTINUE WHEN told[i.place];
             c := claims[i.place];
             lane := c.lane; tenant_id := c.tenant_id; subject := c.subject; attempt := c.attempt; epoch := c.epoch;
             deaths := c.deaths; waited := c.waited; last_error := c.last_error; format := i.format; root := i.root;

@@ -30,6 +30,7 @@ _VARIANTS = [
         "signed.sql",
         "bookings.sql",
         "billing.sql",
+        "usage.sql",
         "two_phases.sql",
     )
 ]

@@ -10,6 +10,7 @@ DECLARE
     span record := span_of(p_subjects);
     announced uuid[] := '{}';
     one uuid;
+    kept int;
     new record;
 BEGIN
     FOR one IN
@@ -24,6 +25,14 @@ BEGIN
     LOOP
         announced := announced || one;
     END LOOP;
+    IF cardinality(announced) < cardinality(p_subjects) THEN
+        SELECT count(*) INTO kept
+          FROM sends AS d
+          JOIN unnest(p_tenants, p_subjects, p_epochs) AS b (tenant_id, subject, epoch)
+            ON d.tenant_id = b.tenant_id AND d.submission_id = b.subject AND d.epoch = b.epoch
+         WHERE d.tenant_id = ANY (p_scope) AND d.submission_id BETWEEN span.first AND span.last;
+        PERFORM demand_all(kept, cardinality(p_subjects), 'sends');
+    END IF;
     IF announced = '{}' THEN
         RETURN;
     END IF;
@@ -124,6 +133,7 @@ DECLARE
     hashes bytea[];
     dues timestamptz[];
     leased int[];
+    kept int;
 BEGIN
     FOR scope IN SELECT * FROM scopes_of(p_tenants) LOOP
         -- The claim is looked at first, so that a worker that was relieved takes no number.
@@ -228,6 +238,8 @@ BEGIN
                AS b (tenant_id, subject, kind, content)
             ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject
          WHERE s.tenant_id = ANY (scope) AND s.submission_id BETWEEN span.first AND span.last;
+        GET DIAGNOSTICS kept = ROW_COUNT;
+        PERFORM demand_all(kept, cardinality(papers.subjects), 'submission_documents');
         hashes := follow_events(
             scope, mine.tenants, mine.subjects, mine.seqs, mine.hashes, p_at, 'signed', mine.details);
         SELECT array_agg(coalesce(m.seq, 0) + 1 ORDER BY m.n) AS seqs, hashes AS hashes INTO more

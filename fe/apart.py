@@ -7,12 +7,15 @@ which ends when nobody has needed it for a while or when it has grown, and gives
 There are two kinds of them. In the first work comes after everybody else's, and still gets a tenth of a processor that
 others would use up. Whoever has had a tenth of a processor already is worked for in the second, which runs while a
 processor has nothing else to do: a tenant that sends one large document after the other takes from nobody what others
-need, and stands in no queue but its own. Where no processor is idle for long, it is as the first kind's again.
+need, and stands in no queue but its own. Work on an idle processor is noticed all the same by whoever shares its
+caches, so the second kind takes a tenth of the machine over time. What does not get its turn, or is not done, for long
+is done by the first kind.
 
 What goes there and comes back is pickled: bytes, and records of values. No key ever does.
 """
 
 import math
+import os
 import sys
 from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -23,7 +26,7 @@ import trio
 import trio_parallel
 
 from fe.apart_process import begin, begin_when_idle, is_spent, measured
-from fe.cpu import CpuShares, run_behind_others
+from fe.cpu import CpuShares, Pace, run_behind_others
 from fe.monitoring.metrics import Metrics
 
 _log = structlog.get_logger(__name__)
@@ -39,6 +42,8 @@ WORK_SECONDS = 30.0
 _END_SECONDS = 2.0
 #: How long work waits for idle processors, and is done by them, before it is done as everybody's is.
 IDLE_PATIENCE = 10.0
+#: How much of all processors of the machine such work takes over time.
+IDLE_SHARE = 0.1
 #: Of one at most waits for each kind, and there are never more than its callers.
 _UNBOUNDED = 1_000_000
 
@@ -136,6 +141,7 @@ class Apart:
         self._shares = CpuShares()
         self._behind = _Processes(processes, _begin_behind)
         self._when_idle = _Processes(processes, begin_when_idle)
+        self._idle = Pace(IDLE_SHARE * (os.cpu_count() or 1))
         self._metrics = metrics
         self._seconds = seconds
 
@@ -160,16 +166,18 @@ class Apart:
 
         async with self._turns.of(whose, within=within):
             if not self._shares.has_some(whose, trio.current_time()):
-                with trio.move_on_after(IDLE_PATIENCE):
+                with trio.move_on_after(IDLE_PATIENCE) as patience:
                     async with self._when_idle.slots.of(whose, within=left()):
+                        await trio.sleep_until(self._idle.free_from)
+                        patience.deadline = trio.current_time() + IDLE_PATIENCE  # its turn has come: as long to be done
                         return await self._run(self._when_idle, whose, work, *given)
-                # No processor was idle for so long. What is asked for is done all the same.
+                # No processor was idle, or its turn did not come, for so long. What is asked for is done all the same.
             async with self._behind.slots.of(whose, within=left()):
                 return await self._run(self._behind, whose, work, *given)
 
     async def _run(self, processes: _Processes, whose: Hashable, work: Callable[..., T], *given: Any) -> T:
-        # Of what is given up, since its process is killed and the next has to start; of an idle processor nothing.
-        taken = _START_SECONDS if processes is self._behind else 0.0
+        # Of what is given up: its process is killed, and the next has to start.
+        began, taken = trio.current_time(), _START_SECONDS
         try:
             with trio.fail_after(self._seconds):
                 done, error, taken = await processes.run(measured, work, given)
@@ -188,6 +196,8 @@ class Apart:
             raise self._failed("no process", "no process could be started") from error
         finally:
             self._shares.take(whose, taken, trio.current_time())
+            if processes is self._when_idle:
+                self._idle.take(taken, began)
 
     def _failed(self, why: str, reason: str) -> ApartFailed:
         self._metrics.apart_failures.labels(why).inc()

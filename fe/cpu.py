@@ -1,5 +1,6 @@
 """Who gets how much of the processors: by what the system knows of processes, and by what we know of tenants."""
 
+import math
 import os
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -73,3 +74,16 @@ class CpuShares:
     def _level(self, who: Hashable, now: float) -> float:
         level, at = self._left.get(who, (BURST, now))
         return min(level + (now - at) * SHARE, BURST)
+
+
+class Pace:
+    """Seconds of a processor that are taken piece by piece, over time not more than `rate` in a second."""
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+        #: When the next piece may begin, in seconds of a clock that only moves forward.
+        self.free_from = -math.inf
+
+    def take(self, seconds: float, began: float) -> None:
+        """Count a piece that began then and took so much: what took its time at this rate is free again at once."""
+        self.free_from = max(self.free_from, began) + seconds / self._rate

@@ -157,6 +157,43 @@ async def test_who_waits_for_an_idle_processor_stands_in_nobodys_way(
         nursery.cancel_scope.cancel()
 
 
+async def test_of_the_machine_idle_processors_take_a_share_over_time_and_nobody_else_waits_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rate, burnt = 0.2, 0.3
+    monkeypatch.setattr(cpu, "BURST", 0.01)
+    monkeypatch.setattr(cpu, "SHARE", 0.0)
+    monkeypatch.setattr(apart, "IDLE_PATIENCE", 3600.0)
+    monkeypatch.setattr(apart, "IDLE_SHARE", rate / (os.cpu_count() or 1))
+    at_work, ended = Apart(1, Metrics(), seconds=3600), []
+
+    async def work(who: str) -> None:
+        await at_work.run(who, who_comes_first)
+        ended.append(who)
+
+    async with at_work.running(), trio.open_nursery() as nursery:
+        await at_work.run("modest", whoami)  # its process is there
+        await at_work.run("greedy", who_comes_first, 0.1)
+        began = trio.current_time()
+        await at_work.run("greedy", who_comes_first, burnt)  # by an idle processor
+        nursery.start_soon(work, "greedy")
+        for _ in range(3):
+            await at_work.run("modest", whoami)
+        ended.append("modest")
+    assert ended == ["modest", "greedy"]
+    assert trio.current_time() - began >= burnt / rate
+
+
+def test_what_took_its_time_at_its_pace_is_free_again_at_once() -> None:
+    pace = cpu.Pace(0.5)
+    pace.take(1.0, 10.0)
+    assert pace.free_from == 12.0
+    pace.take(1.0, 11.0)  # of two at once both count
+    assert pace.free_from == 14.0
+    pace.take(0.5, 20.0)
+    assert pace.free_from == 21.0
+
+
 async def test_who_gives_up_has_taken_what_a_new_process_takes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(cpu, "BURST", apart._START_SECONDS)
     monkeypatch.setattr(cpu, "SHARE", 0.0)

@@ -15,7 +15,7 @@ _AUTOGROUP = Path("/proc/self/autogroup")
 
 #: Of one processor, for each; and how many seconds of it at once, unless it had them a moment ago.
 SHARE = 0.1
-BURST = 3.0
+BURST = 1.0
 _MAX_KEPT = 10_000
 
 

@@ -1,7 +1,7 @@
 """The actor that keeps usage by day up to date and closes days that are over: one process at a time, for all."""
 
-from collections.abc import Awaitable, Callable
-from datetime import UTC, timedelta
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, date, timedelta
 from functools import partial
 
 import structlog
@@ -10,10 +10,11 @@ import trio
 from fe import failpoints
 from fe.clock import Clock
 from fe.identifiers import TenantId
+from fe.metering.failures import Failures
 from fe.monitoring.metrics import Metrics
 from fe.store import metering, request_counts
 from fe.store.postgres.db import Conn, Database
-from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.errors import ANY_OF_THE_DATABASE
 
 _log = structlog.get_logger(__name__)
 
@@ -38,15 +39,23 @@ class Aggregator:
         self._holder = holder
         self._said_at = float("-inf")
         self._chores_at = float("-inf")
+        self._failures = Failures()
 
     async def run(self, *duties: Duty) -> None:
-        """Take turns until cancelled, with `duties` after the days. What a turn did not come to the next one does."""
+        """Take turns until cancelled, with `duties` after the days. What a turn did not come to the next one does.
+
+        What fails for one tenant, or in one duty, keeps nobody else's from being done. It is logged, and the loop
+        counts as silent (fe_actor_silent_seconds) until a turn does without.
+        """
         while True:
+            self._failures = Failures()
             try:
                 if await self.round():
                     for duty in duties:
-                        await duty()
-            except DatabaseUnavailable as error:
+                        with self._failures.apart():
+                            await duty()
+                self._failures.tell()
+            except ANY_OF_THE_DATABASE as error:
                 _log.warning("usage could not be brought up to date", error=error)
             else:
                 self._metrics.turned("metering")
@@ -54,23 +63,34 @@ class Aggregator:
 
     async def round(self) -> bool:
         """Bring everybody's days up to date, if we lead; false if we do not."""
+        db = self._db
         if not await self._leads():
             return False
-        for tenant_id in await self._db.run(metering.tenants_without_days):
-            await restart(self._db, tenant_id)
-        for tenant_id in await self._db.run(metering.tenants_with_ends):
-            await fold_all(self._db, tenant_id)
-            if not await self._leads():
-                return False
+        if not await self._each(await db.run(metering.tenants_without_days), partial(restart, db)):
+            return False
+        if not await self._each(await db.run(metering.tenants_with_ends), partial(fold_all, db)):
+            return False
         today = self._clock().astimezone(UTC).date()
-        for tenant_id in await self._db.run(metering.tenants_to_close, today):
-            while not await self._db.run(metering.close, tenant_id, today):
-                if not await self._leads() or not await _fold(self._db, tenant_id):
-                    break
+        if not await self._each(await db.run(metering.tenants_to_close, today), partial(self._close, today)):
+            return False
         if trio.current_time() - self._chores_at >= _CHORES_SECONDS:
             await self._db.run(request_counts.forget_processes)
             self._chores_at = trio.current_time()
         return True
+
+    async def _each(self, tenants: Sequence[TenantId], work: Callable[[TenantId], Awaitable[None]]) -> bool:
+        """Do it for each while we lead; tell whether we still do."""
+        for tenant_id in tenants:
+            with self._failures.apart(tenant_id):
+                await work(tenant_id)
+            if not await self._leads():
+                return False
+        return True
+
+    async def _close(self, today: date, tenant_id: TenantId) -> None:
+        while not await self._db.run(metering.close, tenant_id, today):
+            if not await self._leads() or not await _fold(self._db, tenant_id):
+                break
 
     async def _leads(self) -> bool:
         now = trio.current_time()

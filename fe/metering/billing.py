@@ -10,6 +10,7 @@ import structlog
 from fe import failpoints
 from fe.clock import Clock
 from fe.identifiers import TenantId
+from fe.metering.failures import Failures
 from fe.metering.months import month_before, month_of
 from fe.store import billing, metering
 from fe.store.postgres.db import Conn, Database
@@ -29,14 +30,22 @@ class Biller:
         self._clock = clock
 
     async def round(self) -> None:
-        """Do what is due: nothing, most of the time. Raises DatabaseUnavailable; then the next turn goes on."""
+        """Do what is due: nothing, most of the time.
+
+        Raises DatabaseUnavailable; then the next turn goes on. Raises PartlyDone when it failed for some: a month that
+        could not be closed is tried again the next turn, one that could not be counted in an hour.
+        """
+        failures = Failures()
         if await self._db.run(billing.round_is_due):
             for tenant_id in await self._db.run(billing.billed_tenants):
-                await self._reconcile(tenant_id)
+                with failures.apart(tenant_id):
+                    await self._reconcile(tenant_id)
             await self._db.run(billing.round_ended)
         for tenant_id, month in await self._db.run(billing.months_to_close, month_of(self._clock() - SETTLES).date()):
-            if await close_month(self._db, tenant_id, month, self._clock) is None:
-                _log.warning("a month is over by our clock, and not by the server's", month=month)
+            with failures.apart(tenant_id):
+                if await close_month(self._db, tenant_id, month, self._clock) is None:
+                    _log.warning("a month is over by our clock, and not by the server's", month=month)
+        failures.tell()
 
     async def _reconcile(self, tenant_id: TenantId) -> None:
         this = month_of(self._clock())

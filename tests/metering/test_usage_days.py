@@ -17,10 +17,11 @@ from fe.identifiers import ApiKeyId, TenantId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.metering import aggregator
 from fe.metering.aggregator import Aggregator
+from fe.metering.failures import Failures, PartlyDone
 from fe.monitoring.metrics import Metrics
 from fe.store import keys, metering, request_counts, usage
 from fe.store.postgres.db import Conn, Database
-from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.errors import DatabaseUnavailable, StoreError
 from fe.store.queue import dead_letters
 from fe.store.request_counts import RequestCount
 from tests.factories import bookings
@@ -176,6 +177,54 @@ async def test_without_the_database_the_actor_goes_on(worker_db: Database) -> No
     with trio.move_on_after(0.1):
         await Away(worker_db, system_clock, Metrics(), "x").run()
     assert rounds == ["round"]
+
+
+async def test_what_fails_of_one_tenant_or_duty_keeps_nobody_elses_from_being_done(
+    db: Database, worker_db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = await make_tenant(db), await make_tenant(db)
+    assert one < other  # whom it comes to first
+    await rows(db, f"ALTER TABLE usage_marks ADD CONSTRAINT none_of_one CHECK (tenant_id <> {one}) NOT VALID")
+    await accept(db, other)
+    monkeypatch.setattr(aggregator, "_ROUND_SECONDS", 0.01)
+    metrics, done = Metrics(), trio.Event()
+    turns = 0
+
+    async def fails() -> None:
+        raise StoreError("not today")
+
+    async def is_done() -> None:
+        nonlocal turns
+        turns += 1
+        if turns == 3:
+            done.set()
+
+    with trio.fail_after(60):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(Aggregator(worker_db, system_clock, metrics, "x").run, fails, is_done)
+            await done.wait()
+            nursery.cancel_scope.cancel()
+
+    assert [day.accepted for day in await days_of(db, other)] == [1]
+    assert metrics.registry.get_sample_value("fe_actor_silent_seconds", {"actor": "metering"}) is None
+
+
+def test_a_database_that_is_away_is_away_for_all_and_who_takes_too_long_is_not() -> None:
+    failures = Failures()
+
+    def fail(why: str) -> None:
+        raise DatabaseUnavailable(why)
+
+    with failures.apart():
+        fail("it took too long")
+    with failures.apart():
+        pass
+    with failures.apart():
+        fail("it took too long")
+    with pytest.raises(DatabaseUnavailable, match="away"), failures.apart():
+        fail("away")
+    with pytest.raises(PartlyDone, match="2 failed"):
+        failures.tell()
 
 
 # --- Requests ---------------------------------------------------------------------------------------------------------

@@ -1,0 +1,45 @@
+"""What fails of one tenant, or of one duty, keeps nobody else's from being done."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import structlog
+
+from fe.identifiers import TenantId
+from fe.store.postgres.errors import ANY_OF_THE_DATABASE, DatabaseUnavailable, StoreError
+
+_log = structlog.get_logger(__name__)
+
+
+class PartlyDone(StoreError):
+    """Something failed, was logged, and what did not depend on it is done."""
+
+
+class Failures:
+    """Those of one turn."""
+
+    def __init__(self) -> None:
+        self._many = 0
+        self._was_away = False
+
+    @contextmanager
+    def apart(self, tenant_id: TenantId | None = None) -> Iterator[None]:
+        """Log and count what the database refuses in the block, which ends there.
+
+        Raises DatabaseUnavailable the second time in a row: once may be this one's, who takes too long.
+        """
+        try:
+            yield
+            self._was_away = False
+        except ANY_OF_THE_DATABASE as error:
+            if isinstance(error, DatabaseUnavailable):
+                if self._was_away:
+                    raise
+                self._was_away = True
+            self._many += 1
+            _log.error("a part of metering failed, the others go on", error=error, tenant_id=tenant_id)
+
+    def tell(self) -> None:
+        """Raise PartlyDone if there were any."""
+        if self._many:
+            raise PartlyDone(f"{self._many} failed")

@@ -1,10 +1,10 @@
 -- Functions that Citus would refuse, or would ask every node for, as it can run them: each statement names one tenant. They
 -- take the places of those of the migrations; what they answer is the same.
 
--- Lease due rows of one lane of a table: of each tenant at most its share, and of all tenants of a shard by one statement.
+-- Lease due rows of one lane: of each tenant at most its share, shard by shard.
 CREATE OR REPLACE FUNCTION claim_rows(
-    p_table text, p_stage text, p_environment text, p_host text, p_scope bigint[], p_shares int[], p_floor timestamptz,
-    p_holder text, p_lease interval
+    p_stage text, p_environment text, p_host text, p_scope bigint[], p_shares int[], p_floor timestamptz, p_holder text,
+    p_lease interval
 ) RETURNS TABLE (
     tenant_id bigint, subject uuid, attempt int, epoch bigint, deaths int, waited interval, last_error text
 )
@@ -12,32 +12,25 @@ LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
     moment timestamptz;
+    one record;
     scope bigint[];
+    shares int[];
+    leased jsonb;
 BEGIN
-    FOR scope IN SELECT * FROM scopes_of(p_scope) LOOP
+    FOR one IN SELECT * FROM shards_of(p_scope) LOOP
+        scope := CASE WHEN one.places IS NULL THEN p_scope ELSE picked(p_scope, one.places) END;
+        shares := CASE WHEN one.places IS NULL THEN p_shares ELSE picked(p_shares, one.places) END;
         moment := clock_timestamp();
-        RETURN QUERY EXECUTE format(
-            'WITH due AS (
-                SELECT o.tenant_id, o.subject
-                  FROM unnest($5, $6) AS s (tenant_id, share)
-                 CROSS JOIN LATERAL (SELECT w.tenant_id, w.subject
-                                       FROM %1$I AS w
-                                      WHERE w.tenant_id = ANY ($3) AND w.tenant_id = s.tenant_id AND w.stage = $7
-                                        AND w.environment = $8 AND w.host = $9
-                                        AND w.run_at >= $10 AND w.run_at <= $4 AND w.run_at < ''infinity''
-                                      ORDER BY w.run_at
-                                      LIMIT s.share
-                                        FOR UPDATE SKIP LOCKED) AS o
-             )
-             UPDATE %1$I AS o
-                SET attempt = o.attempt + 1, epoch = o.epoch + 1, holder = $1,
-                    deaths = o.deaths + (o.holder IS NOT NULL)::int, run_at = $2
-               FROM unnest(ARRAY(SELECT due.tenant_id FROM due), ARRAY(SELECT due.subject FROM due))
-                    AS picked (tenant_id, subject)
-              WHERE o.tenant_id = ANY ($3) AND o.tenant_id = picked.tenant_id AND o.subject = picked.subject
-             RETURNING o.tenant_id, o.subject, o.attempt, o.epoch, o.deaths, $4 - o.entered_at, o.last_error', p_table)
-        USING p_holder, moment + p_lease, scope, moment, p_scope, p_shares, p_stage, p_environment, p_host,
-              p_floor;
+        PERFORM enter_shard(one.anchor);
+        SELECT claim_rows_batch_there(a.anchor, scope, shares, p_stage, p_environment, p_host, p_floor, p_holder, moment,
+                                      p_lease)
+          INTO leased
+          FROM anchors AS a
+         WHERE a.anchor = one.anchor;
+        RETURN QUERY
+        SELECT x.tenant_id, x.subject, x.attempt, x.epoch, x.deaths, x.waited, x.last_error
+          FROM jsonb_to_recordset(leased) AS x (
+              tenant_id bigint, subject uuid, attempt int, epoch bigint, deaths int, waited interval, last_error text);
     END LOOP;
 END
 $$;
@@ -117,7 +110,7 @@ BEGIN
         END IF;
         claims := claims || ROW(nth, due, served, shares, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::claimed;
         FOR leased IN
-            SELECT * FROM claim_rows('outbox', p_stage, p_environments[nth], p_hosts[nth], served, shares, p_floors[nth],
+            SELECT * FROM claim_rows(p_stage, p_environments[nth], p_hosts[nth], served, shares, p_floors[nth],
                                      p_holder, p_lease)
         LOOP
             claims := claims || ROW(nth, NULL, NULL, NULL, leased.tenant_id, leased.subject, leased.attempt,

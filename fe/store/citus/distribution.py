@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psycopg
 
+from fe.store.citus import by_shard
 from fe.store.citus.tables import DISTRIBUTED
 from fe.store.postgres.errors import StoreError
 
@@ -23,11 +24,10 @@ _VARIANTS = [
     for name in (
         "tenants.sql",
         "due.sql",
+        "shards.sql",
         "inputs.sql",
         "accept.sql",
         "claims.sql",
-        "batches.sql",
-        "signed.sql",
         "bookings.sql",
         "billing.sql",
         "usage.sql",
@@ -76,12 +76,16 @@ _ANCHOR = (
 _PATH = """
     DO $$
     BEGIN
-        EXECUTE format('ALTER FUNCTION commit_in_two_phases() SET search_path = %I, pg_temp', current_schema());
+        EXECUTE format('ALTER FUNCTION commit_in_two_phases() SET search_path = %1$I, pg_temp', current_schema());
+        EXECUTE format('ALTER FUNCTION drop_anchor(bigint, bigint) SET search_path = %1$I, pg_temp', current_schema());
+        EXECUTE format('ALTER FUNCTION make_shard_functions(bigint) SET search_path = %1$I, pg_temp', current_schema());
     END
     $$
 """
+#: What nodes have for their shards is made anew, from what the migrations say now, when it is next called.
+_FORGET = "SELECT nodeid FROM run_command_on_all_nodes('SELECT forget_shard_functions()') WHERE NOT success"
 #: Where a statement of the files begins: with these words, at the beginning of a line.
-_NEXT = re.compile(r"^(?=CREATE OR REPLACE FUNCTION |CREATE TABLE IF NOT EXISTS |GRANT )", re.MULTILINE)
+_NEXT = re.compile(r"^(?=CREATE OR REPLACE FUNCTION |CREATE TABLE IF NOT EXISTS |ALTER TABLE |GRANT )", re.MULTILINE)
 
 
 class NoCitus(StoreError):
@@ -130,6 +134,8 @@ def distribute(conn: psycopg.Connection) -> list[str]:
             conn.execute(
                 "SELECT create_distributed_table(%s::regclass, 'tenant_id', colocate_with => %s)", (table, beside)
             )
+        for statement in by_shard.statements():
+            conn.execute(statement.encode())
         for path in _VARIANTS:
             for statement in statements(path):
                 conn.execute(statement.encode())
@@ -145,6 +151,8 @@ def distribute(conn: psycopg.Connection) -> list[str]:
                 f"""CREATE TRIGGER commits_in_two_phases AFTER INSERT OR UPDATE OR DELETE ON {table}
                     FOR EACH STATEMENT EXECUTE FUNCTION commit_in_two_phases()""".encode()
             )
+    if conn.execute(_FORGET).fetchall():
+        raise NoCitus("a node of the cluster did not answer: repeat fe migrate when all do")
     for table in todo:
         # The coordinator's own copy, which nothing reads any more.
         conn.execute("SELECT truncate_local_data_after_distributing_table(%s::regclass)", (table,))

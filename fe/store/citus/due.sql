@@ -8,6 +8,7 @@
 
 CREATE TABLE IF NOT EXISTS anchors (
     anchor bigint NOT NULL,
+    entered int NOT NULL DEFAULT 0,
     CONSTRAINT anchors_pk PRIMARY KEY (anchor)
 );
 

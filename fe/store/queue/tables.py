@@ -198,7 +198,7 @@ _DUE_TENANTS_OF_NODES = """
 """
 _CLAIM_ON_NODES = """
     SELECT tenant_id, subject, attempt, epoch, deaths, waited, last_error
-      FROM claim_rows('{table}', %(stage)s, %(environment)s, %(host)s, %(scope)s::bigint[], %(shares)s::int[],
+      FROM claim_rows(%(stage)s, %(environment)s, %(host)s, %(scope)s::bigint[], %(shares)s::int[],
                       %(floor)s, %(holder)s, %(lease)s)
 """
 

@@ -1,0 +1,222 @@
+"""Bookings where the rows are: the migrations' own functions, once more for each shard, under the shard's names.
+
+A statement of a booking that the coordinator sends is planned there, sent, and planned again on the node. So the node
+does the whole booking, in one call: by the function of the same name that one server has, as the newest migration has
+it, in which each table is the shard's own. A node makes these functions when it is first asked (shards.sql), so a shard
+that was moved or split has them where it is now.
+
+What such a function would read or write on the coordinator it leaves out, and the coordinator does it: before the
+call, or
+after it in the same transaction.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from psycopg import sql
+
+from fe.store.citus.tables import DISTRIBUTED
+
+_MIGRATIONS = Path(__file__).parents[2] / "sql"
+
+#: Functions that a node has for each of its shards: those that are called from here,
+CALLED = (
+    "advance_batch",
+    "complete_batch",
+    "book_retry_batch",
+    "book_dead_letter_batch",
+    "book_failure_batch",
+    "intend_to_send_batch",
+    "book_received_batch",
+    "book_doubt_batch",
+    "book_resend_batch",
+    "book_processing_batch",
+    "book_signed_batch",
+    "book_verdict_batch",
+    "record_event_batch",
+    "may_go_on_batch",
+)
+#: those whose answers are rows, which are called by what stands in accept.sql and claims.sql,
+ASKED = ("accept_submission", "accept_submissions", "claim_rows_batch")
+#: and those that they call.
+_BETWEEN = (
+    "record_event",
+    "draw_number",
+    "refuse_to_draw",
+    "number_is_free",
+    "close_sends_batch",
+    "close_intents_batch",
+    "announce_batch",
+    "hold_number_batch",
+    "holders_of_batch",
+    "book_number_taken_batch",
+    "note_ends",
+    "freeze_month",
+)
+
+#: What is the coordinator's, and left out on a node.
+_TELLING = re.compile(r"PERFORM (?:tell_outcomes|begin_deliveries)\([^;]*\);")
+_PAUSES = "pauses AS p"
+_NO_PAUSES = "(SELECT 0::bigint, ''::text WHERE false) AS p (tenant_id, environment)"
+
+#: Who hands something in is looked at before; the node only has to know whose rows it writes.
+_NAMING = re.compile(r"\bname_(?:tenant|submitter)\(")
+
+#: What the coordinator does first: whatever is paused is leased no more.
+_BEFORE = {
+    "book_received_batch": "p_leases := leases_unless_paused(p_tenants, p_environments, p_leases);",
+    # Of which environment each is, the node knows.
+    "book_signed_batch": """
+    IF EXISTS (SELECT FROM pauses AS p WHERE p.tenant_id = 0 OR p.tenant_id = ANY (p_tenants)) THEN
+        p_leases := array_fill(NULL::interval, ARRAY[cardinality(p_leases)]);
+    END IF;""",
+}
+#: What it tells afterwards, of those that were booked.
+_AFTER = {
+    "book_failure_batch": "PERFORM tell_outcomes(p_tenants, answers, p_at);",
+    "book_signed_batch": """
+    IF 'taken' = ANY (answers) THEN
+        PERFORM tell_outcomes(
+            p_tenants,
+            ARRAY(SELECT CASE WHEN b.answer = 'taken' THEN b.subject END
+                    FROM unnest(p_subjects, answers) WITH ORDINALITY AS b (subject, answer, n)
+                   ORDER BY b.n),
+            p_at);
+    END IF;""",
+    "book_verdict_batch": """
+    PERFORM tell_outcomes(p_tenants, answers, p_at);
+    PERFORM begin_deliveries(
+        p_tenants,
+        may_go_on_batch(p_tenants, answers, ARRAY(
+            SELECT EXISTS (SELECT FROM tenants AS t WHERE t.tenant_id = b.tenant_id AND t.sends_to_receivers)
+              FROM unnest(p_tenants) WITH ORDINALITY AS b (tenant_id, n)
+             ORDER BY b.n)),
+        p_statuses, p_at);""",
+    "record_event_batch": """
+    IF p_kind IN ('verdict', 'error') THEN
+        PERFORM tell_outcomes(p_tenants, p_submissions, p_at);
+    END IF;""",
+}
+
+_FUNCTION = re.compile(
+    r"^CREATE (?:OR REPLACE )?FUNCTION (?P<name>\w+)\((?P<given>[^()]*)\)\s+"
+    r"RETURNS (?P<returned>TABLE \([^()]*\)|\w+(?:\[\])?)\s+(?P<body>LANGUAGE plpgsql[^;]*?AS \$\$.*?\n\$\$);$",
+    re.MULTILINE | re.DOTALL,
+)
+_GIVEN = re.compile(r"(\w+) (\w+)\s*(\[\])?")
+_TABLE = re.compile(rf"\b(FROM|JOIN|UPDATE|INTO|USING)(\s+)({'|'.join(DISTRIBUTED)})\b")
+_CALL = re.compile(rf"\b({'|'.join((*CALLED, *ASKED, *_BETWEEN))})\(")
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of the migrations, as the newest of them has it."""
+
+    name: str
+    #: What it is given: names and types.
+    given: tuple[tuple[str, str], ...]
+    returned: str
+    body: str
+
+    @property
+    def parameters(self) -> str:
+        """As it is declared."""
+        return ", ".join(f"{name} {kind}" for name, kind in self.given)
+
+
+def functions() -> Mapping[str, Function]:
+    """Read from the migrations, and from of_a_shard.sql, what a node has for each shard."""
+    found: dict[str, re.Match[str]] = {}
+    for path in (*sorted(_MIGRATIONS.glob("*.sql")), Path(__file__).with_name("of_a_shard.sql")):
+        for match in _FUNCTION.finditer(path.read_text(encoding="utf-8")):
+            found[match["name"]] = match
+    return {name: _read(found[name]) for name in (*_BETWEEN, *ASKED, *CALLED)}
+
+
+def _read(match: re.Match[str]) -> Function:
+    given = tuple(
+        (name, kind + array) for name, kind, array in _GIVEN.findall(match["given"].replace("DEFAULT NULL", ""))
+    )
+    return Function(match["name"], given, match["returned"], match["body"])
+
+
+def template(function: Function) -> str:
+    """The same for a shard, of which `%name%` stands for the table, or the function, that is the shard's."""
+    body = _NAMING.sub("named_here(", _TELLING.sub("NULL;", function.body)).replace(_PAUSES, _NO_PAUSES)
+    body = _CALL.sub(r"%\1%(", _TABLE.sub(r"\1\2%\3%", body))
+    return f"CREATE FUNCTION %{function.name}%({function.parameters}) RETURNS {function.returned} {body}"
+
+
+def statements() -> Iterator[str]:
+    """What is put into the database: the templates, the way to a shard of each that is called, and what calls it."""
+    known = functions()
+    quoted = ", ".join(sql.Literal(template(function)).as_string(None) for function in known.values())
+    yield f"CREATE OR REPLACE FUNCTION shard_functions() RETURNS text[] LANGUAGE sql IMMUTABLE RETURN ARRAY[{quoted}]"
+    for name in (*CALLED, *ASKED):
+        yield _on_node(known[name])
+        yield f"GRANT EXECUTE ON FUNCTION {name}_there TO fe_front, fe_worker, fe_operator"
+    for name in CALLED:
+        yield _from_here(known[name])
+
+
+def _on_node(function: Function) -> str:
+    """Rows come as an array of objects."""
+    gives_rows = function.returned.startswith("TABLE")
+    returned = "jsonb" if gives_rows else "text" if function.returned == "void" else function.returned
+    places = ", ".join(f"${nth}" for nth in range(1, len(function.given) + 1))
+    given = ", ".join(name for name, _ in function.given)
+    asked = "jsonb_agg(to_jsonb(a)) FROM %I({}) AS a" if gives_rows else "%I({})"
+    into = "" if function.returned == "void" else "INTO answers "
+    return f"""CREATE OR REPLACE FUNCTION {function.name}_there(p_anchor bigint, {function.parameters})
+RETURNS {returned} LANGUAGE plpgsql AS $$
+DECLARE
+    answers {returned};
+BEGIN
+    EXECUTE format('SELECT {asked.format(places)}', of_shard('{function.name}', p_anchor)) {into}USING {given};
+    RETURN answers;
+END
+$$"""
+
+
+def _from_here(function: Function) -> str:
+    """Sends each shard's rows there, all arrays of the same length; a batch that is of one shard goes as it is."""
+    returned = "text" if function.returned == "void" else function.returned
+    whole = ", ".join(name for name, _ in function.given)
+    part = ", ".join(f"part_{name}" if kind.endswith("[]") else name for name, kind in function.given)
+    declared = "\n".join(f"    part_{name} {kind};" for name, kind in function.given if kind.endswith("[]"))
+    picked = "\n".join(
+        f"            part_{name} := picked({name}, one.places);"
+        for name, kind in function.given
+        if kind.endswith("[]")
+    )
+    collected = f"""
+            FOR n IN 1 .. cardinality(one.places) LOOP
+                answers[one.places[n]] := part[n];
+            END LOOP;"""
+    start = f" := array_fill(NULL::{returned[:-2]}, ARRAY[cardinality(p_tenants)])"
+    is_void = function.returned == "void"
+    return f"""CREATE OR REPLACE FUNCTION {function.name}({function.parameters})
+RETURNS {function.returned} LANGUAGE plpgsql AS $$
+DECLARE
+    one record;
+    part {returned};
+    answers {returned}{"" if is_void else start};
+{declared}
+BEGIN
+    {_BEFORE.get(function.name, "")}
+    FOR one IN SELECT * FROM shards_of(p_tenants) LOOP
+        PERFORM enter_shard(one.anchor);
+        IF one.places IS NULL THEN
+            SELECT {function.name}_there(a.anchor, {whole}) INTO answers FROM anchors AS a WHERE a.anchor = one.anchor;
+        ELSE
+{picked}
+            SELECT {function.name}_there(a.anchor, {part}) INTO part FROM anchors AS a WHERE a.anchor = one.anchor;
+            {"" if is_void else collected}
+        END IF;
+    END LOOP;
+    {_AFTER.get(function.name, "")}
+    {"" if is_void else "RETURN answers;"}
+END
+$$"""

@@ -46,10 +46,7 @@ EXCEPTIONS: Mapping[str, str] = {
     "tests/store/test_claim_together.py::test_a_document_to_be_signed_brings_what_the_signer_would_ask_for": (
         "input_to_sign is asked of what was leased with its accept, which nothing is there"
     ),
-    "tests/store/test_accept_many.py::test_a_lock_that_somebody_holds_is_not_waited_for": _LOCKS,
     "tests/issuing/test_acceptance.py::test_a_lock_makes_its_own_client_wait_and_nobody_else": _LOCKS,
-    "tests/store/test_accept_many.py::test_a_sequence_is_written_once_for_a_whole_batch": _ONE_BY_ONE,
-    "tests/store/test_accept_many.py::test_a_sequence_that_ends_within_a_batch_keeps_nothing_of_it": _ONE_BY_ONE,
     **{
         f"tests/store/test_outbox_claim.py::test_a_tenants_{which}": _PLANS
         for which in (

@@ -275,7 +275,9 @@ async def test_many_tenants_in_one_batch_stay_behind_the_wall(db: Database, dsn:
         )
 
         async def seen(conn: Conn) -> list[tuple[int, str]]:
-            counted = await conn.execute("SELECT count(*), current_setting('fe.tenant', true) FROM submissions")
+            counted = await conn.execute(
+                "SELECT count(*), coalesce(current_setting('fe.tenant', true), '') FROM submissions"
+            )
             return await counted.fetchall()
 
         assert await front.run(seen) == [(0, "")]

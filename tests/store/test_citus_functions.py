@@ -1,32 +1,41 @@
 """What Citus has in the place of functions of the migrations still takes and answers what these do."""
 
+import re
 from pathlib import Path
 
 import psycopg
+import pytest
 
-from fe.store.citus import distribution
+from fe.store.citus import by_shard, distribution
 from fe.store.citus.distribution import statements
 from fe.store.citus.tables import DISTRIBUTED
+from tests import citus
 
 FOLDER = Path(distribution.__file__).parent
 
 #: Functions that only Citus has.
 OF_ITS_OWN = {
-    "announce_sends",
+    "anchor_of",
     "claim_rows",
     "commit_in_two_phases",
-    "demand_all",
+    "drop_anchor",
     "due_anywhere",
     "due_in_shard",
     "due_on_node",
     "due_tenants_of",
-    "follow_events",
+    "enter_shard",
+    "forget_shard_functions",
     "free_held",
-    "input_in_shard",
     "input_of",
-    "input_on_node",
     "leases_unless_paused",
-    "scopes_of",
+    "make_shard_functions",
+    "may_go_on_batch",
+    "named_here",
+    "of_shard",
+    "picked",
+    "shard_functions",
+    "shards_of",
+    *(f"{name}_there" for name in (*by_shard.CALLED, *by_shard.ASKED)),
 }
 
 _SIGNATURES = """
@@ -39,6 +48,8 @@ _SIGNATURES = """
 def test_each_function_replaces_one_of_the_migrations(dsn: str) -> None:
     with psycopg.connect(dsn) as conn:
         before = {signature for _, signature in conn.execute(_SIGNATURES).fetchall()}
+        for statement in by_shard.statements():
+            conn.execute(statement.encode())
         for path in distribution._VARIANTS:
             for statement in statements(path):
                 conn.execute(statement.encode())  # another answer than before is refused
@@ -80,3 +91,40 @@ def test_every_unique_rule_of_a_distributed_table_names_the_tenant(dsn: str) -> 
         ).fetchall()
 
     assert found == []
+
+
+def test_a_function_of_a_shard_names_no_table_that_is_not_the_shards_own(dsn: str) -> None:
+    """Nor calls one that does; what the coordinator alone has is left out."""
+    with psycopg.connect(dsn) as conn:
+        tables = {name for (name,) in conn.execute("SELECT relname FROM pg_class WHERE relkind IN ('r', 'p', 'v')")}
+        sources: dict[str, str] = dict(
+            conn.execute("SELECT proname, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace").fetchall()
+        )
+    reads = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO|USING)\s+(\w+)\b")
+    outside = {name for name, source in sources.items() if tables & set(reads.findall(source))}
+
+    for function in by_shard.functions().values():
+        made = by_shard.template(function)
+        assert not tables & set(reads.findall(made)), function.name
+        assert not outside & set(re.findall(r"(?<![{\w])(\w+)\(", made)), function.name
+        assert made.startswith(f"CREATE FUNCTION {{{{{function.name}}}}}(")
+
+
+@pytest.mark.skipif(citus.wanted(), reason="there they are replaced")
+def test_each_function_of_a_shard_is_the_newest_of_the_migrations(dsn: str) -> None:
+    with psycopg.connect(dsn) as conn:
+        sources: dict[str, str] = dict(
+            conn.execute("SELECT proname, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace").fetchall()
+        )
+    own = {
+        "may_go_on_batch",
+        "claim_rows_batch",
+        "sign_input_batch",
+        "send_input_batch",
+        "track_input_batch",
+        "due_batch",
+    }
+
+    for name, function in by_shard.functions().items():
+        if name not in own:
+            assert f"$${sources[name]}$$" in function.body, name

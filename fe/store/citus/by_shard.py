@@ -39,7 +39,16 @@ CALLED = (
     "may_go_on_batch",
 )
 #: those whose answers are rows, which are called by what stands in accept.sql and claims.sql,
-ASKED = ("accept_submission", "accept_submissions", "claim_rows_batch")
+ASKED = (
+    "accept_submission",
+    "accept_submissions",
+    "claim_rows_batch",
+    "sign_input_batch",
+    "send_input_batch",
+    "track_input_batch",
+)
+#: what each node calls for its shards,
+_ON_NODES = ("due_batch",)
 #: and those that they call.
 _BETWEEN = (
     "record_event",
@@ -107,7 +116,7 @@ _FUNCTION = re.compile(
 )
 _GIVEN = re.compile(r"(\w+) (\w+)\s*(\[\])?")
 _TABLE = re.compile(rf"\b(FROM|JOIN|UPDATE|INTO|USING)(\s+)({'|'.join(DISTRIBUTED)})\b")
-_CALL = re.compile(rf"\b({'|'.join((*CALLED, *ASKED, *_BETWEEN))})\(")
+_CALL = re.compile(rf"\b({'|'.join((*CALLED, *ASKED, *_ON_NODES, *_BETWEEN))})\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +141,7 @@ def functions() -> Mapping[str, Function]:
     for path in (*sorted(_MIGRATIONS.glob("*.sql")), Path(__file__).with_name("of_a_shard.sql")):
         for match in _FUNCTION.finditer(path.read_text(encoding="utf-8")):
             found[match["name"]] = match
-    return {name: _read(found[name]) for name in (*_BETWEEN, *ASKED, *CALLED)}
+    return {name: _read(found[name]) for name in (*_BETWEEN, *_ON_NODES, *ASKED, *CALLED)}
 
 
 def _read(match: re.Match[str]) -> Function:
@@ -143,10 +152,10 @@ def _read(match: re.Match[str]) -> Function:
 
 
 def template(function: Function) -> str:
-    """The same for a shard, of which `%name%` stands for the table, or the function, that is the shard's."""
+    """The same for a shard: `{{name}}` stands for the table, or the function, that is the shard's."""
     body = _NAMING.sub("named_here(", _TELLING.sub("NULL;", function.body)).replace(_PAUSES, _NO_PAUSES)
-    body = _CALL.sub(r"%\1%(", _TABLE.sub(r"\1\2%\3%", body))
-    return f"CREATE FUNCTION %{function.name}%({function.parameters}) RETURNS {function.returned} {body}"
+    body = _CALL.sub(r"{{\1}}(", _TABLE.sub(r"\1\2{{\3}}", body))
+    return f"CREATE FUNCTION {{{{{function.name}}}}}({function.parameters}) RETURNS {function.returned} {body}"
 
 
 def statements() -> Iterator[str]:
@@ -170,11 +179,12 @@ def _on_node(function: Function) -> str:
     asked = "jsonb_agg(to_jsonb(a)) FROM %I({}) AS a" if gives_rows else "%I({})"
     into = "" if function.returned == "void" else "INTO answers "
     return f"""CREATE OR REPLACE FUNCTION {function.name}_there(p_anchor bigint, {function.parameters})
-RETURNS {returned} LANGUAGE plpgsql AS $$
+RETURNS {returned} LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan AS $$
 DECLARE
+    here bigint := get_shard_id_for_distribution_column('outbox', p_anchor);
     answers {returned};
 BEGIN
-    EXECUTE format('SELECT {asked.format(places)}', of_shard('{function.name}', p_anchor)) {into}USING {given};
+    EXECUTE format('SELECT {asked.format(places)}', of_shard('{function.name}', here)) {into}USING {given};
     RETURN answers;
 END
 $$"""
@@ -191,7 +201,7 @@ def _from_here(function: Function) -> str:
         for name, kind in function.given
         if kind.endswith("[]")
     )
-    collected = f"""
+    collected = """
             FOR n IN 1 .. cardinality(one.places) LOOP
                 answers[one.places[n]] := part[n];
             END LOOP;"""

@@ -47,3 +47,145 @@ BEGIN
     RETURNING o.tenant_id, o.subject, o.attempt, o.epoch, o.deaths, p_moment - o.entered_at, o.last_error;
 END
 $$;
+
+-- What the next step of claimed rows needs, as in 0029: of each [place, ...]. To be signed:
+CREATE FUNCTION sign_input_batch(p_tenants bigint[], p_subjects uuid[], p_environments text[]) RETURNS jsonb
+LANGUAGE plpgsql AS $$
+DECLARE
+    span record := span_of(p_subjects);
+    since uuid := forty_days_before(span.first);
+BEGIN
+    RETURN (
+        SELECT jsonb_agg(jsonb_build_array(
+                   b.n, s.format, s.root, s.ecf_type, s.e_ncf, s.as_user, s.as_user_id,
+                   CASE WHEN octet_length(d.content) <= 65536 THEN d.content::text END,
+                   q.expire_at, same.holders::text, same.issuers::text))
+          FROM unnest(p_tenants, p_subjects, p_environments) WITH ORDINALITY AS b (tenant_id, subject, environment, n)
+          JOIN submissions AS s
+            ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject
+           AND s.submission_id BETWEEN span.first AND span.last
+          LEFT JOIN submission_documents AS d
+            ON d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'original'
+           AND d.submission_id BETWEEN span.first AND span.last
+          LEFT JOIN sequences AS q
+            ON q.tenant_id = s.tenant_id AND q.environment = b.environment AND q.prefix = left(s.e_ncf, 3)
+           AND q.is_active
+          LEFT JOIN LATERAL (
+                -- Held, or on its way to be signed: see fe/store/numbers.py.
+                SELECT array_agg(one.submission_id) AS holders, array_agg(one.issuer_rnc) AS issuers
+                  FROM (SELECT h.submission_id, h.issuer_rnc
+                          FROM held_numbers AS h
+                          JOIN submissions AS other
+                            ON other.tenant_id = h.tenant_id AND other.submission_id = h.submission_id
+                           AND other.number_fate <> 'reusable'
+                         WHERE h.tenant_id = b.tenant_id AND h.environment = b.environment
+                           AND h.e_ncf = s.e_ncf AND h.submission_id <> b.subject
+                         UNION ALL
+                        SELECT other.submission_id, other.issuer_rnc
+                          FROM submissions AS other
+                         WHERE other.tenant_id = b.tenant_id AND other.environment = b.environment
+                           AND other.e_ncf = s.e_ncf AND other.submission_id >= forty_days_before(b.subject)
+                           AND other.submission_id >= since AND other.submission_id <= span.last
+                           AND other.submission_id < b.subject AND other.root IN ('ECF', 'RFCE')
+                           AND other.status <> 'error' AND other.number_fate <> 'reusable') AS one
+                 WHERE s.root IN ('ECF', 'RFCE')
+               ) AS same ON s.e_ncf IS NOT NULL);
+END
+$$;
+
+-- To be sent:
+CREATE FUNCTION send_input_batch(p_tenants bigint[], p_subjects uuid[], p_environments text[]) RETURNS jsonb
+LANGUAGE plpgsql AS $$
+DECLARE
+    span record := span_of(p_subjects);
+BEGIN
+    RETURN (
+        SELECT jsonb_agg(jsonb_build_array(
+                   b.n, s.root, s.e_ncf, s.issuer_rnc, s.buyer_rnc, s.certificate_id, outgoing.content,
+                   outgoing.kind = 'sent'))
+          FROM unnest(p_tenants, p_subjects, p_environments) WITH ORDINALITY AS b (tenant_id, subject, environment, n)
+          JOIN submissions AS s
+            ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject
+           AND s.submission_id BETWEEN span.first AND span.last
+          -- `sent` is there when the authority gets something other than `signed`; it comes first in the alphabet.
+          LEFT JOIN LATERAL (
+                SELECT d.kind, CASE WHEN octet_length(d.content) <= 65536 THEN d.content::text END AS content
+                  FROM submission_documents AS d
+                 WHERE d.tenant_id = b.tenant_id AND d.submission_id = b.subject AND d.kind IN ('sent', 'signed')
+                   AND d.submission_id BETWEEN span.first AND span.last
+                 ORDER BY d.kind
+                 LIMIT 1) AS outgoing ON true);
+END
+$$;
+
+-- To be asked about:
+CREATE FUNCTION track_input_batch(p_tenants bigint[], p_subjects uuid[], p_environments text[]) RETURNS jsonb
+LANGUAGE plpgsql AS $$
+DECLARE
+    span record := span_of(p_subjects);
+BEGIN
+    RETURN (
+        SELECT jsonb_agg(jsonb_build_array(
+                   b.n, s.e_ncf, s.certificate_id, s.track_id, s.number_fate = 'unknown'))
+          FROM unnest(p_tenants, p_subjects, p_environments) WITH ORDINALITY AS b (tenant_id, subject, environment, n)
+          JOIN submissions AS s
+            ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject
+           AND s.submission_id BETWEEN span.first AND span.last);
+END
+$$;
+
+-- [lane, tenant, round] of those that have work due and are not paused: the walk from tenant to tenant of 0014. A lane is an
+-- environment and a host, a tenant to begin after and a moment before which nothing is due; round 2 begins anew from the first.
+CREATE FUNCTION due_batch(
+    p_stage text, p_environments text[], p_hosts text[], p_afters bigint[], p_floors timestamptz[], p_paused bigint[],
+    p_paused_in text[], p_scope int
+) RETURNS jsonb LANGUAGE plpgsql AS $$
+BEGIN
+    -- Where nothing is due, which is mostly so, one look says it.
+    IF NOT EXISTS (
+        SELECT
+          FROM unnest(p_environments, p_hosts, p_floors) AS lane (environment, host, since)
+         CROSS JOIN LATERAL (SELECT
+                               FROM outbox AS o
+                              WHERE o.stage = p_stage AND o.environment = lane.environment AND o.host = lane.host
+                                AND o.run_at >= lane.since AND o.run_at <= statement_timestamp()
+                                AND o.run_at < 'infinity' AND o.epoch >= 0
+                              LIMIT 1) AS first) THEN
+        RETURN '[]';
+    END IF;
+    RETURN (
+        SELECT coalesce(jsonb_agg(jsonb_build_array(lane.n, found.tenant_id, found.round)), '[]')
+          FROM unnest(p_environments, p_hosts, p_afters, p_floors) WITH ORDINALITY
+               AS lane (environment, host, after, since, n)
+         CROSS JOIN (VALUES (1), (2)) AS turn (round)
+         CROSS JOIN LATERAL (
+            WITH RECURSIVE ahead (tenant_id, run_at) AS (
+                (SELECT o.tenant_id, o.run_at
+                   FROM outbox AS o
+                  WHERE o.stage = p_stage AND o.environment = lane.environment AND o.host = lane.host
+                    AND o.tenant_id > CASE turn.round WHEN 1 THEN lane.after ELSE -1 END AND o.run_at >= lane.since
+                    AND o.run_at < 'infinity'
+                  ORDER BY o.tenant_id, o.run_at
+                  LIMIT 1)
+                UNION ALL
+                SELECT following.tenant_id, following.run_at
+                  FROM ahead
+                 CROSS JOIN LATERAL (SELECT o.tenant_id, o.run_at
+                                       FROM outbox AS o
+                                      WHERE o.stage = p_stage AND o.environment = lane.environment AND o.host = lane.host
+                                        AND o.tenant_id > ahead.tenant_id AND o.run_at >= lane.since
+                                        AND o.run_at < 'infinity'
+                                        AND o.tenant_id <= CASE turn.round WHEN 1 THEN 9223372036854775807
+                                                                         ELSE lane.after END
+                                      ORDER BY o.tenant_id, o.run_at
+                                      LIMIT 1) AS following
+            )
+            SELECT ahead.tenant_id, turn.round
+              FROM ahead
+             WHERE ahead.run_at <= statement_timestamp() AND (turn.round = 1 OR ahead.tenant_id <= lane.after)
+               AND NOT EXISTS (SELECT
+                                 FROM unnest(p_paused, p_paused_in) AS p (tenant_id, environment)
+                                WHERE p.tenant_id IN (0, ahead.tenant_id) AND p.environment IN ('', lane.environment))
+             LIMIT p_scope) AS found);
+END
+$$;

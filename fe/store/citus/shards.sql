@@ -82,16 +82,14 @@ CREATE OR REPLACE FUNCTION named_here(p_tenant bigint) RETURNS bigint
 LANGUAGE sql VOLATILE
 RETURN set_config('fe.tenant', p_tenant::text, true)::bigint;
 
--- On a node: the name of a function of that shard of the outbox which the anchor lies beside. They are made when first asked for.
-CREATE OR REPLACE FUNCTION of_shard(p_name text, p_anchor bigint) RETURNS text
+-- On a node: the name of a function of that shard of the outbox. They are made when one is first asked for.
+CREATE OR REPLACE FUNCTION of_shard(p_name text, p_shard bigint) RETURNS text
 LANGUAGE plpgsql AS $$
-DECLARE
-    shard bigint := get_shard_id_for_distribution_column('outbox', p_anchor);
 BEGIN
-    IF to_regproc(p_name || '_' || shard) IS NULL THEN
-        PERFORM make_shard_functions(shard);
+    IF to_regproc(p_name || '_' || p_shard) IS NULL THEN
+        PERFORM make_shard_functions(p_shard);
     END IF;
-    RETURN p_name || '_' || shard;
+    RETURN p_name || '_' || p_shard;
 END
 $$;
 
@@ -115,9 +113,9 @@ BEGIN
       JOIN pg_dist_shard AS beside ON beside.logicalrelid = q.logicalrelid AND beside.shardminvalue = s.shardminvalue
      WHERE s.shardid = p_shard;
     FOREACH function_text IN ARRAY shard_functions() LOOP
-        function_name := (regexp_match(function_text, '%(\w+)%'))[1] || '_' || p_shard;
-        FOR one IN SELECT DISTINCT (regexp_matches(function_text, '%(\w+)%', 'g'))[1] LOOP
-            function_text := replace(function_text, '%' || one || '%', coalesce(names ->> one, one || '_' || p_shard));
+        function_name := (regexp_match(function_text, '\{\{(\w+)\}\}'))[1] || '_' || p_shard;
+        FOR one IN SELECT DISTINCT (regexp_matches(function_text, '\{\{(\w+)\}\}', 'g'))[1] LOOP
+            function_text := replace(function_text, '{{' || one || '}}', coalesce(names ->> one, one || '_' || p_shard));
         END LOOP;
         EXECUTE function_text;
         EXECUTE format('GRANT EXECUTE ON FUNCTION %I TO fe_front, fe_worker, fe_operator', function_name);
@@ -136,7 +134,7 @@ BEGIN
         SELECT p.oid::regprocedure::text
           FROM pg_proc AS p
           JOIN unnest(shard_functions()) AS f (text)
-            ON p.proname ~ ('^' || (regexp_match(f.text, '%(\w+)%'))[1] || '_[0-9]+$')
+            ON p.proname ~ ('^' || (regexp_match(f.text, '\{\{(\w+)\}\}'))[1] || '_[0-9]+$')
          WHERE p.pronamespace = current_schema()::regnamespace
     LOOP
         EXECUTE 'DROP FUNCTION ' || one;

@@ -1,0 +1,134 @@
+"""On Citus what is done by a call to a shard is kept or refused as any write is, wherever the shard is meanwhile."""
+
+import threading
+import time
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from fe.identifiers import TenantId
+from fe.lifecycle import Stage
+from fe.store.postgres.db import Database
+from ops.citus.cluster import Cluster
+from tests import citus
+from tests.factories.tenants import claim_all, make_submission, make_tenant, rows
+from tests.waiting import PATIENCE
+
+pytestmark = pytest.mark.skipif(citus.programs() is None, reason="there is no cluster (make citus)")
+
+_NOTE = """
+    SELECT record_event_batch(ARRAY[%(tenant)s]::bigint[], ARRAY[%(subject)s]::uuid[], now(), 'retry',
+                              ARRAY['{}']::jsonb[])
+"""
+#: The same by one who has not entered the shard.
+_NOTE_OUTSIDE = """
+    SELECT record_event_batch_there(a.anchor, ARRAY[%(tenant)s]::bigint[], ARRAY[%(subject)s]::uuid[], now(), 'retry',
+                                    ARRAY['{}']::jsonb[])
+      FROM anchors AS a
+     WHERE a.anchor = %(anchor)s
+"""
+_PLACE = """
+    SELECT s.shardid, n.nodename, n.nodeport
+      FROM pg_dist_shard AS s
+      JOIN pg_dist_placement AS p ON p.shardid = s.shardid
+      JOIN pg_dist_node AS n ON n.groupid = p.groupid
+     WHERE s.shardid = get_shard_id_for_distribution_column('submissions', %s)
+"""
+_OTHERS = (
+    "SELECT nodename, nodeport FROM pg_dist_node WHERE shouldhaveshards AND (nodename, nodeport) <> (%s, %s) LIMIT 1"
+)
+_MOVE = "SELECT citus_move_shard_placement(%s, %s, %s, %s, %s, shard_transfer_mode => 'block_writes')"
+_WAITS = "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = %s"
+_SERVING = """
+    SELECT a.pid FROM pg_stat_activity AS a
+     WHERE a.datname = current_database() AND a.state = 'idle in transaction' AND a.backend_type = 'client backend'
+"""
+
+
+async def retries(db: Database) -> int:
+    (found,) = await rows(db, "SELECT count(*) FROM submission_events WHERE kind = 'retry'")
+    return int(found["count"])
+
+
+def move(dsn: str, tenant: TenantId, moving: psycopg.Connection) -> None:
+    """Move the tenant's shard to another node."""
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        place = conn.execute(_PLACE, (tenant,)).fetchone()
+        assert place is not None
+        other = conn.execute(_OTHERS, place[1:]).fetchone()
+        assert other is not None
+    moving.execute(_MOVE, (*place, *other))
+
+
+def wait_until_it_waits(dsn: str, moving: psycopg.Connection, mover: threading.Thread) -> None:
+    until = time.monotonic() + PATIENCE
+    with psycopg.connect(dsn, autocommit=True) as watching:
+        while watching.execute(_WAITS, (moving.info.backend_pid,)).fetchone() != (True,):
+            assert mover.is_alive()
+            assert time.monotonic() < until
+            time.sleep(0.01)
+
+
+async def test_a_shard_moves_when_whoever_is_in_it_is_done_and_is_entered_where_it_is_then(
+    db: Database, dsn: str
+) -> None:
+    tenant = await make_tenant(db)
+    subject = await make_submission(db, tenant)
+    given = {"tenant": tenant, "subject": subject}
+
+    with psycopg.connect(dsn) as booking, psycopg.connect(dsn, autocommit=True) as moving:
+        booking.execute(_NOTE.encode(), given)
+        mover = threading.Thread(target=move, args=(dsn, tenant, moving))
+        mover.start()
+        before = booking.execute(_PLACE, (tenant,)).fetchone()
+        wait_until_it_waits(dsn, moving, mover)
+        booking.commit()
+        mover.join()
+        booking.execute(_NOTE.encode(), given)
+        booking.commit()
+        assert booking.execute(_PLACE, (tenant,)).fetchone() != before
+
+    assert await retries(db) == 2
+    (signing,) = await claim_all(db, Stage.SIGN, [tenant])
+    assert signing.subject == subject
+
+
+async def test_a_shard_without_an_anchor_gets_one(db: Database, dsn: str) -> None:
+    tenant = await make_tenant(db)
+    subject = await make_submission(db, tenant)
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("DELETE FROM anchors WHERE anchor = (SELECT anchor_of(%s))", (tenant,))
+        conn.execute(
+            "DELETE FROM anchored_shards WHERE shard = get_shard_id_for_distribution_column('anchors', %s)", (tenant,)
+        )
+        for _ in range(2):
+            conn.execute(_NOTE.encode(), {"tenant": tenant, "subject": subject})
+        assert conn.execute("SELECT anchor_of(%s)", (tenant,)).fetchone() == (tenant,)
+
+    assert await retries(db) == 2
+
+
+@pytest.mark.parametrize(("note", "is_told"), [(_NOTE, True), (_NOTE_OUTSIDE, False)])
+async def test_a_commit_that_the_node_did_not_make_is_refused_to_whoever_has_entered(
+    db: Database, dsn: str, cluster: Cluster, note: str, is_told: bool
+) -> None:
+    """To others it is said to be made, and is not: which is why a shard is entered."""
+    tenant = await make_tenant(db)
+    subject = await make_submission(db, tenant)
+    name = str(conninfo_to_dict(dsn)["dbname"])
+
+    with psycopg.connect(dsn) as booking:
+        (anchor,) = booking.execute("SELECT anchor_of(%s)", (tenant,)).fetchone() or (None,)
+        booking.execute(note.encode(), {"tenant": tenant, "subject": subject, "anchor": anchor})
+        for node in cluster.nodes[1:]:
+            with psycopg.connect(node.database(name), autocommit=True) as there:
+                for (pid,) in there.execute(_SERVING).fetchall():
+                    there.execute("SELECT pg_terminate_backend(%s::int, 10000::bigint)", (pid,))
+        if is_told:
+            with pytest.raises(psycopg.Error):
+                booking.commit()
+        else:
+            booking.commit()
+
+    assert await retries(db) == 0

@@ -8,7 +8,6 @@ _ALONE = "makes a database on one server, without the extension"
 _MORE = (
     "compares the whole catalogue with that of one Postgres, beside which Citus has tables, functions and logins more"
 )
-_ONE_BY_ONE = "what comes in together is taken in row by row there: each is answered for itself, and writes for itself"
 _LOCKS = "how long a node waits for a lock its role says (ops/citus/roles.sql), and these sessions have none"
 _CHANGES_HANDS = "a row that changes hands is refused by Citus before anybody else is asked"
 

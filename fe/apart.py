@@ -43,7 +43,7 @@ _END_SECONDS = 2.0
 #: How long work waits for idle processors, and is done by them, before it is done as everybody's is.
 IDLE_PATIENCE = 10.0
 #: How much of all processors of the machine such work takes over time.
-IDLE_SHARE = 0.1
+IDLE_SHARE = 0.05
 #: Of one at most waits for each kind, and there are never more than its callers.
 _UNBOUNDED = 1_000_000
 

@@ -1,7 +1,8 @@
-"""Whose large document is read and validated when: work on the spot that takes memory and CPU from all tenants.
+"""Whose document is read and validated when: work on the spot that takes memory and CPU from all tenants.
 
-A parsed document takes a dozen times its bytes. So it is parsed only when it is its turn to be validated, a few at once
-in the process and one at once of each tenant; and those that wait are counted in bytes, each tenant's and all together.
+A parsed document takes a dozen times its bytes. So it is parsed only when it is its turn to be validated: here a few at
+once in the process and one at once of each tenant; a large one apart (fe/apart.py), which has turns of its own. Those
+that wait are counted in bytes, each tenant's and all together.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -18,12 +19,16 @@ AT_ONCE = 2
 BYTES_IN_FLIGHT = 16 * 1024 * 1024
 BYTES_OF_A_TENANT = 4 * 1024 * 1024
 
+#: Of one at most is one done apart, and there are never more than its callers.
+_UNBOUNDED = 1_000_000
+
 
 class DocumentSlots:
     """Gives turns on two slots. One per process."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._slots: FairSlots[TenantId] = FairSlots(AT_ONCE)
+        self._apart: FairSlots[TenantId] = FairSlots(_UNBOUNDED)
         self._bytes: Shares[TenantId] = Shares(
             "document_bytes", metrics, each=BYTES_OF_A_TENANT, together=BYTES_IN_FLIGHT
         )
@@ -45,4 +50,12 @@ class DocumentSlots:
         """
         with self.held(tenant_id, size):
             async with self._slots.of(tenant_id):
+                yield
+
+    @asynccontextmanager
+    async def turn(self, tenant_id: TenantId, size: int) -> AsyncIterator[None]:
+        """The same for what is done apart: one at once of each tenant, and in none of the slots, for its turn there may
+        come late."""
+        with self.held(tenant_id, size):
+            async with self._apart.of(tenant_id):
                 yield

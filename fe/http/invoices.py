@@ -109,7 +109,7 @@ class Invoices:
         if is_large(raw):
             refuse_crowd(raw)
             # Until its turn comes a large document is bytes; then it is read, and validated if it is to be, apart.
-            async with self._slots.slot(caller.tenant_id, 0 if held else len(raw)):
+            async with self._slots.turn(caller.tenant_id, 0 if held else len(raw)):
                 large = LargeInvoice(raw, caller, now, self._apart, key, sandbox=self._is_sandbox(caller))
                 new, strict = await large.take_in()
                 await self._submitting.require_own_name(new)
@@ -148,7 +148,7 @@ class Invoices:
         self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
         now, sandbox = self._clock(), self._is_sandbox(caller)
         if is_large(raw):
-            async with self._slots.slot(caller.tenant_id, len(raw)):
+            async with self._slots.turn(caller.tenant_id, len(raw)):
                 read = await self._apart.run(caller.tenant_id, read_submissions, raw, caller, now, sandbox)
         else:
             read = read_submissions(raw, caller, now, sandbox)
@@ -186,18 +186,23 @@ class Invoices:
             raw = await call.body()
             self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
             refuse_crowd(raw)
-            async with self._slots.slot(caller.tenant_id, 0):
-                now = self._clock()
-                candidate: ToValidate
-                if is_large(raw):
-                    candidate = LargeInvoice(raw, caller, now, self._apart, sandbox=self._is_sandbox(caller))
-                else:
+            if is_large(raw):
+                async with self._slots.turn(caller.tenant_id, 0):
+                    problems = await self._problems_apart(raw, caller)
+            else:
+                async with self._slots.slot(caller.tenant_id, 0):
+                    now = self._clock()
                     read = partial(read_draft, raw, self._is_sandbox(caller))
                     draft = await trio.to_thread.run_sync(read, limiter=self._submitting.threads)
                     candidate = DraftInThreads(draft, self._submitting.threads)
-                problems = await self._submitting.validate(candidate, caller.tenant_id, caller.environment, now)
+                    problems = await self._submitting.validate(candidate, caller.tenant_id, caller.environment, now)
         answer: Validation = {"valid": not is_fatal(problems), "problems": serialize_problems(problems, call.language)}
         return ApiReply(200, VALIDATION.write(answer))
+
+    async def _problems_apart(self, raw: bytes, caller: Caller) -> list[Problem]:
+        now = self._clock()
+        candidate = LargeInvoice(raw, caller, now, self._apart, sandbox=self._is_sandbox(caller))
+        return await self._submitting.validate(candidate, caller.tenant_id, caller.environment, now)
 
     async def show(self, call: Call) -> ApiReply:
         """Show a submission by taxLogId or trackId; what matches nothing is 200 {found: false}."""

@@ -125,7 +125,10 @@ class Bookings(Generic[W]):
             raise
         except DatabaseUnavailable:
             unknown = DatabaseUnavailable("the link broke while it was written, and it may have been")
-            again = await self._db.run(writer, batch, self._clock())
+            try:
+                again = await self._db.run(writer, batch, self._clock())
+            except Contended as blocked:  # tried in parts again, what was committed would answer as lost
+                raise unknown from blocked
             written = [unknown if outcome is None else outcome for outcome in again]
         failpoints.reached("batched")
         found = dict(zip(order, written, strict=True))

@@ -29,6 +29,7 @@ from fe.http.rate_limit import Buckets
 from fe.http.request_bodies import read_body
 from fe.http.server import come_again, doorway, listener, strangers
 from fe.http.server.connection import HardenedConnection, PeerPatience
+from fe.http.server.requests import make_scope
 from fe.http.shares import Shares
 from fe.identifiers import SubmissionId, TenantId
 from fe.issuing.large import LARGE_BYTES, LARGE_LINES
@@ -283,6 +284,27 @@ async def test_of_one_address_few_requests_without_a_token_are_in_work_at_once(
     assert most == strangers.OF_ONE_ADDRESS + 1
 
 
+@pytest.mark.parametrize(("method", "at_once"), [("GET", strangers.OF_ONE_ADDRESS), ("HEAD", 4), ("POST", 20)])
+async def test_a_body_gives_a_turn_at_once_only_to_whoever_is_not_answered_without(
+    method: str, at_once: int, autojump_clock: trio.testing.MockClock
+) -> None:
+    turns, now, most = strangers.Strangers([]), 0, 0
+    scope = make_scope(method.encode(), b"/", b"1.1", [(b"host", b"a"), (b"content-length", b"1")], ("127.0.0.66", 1))
+
+    async def ask() -> None:
+        nonlocal now, most
+        async with turns.slot(scope):
+            now += 1
+            most = max(most, now)
+            await trio.sleep(0.1)
+            now -= 1
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(20):
+            nursery.start_soon(ask)
+    assert most == at_once
+
+
 async def test_who_waits_too_long_for_a_turn_without_a_token_is_told(
     front_db: Database, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch, streams: Streams
 ) -> None:
@@ -361,6 +383,38 @@ async def test_large_documents_are_read_and_judged_apart_and_answered_as_small_o
     assert done == ["_survey", "_problems"] * 2
     assert valid == {"valid": True, "problems": []}
     assert [each["path"] for each in large["problems"]] == [each["path"] for each in little["problems"]] != []
+
+
+async def test_large_documents_whose_turn_comes_late_keep_nobody_from_small_ones(
+    front: Running, db: Database, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They wait for each other's processes, sometimes long; what is done on the spot waits for none of that."""
+    run, gate, waiting = Apart.run, trio.Event(), 0
+
+    async def late(self: Apart, whose: object, work: Callable[..., Any], *given: Any, **more: Any) -> Any:
+        nonlocal waiting
+        waiting += 1
+        await gate.wait()
+        return await run(self, whose, work, *given, **more)
+
+    monkeypatch.setattr(Apart, "run", late)
+    tokens = [await front.token(await make_key(db, await make_tenant(db, f"Empresa {n} SRL"))) for n in range(4)]
+    answers: list[int] = []
+
+    async def ask(token: str, path: str) -> None:
+        async with front.client(token) as client:
+            answers.append((await client.post(path, json=many_lines(strict=True))).status_code)
+
+    async with trio.open_nursery() as nursery:
+        for token, path in zip(tokens, ["/invoices", "/invoices/validate"] * 2, strict=True):
+            nursery.start_soon(ask, token, path)
+        await until(lambda: waiting == len(tokens))
+        async with front.client(await front.token(key)) as client:
+            assert (await client.post("/invoices", json=many_lines(1, strict=True))).status_code == 202
+            assert (await client.post("/invoices/validate", json=structured())).status_code == 200
+        assert answers == []
+        gate.set()
+    assert sorted(answers) == [200, 200, 202, 202]
 
 
 async def test_when_the_process_dies_the_client_is_told_to_come_again_and_nothing_is_kept(

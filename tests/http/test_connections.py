@@ -67,6 +67,29 @@ AMBIGUOUS = {
 }
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"HEAD /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n",
+        b"HEAD / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
+    ],
+    ids=["refused by its head", "broken off in its body"],
+)
+async def test_a_head_request_is_refused_as_others_are_without_a_body(front: Running, sent: bytes) -> None:
+    answer = await front.raw(sent)
+
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"content-length: " in head.lower()
+    assert body == b""
+    assert not any(
+        sample.value
+        for metric in front.metrics.http_faults.collect()
+        for sample in metric.samples
+        if "total" in sample.name
+    )
+
+
 async def test_an_ambiguous_request_gets_one_refusal_and_the_connection_ends(front: Running) -> None:
     for name, request_bytes in AMBIGUOUS.items():
         got = await front.raw(request_bytes + LIVE)

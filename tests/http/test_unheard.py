@@ -88,6 +88,21 @@ async def test_who_says_nothing_in_time_has_left(
         nursery.cancel_scope.cancel()
 
 
+async def test_who_speaks_in_the_moment_its_time_is_over_is_heard(
+    connections: Connections, autojump_clock: trio.testing.MockClock
+) -> None:
+    unheard = Unheard(5.0, connections.hear)
+    pairs = [connections.made() for _ in range(2)]
+    for number, (_, theirs) in enumerate(pairs):
+        unheard.add(theirs, number)
+    await trio.sleep(5.0)
+    pairs[1][0].sendall(b"x")  # one more than were heard in this turn
+
+    unheard._end_the_late()
+
+    assert connections.heard == [(0, b""), (1, b"x")]
+
+
 async def test_at_the_end_all_have_left(connections: Connections) -> None:
     unheard = Unheard(1e6, connections.hear)
     async with trio.open_nursery() as nursery:

@@ -515,6 +515,32 @@ async def test_a_batch_whose_link_broke_is_written_once_more_and_takes_effect_on
     assert isinstance(said[0], DatabaseUnavailable if committed else Decided)
 
 
+async def test_a_batch_whose_link_broke_and_that_others_are_in_the_way_of_then_may_have_been_written(
+    db: Database,
+) -> None:
+    works = await some_work(db, 3)
+    kind = submission_kind(Metrics())
+    tries: list[int] = []
+
+    async def breaks_and_is_blocked(conn: Any, items: Any, at: Any) -> Any:
+        tries.append(len(items))
+        if len(tries) == 2:
+            raise psycopg.errors.DeadlockDetected("others were in the way")
+        outcomes = await kind.writers[Decided](conn, items, at)
+        if len(tries) == 1:
+            await conn.commit()
+            raise psycopg.OperationalError("the link broke")
+        return outcomes
+
+    bookings = Bookings(replace(kind, writers={**kind.writers, Decided: breaks_and_is_blocked}), db, system_clock)
+
+    said = await put_all(bookings, works, VERDICT)
+
+    assert tries == [3, 3]
+    assert [type(answer) for answer in said] == [DatabaseUnavailable] * 3
+    assert await rows(db, "SELECT 1 FROM outbox") == []
+
+
 async def test_two_batches_over_the_same_rows_lock_them_in_one_order(db: Database) -> None:
     """Both at once, many times, each handed in the other way round: none of them waits for the other in a ring."""
     works = await some_work(db, 30)

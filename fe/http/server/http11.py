@@ -66,6 +66,7 @@ class Http11(H11Protocol):
         self._chunks: JoinedChunks | None = None
         #: Of the request that was read last; of a head that cannot be read there is only what arrived.
         self._language: Language = "en"
+        self._is_head = False
         self._arrived = b""
         self._collected = bytearray()
 
@@ -113,7 +114,7 @@ class Http11(H11Protocol):
 
         This is the task that reads, so nobody else would notice.
         """
-        if not scope["query_string"]:  # the one parameter there is on the fast path is `wait`
+        if scope["method"] != "GET" or not scope["query_string"]:  # the one parameter there is here is `wait`
             return await self._guard.answer_whole(matched, scope, body)
         whole: Whole | None = None
         async with trio.open_nursery() as nursery:
@@ -161,6 +162,7 @@ class Http11(H11Protocol):
             self._pieces = self._piece_bytes = 0
             self._chunks = join_chunks(cast(h11.Connection, self.connection))
             self._language = language_of(event.headers)
+            self._is_head = event.method == b"HEAD"
         elif isinstance(event, h11.Data):
             self._pieces += 1 if self._chunks is None else self._chunks.joined
             self._piece_bytes += len(event.data)
@@ -172,6 +174,7 @@ class Http11(H11Protocol):
         if self.connection.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
             read = self.connection.our_state is h11.SEND_RESPONSE
             language = self._language if read else language_in(self._arrived)
+            self._is_head = read and self._is_head
             await self._send_whole(Whole(status, *plain_error(status, message, language=language)))
         await self.send(Closed())
         return h11.NEED_DATA
@@ -212,7 +215,8 @@ class Http11(H11Protocol):
     async def _send_whole(self, whole: Whole) -> None:
         headers = [*whole.headers, *self.config.response_headers("h11")]
         await self._send_h11_event(h11.Response(status_code=whole.status, headers=headers))
-        await self._send_h11_event(h11.Data(data=whole.body))
+        if not self._is_head:  # whose answer is as long as that of a GET, and has no body
+            await self._send_h11_event(h11.Data(data=whole.body))
         await self._send_h11_event(h11.EndOfMessage())
 
     async def _create_stream(self, request: h11.Request) -> None:

@@ -42,9 +42,10 @@ class Strangers:
     async def slot(self, scope: HTTPScope) -> AsyncIterator[None]:
         """Wait for the turn of a request without a token, and have it for the block. Raises ApiError (429).
 
-        One that says it has a body has a turn at once: what waits for its bytes would keep others from theirs.
+        One that says it has a body has a turn at once: what waits for its bytes would keep others from theirs. Not
+        one that is answered without it.
         """
-        if has_body(scope["headers"]):
+        if scope["method"] not in {"GET", "HEAD"} and has_body(scope["headers"]):
             yield
             return
         try:

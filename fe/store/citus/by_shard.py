@@ -176,7 +176,7 @@ def _on_node(function: Function) -> str:
     returned = "jsonb" if gives_rows else "text" if function.returned == "void" else function.returned
     places = ", ".join(f"${nth}" for nth in range(1, len(function.given) + 1))
     given = ", ".join(name for name, _ in function.given)
-    asked = "jsonb_agg(to_jsonb(a)) FROM %I({}) AS a" if gives_rows else "%I({})"
+    asked = f"jsonb_agg(to_jsonb(a)) FROM %I({places}) AS a" if gives_rows else f"%I({places})"
     into = "" if function.returned == "void" else "INTO answers "
     return f"""CREATE OR REPLACE FUNCTION {function.name}_there(p_anchor bigint, {function.parameters})
 RETURNS {returned} LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan AS $$
@@ -184,7 +184,7 @@ DECLARE
     here bigint := get_shard_id_for_distribution_column('outbox', p_anchor);
     answers {returned};
 BEGIN
-    EXECUTE format('SELECT {asked.format(places)}', of_shard('{function.name}', here)) {into}USING {given};
+    EXECUTE format('SELECT {asked}', of_shard('{function.name}', here)) {into}USING {given};
     RETURN answers;
 END
 $$"""

@@ -18,8 +18,8 @@ $$;
 
 -- Lease due rows of one lane: of each tenant at most its share.
 CREATE FUNCTION claim_rows_batch(
-    p_tenants bigint[], p_shares int[], p_stage text, p_environment text, p_host text, p_floor timestamptz, p_holder text,
-    p_moment timestamptz, p_lease interval
+    p_tenants bigint[], p_shares int[], p_stage text, p_environment text, p_host text, p_floor timestamptz,
+    p_holder text, p_moment timestamptz, p_lease interval
 ) RETURNS TABLE (
     tenant_id bigint, subject uuid, attempt int, epoch bigint, deaths int, waited interval, last_error text
 )

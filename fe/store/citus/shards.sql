@@ -95,7 +95,7 @@ $$;
 
 -- With the rights of its owner: what it makes is what shard_functions() says, and nothing else.
 CREATE OR REPLACE FUNCTION make_shard_functions(p_shard bigint) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET citus.enable_ddl_propagation TO off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET "citus.enable_ddl_propagation" TO off AS $$
 DECLARE
     names jsonb;
     function_text text;
@@ -125,7 +125,7 @@ $$;
 
 -- On a node: make them anew when they are next asked for, as the migrations have them now.
 CREATE OR REPLACE FUNCTION forget_shard_functions() RETURNS void
-LANGUAGE plpgsql SET citus.enable_ddl_propagation TO off AS $$
+LANGUAGE plpgsql SET "citus.enable_ddl_propagation" TO off AS $$
 DECLARE
     one text;
 BEGIN
@@ -148,5 +148,5 @@ GRANT SELECT, UPDATE (entered) ON anchors TO fe_front, fe_worker, fe_operator;
 
 GRANT SELECT ON anchored_shards TO fe_front;
 
-GRANT EXECUTE ON FUNCTION anchor_of, drop_anchor, shards_of, enter_shard, picked, leases_unless_paused, of_shard, named_here,
-make_shard_functions, shard_functions TO fe_front, fe_worker, fe_operator;
+GRANT EXECUTE ON FUNCTION anchor_of, drop_anchor, shards_of, enter_shard, picked, leases_unless_paused, of_shard,
+named_here, make_shard_functions, shard_functions TO fe_front, fe_worker, fe_operator;

@@ -145,9 +145,8 @@ def functions() -> Mapping[str, Function]:
 
 
 def _read(match: re.Match[str]) -> Function:
-    given = tuple(
-        (name, kind + array) for name, kind, array in _GIVEN.findall(match["given"].replace("DEFAULT NULL", ""))
-    )
+    parameters = match["given"].replace("DEFAULT NULL", "")
+    given = tuple((one[1], one[2] + (one[3] or "")) for one in _GIVEN.finditer(parameters))
     return Function(match["name"], given, match["returned"], match["body"])
 
 

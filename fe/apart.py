@@ -8,8 +8,8 @@ There are two kinds of them. In the first work comes after everybody else's, and
 others would use up. Whoever has had a tenth of a processor already is worked for in the second, which runs while a
 processor has nothing else to do: a tenant that sends one large document after the other takes from nobody what others
 need, and stands in no queue but its own. Work on an idle processor is noticed all the same by whoever shares its
-caches, so the second kind takes a tenth of the machine over time. What does not get its turn, or is not done, for long
-is done by the first kind.
+caches, so the second kind takes a twentieth of the machine over time. What does not get its turn, or is not done, for
+long is done by the first kind.
 
 What goes there and comes back is pickled: bytes, and records of values. No key ever does.
 """

@@ -16,25 +16,27 @@ FOLDER = Path(distribution.__file__).parent
 #: Functions that only Citus has.
 OF_ITS_OWN = {
     "anchor_of",
+    "claim_lane",
     "claim_rows",
     "commit_in_two_phases",
+    "decide_batch",
     "drop_anchor",
     "due_anywhere",
     "due_in_shard",
     "due_on_node",
     "due_tenants_of",
-    "enter_shard",
+    "enter_shard_of",
+    "enter_shards",
     "forget_shard_functions",
     "free_held",
-    "input_of",
     "leases_unless_paused",
     "make_shard_functions",
-    "may_go_on_batch",
     "named_here",
     "of_shard",
     "picked",
     "shard_functions",
-    "shards_of",
+    "shards_here",
+    "outbox_shards",
     *(f"{name}_there" for name in (*by_shard.CALLED, *by_shard.ASKED)),
 }
 
@@ -118,7 +120,8 @@ def test_each_function_of_a_shard_is_the_newest_of_the_migrations(dsn: str) -> N
         )
     own = {
         "may_go_on_batch",
-        "claim_rows_batch",
+        "claim_batch",
+        "decide_batch",
         "sign_input_batch",
         "send_input_batch",
         "track_input_batch",

@@ -2,12 +2,13 @@
 
 import threading
 import time
+from collections.abc import Sequence
 
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from fe.identifiers import TenantId
+from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Database
 from ops.citus.cluster import Cluster
@@ -23,8 +24,8 @@ _NOTE = """
 """
 #: The same by one who has not entered the shard.
 _NOTE_OUTSIDE = """
-    SELECT record_event_batch_there(a.anchor, ARRAY[%(tenant)s]::bigint[], ARRAY[%(subject)s]::uuid[], now(), 'retry',
-                                    ARRAY['{}']::jsonb[])
+    SELECT record_event_batch_there(a.anchor, NULL, ARRAY[%(tenant)s]::bigint[], ARRAY[%(subject)s]::uuid[], now(),
+                                    'retry', ARRAY['{}']::jsonb[])
       FROM anchors AS a
      WHERE a.anchor = %(anchor)s
 """
@@ -40,6 +41,8 @@ _OTHERS = (
 )
 _MOVE = "SELECT citus_move_shard_placement(%s, %s, %s, %s, %s, shard_transfer_mode => 'block_writes')"
 _WAITS = "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = %s"
+_ISOLATE = "SELECT isolate_tenant_to_new_shard('submissions', %s, 'CASCADE', shard_transfer_mode => 'block_writes')"
+_RETRIES_OF = "SELECT count(*) FROM submission_events WHERE tenant_id = %(tenant)s AND kind = 'retry'"
 _SERVING = """
     SELECT a.pid FROM pg_stat_activity AS a
      WHERE a.datname = current_database() AND a.state = 'idle in transaction' AND a.backend_type = 'client backend'
@@ -59,6 +62,21 @@ def move(dsn: str, tenant: TenantId, moving: psycopg.Connection) -> None:
         other = conn.execute(_OTHERS, place[1:]).fetchone()
         assert other is not None
     moving.execute(_MOVE, (*place, *other))
+
+
+def note_all(conn: psycopg.Connection, batch: Sequence[tuple[TenantId, SubmissionId]]) -> None:
+    """Write an event of each, in one call; again where it is refused, as whoever books does (Contended)."""
+    tenants, subjects = [tenant for tenant, _ in batch], [subject for _, subject in batch]
+    while True:
+        try:
+            conn.execute(
+                """SELECT record_event_batch(%s::bigint[], %s::uuid[], now(), 'retry',
+                                             array_fill('{}'::jsonb, ARRAY[cardinality(%s::bigint[])]))""",
+                (tenants, subjects, tenants),
+            )
+        except psycopg.errors.SerializationFailure:
+            continue
+        return
 
 
 def wait_until_it_waits(dsn: str, moving: psycopg.Connection, mover: threading.Thread) -> None:
@@ -92,6 +110,44 @@ async def test_a_shard_moves_when_whoever_is_in_it_is_done_and_is_entered_where_
     assert await retries(db) == 2
     (signing,) = await claim_all(db, Stage.SIGN, [tenant])
     assert signing.subject == subject
+
+
+async def test_what_is_written_while_a_tenant_gets_a_shard_of_its_own_is_in_that_one(db: Database, dsn: str) -> None:
+    """Whoever waited for the end of it knew the shard that the tenant was in before."""
+    tenant, others = await make_tenant(db), [await make_tenant(db) for _ in range(6)]
+    batch = [(each, await make_submission(db, each)) for each in (tenant, *others)]
+
+    with psycopg.connect(dsn) as booking, psycopg.connect(dsn, autocommit=True) as isolating:
+        booking.execute(_NOTE.encode(), {"tenant": tenant, "subject": batch[0][1]})
+        isolator = threading.Thread(target=isolating.execute, args=(_ISOLATE, (tenant,)))
+        isolator.start()
+        wait_until_it_waits(dsn, isolating, isolator)
+        with psycopg.connect(dsn, autocommit=True) as one, psycopg.connect(dsn, autocommit=True) as many:
+            notes = [(one, batch[:1]), (many, batch)]
+            writers = [threading.Thread(target=note_all, args=note) for note in notes]
+            for (conn, _), writer in zip(notes, writers, strict=True):
+                writer.start()
+                wait_until_it_waits(dsn, conn, writer)
+            booking.commit()
+            for thread in (isolator, *writers):
+                thread.join()
+
+    for nth, (each, _) in enumerate(batch):
+        (found,) = await rows(db, _RETRIES_OF, tenant=each)
+        assert found["count"] == (3 if nth == 0 else 1)
+
+
+async def test_batches_with_rows_in_the_same_shards_do_not_wait_for_each_other(db: Database, dsn: str) -> None:
+    whose = [await make_tenant(db) for _ in range(6)]
+    batches = [[(each, await make_submission(db, each)) for each in whose] for _ in range(2)]
+
+    with psycopg.connect(dsn) as one, psycopg.connect(dsn, options="-c lock_timeout=1s") as other:
+        for conn, batch in zip((one, other), batches, strict=True):
+            note_all(conn, batch)  # a wait would be refused after a second
+        for conn in (one, other):
+            conn.commit()
+
+    assert await retries(db) == 12
 
 
 async def test_a_shard_without_an_anchor_gets_one(db: Database, dsn: str) -> None:

@@ -11,13 +11,15 @@ CREATE OR REPLACE FUNCTION accept_submission(
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    here bigint := anchor_of(p_tenant);
+    here bigint;
     taken jsonb;
 BEGIN
-    PERFORM name_submitter(p_tenant);
-    PERFORM enter_shard(here);
+    IF EXISTS (SELECT 1 FROM disabled_tenants AS d WHERE d.tenant_id = p_tenant) THEN
+        RAISE EXCEPTION 'the tenant is disabled' USING ERRCODE = 'FE004';
+    END IF;
+    here := enter_shard_of(p_tenant);
     SELECT accept_submission_there(
-               a.anchor, p_tenant, p_submission, p_at, p_environment, p_api_key, p_client_request, p_body_digest, p_format,
+               a.anchor, NULL, p_tenant, p_submission, p_at, p_environment, p_api_key, p_client_request, p_body_digest, p_format,
                p_root, p_type, p_e_ncf, p_issuer, p_buyer, p_as_user, p_as_user_id, p_original, p_draw_prefix)
       INTO taken
       FROM anchors AS a
@@ -30,7 +32,7 @@ BEGIN
 END
 $$;
 
--- Of each shard together. None is leased: each is claimed.
+-- Of each node together. None is leased: each is claimed.
 CREATE OR REPLACE FUNCTION accept_submissions(
     p_tenants bigint[], p_submissions uuid[], p_ats timestamptz[], p_environments text[], p_api_keys text[],
     p_client_requests text[], p_body_digests bytea[], p_formats text[], p_roots text[], p_types text[],
@@ -44,7 +46,6 @@ LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
     one record;
-    places int[];
     tenants bigint[];
     submissions uuid[];
     ats timestamptz[];
@@ -67,34 +68,33 @@ BEGIN
     IF EXISTS (SELECT 1 FROM disabled_tenants AS d WHERE d.tenant_id = ANY (p_tenants)) THEN
         RAISE EXCEPTION 'a tenant is disabled' USING ERRCODE = 'FE004';
     END IF;
-    FOR one IN SELECT * FROM shards_of(p_tenants) LOOP
-        places := coalesce(one.places, ARRAY(SELECT n FROM generate_series(1, cardinality(p_tenants)) AS n));
-        tenants := picked(p_tenants, places);
-        submissions := picked(p_submissions, places);
-        ats := picked(p_ats, places);
-        environments := picked(p_environments, places);
-        api_keys := picked(p_api_keys, places);
-        client_requests := picked(p_client_requests, places);
-        body_digests := picked(p_body_digests, places);
-        formats := picked(p_formats, places);
-        roots := picked(p_roots, places);
-        types := picked(p_types, places);
-        e_ncfs := picked(p_e_ncfs, places);
-        issuers := picked(p_issuers, places);
-        buyers := picked(p_buyers, places);
-        as_users := picked(p_as_users, places);
-        as_user_ids := picked(p_as_user_ids, places);
-        originals := picked(p_originals, places);
-        draw_prefixes := picked(p_draw_prefixes, places);
-        PERFORM enter_shard(one.anchor);
+    FOR one IN SELECT * FROM enter_shards(p_tenants) LOOP
+        tenants := picked(p_tenants, one.places);
+        submissions := picked(p_submissions, one.places);
+        ats := picked(p_ats, one.places);
+        environments := picked(p_environments, one.places);
+        api_keys := picked(p_api_keys, one.places);
+        client_requests := picked(p_client_requests, one.places);
+        body_digests := picked(p_body_digests, one.places);
+        formats := picked(p_formats, one.places);
+        roots := picked(p_roots, one.places);
+        types := picked(p_types, one.places);
+        e_ncfs := picked(p_e_ncfs, one.places);
+        issuers := picked(p_issuers, one.places);
+        buyers := picked(p_buyers, one.places);
+        as_users := picked(p_as_users, one.places);
+        as_user_ids := picked(p_as_user_ids, one.places);
+        originals := picked(p_originals, one.places);
+        draw_prefixes := picked(p_draw_prefixes, one.places);
         SELECT accept_submissions_there(
-                   a.anchor, tenants, submissions, ats, environments, api_keys, client_requests, body_digests, formats, roots,
-                   types, e_ncfs, issuers, buyers, as_users, as_user_ids, originals, draw_prefixes, NULL, NULL)
+                   a.anchor, one.shards, tenants, submissions, ats, environments, api_keys, client_requests, body_digests,
+                   formats, roots, types, e_ncfs, issuers, buyers, as_users, as_user_ids, originals, draw_prefixes, NULL,
+                   NULL)
           INTO taken
           FROM anchors AS a
-         WHERE a.anchor = one.anchor;
+         WHERE a.anchor = one.way;
         RETURN QUERY
-        SELECT places[x.place], x.outcome, x.submission_id, x.status, x.e_ncf, x.body_matched, x.numbers_skipped,
+        SELECT coalesce(one.places[x.place], x.place), x.outcome, x.submission_id, x.status, x.e_ncf, x.body_matched, x.numbers_skipped,
                x.numbers_left, x.refusal, false
           FROM jsonb_to_recordset(taken) AS x (
               place int, outcome text, submission_id uuid, status text, e_ncf text, body_matched boolean,

@@ -1,8 +1,36 @@
--- Bookings on Citus: the batches of 0013 and 0029 as loops over the moves of one submission each (0005, 0012), every statement of
--- which names one tenant and so goes to one node whole. A batch is one transaction and one round trip still.
+-- What follows bookings, and is done from here: every statement names one tenant, and so goes to one node whole.
 --
 -- No UPDATE sets a column to an element of an array: Citus 14.0.1 on Postgres 18 crashes the server at such a statement
 -- (get_update_query_targetlist_def). It goes through a variable first.
+
+-- As in 0029. Who is told, and to whom it goes on, the coordinator knows.
+CREATE OR REPLACE FUNCTION book_verdict_batch(
+    p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_statuses text[], p_track_ids text[],
+    p_responses jsonb[], p_number_fates text[]
+) RETURNS uuid[] LANGUAGE plpgsql AS $$
+DECLARE
+    sends boolean[] := ARRAY(
+        SELECT EXISTS (SELECT FROM tenants AS t WHERE t.tenant_id = b.tenant_id AND t.sends_to_receivers)
+          FROM unnest(p_tenants) WITH ORDINALITY AS b (tenant_id, n)
+         ORDER BY b.n);
+    answers text[] := decide_batch(
+        p_tenants, p_subjects, p_epochs, p_at, p_statuses, p_track_ids, p_responses, p_number_fates, sends);
+    mine uuid[] := p_subjects;
+    going_on uuid[] := p_subjects;
+BEGIN
+    FOR n IN 1 .. cardinality(answers) LOOP
+        IF answers[n] IS DISTINCT FROM 'goes on' THEN
+            going_on[n] := NULL;
+        END IF;
+        IF coalesce(answers[n], 'lost') = 'lost' THEN
+            mine[n] := NULL;
+        END IF;
+    END LOOP;
+    PERFORM tell_outcomes(p_tenants, mine, p_at);
+    PERFORM begin_deliveries(p_tenants, going_on, p_statuses, p_at);
+    RETURN mine;
+END
+$$;
 
 -- As in 0029: what may go on to whom it is about. Of each the submission is read where it is, the rest here; nothing is written here,
 -- nor committed in two phases, for one that goes to nobody.
@@ -187,4 +215,4 @@ BEGIN
 END
 $$;
 
-GRANT EXECUTE ON FUNCTION may_go_on_batch TO fe_worker;
+GRANT EXECUTE ON FUNCTION decide_batch TO fe_worker;

@@ -1,13 +1,12 @@
 """Bookings where the rows are: the migrations' own functions, once more for each shard, under the shard's names.
 
 A statement of a booking that the coordinator sends is planned there, sent, and planned again on the node. So the node
-does the whole booking, in one call: by the function of the same name that one server has, as the newest migration has
-it, in which each table is the shard's own. A node makes these functions when it is first asked (shards.sql), so a shard
-that was moved or split has them where it is now.
+does the whole booking of all its shards, in one call: of each by the function of the same name that one server has, as
+the newest migration has it, in which each table is the shard's own. A node makes these functions when it is first asked
+(shards.sql), so a shard that was moved or split has them where it is now.
 
 What such a function would read or write on the coordinator it leaves out, and the coordinator does it: before the
-call, or
-after it in the same transaction.
+call, or after it in the same transaction.
 """
 
 import re
@@ -34,18 +33,14 @@ CALLED = (
     "book_resend_batch",
     "book_processing_batch",
     "book_signed_batch",
-    "book_verdict_batch",
+    "decide_batch",
     "record_event_batch",
-    "may_go_on_batch",
 )
 #: those whose answers are rows, which are called by what stands in accept.sql and claims.sql,
 ASKED = (
     "accept_submission",
     "accept_submissions",
-    "claim_rows_batch",
-    "sign_input_batch",
-    "send_input_batch",
-    "track_input_batch",
+    "claim_batch",
 )
 #: what each node calls for its shards,
 _ON_NODES = ("due_batch",)
@@ -61,6 +56,11 @@ _BETWEEN = (
     "hold_number_batch",
     "holders_of_batch",
     "book_number_taken_batch",
+    "book_verdict_batch",
+    "may_go_on_batch",
+    "sign_input_batch",
+    "send_input_batch",
+    "track_input_batch",
     "note_ends",
     "freeze_month",
 )
@@ -94,15 +94,6 @@ _AFTER = {
                    ORDER BY b.n),
             p_at);
     END IF;""",
-    "book_verdict_batch": """
-    PERFORM tell_outcomes(p_tenants, answers, p_at);
-    PERFORM begin_deliveries(
-        p_tenants,
-        may_go_on_batch(p_tenants, answers, ARRAY(
-            SELECT EXISTS (SELECT FROM tenants AS t WHERE t.tenant_id = b.tenant_id AND t.sends_to_receivers)
-              FROM unnest(p_tenants) WITH ORDINALITY AS b (tenant_id, n)
-             ORDER BY b.n)),
-        p_statuses, p_at);""",
     "record_event_batch": """
     IF p_kind IN ('verdict', 'error') THEN
         PERFORM tell_outcomes(p_tenants, p_submissions, p_at);
@@ -174,23 +165,53 @@ def _on_node(function: Function) -> str:
     gives_rows = function.returned.startswith("TABLE")
     returned = "jsonb" if gives_rows else "text" if function.returned == "void" else function.returned
     places = ", ".join(f"${nth}" for nth in range(1, len(function.given) + 1))
-    given = ", ".join(name for name, _ in function.given)
     asked = f"jsonb_agg(to_jsonb(a)) FROM %I({places}) AS a" if gives_rows else f"%I({places})"
-    into = "" if function.returned == "void" else "INTO answers "
-    return f"""CREATE OR REPLACE FUNCTION {function.name}_there(p_anchor bigint, {function.parameters})
+    into = "" if function.returned == "void" else "INTO part "
+    whole = ", ".join(name for name, _ in function.given)
+    of_shard = ", ".join(
+        f"picked({name}, one.places)" if kind.endswith("[]") else name for name, kind in function.given
+    )
+    start, collected = _collecting(function)
+    parameters = f"p_anchor bigint, p_shards bigint[], {function.parameters}"
+    return f"""CREATE OR REPLACE FUNCTION {function.name}_there({parameters})
 RETURNS {returned} LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan AS $$
 DECLARE
-    here bigint := get_shard_id_for_distribution_column('outbox', p_anchor);
-    answers {returned};
+    one record;
+    part {returned};
+    answers {returned}{start};
 BEGIN
-    EXECUTE format('SELECT {asked}', of_shard('{function.name}', here)) {into}USING {given};
+    IF p_shards IS NULL THEN
+        EXECUTE format('SELECT {asked}',
+                       of_shard('{function.name}', get_shard_id_for_distribution_column('outbox', p_anchor)))
+            {into}USING {whole};
+        RETURN part;
+    END IF;
+    FOR one IN SELECT * FROM shards_here(p_shards) LOOP
+        EXECUTE format('SELECT {asked}', of_shard('{function.name}', one.shard))
+            {into}USING {of_shard};
+        {collected}
+    END LOOP;
     RETURN answers;
 END
 $$"""
 
 
+def _collecting(function: Function) -> tuple[str, str]:
+    """What the answers of several calls begin with, and how one of them is added. What has a place is put there."""
+    if function.returned == "void":
+        return "", ""
+    if function.returned == "jsonb":
+        return " := '[]'", "answers := answers || part;"
+    if function.returned.startswith("TABLE"):
+        placed = "a || jsonb_build_object('place', one.places[(a ->> 'place')::int])"
+        added = f"answers || coalesce((SELECT jsonb_agg({placed}) FROM jsonb_array_elements(part) AS a), '[]')"
+        return " := '[]'", f"answers := {added};"
+    start = f" := array_fill(NULL::{function.returned[:-2]}, ARRAY[cardinality(p_tenants)])"
+    return start, "FOR n IN 1 .. cardinality(one.places) LOOP answers[one.places[n]] := part[n]; END LOOP;"
+
+
 def _from_here(function: Function) -> str:
-    """Sends each shard's rows there, all arrays of the same length; a batch that is of one shard goes as it is."""
+    """Sends each node's rows there, all arrays of the same length; a batch that is of one node goes as it is."""
     returned = "text" if function.returned == "void" else function.returned
     whole = ", ".join(name for name, _ in function.given)
     part = ", ".join(f"part_{name}" if kind.endswith("[]") else name for name, kind in function.given)
@@ -200,29 +221,28 @@ def _from_here(function: Function) -> str:
         for name, kind in function.given
         if kind.endswith("[]")
     )
-    collected = """
-            FOR n IN 1 .. cardinality(one.places) LOOP
-                answers[one.places[n]] := part[n];
-            END LOOP;"""
-    start = f" := array_fill(NULL::{returned[:-2]}, ARRAY[cardinality(p_tenants)])"
+    start, collected = _collecting(function)
     is_void = function.returned == "void"
     return f"""CREATE OR REPLACE FUNCTION {function.name}({function.parameters})
 RETURNS {function.returned} LANGUAGE plpgsql AS $$
 DECLARE
     one record;
     part {returned};
-    answers {returned}{"" if is_void else start};
+    answers {returned}{start};
 {declared}
 BEGIN
     {_BEFORE.get(function.name, "")}
-    FOR one IN SELECT * FROM shards_of(p_tenants) LOOP
-        PERFORM enter_shard(one.anchor);
+    FOR one IN SELECT * FROM enter_shards(p_tenants) LOOP
         IF one.places IS NULL THEN
-            SELECT {function.name}_there(a.anchor, {whole}) INTO answers FROM anchors AS a WHERE a.anchor = one.anchor;
+            SELECT {function.name}_there(a.anchor, one.shards, {whole}) INTO answers
+              FROM anchors AS a
+             WHERE a.anchor = one.way;
         ELSE
 {picked}
-            SELECT {function.name}_there(a.anchor, {part}) INTO part FROM anchors AS a WHERE a.anchor = one.anchor;
-            {"" if is_void else collected}
+            SELECT {function.name}_there(a.anchor, one.shards, {part}) INTO part
+              FROM anchors AS a
+             WHERE a.anchor = one.way;
+            {collected}
         END IF;
     END LOOP;
     {_AFTER.get(function.name, "")}

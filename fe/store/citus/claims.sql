@@ -1,7 +1,33 @@
--- Functions that Citus would refuse, or would ask every node for, as it can run them: each statement names one tenant. They
--- take the places of those of the migrations; what they answer is the same.
+-- Claims, and what frees them, as Citus can run them. They take the places of the migrations'; what they answer is the same.
 
--- Lease due rows of one lane: of each tenant at most its share, shard by shard.
+-- Lease due rows of one lane, of each tenant at most its share, in one call to each node: of each what claim_batch says.
+CREATE OR REPLACE FUNCTION claim_lane(
+    p_stage text, p_environment text, p_host text, p_scope bigint[], p_shares int[], p_floor timestamptz, p_holder text,
+    p_lease interval, p_with_input boolean
+) RETURNS SETOF jsonb
+LANGUAGE plpgsql AS $$
+DECLARE
+    one record;
+    scope bigint[];
+    shares int[];
+    moment timestamptz;
+    leased jsonb;
+BEGIN
+    FOR one IN SELECT * FROM enter_shards(p_scope) LOOP
+        scope := picked(p_scope, one.places);
+        shares := picked(p_shares, one.places);
+        moment := clock_timestamp();
+        SELECT claim_batch_there(a.anchor, one.shards, scope, shares, p_stage, p_environment, p_host, p_floor, p_holder,
+                                 moment, p_lease, p_with_input)
+          INTO leased
+          FROM anchors AS a
+         WHERE a.anchor = one.way;
+        RETURN QUERY SELECT jsonb_array_elements(leased);
+    END LOOP;
+END
+$$;
+
+-- The same without what the next step needs.
 CREATE OR REPLACE FUNCTION claim_rows(
     p_stage text, p_environment text, p_host text, p_scope bigint[], p_shares int[], p_floor timestamptz, p_holder text,
     p_lease interval
@@ -10,28 +36,11 @@ CREATE OR REPLACE FUNCTION claim_rows(
 )
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
-DECLARE
-    moment timestamptz;
-    one record;
-    scope bigint[];
-    shares int[];
-    leased jsonb;
 BEGIN
-    FOR one IN SELECT * FROM shards_of(p_scope) LOOP
-        scope := CASE WHEN one.places IS NULL THEN p_scope ELSE picked(p_scope, one.places) END;
-        shares := CASE WHEN one.places IS NULL THEN p_shares ELSE picked(p_shares, one.places) END;
-        moment := clock_timestamp();
-        PERFORM enter_shard(one.anchor);
-        SELECT claim_rows_batch_there(a.anchor, scope, shares, p_stage, p_environment, p_host, p_floor, p_holder, moment,
-                                      p_lease)
-          INTO leased
-          FROM anchors AS a
-         WHERE a.anchor = one.anchor;
-        RETURN QUERY
-        SELECT x.tenant_id, x.subject, x.attempt, x.epoch, x.deaths, x.waited, x.last_error
-          FROM jsonb_to_recordset(leased) AS x (
-              tenant_id bigint, subject uuid, attempt int, epoch bigint, deaths int, waited interval, last_error text);
-    END LOOP;
+    RETURN QUERY
+    SELECT (c ->> 0)::bigint, (c ->> 1)::uuid, (c ->> 2)::int, (c ->> 3)::bigint, (c ->> 4)::int, (c ->> 5)::interval,
+           c ->> 6
+      FROM claim_lane(p_stage, p_environment, p_host, p_scope, p_shares, p_floor, p_holder, p_lease, false) AS c;
 END
 $$;
 
@@ -57,28 +66,34 @@ BEGIN
 END
 $$;
 
--- Lease due rows: as in 0014.
-CREATE OR REPLACE FUNCTION claim_due(
+-- Lease due rows of all lanes: as in 0014, and beside each what its next step needs: as in 0029.
+CREATE OR REPLACE FUNCTION claim_with_input(
     p_stage text, p_environments text[], p_hosts text[], p_afters bigint[], p_floors timestamptz[], p_rooms int[],
     p_left_to_others int[], p_slots int, p_at_most int, p_scope int, p_most int, p_busy bigint[], p_busy_in text[],
     p_holder text, p_lease interval
-) RETURNS claimed[]
-LANGUAGE plpgsql AS $$
+) RETURNS TABLE (
+    lane int, due int, tenants bigint[], shares int[], tenant_id bigint, subject uuid, attempt int, epoch bigint,
+    deaths int, waited interval, last_error text, format text, root text, ecf_type text, e_ncf text, as_user text,
+    as_user_id uuid, issuer_rnc text, buyer_rnc text, certificate_id uuid, track_id text, content bytea,
+    is_summary boolean, maybe_adopted boolean, sequence_expires timestamptz, holders uuid[], holders_issuers text[],
+    signatory text
+)
+LANGUAGE plpgsql ROWS 10 AS $$
+#variable_conflict use_column
 DECLARE
-    claims claimed[] := '{}';
+    found_due jsonb := due_anywhere('outbox', p_stage, p_environments, p_hosts, p_afters, p_floors, p_scope);
     many int := 0;
-    found_due jsonb;
     capacity int;
-    due int;
+    many_due int;
     served bigint[];
     weights int[];
     most int[];
-    shares int[];
-    leased record;
+    divided int[];
+    whose bigint[] := '{}';
+    c jsonb;
 BEGIN
-    found_due := due_anywhere('outbox', p_stage, p_environments, p_hosts, p_afters, p_floors, p_scope);
     IF found_due = '[]' THEN
-        RETURN claims;
+        RETURN;
     END IF;
     FOR nth IN 1 .. cardinality(p_hosts) LOOP
         capacity := least(least(p_slots - many, p_rooms[nth]) - p_left_to_others[nth], p_at_most - many);
@@ -100,81 +115,44 @@ BEGIN
         SELECT count(*), array_agg(k.tenant_id ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0),
                array_agg(k.weight ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0),
                array_agg(k.most ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0)
-          INTO due, served, weights, most
+          INTO many_due, served, weights, most
           FROM known AS k;
-        CONTINUE WHEN due = 0;
+        CONTINUE WHEN many_due = 0;
         served := coalesce(served[1:greatest(capacity, 0)], '{}');
-        shares := '{}';
+        divided := '{}';
         IF served <> '{}' THEN
-            shares := divide_by_weight(weights[1:capacity], capacity, most);
+            divided := divide_by_weight(weights[1:capacity], capacity, most);
         END IF;
-        claims := claims || ROW(nth, due, served, shares, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::claimed;
-        FOR leased IN
-            SELECT * FROM claim_rows(p_stage, p_environments[nth], p_hosts[nth], served, shares, p_floors[nth],
-                                     p_holder, p_lease)
+        -- What is said of the lane; then its rows.
+        RETURN QUERY
+        SELECT nth, many_due, served, divided, NULL::bigint, NULL::uuid, NULL::int, NULL::bigint, NULL::int,
+               NULL::interval, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::uuid,
+               NULL::text, NULL::text, NULL::uuid, NULL::text, NULL::bytea, NULL::boolean, NULL::boolean,
+               NULL::timestamptz, NULL::uuid[], NULL::text[], NULL::text;
+        FOR c IN
+            SELECT * FROM claim_lane(p_stage, p_environments[nth], p_hosts[nth], served, divided, p_floors[nth],
+                                     p_holder, p_lease, true)
         LOOP
-            claims := claims || ROW(nth, NULL, NULL, NULL, leased.tenant_id, leased.subject, leased.attempt,
-                                    leased.epoch, leased.deaths, leased.waited, leased.last_error)::claimed;
             many := many + 1;
-            p_busy := p_busy || leased.tenant_id;
+            p_busy := p_busy || (c ->> 0)::bigint;
             p_busy_in := p_busy_in || p_environments[nth];
-        END LOOP;
-    END LOOP;
-    RETURN claims;
-END
-$$;
-
--- The same as claim_due, and beside each claimed row what its next step needs: as in 0029.
-CREATE OR REPLACE FUNCTION claim_with_input(
-    p_stage text, p_environments text[], p_hosts text[], p_afters bigint[], p_floors timestamptz[], p_rooms int[],
-    p_left_to_others int[], p_slots int, p_at_most int, p_scope int, p_most int, p_busy bigint[], p_busy_in text[],
-    p_holder text, p_lease interval
-) RETURNS TABLE (
-    lane int, due int, tenants bigint[], shares int[], tenant_id bigint, subject uuid, attempt int, epoch bigint,
-    deaths int, waited interval, last_error text, format text, root text, ecf_type text, e_ncf text, as_user text,
-    as_user_id uuid, issuer_rnc text, buyer_rnc text, certificate_id uuid, track_id text, content bytea,
-    is_summary boolean, maybe_adopted boolean, sequence_expires timestamptz, holders uuid[], holders_issuers text[],
-    signatory text
-)
-LANGUAGE plpgsql ROWS 10 AS $$
-#variable_conflict use_column
-DECLARE
-    claims claimed[] := claim_due(
-        p_stage, p_environments, p_hosts, p_afters, p_floors, p_rooms, p_left_to_others, p_slots, p_at_most, p_scope,
-        p_most, p_busy, p_busy_in, p_holder, p_lease);
-    told boolean[] := array_fill(false, ARRAY[cardinality(claims)]);
-    c claimed;
-    i record;
-BEGIN
-    IF claims = '{}' THEN
-        RETURN;
-    END IF;
-    IF p_stage IN ('sign', 'send', 'track') THEN
-        FOR i IN SELECT * FROM input_of(p_stage, claims, p_environments) LOOP
-            -- Two nodes may answer for the same row where a shard moves meanwhile; a claim is told once.
-            CONTINUE WHEN told[i.place];
-            c := claims[i.place];
-            lane := c.lane; tenant_id := c.tenant_id; subject := c.subject; attempt := c.attempt; epoch := c.epoch;
-            deaths := c.deaths; waited := c.waited; last_error := c.last_error; format := i.format; root := i.root;
-            ecf_type := i.ecf_type; e_ncf := i.e_ncf; as_user := i.as_user; as_user_id := i.as_user_id;
-            issuer_rnc := i.issuer_rnc; buyer_rnc := i.buyer_rnc; certificate_id := i.certificate_id;
-            track_id := i.track_id; content := i.content; is_summary := i.is_summary;
-            maybe_adopted := i.maybe_adopted; sequence_expires := i.sequence_expires; holders := i.holders;
-            holders_issuers := i.holders_issuers;
-            told[i.place] := true;
+            whose := whose || (c ->> 0)::bigint;
+            lane := nth; tenant_id := c ->> 0; subject := c ->> 1; attempt := c ->> 2; epoch := c ->> 3;
+            deaths := c ->> 4; waited := c ->> 5; last_error := c ->> 6;
+            IF p_stage = 'sign' THEN
+                format := c ->> 8; root := c ->> 9; ecf_type := c ->> 10; e_ncf := c ->> 11; as_user := c ->> 12;
+                as_user_id := c ->> 13; content := c ->> 14; sequence_expires := c ->> 15; holders := c ->> 16;
+                holders_issuers := c ->> 17;
+            ELSIF p_stage = 'send' THEN
+                root := c ->> 8; e_ncf := c ->> 9; issuer_rnc := c ->> 10; buyer_rnc := c ->> 11;
+                certificate_id := c ->> 12; content := c ->> 13; is_summary := c ->> 14;
+            ELSIF p_stage = 'track' THEN
+                e_ncf := c ->> 8; certificate_id := c ->> 9; track_id := c ->> 10; maybe_adopted := c ->> 11;
+            END IF;
             RETURN NEXT;
         END LOOP;
-    END IF;
-    -- What is said of the lanes, and the rows that nothing was found of.
-    RETURN QUERY
-    SELECT x.lane, x.due, x.tenants, x.shares, x.tenant_id, x.subject, x.attempt, x.epoch, x.deaths, x.waited,
-           x.last_error, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::uuid, NULL::text, NULL::text,
-           NULL::uuid, NULL::text, NULL::bytea, NULL::boolean, NULL::boolean, NULL::timestamptz, NULL::uuid[],
-           NULL::text[], NULL::text
-      FROM unnest(claims) WITH ORDINALITY
-           AS x (lane, due, tenants, shares, tenant_id, subject, attempt, epoch, deaths, waited, last_error, n)
-     WHERE NOT told[x.n];
-    IF p_stage = 'sign' THEN
+    END LOOP;
+    IF p_stage = 'sign' AND whose <> '{}' THEN
         RETURN QUERY
         SELECT 0, NULL::int, NULL::bigint[], NULL::int[], t.tenant_id, NULL::uuid, NULL::int, NULL::bigint, NULL::int,
                NULL::interval, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::uuid,
@@ -188,7 +166,7 @@ BEGIN
                                     LEFT JOIN users AS u ON u.tenant_id = x.tenant_id AND u.user_id = x.user_id
                                    WHERE x.tenant_id = t.tenant_id AND x.retired_at IS NULL))::text
           FROM tenants AS t
-         WHERE t.tenant_id = ANY (ARRAY(SELECT DISTINCT one.tenant_id FROM unnest(claims) AS one));
+         WHERE t.tenant_id = ANY (whose);
     END IF;
 END
 $$;
@@ -229,4 +207,4 @@ BEGIN
 END
 $$;
 
-GRANT EXECUTE ON FUNCTION claim_rows, due_tenants_of, free_held TO fe_worker;
+GRANT EXECUTE ON FUNCTION claim_lane, claim_rows, due_tenants_of, free_held TO fe_worker;

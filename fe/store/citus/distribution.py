@@ -25,7 +25,6 @@ _VARIANTS = [
         "tenants.sql",
         "due.sql",
         "shards.sql",
-        "inputs.sql",
         "accept.sql",
         "claims.sql",
         "bookings.sql",

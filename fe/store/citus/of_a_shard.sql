@@ -16,17 +16,34 @@ BEGIN
 END
 $$;
 
--- Lease due rows of one lane: of each tenant at most its share.
-CREATE FUNCTION claim_rows_batch(
-    p_tenants bigint[], p_shares int[], p_stage text, p_environment text, p_host text, p_floor timestamptz,
-    p_holder text, p_moment timestamptz, p_lease interval
-) RETURNS TABLE (
-    tenant_id bigint, subject uuid, attempt int, epoch bigint, deaths int, waited interval, last_error text
-)
-LANGUAGE plpgsql AS $$
-#variable_conflict use_column
+-- A batch of verdicts; answers of each whether it was booked, and whether it goes on to whom it may be about.
+CREATE FUNCTION decide_batch(
+    p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_statuses text[], p_track_ids text[],
+    p_responses jsonb[], p_number_fates text[], p_sends boolean[]
+) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+    mine uuid[] := book_verdict_batch(
+        p_tenants, p_subjects, p_epochs, p_at, p_statuses, p_track_ids, p_responses, p_number_fates);
 BEGIN
-    RETURN QUERY
+    RETURN ARRAY(
+        SELECT CASE WHEN b.mine IS NULL THEN 'lost' WHEN b.goes_on IS NULL THEN 'booked' ELSE 'goes on' END
+          FROM unnest(mine, may_go_on_batch(p_tenants, mine, p_sends)) WITH ORDINALITY AS b (mine, goes_on, n)
+         ORDER BY b.n);
+END
+$$;
+
+-- Lease due rows of one lane, of each tenant at most its share: of each [tenant, subject, attempt, epoch, deaths, waited, last error],
+-- and where it is asked for what its next step needs, from the ninth on.
+CREATE FUNCTION claim_batch(
+    p_tenants bigint[], p_shares int[], p_stage text, p_environment text, p_host text, p_floor timestamptz,
+    p_holder text, p_moment timestamptz, p_lease interval, p_with_input boolean
+) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+    whose bigint[];
+    subjects uuid[];
+    claims jsonb[];
+    inputs jsonb;
+BEGIN
     WITH due AS (
         SELECT o.tenant_id, o.subject
           FROM unnest(p_tenants, p_shares) AS s (tenant_id, share)
@@ -38,18 +55,39 @@ BEGIN
                               ORDER BY w.run_at
                               LIMIT s.share
                                 FOR UPDATE SKIP LOCKED) AS o
+    ), leased AS (
+        UPDATE outbox AS o
+           SET attempt = o.attempt + 1, epoch = o.epoch + 1, holder = p_holder,
+               deaths = o.deaths + (o.holder IS NOT NULL)::int, run_at = p_moment + p_lease
+          FROM unnest(ARRAY(SELECT due.tenant_id FROM due), ARRAY(SELECT due.subject FROM due))
+                       AS picked (tenant_id, subject)
+         WHERE o.tenant_id = picked.tenant_id AND o.subject = picked.subject
+        RETURNING o.*
     )
-    UPDATE outbox AS o
-       SET attempt = o.attempt + 1, epoch = o.epoch + 1, holder = p_holder,
-           deaths = o.deaths + (o.holder IS NOT NULL)::int, run_at = p_moment + p_lease
-      FROM unnest(ARRAY(SELECT due.tenant_id FROM due), ARRAY(SELECT due.subject FROM due)) AS picked (tenant_id, subject)
-     WHERE o.tenant_id = picked.tenant_id AND o.subject = picked.subject
-    RETURNING o.tenant_id, o.subject, o.attempt, o.epoch, o.deaths, p_moment - o.entered_at, o.last_error;
+    SELECT array_agg(l.tenant_id), array_agg(l.subject),
+           array_agg(jsonb_build_array(l.tenant_id, l.subject, l.attempt, l.epoch, l.deaths, p_moment - l.entered_at,
+                                       l.last_error))
+      INTO whose, subjects, claims
+      FROM leased AS l;
+    IF whose IS NULL THEN
+        RETURN '[]';
+    END IF;
+    IF p_with_input THEN
+        inputs := CASE p_stage WHEN 'sign' THEN sign_input_batch(whose, subjects, p_environment)
+                               WHEN 'send' THEN send_input_batch(whose, subjects)
+                               WHEN 'track' THEN track_input_batch(whose, subjects) END;
+    END IF;
+    IF inputs IS NULL THEN
+        RETURN to_jsonb(claims);
+    END IF;
+    RETURN (SELECT jsonb_agg(claims[c.n] || coalesce(i.input, '[]'))
+              FROM generate_subscripts(claims, 1) AS c (n)
+              LEFT JOIN jsonb_array_elements(inputs) AS i (input) ON (i.input ->> 0)::int = c.n);
 END
 $$;
 
 -- What the next step of claimed rows needs, as in 0029: of each [place, ...]. To be signed:
-CREATE FUNCTION sign_input_batch(p_tenants bigint[], p_subjects uuid[], p_environments text[]) RETURNS jsonb
+CREATE FUNCTION sign_input_batch(p_tenants bigint[], p_subjects uuid[], p_environment text) RETURNS jsonb
 LANGUAGE plpgsql AS $$
 DECLARE
     span record := span_of(p_subjects);
@@ -60,7 +98,7 @@ BEGIN
                    b.n, s.format, s.root, s.ecf_type, s.e_ncf, s.as_user, s.as_user_id,
                    CASE WHEN octet_length(d.content) <= 65536 THEN d.content::text END,
                    q.expire_at, same.holders::text, same.issuers::text))
-          FROM unnest(p_tenants, p_subjects, p_environments) WITH ORDINALITY AS b (tenant_id, subject, environment, n)
+          FROM unnest(p_tenants, p_subjects) WITH ORDINALITY AS b (tenant_id, subject, n)
           JOIN submissions AS s
             ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject
            AND s.submission_id BETWEEN span.first AND span.last
@@ -68,7 +106,7 @@ BEGIN
             ON d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'original'
            AND d.submission_id BETWEEN span.first AND span.last
           LEFT JOIN sequences AS q
-            ON q.tenant_id = s.tenant_id AND q.environment = b.environment AND q.prefix = left(s.e_ncf, 3)
+            ON q.tenant_id = s.tenant_id AND q.environment = p_environment AND q.prefix = left(s.e_ncf, 3)
            AND q.is_active
           LEFT JOIN LATERAL (
                 -- Held, or on its way to be signed: see fe/store/numbers.py.
@@ -78,12 +116,12 @@ BEGIN
                           JOIN submissions AS other
                             ON other.tenant_id = h.tenant_id AND other.submission_id = h.submission_id
                            AND other.number_fate <> 'reusable'
-                         WHERE h.tenant_id = b.tenant_id AND h.environment = b.environment
+                         WHERE h.tenant_id = b.tenant_id AND h.environment = p_environment
                            AND h.e_ncf = s.e_ncf AND h.submission_id <> b.subject
                          UNION ALL
                         SELECT other.submission_id, other.issuer_rnc
                           FROM submissions AS other
-                         WHERE other.tenant_id = b.tenant_id AND other.environment = b.environment
+                         WHERE other.tenant_id = b.tenant_id AND other.environment = p_environment
                            AND other.e_ncf = s.e_ncf AND other.submission_id >= forty_days_before(b.subject)
                            AND other.submission_id >= since AND other.submission_id <= span.last
                            AND other.submission_id < b.subject AND other.root IN ('ECF', 'RFCE')
@@ -94,7 +132,7 @@ END
 $$;
 
 -- To be sent:
-CREATE FUNCTION send_input_batch(p_tenants bigint[], p_subjects uuid[], p_environments text[]) RETURNS jsonb
+CREATE FUNCTION send_input_batch(p_tenants bigint[], p_subjects uuid[]) RETURNS jsonb
 LANGUAGE plpgsql AS $$
 DECLARE
     span record := span_of(p_subjects);
@@ -103,7 +141,7 @@ BEGIN
         SELECT jsonb_agg(jsonb_build_array(
                    b.n, s.root, s.e_ncf, s.issuer_rnc, s.buyer_rnc, s.certificate_id, outgoing.content,
                    outgoing.kind = 'sent'))
-          FROM unnest(p_tenants, p_subjects, p_environments) WITH ORDINALITY AS b (tenant_id, subject, environment, n)
+          FROM unnest(p_tenants, p_subjects) WITH ORDINALITY AS b (tenant_id, subject, n)
           JOIN submissions AS s
             ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject
            AND s.submission_id BETWEEN span.first AND span.last
@@ -119,7 +157,7 @@ END
 $$;
 
 -- To be asked about:
-CREATE FUNCTION track_input_batch(p_tenants bigint[], p_subjects uuid[], p_environments text[]) RETURNS jsonb
+CREATE FUNCTION track_input_batch(p_tenants bigint[], p_subjects uuid[]) RETURNS jsonb
 LANGUAGE plpgsql AS $$
 DECLARE
     span record := span_of(p_subjects);
@@ -127,7 +165,7 @@ BEGIN
     RETURN (
         SELECT jsonb_agg(jsonb_build_array(
                    b.n, s.e_ncf, s.certificate_id, s.track_id, s.number_fate = 'unknown'))
-          FROM unnest(p_tenants, p_subjects, p_environments) WITH ORDINALITY AS b (tenant_id, subject, environment, n)
+          FROM unnest(p_tenants, p_subjects) WITH ORDINALITY AS b (tenant_id, subject, n)
           JOIN submissions AS s
             ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject
            AND s.submission_id BETWEEN span.first AND span.last);

@@ -1,9 +1,8 @@
 -- The way to a shard: how the coordinator has a whole booking done where its rows are, in one call (by_shard.py).
 --
--- A call goes to a shard by the row of `anchors` that lies there. The transaction enters the shard first, by a change of that row which
--- changes nothing: to Citus that is a write of this shard. So it keeps the shard where it is until the transaction has ended,
--- sends the call on the same connection, and does not take a commit that the node refused for one that it made.
-
+-- A call goes to a node by the row of `anchors` that lies in one of its shards. The transaction enters each shard first, by a change of
+-- that row which changes nothing: to Citus that is a write of this shard. So it keeps the shard where it is until the transaction
+-- has ended, sends the call on the same connection, and does not take a commit that the node refused for one that it made.
 
 -- The anchor of the shard that a tenant is in. One that has none (it was split off since) gets the tenant's own number.
 CREATE OR REPLACE FUNCTION anchor_of(p_tenant bigint) RETURNS bigint
@@ -24,39 +23,96 @@ BEGIN
 END
 $$;
 
--- The shards that a batch has rows in: of each its anchor, and the places in the batch; NULL: all.
-CREATE OR REPLACE FUNCTION shards_of(p_tenants bigint[]) RETURNS TABLE (anchor bigint, places int[])
+-- Enter the shard that a tenant is in; answers its anchor. Whoever waited here until the shard was split looks again.
+CREATE OR REPLACE FUNCTION enter_shard_of(p_tenant bigint) RETURNS bigint
 LANGUAGE plpgsql AS $$
+DECLARE
+    here bigint;
+BEGIN
+    LOOP
+        here := anchor_of(p_tenant);
+        UPDATE anchors AS a SET entered = a.entered WHERE a.anchor = here AND a.entered < 0;
+        EXIT WHEN get_shard_id_for_distribution_column('anchors', here)
+                  = get_shard_id_for_distribution_column('anchors', p_tenant);
+    END LOOP;
+    RETURN here;
+END
+$$;
+
+-- Enter the shards that a batch has rows in. Of each node with any: an anchor as the way there, the places of its rows in the batch
+-- (NULL: all), and of each of these the shard of the outbox (NULL: the anchor's). One connection to each node does it all, and
+-- nobody waits for others who are in the same shards: what is changed in name is nobody's.
+CREATE OR REPLACE FUNCTION enter_shards(p_tenants bigint[]) RETURNS TABLE (way bigint, places int[], shards bigint[])
+LANGUAGE plpgsql SET "citus.multi_shard_modify_mode" TO sequential SET "citus.all_modifications_commutative" TO on AS $$
+DECLARE
+    whose bigint[];
+    met bigint[];
+    entries bigint[];
 BEGIN
     IF cardinality(p_tenants) = 0 THEN
         RETURN;
     END IF;
     IF p_tenants[1] = ALL (p_tenants) THEN
-        anchor := anchor_of(p_tenants[1]);
+        way := enter_shard_of(p_tenants[1]);
         RETURN NEXT;
         RETURN;
     END IF;
+    whose := outbox_shards(p_tenants);
+    LOOP
+        SELECT array_agg(x.shard), array_agg(anchor_of(x.tenant_id)) INTO met, entries
+          FROM (SELECT t.shard, min(t.tenant_id) AS tenant_id
+                  FROM unnest(p_tenants, whose) AS t (tenant_id, shard)
+                 GROUP BY t.shard) AS x;
+        UPDATE anchors AS a SET entered = a.entered WHERE a.anchor = ANY (entries) AND a.entered < 0;
+        EXIT WHEN whose = outbox_shards(p_tenants);
+        whose := outbox_shards(p_tenants);
+    END LOOP;
     RETURN QUERY
-    SELECT anchor_of(x.tenant_id), CASE WHEN x.shards > 1 THEN x.places END
-      FROM (SELECT min(t.tenant_id) AS tenant_id, array_agg(t.n::int ORDER BY t.n) AS places, count(*) OVER () AS shards,
-                   get_shard_id_for_distribution_column('anchors', t.tenant_id) AS shard
-              FROM unnest(p_tenants) WITH ORDINALITY AS t (tenant_id, n)
-             GROUP BY 4) AS x
-     ORDER BY x.shard;
+    SELECT x.way, CASE WHEN x.nodes > 1 THEN x.places END, CASE WHEN x.several THEN x.shards END
+      FROM (SELECT min(e.anchor) AS way, array_agg(t.n::int ORDER BY t.n) AS places,
+                   array_agg(t.shard ORDER BY t.n) AS shards, min(t.shard) < max(t.shard) AS several,
+                   count(*) OVER () AS nodes, p.groupid
+              FROM unnest(whose) WITH ORDINALITY AS t (shard, n)
+              JOIN unnest(met, entries) AS e (shard, anchor) ON e.shard = t.shard
+              JOIN pg_dist_placement AS p ON p.shardid = t.shard
+             GROUP BY p.groupid) AS x
+     ORDER BY x.groupid;
 END
 $$;
 
-CREATE OR REPLACE FUNCTION enter_shard(p_anchor bigint) RETURNS void
+-- The shard of the outbox that each of these tenants is in.
+CREATE OR REPLACE FUNCTION outbox_shards(p_tenants bigint[]) RETURNS bigint[]
 LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE anchors AS a SET entered = a.entered WHERE a.anchor = p_anchor AND a.entered < 0;
+    RETURN ARRAY(SELECT get_shard_id_for_distribution_column('outbox', t.tenant_id)
+                   FROM unnest(p_tenants) WITH ORDINALITY AS t (tenant_id, n)
+                  ORDER BY t.n);
 END
 $$;
 
--- The elements of an array that are at these places.
+-- On a node: those of these shards that are here, and the places of each.
+CREATE OR REPLACE FUNCTION shards_here(p_shards bigint[]) RETURNS TABLE (shard bigint, places int[])
+LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY
+    SELECT s.shard, array_agg(s.n::int ORDER BY s.n)
+      FROM unnest(p_shards) WITH ORDINALITY AS s (shard, n)
+      JOIN pg_dist_placement AS p ON p.shardid = s.shard
+      JOIN pg_dist_local_group AS here ON here.groupid = p.groupid
+     GROUP BY s.shard
+     ORDER BY s.shard;
+END
+$$;
+
+-- The elements of an array that are at these places; NULL: all.
 CREATE OR REPLACE FUNCTION picked(p_of anyarray, p_places int[]) RETURNS anyarray
-LANGUAGE sql IMMUTABLE AS $$
-    SELECT ARRAY(SELECT p_of[x.place] FROM unnest(p_places) WITH ORDINALITY AS x (place, n) ORDER BY x.n)
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    IF p_places IS NULL THEN
+        RETURN p_of;
+    END IF;
+    RETURN ARRAY(SELECT p_of[x.place] FROM unnest(p_places) WITH ORDINALITY AS x (place, n) ORDER BY x.n);
+END
 $$;
 
 -- Of each lease that is asked for: for how long, or NULL where there is none, or where its work is paused.
@@ -148,5 +204,5 @@ GRANT SELECT, UPDATE (entered) ON anchors TO fe_front, fe_worker, fe_operator;
 
 GRANT SELECT ON anchored_shards TO fe_front;
 
-GRANT EXECUTE ON FUNCTION anchor_of, drop_anchor, shards_of, enter_shard, picked, leases_unless_paused, of_shard,
-named_here, make_shard_functions, shard_functions TO fe_front, fe_worker, fe_operator;
+GRANT EXECUTE ON FUNCTION anchor_of, drop_anchor, outbox_shards, shards_here, enter_shard_of, enter_shards, picked,
+leases_unless_paused, of_shard, named_here, make_shard_functions, shard_functions TO fe_front, fe_worker, fe_operator;

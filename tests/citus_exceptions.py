@@ -18,7 +18,6 @@ EXCEPTIONS: Mapping[str, str] = {
     "tests/store/test_plans_of_portal.py": _PLANS,
     "tests/store/test_plans_of_webhooks.py": _PLANS,
     "tests/store/test_plans_of_backlogs.py": _PLANS,
-    "tests/issuing/test_straight_from_the_accept.py": "nothing is leased with its accept there: all is claimed",
     **{
         f"tests/store/test_roles.py::test_{which}": _MORE
         for which in (
@@ -42,9 +41,6 @@ EXCEPTIONS: Mapping[str, str] = {
     },
     "tests/system/test_releases.py::test_migrated_first_both_releases_serve_and_finish_each_others_documents": _ALONE,
     "tests/store/test_numbers.py::test_what_was_signed_before_holds_its_number_and_ends_are_brought_to_the_day": _ALONE,
-    "tests/store/test_claim_together.py::test_a_document_to_be_signed_brings_what_the_signer_would_ask_for": (
-        "input_to_sign is asked of what was leased with its accept, which nothing is there"
-    ),
     "tests/issuing/test_acceptance.py::test_a_lock_makes_its_own_client_wait_and_nobody_else": _LOCKS,
     **{
         f"tests/store/test_outbox_claim.py::test_a_tenants_{which}": _PLANS

@@ -33,10 +33,12 @@ OF_ITS_OWN = {
     "make_shard_functions",
     "named_here",
     "of_shard",
+    "outbox_shards",
     "picked",
     "shard_functions",
     "shards_here",
-    "outbox_shards",
+    "signatories_of",
+    "ways_to",
     *(f"{name}_there" for name in (*by_shard.CALLED, *by_shard.ASKED)),
 }
 
@@ -122,6 +124,7 @@ def test_each_function_of_a_shard_is_the_newest_of_the_migrations(dsn: str) -> N
         "may_go_on_batch",
         "claim_batch",
         "decide_batch",
+        "to_sign_batch",
         "sign_input_batch",
         "send_input_batch",
         "track_input_batch",

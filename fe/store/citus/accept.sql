@@ -32,7 +32,7 @@ BEGIN
 END
 $$;
 
--- Of each node together. None is leased: each is claimed.
+-- Of each node together. Whatever is paused is not leased; of that, too, the nodes know nothing.
 CREATE OR REPLACE FUNCTION accept_submissions(
     p_tenants bigint[], p_submissions uuid[], p_ats timestamptz[], p_environments text[], p_api_keys text[],
     p_client_requests text[], p_body_digests bytea[], p_formats text[], p_roots text[], p_types text[],
@@ -63,6 +63,8 @@ DECLARE
     as_user_ids uuid[];
     originals bytea[];
     draw_prefixes text[];
+    leases interval[] := leases_unless_paused(p_tenants, p_environments, p_leases);
+    leases_there interval[];
     taken jsonb;
 BEGIN
     IF EXISTS (SELECT 1 FROM disabled_tenants AS d WHERE d.tenant_id = ANY (p_tenants)) THEN
@@ -86,19 +88,20 @@ BEGIN
         as_user_ids := picked(p_as_user_ids, one.places);
         originals := picked(p_originals, one.places);
         draw_prefixes := picked(p_draw_prefixes, one.places);
+        leases_there := picked(leases, one.places);
         SELECT accept_submissions_there(
                    a.anchor, one.shards, tenants, submissions, ats, environments, api_keys, client_requests, body_digests,
-                   formats, roots, types, e_ncfs, issuers, buyers, as_users, as_user_ids, originals, draw_prefixes, NULL,
-                   NULL)
+                   formats, roots, types, e_ncfs, issuers, buyers, as_users, as_user_ids, originals, draw_prefixes,
+                   p_holder, leases_there)
           INTO taken
           FROM anchors AS a
          WHERE a.anchor = one.way;
         RETURN QUERY
         SELECT coalesce(one.places[x.place], x.place), x.outcome, x.submission_id, x.status, x.e_ncf, x.body_matched, x.numbers_skipped,
-               x.numbers_left, x.refusal, false
+               x.numbers_left, x.refusal, x.leased
           FROM jsonb_to_recordset(taken) AS x (
               place int, outcome text, submission_id uuid, status text, e_ncf text, body_matched boolean,
-              numbers_skipped bigint, numbers_left bigint, refusal text);
+              numbers_skipped bigint, numbers_left bigint, refusal text, leased boolean);
     END LOOP;
 END
 $$;

@@ -41,6 +41,7 @@ ASKED = (
     "accept_submission",
     "accept_submissions",
     "claim_batch",
+    "to_sign_batch",
 )
 #: what each node calls for its shards,
 _ON_NODES = ("due_batch",)

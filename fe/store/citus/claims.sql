@@ -157,17 +157,71 @@ BEGIN
         SELECT 0, NULL::int, NULL::bigint[], NULL::int[], t.tenant_id, NULL::uuid, NULL::int, NULL::bigint, NULL::int,
                NULL::interval, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::uuid,
                NULL::text, NULL::text, NULL::uuid, NULL::text, NULL::bytea, NULL::boolean, NULL::boolean,
-               NULL::timestamptz, NULL::uuid[], NULL::text[],
-               jsonb_build_object(
-                   'issuer', t.issuer, 'consumerSummary', t.consumer_summary,
-                   'candidates', (SELECT jsonb_agg(jsonb_build_array(x.certificate_id, x.user_id, u.email,
-                                                                     u.issuer_override, x.not_before, x.not_after))
-                                    FROM certificates AS x
-                                    LEFT JOIN users AS u ON u.tenant_id = x.tenant_id AND u.user_id = x.user_id
-                                   WHERE x.tenant_id = t.tenant_id AND x.retired_at IS NULL))::text
-          FROM tenants AS t
-         WHERE t.tenant_id = ANY (whose);
+               NULL::timestamptz, NULL::uuid[], NULL::text[], t.signatory
+          FROM signatories_of(whose) AS t;
     END IF;
+END
+$$;
+
+-- As in 0043. Nothing is written, so no shard is entered: whoever looks while a shard is split is refused, and looks again.
+CREATE OR REPLACE FUNCTION input_to_sign(
+    p_tenants bigint[], p_subjects uuid[], p_environments text[], p_e_ncfs text[], p_owned boolean[]
+) RETURNS TABLE (
+    place int, tenant_id bigint, sequence_expires timestamptz, holders uuid[], holders_issuers text[], signatory text
+)
+LANGUAGE plpgsql ROWS 10 AS $$
+#variable_conflict use_column
+DECLARE
+    whose bigint[] := outbox_shards(p_tenants);
+    one record;
+    tenants bigint[];
+    subjects uuid[];
+    environments text[];
+    e_ncfs text[];
+    owned boolean[];
+    numbers jsonb;
+    many int := 0;
+BEGIN
+    FOR one IN SELECT * FROM ways_to(p_tenants, whose) LOOP
+        tenants := picked(p_tenants, one.places);
+        subjects := picked(p_subjects, one.places);
+        environments := picked(p_environments, one.places);
+        e_ncfs := picked(p_e_ncfs, one.places);
+        owned := picked(p_owned, one.places);
+        SELECT to_sign_batch_there(a.anchor, one.shards, tenants, subjects, environments, e_ncfs, owned) INTO numbers
+          FROM anchors AS a
+         WHERE a.anchor = one.way;
+        many := many + jsonb_array_length(numbers);
+        RETURN QUERY
+        SELECT coalesce(one.places[x.place], x.place), tenants[x.place], x.sequence_expires, x.holders,
+               x.holders_issuers, NULL::text
+          FROM jsonb_to_recordset(numbers) AS x (
+              place int, sequence_expires timestamptz, holders uuid[], holders_issuers text[]);
+    END LOOP;
+    IF many < cardinality(p_tenants) OR whose <> outbox_shards(p_tenants) THEN
+        RAISE EXCEPTION 'shards were moved meanwhile' USING ERRCODE = 'serialization_failure';
+    END IF;
+    RETURN QUERY
+    SELECT 0, t.tenant_id, NULL::timestamptz, NULL::uuid[], NULL::text[], t.signatory FROM signatories_of(p_tenants) AS t;
+END
+$$;
+
+-- Who may sign for each of these tenants, as in 0029.
+CREATE OR REPLACE FUNCTION signatories_of(p_tenants bigint[]) RETURNS TABLE (tenant_id bigint, signatory text)
+LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    SELECT t.tenant_id,
+           jsonb_build_object(
+               'issuer', t.issuer, 'consumerSummary', t.consumer_summary,
+               'candidates', (SELECT jsonb_agg(jsonb_build_array(x.certificate_id, x.user_id, u.email,
+                                                                 u.issuer_override, x.not_before, x.not_after))
+                                FROM certificates AS x
+                                LEFT JOIN users AS u ON u.tenant_id = x.tenant_id AND u.user_id = x.user_id
+                               WHERE x.tenant_id = t.tenant_id AND x.retired_at IS NULL))::text
+      FROM tenants AS t
+     WHERE t.tenant_id = ANY (p_tenants);
 END
 $$;
 
@@ -207,4 +261,4 @@ BEGIN
 END
 $$;
 
-GRANT EXECUTE ON FUNCTION claim_lane, claim_rows, due_tenants_of, free_held TO fe_worker;
+GRANT EXECUTE ON FUNCTION claim_lane, claim_rows, signatories_of, due_tenants_of, free_held TO fe_worker;

@@ -39,41 +39,45 @@ BEGIN
 END
 $$;
 
--- Enter the shards that a batch has rows in. Of each node with any: an anchor as the way there, the places of its rows in the batch
--- (NULL: all), and of each of these the shard of the outbox (NULL: the anchor's). One connection to each node does it all, and
--- nobody waits for others who are in the same shards: what is changed in name is nobody's.
+-- Enter the shards that a batch has rows in, and answer the ways there. One connection to each node does it all, and nobody waits
+-- for others who are in the same shards: what is changed in name is nobody's.
 CREATE OR REPLACE FUNCTION enter_shards(p_tenants bigint[]) RETURNS TABLE (way bigint, places int[], shards bigint[])
 LANGUAGE plpgsql SET "citus.multi_shard_modify_mode" TO sequential SET "citus.all_modifications_commutative" TO on AS $$
 DECLARE
     whose bigint[];
-    met bigint[];
     entries bigint[];
 BEGIN
-    IF cardinality(p_tenants) = 0 THEN
-        RETURN;
-    END IF;
-    IF p_tenants[1] = ALL (p_tenants) THEN
+    IF cardinality(p_tenants) > 0 AND p_tenants[1] = ALL (p_tenants) THEN
         way := enter_shard_of(p_tenants[1]);
         RETURN NEXT;
         RETURN;
     END IF;
     whose := outbox_shards(p_tenants);
-    LOOP
-        SELECT array_agg(x.shard), array_agg(anchor_of(x.tenant_id)) INTO met, entries
-          FROM (SELECT t.shard, min(t.tenant_id) AS tenant_id
+    WHILE whose <> '{}' LOOP
+        SELECT array_agg(anchor_of(x.tenant_id)) INTO entries
+          FROM (SELECT min(t.tenant_id) AS tenant_id
                   FROM unnest(p_tenants, whose) AS t (tenant_id, shard)
                  GROUP BY t.shard) AS x;
         UPDATE anchors AS a SET entered = a.entered WHERE a.anchor = ANY (entries) AND a.entered < 0;
         EXIT WHEN whose = outbox_shards(p_tenants);
         whose := outbox_shards(p_tenants);
     END LOOP;
+    RETURN QUERY SELECT * FROM ways_to(p_tenants, whose);
+END
+$$;
+
+-- Of each node that a batch has rows on, by the shard of the outbox of each: an anchor as the way there, the places of its rows in the
+-- batch (NULL: all), and of each of these the shard (NULL: the anchor's).
+CREATE OR REPLACE FUNCTION ways_to(p_tenants bigint[], p_shards bigint[])
+RETURNS TABLE (way bigint, places int[], shards bigint[])
+LANGUAGE plpgsql AS $$
+BEGIN
     RETURN QUERY
-    SELECT x.way, CASE WHEN x.nodes > 1 THEN x.places END, CASE WHEN x.several THEN x.shards END
-      FROM (SELECT min(e.anchor) AS way, array_agg(t.n::int ORDER BY t.n) AS places,
+    SELECT anchor_of(x.tenant_id), CASE WHEN x.nodes > 1 THEN x.places END, CASE WHEN x.several THEN x.shards END
+      FROM (SELECT min(t.tenant_id) AS tenant_id, array_agg(t.n::int ORDER BY t.n) AS places,
                    array_agg(t.shard ORDER BY t.n) AS shards, min(t.shard) < max(t.shard) AS several,
                    count(*) OVER () AS nodes, p.groupid
-              FROM unnest(whose) WITH ORDINALITY AS t (shard, n)
-              JOIN unnest(met, entries) AS e (shard, anchor) ON e.shard = t.shard
+              FROM unnest(p_tenants, p_shards) WITH ORDINALITY AS t (tenant_id, shard, n)
               JOIN pg_dist_placement AS p ON p.shardid = t.shard
              GROUP BY p.groupid) AS x
      ORDER BY x.groupid;
@@ -119,7 +123,7 @@ $$;
 CREATE OR REPLACE FUNCTION leases_unless_paused(p_tenants bigint[], p_environments text[], p_leases interval[])
 RETURNS interval[] LANGUAGE plpgsql STABLE AS $$
 BEGIN
-    IF num_nonnulls(VARIADIC p_leases) = 0 THEN
+    IF p_leases IS NULL OR num_nonnulls(VARIADIC p_leases) = 0 THEN
         RETURN p_leases;
     END IF;
     RETURN ARRAY(SELECT CASE WHEN NOT EXISTS (
@@ -204,5 +208,6 @@ GRANT SELECT, UPDATE (entered) ON anchors TO fe_front, fe_worker, fe_operator;
 
 GRANT SELECT ON anchored_shards TO fe_front;
 
-GRANT EXECUTE ON FUNCTION anchor_of, drop_anchor, outbox_shards, shards_here, enter_shard_of, enter_shards, picked,
-leases_unless_paused, of_shard, named_here, make_shard_functions, shard_functions TO fe_front, fe_worker, fe_operator;
+GRANT EXECUTE ON FUNCTION anchor_of, drop_anchor, outbox_shards, shards_here, enter_shard_of, enter_shards, ways_to,
+picked, leases_unless_paused, of_shard, named_here, make_shard_functions, shard_functions
+TO fe_front, fe_worker, fe_operator;

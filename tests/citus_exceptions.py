@@ -8,7 +8,6 @@ _ALONE = "makes a database on one server, without the extension"
 _MORE = (
     "compares the whole catalogue with that of one Postgres, beside which Citus has tables, functions and logins more"
 )
-_LOCKS = "how long a node waits for a lock its role says (ops/citus/roles.sql), and these sessions have none"
 _CHANGES_HANDS = "a row that changes hands is refused by Citus before anybody else is asked"
 
 #: By file, by the test without its parameters, or by the test with those that fail.
@@ -41,7 +40,6 @@ EXCEPTIONS: Mapping[str, str] = {
     },
     "tests/system/test_releases.py::test_migrated_first_both_releases_serve_and_finish_each_others_documents": _ALONE,
     "tests/store/test_numbers.py::test_what_was_signed_before_holds_its_number_and_ends_are_brought_to_the_day": _ALONE,
-    "tests/issuing/test_acceptance.py::test_a_lock_makes_its_own_client_wait_and_nobody_else": _LOCKS,
     **{
         f"tests/store/test_outbox_claim.py::test_a_tenants_{which}": _PLANS
         for which in (

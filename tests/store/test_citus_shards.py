@@ -150,7 +150,7 @@ async def test_batches_with_rows_in_the_same_shards_do_not_wait_for_each_other(d
     assert await retries(db) == 12
 
 
-async def test_a_shard_without_an_anchor_gets_one(db: Database, dsn: str) -> None:
+async def test_a_shard_without_an_anchor_gets_one_from_whoever_writes_there(db: Database, dsn: str) -> None:
     tenant = await make_tenant(db)
     subject = await make_submission(db, tenant)
     with psycopg.connect(dsn, autocommit=True) as conn:
@@ -158,6 +158,7 @@ async def test_a_shard_without_an_anchor_gets_one(db: Database, dsn: str) -> Non
         conn.execute(
             "DELETE FROM anchored_shards WHERE shard = get_shard_id_for_distribution_column('anchors', %s)", (tenant,)
         )
+        conn.execute("SET ROLE fe_worker")
         for _ in range(2):
             conn.execute(_NOTE.encode(), {"tenant": tenant, "subject": subject})
         assert conn.execute("SELECT anchor_of(%s)", (tenant,)).fetchone() == (tenant,)

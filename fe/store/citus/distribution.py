@@ -76,7 +76,6 @@ _PATH = """
     DO $$
     BEGIN
         EXECUTE format('ALTER FUNCTION commit_in_two_phases() SET search_path = %1$I, pg_temp', current_schema());
-        EXECUTE format('ALTER FUNCTION drop_anchor(bigint, bigint) SET search_path = %1$I, pg_temp', current_schema());
         EXECUTE format('ALTER FUNCTION make_shard_functions(bigint) SET search_path = %1$I, pg_temp', current_schema());
     END
     $$

@@ -103,6 +103,4 @@ BEGIN
 END
 $$;
 
-GRANT SELECT ON anchors, anchored_shards TO fe_worker, fe_operator;
-
 GRANT EXECUTE ON FUNCTION due_in_shard, due_on_node, due_anywhere TO fe_worker;

@@ -66,7 +66,8 @@ BEGIN
 END
 $$;
 
--- Lease due rows of all lanes: as in 0014, and beside each what its next step needs: as in 0029.
+-- Lease due rows of all lanes: as in 0014, and beside each what its next step needs: as in 0029. What it asks the coordinator is planned
+-- once; what it calls that cannot be (due_anywhere, enter_shards) says so.
 CREATE OR REPLACE FUNCTION claim_with_input(
     p_stage text, p_environments text[], p_hosts text[], p_afters bigint[], p_floors timestamptz[], p_rooms int[],
     p_left_to_others int[], p_slots int, p_at_most int, p_scope int, p_most int, p_busy bigint[], p_busy_in text[],
@@ -78,7 +79,7 @@ CREATE OR REPLACE FUNCTION claim_with_input(
     is_summary boolean, maybe_adopted boolean, sequence_expires timestamptz, holders uuid[], holders_issuers text[],
     signatory text
 )
-LANGUAGE plpgsql ROWS 10 AS $$
+LANGUAGE plpgsql ROWS 10 SET plan_cache_mode TO force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
     found_due jsonb := due_anywhere('outbox', p_stage, p_environments, p_hosts, p_afters, p_floors, p_scope);

@@ -59,7 +59,7 @@ $$;
 CREATE OR REPLACE FUNCTION due_anywhere(
     p_table text, p_stage text, p_environments text[], p_hosts text[], p_afters bigint[], p_floors timestamptz[],
     p_scope int
-) RETURNS jsonb LANGUAGE plpgsql AS $$
+) RETURNS jsonb LANGUAGE plpgsql SET plan_cache_mode TO force_custom_plan AS $$
 DECLARE
     paused bigint[];
     paused_in text[];

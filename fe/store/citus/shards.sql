@@ -43,7 +43,8 @@ $$;
 -- Enter the shards that a batch has rows in, and answer the ways there. One connection to each node does it all, and nobody waits
 -- for others who are in the same shards: what is changed in name is nobody's.
 CREATE OR REPLACE FUNCTION enter_shards(p_tenants bigint[]) RETURNS TABLE (way bigint, places int[], shards bigint[])
-LANGUAGE plpgsql SET "citus.multi_shard_modify_mode" TO sequential SET "citus.all_modifications_commutative" TO on AS $$
+LANGUAGE plpgsql SET plan_cache_mode TO force_custom_plan SET "citus.multi_shard_modify_mode" TO sequential
+SET "citus.all_modifications_commutative" TO on AS $$
 DECLARE
     whose bigint[];
     entries bigint[];

@@ -35,6 +35,7 @@ OF_ITS_OWN = {
     "of_shard",
     "outbox_shards",
     "picked",
+    "require_way",
     "shard_functions",
     "shards_here",
     "signatories_of",

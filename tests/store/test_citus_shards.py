@@ -10,6 +10,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Stage
+from fe.store.citus.distribution import distribute
 from fe.store.postgres.db import Database
 from ops.citus.cluster import Cluster
 from tests import citus
@@ -163,6 +164,37 @@ async def test_a_shard_without_an_anchor_gets_one_from_whoever_writes_there(db: 
             conn.execute(_NOTE.encode(), {"tenant": tenant, "subject": subject})
         assert conn.execute("SELECT anchor_of(%s)", (tenant,)).fetchone() == (tenant,)
 
+    assert await retries(db) == 2
+
+
+async def test_who_finds_no_way_to_a_shard_is_refused_and_its_work_is_found(db: Database, dsn: str) -> None:
+    """The coordinator shows a new anchor a moment before the node does; nothing may count as done without a call."""
+    tenant = await make_tenant(db)
+    subject = await make_submission(db, tenant)
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("DELETE FROM anchors WHERE anchor = (SELECT anchor_of(%s))", (tenant,))
+        with pytest.raises(psycopg.errors.SerializationFailure):
+            conn.execute(_NOTE.encode(), {"tenant": tenant, "subject": subject})
+        due = conn.execute(
+            """SELECT due_anywhere('outbox', 'sign', '{ecf}', '{""}', '{0}', '{-infinity}', 64) @> %s::jsonb""",
+            (f"[[1, {tenant}, 1]]",),
+        ).fetchone()
+
+    assert due == (True,)
+    assert await retries(db) == 0
+
+
+async def test_migrating_again_takes_the_places_of_what_an_earlier_release_had(db: Database, dsn: str) -> None:
+    tenant = await make_tenant(db)
+    given = {"tenant": tenant, "subject": await make_submission(db, tenant)}
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("CREATE FUNCTION record_event_batch_there(p_anchor bigint) RETURNS text LANGUAGE sql RETURN 'old'")
+        conn.execute(_NOTE.encode(), given)
+        distribute(conn)
+        conn.execute(_NOTE.encode(), given)
+        there = conn.execute("SELECT count(*) FROM pg_proc WHERE proname = 'record_event_batch_there'").fetchone()
+
+    assert there == (1,)
     assert await retries(db) == 2
 
 

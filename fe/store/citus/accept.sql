@@ -24,6 +24,7 @@ BEGIN
       INTO taken
       FROM anchors AS a
      WHERE a.anchor = here;
+    PERFORM require_way(FOUND);
     RETURN QUERY
     SELECT x.outcome, x.submission_id, x.status, x.e_ncf, x.body_matched, x.numbers_skipped, x.numbers_left
       FROM jsonb_to_recordset(taken) AS x (
@@ -96,6 +97,7 @@ BEGIN
           INTO taken
           FROM anchors AS a
          WHERE a.anchor = one.way;
+        PERFORM require_way(FOUND);
         RETURN QUERY
         SELECT coalesce(one.places[x.place], x.place), x.outcome, x.submission_id, x.status, x.e_ncf, x.body_matched, x.numbers_skipped,
                x.numbers_left, x.refusal, x.leased

@@ -101,6 +101,25 @@ _AFTER = {
     END IF;""",
 }
 
+#: What an earlier release had: with other parameters it would stand beside what takes its place.
+_DROP_FORMER = r"""
+    DO $$
+    DECLARE
+        one text;
+    BEGIN
+        FOR one IN
+            SELECT p.oid::regprocedure::text
+              FROM pg_proc AS p
+             WHERE p.pronamespace = current_schema()::regnamespace
+               AND (p.proname LIKE '%\_there'
+                    OR p.proname IN ('may_go_on_batch', 'input_of', 'shards_of', 'enter_shard'))
+        LOOP
+            EXECUTE 'DROP FUNCTION ' || one;
+        END LOOP;
+    END
+    $$
+"""
+
 _FUNCTION = re.compile(
     r"^CREATE (?:OR REPLACE )?FUNCTION (?P<name>\w+)\((?P<given>[^()]*)\)\s+"
     r"RETURNS (?P<returned>TABLE \([^()]*\)|\w+(?:\[\])?)\s+(?P<body>LANGUAGE plpgsql[^;]*?AS \$\$.*?\n\$\$);$",
@@ -153,10 +172,11 @@ def statements() -> Iterator[str]:
     """What is put into the database: the templates, the way to a shard of each that is called, and what calls it."""
     known = functions()
     quoted = ", ".join(sql.Literal(template(function)).as_string(None) for function in known.values())
+    yield _DROP_FORMER
     yield f"CREATE OR REPLACE FUNCTION shard_functions() RETURNS text[] LANGUAGE sql IMMUTABLE RETURN ARRAY[{quoted}]"
     for name in (*CALLED, *ASKED):
         yield _on_node(known[name])
-        yield f"GRANT EXECUTE ON FUNCTION {name}_there TO fe_front, fe_worker, fe_operator"
+        yield f"GRANT EXECUTE ON FUNCTION {name}_there TO fe_front, fe_portal, fe_worker, fe_operator"
     for name in CALLED:
         yield _from_here(known[name])
 
@@ -180,6 +200,7 @@ DECLARE
     one record;
     part {returned};
     answers {returned}{start};
+    done int := 0;
 BEGIN
     IF p_shards IS NULL THEN
         EXECUTE format('SELECT {asked}',
@@ -191,7 +212,9 @@ BEGIN
         EXECUTE format('SELECT {asked}', of_shard('{function.name}', one.shard))
             {into}USING {of_shard};
         {collected}
+        done := done + cardinality(one.places);
     END LOOP;
+    PERFORM require_way(done = cardinality(p_shards));
     RETURN answers;
 END
 $$"""
@@ -238,11 +261,13 @@ BEGIN
             SELECT {function.name}_there(a.anchor, one.shards, {whole}) INTO answers
               FROM anchors AS a
              WHERE a.anchor = one.way;
+            PERFORM require_way(FOUND);
         ELSE
 {picked}
             SELECT {function.name}_there(a.anchor, one.shards, {part}) INTO part
               FROM anchors AS a
              WHERE a.anchor = one.way;
+            PERFORM require_way(FOUND);
             {collected}
         END IF;
     END LOOP;

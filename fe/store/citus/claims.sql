@@ -22,6 +22,7 @@ BEGIN
           INTO leased
           FROM anchors AS a
          WHERE a.anchor = one.way;
+        PERFORM require_way(FOUND);
         RETURN QUERY SELECT jsonb_array_elements(leased);
     END LOOP;
 END
@@ -192,6 +193,7 @@ BEGIN
         SELECT to_sign_batch_there(a.anchor, one.shards, tenants, subjects, environments, e_ncfs, owned) INTO numbers
           FROM anchors AS a
          WHERE a.anchor = one.way;
+        PERFORM require_way(FOUND);
         many := many + jsonb_array_length(numbers);
         RETURN QUERY
         SELECT coalesce(one.places[x.place], x.place), tenants[x.place], x.sequence_expires, x.holders,
@@ -199,9 +201,7 @@ BEGIN
           FROM jsonb_to_recordset(numbers) AS x (
               place int, sequence_expires timestamptz, holders uuid[], holders_issuers text[]);
     END LOOP;
-    IF many < cardinality(p_tenants) OR whose <> outbox_shards(p_tenants) THEN
-        RAISE EXCEPTION 'shards were moved meanwhile' USING ERRCODE = 'serialization_failure';
-    END IF;
+    PERFORM require_way(many = cardinality(p_tenants) AND whose = outbox_shards(p_tenants));
     RETURN QUERY
     SELECT 0, t.tenant_id, NULL::timestamptz, NULL::uuid[], NULL::text[], t.signatory FROM signatories_of(p_tenants) AS t;
 END

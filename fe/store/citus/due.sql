@@ -65,6 +65,7 @@ DECLARE
     paused_in text[];
     every_node bigint[];
     one jsonb;
+    answered int := 0;
     due jsonb := '[]';
 BEGIN
     SELECT coalesce(array_agg(p.tenant_id), '{}'), coalesce(array_agg(p.environment), '{}') INTO paused, paused_in
@@ -85,8 +86,12 @@ BEGIN
                  WHERE a.anchor = ANY (every_node)
             LOOP
                 due := due || one;
+                answered := answered + 1;
             END LOOP;
-            RETURN due;
+            IF answered = cardinality(every_node) THEN
+                RETURN due;
+            END IF;
+            due := '[]';
         EXCEPTION
             WHEN connection_exception THEN
                 due := '[]';

@@ -59,7 +59,8 @@ BEGIN
         SELECT array_agg(anchor_of(x.tenant_id)) INTO entries
           FROM (SELECT min(t.tenant_id) AS tenant_id
                   FROM unnest(p_tenants, whose) AS t (tenant_id, shard)
-                 GROUP BY t.shard) AS x;
+                 GROUP BY t.shard
+                 ORDER BY t.shard) AS x;
         UPDATE anchors AS a SET entered = a.entered WHERE a.anchor = ANY (entries) AND a.entered < 0;
         EXIT WHEN whose = outbox_shards(p_tenants);
         whose := outbox_shards(p_tenants);
@@ -83,6 +84,17 @@ BEGIN
               JOIN pg_dist_placement AS p ON p.shardid = t.shard
              GROUP BY p.groupid) AS x
      ORDER BY x.groupid;
+END
+$$;
+
+-- Whoever found no way, or rows that are not where it led, is refused and tries again: the anchor of a new shard is seen on the
+-- coordinator a moment before it is on the node, and what a node knows of shards may be older than what the coordinator does.
+CREATE OR REPLACE FUNCTION require_way(p_found boolean) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF p_found IS NOT TRUE THEN
+        RAISE EXCEPTION 'the way to a shard is not there yet' USING ERRCODE = 'serialization_failure';
+    END IF;
 END
 $$;
 
@@ -165,7 +177,9 @@ DECLARE
     one text;
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtext('shard functions'));
-    IF to_regproc('complete_batch_' || p_shard) IS NOT NULL THEN
+    IF NOT EXISTS (SELECT
+                     FROM unnest(shard_functions()) AS f (text)
+                    WHERE to_regproc((regexp_match(f.text, '\{\{(\w+)\}\}'))[1] || '_' || p_shard) IS NULL) THEN
         RETURN;
     END IF;
     SELECT jsonb_object_agg(beside.logicalrelid::text, beside.logicalrelid::text || '_' || beside.shardid) INTO names
@@ -179,8 +193,9 @@ BEGIN
         FOR one IN SELECT DISTINCT (regexp_matches(function_text, '\{\{(\w+)\}\}', 'g'))[1] LOOP
             function_text := replace(function_text, '{{' || one || '}}', coalesce(names ->> one, one || '_' || p_shard));
         END LOOP;
+        EXECUTE format('DROP FUNCTION IF EXISTS %I', function_name);
         EXECUTE function_text;
-        EXECUTE format('GRANT EXECUTE ON FUNCTION %I TO fe_front, fe_worker, fe_operator', function_name);
+        EXECUTE format('GRANT EXECUTE ON FUNCTION %I TO fe_front, fe_portal, fe_worker, fe_operator', function_name);
     END LOOP;
 END
 $$;
@@ -206,10 +221,10 @@ $$;
 
 ALTER TABLE anchors ADD COLUMN IF NOT EXISTS entered int NOT NULL DEFAULT 0;
 
-GRANT SELECT, INSERT, UPDATE (entered) ON anchors TO fe_front, fe_worker, fe_operator;
+GRANT SELECT, INSERT, UPDATE (entered) ON anchors TO fe_front, fe_portal, fe_worker, fe_operator;
 
-GRANT SELECT, INSERT ON anchored_shards TO fe_front, fe_worker, fe_operator;
+GRANT SELECT, INSERT ON anchored_shards TO fe_front, fe_portal, fe_worker, fe_operator;
 
 GRANT EXECUTE ON FUNCTION anchor_of, drop_anchor, outbox_shards, shards_here, enter_shard_of, enter_shards, ways_to,
-picked, leases_unless_paused, of_shard, named_here, make_shard_functions, shard_functions
-TO fe_front, fe_worker, fe_operator;
+require_way, picked, leases_unless_paused, of_shard, named_here, make_shard_functions, shard_functions
+TO fe_front, fe_portal, fe_worker, fe_operator;

@@ -44,8 +44,6 @@ _END_SECONDS = 2.0
 IDLE_PATIENCE = 10.0
 #: How much of all processors of the machine such work takes over time.
 IDLE_SHARE = 0.05
-#: Of one at most waits for each kind, and there are never more than its callers.
-_UNBOUNDED = 1_000_000
 
 #: Seconds after which a thread that works lets the loop have the interpreter, a tenth of Python's own: whoever waits
 #: for the network or the database has to get it back, often a dozen times for one request.
@@ -70,9 +68,9 @@ class NoSlot(Exception):
 
 
 class FairSlots(Generic[Who]):
-    """Places for work that few may do at once. `of_one` at most wait for a place: so they go round."""
+    """Places for work that few may do at once, or everybody, but `of_one` only so many times: so they go round."""
 
-    def __init__(self, slots: int, *, of_one: int = 1) -> None:
+    def __init__(self, slots: int = sys.maxsize, *, of_one: int = 1) -> None:
         self._free = trio.Semaphore(slots)
         self._of_one = of_one
         self._waiting: dict[Who, tuple[trio.Semaphore, int]] = {}
@@ -137,7 +135,7 @@ class Apart:
     theirs."""
 
     def __init__(self, processes: int, metrics: Metrics, *, seconds: float = WORK_SECONDS) -> None:
-        self._turns: FairSlots[Hashable] = FairSlots(_UNBOUNDED)
+        self._turns: FairSlots[Hashable] = FairSlots()
         self._shares = CpuShares()
         self._behind = _Processes(processes, _begin_behind)
         self._when_idle = _Processes(processes, begin_when_idle)

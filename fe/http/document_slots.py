@@ -19,16 +19,13 @@ AT_ONCE = 2
 BYTES_IN_FLIGHT = 16 * 1024 * 1024
 BYTES_OF_A_TENANT = 4 * 1024 * 1024
 
-#: Of one at most is one done apart, and there are never more than its callers.
-_UNBOUNDED = 1_000_000
-
 
 class DocumentSlots:
     """Gives turns on two slots. One per process."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._slots: FairSlots[TenantId] = FairSlots(AT_ONCE)
-        self._apart: FairSlots[TenantId] = FairSlots(_UNBOUNDED)
+        self._apart: FairSlots[TenantId] = FairSlots()
         self._bytes: Shares[TenantId] = Shares(
             "document_bytes", metrics, each=BYTES_OF_A_TENANT, together=BYTES_IN_FLIGHT
         )

@@ -95,7 +95,7 @@ async def test_who_speaks_in_the_moment_its_time_is_over_is_heard(
     pairs = [connections.made() for _ in range(2)]
     for number, (_, theirs) in enumerate(pairs):
         unheard.add(theirs, number)
-    await trio.sleep(5.0)
+    await trio.sleep(5.0)  # of the test's clock, which jumps: its time is over to the moment
     pairs[1][0].sendall(b"x")  # one more than were heard in this turn
 
     unheard._end_the_late()

@@ -14,8 +14,6 @@ from fe.http.shares import RETRY_WHEN_FULL, too_many_requests
 #: Requests of one address in work at once, and for how long the others wait, in seconds.
 OF_ONE_ADDRESS = 4
 PATIENCE = 5.0
-#: Bounded elsewhere, by connections and by what is in work.
-_UNBOUNDED = 1_000_000
 
 _HAS_A_BODY = (b"content-length", b"transfer-encoding")
 
@@ -30,7 +28,7 @@ class Strangers:
 
     def __init__(self, trusted: Sequence[Network]) -> None:
         self._trusted = trusted
-        self._slots: FairSlots[Hashable] = FairSlots(_UNBOUNDED, of_one=OF_ONE_ADDRESS)
+        self._slots: FairSlots[Hashable] = FairSlots(of_one=OF_ONE_ADDRESS)
 
     def holder(self, scope: HTTPScope) -> Hashable:
         """Whose address a request comes from."""

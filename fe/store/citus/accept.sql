@@ -1,5 +1,15 @@
 -- Taking submissions in on Citus: the migrations' functions, done where the tenant's rows are (by_shard.py). Who is disabled is known here.
 
+-- What the trigger of 0027 looks at.
+CREATE OR REPLACE FUNCTION require_enabled(p_tenants bigint[]) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT 1 FROM disabled_tenants AS d WHERE d.tenant_id = ANY (p_tenants)) THEN
+        RAISE EXCEPTION 'the tenant is disabled' USING ERRCODE = 'FE004';
+    END IF;
+END
+$$;
+
 CREATE OR REPLACE FUNCTION accept_submission(
     p_tenant bigint, p_submission uuid, p_at timestamptz, p_environment text, p_api_key text, p_client_request text,
     p_body_digest bytea, p_format text, p_root text, p_type text, p_e_ncf text, p_issuer text, p_buyer text,
@@ -14,9 +24,7 @@ DECLARE
     here bigint;
     taken jsonb;
 BEGIN
-    IF EXISTS (SELECT 1 FROM disabled_tenants AS d WHERE d.tenant_id = p_tenant) THEN
-        RAISE EXCEPTION 'the tenant is disabled' USING ERRCODE = 'FE004';
-    END IF;
+    PERFORM require_enabled(ARRAY[p_tenant]);
     here := enter_shard_of(p_tenant);
     SELECT accept_submission_there(
                a.anchor, NULL, p_tenant, p_submission, p_at, p_environment, p_api_key, p_client_request, p_body_digest, p_format,
@@ -68,9 +76,7 @@ DECLARE
     leases_there interval[];
     taken jsonb;
 BEGIN
-    IF EXISTS (SELECT 1 FROM disabled_tenants AS d WHERE d.tenant_id = ANY (p_tenants)) THEN
-        RAISE EXCEPTION 'a tenant is disabled' USING ERRCODE = 'FE004';
-    END IF;
+    PERFORM require_enabled(p_tenants);
     FOR one IN SELECT * FROM enter_shards(p_tenants) LOOP
         tenants := picked(p_tenants, one.places);
         submissions := picked(p_submissions, one.places);
@@ -107,3 +113,5 @@ BEGIN
     END LOOP;
 END
 $$;
+
+GRANT EXECUTE ON FUNCTION require_enabled TO fe_front, fe_portal, fe_worker, fe_operator;

@@ -41,7 +41,7 @@ ASKED = (
     "accept_submission",
     "accept_submissions",
     "claim_batch",
-    "to_sign_batch",
+    "input_to_sign",
 )
 #: what each node calls for its shards,
 _ON_NODES = ("due_batch",)
@@ -70,6 +70,9 @@ _BETWEEN = (
 _TELLING = re.compile(r"PERFORM (?:tell_outcomes|begin_deliveries)\([^;]*\);")
 _PAUSES = "pauses AS p"
 _NO_PAUSES = "(SELECT 0::bigint, ''::text WHERE false) AS p (tenant_id, environment)"
+
+#: Who may sign for a tenant.
+_SIGNATORIES = re.compile(r"RETURN QUERY\s+SELECT 0, .*?;", re.DOTALL)
 
 #: Who hands something in is looked at before; the node only has to know whose rows it writes.
 _NAMING = re.compile(r"\bname_(?:tenant|submitter)\(")
@@ -163,7 +166,8 @@ def _read(match: re.Match[str]) -> Function:
 
 def template(function: Function) -> str:
     """The same for a shard: `{{name}}` stands for the table, or the function, that is the shard's."""
-    body = _NAMING.sub("named_here(", _TELLING.sub("NULL;", function.body)).replace(_PAUSES, _NO_PAUSES)
+    body = _SIGNATORIES.sub("", _TELLING.sub("NULL;", function.body))
+    body = _NAMING.sub("named_here(", body).replace(_PAUSES, _NO_PAUSES)
     body = _CALL.sub(r"{{\1}}(", _TABLE.sub(r"\1\2{{\3}}", body))
     return f"CREATE FUNCTION {{{{{function.name}}}}}({function.parameters}) RETURNS {function.returned} {body}"
 

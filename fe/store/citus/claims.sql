@@ -190,7 +190,7 @@ BEGIN
         environments := picked(p_environments, one.places);
         e_ncfs := picked(p_e_ncfs, one.places);
         owned := picked(p_owned, one.places);
-        SELECT to_sign_batch_there(a.anchor, one.shards, tenants, subjects, environments, e_ncfs, owned) INTO numbers
+        SELECT input_to_sign_there(a.anchor, one.shards, tenants, subjects, environments, e_ncfs, owned) INTO numbers
           FROM anchors AS a
          WHERE a.anchor = one.way;
         PERFORM require_way(FOUND);

@@ -88,10 +88,11 @@ BEGIN
                 due := due || one;
                 answered := answered + 1;
             END LOOP;
-            IF answered = cardinality(every_node) THEN
-                RETURN due;
+            IF answered < cardinality(every_node) THEN
+                -- Not only passed over: what the others hold of this search, who is asked next would wait for.
+                RAISE EXCEPTION 'a node has lost the way to it' USING ERRCODE = 'connection_exception';
             END IF;
-            due := '[]';
+            RETURN due;
         EXCEPTION
             WHEN connection_exception THEN
                 due := '[]';

@@ -86,45 +86,6 @@ BEGIN
 END
 $$;
 
--- What signing needs of the numbers of these documents, as in 0043: until when each is good, and who has it too.
-CREATE FUNCTION to_sign_batch(
-    p_tenants bigint[], p_subjects uuid[], p_environments text[], p_e_ncfs text[], p_owned boolean[]
-) RETURNS TABLE (place int, sequence_expires timestamptz, holders uuid[], holders_issuers text[])
-LANGUAGE plpgsql AS $$
-#variable_conflict use_column
-DECLARE
-    span record := span_of(p_subjects);
-    since uuid := forty_days_before(span.first);
-BEGIN
-    RETURN QUERY
-    SELECT b.n::int, q.expire_at, same.holders, same.issuers
-      FROM unnest(p_tenants, p_subjects, p_environments, p_e_ncfs, p_owned) WITH ORDINALITY
-           AS b (tenant_id, subject, environment, e_ncf, owned, n)
-      LEFT JOIN sequences AS q
-        ON q.tenant_id = b.tenant_id AND q.environment = b.environment AND q.prefix = left(b.e_ncf, 3) AND q.is_active
-      LEFT JOIN LATERAL (
-            -- Held, or on its way to be signed: see fe/store/numbers.py.
-            SELECT array_agg(one.submission_id) AS holders, array_agg(one.issuer_rnc) AS issuers
-              FROM (SELECT h.submission_id, h.issuer_rnc
-                      FROM held_numbers AS h
-                      JOIN submissions AS other
-                        ON other.tenant_id = h.tenant_id AND other.submission_id = h.submission_id
-                       AND other.number_fate <> 'reusable'
-                     WHERE h.tenant_id = b.tenant_id AND h.environment = b.environment
-                       AND h.e_ncf = b.e_ncf AND h.submission_id <> b.subject
-                     UNION ALL
-                    SELECT other.submission_id, other.issuer_rnc
-                      FROM submissions AS other
-                     WHERE other.tenant_id = b.tenant_id AND other.environment = b.environment
-                       AND other.e_ncf = b.e_ncf AND other.submission_id >= forty_days_before(b.subject)
-                       AND other.submission_id >= since AND other.submission_id <= span.last
-                       AND other.submission_id < b.subject AND other.root IN ('ECF', 'RFCE')
-                       AND other.status <> 'error' AND other.number_fate <> 'reusable') AS one
-             WHERE b.owned
-           ) AS same ON b.e_ncf IS NOT NULL;
-END
-$$;
-
 -- What the next step of claimed rows needs, as in 0029: of each [place, ...]. To be signed:
 CREATE FUNCTION sign_input_batch(p_tenants bigint[], p_subjects uuid[], p_environment text) RETURNS jsonb
 LANGUAGE plpgsql AS $$
@@ -144,7 +105,7 @@ BEGIN
                    b.n, s.format, s.root, s.ecf_type, s.e_ncf, s.as_user, s.as_user_id,
                    CASE WHEN octet_length(d.content) <= 65536 THEN d.content::text END,
                    number.sequence_expires, number.holders::text, number.holders_issuers::text))
-          FROM to_sign_batch(p_tenants, p_subjects, environments, e_ncfs, owned) AS number
+          FROM input_to_sign(p_tenants, p_subjects, environments, e_ncfs, owned) AS number
           JOIN unnest(p_tenants, p_subjects) WITH ORDINALITY AS b (tenant_id, subject, n) ON b.n = number.place
           JOIN submissions AS s
             ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject

@@ -25,8 +25,9 @@ import structlog
 import trio
 import trio_parallel
 
+from fe.allowances import Allowances
 from fe.apart_process import begin, begin_when_idle, is_spent, measured
-from fe.cpu import CpuShares, Pace, run_behind_others
+from fe.cpu import Pace, run_behind_others
 from fe.monitoring.metrics import Metrics
 
 _log = structlog.get_logger(__name__)
@@ -40,6 +41,10 @@ _START_SECONDS = 1.0
 #: How long one piece of work may take. The largest document takes two seconds on a machine that has time.
 WORK_SECONDS = 30.0
 _END_SECONDS = 2.0
+#: What each has of one processor before its work waits for idle ones; and how many seconds of it at once, unless it had
+#: them a moment ago.
+SHARE = 0.1
+BURST = 1.0
 #: How long work waits for idle processors, and is done by them, before it is done as everybody's is.
 IDLE_PATIENCE = 10.0
 #: How much of all processors of the machine such work takes over time.
@@ -136,7 +141,7 @@ class Apart:
 
     def __init__(self, processes: int, metrics: Metrics, *, seconds: float = WORK_SECONDS) -> None:
         self._turns: FairSlots[Hashable] = FairSlots()
-        self._shares = CpuShares()
+        self._shares: Allowances[Hashable] = Allowances(at_once=BURST, a_second=SHARE)
         self._behind = _Processes(processes, _begin_behind)
         self._when_idle = _Processes(processes, begin_when_idle)
         self._idle = Pace(IDLE_SHARE * (os.cpu_count() or 1))

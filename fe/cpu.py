@@ -1,9 +1,7 @@
-"""Who gets how much of the processors: by what the system knows of processes, and by what we know of tenants."""
+"""How far processes of ours stand behind others, and how much of the processors they take over time."""
 
 import math
 import os
-from collections import OrderedDict
-from collections.abc import Hashable
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,11 +10,6 @@ _NICE = 10
 #: The least there is, of a session's processes among those of other sessions.
 _LAST = 19
 _AUTOGROUP = Path("/proc/self/autogroup")
-
-#: Of one processor, for each; and how many seconds of it at once, unless it had them a moment ago.
-SHARE = 0.1
-BURST = 1.0
-_MAX_KEPT = 10_000
 
 
 def run_behind_others() -> None:
@@ -49,31 +42,6 @@ def _leave_session(nice: int) -> None:
         os.setsid()
     with suppress(OSError):  # not there, or of no account
         _AUTOGROUP.write_text(str(nice), encoding="ascii")
-
-
-class CpuShares:
-    """What each has left of its share of one processor. It may take more than it has; then it has none for a while.
-
-    For half a minute at most: who takes nothing that long, since it was given nothing, has some again.
-    """
-
-    def __init__(self) -> None:
-        self._left: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
-
-    def has_some(self, who: Hashable, now: float) -> bool:
-        """Tell whether anything of it is left at `now`, in seconds of a clock that only moves forward."""
-        return self._level(who, now) > 0
-
-    def take(self, who: Hashable, seconds: float, now: float) -> None:
-        """Count what it took."""
-        self._left[who] = (max(self._level(who, now) - seconds, -BURST), now)
-        self._left.move_to_end(who)
-        if len(self._left) > _MAX_KEPT:
-            self._left.popitem(last=False)
-
-    def _level(self, who: Hashable, now: float) -> float:
-        level, at = self._left.get(who, (BURST, now))
-        return min(level + (now - at) * SHARE, BURST)
 
 
 class Pace:

@@ -14,8 +14,9 @@ import pytest
 import trio
 import trio.testing
 
-from fe import apart, apart_process, cpu
+from fe import apart, apart_process
 from fe.apart import Apart, ApartFailed, FairSlots, NoSlot
+from fe.cpu import Pace
 from fe.ecf.document import NotADocument
 from fe.ecf.parse import MalformedJson, MalformedXml
 from fe.ecf.problems import Problem
@@ -125,7 +126,7 @@ async def test_processes_end_when_nobody_needs_them(monkeypatch: pytest.MonkeyPa
 async def test_who_has_had_its_share_is_worked_for_when_a_processor_is_idle_and_nobody_else_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cpu, "SHARE", 0.0)  # it does not come back while we look
+    monkeypatch.setattr(apart, "SHARE", 0.0)  # it does not come back while we look
     monkeypatch.setattr(apart, "IDLE_PATIENCE", 3600.0)  # and this machine may be busy for long
     at_work = Apart(1, Metrics(), seconds=3600)
     async with at_work.running():
@@ -133,7 +134,7 @@ async def test_who_has_had_its_share_is_worked_for_when_a_processor_is_idle_and_
             policy, nice, session, pid = await at_work.run(who, who_comes_first)
             assert (policy, nice, session) == (os.SCHED_OTHER, min(os.nice(0) + 10, 19), pid)
         with pytest.raises(ZeroDivisionError):
-            await at_work.run("greedy", burn_and_fail, cpu.BURST)  # what fails has taken it, too
+            await at_work.run("greedy", burn_and_fail, apart.BURST)  # what fails has taken it, too
 
         policy, nice, session, pid = await at_work.run("greedy", who_comes_first)
         assert (policy, nice, session) == (os.SCHED_IDLE, 19, pid)
@@ -144,8 +145,8 @@ async def test_who_has_had_its_share_is_worked_for_when_a_processor_is_idle_and_
 async def test_who_waits_for_an_idle_processor_stands_in_nobodys_way(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(cpu, "BURST", 0.01)
-    monkeypatch.setattr(cpu, "SHARE", 0.0)
+    monkeypatch.setattr(apart, "BURST", 0.01)
+    monkeypatch.setattr(apart, "SHARE", 0.0)
     monkeypatch.setattr(apart, "IDLE_PATIENCE", 3600.0)
     at_work, started = Apart(1, Metrics(), seconds=3600), tmp_path / "started"
     async with at_work.running(), trio.open_nursery() as nursery:
@@ -161,8 +162,8 @@ async def test_of_the_machine_idle_processors_take_a_share_over_time_and_nobody_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rate, burnt = 0.2, 0.3
-    monkeypatch.setattr(cpu, "BURST", 0.01)
-    monkeypatch.setattr(cpu, "SHARE", 0.0)
+    monkeypatch.setattr(apart, "BURST", 0.01)
+    monkeypatch.setattr(apart, "SHARE", 0.0)
     monkeypatch.setattr(apart, "IDLE_PATIENCE", 3600.0)
     monkeypatch.setattr(apart, "IDLE_SHARE", rate / (os.cpu_count() or 1))
     at_work, ended = Apart(1, Metrics(), seconds=3600), []
@@ -185,7 +186,7 @@ async def test_of_the_machine_idle_processors_take_a_share_over_time_and_nobody_
 
 
 def test_what_took_its_time_at_its_pace_is_free_again_at_once() -> None:
-    pace = cpu.Pace(0.5)
+    pace = Pace(0.5)
     pace.take(1.0, 10.0)
     assert pace.free_from == 12.0
     pace.take(1.0, 11.0)  # of two at once both count
@@ -195,8 +196,8 @@ def test_what_took_its_time_at_its_pace_is_free_again_at_once() -> None:
 
 
 async def test_who_gives_up_has_taken_what_a_new_process_takes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(cpu, "BURST", apart._START_SECONDS)
-    monkeypatch.setattr(cpu, "SHARE", 0.0)
+    monkeypatch.setattr(apart, "BURST", apart._START_SECONDS)
+    monkeypatch.setattr(apart, "SHARE", 0.0)
     monkeypatch.setattr(apart, "IDLE_PATIENCE", 3600.0)
     at_work, started = Apart(1, Metrics(), seconds=3600), tmp_path / "started"
     async with at_work.running():
@@ -218,21 +219,12 @@ def test_a_process_that_is_to_idle_knows_it_before_it_reads_much() -> None:
 
 
 async def test_what_no_idle_processor_does_in_time_is_done_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cpu, "SHARE", 0.0)
+    monkeypatch.setattr(apart, "SHARE", 0.0)
     monkeypatch.setattr(apart, "IDLE_PATIENCE", 0.01)  # less than it takes to start one
     at_work = Apart(1, Metrics())
     async with at_work.running():
-        await at_work.run("greedy", who_comes_first, cpu.BURST)
+        await at_work.run("greedy", who_comes_first, apart.BURST)
         assert (await at_work.run("greedy", who_comes_first))[0] == os.SCHED_OTHER
-
-
-def test_a_share_comes_back_and_what_was_taken_beyond_it_is_forgotten_after_a_while() -> None:
-    shares = cpu.CpuShares()
-    assert shares.has_some("a", 0)
-    shares.take("a", 1000, 0)
-    assert not shares.has_some("a", cpu.BURST / cpu.SHARE - 1)
-    assert shares.has_some("a", cpu.BURST / cpu.SHARE + 1)
-    assert shares.has_some("b", 0)
 
 
 SERVICE = """

@@ -2,22 +2,33 @@
 
 A parsed document takes a dozen times its bytes. So it is parsed only when it is its turn to be validated: here a few at
 once in the process and one at once of each tenant; a large one apart (fe/apart.py), which has turns of its own. Those
-that wait are counted in bytes, each tenant's and all together.
+that wait are counted in bytes, each tenant's and all together. Large ones are stored at a pace, each tenant's: they are
+made durable beside everybody's small ones, by the same disk.
 """
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
+import trio
+
+from fe.allowances import Allowances
 from fe.apart import FairSlots
 from fe.http.shares import Shares
 from fe.identifiers import TenantId
+from fe.issuing.large import LARGE_BYTES
 from fe.monitoring.metrics import Metrics
 
 #: Documents that are parsed and validated at once in this process.
 AT_ONCE = 2
-#: Bytes of documents that are in hand for it, waiting included: of all tenants, and of each.
+#: Bytes of documents that are in hand for it, waiting included: of all tenants, and of each. As much again of large
+#: ones, which wait longer: a few tenants that send nothing else leave small ones their room.
 BYTES_IN_FLIGHT = 16 * 1024 * 1024
 BYTES_OF_A_TENANT = 4 * 1024 * 1024
+#: Of each once half of all are taken: as much as the largest document, so that many tenants have one each.
+BYTES_WHEN_CROWDED = 1024 * 1024
+#: Of large documents that are stored: what a tenant may hand in at once, and then in a second.
+STORED_AT_ONCE = 4 * 1024 * 1024
+STORED_A_SECOND = 1024 * 1024
 
 
 class DocumentSlots:
@@ -26,8 +37,18 @@ class DocumentSlots:
     def __init__(self, metrics: Metrics) -> None:
         self._slots: FairSlots[TenantId] = FairSlots(AT_ONCE)
         self._apart: FairSlots[TenantId] = FairSlots()
-        self._bytes: Shares[TenantId] = Shares(
-            "document_bytes", metrics, each=BYTES_OF_A_TENANT, together=BYTES_IN_FLIGHT
+        self._stored: Allowances[TenantId] = Allowances(at_once=STORED_AT_ONCE, a_second=STORED_A_SECOND)
+        self._bytes: Shares[TenantId] = self._bytes_in_hand(metrics)
+        self._bytes_of_large: Shares[TenantId] = self._bytes_in_hand(metrics)
+
+    @staticmethod
+    def _bytes_in_hand(metrics: Metrics) -> Shares[TenantId]:
+        return Shares(
+            "document_bytes",
+            metrics,
+            each=BYTES_OF_A_TENANT,
+            together=BYTES_IN_FLIGHT,
+            crowded=min(BYTES_WHEN_CROWDED, BYTES_OF_A_TENANT),
         )
 
     @contextmanager
@@ -36,7 +57,7 @@ class DocumentSlots:
 
         Raises ApiError: 429 where the tenant has enough in hand, 503 where all together have.
         """
-        with self._bytes.held(tenant_id, size):
+        with (self._bytes_of_large if size > LARGE_BYTES else self._bytes).held(tenant_id, size):
             yield
 
     @asynccontextmanager
@@ -52,7 +73,13 @@ class DocumentSlots:
     @asynccontextmanager
     async def turn(self, tenant_id: TenantId, size: int) -> AsyncIterator[None]:
         """The same for what is done apart: one at once of each tenant, and in none of the slots, for its turn there may
-        come late."""
-        with self.held(tenant_id, size):
+        come late. Its bytes are those of large documents, however few they are: it may have many lines."""
+        with self._bytes_of_large.held(tenant_id, size):
             async with self._apart.of(tenant_id):
                 yield
+
+    async def may_store(self, tenant_id: TenantId, size: int) -> None:
+        """Wait until a large document of so many bytes may be stored for the tenant, in the turn it has: 4 s at most,
+        with what may be in hand before it. Cancelled, nothing was counted."""
+        await trio.sleep(self._stored.wait(tenant_id, trio.current_time()))
+        self._stored.take(tenant_id, size, trio.current_time())

@@ -114,6 +114,7 @@ class Invoices:
                 new, strict = await large.take_in()
                 await self._submitting.require_own_name(new)
                 warnings = await self._refuse_what_would_not_be_sent(new, large, now) if strict else []
+                await self._slots.may_store(caller.tenant_id, len(raw))
         else:
             new, draft = read_submission(raw, caller, now, key, self._is_sandbox(caller))
             warnings = []
@@ -150,6 +151,7 @@ class Invoices:
         if is_large(raw):
             async with self._slots.turn(caller.tenant_id, len(raw)):
                 read = await self._apart.run(caller.tenant_id, read_submissions, raw, caller, now, sandbox)
+                await self._slots.may_store(caller.tenant_id, len(raw))
         else:
             read = read_submissions(raw, caller, now, sandbox)
         self._quotas.add(caller.tenant_id, len(read) - 1)
@@ -181,28 +183,35 @@ class Invoices:
 
     async def validate(self, call: Call) -> ApiReply:
         """Validate a document as if it were submitted now, and keep nothing."""
-        caller = call.identity
-        with self._slots.held(caller.tenant_id, call.announced(MAX_BYTES)):
+        caller, said = call.identity, call.announced(MAX_BYTES)
+        problems = None
+        with self._slots.held(caller.tenant_id, said):
             raw = await call.body()
             self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
             refuse_crowd(raw)
-            if is_large(raw):
-                async with self._slots.turn(caller.tenant_id, 0):
-                    problems = await self._problems_apart(raw, caller)
-            else:
-                async with self._slots.slot(caller.tenant_id, 0):
-                    now = self._clock()
-                    read = partial(read_draft, raw, self._is_sandbox(caller))
-                    draft = await trio.to_thread.run_sync(read, limiter=self._submitting.threads)
-                    candidate = DraftInThreads(draft, self._submitting.threads)
-                    problems = await self._submitting.validate(candidate, caller.tenant_id, caller.environment, now)
+            if not is_large(raw):
+                problems = await self._problems_here(raw, caller)
+            elif said > LARGE_BYTES:
+                problems = await self._problems_apart(raw, caller, held=said)
+        if problems is None:  # large by its lines alone: it does not wait among the bytes of small ones
+            problems = await self._problems_apart(raw, caller, held=0)
         answer: Validation = {"valid": not is_fatal(problems), "problems": serialize_problems(problems, call.language)}
         return ApiReply(200, VALIDATION.write(answer))
 
-    async def _problems_apart(self, raw: bytes, caller: Caller) -> list[Problem]:
-        now = self._clock()
-        candidate = LargeInvoice(raw, caller, now, self._apart, sandbox=self._is_sandbox(caller))
-        return await self._submitting.validate(candidate, caller.tenant_id, caller.environment, now)
+    async def _problems_here(self, raw: bytes, caller: Caller) -> list[Problem]:
+        async with self._slots.slot(caller.tenant_id, 0):
+            now = self._clock()
+            read = partial(read_draft, raw, self._is_sandbox(caller))
+            draft = await trio.to_thread.run_sync(read, limiter=self._submitting.threads)
+            candidate = DraftInThreads(draft, self._submitting.threads)
+            return await self._submitting.validate(candidate, caller.tenant_id, caller.environment, now)
+
+    async def _problems_apart(self, raw: bytes, caller: Caller, *, held: int) -> list[Problem]:
+        """So many bytes of it are held for it already."""
+        async with self._slots.turn(caller.tenant_id, 0 if held else len(raw)):
+            now = self._clock()
+            candidate = LargeInvoice(raw, caller, now, self._apart, sandbox=self._is_sandbox(caller))
+            return await self._submitting.validate(candidate, caller.tenant_id, caller.environment, now)
 
     async def show(self, call: Call) -> ApiReply:
         """Show a submission by taxLogId or trackId; what matches nothing is 200 {found: false}."""

@@ -1,12 +1,10 @@
 """A token bucket per API key, or per address of a supplier: a limit on how fast one may call; off without a rate."""
 
 import math
-from collections import OrderedDict
 
+from fe.allowances import Allowances
 from fe.http import messages
 from fe.http.errors import ApiError
-
-_MAX_KEYS = 10_000
 
 
 class Buckets:
@@ -14,20 +12,13 @@ class Buckets:
 
     def __init__(self, rate: float) -> None:
         """Take the rate in calls per second; 0 switches the limit off."""
-        self._rate = rate
-        self._burst = max(2 * rate, 1.0)
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._left: Allowances[str] | None = Allowances(at_once=max(2 * rate, 1.0), a_second=rate) if rate else None
 
     def take(self, key: str, now: float) -> None:
         """Count a call at `now` (seconds of a clock that only moves forward). Raises ApiError (429) when too fast."""
-        if not self._rate:
+        if self._left is None:
             return
-        level, at = self._buckets.pop(key, (self._burst, now))
-        level = min(level + (now - at) * self._rate, self._burst)
-        allowed = level >= 1
-        self._buckets[key] = (level - 1 if allowed else level, now)
-        if len(self._buckets) > _MAX_KEYS:
-            self._buckets.popitem(last=False)
-        if not allowed:
-            wait = max(math.ceil((1 - level) / self._rate), 1)
-            raise ApiError(429, messages.TOO_MANY_REQUESTS, (("Retry-After", str(wait)),))
+        if wait := self._left.wait(key, now, 1):
+            again = max(math.ceil(wait), 1)
+            raise ApiError(429, messages.TOO_MANY_REQUESTS, (("Retry-After", str(again)),))
+        self._left.take(key, 1, now)

@@ -21,11 +21,15 @@ RETRY_WHEN_FULL = 1
 class Shares(Generic[Who]):
     """Who has how much. `limit` names it in the metrics; nobody is named there."""
 
-    def __init__(self, limit: str, metrics: Metrics, *, each: int, together: int | None = None) -> None:
+    def __init__(
+        self, limit: str, metrics: Metrics, *, each: int, together: int | None = None, crowded: int | None = None
+    ) -> None:
+        """Take what each may have, and all `together`; `crowded`: each, once half of that is taken."""
         self._limit = limit
         self._metrics = metrics
         self._each = each
         self._together = together
+        self._crowded = each if crowded is None else crowded
         self._held: dict[Who, int] = {}
         self._all = 0
 
@@ -63,7 +67,8 @@ class Shares(Generic[Who]):
 
     def require_capacity(self, who: Who, amount: int = 1) -> None:
         """Raise ApiError when `who` may not take so much more: 429 where it has its share, 503 where all have."""
-        if self._held.get(who, 0) + amount > self._each:
+        is_crowded = self._together is not None and self._all + amount > self._together / 2
+        if self._held.get(who, 0) + amount > (self._crowded if is_crowded else self._each):
             self._metrics.share_refused.labels(self._limit).inc()
             raise too_many_requests(RETRY_WHEN_FULL)
         if self._together is not None and self._all + amount > self._together:

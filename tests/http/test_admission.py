@@ -23,6 +23,7 @@ from fe.http import app, document_slots, invoices, large_invoices, login, long_p
 from fe.http.app import PREFIX
 from fe.http.calls import ApiReply, Call
 from fe.http.docs import Docs
+from fe.http.document_slots import DocumentSlots
 from fe.http.errors import ApiError
 from fe.http.quotas import Quota, Quotas
 from fe.http.rate_limit import Buckets
@@ -415,6 +416,83 @@ async def test_large_documents_whose_turn_comes_late_keep_nobody_from_small_ones
         assert answers == []
         gate.set()
     assert sorted(answers) == [200, 200, 202, 202]
+
+
+@pytest.mark.parametrize("path", ["/invoices", "/invoices/batch"])
+async def test_large_documents_of_a_tenant_are_stored_at_a_pace_and_nobody_else_waits(
+    front_db: Database, nursery: trio.Nursery, db: Database, key: Key, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """They are made durable beside everybody's small ones, whatever they cost."""
+    monkeypatch.setattr(document_slots, "STORED_AT_ONCE", 1.0)
+    monkeypatch.setattr(document_slots, "STORED_A_SECOND", 1e-6)
+    asked: list[TenantId] = []
+    may_store = DocumentSlots.may_store
+
+    async def noting(self: DocumentSlots, tenant_id: TenantId, size: int) -> None:
+        asked.append(tenant_id)
+        await may_store(self, tenant_id, size)
+
+    monkeypatch.setattr(DocumentSlots, "may_store", noting)
+    front = await start_front(nursery, front_db, **PATIENT)
+    greedy, other = await front.token(key), await front.token(await make_key(db, await make_tenant(db, "Otra SRL")))
+    answers: list[int] = []
+
+    async def ask(token: str, lines: int, path: str = "/invoices") -> None:
+        body = many_lines(lines)
+        async with front.client(token) as client:
+            answer = await client.post(path, json={"items": [body]} if path == "/invoices/batch" else body)
+            answers.append(answer.status_code)
+
+    await ask(greedy, LARGE_LINES + 1)
+    async with trio.open_nursery() as waiting:
+        waiting.start_soon(ask, greedy, LARGE_LINES + 1, path)
+        await until(lambda: len(asked) == 2)
+        await ask(greedy, 1)
+        await ask(other, LARGE_LINES + 1)
+        assert answers == [202] * 3
+        waiting.cancel_scope.cancel()
+    assert asked[0] == asked[1] != asked[2]
+
+
+async def test_tenants_that_have_all_bytes_of_large_documents_leave_small_ones_theirs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(document_slots, "BYTES_IN_FLIGHT", 2 * LARGE_BYTES)
+    slots, greedy, other = DocumentSlots(Metrics()), TenantId(1), TenantId(2)
+
+    with slots.held(greedy, 2 * LARGE_BYTES):
+        with pytest.raises(ApiError) as refused, slots.held(other, LARGE_BYTES + 1):
+            pass
+        assert refused.value.status == 503
+        with slots.held(greedy, LARGE_BYTES), slots.held(other, LARGE_BYTES):
+            pass
+
+
+async def test_once_half_of_all_bytes_are_taken_a_tenant_has_a_document_s_worth(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(document_slots, "BYTES_IN_FLIGHT", 8 * LARGE_BYTES)
+    monkeypatch.setattr(document_slots, "BYTES_OF_A_TENANT", 4 * LARGE_BYTES)
+    monkeypatch.setattr(document_slots, "BYTES_WHEN_CROWDED", 2 * LARGE_BYTES)
+    slots, (greedy, *others) = DocumentSlots(Metrics()), map(TenantId, range(1, 5))
+
+    with ExitStack() as held:
+        held.enter_context(slots.held(greedy, 4 * LARGE_BYTES))
+        for other in others[:2]:
+            held.enter_context(slots.held(other, 2 * LARGE_BYTES))
+            with pytest.raises(ApiError) as refused, slots.held(other, LARGE_BYTES + 1):
+                pass
+            assert refused.value.status == 429
+        with pytest.raises(ApiError) as refused, slots.held(others[2], LARGE_BYTES + 1):
+            pass
+        assert refused.value.status == 503
+
+
+async def test_what_is_large_by_its_lines_alone_is_counted_among_large_documents() -> None:
+    """Eighty of them in wait would else keep their tenant from `strict` for small receipts."""
+    slots = DocumentSlots(Metrics())
+    async with slots.turn(TenantId(1), LARGE_BYTES):
+        assert (slots._bytes.all_held, slots._bytes_of_large.all_held) == (0, LARGE_BYTES)
 
 
 async def test_when_the_process_dies_the_client_is_told_to_come_again_and_nothing_is_kept(

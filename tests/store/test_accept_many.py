@@ -17,9 +17,10 @@ from fe.identifiers import SequenceId, SubmissionId, TenantId
 from fe.lifecycle import Status
 from fe.store import sequences, submissions
 from fe.store.postgres.db import Conn, Database, open_database
-from fe.store.postgres.errors import Contended, DatabaseUnavailable, NoNumber
+from fe.store.postgres.errors import Contended, DatabaseUnavailable, NoNumber, TenantDisabled
 from fe.store.postgres.roles import FRONT
 from fe.store.submissions import Accepted, NewSubmission
+from tests.factories.operators import disable
 from tests.factories.tenants import ACCEPTED_AT, make_tenant, new_submission, row, rows, story
 from tests.store.race import plain, race
 from tests.waiting import PATIENCE
@@ -226,6 +227,25 @@ async def test_a_repeat_is_answered_even_where_its_sequence_gives_nothing_any_mo
     assert repeat == Accepted("deduped", first.submission_id, Status.QUEUED, "E310000000001", True)
     assert isinstance(other, NoNumber)
     assert other.reason == "used up"
+
+
+async def test_of_a_disabled_tenant_a_repeat_is_answered_and_nothing_new_is_taken_in(db: Database) -> None:
+    tenant = await make_tenant(db)
+    first = new_submission(tenant, client_request_id="a")
+    await db.run(submissions.accept_many, at_once([first]))
+    await disable(db, tenant)
+
+    repeat = new_submission(tenant, client_request_id="a")
+    deduped = Accepted("deduped", first.submission_id, Status.QUEUED, first.e_ncf, True)
+    assert await db.run(submissions.accept, repeat, ACCEPTED_AT) == deduped
+    assert await db.run(submissions.accept_many, at_once([repeat])) == [deduped]
+    with pytest.raises(TenantDisabled):
+        await db.run(submissions.accept_many, at_once([repeat, new_submission(tenant)]))
+    with pytest.raises(TenantDisabled):
+        await db.run(submissions.accept, new_submission(tenant), ACCEPTED_AT)
+    assert [each["submission_id"] for each in await rows(db, "SELECT submission_id FROM submissions")] == [
+        first.submission_id
+    ]
 
 
 async def test_a_sequence_that_ends_within_a_batch_keeps_nothing_of_it(db: Database) -> None:

@@ -16,6 +16,7 @@ FOLDER = Path(distribution.__file__).parent
 #: Functions that only Citus has.
 OF_ITS_OWN = {
     "anchor_of",
+    "anchors_of_nodes",
     "claim_lane",
     "claim_rows",
     "commit_in_two_phases",
@@ -24,9 +25,11 @@ OF_ITS_OWN = {
     "due_anywhere",
     "due_in_shard",
     "due_on_node",
+    "due_on_nodes",
     "due_tenants_of",
     "enter_shard_of",
     "enter_shards",
+    "enter_shards_of",
     "forget_shard_functions",
     "free_held",
     "leases_unless_paused",
@@ -35,11 +38,12 @@ OF_ITS_OWN = {
     "of_shard",
     "outbox_shards",
     "picked",
-    "require_enabled",
+    "refuse_of_disabled",
     "require_way",
     "shard_functions",
     "shards_here",
     "signatories_of",
+    "tell_outcomes_to_webhooks",
     "ways_to",
     *(f"{name}_there" for name in (*by_shard.CALLED, *by_shard.ASKED)),
 }

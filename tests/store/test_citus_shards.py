@@ -3,15 +3,21 @@
 import threading
 import time
 from collections.abc import Sequence
+from datetime import timedelta
 
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.store.citus.distribution import distribute
-from fe.store.postgres.db import Database
+from fe.store.postgres.db import Conn, Database
+from fe.store.queue.capacity import LaneCapacity, Terms
+from fe.store.queue.claim import claim_together
+from fe.store.queue.outbox import OutboxLane, Work
+from fe.store.queue.tables import ALWAYS
 from ops.citus.cluster import Cluster
 from tests import citus
 from tests.factories.tenants import claim_all, make_submission, make_tenant, rows
@@ -43,6 +49,18 @@ _OTHERS = (
 _MOVE = "SELECT citus_move_shard_placement(%s, %s, %s, %s, %s, shard_transfer_mode => 'block_writes')"
 _WAITS = "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = %s"
 _ISOLATE = "SELECT isolate_tenant_to_new_shard('submissions', %s, 'CASCADE', shard_transfer_mode => 'block_writes')"
+#: As it was before it answered one array.
+_FORMER_ANSWER = """
+    DO $former$
+    DECLARE
+        parameters text := (SELECT pg_get_function_arguments(p.oid) FROM pg_proc AS p WHERE p.proname = 'claim_lane');
+    BEGIN
+        DROP FUNCTION claim_lane;
+        EXECUTE format('CREATE FUNCTION claim_lane(%s) RETURNS SETOF jsonb LANGUAGE sql AS $$SELECT NULL::jsonb$$',
+                       parameters);
+    END
+    $former$
+"""
 _RETRIES_OF = "SELECT count(*) FROM submission_events WHERE tenant_id = %(tenant)s AND kind = 'retry'"
 _SERVING = """
     SELECT a.pid FROM pg_stat_activity AS a
@@ -184,11 +202,43 @@ async def test_who_finds_no_way_to_a_shard_is_refused_and_its_work_is_found(db: 
     assert await retries(db) == 0
 
 
+async def test_a_claim_passes_over_a_node_that_cannot_be_asked_and_its_session_too(db: Database, dsn: str) -> None:
+    """It is ready for that only once it has happened: to be ready costs a savepoint on each node."""
+    tenant, other = await make_tenant(db), await make_tenant(db)
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        while node_of(conn, other) == node_of(conn, tenant):
+            other = await make_tenant(db)
+        (anchors,) = conn.execute("SELECT anchors_of_nodes()").fetchone() or ([],)
+        (lost,) = [each for each in anchors if node_of(conn, each) == node_of(conn, other)]
+        subjects = [await make_submission(db, tenant), await make_submission(db, tenant)]
+        conn.execute("DELETE FROM anchors WHERE anchor = %s", (lost,))
+
+    async def claim(conn: Conn) -> list[Work]:
+        lane = LaneCapacity(OutboxLane(Environment.ECF), TenantId(0), ALWAYS, 1, 0)
+        (claimed,) = await claim_together(conn, Stage.SIGN, [lane], Terms(timedelta(minutes=5), "me", 1, 1, 64, 1, {}))
+        return list(claimed.works)
+
+    async def claim_twice(conn: Conn) -> list[Work]:
+        first = await claim(conn)
+        cursor = await conn.execute("SELECT current_setting('fe.looks_around_until')::timestamptz > clock_timestamp()")
+        assert await cursor.fetchone() == (True,)
+        return first + await claim(conn)
+
+    assert {work.subject for work in await db.run(claim_twice)} == set(subjects)
+
+
+def node_of(conn: psycopg.Connection, tenant: int) -> tuple[object, ...]:
+    place = conn.execute(_PLACE, (tenant,)).fetchone()
+    assert place is not None
+    return place[1:]
+
+
 async def test_migrating_again_takes_the_places_of_what_an_earlier_release_had(db: Database, dsn: str) -> None:
     tenant = await make_tenant(db)
     given = {"tenant": tenant, "subject": await make_submission(db, tenant)}
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("CREATE FUNCTION record_event_batch_there(p_anchor bigint) RETURNS text LANGUAGE sql RETURN 'old'")
+        conn.execute(_FORMER_ANSWER)
         conn.execute(_NOTE.encode(), given)
         distribute(conn)
         conn.execute(_NOTE.encode(), given)

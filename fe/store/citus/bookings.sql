@@ -7,7 +7,7 @@
 CREATE OR REPLACE FUNCTION book_verdict_batch(
     p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_statuses text[], p_track_ids text[],
     p_responses jsonb[], p_number_fates text[]
-) RETURNS uuid[] LANGUAGE plpgsql AS $$
+) RETURNS uuid[] LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan AS $$
 DECLARE
     sends boolean[] := ARRAY(
         SELECT EXISTS (SELECT FROM tenants AS t WHERE t.tenant_id = b.tenant_id AND t.sends_to_receivers)
@@ -27,7 +27,9 @@ BEGIN
         END IF;
     END LOOP;
     PERFORM tell_outcomes(p_tenants, mine, p_at);
-    PERFORM begin_deliveries(p_tenants, going_on, p_statuses, p_at);
+    IF num_nonnulls(VARIADIC going_on) > 0 THEN
+        PERFORM begin_deliveries(p_tenants, going_on, p_statuses, p_at);
+    END IF;
     RETURN mine;
 END
 $$;
@@ -35,7 +37,7 @@ $$;
 -- As in 0029: what may go on to whom it is about. Of each the submission is read where it is, the rest here; nothing is written here,
 -- nor committed in two phases, for one that goes to nobody.
 CREATE OR REPLACE FUNCTION begin_deliveries(p_tenants bigint[], p_subjects uuid[], p_statuses text[], p_at timestamptz)
-RETURNS void LANGUAGE plpgsql AS $$
+RETURNS void LANGUAGE plpgsql SET plan_cache_mode TO force_custom_plan AS $$
 DECLARE
     s record;
 BEGIN
@@ -97,15 +99,22 @@ BEGIN
 END
 $$;
 
+-- Mostly nobody is to be told, and to see that is planned once.
 CREATE OR REPLACE FUNCTION tell_outcomes(p_tenants bigint[], p_submissions uuid[], p_at timestamptz)
-RETURNS void LANGUAGE plpgsql AS $$
+RETURNS void LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan AS $$
+BEGIN
+    IF EXISTS (SELECT 1 FROM webhook_endpoints AS e WHERE e.tenant_id = ANY (p_tenants)) THEN
+        PERFORM tell_outcomes_to_webhooks(p_tenants, p_submissions, p_at);
+    END IF;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION tell_outcomes_to_webhooks(p_tenants bigint[], p_submissions uuid[], p_at timestamptz)
+RETURNS void LANGUAGE plpgsql SET plan_cache_mode TO force_custom_plan AS $$
 DECLARE
     ended record;
     kind text;
 BEGIN
-    IF NOT EXISTS (SELECT 1 FROM webhook_endpoints AS e WHERE e.tenant_id = ANY (p_tenants)) THEN
-        RETURN;
-    END IF;
     FOR n IN 1 .. coalesce(cardinality(p_submissions), 0) LOOP
         CONTINUE WHEN p_submissions[n] IS NULL OR NOT EXISTS (
             SELECT 1
@@ -216,3 +225,5 @@ END
 $$;
 
 GRANT EXECUTE ON FUNCTION decide_batch TO fe_worker;
+
+GRANT EXECUTE ON FUNCTION tell_outcomes_to_webhooks TO fe_front, fe_portal, fe_worker, fe_operator;

@@ -104,7 +104,8 @@ _AFTER = {
     END IF;""",
 }
 
-#: What an earlier release had: with other parameters it would stand beside what takes its place.
+#: What an earlier release had: with other parameters it would stand beside what takes its place, with another answer in
+#: its way.
 _DROP_FORMER = r"""
     DO $$
     DECLARE
@@ -115,7 +116,8 @@ _DROP_FORMER = r"""
               FROM pg_proc AS p
              WHERE p.pronamespace = current_schema()::regnamespace
                AND (p.proname LIKE '%\_there'
-                    OR p.proname IN ('may_go_on_batch', 'input_of', 'shards_of', 'enter_shard'))
+                    OR p.proname IN ('may_go_on_batch', 'input_of', 'shards_of', 'enter_shard', 'require_enabled',
+                                     'claim_lane'))
         LOOP
             EXECUTE 'DROP FUNCTION ' || one;
         END LOOP;
@@ -252,7 +254,7 @@ def _from_here(function: Function) -> str:
     start, collected = _collecting(function)
     is_void = function.returned == "void"
     return f"""CREATE OR REPLACE FUNCTION {function.name}({function.parameters})
-RETURNS {function.returned} LANGUAGE plpgsql AS $$
+RETURNS {function.returned} LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan AS $$
 DECLARE
     one record;
     part {returned};

@@ -4,14 +4,15 @@
 CREATE OR REPLACE FUNCTION claim_lane(
     p_stage text, p_environment text, p_host text, p_scope bigint[], p_shares int[], p_floor timestamptz, p_holder text,
     p_lease interval, p_with_input boolean
-) RETURNS SETOF jsonb
+) RETURNS jsonb
 LANGUAGE plpgsql AS $$
 DECLARE
     one record;
     scope bigint[];
     shares int[];
     moment timestamptz;
-    leased jsonb;
+    part jsonb;
+    leased jsonb := '[]';
 BEGIN
     FOR one IN SELECT * FROM enter_shards(p_scope) LOOP
         scope := picked(p_scope, one.places);
@@ -19,12 +20,13 @@ BEGIN
         moment := clock_timestamp();
         SELECT claim_batch_there(a.anchor, one.shards, scope, shares, p_stage, p_environment, p_host, p_floor, p_holder,
                                  moment, p_lease, p_with_input)
-          INTO leased
+          INTO part
           FROM anchors AS a
          WHERE a.anchor = one.way;
         PERFORM require_way(FOUND);
-        RETURN QUERY SELECT jsonb_array_elements(leased);
+        leased := leased || part;
     END LOOP;
+    RETURN leased;
 END
 $$;
 
@@ -41,7 +43,8 @@ BEGIN
     RETURN QUERY
     SELECT (c ->> 0)::bigint, (c ->> 1)::uuid, (c ->> 2)::int, (c ->> 3)::bigint, (c ->> 4)::int, (c ->> 5)::interval,
            c ->> 6
-      FROM claim_lane(p_stage, p_environment, p_host, p_scope, p_shares, p_floor, p_holder, p_lease, false) AS c;
+      FROM jsonb_array_elements(
+               claim_lane(p_stage, p_environment, p_host, p_scope, p_shares, p_floor, p_holder, p_lease, false)) AS c;
 END
 $$;
 
@@ -68,7 +71,7 @@ END
 $$;
 
 -- Lease due rows of all lanes: as in 0014, and beside each what its next step needs: as in 0029. What it asks the coordinator is planned
--- once; what it calls that cannot be (due_anywhere, enter_shards) says so.
+-- once; what it calls that cannot be (due_on_nodes, enter_shards_of) says so.
 CREATE OR REPLACE FUNCTION claim_with_input(
     p_stage text, p_environments text[], p_hosts text[], p_afters bigint[], p_floors timestamptz[], p_rooms int[],
     p_left_to_others int[], p_slots int, p_at_most int, p_scope int, p_most int, p_busy bigint[], p_busy_in text[],
@@ -83,7 +86,8 @@ CREATE OR REPLACE FUNCTION claim_with_input(
 LANGUAGE plpgsql ROWS 10 SET plan_cache_mode TO force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
-    found_due jsonb := due_anywhere('outbox', p_stage, p_environments, p_hosts, p_afters, p_floors, p_scope);
+    looks_around_until timestamptz := nullif(current_setting('fe.looks_around_until', true), '');
+    found_due jsonb;
     many int := 0;
     capacity int;
     many_due int;
@@ -92,8 +96,15 @@ DECLARE
     most int[];
     divided int[];
     whose bigint[] := '{}';
-    c jsonb;
+    of_these bigint[];
+    claimed jsonb;
 BEGIN
+    -- A session that was refused because a node was away looks around for a while (fe/store/postgres/engine.py).
+    IF looks_around_until > clock_timestamp() THEN
+        found_due := due_anywhere('outbox', p_stage, p_environments, p_hosts, p_afters, p_floors, p_scope);
+    ELSE
+        found_due := due_on_nodes(p_stage, p_environments, p_hosts, p_afters, p_floors, p_scope);
+    END IF;
     IF found_due = '[]' THEN
         RETURN;
     END IF;
@@ -131,28 +142,35 @@ BEGIN
                NULL::interval, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::uuid,
                NULL::text, NULL::text, NULL::uuid, NULL::text, NULL::bytea, NULL::boolean, NULL::boolean,
                NULL::timestamptz, NULL::uuid[], NULL::text[], NULL::text;
-        FOR c IN
-            SELECT * FROM claim_lane(p_stage, p_environments[nth], p_hosts[nth], served, divided, p_floors[nth],
-                                     p_holder, p_lease, true)
-        LOOP
-            many := many + 1;
-            p_busy := p_busy || (c ->> 0)::bigint;
-            p_busy_in := p_busy_in || p_environments[nth];
-            whose := whose || (c ->> 0)::bigint;
-            lane := nth; tenant_id := c ->> 0; subject := c ->> 1; attempt := c ->> 2; epoch := c ->> 3;
-            deaths := c ->> 4; waited := c ->> 5; last_error := c ->> 6;
-            IF p_stage = 'sign' THEN
-                format := c ->> 8; root := c ->> 9; ecf_type := c ->> 10; e_ncf := c ->> 11; as_user := c ->> 12;
-                as_user_id := c ->> 13; content := c ->> 14; sequence_expires := c ->> 15; holders := c ->> 16;
-                holders_issuers := c ->> 17;
-            ELSIF p_stage = 'send' THEN
-                root := c ->> 8; e_ncf := c ->> 9; issuer_rnc := c ->> 10; buyer_rnc := c ->> 11;
-                certificate_id := c ->> 12; content := c ->> 13; is_summary := c ->> 14;
-            ELSIF p_stage = 'track' THEN
-                e_ncf := c ->> 8; certificate_id := c ->> 9; track_id := c ->> 10; maybe_adopted := c ->> 11;
-            END IF;
-            RETURN NEXT;
-        END LOOP;
+        claimed := claim_lane(p_stage, p_environments[nth], p_hosts[nth], served, divided, p_floors[nth], p_holder,
+                              p_lease, true);
+        CONTINUE WHEN claimed = '[]';
+        many := many + jsonb_array_length(claimed);
+        of_these := ARRAY(SELECT (c ->> 0)::bigint FROM jsonb_array_elements(claimed) AS c);
+        whose := whose || of_these;
+        p_busy := p_busy || of_these;
+        p_busy_in := p_busy_in || array_fill(p_environments[nth], ARRAY[cardinality(of_these)]);
+        RETURN QUERY
+        SELECT nth, NULL::int, NULL::bigint[], NULL::int[], (c ->> 0)::bigint, (c ->> 1)::uuid, (c ->> 2)::int,
+               (c ->> 3)::bigint, (c ->> 4)::int, (c ->> 5)::interval, c ->> 6,
+               CASE p_stage WHEN 'sign' THEN c ->> 8 END,
+               CASE p_stage WHEN 'sign' THEN c ->> 9 WHEN 'send' THEN c ->> 8 END,
+               CASE p_stage WHEN 'sign' THEN c ->> 10 END,
+               CASE p_stage WHEN 'sign' THEN c ->> 11 WHEN 'send' THEN c ->> 9 WHEN 'track' THEN c ->> 8 END,
+               CASE p_stage WHEN 'sign' THEN c ->> 12 END,
+               CASE p_stage WHEN 'sign' THEN (c ->> 13)::uuid END,
+               CASE p_stage WHEN 'send' THEN c ->> 10 END,
+               CASE p_stage WHEN 'send' THEN c ->> 11 END,
+               CASE p_stage WHEN 'send' THEN (c ->> 12)::uuid WHEN 'track' THEN (c ->> 9)::uuid END,
+               CASE p_stage WHEN 'track' THEN c ->> 10 END,
+               CASE p_stage WHEN 'sign' THEN (c ->> 14)::bytea WHEN 'send' THEN (c ->> 13)::bytea END,
+               CASE p_stage WHEN 'send' THEN (c ->> 14)::boolean END,
+               CASE p_stage WHEN 'track' THEN (c ->> 11)::boolean END,
+               CASE p_stage WHEN 'sign' THEN (c ->> 15)::timestamptz END,
+               CASE p_stage WHEN 'sign' THEN (c ->> 16)::uuid[] END,
+               CASE p_stage WHEN 'sign' THEN (c ->> 17)::text[] END,
+               NULL::text
+          FROM jsonb_array_elements(claimed) AS c;
     END LOOP;
     IF p_stage = 'sign' AND whose <> '{}' THEN
         RETURN QUERY

@@ -40,11 +40,19 @@ BEGIN
 END
 $$;
 
--- Enter the shards that a batch has rows in, and answer the ways there. One connection to each node does it all, and nobody waits
--- for others who are in the same shards: what is changed in name is nobody's.
-CREATE OR REPLACE FUNCTION enter_shards(p_tenants bigint[]) RETURNS TABLE (way bigint, places int[], shards bigint[])
+-- Enter the shards of these anchors. One connection to each node does it all, and nobody waits for others who are in the same shards:
+-- what is changed in name is nobody's. A plan that is made once would go to every shard there is.
+CREATE OR REPLACE FUNCTION enter_shards_of(p_anchors bigint[]) RETURNS void
 LANGUAGE plpgsql SET plan_cache_mode TO force_custom_plan SET "citus.multi_shard_modify_mode" TO sequential
 SET "citus.all_modifications_commutative" TO on AS $$
+BEGIN
+    UPDATE anchors AS a SET entered = a.entered WHERE a.anchor = ANY (p_anchors) AND a.entered < 0;
+END
+$$;
+
+-- Enter the shards that a batch has rows in, and answer the ways there.
+CREATE OR REPLACE FUNCTION enter_shards(p_tenants bigint[]) RETURNS TABLE (way bigint, places int[], shards bigint[])
+LANGUAGE plpgsql AS $$
 DECLARE
     whose bigint[];
     entries bigint[];
@@ -61,7 +69,7 @@ BEGIN
                   FROM unnest(p_tenants, whose) AS t (tenant_id, shard)
                  GROUP BY t.shard
                  ORDER BY t.shard) AS x;
-        UPDATE anchors AS a SET entered = a.entered WHERE a.anchor = ANY (entries) AND a.entered < 0;
+        PERFORM enter_shards_of(entries);
         EXIT WHEN whose = outbox_shards(p_tenants);
         whose := outbox_shards(p_tenants);
     END LOOP;
@@ -225,6 +233,6 @@ GRANT SELECT, INSERT, UPDATE (entered) ON anchors TO fe_front, fe_portal, fe_wor
 
 GRANT SELECT, INSERT ON anchored_shards TO fe_front, fe_portal, fe_worker, fe_operator;
 
-GRANT EXECUTE ON FUNCTION anchor_of, drop_anchor, outbox_shards, shards_here, enter_shard_of, enter_shards, ways_to,
-require_way, picked, leases_unless_paused, of_shard, named_here, make_shard_functions, shard_functions
-TO fe_front, fe_portal, fe_worker, fe_operator;
+GRANT EXECUTE ON FUNCTION anchor_of, drop_anchor, outbox_shards, shards_here, enter_shard_of, enter_shards_of,
+enter_shards, ways_to, require_way, picked, leases_unless_paused, of_shard, named_here, make_shard_functions,
+shard_functions TO fe_front, fe_portal, fe_worker, fe_operator;

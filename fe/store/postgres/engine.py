@@ -7,7 +7,7 @@ engine refuses has a second form beside it, and asks `engine_of` its connection;
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, LiteralString
 from weakref import WeakKeyDictionary
 
 import psycopg
@@ -30,6 +30,8 @@ class Engine:
     #: Whether a setting made by a function is known where the rows are. Where not, it is said by SET LOCAL in an open
     #: transaction, which the engine hands on with each statement (tenant_scope.py).
     hands_on_set_config: bool = True
+    #: What has the claims of a session pass over nodes that do not answer, for a while: each claim is slower by it.
+    looking_around: LiteralString | None = None
     #: Tables whose rows are on several nodes by their tenants: of these no statement can claim rows of many tenants.
     distributed: frozenset[str] = frozenset()
 
@@ -51,8 +53,12 @@ CITUS = Engine(
         "citus.enable_unsafe_triggers": "on",
     },
     hands_on_set_config=False,
+    looking_around="SELECT set_config('fe.looks_around_until', (clock_timestamp() + interval '1 minute')::text, false)",
     distributed=frozenset(DISTRIBUTED),
 )
+
+#: SQLSTATEs of a server that did not reach another (class 08).
+_LOST_CONNECTION = "08"
 
 _ENGINES: Mapping[EngineName, Engine] = {engine.name: engine for engine in (POSTGRES, CITUS)}
 
@@ -74,3 +80,15 @@ def engine_of(conn: psycopg.AsyncConnection[Any]) -> Engine:
 def engine_named(name: EngineName) -> Engine:
     """Give the engine that goes by this name."""
     return _ENGINES[name]
+
+
+async def looks_around(conn: psycopg.AsyncConnection[Any], error: psycopg.Error) -> bool:
+    """Tell whether a claim that failed may be tried again at once, since from now on it passes over the node that it
+    failed for."""
+    statement = engine_of(conn).looking_around
+    if statement is None or not (error.sqlstate or "").startswith(_LOST_CONNECTION):
+        return False
+    if conn.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:  # closed, or in a transaction that is lost
+        return False
+    await conn.execute(statement)
+    return True

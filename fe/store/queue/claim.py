@@ -4,11 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, LiteralString
 from uuid import UUID
 
+import psycopg
+
 from fe.ecf.catalogue import EcfType, Root
 from fe.identifiers import TenantId
 from fe.lifecycle import Stage
 from fe.store.postgres.arrays import int4s, int8s, moments, texts
 from fe.store.postgres.db import Conn
+from fe.store.postgres.engine import looks_around
 from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.inputs import (
     Holder,
@@ -62,27 +65,29 @@ async def claim_together(
     """
     of = Stage(stage)
     busy = [key for key, rows in terms.busy.items() for _ in range(rows)]
-    cursor = await conn.execute(
-        _CLAIM[of, traced],
-        {
-            "stage": of.value,
-            "environments": texts([each.lane.environment for each in lanes]),
-            "hosts": texts([each.lane.host for each in lanes]),
-            "afters": int8s([each.after for each in lanes]),
-            "floors": moments([each.floor for each in lanes]),
-            "free": int4s([each.free for each in lanes]),
-            "left_to_others": int4s([each.left_to_others for each in lanes]),
-            "slots": terms.slots,
-            "max_rows": terms.max_rows,
-            "scope": terms.scope,
-            "max_per_tenant": terms.max_per_tenant,
-            "busy": int8s([tenant_id for tenant_id, _ in busy]),
-            "busy_in": texts([group for _, group in busy]),
-            "holder": terms.holder,
-            "lease": terms.lease,
-        },
-        binary=True,
-    )
+    asked = {
+        "stage": of.value,
+        "environments": texts([each.lane.environment for each in lanes]),
+        "hosts": texts([each.lane.host for each in lanes]),
+        "afters": int8s([each.after for each in lanes]),
+        "floors": moments([each.floor for each in lanes]),
+        "free": int4s([each.free for each in lanes]),
+        "left_to_others": int4s([each.left_to_others for each in lanes]),
+        "slots": terms.slots,
+        "max_rows": terms.max_rows,
+        "scope": terms.scope,
+        "max_per_tenant": terms.max_per_tenant,
+        "busy": int8s([tenant_id for tenant_id, _ in busy]),
+        "busy_in": texts([group for _, group in busy]),
+        "holder": terms.holder,
+        "lease": terms.lease,
+    }
+    try:
+        cursor = await conn.execute(_CLAIM[of, traced], asked, binary=True)
+    except psycopg.OperationalError as error:
+        if not await looks_around(conn, error):
+            raise
+        cursor = await conn.execute(_CLAIM[of, traced], asked, binary=True)
     rows = await cursor.fetchall()
     if not traced:
         return _read(of, lanes, rows, {})

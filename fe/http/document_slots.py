@@ -28,7 +28,7 @@ BYTES_OF_A_TENANT = 4 * 1024 * 1024
 BYTES_WHEN_CROWDED = 1024 * 1024
 #: Of large documents that are stored: what a tenant may hand in at once, and then in a second.
 STORED_AT_ONCE = 4 * 1024 * 1024
-STORED_A_SECOND = 1024 * 1024
+STORED_A_SECOND = 512 * 1024
 
 
 class DocumentSlots:
@@ -79,7 +79,7 @@ class DocumentSlots:
                 yield
 
     async def may_store(self, tenant_id: TenantId, size: int) -> None:
-        """Wait until a large document of so many bytes may be stored for the tenant, in the turn it has: 4 s at most,
+        """Wait until a large document of so many bytes may be stored for the tenant, in the turn it has: 8 s at most,
         with what may be in hand before it. Cancelled, nothing was counted."""
         await trio.sleep(self._stored.wait(tenant_id, trio.current_time()))
         self._stored.take(tenant_id, size, trio.current_time())

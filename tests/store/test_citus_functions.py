@@ -40,6 +40,7 @@ OF_ITS_OWN = {
     "picked",
     "refuse_of_disabled",
     "require_way",
+    "said_of",
     "shard_functions",
     "shards_here",
     "signatories_of",

@@ -230,8 +230,8 @@ def _collecting(function: Function) -> tuple[str, str]:
     """What the answers of several calls begin with, and how one of them is added. What has a place is put there."""
     if function.returned == "void":
         return "", ""
-    if function.returned == "jsonb":
-        return " := '[]'", "answers := answers || part;"
+    if function.returned in {"jsonb", "bytea[]"}:  # rows, as many as there are
+        return " := '[]'" if function.returned == "jsonb" else " := '{}'", "answers := answers || part;"
     if function.returned.startswith("TABLE"):
         placed = "a || jsonb_build_object('place', one.places[(a ->> 'place')::int])"
         added = f"answers || coalesce((SELECT jsonb_agg({placed}) FROM jsonb_array_elements(part) AS a), '[]')"

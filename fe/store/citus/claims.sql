@@ -1,18 +1,18 @@
 -- Claims, and what frees them, as Citus can run them. They take the places of the migrations'; what they answer is the same.
 
--- Lease due rows of one lane, of each tenant at most its share, in one call to each node: of each what claim_batch says.
+-- Lease due rows of one lane, of each tenant at most its share, in one call to each node: of each the two that claim_batch has.
 CREATE OR REPLACE FUNCTION claim_lane(
     p_stage text, p_environment text, p_host text, p_scope bigint[], p_shares int[], p_floor timestamptz, p_holder text,
     p_lease interval, p_with_input boolean
-) RETURNS jsonb
+) RETURNS bytea[]
 LANGUAGE plpgsql AS $$
 DECLARE
     one record;
     scope bigint[];
     shares int[];
     moment timestamptz;
-    part jsonb;
-    leased jsonb := '[]';
+    part bytea[];
+    leased bytea[] := '{}';
 BEGIN
     FOR one IN SELECT * FROM enter_shards(p_scope) LOOP
         scope := picked(p_scope, one.places);
@@ -30,6 +30,15 @@ BEGIN
 END
 $$;
 
+-- What is said of each of these rows.
+CREATE OR REPLACE FUNCTION said_of(p_leased bytea[]) RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    RETURN (SELECT coalesce('[' || string_agg(convert_from(p_leased[n], 'UTF8'), ',' ORDER BY n) || ']', '[]')::jsonb
+              FROM generate_series(1, cardinality(p_leased), 2) AS n);
+END
+$$;
+
 -- The same without what the next step needs.
 CREATE OR REPLACE FUNCTION claim_rows(
     p_stage text, p_environment text, p_host text, p_scope bigint[], p_shares int[], p_floor timestamptz, p_holder text,
@@ -43,8 +52,8 @@ BEGIN
     RETURN QUERY
     SELECT (c ->> 0)::bigint, (c ->> 1)::uuid, (c ->> 2)::int, (c ->> 3)::bigint, (c ->> 4)::int, (c ->> 5)::interval,
            c ->> 6
-      FROM jsonb_array_elements(
-               claim_lane(p_stage, p_environment, p_host, p_scope, p_shares, p_floor, p_holder, p_lease, false)) AS c;
+      FROM jsonb_array_elements(said_of(
+               claim_lane(p_stage, p_environment, p_host, p_scope, p_shares, p_floor, p_holder, p_lease, false))) AS c;
 END
 $$;
 
@@ -97,6 +106,7 @@ DECLARE
     divided int[];
     whose bigint[] := '{}';
     of_these bigint[];
+    leased bytea[];
     claimed jsonb;
 BEGIN
     -- A session that was refused because a node was away looks around for a while (fe/store/postgres/engine.py).
@@ -142,9 +152,10 @@ BEGIN
                NULL::interval, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::uuid,
                NULL::text, NULL::text, NULL::uuid, NULL::text, NULL::bytea, NULL::boolean, NULL::boolean,
                NULL::timestamptz, NULL::uuid[], NULL::text[], NULL::text;
-        claimed := claim_lane(p_stage, p_environments[nth], p_hosts[nth], served, divided, p_floors[nth], p_holder,
-                              p_lease, true);
-        CONTINUE WHEN claimed = '[]';
+        leased := claim_lane(p_stage, p_environments[nth], p_hosts[nth], served, divided, p_floors[nth], p_holder,
+                             p_lease, true);
+        CONTINUE WHEN leased = '{}';
+        claimed := said_of(leased);
         many := many + jsonb_array_length(claimed);
         of_these := ARRAY(SELECT (c ->> 0)::bigint FROM jsonb_array_elements(claimed) AS c);
         whose := whose || of_these;
@@ -163,14 +174,14 @@ BEGIN
                CASE p_stage WHEN 'send' THEN c ->> 11 END,
                CASE p_stage WHEN 'send' THEN (c ->> 12)::uuid WHEN 'track' THEN (c ->> 9)::uuid END,
                CASE p_stage WHEN 'track' THEN c ->> 10 END,
-               CASE p_stage WHEN 'sign' THEN (c ->> 14)::bytea WHEN 'send' THEN (c ->> 13)::bytea END,
-               CASE p_stage WHEN 'send' THEN (c ->> 14)::boolean END,
+               leased[2 * x.n],
+               CASE p_stage WHEN 'send' THEN (c ->> 13)::boolean END,
                CASE p_stage WHEN 'track' THEN (c ->> 11)::boolean END,
-               CASE p_stage WHEN 'sign' THEN (c ->> 15)::timestamptz END,
-               CASE p_stage WHEN 'sign' THEN (c ->> 16)::uuid[] END,
-               CASE p_stage WHEN 'sign' THEN (c ->> 17)::text[] END,
+               CASE p_stage WHEN 'sign' THEN (c ->> 14)::timestamptz END,
+               CASE p_stage WHEN 'sign' THEN (c ->> 15)::uuid[] END,
+               CASE p_stage WHEN 'sign' THEN (c ->> 16)::text[] END,
                NULL::text
-          FROM jsonb_array_elements(claimed) AS c;
+          FROM jsonb_array_elements(claimed) WITH ORDINALITY AS x (c, n);
     END LOOP;
     IF p_stage = 'sign' AND whose <> '{}' THEN
         RETURN QUERY
@@ -280,4 +291,4 @@ BEGIN
 END
 $$;
 
-GRANT EXECUTE ON FUNCTION claim_lane, claim_rows, signatories_of, due_tenants_of, free_held TO fe_worker;
+GRANT EXECUTE ON FUNCTION claim_lane, said_of, claim_rows, signatories_of, due_tenants_of, free_held TO fe_worker;

@@ -32,17 +32,19 @@ BEGIN
 END
 $$;
 
--- Lease due rows of one lane, of each tenant at most its share: of each [tenant, subject, attempt, epoch, deaths, waited, last error],
--- and where it is asked for what its next step needs, from the ninth on.
+-- Lease due rows of one lane, of each tenant at most its share. Two elements for each: what is said of it, in JSON ([tenant, subject,
+-- attempt, epoch, deaths, waited, last error], and where it is asked for what its next step needs, from the ninth on), and the
+-- document that its next step needs. Documents go from node to node as they are: as text they would be twice as long, and be read twice.
 CREATE FUNCTION claim_batch(
     p_tenants bigint[], p_shares int[], p_stage text, p_environment text, p_host text, p_floor timestamptz,
     p_holder text, p_moment timestamptz, p_lease interval, p_with_input boolean
-) RETURNS jsonb LANGUAGE plpgsql AS $$
+) RETURNS bytea[] LANGUAGE plpgsql AS $$
 DECLARE
     whose bigint[];
     subjects uuid[];
     claims jsonb[];
-    inputs jsonb;
+    inputs jsonb[];
+    contents bytea[];
 BEGIN
     WITH due AS (
         SELECT o.tenant_id, o.subject
@@ -70,24 +72,27 @@ BEGIN
       INTO whose, subjects, claims
       FROM leased AS l;
     IF whose IS NULL THEN
-        RETURN '[]';
+        RETURN '{}';
     END IF;
-    IF p_with_input THEN
-        inputs := CASE p_stage WHEN 'sign' THEN sign_input_batch(whose, subjects, p_environment)
-                               WHEN 'send' THEN send_input_batch(whose, subjects)
-                               WHEN 'track' THEN track_input_batch(whose, subjects) END;
+    IF NOT p_with_input THEN
+        NULL;
+    ELSIF p_stage = 'sign' THEN
+        SELECT i.inputs, i.contents INTO inputs, contents FROM sign_input_batch(whose, subjects, p_environment) AS i;
+    ELSIF p_stage = 'send' THEN
+        SELECT i.inputs, i.contents INTO inputs, contents FROM send_input_batch(whose, subjects) AS i;
+    ELSIF p_stage = 'track' THEN
+        inputs := track_input_batch(whose, subjects);
     END IF;
-    IF inputs IS NULL THEN
-        RETURN to_jsonb(claims);
-    END IF;
-    RETURN (SELECT jsonb_agg(claims[c.n] || coalesce(i.input, '[]'))
+    RETURN (SELECT array_agg(x.one ORDER BY c.n, x.nth)
               FROM generate_subscripts(claims, 1) AS c (n)
-              LEFT JOIN jsonb_array_elements(inputs) AS i (input) ON (i.input ->> 0)::int = c.n);
+             CROSS JOIN LATERAL (VALUES (1, convert_to((claims[c.n] || coalesce(inputs[c.n], '[]'))::text, 'UTF8')),
+                                        (2, contents[c.n])) AS x (nth, one));
 END
 $$;
 
--- What the next step of claimed rows needs, as in 0029: of each [place, ...]. To be signed:
-CREATE FUNCTION sign_input_batch(p_tenants bigint[], p_subjects uuid[], p_environment text) RETURNS jsonb
+-- What the next step of claimed rows needs, as in 0029: of each [place, ...], and its document. To be signed:
+CREATE FUNCTION sign_input_batch(p_tenants bigint[], p_subjects uuid[], p_environment text)
+RETURNS TABLE (inputs jsonb[], contents bytea[])
 LANGUAGE plpgsql AS $$
 DECLARE
     span record := span_of(p_subjects);
@@ -100,58 +105,59 @@ BEGIN
       LEFT JOIN submissions AS s
         ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject
        AND s.submission_id BETWEEN span.first AND span.last;
-    RETURN (
-        SELECT jsonb_agg(jsonb_build_array(
-                   b.n, s.format, s.root, s.ecf_type, s.e_ncf, s.as_user, s.as_user_id,
-                   CASE WHEN octet_length(d.content) <= 65536 THEN d.content::text END,
-                   number.sequence_expires, number.holders::text, number.holders_issuers::text))
-          FROM input_to_sign(p_tenants, p_subjects, environments, e_ncfs, owned) AS number
-          JOIN unnest(p_tenants, p_subjects) WITH ORDINALITY AS b (tenant_id, subject, n) ON b.n = number.place
-          JOIN submissions AS s
-            ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject
-           AND s.submission_id BETWEEN span.first AND span.last
-          LEFT JOIN submission_documents AS d
-            ON d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'original'
-           AND d.submission_id BETWEEN span.first AND span.last);
+    RETURN QUERY
+    SELECT array_agg(jsonb_build_array(
+                         b.n, s.format, s.root, s.ecf_type, s.e_ncf, s.as_user, s.as_user_id,
+                         number.sequence_expires, number.holders::text, number.holders_issuers::text) ORDER BY b.n),
+           array_agg(CASE WHEN octet_length(d.content) <= 65536 THEN d.content END ORDER BY b.n)
+      FROM unnest(p_tenants, p_subjects) WITH ORDINALITY AS b (tenant_id, subject, n)
+      LEFT JOIN input_to_sign(p_tenants, p_subjects, environments, e_ncfs, owned) AS number ON number.place = b.n
+      LEFT JOIN submissions AS s
+        ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject
+       AND s.submission_id BETWEEN span.first AND span.last
+      LEFT JOIN submission_documents AS d
+        ON d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'original'
+       AND d.submission_id BETWEEN span.first AND span.last;
 END
 $$;
 
 -- To be sent:
-CREATE FUNCTION send_input_batch(p_tenants bigint[], p_subjects uuid[]) RETURNS jsonb
+CREATE FUNCTION send_input_batch(p_tenants bigint[], p_subjects uuid[])
+RETURNS TABLE (inputs jsonb[], contents bytea[])
 LANGUAGE plpgsql AS $$
 DECLARE
     span record := span_of(p_subjects);
 BEGIN
-    RETURN (
-        SELECT jsonb_agg(jsonb_build_array(
-                   b.n, s.root, s.e_ncf, s.issuer_rnc, s.buyer_rnc, s.certificate_id, outgoing.content,
-                   outgoing.kind = 'sent'))
-          FROM unnest(p_tenants, p_subjects) WITH ORDINALITY AS b (tenant_id, subject, n)
-          JOIN submissions AS s
-            ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject
-           AND s.submission_id BETWEEN span.first AND span.last
-          -- `sent` is there when the authority gets something other than `signed`; it comes first in the alphabet.
-          LEFT JOIN LATERAL (
-                SELECT d.kind, CASE WHEN octet_length(d.content) <= 65536 THEN d.content::text END AS content
-                  FROM submission_documents AS d
-                 WHERE d.tenant_id = b.tenant_id AND d.submission_id = b.subject AND d.kind IN ('sent', 'signed')
-                   AND d.submission_id BETWEEN span.first AND span.last
-                 ORDER BY d.kind
-                 LIMIT 1) AS outgoing ON true);
+    RETURN QUERY
+    SELECT array_agg(jsonb_build_array(b.n, s.root, s.e_ncf, s.issuer_rnc, s.buyer_rnc, s.certificate_id,
+                                       outgoing.kind = 'sent') ORDER BY b.n),
+           array_agg(outgoing.content ORDER BY b.n)
+      FROM unnest(p_tenants, p_subjects) WITH ORDINALITY AS b (tenant_id, subject, n)
+      LEFT JOIN submissions AS s
+        ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject
+       AND s.submission_id BETWEEN span.first AND span.last
+      -- `sent` is there when the authority gets something other than `signed`; it comes first in the alphabet.
+      LEFT JOIN LATERAL (
+            SELECT d.kind, CASE WHEN octet_length(d.content) <= 65536 THEN d.content END AS content
+              FROM submission_documents AS d
+             WHERE d.tenant_id = b.tenant_id AND d.submission_id = b.subject AND d.kind IN ('sent', 'signed')
+               AND d.submission_id BETWEEN span.first AND span.last
+             ORDER BY d.kind
+             LIMIT 1) AS outgoing ON true;
 END
 $$;
 
 -- To be asked about:
-CREATE FUNCTION track_input_batch(p_tenants bigint[], p_subjects uuid[]) RETURNS jsonb
+CREATE FUNCTION track_input_batch(p_tenants bigint[], p_subjects uuid[]) RETURNS jsonb[]
 LANGUAGE plpgsql AS $$
 DECLARE
     span record := span_of(p_subjects);
 BEGIN
     RETURN (
-        SELECT jsonb_agg(jsonb_build_array(
-                   b.n, s.e_ncf, s.certificate_id, s.track_id, s.number_fate = 'unknown'))
+        SELECT array_agg(jsonb_build_array(b.n, s.e_ncf, s.certificate_id, s.track_id, s.number_fate = 'unknown')
+                         ORDER BY b.n)
           FROM unnest(p_tenants, p_subjects) WITH ORDINALITY AS b (tenant_id, subject, n)
-          JOIN submissions AS s
+          LEFT JOIN submissions AS s
             ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject
            AND s.submission_id BETWEEN span.first AND span.last);
 END

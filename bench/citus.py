@@ -10,6 +10,7 @@ carry on machines of their own: that is multiplied in docs/scaling.md. Parts:
 * road: whole documents through the service, and the CPU of service and servers for each;
 * idle: the CPU of a service that has nothing to do;
 * due: rows read by one claim with 100,000 and with 1,000,000 due rows of 1,000 tenants;
+* near: claims of one tenant's rows by way of the coordinator, and by a process that is connected to their node;
 * nodes: whole documents on clusters of 1, 2 and 3 workers, as many tenants on each: CPU of each server.
 """
 
@@ -18,7 +19,7 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -27,7 +28,7 @@ from typing import Any
 import psycopg
 
 from bench.citus_nodes import measure_nodes
-from bench.citus_steps import Rates, fill_backlog, make_tenants, measure_steps, rows_read
+from bench.citus_steps import Rates, fill_backlog, make_tenants, measure_claims, measure_steps, rows_read
 from bench.report import Report, in_turn
 from bench.road import Numbers, drive
 from bench.stack import QUICK, Stack, open_stack
@@ -46,7 +47,15 @@ _STEPS = {
     "read": "reads/s behind row-level security",
     "empty_claims": "empty claims/s",
 }
-_PARTS = ("steps", "road", "idle", "due", "nodes")
+_PARTS = ("steps", "road", "idle", "due", "near", "nodes")
+
+
+_LIES_ON = """
+    SELECT n.nodename, n.nodeport
+      FROM pg_dist_placement AS p
+      JOIN pg_dist_node AS n ON n.groupid = p.groupid
+     WHERE p.shardid = get_shard_id_for_distribution_column('outbox', %s)
+"""
 
 
 @contextmanager
@@ -163,6 +172,36 @@ def due(report: Report, stacks: dict[EngineName, Stack], arguments: argparse.Nam
             conn.execute("DELETE FROM outbox")
 
 
+def near(report: Report, stacks: dict[EngineName, Stack], arguments: argparse.Namespace) -> None:
+    """Claims from the node that the rows lie on."""
+    plain, citus = stacks["postgres"], stacks["citus"]
+    of_plain, of_citus = (make_tenants(each.dsn, 1, after=9000) for each in (plain, citus))
+    with psycopg.connect(citus.dsn, autocommit=True) as conn:
+        found = conn.execute(_LIES_ON, (of_citus[0],)).fetchone()
+    node = next(node for node in Cluster.at(citus.dsn).nodes if found == (node.host, node.port)).database("fe")
+    coordinator: dict[str, list[float]] = {"by way of the coordinator": [], "from the node": []}
+
+    def on_citus(way: str, address: str | None) -> float:
+        before = citus.cpu()["coordinator"]
+        rate = measure_claims(citus.dsn, "citus", of_citus, arguments.claims, address)
+        coordinator[way].append((citus.cpu()["coordinator"] - before) / arguments.claims * 1000)
+        return rate
+
+    ways: dict[str, Callable[[], float]] = {
+        "plain": partial(measure_claims, plain.dsn, "postgres", of_plain, arguments.claims),
+        "by way of the coordinator": partial(on_citus, "by way of the coordinator", None),
+        "from the node": partial(on_citus, "from the node", node),
+    }
+    for claims in ways.values():
+        claims()  # warm
+    rates = in_turn(ways, arguments.rounds)
+    for way in coordinator:
+        report.ratio(f"rows claimed/s, {way} : postgres", rates[way], rates["plain"])
+        report.figure(way, "rows claimed/s", rates[way])
+        report.figure(way, "ms of CPU of the coordinator for a row, taking in and claiming", coordinator[way][1:])
+    report.figure("plain", "rows claimed/s", rates["plain"])
+
+
 def arguments_of(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -175,6 +214,7 @@ def arguments_of(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--idle-seconds", type=float, default=20.0)
     parser.add_argument("--backlog", type=int, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--claims", type=int, default=3000, help="rows of a round that are claimed near their node")
     parser.add_argument("--nodes", type=int, nargs="+", default=[1, 2, 3], help="workers of the clusters")
     parser.add_argument("--tenants-each", type=int, default=3, help="tenants of a worker")
     parser.add_argument("--name", default="citus", help="of the result")
@@ -193,7 +233,7 @@ def main() -> int:
         if arguments.programs is None or not (arguments.programs / "initdb").exists():
             report.skip("Citus", "--programs names no folder with the programs of a Postgres that has it installed")
             return 0
-        measured: dict[str, Any] = {"steps": steps, "road": road, "idle": idle, "due": due}
+        measured: dict[str, Any] = {"steps": steps, "road": road, "idle": idle, "due": due, "near": near}
         asked = [part for part in measured if part in arguments.parts]
         if asked:
             with both(arguments.programs) as stacks:

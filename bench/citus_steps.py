@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -21,6 +22,7 @@ from fe.store.postgres.roles import FRONT, WORKER
 from fe.store.queue import outbox
 from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
+from fe.store.queue.near import NearNode
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.tables import ALWAYS
 from fe.store.submissions import NewSubmission
@@ -111,6 +113,55 @@ async def _measure(dsn: str, name: EngineName, tenants: Sequence[TenantId], seco
             assert not await actors.run(_claim, Stage.SIGN)
 
         return Rates(taken, grouped, claimed, received, decided, reads, await _rate(nothing, seconds / 2, tasks=1))
+
+
+def measure_claims(
+    dsn: str, engine: EngineName, tenants: Sequence[TenantId], rows: int, near: str | None = None
+) -> float:
+    """Take so many in, and claim them, 20 together, for signing: how many a second. `near`: the node to claim from.
+
+    All of them lie there then.
+    """
+    return trio.run(_measure_claims, dsn, engine, tenants, rows, near)
+
+
+async def _measure_claims(
+    dsn: str, name: EngineName, tenants: Sequence[TenantId], many: int, near: str | None
+) -> float:
+    engine = engine_named(name)
+    async with AsyncExitStack() as opened:
+        front = await opened.enter_async_context(open_database(dsn, role=FRONT, max_size=2, engine=engine))
+        actors = await opened.enter_async_context(open_database(dsn, role=WORKER, max_size=2, engine=engine))
+        source = None
+        if near is not None:
+            node = await opened.enter_async_context(open_database(near, role=WORKER, max_size=2, engine=engine))
+            source = NearNode(node)
+
+        async def claim() -> Sequence[Work]:
+            if source is None:
+                return await actors.run(_claim, Stage.SIGN)
+            return await actors.run(_claim_near, source)
+
+        for start in range(0, many, GROUP):
+            news = [(_submission(tenants[(start + n) % len(tenants)]), datetime.now(UTC)) for n in range(GROUP)]
+            await front.run(submissions.accept_many, news)
+        await claim()  # warm
+        claimed, began = 0, time.perf_counter()
+        while works := await claim():
+            claimed += len(works)
+        elapsed = time.perf_counter() - began
+    await trio.to_thread.run_sync(_leave_nothing_due, dsn)
+    assert claimed >= many - BATCH, "they do not all lie there"
+    return claimed / elapsed
+
+
+async def _claim_near(conn: Conn, near: NearNode) -> Sequence[Work]:
+    due = await near.due_tenants(conn, Stage.SIGN, [(_LANE, TenantId(0))], 64, floors={})
+    scope = [tenant.tenant_id for tenant in due[_LANE]]
+    if not scope:
+        return []
+    shares = [BATCH // len(scope)] * len(scope)
+    return await near.claim(conn, Stage.SIGN, _LANE, scope, shares, lease=_LEASE, holder="bench", floor=ALWAYS)
 
 
 def _submission(tenant_id: TenantId) -> NewSubmission:

@@ -29,10 +29,11 @@ from fe.queue.entrance import Entrance
 from fe.queue.supervisor import Supervisor
 from fe.reception import require_trust, run_reception
 from fe.start_checks import require_portal, require_startable
+from fe.store.citus.nodes import require_node
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.engine import POSTGRES, engine_named
-from fe.store.postgres.migrate import verify
-from fe.store.postgres.pools import LISTENING, open_pools
+from fe.store.postgres.migrate import verify, verify_node
+from fe.store.postgres.pools import LISTENING, open_near, open_pools
 from fe.store.postgres.roles import FRONT, PORTAL, RECEPTION, WORKER
 from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
@@ -65,6 +66,10 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     no_others = not (settings.development or settings.database_shared_login)
     engine = engine_named(settings.database_engine)
     verify(dsn, *roles, connections=connections, no_others=no_others, engine=engine)
+    near = settings.database_near if WORKER in roles else None
+    if near is not None:
+        require_node(dsn, near)
+        verify_node(near, WORKER, no_others=no_others, engine=engine)
     vault = None if role == "http" else open_vault(settings)
     listeners = Listeners.open(settings, role, processes)
     schema.prepare()
@@ -93,6 +98,7 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
     with serve_metrics(metrics, listeners.metrics) as metrics_port:
         async with (
             open_pools(dsn, database_roles(settings, role), settings, observe_wait=metrics.pool_wait.observe) as pools,
+            open_near(settings, database_roles(settings, role)) as node,
             open_tracing(settings, role, metrics) as tracing,
             trio.open_nursery() as watch,
         ):
@@ -114,7 +120,7 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
             async with trio.open_nursery() as work:
                 shared = wakeups, verdicts, clock, supervisor, tracing
                 if WORKER in pools and vault is not None:
-                    work.start_soon(run_actors, settings, pools[WORKER], vault, *shared, entrance)
+                    work.start_soon(run_actors, settings, pools[WORKER], vault, *shared, entrance, node)
                 if listeners.http:
                     await work.start(run_front, settings, pools[FRONT], *shared, listeners.http, entrance)
                 if RECEPTION in pools and vault is not None:

@@ -26,24 +26,32 @@ def require_database(settings: Settings, environ: Mapping[str, str] = os.environ
 
     Raises ConfigError.
     """
+    if settings.database_near is not None:
+        if settings.database_engine != "citus":
+            raise ConfigError("FE_DATABASE_NEAR is a node of a cluster: set FE_DATABASE_ENGINE=citus, or leave it out")
+        _require_address("FE_DATABASE_NEAR", settings.database_near, settings, environ)
     if settings.database_url is None:
         if not settings.development:
             raise ConfigError(_NO_DATABASE)
         return
+    _require_address("FE_DATABASE_URL", settings.database_url, settings, environ)
+
+
+def _require_address(name: str, address: str, settings: Settings, environ: Mapping[str, str]) -> None:
     try:
-        named = conninfo_to_dict(settings.database_url)
+        named = conninfo_to_dict(address)
     except ProgrammingError as wrong:
         # Its text may quote the address, and with it a password.
-        raise ConfigError("FE_DATABASE_URL: not a connection address: postgresql://user@host/database") from wrong
+        raise ConfigError(f"{name}: not a connection address: postgresql://user@host/database") from wrong
     if _is_local(named, environ):
         return
     if settings.development:
         raise ConfigError(
-            "FE_DEVELOPMENT is set, and FE_DATABASE_URL is another machine: made-up secrets are for a database here"
+            f"FE_DEVELOPMENT is set, and {name} is another machine: made-up secrets are for a database here"
         )
     if (named.get("sslmode") or environ.get("PGSSLMODE")) not in _WITH_TLS and not settings.database_plaintext:
         raise ConfigError(
-            "FE_DATABASE_URL is another machine, and nothing demands TLS: add sslmode=verify-full (and sslrootcert), "
+            f"{name} is another machine, and nothing demands TLS: add sslmode=verify-full (and sslrootcert), "
             "or set FE_DATABASE_PLAINTEXT=1 where the network itself is encrypted"
         )
 

@@ -53,11 +53,22 @@ def test_outside_development_a_database_has_to_be_named() -> None:
         require_database(load_settings())
 
 
-def test_an_address_of_the_database_that_is_none_is_not_quoted() -> None:
-    with pytest.raises(ConfigError, match=r"^FE_DATABASE_URL: not a connection address") as wrong:
-        require_database(load_settings(database_url="postgresql://fe:c0ffee@["))
+@pytest.mark.parametrize("name", ["database_url", "database_near"])
+def test_an_address_of_the_database_that_is_none_is_not_quoted(name: str) -> None:
+    given: dict[str, Any] = {"database_url": HERE, "database_engine": "citus", name: "postgresql://fe:c0ffee@["}
+    with pytest.raises(ConfigError, match=rf"^FE_{name.upper()}: not a connection address") as wrong:
+        require_database(load_settings(**given))
 
     assert "c0ffee" not in str(wrong.value)
+
+
+def test_a_node_to_be_near_is_one_of_a_cluster_and_is_reached_as_the_database_is() -> None:
+    near: dict[str, Any] = {"database_url": HERE, "database_near": AWAY}
+    with pytest.raises(ConfigError, match="FE_DATABASE_NEAR is a node of a cluster"):
+        require_database(load_settings(**near))
+    with pytest.raises(ConfigError, match="FE_DATABASE_NEAR is another machine, and nothing demands TLS"):
+        require_database(load_settings(**near, database_engine="citus"))
+    require_database(load_settings(**near, database_engine="citus", database_plaintext=True))
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ from fe.store import charges
 from fe.store.charges import CHARGES
 from fe.store.counterparty import COUNTERPARTY_OUTBOX
 from fe.store.postgres.db import Database
+from fe.store.queue.near import NearNode
 from fe.store.queue.outbox import OUTBOX, Work
 from fe.store.queue.tables import AnyTable
 from fe.store.queue.wakeups import Wakeups
@@ -72,10 +73,12 @@ async def run_actors(
     supervisor: Supervisor,
     tracing: Tracing = OFF,
     entrance: Entrance[Work] | None = None,
+    node: Database | None = None,
 ) -> None:
     """Run every stage's actor side by side, each supervised, until they have finished the work in flight.
 
-    What this process takes in comes through `entrance`, where there is one, straight to its signers.
+    What this process takes in comes through `entrance`, where there is one, straight to its signers. With a `node` of a
+    cluster it claims the submissions that lie there, and no others.
     """
     share_interpreter()
     metrics, scale = supervisor.metrics, settings.time_scale
@@ -120,11 +123,12 @@ async def run_actors(
             if settings.authority_status_key is not None:
                 key = settings.authority_status_key.get_secret_value()
                 supervisor.start(watch, "maintenance", honour_maintenance, db, authority, key, clock)
-            bookings = Bookings(
-                submission_kind(metrics, verdicts.notify, SubmissionLog(settings.submission_log), traced=tracing.is_on),
-                db,
-                clock,
+            kind = submission_kind(
+                metrics, verdicts.notify, SubmissionLog(settings.submission_log), traced=tracing.is_on
             )
+            if node is not None:
+                kind = replace(kind, source=NearNode(node, traced=tracing.is_on), together=None)
+            bookings = Bookings(kind, db, clock)
             handlers = _counterparty_handlers(settings, db, authority, credentials, clock)
             handing = Bookings(handing_kind(metrics, handlers.kinds), db, clock)
             apart = Apart(settings.large_processes, metrics)

@@ -69,6 +69,11 @@ class Settings(BaseSettings):
     database_engine: Literal["postgres", "citus"] = Field(
         "postgres", description="which engine the database is: Postgres, or Citus (docs/citus.md says what it lacks)"
     )
+    database_near: str | None = Field(
+        None,
+        description="a node of the cluster: this process claims what lies there, from it, and nothing else"
+        " (docs/citus.md)",
+    )
     database_driver: Literal["trio", "trio-asyncio"] = Field(
         "trio", description="how psycopg waits: pumped by Trio, or on an asyncio loop carried inside Trio (slower)"
     )

@@ -9,12 +9,13 @@ from typing import Any
 import psycopg
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from fe.config import Settings
 from fe.operations.doctor import State
 from fe.operations.doctor.configuration import check_trust
 from fe.store.postgres.migrate import migrations
+from ops.citus.cluster import Cluster
 from tests import citus
 from tests.cli.running import Fe
 from tests.cli.test_simulate import simulating
@@ -68,6 +69,19 @@ def test_a_deployment_in_order_is_told_so_and_nothing_is_changed(fe: Fe) -> None
     assert "is a superuser" in found["login"]["says"]
     with psycopg.connect(fe.dsn) as conn:
         assert conn.execute("SELECT count(*) FROM write_probes").fetchone() == (0,)
+
+
+@pytest.mark.skipif(citus.programs() is None, reason="there is no cluster (make citus)")
+def test_the_node_that_actors_are_near_is_looked_at(fe: Fe) -> None:
+    name = str(conninfo_to_dict(fe.dsn)["dbname"])
+    node = Cluster.at(fe.dsn).nodes[1].database(name)
+    with simulating() as (at, _):
+        found = examined(fe, "--environment", "testecf", code=0, authority_ecf_url=at["ecf"], database_near=node)
+        away = examined(fe, code=1, authority_ecf_url=at["ecf"], database_near="host=127.0.0.1 port=1 dbname=fe")
+
+    assert found["node"]["state"] == "ok"
+    assert "shards of the outbox" in found["node"]["says"]
+    assert (away["node"]["state"], away["cluster"]["state"]) == ("failed", "ok")
 
 
 def test_settings_that_cannot_be_are_the_first_finding(fe: Fe) -> None:

@@ -142,6 +142,7 @@ async def set_scene(
                     reception_roots=str(roots) if role == "receive" else "",
                     **SETTINGS,
                     **(settings or {}),
+                    **_near(postgres, name),
                 )
                 # The first that takes in also signs: what it takes in goes straight to its signer.
                 command = [sys.executable, *program, "run", "--role", "all" if name == "http-1" else role]
@@ -161,6 +162,13 @@ async def set_scene(
         with trio.CancelScope(shield=True):
             await postgres.close()
         watchman.close()
+
+
+def _near(postgres: Postgres, name: str) -> dict[str, str]:
+    """On a cluster one of those that work claims what lies on the first worker, from there; the others reach both."""
+    if name != "actors-1" or not isinstance(postgres, Nodes):
+        return {}
+    return {"database_near": postgres.workers[0].dsn("fe")}
 
 
 def _import_path() -> dict[str, str]:

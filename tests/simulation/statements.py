@@ -21,7 +21,7 @@ from tests.simulation.rows import Circuit, Due, Key, Tables
 from tests.simulation.steps import OPEN, Steps, Values
 
 #: The columns of what a step needs, by its stage; reconciling asks for itself.
-_INPUTS = {Stage.SIGN: claim._TO_SIGN, Stage.SEND: claim._TO_SEND, Stage.TRACK: claim._TO_TRACK}
+_INPUTS = claim._GIVEN | {Stage.SIGN: claim._GIVEN[Stage.SIGN] + ", signatory"}
 
 #: A statement that does nothing but call one of the functions of sql/.
 _BATCH = re.compile(r"\s*SELECT ([a-z_]+)_batch\(\s*%\(tenants\)s")
@@ -235,7 +235,7 @@ class Statements:
                 busy[row[0], environment] += 1
                 many += 1
         rows = [(*row, *self._input(values["stage"], row[4], row[5])) for row in found]
-        columns = claim._ROWS.removeprefix("SELECT ") + _INPUTS.get(Stage(values["stage"]), "")
+        columns = f"lane, due, tenants, shares, {claim._OF_ANY}{_INPUTS[Stage(values['stage'])]}"
         return Answer(tuple(columns.replace("\n", "").replace(" ", "").split(",")), rows)
 
     def _input(self, stage: str, tenant: int | None, subject: UUID | None) -> tuple[Any, ...]:
@@ -243,7 +243,7 @@ class Statements:
         of = Stage(stage)
         ask = {Stage.SEND: self._outgoing_document, Stage.TRACK: self._track_facts}.get(of)
         found = ask({"tenant": tenant, "submission": subject}).rows if ask is not None and subject is not None else ()
-        return found[0] if found else (None,) * _INPUTS.get(of, "").count(",")
+        return found[0] if found else (None,) * _INPUTS[of].count(",")
 
     def _open_sends(self, values: Values) -> Answer:
         keys = zip(values["tenants"], values["subjects"], strict=True)

@@ -10,8 +10,9 @@ from fe.operations.doctor.certificates import check_certificates
 from fe.operations.doctor.clocks import skew
 from fe.operations.doctor.finding import Finding, Role, State, takes
 from fe.store.citus.distribution import NoCitus, outside_two_phases, require_citus, undistributed
+from fe.store.citus.nodes import require_node
 from fe.store.postgres.engine import engine_named
-from fe.store.postgres.errors import StoreError, words
+from fe.store.postgres.errors import DatabaseUnavailable, StoreError, words
 from fe.store.postgres.migrate import missing_migrations, verify
 from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, WORKER
 
@@ -29,6 +30,8 @@ def check_database(settings: Settings, role: Role, clock: Clock) -> list[Finding
             found += [_server(conn), _login(conn, roles), _clock(conn, clock)]
             if settings.database_engine == "citus":
                 found.append(_cluster(conn, roles))
+                if settings.database_near is not None and WORKER in roles:
+                    found.append(_node(dsn, settings.database_near))
             found.append(_migrations(conn))
     except psycopg.Error as error:
         return [
@@ -178,6 +181,15 @@ def _cluster(conn: psycopg.Connection, roles: Sequence[str]) -> Finding:
         says = f"{len(alone)} tables of the coordinator are not committed together with the nodes, first {alone[0]}"
         return Finding("cluster", State.FAILED, says, "run `fe migrate`")
     return Finding("cluster", State.OK, f"{nodes} nodes keep rows, and all of them answer each other")
+
+
+def _node(dsn: str, near: str) -> Finding:
+    """See that the node that processes are to claim from is one of the cluster."""
+    try:
+        shards = require_node(dsn, near)
+    except (NoCitus, DatabaseUnavailable) as wrong:
+        return Finding("node", State.FAILED, str(wrong), "see docs/citus.md, Actors near their shards")
+    return Finding("node", State.OK, f"FE_DATABASE_NEAR names a node that keeps {shards} shards of the outbox")
 
 
 def _rights(dsn: str, role: str, settings: Settings) -> Finding:

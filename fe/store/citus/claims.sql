@@ -57,6 +57,29 @@ BEGIN
 END
 $$;
 
+-- Of those that were found to have work due ([lane, tenant, round]): those that are not paused, so many of each lane, in their turn.
+CREATE OR REPLACE FUNCTION weights_of(p_due jsonb, p_environments text[], p_limit int)
+RETURNS TABLE (lane int, tenant_id bigint, weight int)
+LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    SELECT turn.lane, turn.tenant_id, turn.weight
+      FROM (SELECT d.lane, d.tenant_id, t.weight,
+                   row_number() OVER (PARTITION BY d.lane ORDER BY d.round, d.tenant_id) AS n
+              FROM (SELECT (f.value ->> 0)::int AS lane, (f.value ->> 1)::bigint AS tenant_id,
+                           min((f.value ->> 2)::int) AS round
+                      FROM jsonb_array_elements(p_due) AS f (value)
+                     GROUP BY 1, 2) AS d
+              JOIN tenants AS t ON t.tenant_id = d.tenant_id
+             WHERE NOT EXISTS (SELECT FROM pauses AS p
+                                WHERE p.tenant_id IN (0, d.tenant_id) AND p.environment IN ('', p_environments[d.lane]))
+           ) AS turn
+     WHERE turn.n <= p_limit
+     ORDER BY turn.lane, turn.n;
+END
+$$;
+
 -- Which tenants have work due in each lane of a table, as the search of fe/store/queue/tables.py.
 CREATE OR REPLACE FUNCTION due_tenants_of(
     p_table text, p_stage text, p_environments text[], p_hosts text[], p_afters bigint[], p_floors timestamptz[],
@@ -66,16 +89,42 @@ LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
-    SELECT p_environments[turn.lane], p_hosts[turn.lane], t.tenant_id, t.weight
-      FROM (SELECT d.lane, d.tenant_id, d.round,
-                   row_number() OVER (PARTITION BY d.lane ORDER BY d.round, d.tenant_id) AS n
-              FROM (SELECT (f.value ->> 0)::int AS lane, (f.value ->> 1)::bigint AS tenant_id,
-                           (f.value ->> 2)::int AS round
-                      FROM jsonb_array_elements(due_anywhere(
-                          p_table, p_stage, p_environments, p_hosts, p_afters, p_floors, p_limit)) AS f) AS d) AS turn
-      JOIN tenants AS t ON t.tenant_id = turn.tenant_id
-     WHERE turn.n <= p_limit
-     ORDER BY turn.lane, turn.n;
+    SELECT p_environments[w.lane], p_hosts[w.lane], w.tenant_id, w.weight
+      FROM weights_of(due_anywhere(p_table, p_stage, p_environments, p_hosts, p_afters, p_floors, p_limit),
+                      p_environments, p_limit) WITH ORDINALITY AS w (lane, tenant_id, weight, n)
+     ORDER BY w.n;
+END
+$$;
+
+-- The rows that were leased, and what their next step needs, of the stage it is.
+CREATE OR REPLACE FUNCTION rows_of(p_stage text, p_leased bytea[]) RETURNS TABLE (
+    tenant_id bigint, subject uuid, attempt int, epoch bigint, deaths int, waited interval, last_error text,
+    format text, root text, ecf_type text, e_ncf text, as_user text, as_user_id uuid, issuer_rnc text, buyer_rnc text,
+    certificate_id uuid, track_id text, content bytea, is_summary boolean, maybe_adopted boolean,
+    sequence_expires timestamptz, holders uuid[], holders_issuers text[]
+)
+LANGUAGE plpgsql ROWS 10 SET plan_cache_mode TO force_generic_plan AS $$
+BEGIN
+    RETURN QUERY
+    SELECT (c ->> 0)::bigint, (c ->> 1)::uuid, (c ->> 2)::int, (c ->> 3)::bigint, (c ->> 4)::int,
+           (c ->> 5)::interval, c ->> 6,
+           CASE p_stage WHEN 'sign' THEN c ->> 8 END,
+           CASE p_stage WHEN 'sign' THEN c ->> 9 WHEN 'send' THEN c ->> 8 END,
+           CASE p_stage WHEN 'sign' THEN c ->> 10 END,
+           CASE p_stage WHEN 'sign' THEN c ->> 11 WHEN 'send' THEN c ->> 9 WHEN 'track' THEN c ->> 8 END,
+           CASE p_stage WHEN 'sign' THEN c ->> 12 END,
+           CASE p_stage WHEN 'sign' THEN (c ->> 13)::uuid END,
+           CASE p_stage WHEN 'send' THEN c ->> 10 END,
+           CASE p_stage WHEN 'send' THEN c ->> 11 END,
+           CASE p_stage WHEN 'send' THEN (c ->> 12)::uuid WHEN 'track' THEN (c ->> 9)::uuid END,
+           CASE p_stage WHEN 'track' THEN c ->> 10 END,
+           p_leased[2 * x.n],
+           CASE p_stage WHEN 'send' THEN (c ->> 13)::boolean END,
+           CASE p_stage WHEN 'track' THEN (c ->> 11)::boolean END,
+           CASE p_stage WHEN 'sign' THEN (c ->> 14)::timestamptz END,
+           CASE p_stage WHEN 'sign' THEN (c ->> 15)::uuid[] END,
+           CASE p_stage WHEN 'sign' THEN (c ->> 16)::text[] END
+      FROM jsonb_array_elements(said_of(p_leased)) WITH ORDINALITY AS x (c, n);
 END
 $$;
 
@@ -107,7 +156,6 @@ DECLARE
     whose bigint[] := '{}';
     of_these bigint[];
     leased bytea[];
-    claimed jsonb;
 BEGIN
     -- A session that was refused because a node was away looks around for a while (fe/store/postgres/engine.py).
     IF looks_around_until > clock_timestamp() THEN
@@ -155,33 +203,13 @@ BEGIN
         leased := claim_lane(p_stage, p_environments[nth], p_hosts[nth], served, divided, p_floors[nth], p_holder,
                              p_lease, true);
         CONTINUE WHEN leased = '{}';
-        claimed := said_of(leased);
-        many := many + jsonb_array_length(claimed);
-        of_these := ARRAY(SELECT (c ->> 0)::bigint FROM jsonb_array_elements(claimed) AS c);
+        of_these := ARRAY(SELECT (c ->> 0)::bigint FROM jsonb_array_elements(said_of(leased)) AS c);
+        many := many + cardinality(of_these);
         whose := whose || of_these;
         p_busy := p_busy || of_these;
         p_busy_in := p_busy_in || array_fill(p_environments[nth], ARRAY[cardinality(of_these)]);
         RETURN QUERY
-        SELECT nth, NULL::int, NULL::bigint[], NULL::int[], (c ->> 0)::bigint, (c ->> 1)::uuid, (c ->> 2)::int,
-               (c ->> 3)::bigint, (c ->> 4)::int, (c ->> 5)::interval, c ->> 6,
-               CASE p_stage WHEN 'sign' THEN c ->> 8 END,
-               CASE p_stage WHEN 'sign' THEN c ->> 9 WHEN 'send' THEN c ->> 8 END,
-               CASE p_stage WHEN 'sign' THEN c ->> 10 END,
-               CASE p_stage WHEN 'sign' THEN c ->> 11 WHEN 'send' THEN c ->> 9 WHEN 'track' THEN c ->> 8 END,
-               CASE p_stage WHEN 'sign' THEN c ->> 12 END,
-               CASE p_stage WHEN 'sign' THEN (c ->> 13)::uuid END,
-               CASE p_stage WHEN 'send' THEN c ->> 10 END,
-               CASE p_stage WHEN 'send' THEN c ->> 11 END,
-               CASE p_stage WHEN 'send' THEN (c ->> 12)::uuid WHEN 'track' THEN (c ->> 9)::uuid END,
-               CASE p_stage WHEN 'track' THEN c ->> 10 END,
-               leased[2 * x.n],
-               CASE p_stage WHEN 'send' THEN (c ->> 13)::boolean END,
-               CASE p_stage WHEN 'track' THEN (c ->> 11)::boolean END,
-               CASE p_stage WHEN 'sign' THEN (c ->> 14)::timestamptz END,
-               CASE p_stage WHEN 'sign' THEN (c ->> 15)::uuid[] END,
-               CASE p_stage WHEN 'sign' THEN (c ->> 16)::text[] END,
-               NULL::text
-          FROM jsonb_array_elements(claimed) WITH ORDINALITY AS x (c, n);
+        SELECT nth, NULL::int, NULL::bigint[], NULL::int[], r.*, NULL::text FROM rows_of(p_stage, leased) AS r;
     END LOOP;
     IF p_stage = 'sign' AND whose <> '{}' THEN
         RETURN QUERY
@@ -291,4 +319,5 @@ BEGIN
 END
 $$;
 
-GRANT EXECUTE ON FUNCTION claim_lane, said_of, claim_rows, signatories_of, due_tenants_of, free_held TO fe_worker;
+GRANT EXECUTE ON FUNCTION claim_lane, said_of, rows_of, weights_of, claim_rows, signatories_of, due_tenants_of, free_held
+TO fe_worker;

@@ -27,6 +27,7 @@ _VARIANTS = [
         "shards.sql",
         "accept.sql",
         "claims.sql",
+        "near.sql",
         "bookings.sql",
         "billing.sql",
         "usage.sql",

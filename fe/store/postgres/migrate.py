@@ -233,6 +233,23 @@ def verify(dsn: str, *roles: str, connections: int = 0, no_others: bool = False,
         raise DatabaseUnavailable(_reason(error)) from error
 
 
+def verify_node(dsn: str, role: str, *, no_others: bool, engine: Engine) -> None:
+    """The same of a node of the cluster that processes are near: the login may take the role there, as it should be.
+
+    Raises RoleRefused, SessionRefused or DatabaseUnavailable.
+    """
+    try:
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
+            require_session_pooling(conn, dsn)
+            with conn.transaction():
+                _take(conn, role)
+            apply_settings_once(conn, role, engine)
+            if no_others:
+                _require_no_others(conn, [role])
+    except psycopg.OperationalError as error:
+        raise DatabaseUnavailable(_reason(error)) from error
+
+
 #: What a server says whose connections are all taken: it has no SQLSTATE for whom it does not let in.
 _NO_SLOT = ("too many clients already", "remaining connection slots are reserved", "too many connections for")
 

@@ -6,9 +6,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from fe.config import Settings
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.engine import engine_named
+from fe.store.postgres.roles import WORKER
 
 #: Connections of a process beside its pools: those on which it listens for notifications.
 LISTENING = 3
+#: Connections to the node that a process is near: one for each stage of a submission's.
+CLAIMING = 4
 
 
 @asynccontextmanager
@@ -31,3 +34,22 @@ async def open_pools(
             )
             for role in roles
         }
+
+
+@asynccontextmanager
+async def open_near(settings: Settings, roles: Iterable[str]) -> AsyncIterator[Database | None]:
+    """Open the pool of the node that this process claims from, if it is told to be near one and works.
+
+    A claim holds a connection of it for one statement, and each stage claims one at a time.
+    """
+    if settings.database_near is None or WORKER not in roles:
+        yield None
+        return
+    async with open_database(
+        settings.database_near,
+        max_size=CLAIMING,
+        driver=settings.database_driver,
+        role=WORKER,
+        engine=engine_named(settings.database_engine),
+    ) as node:
+        yield node

@@ -22,14 +22,18 @@ from fe.store.queue.inputs import (
     TrackFacts,
     read_signatory,
 )
-from fe.store.queue.outbox import Work
+from fe.store.queue.outbox import OutboxLane, Work
 
-_ROWS = "SELECT lane, due, tenants, shares, tenant_id, subject, attempt, epoch, deaths, waited, last_error"
-
-_TO_SIGN = """, format, root, ecf_type, e_ncf, as_user, as_user_id, content, sequence_expires, holders, holders_issuers,
-                  signatory"""
-_TO_SEND = ", root, e_ncf, issuer_rnc, buyer_rnc, certificate_id, is_summary, content"
-_TO_TRACK = ", track_id, e_ncf, certificate_id, maybe_adopted"
+#: Of any claimed row, and what its next step needs, as `read_work` takes them.
+_OF_ANY: LiteralString = "tenant_id, subject, attempt, epoch, deaths, waited, last_error"
+_GIVEN: dict[Stage, LiteralString] = {
+    Stage.SIGN: """, format, root, ecf_type, e_ncf, as_user, as_user_id, content, sequence_expires, holders,
+                  holders_issuers""",
+    Stage.SEND: ", root, e_ncf, issuer_rnc, buyer_rnc, certificate_id, is_summary, content",
+    Stage.TRACK: ", track_id, e_ncf, certificate_id, maybe_adopted",
+    Stage.RECONCILE: "",
+}
+COLUMNS: Mapping[Stage, LiteralString] = {stage: f"{_OF_ANY}{given}" for stage, given in _GIVEN.items()}
 
 #: What a claim asks for beside it where traces are recorded: one look at the row more.
 _TRACE = ", trace_of(tenant_id, subject)"
@@ -41,17 +45,16 @@ _FROM = """
         %(busy)s::bigint[], %(busy_in)s::text[], %(holder)s, %(lease)s)
 """
 
-#: By the stage, and whether traces are recorded: after the eleven columns of any claim those of its step's input, and
-#: then the trace.
+
+def _statement(stage: Stage, traced: bool) -> LiteralString:
+    signatory: LiteralString = ", signatory" if stage is Stage.SIGN else ""
+    trace: LiteralString = _TRACE if traced else ""
+    return f"SELECT lane, due, tenants, shares, {COLUMNS[stage]}{signatory}{trace}{_FROM}"
+
+
+#: By the stage, and whether traces are recorded: of the lane four columns, then those of its row, and then the trace.
 _CLAIM: Mapping[tuple[Stage, bool], LiteralString] = {
-    (Stage.SIGN, False): f"{_ROWS}{_TO_SIGN}{_FROM}",
-    (Stage.SEND, False): f"{_ROWS}{_TO_SEND}{_FROM}",
-    (Stage.TRACK, False): f"{_ROWS}{_TO_TRACK}{_FROM}",
-    (Stage.RECONCILE, False): f"{_ROWS}{_FROM}",
-    (Stage.SIGN, True): f"{_ROWS}{_TO_SIGN}{_TRACE}{_FROM}",
-    (Stage.SEND, True): f"{_ROWS}{_TO_SEND}{_TRACE}{_FROM}",
-    (Stage.TRACK, True): f"{_ROWS}{_TO_TRACK}{_TRACE}{_FROM}",
-    (Stage.RECONCILE, True): f"{_ROWS}{_TRACE}{_FROM}",
+    (stage, traced): _statement(stage, traced) for stage in COLUMNS for traced in (False, True)
 }
 
 
@@ -108,33 +111,28 @@ def _read(
             said[row[0]] = (row[1], dict(zip(row[2], row[3], strict=True)), [])
         else:
             claimed.append(row)
-    read = _READERS.get(stage)
     for row in claimed:
-        lane, (tenant_id, subject, attempt, epoch, crash_count, waited, last_error) = row[0], row[4:11]
-        try:
-            given = read(row[11:], signatories.get(tenant_id)) if read is not None else None
-        except ValueError:
-            given = None  # a code that nobody knows: its handler reads the same, and fails alone
-        said[lane][2].append(
-            Work(
-                stage,
-                lanes[lane - 1].lane,
-                tenant_id,
-                subject,
-                attempt,
-                epoch,
-                crash_count,
-                waited,
-                last_error,
-                given,
-                traces.get(subject),
-            )
-        )
+        lane, tenant_id, subject = row[0], row[4], row[5]
+        work = read_work(stage, lanes[lane - 1].lane, row[4:], signatories.get(tenant_id), traces.get(subject))
+        said[lane][2].append(work)
     return [LaneClaim(lanes[lane - 1].lane, *said[lane]) for lane in sorted(said)]
 
 
-def _signing(row: tuple[Any, ...], signatory: Signatory | None) -> StepInput | None:
-    form, root, ecf_type, e_ncf, as_user, as_user_id, original, expires, holders, issuers, _ = row
+def read_work(
+    stage: Stage, lane: OutboxLane, row: Sequence[Any], signatory: Signatory | None, trace: str | None
+) -> Work:
+    """Read a claimed row, of the columns that `COLUMNS` names for its stage; what follows them is not looked at."""
+    tenant_id, subject, attempt, epoch, crash_count, waited, last_error = row[:7]
+    read = _READERS.get(stage)
+    try:
+        given = read(row[7:], signatory) if read is not None else None
+    except ValueError:
+        given = None  # a code that nobody knows: its handler reads the same, and fails alone
+    return Work(stage, lane, tenant_id, subject, attempt, epoch, crash_count, waited, last_error, given, trace)
+
+
+def _signing(row: Sequence[Any], signatory: Signatory | None) -> StepInput | None:
+    form, root, ecf_type, e_ncf, as_user, as_user_id, original, expires, holders, issuers = row[:10]
     if original is None or signatory is None:
         return None
     return SigningInput(
@@ -153,15 +151,15 @@ def _signing(row: tuple[Any, ...], signatory: Signatory | None) -> StepInput | N
     )
 
 
-def _outgoing(row: tuple[Any, ...], _: Signatory | None) -> StepInput | None:
-    return OutgoingDocument(Root(row[0]), *row[1:]) if row[-1] is not None else None
+def _outgoing(row: Sequence[Any], _: Signatory | None) -> StepInput | None:
+    return OutgoingDocument(Root(row[0]), *row[1:7]) if row[6] is not None else None
 
 
-def _tracking(row: tuple[Any, ...], _: Signatory | None) -> StepInput | None:
-    return TrackFacts(*row) if row[0] is not None and row[2] is not None else None
+def _tracking(row: Sequence[Any], _: Signatory | None) -> StepInput | None:
+    return TrackFacts(*row[:4]) if row[0] is not None and row[2] is not None else None
 
 
-_READERS: Mapping[Stage, Callable[[tuple[Any, ...], Signatory | None], StepInput | None]] = {
+_READERS: Mapping[Stage, Callable[[Sequence[Any], Signatory | None], StepInput | None]] = {
     Stage.SIGN: _signing,
     Stage.SEND: _outgoing,
     Stage.TRACK: _tracking,

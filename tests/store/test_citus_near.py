@@ -1,0 +1,183 @@
+"""A process that is connected to a node claims what lies there: all of it, nothing else, nothing twice."""
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from datetime import timedelta
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from fe.ecf.catalogue import Environment
+from fe.identifiers import TenantId
+from fe.lifecycle import Stage
+from fe.store.citus.distribution import NoCitus
+from fe.store.citus.nodes import require_node
+from fe.store.postgres.db import Conn, Database, open_database
+from fe.store.postgres.engine import CITUS
+from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.roles import WORKER
+from fe.store.queue.capacity import LaneCapacity, Terms
+from fe.store.queue.claim import claim_together
+from fe.store.queue.inputs import SigningInput
+from fe.store.queue.near import NearNode
+from fe.store.queue.outbox import OutboxLane, Work
+from fe.store.queue.tables import ALWAYS
+from ops.citus.cluster import Cluster
+from tests import citus
+from tests.factories.tenants import make_submission, make_tenant, rows
+from tests.store.test_citus_shards import move, node_of
+from tests.waiting import until
+
+pytestmark = pytest.mark.skipif(citus.programs() is None, reason="there is no cluster (make citus)")
+
+_LANE = OutboxLane(Environment.ECF)
+_LEASE = timedelta(minutes=5)
+
+
+def addresses(dsn: str, cluster: Cluster) -> dict[tuple[object, ...], str]:
+    """Where each node that keeps rows is reached, by its name and port in the cluster."""
+    name = str(conninfo_to_dict(dsn)["dbname"])
+    return {(node.host, node.port): node.database(name) for node in cluster.nodes[1:]}
+
+
+@pytest.fixture
+async def nodes(dsn: str, cluster: Cluster, db: Database) -> AsyncIterator[dict[tuple[object, ...], Database]]:
+    async with AsyncExitStack() as opened:
+        yield {
+            place: await opened.enter_async_context(open_database(address, max_size=2, role=WORKER, engine=CITUS))
+            for place, address in addresses(dsn, cluster).items()
+        }
+
+
+async def tenant_on_each(db: Database, dsn: str, places: set[tuple[object, ...]]) -> dict[tuple[object, ...], TenantId]:
+    found: dict[tuple[object, ...], TenantId] = {}
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        while set(found) != places:
+            tenant = await make_tenant(db)
+            found.setdefault(node_of(conn, tenant), tenant)
+    return found
+
+
+async def claim_near(db: Database, node: Database, stage: Stage = Stage.SIGN, most: int = 100) -> list[Work]:
+    """Look, and claim of each tenant that is named."""
+    near = NearNode(node)
+
+    async def claim(conn: Conn) -> list[Work]:
+        due = await near.due_tenants(conn, stage, [(_LANE, TenantId(0))], 64, floors={_LANE: ALWAYS})
+        scope = [tenant.tenant_id for tenant in due[_LANE]]
+        if not scope:
+            return []
+        return list(
+            await near.claim(conn, stage, _LANE, scope, [most] * len(scope), lease=_LEASE, holder="near", floor=ALWAYS)
+        )
+
+    return await db.run(claim)
+
+
+async def test_each_node_gives_what_lies_there_with_what_the_coordinator_would_give(
+    db: Database, dsn: str, nodes: dict[tuple[object, ...], Database]
+) -> None:
+    tenants = await tenant_on_each(db, dsn, set(nodes))
+    subjects = {place: {await make_submission(db, tenant) for _ in range(3)} for place, tenant in tenants.items()}
+
+    near: dict[tuple[object, ...], Work] = {}
+    for place, node in nodes.items():
+        (near[place],) = await claim_near(db, node, most=1)
+        rest = await claim_near(db, node)
+        assert {near[place].subject, *(work.subject for work in rest)} == subjects[place]
+        assert await claim_near(db, node) == []
+        assert {(work.attempt, work.epoch, work.last_error) for work in [near[place], *rest]} == {(1, 1, None)}
+
+    async def by_way_of_the_coordinator(conn: Conn) -> list[Work]:
+        lane = LaneCapacity(_LANE, TenantId(0), ALWAYS, 1, 0)
+        (claimed,) = await claim_together(conn, Stage.SIGN, [lane], Terms(_LEASE, "me", 1, 1, 64, 1, {}))
+        return list(claimed.works)
+
+    for place, tenant in tenants.items():
+        again = await make_submission(db, tenant)
+        (other,) = await db.run(by_way_of_the_coordinator)
+        assert other.subject == again
+        (here, there) = (near[place].input, other.input)
+        assert isinstance(here, SigningInput)
+        assert isinstance(there, SigningInput)
+        assert replace(here, e_ncf=there.e_ncf) == there
+
+
+async def test_who_is_paused_is_not_claimed_nor_in_the_way_of_others(
+    db: Database, dsn: str, nodes: dict[tuple[object, ...], Database]
+) -> None:
+    place, node = next(iter(nodes.items()))
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        tenants: list[TenantId] = []
+        while len(tenants) < 2:
+            tenant = await make_tenant(db)
+            tenants += [tenant] * (node_of(conn, tenant) == place)
+    for tenant in tenants:
+        await make_submission(db, tenant)
+    paused, other = tenants
+    near = NearNode(node)
+
+    async def look(conn: Conn) -> list[TenantId]:
+        due = await near.due_tenants(conn, Stage.SIGN, [(_LANE, TenantId(0))], 1, floors={})
+        return [tenant.tenant_id for tenant in due[_LANE]]
+
+    pause = """
+        INSERT INTO pauses (tenant_id, environment, paused_at, reason, paused_by)
+        VALUES (%(tenant)s, 'ecf', now(), 'r', 'me')
+    """
+    assert await db.run(look) == [paused]
+    await rows(db, pause, tenant=paused)
+    await db.run(look)  # finds it among those that are due, and asks who is paused
+    assert await db.run(look) == [other]
+    await rows(db, "DELETE FROM pauses WHERE tenant_id = %(tenant)s", tenant=paused)
+    assert await db.run(look) == [paused]  # at once
+
+
+def waits_for_a_lock(address: str) -> bool:
+    """Whoever moves a shard asks each node to let nobody write to it."""
+    with psycopg.connect(address, autocommit=True) as conn:
+        waiting = conn.execute("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'").fetchone()
+    return waiting is not None and waiting[0] > 0
+
+
+async def test_a_shard_stays_while_it_is_claimed_from_and_is_claimed_from_where_it_is_then(
+    db: Database, dsn: str, cluster: Cluster, nodes: dict[tuple[object, ...], Database]
+) -> None:
+    tenant = await make_tenant(db)
+    first, second = await make_submission(db, tenant), await make_submission(db, tenant)
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        place = node_of(conn, tenant)
+    (elsewhere,) = set(nodes) - {place}
+    given = {"tenant": tenant, "lease": _LEASE}
+    lease = """
+        SELECT subject FROM claim_here('sign', 'ecf', '', ARRAY[%(tenant)s]::bigint[], ARRAY[1], '-infinity', 'near',
+                                       %(lease)s)
+    """
+
+    with psycopg.connect(addresses(dsn, cluster)[place]) as claiming, psycopg.connect(dsn, autocommit=True) as moving:
+        claiming.execute("SET ROLE fe_worker")
+        claimed = claiming.execute(lease.encode(), given).fetchall()
+        mover = threading.Thread(target=move, args=(dsn, tenant, moving))
+        mover.start()
+        await until(lambda: waits_for_a_lock(addresses(dsn, cluster)[place]))
+        claiming.commit()
+        mover.join()
+        with pytest.raises(psycopg.errors.SerializationFailure):
+            claiming.execute(lease.encode(), given)
+
+    assert await claim_near(db, nodes[place]) == []
+    (work,) = await claim_near(db, nodes[elsewhere])
+    assert {claimed[0][0], work.subject} == {first, second}
+
+
+def test_a_server_that_is_no_node_of_the_cluster_is_refused(dsn: str, cluster: Cluster) -> None:
+    for address in addresses(dsn, cluster).values():
+        assert require_node(dsn, address) > 0
+    assert require_node(dsn, dsn) == 0  # the coordinator is one that keeps no rows
+    with pytest.raises(NoCitus, match="no Citus"):
+        require_node(dsn, dsn.replace(str(conninfo_to_dict(dsn)["dbname"]), "postgres"))
+    with pytest.raises(DatabaseUnavailable):
+        require_node(dsn, "host=127.0.0.1 port=1 user=postgres dbname=fe")

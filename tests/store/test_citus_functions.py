@@ -24,7 +24,6 @@ OF_ITS_OWN = {
     "decide_batch",
     "drop_anchor",
     "due_anywhere",
-    "due_here",
     "due_in_shard",
     "due_on_node",
     "due_on_nodes",

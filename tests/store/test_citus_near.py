@@ -153,8 +153,9 @@ async def test_a_shard_stays_while_it_is_claimed_from_and_is_claimed_from_where_
     (elsewhere,) = set(nodes) - {place}
     given = {"tenant": tenant, "lease": _LEASE}
     lease = """
-        SELECT subject FROM claim_here('sign', 'ecf', '', ARRAY[%(tenant)s]::bigint[], ARRAY[1], '-infinity', 'near',
-                                       %(lease)s)
+        SELECT subject
+          FROM rows_of('sign', claim_here('sign', 'ecf', '', ARRAY[%(tenant)s]::bigint[], ARRAY[1], '-infinity', 'near',
+                                          %(lease)s))
     """
 
     with psycopg.connect(addresses(dsn, cluster)[place]) as claiming, psycopg.connect(dsn, autocommit=True) as moving:

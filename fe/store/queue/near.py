@@ -24,15 +24,16 @@ from fe.store.queue.inputs import Signatory, read_signatory
 from fe.store.queue.outbox import OUTBOX, OutboxLane, Work
 from fe.store.queue.tables import ALWAYS, DueTenant
 
+#: Of no anchor: we are there already.
 _DUE = """
-    SELECT due_here(%(stage)s, %(environments)s::text[], %(hosts)s::text[], %(afters)s::bigint[],
-                    %(floors)s::timestamptz[], %(paused)s::bigint[], %(paused_in)s::text[], %(limit)s)
+    SELECT due_on_node(0, %(stage)s, %(environments)s::text[], %(hosts)s::text[], %(afters)s::bigint[],
+                       %(floors)s::timestamptz[], %(paused)s::bigint[], %(paused_in)s::text[], %(limit)s)
 """
 _WEIGHTS = "SELECT lane, tenant_id, weight FROM weights_of(%(due)s, %(environments)s::text[], %(limit)s)"
 _PAUSED = "SELECT tenant_id, environment FROM pauses"
 _FROM = """
-      FROM claim_here(%(stage)s, %(environment)s, %(host)s, %(scope)s::bigint[], %(shares)s::int[], %(floor)s,
-                      %(holder)s, %(lease)s)
+      FROM rows_of(%(stage)s, claim_here(%(stage)s, %(environment)s, %(host)s, %(scope)s::bigint[],
+                                         %(shares)s::int[], %(floor)s, %(holder)s, %(lease)s))
 """
 _CLAIM: Mapping[Stage, LiteralString] = {stage: f"SELECT {columns}{_FROM}" for stage, columns in COLUMNS.items()}
 _SIGNATORIES = "SELECT tenant_id, signatory FROM signatories_of(%(tenants)s::bigint[])"

@@ -319,5 +319,5 @@ BEGIN
 END
 $$;
 
-GRANT EXECUTE ON FUNCTION claim_lane, said_of, rows_of, weights_of, claim_rows, signatories_of, due_tenants_of, free_held
-TO fe_worker;
+GRANT EXECUTE ON FUNCTION claim_lane, said_of, rows_of, weights_of, claim_rows, signatories_of, due_tenants_of,
+free_held TO fe_worker;

@@ -42,6 +42,7 @@ _STEPS = {
     "accepted": "accepts/s, one by one",
     "accepted_in_groups": "accepts/s, ten together",
     "claimed": "rows claimed/s, 20 together",
+    "claimed_of_backlog": "rows claimed/s, 48 together",
     "received": "rows booked/s (received), 20 together",
     "decided": "rows booked/s (verdict), 20 together",
     "read": "reads/s behind row-level security",

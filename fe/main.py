@@ -33,7 +33,7 @@ from fe.store.citus.nodes import require_node
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.engine import POSTGRES, engine_named
 from fe.store.postgres.migrate import verify, verify_node
-from fe.store.postgres.pools import LISTENING, open_near, open_pools
+from fe.store.postgres.pools import CLAIMING, LISTENING, open_near, open_pools
 from fe.store.postgres.roles import FRONT, PORTAL, RECEPTION, WORKER
 from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
@@ -69,7 +69,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     near = settings.database_near if WORKER in roles else None
     if near is not None:
         require_node(dsn, near)
-        verify_node(near, WORKER, no_others=no_others, engine=engine)
+        verify_node(near, WORKER, connections=processes * CLAIMING, no_others=no_others, engine=engine)
     vault = None if role == "http" else open_vault(settings)
     listeners = Listeners.open(settings, role, processes)
     schema.prepare()

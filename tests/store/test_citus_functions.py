@@ -42,7 +42,6 @@ OF_ITS_OWN = {
     "refuse_of_disabled",
     "require_way",
     "rows_of",
-    "said_of",
     "shard_functions",
     "shards_here",
     "signatories_of",

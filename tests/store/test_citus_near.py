@@ -15,9 +15,11 @@ from fe.identifiers import TenantId
 from fe.lifecycle import Stage
 from fe.store.citus.distribution import NoCitus
 from fe.store.citus.nodes import require_node
+from fe.store.postgres.connection_limit import TooFewConnections
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.engine import CITUS
 from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.migrate import verify_node
 from fe.store.postgres.roles import WORKER
 from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
@@ -154,7 +156,7 @@ async def test_a_shard_stays_while_it_is_claimed_from_and_is_claimed_from_where_
     given = {"tenant": tenant, "lease": _LEASE}
     lease = """
         SELECT subject
-          FROM rows_of('sign', claim_here('sign', 'ecf', '', ARRAY[%(tenant)s]::bigint[], ARRAY[1], '-infinity', 'near',
+          FROM rows_of(claim_here('sign', 'ecf', '', ARRAY[%(tenant)s]::bigint[], ARRAY[1], '-infinity', 'near',
                                           %(lease)s))
     """
 
@@ -182,3 +184,10 @@ def test_a_server_that_is_no_node_of_the_cluster_is_refused(dsn: str, cluster: C
         require_node(dsn, dsn.replace(str(conninfo_to_dict(dsn)["dbname"]), "postgres"))
     with pytest.raises(DatabaseUnavailable):
         require_node(dsn, "host=127.0.0.1 port=1 user=postgres dbname=fe")
+
+
+def test_a_node_has_to_have_room_for_those_who_are_near_it(dsn: str, cluster: Cluster) -> None:
+    for address in addresses(dsn, cluster).values():
+        verify_node(address, WORKER, connections=4, no_others=False, engine=CITUS)
+        with pytest.raises(TooFewConnections, match=r"the node of FE_DATABASE_NEAR has \d+ in all.*: fewer processes"):
+            verify_node(address, WORKER, connections=100_000, no_others=False, engine=CITUS)

@@ -117,7 +117,7 @@ _DROP_FORMER = r"""
              WHERE p.pronamespace = current_schema()::regnamespace
                AND (p.proname LIKE '%\_there'
                     OR p.proname IN ('may_go_on_batch', 'input_of', 'shards_of', 'enter_shard', 'require_enabled',
-                                     'claim_lane'))
+                                     'claim_lane', 'said_of', 'rows_of'))
         LOOP
             EXECUTE 'DROP FUNCTION ' || one;
         END LOOP;

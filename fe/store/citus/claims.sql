@@ -1,6 +1,6 @@
 -- Claims, and what frees them, as Citus can run them. They take the places of the migrations'; what they answer is the same.
 
--- Lease due rows of one lane, of each tenant at most its share, in one call to each node: of each the two that claim_batch has.
+-- Lease due rows of one lane, of each tenant at most its share, in one call to each node: the answers of claim_batch, one after the other.
 CREATE OR REPLACE FUNCTION claim_lane(
     p_stage text, p_environment text, p_host text, p_scope bigint[], p_shares int[], p_floor timestamptz, p_holder text,
     p_lease interval, p_with_input boolean
@@ -30,12 +30,44 @@ BEGIN
 END
 $$;
 
--- What is said of each of these rows.
-CREATE OR REPLACE FUNCTION said_of(p_leased bytea[]) RETURNS jsonb
-LANGUAGE plpgsql IMMUTABLE AS $$
+-- A row that was leased, and what its next step needs, of the stage it is; its document is beside it. One with other fields would
+-- have to have another name.
+DO $$
 BEGIN
-    RETURN (SELECT coalesce('[' || string_agg(convert_from(p_leased[n], 'UTF8'), ',' ORDER BY n) || ']', '[]')::jsonb
-              FROM generate_series(1, cardinality(p_leased), 2) AS n);
+    IF to_regtype('claimed_row') IS NULL THEN
+        CREATE TYPE claimed_row AS (
+            tenant_id bigint, subject uuid, attempt int, epoch bigint, deaths int, waited interval, last_error text,
+            format text, root text, ecf_type text, e_ncf text, as_user text, as_user_id uuid, issuer_rnc text,
+            buyer_rnc text, certificate_id uuid, track_id text, is_summary boolean, maybe_adopted boolean,
+            sequence_expires timestamptz, holders uuid[], holders_issuers text[]
+        );
+    END IF;
+END
+$$;
+
+-- The rows of one or more answers of claim_batch.
+CREATE OR REPLACE FUNCTION rows_of(p_leased bytea[]) RETURNS TABLE (
+    tenant_id bigint, subject uuid, attempt int, epoch bigint, deaths int, waited interval, last_error text,
+    format text, root text, ecf_type text, e_ncf text, as_user text, as_user_id uuid, issuer_rnc text, buyer_rnc text,
+    certificate_id uuid, track_id text, content bytea, is_summary boolean, maybe_adopted boolean,
+    sequence_expires timestamptz, holders uuid[], holders_issuers text[]
+)
+LANGUAGE plpgsql ROWS 10 SET plan_cache_mode TO force_generic_plan AS $$
+DECLARE
+    first int := 1;
+    claims claimed_row[];
+    contents bytea[];
+BEGIN
+    WHILE first <= cardinality(p_leased) LOOP
+        claims := convert_from(p_leased[first], 'UTF8')::claimed_row[];
+        contents := p_leased[first + 1:first + cardinality(claims)];
+        first := first + 1 + cardinality(claims);
+        RETURN QUERY
+        SELECT c.tenant_id, c.subject, c.attempt, c.epoch, c.deaths, c.waited, c.last_error, c.format, c.root,
+               c.ecf_type, c.e_ncf, c.as_user, c.as_user_id, c.issuer_rnc, c.buyer_rnc, c.certificate_id, c.track_id,
+               contents[c.ordinality], c.is_summary, c.maybe_adopted, c.sequence_expires, c.holders, c.holders_issuers
+          FROM unnest(claims) WITH ORDINALITY AS c;
+    END LOOP;
 END
 $$;
 
@@ -50,10 +82,8 @@ LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
-    SELECT (c ->> 0)::bigint, (c ->> 1)::uuid, (c ->> 2)::int, (c ->> 3)::bigint, (c ->> 4)::int, (c ->> 5)::interval,
-           c ->> 6
-      FROM jsonb_array_elements(said_of(
-               claim_lane(p_stage, p_environment, p_host, p_scope, p_shares, p_floor, p_holder, p_lease, false))) AS c;
+    SELECT r.tenant_id, r.subject, r.attempt, r.epoch, r.deaths, r.waited, r.last_error
+      FROM rows_of(claim_lane(p_stage, p_environment, p_host, p_scope, p_shares, p_floor, p_holder, p_lease, false)) AS r;
 END
 $$;
 
@@ -96,38 +126,6 @@ BEGIN
 END
 $$;
 
--- The rows that were leased, and what their next step needs, of the stage it is.
-CREATE OR REPLACE FUNCTION rows_of(p_stage text, p_leased bytea[]) RETURNS TABLE (
-    tenant_id bigint, subject uuid, attempt int, epoch bigint, deaths int, waited interval, last_error text,
-    format text, root text, ecf_type text, e_ncf text, as_user text, as_user_id uuid, issuer_rnc text, buyer_rnc text,
-    certificate_id uuid, track_id text, content bytea, is_summary boolean, maybe_adopted boolean,
-    sequence_expires timestamptz, holders uuid[], holders_issuers text[]
-)
-LANGUAGE plpgsql ROWS 10 SET plan_cache_mode TO force_generic_plan AS $$
-BEGIN
-    RETURN QUERY
-    SELECT (c ->> 0)::bigint, (c ->> 1)::uuid, (c ->> 2)::int, (c ->> 3)::bigint, (c ->> 4)::int,
-           (c ->> 5)::interval, c ->> 6,
-           CASE p_stage WHEN 'sign' THEN c ->> 8 END,
-           CASE p_stage WHEN 'sign' THEN c ->> 9 WHEN 'send' THEN c ->> 8 END,
-           CASE p_stage WHEN 'sign' THEN c ->> 10 END,
-           CASE p_stage WHEN 'sign' THEN c ->> 11 WHEN 'send' THEN c ->> 9 WHEN 'track' THEN c ->> 8 END,
-           CASE p_stage WHEN 'sign' THEN c ->> 12 END,
-           CASE p_stage WHEN 'sign' THEN (c ->> 13)::uuid END,
-           CASE p_stage WHEN 'send' THEN c ->> 10 END,
-           CASE p_stage WHEN 'send' THEN c ->> 11 END,
-           CASE p_stage WHEN 'send' THEN (c ->> 12)::uuid WHEN 'track' THEN (c ->> 9)::uuid END,
-           CASE p_stage WHEN 'track' THEN c ->> 10 END,
-           p_leased[2 * x.n],
-           CASE p_stage WHEN 'send' THEN (c ->> 13)::boolean END,
-           CASE p_stage WHEN 'track' THEN (c ->> 11)::boolean END,
-           CASE p_stage WHEN 'sign' THEN (c ->> 14)::timestamptz END,
-           CASE p_stage WHEN 'sign' THEN (c ->> 15)::uuid[] END,
-           CASE p_stage WHEN 'sign' THEN (c ->> 16)::text[] END
-      FROM jsonb_array_elements(said_of(p_leased)) WITH ORDINALITY AS x (c, n);
-END
-$$;
-
 -- Lease due rows of all lanes: as in 0014, and beside each what its next step needs: as in 0029. What it asks the coordinator is planned
 -- once; what it calls that cannot be (due_on_nodes, enter_shards_of) says so.
 CREATE OR REPLACE FUNCTION claim_with_input(
@@ -154,7 +152,7 @@ DECLARE
     most int[];
     divided int[];
     whose bigint[] := '{}';
-    of_these bigint[];
+    fresh int;
     leased bytea[];
 BEGIN
     -- A session that was refused because a node was away looks around for a while (fe/store/postgres/engine.py).
@@ -202,14 +200,16 @@ BEGIN
                NULL::timestamptz, NULL::uuid[], NULL::text[], NULL::text;
         leased := claim_lane(p_stage, p_environments[nth], p_hosts[nth], served, divided, p_floors[nth], p_holder,
                              p_lease, true);
-        CONTINUE WHEN leased = '{}';
-        of_these := ARRAY(SELECT (c ->> 0)::bigint FROM jsonb_array_elements(said_of(leased)) AS c);
-        many := many + cardinality(of_these);
-        whose := whose || of_these;
-        p_busy := p_busy || of_these;
-        p_busy_in := p_busy_in || array_fill(p_environments[nth], ARRAY[cardinality(of_these)]);
         RETURN QUERY
-        SELECT nth, NULL::int, NULL::bigint[], NULL::int[], r.*, NULL::text FROM rows_of(p_stage, leased) AS r;
+        SELECT nth, NULL::int, NULL::bigint[], NULL::int[], r.*, NULL::text FROM rows_of(leased) AS r;
+        GET DIAGNOSTICS fresh = ROW_COUNT;
+        CONTINUE WHEN fresh = 0;
+        many := many + fresh;
+        whose := whose || served;
+        IF nth < cardinality(p_hosts) THEN
+            p_busy := p_busy || ARRAY(SELECT r.tenant_id FROM rows_of(leased) AS r);
+            p_busy_in := p_busy_in || array_fill(p_environments[nth], ARRAY[fresh]);
+        END IF;
     END LOOP;
     IF p_stage = 'sign' AND whose <> '{}' THEN
         RETURN QUERY
@@ -319,5 +319,5 @@ BEGIN
 END
 $$;
 
-GRANT EXECUTE ON FUNCTION claim_lane, said_of, rows_of, weights_of, claim_rows, signatories_of, due_tenants_of,
+GRANT EXECUTE ON FUNCTION claim_lane, rows_of, weights_of, claim_rows, signatories_of, due_tenants_of,
 free_held TO fe_worker;

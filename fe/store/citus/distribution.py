@@ -84,7 +84,9 @@ _PATH = """
 #: What nodes have for their shards is made anew, from what the migrations say now, when it is next called.
 _FORGET = "SELECT nodeid FROM run_command_on_all_nodes('SELECT forget_shard_functions()') WHERE NOT success"
 #: Where a statement of the files begins: with these words, at the beginning of a line.
-_NEXT = re.compile(r"^(?=CREATE OR REPLACE FUNCTION |CREATE TABLE IF NOT EXISTS |ALTER TABLE |GRANT )", re.MULTILINE)
+_NEXT = re.compile(
+    r"^(?=CREATE OR REPLACE FUNCTION |CREATE TABLE IF NOT EXISTS |ALTER TABLE |DO |GRANT )", re.MULTILINE
+)
 
 
 class NoCitus(StoreError):

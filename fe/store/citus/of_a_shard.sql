@@ -32,18 +32,15 @@ BEGIN
 END
 $$;
 
--- Lease due rows of one lane, of each tenant at most its share. Two elements for each: what is said of it, in JSON ([tenant, subject,
--- attempt, epoch, deaths, waited, last error], and where it is asked for what its next step needs, from the ninth on), and the
--- document that its next step needs. Documents go from node to node as they are: as text they would be twice as long, and be read twice.
+-- Lease due rows of one lane, of each tenant at most its share. Answers first what is said of them, an array of claimed_row (claims.sql) as
+-- text, and then the document of each. Rows, since a JSON of each takes three times as long to put together and to take
+-- apart; documents as they are, since as text they would be twice as long, and be read twice.
 CREATE FUNCTION claim_batch(
     p_tenants bigint[], p_shares int[], p_stage text, p_environment text, p_host text, p_floor timestamptz,
     p_holder text, p_moment timestamptz, p_lease interval, p_with_input boolean
-) RETURNS bytea[] LANGUAGE plpgsql AS $$
+) RETURNS bytea[] LANGUAGE plpgsql SET enable_seqscan TO off AS $$
 DECLARE
-    whose bigint[];
-    subjects uuid[];
-    claims jsonb[];
-    inputs jsonb[];
+    claims claimed_row[];
     contents bytea[];
 BEGIN
     WITH due AS (
@@ -66,100 +63,109 @@ BEGIN
          WHERE o.tenant_id = picked.tenant_id AND o.subject = picked.subject
         RETURNING o.*
     )
-    SELECT array_agg(l.tenant_id), array_agg(l.subject),
-           array_agg(jsonb_build_array(l.tenant_id, l.subject, l.attempt, l.epoch, l.deaths, p_moment - l.entered_at,
-                                       l.last_error))
-      INTO whose, subjects, claims
+    SELECT array_agg(ROW(l.tenant_id, l.subject, l.attempt, l.epoch, l.deaths, p_moment - l.entered_at, l.last_error,
+                         NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                         NULL)::claimed_row)
+      INTO claims
       FROM leased AS l;
-    IF whose IS NULL THEN
+    IF claims IS NULL THEN
         RETURN '{}';
     END IF;
+    contents := array_fill(NULL::bytea, ARRAY[cardinality(claims)]);
     IF NOT p_with_input THEN
         NULL;
     ELSIF p_stage = 'sign' THEN
-        SELECT i.inputs, i.contents INTO inputs, contents FROM sign_input_batch(whose, subjects, p_environment) AS i;
+        SELECT i.claims, i.contents INTO claims, contents FROM sign_input_batch(claims, p_environment) AS i;
     ELSIF p_stage = 'send' THEN
-        SELECT i.inputs, i.contents INTO inputs, contents FROM send_input_batch(whose, subjects) AS i;
+        SELECT i.claims, i.contents INTO claims, contents FROM send_input_batch(claims) AS i;
     ELSIF p_stage = 'track' THEN
-        inputs := track_input_batch(whose, subjects);
+        claims := track_input_batch(claims);
     END IF;
-    RETURN (SELECT array_agg(x.one ORDER BY c.n, x.nth)
-              FROM generate_subscripts(claims, 1) AS c (n)
-             CROSS JOIN LATERAL (VALUES (1, convert_to((claims[c.n] || coalesce(inputs[c.n], '[]'))::text, 'UTF8')),
-                                        (2, contents[c.n])) AS x (nth, one));
+    RETURN convert_to(claims::text, 'UTF8') || contents;
 END
 $$;
 
--- What the next step of claimed rows needs, as in 0029: of each [place, ...], and its document. To be signed:
-CREATE FUNCTION sign_input_batch(p_tenants bigint[], p_subjects uuid[], p_environment text)
-RETURNS TABLE (inputs jsonb[], contents bytea[])
+-- What the next step of claimed rows needs, as in 0029, put to what is said of them; and their documents. To be signed:
+CREATE FUNCTION sign_input_batch(p_claims claimed_row[], p_environment text)
+RETURNS TABLE (claims claimed_row[], contents bytea[])
 LANGUAGE plpgsql AS $$
 DECLARE
-    span record := span_of(p_subjects);
-    environments text[] := array_fill(p_environment, ARRAY[cardinality(p_subjects)]);
+    tenants bigint[] := ARRAY(SELECT c.tenant_id FROM unnest(p_claims) WITH ORDINALITY AS c ORDER BY c.ordinality);
+    subjects uuid[] := ARRAY(SELECT c.subject FROM unnest(p_claims) WITH ORDINALITY AS c ORDER BY c.ordinality);
+    environments text[] := array_fill(p_environment, ARRAY[cardinality(p_claims)]);
+    span record := span_of(subjects);
     e_ncfs text[];
     owned boolean[];
 BEGIN
-    SELECT array_agg(s.e_ncf ORDER BY b.n), array_agg(s.root IN ('ECF', 'RFCE') ORDER BY b.n) INTO e_ncfs, owned
-      FROM unnest(p_tenants, p_subjects) WITH ORDINALITY AS b (tenant_id, subject, n)
-      LEFT JOIN submissions AS s
-        ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject
-       AND s.submission_id BETWEEN span.first AND span.last;
-    RETURN QUERY
-    SELECT array_agg(jsonb_build_array(
-                         b.n, s.format, s.root, s.ecf_type, s.e_ncf, s.as_user, s.as_user_id,
-                         number.sequence_expires, number.holders::text, number.holders_issuers::text) ORDER BY b.n),
-           array_agg(CASE WHEN octet_length(d.content) <= 65536 THEN d.content END ORDER BY b.n)
-      FROM unnest(p_tenants, p_subjects) WITH ORDINALITY AS b (tenant_id, subject, n)
-      LEFT JOIN input_to_sign(p_tenants, p_subjects, environments, e_ncfs, owned) AS number ON number.place = b.n
-      LEFT JOIN submissions AS s
-        ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject
-       AND s.submission_id BETWEEN span.first AND span.last
-      LEFT JOIN submission_documents AS d
-        ON d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'original'
-       AND d.submission_id BETWEEN span.first AND span.last;
+    SELECT array_agg(x.one), array_agg(x.content), array_agg(x.e_ncf), array_agg(x.owned)
+      INTO claims, contents, e_ncfs, owned
+      FROM (SELECT ROW(c.tenant_id, c.subject, c.attempt, c.epoch, c.deaths, c.waited, c.last_error, s.format, s.root,
+                       s.ecf_type, s.e_ncf, s.as_user, s.as_user_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                       NULL)::claimed_row AS one,
+                   CASE WHEN octet_length(d.content) <= 65536 THEN d.content END AS content,
+                   s.e_ncf, s.root IN ('ECF', 'RFCE') AS owned
+              FROM unnest(p_claims) WITH ORDINALITY AS c
+              LEFT JOIN submissions AS s
+                ON s.tenant_id = c.tenant_id AND s.submission_id = c.subject
+               AND s.submission_id BETWEEN span.first AND span.last
+              LEFT JOIN submission_documents AS d
+                ON d.tenant_id = c.tenant_id AND d.submission_id = c.subject AND d.kind = 'original'
+               AND d.submission_id BETWEEN span.first AND span.last
+             ORDER BY c.ordinality) AS x;
+    claims := ARRAY(
+        SELECT ROW(c.tenant_id, c.subject, c.attempt, c.epoch, c.deaths, c.waited, c.last_error, c.format, c.root,
+                   c.ecf_type, c.e_ncf, c.as_user, c.as_user_id, NULL, NULL, NULL, NULL, NULL, NULL,
+                   number.sequence_expires, number.holders, number.holders_issuers)::claimed_row
+          FROM unnest(claims) WITH ORDINALITY AS c
+          JOIN input_to_sign(tenants, subjects, environments, e_ncfs, owned) AS number ON number.place = c.ordinality
+         ORDER BY c.ordinality);
+    RETURN NEXT;
 END
 $$;
 
 -- To be sent:
-CREATE FUNCTION send_input_batch(p_tenants bigint[], p_subjects uuid[])
-RETURNS TABLE (inputs jsonb[], contents bytea[])
+CREATE FUNCTION send_input_batch(p_claims claimed_row[]) RETURNS TABLE (claims claimed_row[], contents bytea[])
 LANGUAGE plpgsql AS $$
 DECLARE
-    span record := span_of(p_subjects);
+    span record := span_of(ARRAY(SELECT c.subject FROM unnest(p_claims) AS c));
 BEGIN
     RETURN QUERY
-    SELECT array_agg(jsonb_build_array(b.n, s.root, s.e_ncf, s.issuer_rnc, s.buyer_rnc, s.certificate_id,
-                                       outgoing.kind = 'sent') ORDER BY b.n),
-           array_agg(outgoing.content ORDER BY b.n)
-      FROM unnest(p_tenants, p_subjects) WITH ORDINALITY AS b (tenant_id, subject, n)
-      LEFT JOIN submissions AS s
-        ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject
-       AND s.submission_id BETWEEN span.first AND span.last
-      -- `sent` is there when the authority gets something other than `signed`; it comes first in the alphabet.
-      LEFT JOIN LATERAL (
-            SELECT d.kind, CASE WHEN octet_length(d.content) <= 65536 THEN d.content END AS content
-              FROM submission_documents AS d
-             WHERE d.tenant_id = b.tenant_id AND d.submission_id = b.subject AND d.kind IN ('sent', 'signed')
-               AND d.submission_id BETWEEN span.first AND span.last
-             ORDER BY d.kind
-             LIMIT 1) AS outgoing ON true;
+    SELECT array_agg(x.one), array_agg(x.content)
+      FROM (SELECT ROW(c.tenant_id, c.subject, c.attempt, c.epoch, c.deaths, c.waited, c.last_error, NULL, s.root,
+                       NULL, s.e_ncf, NULL, NULL, s.issuer_rnc, s.buyer_rnc, s.certificate_id, NULL,
+                       outgoing.kind = 'sent', NULL, NULL, NULL, NULL)::claimed_row AS one,
+                   outgoing.content
+              FROM unnest(p_claims) WITH ORDINALITY AS c
+              LEFT JOIN submissions AS s
+                ON s.tenant_id = c.tenant_id AND s.submission_id = c.subject
+               AND s.submission_id BETWEEN span.first AND span.last
+              -- `sent` is there when the authority gets something other than `signed`; it comes first in the alphabet.
+              LEFT JOIN LATERAL (
+                    SELECT d.kind, CASE WHEN octet_length(d.content) <= 65536 THEN d.content END AS content
+                      FROM submission_documents AS d
+                     WHERE d.tenant_id = c.tenant_id AND d.submission_id = c.subject AND d.kind IN ('sent', 'signed')
+                       AND d.submission_id BETWEEN span.first AND span.last
+                     ORDER BY d.kind
+                     LIMIT 1) AS outgoing ON true
+             ORDER BY c.ordinality) AS x;
 END
 $$;
 
 -- To be asked about:
-CREATE FUNCTION track_input_batch(p_tenants bigint[], p_subjects uuid[]) RETURNS jsonb[]
+CREATE FUNCTION track_input_batch(p_claims claimed_row[]) RETURNS claimed_row[]
 LANGUAGE plpgsql AS $$
 DECLARE
-    span record := span_of(p_subjects);
+    span record := span_of(ARRAY(SELECT c.subject FROM unnest(p_claims) AS c));
 BEGIN
-    RETURN (
-        SELECT array_agg(jsonb_build_array(b.n, s.e_ncf, s.certificate_id, s.track_id, s.number_fate = 'unknown')
-                         ORDER BY b.n)
-          FROM unnest(p_tenants, p_subjects) WITH ORDINALITY AS b (tenant_id, subject, n)
+    RETURN ARRAY(
+        SELECT ROW(c.tenant_id, c.subject, c.attempt, c.epoch, c.deaths, c.waited, c.last_error, NULL, NULL, NULL,
+                   s.e_ncf, NULL, NULL, NULL, NULL, s.certificate_id, s.track_id, NULL, s.number_fate = 'unknown', NULL,
+                   NULL, NULL)::claimed_row
+          FROM unnest(p_claims) WITH ORDINALITY AS c
           LEFT JOIN submissions AS s
-            ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject
-           AND s.submission_id BETWEEN span.first AND span.last);
+            ON s.tenant_id = c.tenant_id AND s.submission_id = c.subject
+           AND s.submission_id BETWEEN span.first AND span.last
+         ORDER BY c.ordinality);
 END
 $$;
 
@@ -168,7 +174,7 @@ $$;
 CREATE FUNCTION due_batch(
     p_stage text, p_environments text[], p_hosts text[], p_afters bigint[], p_floors timestamptz[], p_paused bigint[],
     p_paused_in text[], p_scope int
-) RETURNS jsonb LANGUAGE plpgsql AS $$
+) RETURNS jsonb LANGUAGE plpgsql SET enable_seqscan TO off AS $$
 BEGIN
     -- Where nothing is due, which is mostly so, one look says it.
     IF NOT EXISTS (

@@ -23,21 +23,28 @@ class TooFewConnections(StoreError):
     """The service would take connections that the server does not have, or all; the message says how many there are."""
 
 
-def require_free_connections(conn: psycopg.Connection, connections: int) -> None:
+def require_free_connections(
+    conn: psycopg.Connection,
+    connections: int,
+    *,
+    server: str = "the server",
+    fewer: str = "FE_DATABASE_CONNECTIONS or ",
+) -> None:
     """See that the server can give `connections` to the service and still lets a command in.
 
-    Raises TooFewConnections.
+    `server` and `fewer`: what it is called in the message, and what beside processes there may be fewer of. Raises
+    TooFewConnections.
     """
     row = conn.execute(_LIMITS).fetchone()
     assert row is not None
     there, of_login, login = row
     if connections + COMMAND_CONNECTIONS > there:
         raise TooFewConnections(
-            f"the service would take up to {connections} connections, and the server has {there} in all, of which "
-            f"commands need {COMMAND_CONNECTIONS}: fewer FE_DATABASE_CONNECTIONS or processes, or more max_connections"
+            f"the service would take up to {connections} connections, and {server} has {there} in all, of which "
+            f"commands need {COMMAND_CONNECTIONS}: fewer {fewer}processes, or more max_connections"
         )
     if 0 <= of_login < connections:
         raise TooFewConnections(
             f"the service would take up to {connections} connections, and the login {login} may have {of_login}: fewer "
-            f"FE_DATABASE_CONNECTIONS or processes, or ALTER ROLE {login} CONNECTION LIMIT {connections}"
+            f"{fewer}processes, or ALTER ROLE {login} CONNECTION LIMIT {connections}"
         )

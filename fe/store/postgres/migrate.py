@@ -233,14 +233,15 @@ def verify(dsn: str, *roles: str, connections: int = 0, no_others: bool = False,
         raise DatabaseUnavailable(_reason(error)) from error
 
 
-def verify_node(dsn: str, role: str, *, no_others: bool, engine: Engine) -> None:
+def verify_node(dsn: str, role: str, *, connections: int, no_others: bool, engine: Engine) -> None:
     """The same of a node of the cluster that processes are near: the login may take the role there, as it should be.
 
-    Raises RoleRefused, SessionRefused or DatabaseUnavailable.
+    Raises RoleRefused, SessionRefused, TooFewConnections or DatabaseUnavailable.
     """
     try:
         with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
             require_session_pooling(conn, dsn)
+            require_free_connections(conn, connections, server="the node of FE_DATABASE_NEAR", fewer="")
             with conn.transaction():
                 _take(conn, role)
             apply_settings_once(conn, role, engine)

@@ -32,7 +32,7 @@ _DUE = """
 _WEIGHTS = "SELECT lane, tenant_id, weight FROM weights_of(%(due)s, %(environments)s::text[], %(limit)s)"
 _PAUSED = "SELECT tenant_id, environment FROM pauses"
 _FROM = """
-      FROM rows_of(%(stage)s, claim_here(%(stage)s, %(environment)s, %(host)s, %(scope)s::bigint[],
+      FROM rows_of(claim_here(%(stage)s, %(environment)s, %(host)s, %(scope)s::bigint[],
                                          %(shares)s::int[], %(floor)s, %(holder)s, %(lease)s))
 """
 _CLAIM: Mapping[Stage, LiteralString] = {stage: f"SELECT {columns}{_FROM}" for stage, columns in COLUMNS.items()}

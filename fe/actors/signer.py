@@ -8,13 +8,14 @@ from typing import Any
 
 from fe.actors.credentials import CannotOpen, SigningCredentials
 from fe.actors.hand_over import HandOver
+from fe.actors.in_turn import InTurn
 from fe.actors.outcomes import Failed, Signed, failure_response
 from fe.apart import Apart, ApartFailed, NoSlot
 from fe.clock import Clock
 from fe.ecf.problems import serialize_problem
 from fe.ecf.texts import Text
 from fe.issuing.certificate_choice import NoCertificate, choose_certificate
-from fe.issuing.large import is_large
+from fe.issuing.large import is_large, is_short
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import (
     CannotIssue,
@@ -45,10 +46,14 @@ _SLOT_AGAIN = timedelta(seconds=2)
 
 @dataclass(frozen=True, slots=True)
 class SignerPool:
-    """Makes, checks and signs documents in threads (the RSA and C14N work releases the GIL), large ones apart."""
+    """Makes, checks and signs documents: short ones in the loop, one after another, all others in threads.
+
+    Of large ones all but the signature is made apart.
+    """
 
     db: Database
     credentials: SigningCredentials
+    in_turn: InTurn[ToSign, SignedDocument]
     threads: HandOver[ToSign, SignedDocument]
     #: Where large documents are made, all but the signature.
     apart: Apart
@@ -92,7 +97,8 @@ class SignerPool:
                     now=now,
                     hosts=self.hosts,
                 )
-                document = await self.threads.run(ToSign(make, sign))
+                where = self.in_turn if is_short(signing_input.original) else self.threads
+                document = await where.run(ToSign(make, sign))
         except NoSlot:
             return Retry("large documents before it take their time", _SLOT_AGAIN, counts=False)
         except ApartFailed as error:

@@ -8,6 +8,7 @@ import trio
 
 from fe.actors.credentials import SigningCredentials
 from fe.actors.hand_over import HandOver
+from fe.actors.in_turn import InTurn
 from fe.actors.outcomes import Decided
 from fe.actors.reconciler import Reconciler
 from fe.actors.sender import ASK_AFTER, Sender
@@ -135,6 +136,7 @@ def stages(
     signer = SignerPool(
         db,
         credentials,
+        InTurn(sign_all),
         HandOver(sign_all, trio.CapacityLimiter(settings.sign_slots)),
         apart,
         hosts,

@@ -217,7 +217,11 @@ class Settings(BaseSettings):
     )
     stripe_url: str = Field("https://api.stripe.com", description="host of the payment processor")
 
-    sign_slots: int = Field(2, ge=1, description="threads of a process that sign documents")
+    sign_slots: int = Field(
+        2,
+        ge=1,
+        description="threads of a process that sign longer documents (above 8 kB); short ones are signed in its loop",
+    )
     send_slots: int = Field(64, ge=1, description="documents sent at once per process")
     track_slots: int = Field(64, ge=1, description="verdicts asked for at once per process")
     webhook_slots: int = Field(

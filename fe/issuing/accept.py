@@ -24,6 +24,7 @@ from fe.ecf.parse import MalformedXml
 from fe.ecf.problems import Problem
 from fe.ecf.texts import Text
 from fe.identifiers import ApiKeyId, SubmissionId, TenantId
+from fe.issuing.large import is_short
 from fe.issuing.messages import number_far_ahead
 from fe.issuing.prepare import Draft, prefix_to_draw
 from fe.lifecycle import Stage
@@ -102,6 +103,8 @@ def admit(
         original=original,
         draw_prefix=prefix_to_draw(draft.format, document),
         simulation=draft.simulation,
+        # Of XML the signer refuses more than the door does, so it reads it again.
+        document=document if draft.format == "structured" and is_short(original) else None,
     )
 
 
@@ -253,7 +256,9 @@ def first_claim(new: NewSubmission) -> Work:
         crash_count=0,
         waited=timedelta(0),
         last_error=None,
-        input=TakenIn(new.format, new.root, new.ecf_type, new.e_ncf, new.as_user, new.as_user_id, new.original),
+        input=TakenIn(
+            new.format, new.root, new.ecf_type, new.e_ncf, new.as_user, new.as_user_id, new.original, new.document
+        ),
         trace=new.trace,
     )
 

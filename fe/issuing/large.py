@@ -1,5 +1,10 @@
-"""Which documents are large: their pure-Python work is done apart (fe/apart.py), all others' where they are."""
+"""Which documents are large: their pure-Python work is done apart (fe/apart.py), all others' where they are.
 
+And which are short: those are signed in the loop itself (fe/actors/in_turn.py).
+"""
+
+#: Up to so many bytes a document is short: some forty lines, made and signed in two milliseconds at most.
+SHORT_BYTES = 8 * 1024
 #: Bytes above which a document is large.
 LARGE_BYTES = 64 * 1024
 #: A short text may have many lines. To validate one takes a tenth of a millisecond; so many are not noticed by others.
@@ -12,3 +17,8 @@ def is_large(raw: bytes) -> bool:
     A line of JSON is an object. A line of XML takes so many bytes that they tell enough.
     """
     return len(raw) > LARGE_BYTES or raw.count(b"{") > LARGE_LINES
+
+
+def is_short(raw: bytes) -> bool:
+    """Tell of a document as it is kept."""
+    return len(raw) <= SHORT_BYTES

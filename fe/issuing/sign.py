@@ -199,7 +199,7 @@ def _canonical(written: Written) -> Canonical:
 
 def _prepare(signing_input: SigningInput, chosen: Candidate, now: datetime, rates: Rates) -> Prepared:
     try:
-        document = read(signing_input.format, signing_input.original)
+        document = signing_input.document or read(signing_input.format, signing_input.original)
     except NotADocument as error:
         raise CannotIssue(error.problems) from error
     return prepare(

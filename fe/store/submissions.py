@@ -9,6 +9,7 @@ from uuid import UUID
 from psycopg.rows import class_row
 
 from fe.ecf.catalogue import EcfType, Environment, Root
+from fe.ecf.document import Document
 from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId, TrackId, UserId
 from fe.lifecycle import FINAL, NumberFate, Status
 from fe.sandbox import Simulation
@@ -44,6 +45,8 @@ class NewSubmission:
     trace: str | None = None
     #: What the simulated authority is asked to do with it; None wherever it is the real one.
     simulation: Simulation | None = None
+    #: What reading `original` gives: for whoever signs it in this process. It is not stored.
+    document: Document | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,8 @@
 """The signer: from an accepted submission to bytes that are kept, or to an error that tells everything."""
 
 import json
+import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -12,7 +14,8 @@ import pytest
 import trio
 
 from fe.actors.credentials import SigningCredentials
-from fe.actors.hand_over import HandOver
+from fe.actors.hand_over import DoAll, HandOver
+from fe.actors.in_turn import InTurn
 from fe.actors.signer import SignerPool
 from fe.apart import Apart, ApartFailed, NoSlot
 from fe.ecf.catalogue import EcfType
@@ -22,9 +25,9 @@ from fe.ecf.json_text import write_canonical_json
 from fe.ecf.parse import parse_xml
 from fe.ecf.signature import verify
 from fe.identifiers import SubmissionId, TenantId, UserId
-from fe.issuing.large import LARGE_LINES
+from fe.issuing.large import LARGE_LINES, SHORT_BYTES
 from fe.issuing.rates import KnownRates
-from fe.issuing.sign import QrHosts, sign_all
+from fe.issuing.sign import QrHosts, ToSign, sign_all
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
 from fe.queue.executor import run_stage
@@ -36,6 +39,7 @@ from fe.store.postgres.db import Conn, Database
 from fe.store.queue import steps
 from fe.store.queue.inputs import Beside, TakenIn
 from fe.store.queue.outbox import Work
+from fe.store.queue.steps import SignedDocument
 from fe.vault import Vault
 from tests.ecf.receipts import line, payload
 from tests.factories.companies import NOT_BEFORE, VAULT, company_credential, make_certificate
@@ -66,11 +70,14 @@ def sale(**head: Any) -> bytes:
     return write_canonical_json(given)
 
 
-def make_signer(db: Database, vault: Vault = VAULT, apart: Apart | None = None) -> StageConfig[Work]:
+def make_signer(
+    db: Database, vault: Vault = VAULT, apart: Apart | None = None, sign_all: DoAll[ToSign, SignedDocument] = sign_all
+) -> StageConfig[Work]:
     limiter = trio.CapacityLimiter(2)
     pool = SignerPool(
         db,
         SigningCredentials(db, vault, limiter),
+        InTurn(sign_all),
         HandOver(sign_all, limiter),
         apart or Apart(1, Metrics()),
         QrHosts("https://ecf.example", "https://fc.example"),
@@ -342,6 +349,26 @@ async def test_an_assumed_rate_is_told_with_the_document_until_an_operator_has_s
         await db.run(set_the_rate)
 
     assert told == [(["tax-rate-assumed"], "817.87"), ([], "731.32")]
+
+
+@pytest.mark.parametrize(("many", "here"), [(1, True), (SHORT_BYTES // 100, False)])
+async def test_short_documents_are_signed_in_the_loop_and_longer_ones_in_threads(
+    many: int, here: bool, db: Database
+) -> None:
+    tenant, threads = await make_tenant(db), list[int]()
+    await make_certificate(db, tenant)
+    given = payload(EcfType.CREDIT_FISCAL, [line()] * many, issued=TODAY)
+    given["Encabezado"]["IdDoc"]["FechaVencimientoSecuencia"] = "31-12-2028"
+    original = write_canonical_json(given)
+    assert (len(original) <= SHORT_BYTES) == here
+    subject = await make_submission(db, tenant, original=original, e_ncf="E310000000007")
+
+    def noting(documents: Sequence[ToSign]) -> Sequence[SignedDocument | Exception]:
+        threads.append(threading.get_ident())
+        return sign_all(documents)
+
+    assert await step(db, make_signer(db, sign_all=noting), subject) == "signed"
+    assert [one == threading.get_ident() for one in threads] == [here]
 
 
 # --- large documents --------------------------------------------------------------------------------------------------

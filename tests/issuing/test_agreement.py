@@ -1,13 +1,17 @@
 """Validating and signing say the same of every case, and accepting takes all: what one calls valid, the other signs."""
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fe.ecf.catalogue import Environment
+from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.dates import read_day
 from fe.ecf.document import Document, read_xml
 from fe.ecf.json_text import write_canonical_json
@@ -15,12 +19,14 @@ from fe.ecf.problems import Problem, Severity
 from fe.ecf.signature import Signer, verify
 from fe.identifiers import ApiKeyId, CertificateId, TenantId
 from fe.issuing.accept import admit
-from fe.issuing.prepare import Draft
+from fe.issuing.prepare import Draft, read
 from fe.issuing.sign import CannotIssue, NumberTaken, QrHosts, make_signed
 from fe.issuing.validate import find_problems, is_fatal
 from fe.store.queue.inputs import Candidate, SigningInput
 from fe.store.queue.steps import SignedDocument
+from fe.store.submissions import NewSubmission
 from fe.store.tenant_context import TenantContext
+from tests.ecf.drafts import drafts
 from tests.factories.companies import company_credential
 from tests.issuing.cases import CASES, OTHER, Case
 
@@ -51,8 +57,20 @@ def validated(case: Case) -> list[Problem]:
 
 
 def signed(case: Case) -> SignedDocument:
-    """What becomes of it after the door: stored, numbered, and signed from what is stored."""
+    """What becomes of it after the door: numbered, and signed from what was read there, or from what is stored."""
     admitted = admit(draft_of(case), TenantId(1), Environment.ECF, ApiKeyId("fak_000000000001"), case.now)
+    assert (admitted.document is None) == (admitted.format == "xml")
+    try:
+        from_memory = _signed(case, admitted)
+    except (CannotIssue, NumberTaken) as error:
+        with pytest.raises(type(error), match=re.escape(str(error))):
+            _signed(case, replace(admitted, document=None))
+        raise
+    assert from_memory == _signed(case, replace(admitted, document=None))  # to the byte
+    return from_memory
+
+
+def _signed(case: Case, admitted: NewSubmission) -> SignedDocument:
     drawn = None
     if admitted.draw_prefix is not None and case.next_number is not None:
         drawn = f"{admitted.draw_prefix}{case.next_number:010}"
@@ -70,6 +88,7 @@ def signed(case: Case) -> SignedDocument:
         sequence_expires=case.expires,
         candidates=(chosen,),
         holders=case.holders,
+        document=admitted.document,
     )
     return make_signed(signing_input, Environment.ECF, chosen, SIGNER, now=case.now, hosts=HOSTS)
 
@@ -185,3 +204,14 @@ def test_what_is_stored_is_what_was_sent_and_no_more() -> None:
     validated(case)
 
     assert write_canonical_json(case.given) == before
+
+
+@given(st.sampled_from(EcfType).flatmap(drafts))
+def test_what_is_read_at_the_door_is_what_is_read_of_what_is_stored(document: Document) -> None:
+    """So whoever signs may go on with what is in memory, and after a crash somebody else with what is stored."""
+    draft = Draft("structured", payload={"ECF": document.content})
+    admitted = admit(
+        draft, TenantId(1), Environment.ECF, ApiKeyId("fak_000000000001"), datetime(2026, 11, 6, tzinfo=UTC)
+    )
+
+    assert admitted.document == read("structured", admitted.original)

@@ -3,11 +3,9 @@
 The code of the release before is taken from the history of this repository, so a clone without it skips this.
 """
 
-import io
 import json
 import subprocess
 import sys
-import tarfile
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -50,8 +48,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if asked.returncode != 0:
         pytest.skip(f"{COMMIT_BEFORE} is not in this clone's history: nothing was tried beside the release before")
     folder = tmp_path_factory.mktemp("before")
-    with tarfile.open(fileobj=io.BytesIO(asked.stdout)) as archive:
-        archive.extractall(folder, filter="tar")
+    subprocess.run(["tar", "-x", "-C", str(folder)], input=asked.stdout, check=True)
     assert len(list((folder / "sql").glob("*.sql"))) == RELEASE_BEFORE
     imported = subprocess.run([sys.executable, "-c", "import fe; print(fe.__file__)"], cwd=folder, capture_output=True)
     assert Path(imported.stdout.decode().strip()).is_relative_to(folder), imported

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from fe.ecf.catalogue import EcfType, Root
+from fe.ecf.document import Document
 from fe.identifiers import CertificateId, SubmissionId, TrackId, UserId
 
 
@@ -51,6 +52,8 @@ class SigningInput:
     candidates: tuple[Candidate, ...]
     #: The submissions that came before this one and have its number, whoever issued them.
     holders: tuple[Holder, ...] = ()
+    #: What reading `original` gives, where somebody has read it already.
+    document: Document | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,8 @@ class TakenIn:
     as_user: str | None
     as_user_id: UserId | None
     original: bytes
+    #: What reading it gives, where it was read to be taken in.
+    document: Document | None = None
 
 
 StepInput = TakenIn | SigningInput | OutgoingDocument | TrackFacts
@@ -126,6 +131,7 @@ class Beside:
             self.sequence_expires,
             self.signatory.candidates,
             self.holders,
+            taken_in.document,
         )
 
 

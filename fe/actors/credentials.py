@@ -85,10 +85,13 @@ class SigningCredentials:
 
         If the task that is opening it is cancelled, the next one that waits opens it.
         """
-        slot = self._slots.setdefault((tenant_id, certificate_id), _Slot())
-        self._slots.move_to_end((tenant_id, certificate_id))
-        while len(self._slots) > self._kept:
-            self._slots.popitem(last=False)
+        key = tenant_id, certificate_id
+        slot = self._slots.get(key)
+        if slot is None:
+            slot = self._slots[key] = _Slot()
+            while len(self._slots) > self._kept:
+                self._slots.popitem(last=False)
+        self._slots.move_to_end(key)
         if slot.opened is not None and trio.current_time() < slot.until:
             return slot.opened
         async with slot.lock:

@@ -59,6 +59,20 @@ def _steps(path: str) -> tuple[tuple[str, int | None], ...]:
     return tuple((m["name"], int(m["number"]) if m["number"] else None) for m in matches if m)
 
 
+def _at(content: Mapping[str, Any], path: str) -> Any:
+    """What stands at a path, as `Document.get`."""
+    value: Any = content
+    for name, number in _steps(path):
+        if value.__class__ is not dict and not isinstance(value, Mapping):  # the first is ten times faster
+            return None
+        value = value.get(name)
+        if number is not None:
+            if not isinstance(value, list) or not 1 <= number <= len(value):
+                return None
+            value = value[number - 1]
+    return value
+
+
 class NotADocument(ValueError):
     """What was given cannot become a document at all. `problems` holds every reason found, at least one."""
 
@@ -90,16 +104,7 @@ class Document:
 
         Without a number a repeating element is its whole list.
         """
-        value: Any = self.content
-        for name, number in _steps(path):
-            if value.__class__ is not dict and not isinstance(value, Mapping):  # the first is ten times faster
-                return None
-            value = value.get(name)
-            if number is not None:
-                if not isinstance(value, list) or not 1 <= number <= len(value):
-                    return None
-                value = value[number - 1]
-        return value
+        return _at(self.content, path)
 
     @property
     def e_ncf(self) -> str | None:
@@ -174,7 +179,7 @@ def malformed_number(root: Root, content: Mapping[str, Any]) -> Problem | None:
     """
     if root not in (Root.ECF, Root.RFCE):
         return None
-    given = Document(root, None, content).get(_E_NCF[root])
+    given = _at(content, _E_NCF[root])
     if not isinstance(given, (str, int, Decimal)) or given == "" or _E_NCF_FORM.fullmatch(str(given)):
         return None
     number = number_meant(str(given))
@@ -211,8 +216,8 @@ def _root_of(payload: Mapping[str, Any], roots: Collection[Root]) -> tuple[Root,
 def _type_of(root: Root, content: Mapping[str, Any]) -> EcfType | None:
     if root is not Root.ECF:
         return type_of(root, None)
-    e_ncf = Document(root, None, content).get("Encabezado.IdDoc.eNCF")
-    stated = Document(root, None, content).get("Encabezado.IdDoc.TipoeCF")
+    e_ncf = _at(content, "Encabezado.IdDoc.eNCF")
+    stated = _at(content, "Encabezado.IdDoc.TipoeCF")
     if isinstance(stated, (str, int, Decimal)) and stated != "":
         path, text = "Encabezado.IdDoc.TipoeCF", str(stated)
     elif isinstance(e_ncf, str) and e_ncf:

@@ -161,6 +161,7 @@ def stages(
             budget,
             retry,
             held=settings.sign_slots * _TAKEN_IN,
+            into=Stage.SEND,
         ),
         StageConfig(
             Stage.SEND,

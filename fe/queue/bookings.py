@@ -46,6 +46,9 @@ class Taker(Protocol):
     def under_way(self) -> int:
         """How many rows of its are in flight, or held for later."""
 
+    def free_slots(self) -> int:
+        """How many rows it could begin with now."""
+
     def may_take(self, work: Job, after: timedelta) -> bool:
         """Whether it has a free slot for it, or room to hold it until then."""
 

@@ -37,6 +37,9 @@ _FLOORS_SECONDS = 20.0
 #: those that gathered while the claim before was under way.
 _APART_SECONDS = 0.002
 
+#: Of so many slots one row is claimed at least, however little room the next stage has.
+_SLOTS_TO_ONE = 8
+
 #: A row that is given back because something around it is out of order is due again after this.
 _GIVEN_BACK_FOR = timedelta(seconds=2)
 
@@ -154,7 +157,7 @@ class Executor(Generic[W]):
             if found.capacity_left:
                 continue
             if found.full:
-                await self._let_gather(began, is_full=True)
+                await self._let_gather(began, is_full=self._room_ahead() is None)
                 # There was no slot for all that is due; what becomes due now may yet find one that was kept for it.
                 await self._pause(due=in_flight.free > 0, slot=True)
             else:
@@ -223,7 +226,7 @@ class Executor(Generic[W]):
 
     async def _claim(self) -> Found[W]:
         stage, tools = self._stage, self._tools
-        max_rows = 1 if self._trouble.has_begun else None
+        max_rows = 1 if self._trouble.has_begun else self._room_ahead()
         try:
             if trio.current_time() >= self._floors_until:
                 self._floors = await tools.db.run(stage.kind.source.floors_of, stage.name, stage.lanes)
@@ -238,6 +241,19 @@ class Executor(Generic[W]):
         if found.works:
             self._trouble.probing()
         return found
+
+    def _room_ahead(self) -> int | None:
+        """How many rows a claim may take for the sake of the stage that follows; None: as many as there are slots.
+
+        Rows that this stage is quicker with would wait there, to be claimed once more, and none would go straight on.
+        But some are always taken: where the next stage waits for somebody else, this one's work is worth something.
+        """
+        taker = self.bookings.takers.get(self._stage.into or "")
+        if taker is None:
+            return None
+        slots, in_flight = self._stage.slots, self._in_flight
+        room = taker.free_slots() - (slots - in_flight.free)
+        return None if room >= in_flight.free else max(room, slots // _SLOTS_TO_ONE)
 
     # --- What comes straight from the stage before --------------------------------------------------------------------
 

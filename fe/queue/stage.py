@@ -183,6 +183,8 @@ class StageConfig(Generic[W]):
     probe_seconds: float = 5.0
     #: How many rows may be held for later that came straight from the stage before: claimed, and in no slot.
     held: int = 0
+    #: The stage that its rows go on to, if this process has it: no more are claimed than may go straight on.
+    into: str | None = None
 
     def __post_init__(self) -> None:
         """Look whether a doubt could be written, if there may be one. Raises ValueError."""

@@ -60,6 +60,10 @@ class Straight:
         """How many rows are in flight, or held for later."""
         return self._in_flight.count() + self._later.count()
 
+    def free_slots(self) -> int:
+        """How many rows could be begun with now."""
+        return self._in_flight.free
+
     def may_take(self, work: Any, after: timedelta) -> bool:
         """Whether there is a slot for it now, or room to hold it until `after` has passed, or until there is one."""
         if not self._takes_any():

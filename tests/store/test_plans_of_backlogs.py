@@ -156,6 +156,56 @@ async def test_tenants_that_wait_for_a_later_try_make_nothing_dearer(
     assert many <= few + DEEPER * AT_ONCE + steps, f"{few} pages with {FEW} tenants that wait, {many} with {MANY}"
 
 
+def at_most(tenant: TenantId) -> Terms:
+    """Those of a claim while a tenant has all that one may have, and slots are free for others."""
+    return Terms(LEASE, "plans", AT_ONCE, AT_ONCE, 64, AT_ONCE, {(tenant, Environment.ECF.value): AT_ONCE})
+
+
+async def test_tenants_that_wait_make_a_claim_no_dearer_while_whoever_is_due_has_all_its_slots(db: Database) -> None:
+    tenant = await make_tenant(db)
+
+    async def look(conn: Conn) -> None:
+        lanes = [LaneCapacity(OutboxLane(Environment.ECF), TenantId(0), tables.ALWAYS, AT_ONCE, 0)]
+        (found,) = await claim_together(conn, Stage.SIGN, lanes, at_most(tenant))
+        assert not found.works
+
+    await rows(db, _DUE, tenant=tenant, many=FEW)
+    pages = []
+    for first, last in ((1, FEW), (FEW + 1, MANY)):
+        await rows(db, _TENANTS, first=first, last=last)
+        await rows(db, _OTHERS_WAIT, first=first, last=last)
+        await settle(db)
+        pages.append(await pages_of(db, look))
+
+    few, many = pages
+    assert many <= few + STEPS, f"{few} pages with {FEW} tenants that wait, {many} with {MANY}"
+
+
+async def test_who_is_due_behind_many_that_wait_is_found_by_the_next_claims_while_another_has_all_its_slots(
+    db: Database,
+) -> None:
+    busy = await make_tenant(db)
+    await rows(db, _TENANTS, first=1, last=FEW)
+    await rows(db, _OTHERS_WAIT, first=1, last=FEW)
+    last = TenantId(1_000_000 + FEW)
+    await rows(db, _DUE, tenant=busy, many=FEW)
+    await rows(db, _DUE, tenant=last, many=1)
+    await settle(db)
+    lane, after, looks = OutboxLane(Environment.ECF), TenantId(0), 0
+
+    while True:
+        looks += 1
+        capacity = LaneCapacity(lane, after, tables.ALWAYS, AT_ONCE, 0)
+        (found,) = await db.run(claim_together, Stage.SIGN, [capacity], at_most(busy))
+        if found.works:
+            break
+        assert looks < FEW
+        after = next(reversed(found.shares))  # as who claims moves its cursor (fe/queue/claims.py)
+
+    assert [work.tenant_id for work in found.works] == [last]
+    assert looks <= FEW // STEPS + 1
+
+
 def booking(name: str) -> Callable[[Conn, list[Work]], Awaitable[list[Any]]]:
     """One of the ways to write down what came of claims, with values that do for any."""
 

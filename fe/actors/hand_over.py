@@ -16,7 +16,9 @@ DoAll = Callable[[Sequence[P]], Sequence[R | Exception]]
 AT_ONCE = 16
 
 
-class _Waiting(Generic[P, R]):
+class Waiting(Generic[P, R]):
+    """A piece that waits for its turn, and what it came to."""
+
     __slots__ = ("leads", "piece", "result", "woken")
 
     def __init__(self, piece: P) -> None:
@@ -25,6 +27,12 @@ class _Waiting(Generic[P, R]):
         #: A thread has become free, and this one is to take the next pieces to it.
         self.leads = False
         self.result: R | Exception | None = None
+
+    def came_to(self) -> R:
+        """Return or raise what it came to, once it is done."""
+        if isinstance(self.result, Exception):
+            raise self.result
+        return self.result  # type: ignore[return-value]  # it was done: that it came to None is its own matter
 
 
 class HandOver(Generic[P, R]):
@@ -39,7 +47,7 @@ class HandOver(Generic[P, R]):
         self._do_all = do_all
         self._limiter = limiter
         self._at_once = at_once
-        self._waiting: deque[_Waiting[P, R]] = deque()
+        self._waiting: deque[Waiting[P, R]] = deque()
         self._busy = 0
 
     async def run(self, piece: P) -> R:
@@ -48,7 +56,7 @@ class HandOver(Generic[P, R]):
         Cancelled before it began, it is not done; after that it is done to its end and nobody hears of it.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
-        entry: _Waiting[P, R] = _Waiting(piece)
+        entry: Waiting[P, R] = Waiting(piece)
         if self._busy < self._limiter.total_tokens:
             self._busy += 1
             entry.leads = True
@@ -61,17 +69,15 @@ class HandOver(Generic[P, R]):
                 raise
         if entry.leads:
             await self._lead(entry)
-        if isinstance(entry.result, Exception):
-            raise entry.result
-        return entry.result  # type: ignore[return-value]  # it was done: that it came to None is its own matter
+        return entry.came_to()
 
-    def _withdraw(self, entry: _Waiting[P, R]) -> None:
+    def _withdraw(self, entry: Waiting[P, R]) -> None:
         if entry.leads:
             self._pass_on()
         elif entry in self._waiting:
             self._waiting.remove(entry)
 
-    async def _lead(self, first: _Waiting[P, R]) -> None:
+    async def _lead(self, first: Waiting[P, R]) -> None:
         """Take a piece and the next ones to a thread; not cut short, because they are others' too."""
         even = -(-(1 + len(self._waiting)) // int(self._limiter.total_tokens))
         batch = [first, *(self._waiting.popleft() for _ in range(min(self._at_once, even) - 1))]

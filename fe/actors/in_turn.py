@@ -6,21 +6,10 @@ from typing import Generic
 
 import trio
 
-from fe.actors.hand_over import DoAll, P, R
+from fe.actors.hand_over import DoAll, P, R, Waiting
 
 #: So many pieces are done in one turn of the loop; whoever else is ready waits for them.
 AT_ONCE = 2
-
-
-class _Waiting(Generic[P, R]):
-    __slots__ = ("leads", "piece", "result", "woken")
-
-    def __init__(self, piece: P) -> None:
-        self.piece = piece
-        self.woken = trio.Event()
-        #: It is to do the next pieces.
-        self.leads = False
-        self.result: R | Exception | None = None
 
 
 class InTurn(Generic[P, R]):
@@ -34,7 +23,7 @@ class InTurn(Generic[P, R]):
     def __init__(self, do_all: DoAll[P, R], *, at_once: int = AT_ONCE) -> None:
         self._do_all = do_all
         self._at_once = at_once
-        self._waiting: deque[_Waiting[P, R]] = deque()
+        self._waiting: deque[Waiting[P, R]] = deque()
         self._is_led = False
 
     async def run(self, piece: P) -> R:
@@ -42,7 +31,7 @@ class InTurn(Generic[P, R]):
 
         Cancelled before that, it is not done.
         """
-        entry: _Waiting[P, R] = _Waiting(piece)
+        entry: Waiting[P, R] = Waiting(piece)
         self._waiting.append(entry)
         try:
             if self._is_led:
@@ -58,9 +47,7 @@ class InTurn(Generic[P, R]):
             raise
         if entry.leads:
             self._lead()
-        if isinstance(entry.result, Exception):
-            raise entry.result
-        return entry.result  # type: ignore[return-value]  # it was done: that it came to None is its own matter
+        return entry.came_to()
 
     def _lead(self) -> None:
         """Do the next pieces, this one first, and have somebody else do those after them in the next turn."""

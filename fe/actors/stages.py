@@ -66,8 +66,8 @@ def authority_circuits(db: Database, authority: Authority, metrics: Metrics, *, 
     return Circuits(db, probe, metrics, hosts=(Host.ECF, Host.FC), scale=scale)
 
 
-#: So many documents are claimed for each thread that signs: what is claimed, handed over and booked together costs
-#: little more than one alone.
+#: So many documents are claimed for each thread that signs, those that are signed in the loop among them: what is
+#: claimed, handed over and booked together costs little more than one alone.
 _QUEUED = 32
 
 #: So many that were just taken in are held for each such thread until there is a slot for them; what is beyond that
@@ -115,7 +115,7 @@ def stages(
     beside: Batcher[tuple[Work, TakenIn], Beside],
     tracing: Tracing = OFF,
 ) -> list[StageConfig[Work]]:
-    """Build the actors of this process. They sign in threads of their own: nobody waits for a key to be opened."""
+    """Build the actors of this process. Keys are opened in threads of their own: nobody who signs waits for one."""
     db, clock = tools.db, tools.clock
     hosts = QrHosts(settings.authority_ecf_url, settings.authority_fc_url)
     scale, spread = settings.time_scale, random.Random()  # noqa: S311  (jitter)

@@ -220,7 +220,8 @@ class Settings(BaseSettings):
     sign_slots: int = Field(
         2,
         ge=1,
-        description="threads of a process that sign longer documents (above 8 kB); short ones are signed in its loop",
+        description="threads of a process that sign longer documents (above 8 kB or a hundred lines);"
+        " short ones are signed in its loop",
     )
     send_slots: int = Field(64, ge=1, description="documents sent at once per process")
     track_slots: int = Field(64, ge=1, description="verdicts asked for at once per process")

@@ -1,4 +1,4 @@
-"""From what a client sent to the bytes that are sent. CPU only; run it in a thread."""
+"""From what a client sent to the bytes that are sent. CPU only: in the loop for short documents, else in a thread."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -137,6 +137,17 @@ async def test_a_backlog_of_one_tenant_makes_nothing_dearer(what: str, db: Datab
     assert many <= few + DEEPER * AT_ONCE, f"{few} pages with {FEW} due rows, {many} with {MANY}"
 
 
+async def pages_with_those_that_wait(db: Database, work: Callable[[Conn], Awaitable[None]]) -> list[int]:
+    """How many pages a piece of work looks at while few tenants wait for a later try, and while many do."""
+    pages = []
+    for first, last in ((1, FEW), (FEW + 1, MANY)):
+        await rows(db, _TENANTS, first=first, last=last)
+        await rows(db, _OTHERS_WAIT, first=first, last=last)
+        await settle(db)
+        pages.append(await pages_of(db, work))
+    return pages
+
+
 @pytest.mark.parametrize(("work", "due"), [(claim, AT_ONCE), (claim, FEW), (floors, AT_ONCE)])
 async def test_tenants_that_wait_for_a_later_try_make_nothing_dearer(
     work: Callable[[Conn], Awaitable[None]], due: int, db: Database
@@ -144,14 +155,7 @@ async def test_tenants_that_wait_for_a_later_try_make_nothing_dearer(
     """A claim sees at once all that is due, or goes through tenants for so many steps; a floor is of the earliest."""
     tenant = await make_tenant(db)
     await rows(db, _DUE, tenant=tenant, many=due)
-    pages = []
-    for first, last in ((1, FEW), (FEW + 1, MANY)):
-        await rows(db, _TENANTS, first=first, last=last)
-        await rows(db, _OTHERS_WAIT, first=first, last=last)
-        await settle(db)
-        pages.append(await pages_of(db, work))
-
-    few, many = pages
+    few, many = await pages_with_those_that_wait(db, work)
     steps = STEPS if due == FEW else 0
     assert many <= few + DEEPER * AT_ONCE + steps, f"{few} pages with {FEW} tenants that wait, {many} with {MANY}"
 
@@ -170,14 +174,7 @@ async def test_tenants_that_wait_make_a_claim_no_dearer_while_whoever_is_due_has
         assert not found.works
 
     await rows(db, _DUE, tenant=tenant, many=FEW)
-    pages = []
-    for first, last in ((1, FEW), (FEW + 1, MANY)):
-        await rows(db, _TENANTS, first=first, last=last)
-        await rows(db, _OTHERS_WAIT, first=first, last=last)
-        await settle(db)
-        pages.append(await pages_of(db, look))
-
-    few, many = pages
+    few, many = await pages_with_those_that_wait(db, look)
     assert many <= few + STEPS, f"{few} pages with {FEW} tenants that wait, {many} with {MANY}"
 
 

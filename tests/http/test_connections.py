@@ -12,6 +12,7 @@ import trio.lowlevel
 
 from fe.config import load_settings
 from fe.http.app import PREFIX
+from fe.http.server import listener
 from fe.http.server.connection import PeerPatience
 from fe.store.postgres.db import Database
 from tests.http.front import Key, Running, Streams, body_of, start_front
@@ -207,7 +208,7 @@ async def test_a_request_that_arrives_as_the_connection_was_idle_for_too_long_is
 PAGE = f"GET {PREFIX}/docs HTTP/1.1\r\nHost: a\r\n\r\n".encode()
 
 
-@pytest.mark.parametrize("request_bytes", [LIVE, PAGE], ids=["plain", "by the framework"])
+@pytest.mark.parametrize("request_bytes", [LIVE, PAGE], ids=["by the framework", "plain"])
 async def test_a_request_that_arrives_as_the_process_ends_is_answered_and_told_that_this_was_the_last(
     request_bytes: bytes, front_db: Database, streams: Streams
 ) -> None:
@@ -222,6 +223,48 @@ async def test_a_request_that_arrives_as_the_process_ends_is_answered_and_told_t
 
     assert got.count(b"HTTP/1.1 200") == 1
     assert got.lower().count(b"\r\nconnection: close\r\n") == 1
+
+
+async def test_an_answer_that_does_not_wait_for_the_body_says_that_it_is_the_last(
+    front: Running, streams: Streams
+) -> None:
+    """Nobody reads what comes of the body, so the connection ends; a client that kept it would ask into its end."""
+    head = f"POST {PREFIX}/invoices HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n"
+    whole, in_two = await streams.opened(front.port, head.encode() + b"{}", head.encode())
+
+    kept = await whole.receive_some(65536)
+    last = await in_two.receive_some(65536)
+    await in_two.send_all(b"{}")
+
+    for answer, is_last in ((kept, False), (last, True)):
+        assert answer.startswith(b"HTTP/1.1 401"), answer
+        assert answer.lower().count(b"\r\nconnection: close\r\n") == is_last
+    assert await in_two.receive_some(1) == b""
+    await whole.send_all(LIVE)
+    assert (await whole.receive_some(65536)).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize(
+    "parts", [[PAGE], [PAGE[:10], PAGE[10:]], [LIVE]], ids=["plain", "in two parts", "by the framework"]
+)
+async def test_the_last_request_that_a_connection_may_ask_is_answered_with_that(
+    parts: list[bytes], front_db: Database, nursery: trio.Nursery, streams: Streams, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listener, "KEEP_ALIVE_REQUESTS", 3)
+    front = await start_front(nursery, front_db)
+    (stream,) = await streams.opened(front.port, b"")
+    got = b""
+    for asked in range(1, 4):
+        for part in parts:
+            await stream.send_all(part)
+            await trio.sleep(0.01)
+        with trio.fail_after(PATIENCE):
+            while got.count(b"HTTP/1.1 200") < asked:
+                got += await stream.receive_some(65536)
+    got += b"".join([part async for part in stream])
+
+    said = [b"\r\nconnection: close\r\n" in answer.lower() for answer in got.split(b"HTTP/1.1 200")[1:]]
+    assert said == [False, False, True]
 
 
 async def test_half_a_head_that_arrives_as_the_time_is_up_is_not_waited_for(

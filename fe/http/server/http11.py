@@ -40,6 +40,8 @@ _BYTES_OF_A_PIECE = 64
 #: What h11 says of its buffer when no byte of a request has come before.
 _NOTHING_BEFORE = (b"", False)
 
+_LAST = (b"connection", b"close")
+
 require_private_names(
     H11Protocol,
     "handle",
@@ -97,13 +99,12 @@ class Http11(H11Protocol):
         if whole is None:
             await self.send(Closed())
             return True
-        await self.send(RawData(data=write_whole(whole, self.config.response_headers("h11"))))
         self.keep_alive_requests += 1
-        if (
-            self.context.terminated.is_set()
-            or self.keep_alive_requests >= self.config.keep_alive_max_requests
-            or any(name == b"connection" for name, _ in whole.headers)  # which only ever says close
-        ):
+        headers = [*whole.headers, *self.config.response_headers("h11")]
+        if self._asked_enough() and _LAST not in headers:
+            headers.append(_LAST)
+        await self.send(RawData(data=write_whole(Whole(whole.status, headers, whole.body))))
+        if self.context.terminated.is_set() or _LAST in headers:
             await self.send(Closed())
         else:
             await self.send(Updated(idle=True))
@@ -207,10 +208,13 @@ class Http11(H11Protocol):
         if whole is None:
             await self.send(Closed())
             return True
-        await self._send_whole(whole)
         self.keep_alive_requests += 1
+        await self._send_whole(whole)
         await self._maybe_recycle()
         return True
+
+    def _asked_enough(self) -> bool:
+        return self.keep_alive_requests >= self.config.keep_alive_max_requests
 
     async def _send_whole(self, whole: Whole) -> None:
         headers = [*whole.headers, *self.config.response_headers("h11")]
@@ -253,6 +257,8 @@ class Http11(H11Protocol):
         await self._send_whole(Whole(status_code, *plain_error(status_code, language=self._language)))
 
     async def _send_h11_event(self, event: Any) -> None:
+        if isinstance(event, h11.Response) and self._is_last(event):
+            event = h11.Response(status_code=event.status_code, headers=[*event.headers, _LAST])
         try:
             data = self.connection.send(event)
         except h11.LocalProtocolError:
@@ -264,3 +270,11 @@ class Http11(H11Protocol):
         if whole or len(self._collected) > COLLECT_BYTES:
             collected, self._collected = bytes(self._collected), bytearray()
             await self.send(RawData(data=collected))
+
+    def _is_last(self, answer: h11.Response) -> bool:
+        """Tell whether the connection ends with an answer that does not say so: who kept it would ask into its end.
+
+        One that is given before the request has been read is the last, since what still comes of it is not read.
+        """
+        unread = self.connection.their_state is h11.SEND_BODY
+        return (unread or self._asked_enough()) and _LAST not in answer.headers

@@ -73,6 +73,26 @@ def test_all_of_ours_are_applied_once_and_the_coming_months_stand_ready(empty: s
                 assert found == (True,), f"{table}_{month}"
 
 
+def test_every_month_is_tidied_in_small_parts(empty: str) -> None:
+    """Those that stood ready before the migration that says so, and one that is made later."""
+    migrate(empty, now=NOW)
+    with psycopg.connect(empty, autocommit=True) as conn:
+        conn.execute("SELECT ensure_month(%s)", (datetime(2033, 1, 5, tzinfo=UTC),))
+        found = conn.execute(
+            "SELECT c.relname, c.reloptions FROM pg_class AS c"
+            " WHERE c.relname ~ '^(submission.*|sends)_[0-9]{4}_[0-9]{2}$' AND c.relkind = 'r'"
+        ).fetchall()
+
+    months = {name[-7:] for name, _ in found}
+    assert {"2026_11", "2027_02", "2033_01"} <= months
+    assert len(found) == 4 * len(months)
+    for name, options in found:
+        told = dict(option.split("=") for option in options)
+        assert float(told["autovacuum_analyze_scale_factor"]) >= 1, name
+        grows_only = name.startswith(("submission_documents", "submission_events"))
+        assert ("autovacuum_vacuum_insert_threshold" in told) == grows_only, name
+
+
 def test_many_at_once_apply_each_once(empty: str) -> None:
     at_the_line, names, trouble = threading.Barrier(6), list[list[str]](), list[BaseException]()
 

@@ -211,7 +211,15 @@ CALLERS = {
     **dict.fromkeys(("claim_due", "claim_with_input", "divide_by_weight", "forty_days_before"), (WORKER,)),
     **dict.fromkeys(("input_to_sign", "earliest_due"), (WORKER,)),
     **dict.fromkeys(
-        ("note_in_audit_trail", "note_pending_action", "keep_audit_trail", "note_tenant_rnc", "lay_out"), ()
+        (
+            "note_in_audit_trail",
+            "note_pending_action",
+            "keep_audit_trail",
+            "note_tenant_rnc",
+            "lay_out",
+            "tidy_in_small_parts",
+        ),
+        (),
     ),
     **dict.fromkeys(("refuse_disabled", "hold_calls_of_disabled", "destroy_key"), ()),
     **dict.fromkeys(("change_tenant", "remove_user", "retire_certificate"), (OPERATOR, PORTAL)),

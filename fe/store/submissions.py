@@ -16,6 +16,7 @@ from fe.sandbox import Simulation
 from fe.store import simulations
 from fe.store.postgres.arrays import blobs, int8s, intervals, moments, texts, uuids
 from fe.store.postgres.db import Conn
+from fe.store.postgres.engine import Calling
 from fe.store.postgres.errors import NoNumber
 from fe.store.postgres.rows import record_row
 from fe.store.postgres.traces import execute_traced
@@ -74,12 +75,15 @@ class Leases:
     seconds: Sequence[timedelta | None]
 
 
-_ACCEPT = """
+_ACCEPT = Calling.of(
+    "accept_submission",
+    """
     SELECT outcome, submission_id, status, e_ncf, body_matched, numbers_skipped, numbers_left
       FROM accept_submission(
         %(tenant)s, %(submission)s, %(at)s, %(environment)s, %(api_key)s, %(client_request)s, %(digest)s, %(format)s,
         %(root)s, %(type)s, %(e_ncf)s, %(issuer)s, %(buyer)s, %(as_user)s, %(as_user_id)s, %(original)b, %(draw)s)
-"""
+""",
+)
 
 
 async def accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
@@ -133,7 +137,9 @@ def _traces(news: Sequence[NewSubmission]) -> dict[UUID, str]:
 
 
 # In the order of the function's parameters.
-_ACCEPT_MANY = """
+_ACCEPT_MANY = Calling.of(
+    "accept_submissions",
+    """
     SELECT outcome, submission_id, status, e_ncf, body_matched, numbers_skipped, numbers_left, leased, refusal
       FROM accept_submissions(
         %(tenants)b::bigint[], %(submissions)b::uuid[], %(ats)b::timestamptz[], %(environments)b::text[],
@@ -141,7 +147,8 @@ _ACCEPT_MANY = """
         %(types)b::text[], %(e_ncfs)b::text[], %(issuers)b::text[], %(buyers)b::text[], %(as_users)b::text[],
         %(as_user_ids)b::uuid[], %(originals)b::bytea[], %(draws)b::text[], %(holder)s, %(leases)b::interval[])
      ORDER BY place
-"""
+""",
+)
 
 
 async def accept_many(

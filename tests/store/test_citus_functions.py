@@ -17,6 +17,7 @@ FOLDER = Path(distribution.__file__).parent
 OF_ITS_OWN = {
     "anchor_of",
     "anchors_of_nodes",
+    "any_disabled",
     "claim_here",
     "claim_lane",
     "claim_rows",
@@ -31,8 +32,10 @@ OF_ITS_OWN = {
     "enter_shard_of",
     "enter_shards",
     "enter_shards_of",
+    "enter_these",
     "forget_shard_functions",
     "free_held",
+    "hold_shards",
     "leases_unless_paused",
     "make_shard_functions",
     "named_here",
@@ -42,13 +45,17 @@ OF_ITS_OWN = {
     "refuse_of_disabled",
     "require_way",
     "rows_of",
+    "shard_entered",
     "shard_functions",
     "shards_here",
     "signatories_of",
+    "stand_together",
+    "stands_alone",
     "tell_outcomes_to_webhooks",
     "ways_to",
     "weights_of",
     *(f"{name}_there" for name in (*by_shard.CALLED, *by_shard.ASKED)),
+    *(f"{name}_alone" for name in by_shard.ALONE),
 }
 
 _SIGNATURES = """

@@ -3,25 +3,30 @@
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import psycopg
 import pytest
+import trio
 from psycopg.conninfo import conninfo_to_dict
 
 from fe.ecf.catalogue import Environment
-from fe.identifiers import SubmissionId, TenantId
+from fe.ecf.ids import new_id
+from fe.identifiers import SequenceId, SubmissionId, TenantId
 from fe.lifecycle import Stage
+from fe.store import sequences, submissions
 from fe.store.citus.distribution import distribute
 from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.errors import Contended
 from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.tables import ALWAYS
 from ops.citus.cluster import Cluster
 from tests import citus
-from tests.factories.tenants import claim_all, make_submission, make_tenant, rows
-from tests.waiting import PATIENCE
+from tests.factories.tenants import ACCEPTED_AT, claim_all, make_submission, make_tenant, new_submission, rows
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.skipif(citus.programs() is None, reason="there is no cluster (make citus)")
 
@@ -81,6 +86,15 @@ def move(dsn: str, tenant: TenantId, moving: psycopg.Connection) -> None:
         other = conn.execute(_OTHERS, place[1:]).fetchone()
         assert other is not None
     moving.execute(_MOVE, (*place, *other))
+
+
+def held_up(dsn: str, kind: str) -> int:
+    """How many wait on the nodes for a lock of this kind."""
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        statement = f"SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = '{kind}'"
+        found = conn.execute("SELECT sum(result::int) FROM run_command_on_workers(%s)", (statement,)).fetchone()
+    assert found is not None
+    return int(found[0])
 
 
 def note_all(conn: psycopg.Connection, batch: Sequence[tuple[TenantId, SubmissionId]]) -> None:
@@ -154,6 +168,85 @@ async def test_what_is_written_while_a_tenant_gets_a_shard_of_its_own_is_in_that
     for nth, (each, _) in enumerate(batch):
         (found,) = await rows(db, _RETRIES_OF, tenant=each)
         assert found["count"] == (3 if nth == 0 else 1)
+
+
+async def test_what_stands_alone_holds_its_shard_on_the_node_and_who_waits_for_it_finds_where_it_is_then(
+    db: Database, dsn: str
+) -> None:
+    """The coordinator knows nothing of it: whoever moves the shard asks each node, too."""
+    tenant = await make_tenant(db)
+    await db.run(
+        sequences.put,
+        tenant,
+        Environment.ECF,
+        "E31",
+        new_id=SequenceId(new_id(ACCEPTED_AT)),
+        minimum=1,
+        maximum=100,
+        expire_at=None,
+        is_active=True,
+        at=ACCEPTED_AT,
+    )
+    news = [new_submission(tenant, client_request_id=name, e_ncf=None, draw_prefix="E31") for name in "ab"]
+    drawn: list[str | None] = []
+
+    async def draw(nth: int) -> None:
+        while True:  # as whoever takes it in does (Contended)
+            try:
+                drawn.append((await db.run(submissions.accept, news[nth], ACCEPTED_AT)).e_ncf)
+            except Contended:
+                continue
+            return
+
+    with psycopg.connect(dsn) as holding, psycopg.connect(dsn, autocommit=True) as moving:
+        # Of those who only read, nobody is in the shard.
+        holding.execute("SELECT FROM sequences WHERE tenant_id = %s FOR UPDATE", (tenant,))
+        before = moving.execute(_PLACE, (tenant,)).fetchone()
+        mover = threading.Thread(target=move, args=(dsn, tenant, moving))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(draw, 0)
+            await until(lambda: held_up(dsn, "transactionid") == 1)
+            mover.start()
+            await until(lambda: held_up(dsn, "advisory") == 1)  # so shards are locked
+            nursery.start_soon(draw, 1)
+            holding.rollback()
+        await trio.to_thread.run_sync(mover.join)
+        after = moving.execute(_PLACE, (tenant,)).fetchone()
+
+    assert after != before
+    assert sorted(map(str, drawn)) == ["E310000000001", "E310000000002"]
+    assert {work.subject for work in await claim_all(db, Stage.SIGN, [tenant])} == {new.submission_id for new in news}
+
+
+async def test_nothing_stands_alone_in_a_transaction(db: Database) -> None:
+    tenant = await make_tenant(db)
+    new = new_submission(tenant, client_request_id="a")
+
+    async def take_in_and_fail(conn: Conn) -> None:
+        await submissions.accept(conn, new, ACCEPTED_AT)
+        await submissions.accept_many(conn, [(new, ACCEPTED_AT)])
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await db.transact(take_in_and_fail)
+
+    assert await rows(db, "SELECT FROM submissions") == []
+
+
+async def test_a_batch_of_several_nodes_does_not_stand_alone(db: Database, dsn: str) -> None:
+    """One of its rows cannot be written: nothing of it is, on no node."""
+    whose = [await make_tenant(db) for _ in range(6)]
+    with psycopg.connect(dsn) as conn:
+        places = {(conn.execute(_PLACE, (tenant,)).fetchone() or ())[1:] for tenant in whose}
+    news = [(new_submission(tenant, client_request_id="a"), ACCEPTED_AT) for tenant in whose]
+    broken = replace(news[-1][0], root="none")  # type: ignore[arg-type]  # which no column takes
+
+    with pytest.raises(psycopg.Error):
+        await db.run(submissions.accept_many, [*news[:-1], (broken, ACCEPTED_AT)])
+
+    assert len(places) > 1
+    assert await rows(db, "SELECT FROM submissions") == []
+    assert len(await db.run(submissions.accept_many, news)) == 6
 
 
 async def test_batches_with_rows_in_the_same_shards_do_not_wait_for_each_other(db: Database, dsn: str) -> None:

@@ -43,6 +43,8 @@ ASKED = (
     "claim_batch",
     "input_to_sign",
 )
+#: Of these, what writes nothing, and so enters no shard;
+_ONLY_READS = frozenset({"input_to_sign"})
 #: what each node calls for its shards,
 _ON_NODES = ("due_batch",)
 #: and those that they call.
@@ -59,9 +61,6 @@ _BETWEEN = (
     "book_number_taken_batch",
     "book_verdict_batch",
     "may_go_on_batch",
-    "sign_input_batch",
-    "send_input_batch",
-    "track_input_batch",
     "note_ends",
     "freeze_month",
 )
@@ -115,7 +114,7 @@ _DROP_FORMER = r"""
             SELECT p.oid::regprocedure::text
               FROM pg_proc AS p
              WHERE p.pronamespace = current_schema()::regnamespace
-               AND (p.proname LIKE '%\_there'
+               AND (p.proname LIKE '%\_there' OR p.proname LIKE '%\_alone'
                     OR p.proname IN ('may_go_on_batch', 'input_of', 'shards_of', 'enter_shard', 'require_enabled',
                                      'claim_lane', 'said_of', 'rows_of'))
         LOOP
@@ -124,6 +123,10 @@ _DROP_FORMER = r"""
     END
     $$
 """
+
+#: What may stand alone: a statement of its own of which all that is written lies on one node, where it is committed
+#: before the answer. Nothing that writes on the coordinator afterwards may be one of them.
+ALONE = ("accept_submission", "accept_submissions", "book_received_batch", "book_verdict_batch", "claim_with_input")
 
 _FUNCTION = re.compile(
     r"^CREATE (?:OR REPLACE )?FUNCTION (?P<name>\w+)\((?P<given>[^()]*)\)\s+"
@@ -185,6 +188,16 @@ def statements() -> Iterator[str]:
         yield f"GRANT EXECUTE ON FUNCTION {name}_there TO fe_front, fe_portal, fe_worker, fe_operator"
     for name in CALLED:
         yield _from_here(known[name])
+    for name in ALONE:
+        yield _alone(known.get(name) or _read(_asked_here(name)))
+        yield f"GRANT EXECUTE ON FUNCTION {name}_alone TO fe_front, fe_portal, fe_worker, fe_operator"
+
+
+def _asked_here(name: str) -> re.Match[str]:
+    """One that is the coordinator's own, as claims.sql has it."""
+    text = Path(__file__).with_name("claims.sql").read_text(encoding="utf-8")
+    (found,) = (match for match in _FUNCTION.finditer(text) if match["name"] == name)
+    return found
 
 
 def _on_node(function: Function) -> str:
@@ -200,6 +213,12 @@ def _on_node(function: Function) -> str:
     )
     start, collected = _collecting(function)
     parameters = f"p_anchor bigint, p_shards bigint[], {function.parameters}"
+    tenants = "p_tenants" if any(name == "p_tenants" for name, _ in function.given) else "ARRAY[p_tenant]"
+    writes = function.name not in _ONLY_READS
+    anchored = (
+        f"shard_entered(p_anchor, {tenants})" if writes else "get_shard_id_for_distribution_column('outbox', p_anchor)"
+    )
+    enters = f"PERFORM enter_these(p_shards, {tenants});" if writes else ""
     return f"""CREATE OR REPLACE FUNCTION {function.name}_there({parameters})
 RETURNS {returned} LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan AS $$
 DECLARE
@@ -209,11 +228,11 @@ DECLARE
     done int := 0;
 BEGIN
     IF p_shards IS NULL THEN
-        EXECUTE format('SELECT {asked}',
-                       of_shard('{function.name}', get_shard_id_for_distribution_column('outbox', p_anchor)))
+        EXECUTE format('SELECT {asked}', of_shard('{function.name}', {anchored}))
             {into}USING {whole};
         RETURN part;
     END IF;
+    {enters}
     FOR one IN SELECT * FROM shards_here(p_shards) LOOP
         EXECUTE format('SELECT {asked}', of_shard('{function.name}', one.shard))
             {into}USING {of_shard};
@@ -222,6 +241,19 @@ BEGIN
     END LOOP;
     PERFORM require_way(done = cardinality(p_shards));
     RETURN answers;
+END
+$$"""
+
+
+def _alone(function: Function) -> str:
+    """The same standing alone (shards.sql): its call to a node opens no transaction, and is committed as it answers."""
+    call = f"{function.name}({', '.join(name for name, _ in function.given)})"
+    returning = f"RETURN QUERY SELECT * FROM {call}" if function.returned.startswith("TABLE") else f"RETURN {call}"
+    return f"""CREATE OR REPLACE FUNCTION {function.name}_alone({function.parameters})
+RETURNS {function.returned} LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan SET fe.alone TO on
+SET "citus.function_opens_transaction_block" TO off AS $$
+BEGIN
+    {returning};
 END
 $$"""
 

@@ -30,16 +30,18 @@ BEGIN
 END
 $$;
 
--- A row that was leased, and what its next step needs, of the stage it is; its document is beside it. One with other fields would
--- have to have another name.
+-- Rows that were leased, and what their next step needs, of the stage it is; their documents are beside it. Columns, because a row of each
+-- takes twice as long to be put together and to be read. One with other columns would have to have another name.
 DO $$
 BEGIN
-    IF to_regtype('claimed_row') IS NULL THEN
-        CREATE TYPE claimed_row AS (
-            tenant_id bigint, subject uuid, attempt int, epoch bigint, deaths int, waited interval, last_error text,
-            format text, root text, ecf_type text, e_ncf text, as_user text, as_user_id uuid, issuer_rnc text,
-            buyer_rnc text, certificate_id uuid, track_id text, is_summary boolean, maybe_adopted boolean,
-            sequence_expires timestamptz, holders uuid[], holders_issuers text[]
+    IF to_regtype('claimed_columns') IS NULL THEN
+        CREATE TYPE claimed_columns AS (
+            tenants bigint[], subjects uuid[], attempts int[], epochs bigint[], deaths int[], waited interval[],
+            last_errors text[], formats text[], roots text[], ecf_types text[], e_ncfs text[], as_users text[],
+            as_user_ids uuid[], issuers text[], buyers text[], certificates uuid[], track_ids text[],
+            are_summaries boolean[], maybe_adopted boolean[], sequences_expire timestamptz[],
+            -- Of each an array, as text: no two need have the same length.
+            holders text[], holders_issuers text[]
         );
     END IF;
 END
@@ -55,18 +57,20 @@ CREATE OR REPLACE FUNCTION rows_of(p_leased bytea[]) RETURNS TABLE (
 LANGUAGE plpgsql ROWS 10 SET plan_cache_mode TO force_generic_plan AS $$
 DECLARE
     first int := 1;
-    claims claimed_row[];
-    contents bytea[];
+    many int;
+    told claimed_columns;
 BEGIN
     WHILE first <= cardinality(p_leased) LOOP
-        claims := convert_from(p_leased[first], 'UTF8')::claimed_row[];
-        contents := p_leased[first + 1:first + cardinality(claims)];
-        first := first + 1 + cardinality(claims);
+        told := convert_from(p_leased[first], 'UTF8')::claimed_columns;
+        many := cardinality(told.tenants);
         RETURN QUERY
-        SELECT c.tenant_id, c.subject, c.attempt, c.epoch, c.deaths, c.waited, c.last_error, c.format, c.root,
-               c.ecf_type, c.e_ncf, c.as_user, c.as_user_id, c.issuer_rnc, c.buyer_rnc, c.certificate_id, c.track_id,
-               contents[c.ordinality], c.is_summary, c.maybe_adopted, c.sequence_expires, c.holders, c.holders_issuers
-          FROM unnest(claims) WITH ORDINALITY AS c;
+        SELECT told.tenants[n], told.subjects[n], told.attempts[n], told.epochs[n], told.deaths[n], told.waited[n],
+               told.last_errors[n], told.formats[n], told.roots[n], told.ecf_types[n], told.e_ncfs[n],
+               told.as_users[n], told.as_user_ids[n], told.issuers[n], told.buyers[n], told.certificates[n],
+               told.track_ids[n], p_leased[first + n], told.are_summaries[n], told.maybe_adopted[n],
+               told.sequences_expire[n], told.holders[n]::uuid[], told.holders_issuers[n]::text[]
+          FROM generate_series(1, many) AS n;
+        first := first + 1 + many;
     END LOOP;
 END
 $$;
@@ -163,6 +167,11 @@ BEGIN
     END IF;
     IF found_due = '[]' THEN
         RETURN;
+    END IF;
+    -- A claim of one lane may stand alone. Of several either all are made or none: what one has leased would else be left to its
+    -- lease when another cannot be made.
+    IF (SELECT count(DISTINCT f.value ->> 0) FROM jsonb_array_elements(found_due) AS f (value)) > 1 THEN
+        PERFORM stand_together();
     END IF;
     FOR nth IN 1 .. cardinality(p_hosts) LOOP
         capacity := least(least(p_slots - many, p_rooms[nth]) - p_left_to_others[nth], p_at_most - many);

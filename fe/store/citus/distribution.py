@@ -78,6 +78,7 @@ _PATH = """
     BEGIN
         EXECUTE format('ALTER FUNCTION commit_in_two_phases() SET search_path = %1$I, pg_temp', current_schema());
         EXECUTE format('ALTER FUNCTION make_shard_functions(bigint) SET search_path = %1$I, pg_temp', current_schema());
+        EXECUTE format('ALTER FUNCTION hold_shards(bigint[]) SET search_path = %1$I, pg_temp', current_schema());
     END
     $$
 """

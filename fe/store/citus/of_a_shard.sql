@@ -16,7 +16,8 @@ BEGIN
 END
 $$;
 
--- A batch of verdicts; answers of each whether it was booked, and whether it goes on to whom it may be about.
+-- A batch of verdicts; answers of each whether it was booked, and whether it goes on to whom it may be about. Without p_sends it stands
+-- alone: then it is refused if one goes on, since that would be written after this was committed.
 CREATE FUNCTION decide_batch(
     p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_statuses text[], p_track_ids text[],
     p_responses jsonb[], p_number_fates text[], p_sends boolean[]
@@ -24,23 +25,29 @@ CREATE FUNCTION decide_batch(
 DECLARE
     mine uuid[] := book_verdict_batch(
         p_tenants, p_subjects, p_epochs, p_at, p_statuses, p_track_ids, p_responses, p_number_fates);
+    going_on uuid[] := may_go_on_batch(p_tenants, mine, p_sends);
 BEGIN
+    IF p_sends IS NULL AND num_nonnulls(VARIADIC going_on) > 0 THEN
+        RAISE EXCEPTION 'a verdict goes on to whom it is about' USING ERRCODE = 'FE011';
+    END IF;
     RETURN ARRAY(
         SELECT CASE WHEN b.mine IS NULL THEN 'lost' WHEN b.goes_on IS NULL THEN 'booked' ELSE 'goes on' END
-          FROM unnest(mine, may_go_on_batch(p_tenants, mine, p_sends)) WITH ORDINALITY AS b (mine, goes_on, n)
+          FROM unnest(mine, going_on) WITH ORDINALITY AS b (mine, goes_on, n)
          ORDER BY b.n);
 END
 $$;
 
--- Lease due rows of one lane, of each tenant at most its share. Answers first what is said of them, an array of claimed_row (claims.sql) as
--- text, and then the document of each. Rows, since a JSON of each takes three times as long to put together and to take
--- apart; documents as they are, since as text they would be twice as long, and be read twice.
+-- Lease due rows of one lane, of each tenant at most its share, and bring what the next step of each needs, as 0029 does. Answers first what
+-- is said of them, column by column (claimed_columns, claims.sql), as text, and then the document of each: documents as they are, since as
+-- text they would be twice as long, and be read twice.
 CREATE FUNCTION claim_batch(
     p_tenants bigint[], p_shares int[], p_stage text, p_environment text, p_host text, p_floor timestamptz,
     p_holder text, p_moment timestamptz, p_lease interval, p_with_input boolean
 ) RETURNS bytea[] LANGUAGE plpgsql SET enable_seqscan TO off AS $$
 DECLARE
-    claims claimed_row[];
+    told claimed_columns;
+    span record;
+    owned boolean[];
     contents bytea[];
 BEGIN
     WITH due AS (
@@ -63,109 +70,69 @@ BEGIN
          WHERE o.tenant_id = picked.tenant_id AND o.subject = picked.subject
         RETURNING o.*
     )
-    SELECT array_agg(ROW(l.tenant_id, l.subject, l.attempt, l.epoch, l.deaths, p_moment - l.entered_at, l.last_error,
-                         NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-                         NULL)::claimed_row)
-      INTO claims
+    SELECT array_agg(l.tenant_id), array_agg(l.subject), array_agg(l.attempt), array_agg(l.epoch),
+           array_agg(l.deaths), array_agg(p_moment - l.entered_at), array_agg(l.last_error)
+      INTO told.tenants, told.subjects, told.attempts, told.epochs, told.deaths, told.waited, told.last_errors
       FROM leased AS l;
-    IF claims IS NULL THEN
+    IF told.tenants IS NULL THEN
         RETURN '{}';
     END IF;
-    contents := array_fill(NULL::bytea, ARRAY[cardinality(claims)]);
+    span := span_of(told.subjects);
+    contents := array_fill(NULL::bytea, ARRAY[cardinality(told.tenants)]);
     IF NOT p_with_input THEN
         NULL;
     ELSIF p_stage = 'sign' THEN
-        SELECT i.claims, i.contents INTO claims, contents FROM sign_input_batch(claims, p_environment) AS i;
+        SELECT array_agg(x.format::text), array_agg(x.root::text), array_agg(x.ecf_type::text), array_agg(x.e_ncf),
+               array_agg(x.as_user), array_agg(x.as_user_id), array_agg(x.root IN ('ECF', 'RFCE')),
+               array_agg(x.content)
+          INTO told.formats, told.roots, told.ecf_types, told.e_ncfs, told.as_users, told.as_user_ids, owned, contents
+          FROM (SELECT s.format, s.root, s.ecf_type, s.e_ncf, s.as_user, s.as_user_id,
+                       CASE WHEN octet_length(d.content) <= 65536 THEN d.content END AS content
+                  FROM unnest(told.tenants, told.subjects) WITH ORDINALITY AS c (tenant_id, subject, n)
+                  LEFT JOIN submissions AS s
+                    ON s.tenant_id = c.tenant_id AND s.submission_id = c.subject
+                   AND s.submission_id BETWEEN span.first AND span.last
+                  LEFT JOIN submission_documents AS d
+                    ON d.tenant_id = c.tenant_id AND d.submission_id = c.subject AND d.kind = 'original'
+                   AND d.submission_id BETWEEN span.first AND span.last
+                 ORDER BY c.n) AS x;
+        SELECT array_agg(x.sequence_expires), array_agg(x.holders::text), array_agg(x.holders_issuers::text)
+          INTO told.sequences_expire, told.holders, told.holders_issuers
+          FROM (SELECT i.sequence_expires, i.holders, i.holders_issuers
+                  FROM input_to_sign(
+                           told.tenants, told.subjects, array_fill(p_environment, ARRAY[cardinality(told.tenants)]),
+                           told.e_ncfs, owned) AS i
+                 ORDER BY i.place) AS x;
     ELSIF p_stage = 'send' THEN
-        SELECT i.claims, i.contents INTO claims, contents FROM send_input_batch(claims) AS i;
+        SELECT array_agg(x.root::text), array_agg(x.e_ncf), array_agg(x.issuer_rnc), array_agg(x.buyer_rnc),
+               array_agg(x.certificate_id), array_agg(x.kind = 'sent'), array_agg(x.content)
+          INTO told.roots, told.e_ncfs, told.issuers, told.buyers, told.certificates, told.are_summaries, contents
+          FROM (SELECT s.root, s.e_ncf, s.issuer_rnc, s.buyer_rnc, s.certificate_id, outgoing.kind, outgoing.content
+                  FROM unnest(told.tenants, told.subjects) WITH ORDINALITY AS c (tenant_id, subject, n)
+                  LEFT JOIN submissions AS s
+                    ON s.tenant_id = c.tenant_id AND s.submission_id = c.subject
+                   AND s.submission_id BETWEEN span.first AND span.last
+                  -- `sent` is there when the authority gets something other than `signed`; it comes first in the alphabet.
+                  LEFT JOIN LATERAL (
+                        SELECT d.kind, CASE WHEN octet_length(d.content) <= 65536 THEN d.content END AS content
+                          FROM submission_documents AS d
+                         WHERE d.tenant_id = c.tenant_id AND d.submission_id = c.subject
+                           AND d.kind IN ('sent', 'signed') AND d.submission_id BETWEEN span.first AND span.last
+                         ORDER BY d.kind
+                         LIMIT 1) AS outgoing ON true
+                 ORDER BY c.n) AS x;
     ELSIF p_stage = 'track' THEN
-        claims := track_input_batch(claims);
+        SELECT array_agg(x.e_ncf), array_agg(x.certificate_id), array_agg(x.track_id),
+               array_agg(x.number_fate = 'unknown')
+          INTO told.e_ncfs, told.certificates, told.track_ids, told.maybe_adopted
+          FROM (SELECT s.e_ncf, s.certificate_id, s.track_id, s.number_fate
+                  FROM unnest(told.tenants, told.subjects) WITH ORDINALITY AS c (tenant_id, subject, n)
+                  LEFT JOIN submissions AS s
+                    ON s.tenant_id = c.tenant_id AND s.submission_id = c.subject
+                   AND s.submission_id BETWEEN span.first AND span.last
+                 ORDER BY c.n) AS x;
     END IF;
-    RETURN convert_to(claims::text, 'UTF8') || contents;
-END
-$$;
-
--- What the next step of claimed rows needs, as in 0029, put to what is said of them; and their documents. To be signed:
-CREATE FUNCTION sign_input_batch(p_claims claimed_row[], p_environment text)
-RETURNS TABLE (claims claimed_row[], contents bytea[])
-LANGUAGE plpgsql AS $$
-DECLARE
-    tenants bigint[] := ARRAY(SELECT c.tenant_id FROM unnest(p_claims) WITH ORDINALITY AS c ORDER BY c.ordinality);
-    subjects uuid[] := ARRAY(SELECT c.subject FROM unnest(p_claims) WITH ORDINALITY AS c ORDER BY c.ordinality);
-    environments text[] := array_fill(p_environment, ARRAY[cardinality(p_claims)]);
-    span record := span_of(subjects);
-    e_ncfs text[];
-    owned boolean[];
-BEGIN
-    SELECT array_agg(x.one), array_agg(x.content), array_agg(x.e_ncf), array_agg(x.owned)
-      INTO claims, contents, e_ncfs, owned
-      FROM (SELECT ROW(c.tenant_id, c.subject, c.attempt, c.epoch, c.deaths, c.waited, c.last_error, s.format, s.root,
-                       s.ecf_type, s.e_ncf, s.as_user, s.as_user_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-                       NULL)::claimed_row AS one,
-                   CASE WHEN octet_length(d.content) <= 65536 THEN d.content END AS content,
-                   s.e_ncf, s.root IN ('ECF', 'RFCE') AS owned
-              FROM unnest(p_claims) WITH ORDINALITY AS c
-              LEFT JOIN submissions AS s
-                ON s.tenant_id = c.tenant_id AND s.submission_id = c.subject
-               AND s.submission_id BETWEEN span.first AND span.last
-              LEFT JOIN submission_documents AS d
-                ON d.tenant_id = c.tenant_id AND d.submission_id = c.subject AND d.kind = 'original'
-               AND d.submission_id BETWEEN span.first AND span.last
-             ORDER BY c.ordinality) AS x;
-    claims := ARRAY(
-        SELECT ROW(c.tenant_id, c.subject, c.attempt, c.epoch, c.deaths, c.waited, c.last_error, c.format, c.root,
-                   c.ecf_type, c.e_ncf, c.as_user, c.as_user_id, NULL, NULL, NULL, NULL, NULL, NULL,
-                   number.sequence_expires, number.holders, number.holders_issuers)::claimed_row
-          FROM unnest(claims) WITH ORDINALITY AS c
-          JOIN input_to_sign(tenants, subjects, environments, e_ncfs, owned) AS number ON number.place = c.ordinality
-         ORDER BY c.ordinality);
-    RETURN NEXT;
-END
-$$;
-
--- To be sent:
-CREATE FUNCTION send_input_batch(p_claims claimed_row[]) RETURNS TABLE (claims claimed_row[], contents bytea[])
-LANGUAGE plpgsql AS $$
-DECLARE
-    span record := span_of(ARRAY(SELECT c.subject FROM unnest(p_claims) AS c));
-BEGIN
-    RETURN QUERY
-    SELECT array_agg(x.one), array_agg(x.content)
-      FROM (SELECT ROW(c.tenant_id, c.subject, c.attempt, c.epoch, c.deaths, c.waited, c.last_error, NULL, s.root,
-                       NULL, s.e_ncf, NULL, NULL, s.issuer_rnc, s.buyer_rnc, s.certificate_id, NULL,
-                       outgoing.kind = 'sent', NULL, NULL, NULL, NULL)::claimed_row AS one,
-                   outgoing.content
-              FROM unnest(p_claims) WITH ORDINALITY AS c
-              LEFT JOIN submissions AS s
-                ON s.tenant_id = c.tenant_id AND s.submission_id = c.subject
-               AND s.submission_id BETWEEN span.first AND span.last
-              -- `sent` is there when the authority gets something other than `signed`; it comes first in the alphabet.
-              LEFT JOIN LATERAL (
-                    SELECT d.kind, CASE WHEN octet_length(d.content) <= 65536 THEN d.content END AS content
-                      FROM submission_documents AS d
-                     WHERE d.tenant_id = c.tenant_id AND d.submission_id = c.subject AND d.kind IN ('sent', 'signed')
-                       AND d.submission_id BETWEEN span.first AND span.last
-                     ORDER BY d.kind
-                     LIMIT 1) AS outgoing ON true
-             ORDER BY c.ordinality) AS x;
-END
-$$;
-
--- To be asked about:
-CREATE FUNCTION track_input_batch(p_claims claimed_row[]) RETURNS claimed_row[]
-LANGUAGE plpgsql AS $$
-DECLARE
-    span record := span_of(ARRAY(SELECT c.subject FROM unnest(p_claims) AS c));
-BEGIN
-    RETURN ARRAY(
-        SELECT ROW(c.tenant_id, c.subject, c.attempt, c.epoch, c.deaths, c.waited, c.last_error, NULL, NULL, NULL,
-                   s.e_ncf, NULL, NULL, NULL, NULL, s.certificate_id, s.track_id, NULL, s.number_fate = 'unknown', NULL,
-                   NULL, NULL)::claimed_row
-          FROM unnest(p_claims) WITH ORDINALITY AS c
-          LEFT JOIN submissions AS s
-            ON s.tenant_id = c.tenant_id AND s.submission_id = c.subject
-           AND s.submission_id BETWEEN span.first AND span.last
-         ORDER BY c.ordinality);
+    RETURN convert_to(told::text, 'UTF8') || contents;
 END
 $$;
 

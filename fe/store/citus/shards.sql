@@ -3,6 +3,9 @@
 -- A call goes to a node by the row of `anchors` that lies in one of its shards. The transaction enters each shard first, by a change of
 -- that row which changes nothing: to Citus that is a write of this shard. So it keeps the shard where it is until the transaction
 -- has ended, sends the call on the same connection, and does not take a commit that the node refused for one that it made.
+--
+-- A call that is all there is to do, and goes to one node, stands alone (by_shard.py, `_alone`): no transaction is open there for it, and the
+-- node has committed when it answers. Then it need not be entered from here. In any case the node enters its shards itself.
 
 -- The anchor of the shard that a tenant is in. One that has none (it was split off since) gets the tenant's own number.
 CREATE OR REPLACE FUNCTION anchor_of(p_tenant bigint) RETURNS bigint
@@ -24,6 +27,19 @@ BEGIN
 END
 $$;
 
+-- Whether what is done stands alone.
+CREATE OR REPLACE FUNCTION stands_alone() RETURNS boolean LANGUAGE sql STABLE
+RETURN current_setting('fe.alone', true) IS NOT DISTINCT FROM 'on';
+
+-- It does not, as it turned out: whatever is done from here on is one transaction.
+CREATE OR REPLACE FUNCTION stand_together() RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('fe.alone', 'off', true);
+    PERFORM set_config('citus.function_opens_transaction_block', 'on', true);
+END
+$$;
+
 -- Enter the shard that a tenant is in; answers its anchor. Whoever waited here until the shard was split looks again.
 CREATE OR REPLACE FUNCTION enter_shard_of(p_tenant bigint) RETURNS bigint
 LANGUAGE plpgsql AS $$
@@ -32,6 +48,7 @@ DECLARE
 BEGIN
     LOOP
         here := anchor_of(p_tenant);
+        EXIT WHEN stands_alone();
         UPDATE anchors AS a SET entered = a.entered WHERE a.anchor = here AND a.entered < 0;
         EXIT WHEN get_shard_id_for_distribution_column('anchors', here)
                   = get_shard_id_for_distribution_column('anchors', p_tenant);
@@ -56,6 +73,8 @@ LANGUAGE plpgsql AS $$
 DECLARE
     whose bigint[];
     entries bigint[];
+    first record;
+    many int := 0;
 BEGIN
     IF cardinality(p_tenants) > 0 AND p_tenants[1] = ALL (p_tenants) THEN
         way := enter_shard_of(p_tenants[1]);
@@ -63,6 +82,19 @@ BEGIN
         RETURN;
     END IF;
     whose := outbox_shards(p_tenants);
+    IF stands_alone() THEN
+        FOR first IN SELECT * FROM ways_to(p_tenants, whose) LOOP
+            many := many + 1;
+            way := first.way;
+            places := first.places;
+            shards := first.shards;
+        END LOOP;
+        IF many = 1 THEN
+            RETURN NEXT;
+            RETURN;
+        END IF;
+        PERFORM stand_together();
+    END IF;
     WHILE whose <> '{}' LOOP
         SELECT array_agg(anchor_of(x.tenant_id)) INTO entries
           FROM (SELECT min(t.tenant_id) AS tenant_id
@@ -110,6 +142,9 @@ $$;
 CREATE OR REPLACE FUNCTION outbox_shards(p_tenants bigint[]) RETURNS bigint[]
 LANGUAGE plpgsql AS $$
 BEGIN
+    IF cardinality(p_tenants) > 0 AND p_tenants[1] = ALL (p_tenants) THEN
+        RETURN array_fill(get_shard_id_for_distribution_column('outbox', p_tenants[1]), ARRAY[cardinality(p_tenants)]);
+    END IF;
     RETURN ARRAY(SELECT get_shard_id_for_distribution_column('outbox', t.tenant_id)
                    FROM unnest(p_tenants) WITH ORDINALITY AS t (tenant_id, n)
                   ORDER BY t.n);
@@ -130,11 +165,11 @@ BEGIN
 END
 $$;
 
--- The elements of an array that are at these places; NULL: all.
+-- The elements of an array, if there is one, that are at these places; NULL: all.
 CREATE OR REPLACE FUNCTION picked(p_of anyarray, p_places int[]) RETURNS anyarray
 LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
-    IF p_places IS NULL THEN
+    IF p_places IS NULL OR p_of IS NULL THEN
         RETURN p_of;
     END IF;
     RETURN ARRAY(SELECT p_of[x.place] FROM unnest(p_places) WITH ORDINALITY AS x (place, n) ORDER BY x.n);
@@ -156,6 +191,42 @@ BEGIN
                    FROM unnest(p_tenants, p_environments, p_leases) WITH ORDINALITY
                         AS b (tenant_id, environment, lease, n)
                   ORDER BY b.n);
+END
+$$;
+
+-- On a node: enter shards, as Citus does for whoever writes to one: none is moved or split until the transaction has ended.
+CREATE OR REPLACE FUNCTION hold_shards(p_shards bigint[]) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    IF cardinality(p_shards) > 1 THEN
+        p_shards := ARRAY(SELECT DISTINCT s.shard FROM unnest(p_shards) AS s (shard) ORDER BY s.shard);
+    END IF;
+    PERFORM lock_shard_metadata(5, p_shards);
+END
+$$;
+
+-- On a node: enter the shard that an anchor is in; answers it. Refused unless it is here, and all of these tenants are in it.
+CREATE OR REPLACE FUNCTION shard_entered(p_anchor bigint, p_tenants bigint[]) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    here bigint := get_shard_id_for_distribution_column('outbox', p_anchor);
+BEGIN
+    PERFORM hold_shards(ARRAY[here]);
+    PERFORM require_way(EXISTS (SELECT
+                                  FROM pg_dist_placement AS p
+                                  JOIN pg_dist_local_group AS local ON local.groupid = p.groupid
+                                 WHERE p.shardid = here));
+    PERFORM require_way(here = ALL (outbox_shards(p_tenants)));
+    RETURN here;
+END
+$$;
+
+-- On a node: enter these shards, of each of these tenants one. Whether they are here, shards_here tells.
+CREATE OR REPLACE FUNCTION enter_these(p_shards bigint[], p_tenants bigint[]) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM hold_shards(p_shards);
+    PERFORM require_way(p_shards = outbox_shards(p_tenants));
 END
 $$;
 
@@ -235,4 +306,5 @@ GRANT SELECT, INSERT ON anchored_shards TO fe_front, fe_portal, fe_worker, fe_op
 
 GRANT EXECUTE ON FUNCTION anchor_of, drop_anchor, outbox_shards, shards_here, enter_shard_of, enter_shards_of,
 enter_shards, ways_to, require_way, picked, leases_unless_paused, of_shard, named_here, make_shard_functions,
-shard_functions TO fe_front, fe_portal, fe_worker, fe_operator;
+stands_alone, stand_together, hold_shards, shard_entered, enter_these, shard_functions
+TO fe_front, fe_portal, fe_worker, fe_operator;

@@ -32,6 +32,8 @@ class Engine:
     hands_on_set_config: bool = True
     #: What has the claims of a session pass over nodes that do not answer, for a while: each claim is slower by it.
     looking_around: LiteralString | None = None
+    #: Whether some functions have a form `_alone`: if that is all there is to do, it is committed where its rows are.
+    commits_there: bool = False
     #: Tables whose rows are on several nodes by their tenants: of these no statement can claim rows of many tenants.
     distributed: frozenset[str] = frozenset()
 
@@ -54,8 +56,12 @@ CITUS = Engine(
     },
     hands_on_set_config=False,
     looking_around="SELECT set_config('fe.looks_around_until', (clock_timestamp() + interval '1 minute')::text, false)",
+    commits_there=True,
     distributed=frozenset(DISTRIBUTED),
 )
+
+#: What a function answers that cannot stand alone after all; nothing of it was done.
+_NOT_ALONE = "FE011"
 
 #: SQLSTATEs of a server that did not reach another (class 08).
 _LOST_CONNECTION = "08"
@@ -75,6 +81,36 @@ def note_engine(conn: psycopg.AsyncConnection[Any], engine: Engine) -> None:
 def engine_of(conn: psycopg.AsyncConnection[Any]) -> Engine:
     """Tell with which engine a connection was opened."""
     return _OTHERS.get(conn, POSTGRES)
+
+
+@dataclass(frozen=True, slots=True)
+class Calling:
+    """A statement that calls a function, and the same calling its form that stands alone."""
+
+    statement: LiteralString
+    alone: LiteralString
+
+    @classmethod
+    def of(cls, function: LiteralString, statement: LiteralString) -> "Calling":
+        """Raises ValueError unless the statement calls it, once."""
+        before, call, after = statement.partition(f"{function}(")
+        if not call or f"{function}(" in after:
+            raise ValueError(f"this does not call {function} once: {statement}")
+        return cls(statement, f"{before}{function}_alone({after}")
+
+    async def execute(self, cursor: psycopg.AsyncCursor[Any], params: Any, **how: Any) -> None:
+        """Execute it: alone, unless a transaction is open, or it turns out that more is to be done than on one node."""
+        conn = cursor.connection
+        is_idle = conn.pgconn.transaction_status == psycopg.pq.TransactionStatus.IDLE
+        if is_idle and engine_of(conn).commits_there:
+            try:
+                await cursor.execute(self.alone, params, **how)
+            except psycopg.Error as error:
+                if error.sqlstate != _NOT_ALONE:
+                    raise
+            else:
+                return
+        await cursor.execute(self.statement, params, **how)
 
 
 def engine_named(name: EngineName) -> Engine:

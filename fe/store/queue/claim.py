@@ -11,7 +11,7 @@ from fe.identifiers import TenantId
 from fe.lifecycle import Stage
 from fe.store.postgres.arrays import int4s, int8s, moments, texts
 from fe.store.postgres.db import Conn
-from fe.store.postgres.engine import looks_around
+from fe.store.postgres.engine import Calling, looks_around
 from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.inputs import (
     Holder,
@@ -46,14 +46,15 @@ _FROM = """
 """
 
 
-def _statement(stage: Stage, traced: bool) -> LiteralString:
+def _statement(stage: Stage, traced: bool) -> Calling:
     signatory: LiteralString = ", signatory" if stage is Stage.SIGN else ""
     trace: LiteralString = _TRACE if traced else ""
-    return f"SELECT lane, due, tenants, shares, {COLUMNS[stage]}{signatory}{trace}{_FROM}"
+    statement: LiteralString = f"SELECT lane, due, tenants, shares, {COLUMNS[stage]}{signatory}{trace}{_FROM}"
+    return Calling.of("claim_with_input", statement)
 
 
 #: By the stage, and whether traces are recorded: of the lane four columns, then those of its row, and then the trace.
-_CLAIM: Mapping[tuple[Stage, bool], LiteralString] = {
+_CLAIM: Mapping[tuple[Stage, bool], Calling] = {
     (stage, traced): _statement(stage, traced) for stage in COLUMNS for traced in (False, True)
 }
 
@@ -85,12 +86,13 @@ async def claim_together(
         "holder": terms.holder,
         "lease": terms.lease,
     }
+    cursor, claim = conn.cursor(), _CLAIM[of, traced]
     try:
-        cursor = await conn.execute(_CLAIM[of, traced], asked, binary=True)
+        await claim.execute(cursor, asked, binary=True)
     except psycopg.OperationalError as error:
         if not await looks_around(conn, error):
             raise
-        cursor = await conn.execute(_CLAIM[of, traced], asked, binary=True)
+        await claim.execute(cursor, asked, binary=True)
     rows = await cursor.fetchall()
     if not traced:
         return _read(of, lanes, rows, {})

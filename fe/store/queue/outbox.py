@@ -12,6 +12,7 @@ from fe.identifiers import SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store.postgres.arrays import Array, booleans, int8s, intervals, jsonbs, texts, uuids
 from fe.store.postgres.db import Conn
+from fe.store.postgres.engine import Calling
 from fe.store.queue.inputs import StepInput
 from fe.store.queue.tables import QueueTable
 
@@ -73,10 +74,14 @@ OUTBOX: QueueTable[OutboxLane, Work] = QueueTable("outbox", _work, by_time=True)
 floors_of, due_tenants, claim = OUTBOX.floors_of, OUTBOX.due_tenants, OUTBOX.claim
 
 
-async def _book(conn: Conn, call: LiteralString, works: Sequence[Work], **values: Any) -> list[bool]:
+async def _book(conn: Conn, call: LiteralString | Calling, works: Sequence[Work], **values: Any) -> list[bool]:
     """Call one of the functions of sql/0013_batches.sql: tells of each claim, in order, whether it was still ours."""
     cursor = conn.cursor(row_factory=scalar_row)
-    await cursor.execute(call, {**claims_of(works), **values}, binary=True)
+    given = {**claims_of(works), **values}
+    if isinstance(call, Calling):
+        await call.execute(cursor, given, binary=True)
+    else:
+        await cursor.execute(call, given, binary=True)
     (mine,) = await cursor.fetchall()
     return [subject is not None for subject in mine]
 
@@ -95,11 +100,22 @@ def claims_of(works: Sequence[Work]) -> dict[str, Array]:
 # tenant and subject.
 
 
-_RECEIVED = """
+_RECEIVED = Calling.of(
+    "book_received_batch",
+    """
     SELECT book_received_batch(%(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s,
                                %(environments)s::text[], %(track_ids)s::text[], %(afters)s::interval[],
                                %(replies)s::jsonb[], %(leases)s::interval[])
-"""
+""",
+)
+
+_VERDICT = Calling.of(
+    "book_verdict_batch",
+    """
+    SELECT book_verdict_batch(%(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s,
+                              %(statuses)s::text[], %(track_ids)s::text[], %(responses)s::jsonb[], %(fates)s::text[])
+""",
+)
 
 
 async def retry(
@@ -188,7 +204,7 @@ async def received(
         "replies": jsonbs(replies),
         "leases": intervals(leases),
     }
-    await cursor.execute(_RECEIVED, values, binary=True)
+    await _RECEIVED.execute(cursor, values, binary=True)
     (answers,) = await cursor.fetchall()
     return list(answers)
 
@@ -256,9 +272,7 @@ async def verdict(
     """The authority's last word."""
     return await _book(
         conn,
-        """SELECT book_verdict_batch(%(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s,
-                                     %(statuses)s::text[], %(track_ids)s::text[], %(responses)s::jsonb[],
-                                     %(fates)s::text[])""",
+        _VERDICT,
         works,
         at=at,
         statuses=texts(statuses),

@@ -14,6 +14,7 @@ import trio
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.ids import new_id
 from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId, TrackId
+from fe.issuing.accept import Acceptance
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import submissions
 from fe.store.postgres.db import Conn, Database, open_database
@@ -25,6 +26,7 @@ from fe.store.queue.claim import claim_together
 from fe.store.queue.near import NearNode
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.tables import ALWAYS
+from fe.store.queue.wakeups import Wakeups
 from fe.store.submissions import NewSubmission
 
 TASKS = 8
@@ -59,6 +61,8 @@ class Rates:
     """How many a second, of each step."""
 
     accepted: float
+    accepted_as_served: float
+    accepted_apart: float
     accepted_in_groups: float
     claimed: float
     claimed_of_backlog: float
@@ -94,6 +98,9 @@ async def _measure(dsn: str, name: EngineName, tenants: Sequence[TenantId], seco
             await front.run(submissions.accept, new, datetime.now(UTC))
             accepted.append((new.tenant_id, new.submission_id))
 
+        async def as_served() -> None:
+            await acceptance.accept(_submission(tenants[next(turn) % len(tenants)]), datetime.now(UTC))
+
         async def group() -> None:
             nth = next(turn)
             news = [(_submission(tenants[(nth + n) % len(tenants)]), datetime.now(UTC)) for n in range(GROUP)]
@@ -103,7 +110,11 @@ async def _measure(dsn: str, name: EngineName, tenants: Sequence[TenantId], seco
             tenant_id, submission_id = accepted[next(turn) % len(accepted)]
             assert await front.run_for(tenant_id, submissions.find, submission_id) is not None
 
-        taken = await _rate(one, seconds)
+        alone = await _rate(one, seconds, 1)
+        acceptance = Acceptance(front, Wakeups(front))
+        async with acceptance.running():
+            served = await _rate(as_served, seconds)
+        apart = await _rate(one, seconds)
         grouped = GROUP * await _rate(group, seconds)
         reads = await _rate(look, seconds)
         _, of_backlog = await _claim_for(actors, Stage.SIGN, seconds / 2, BACKLOG)
@@ -117,7 +128,16 @@ async def _measure(dsn: str, name: EngineName, tenants: Sequence[TenantId], seco
             assert not await actors.run(_claim, Stage.SIGN)
 
         return Rates(
-            taken, grouped, claimed, of_backlog, received, decided, reads, await _rate(nothing, seconds / 2, 1)
+            accepted=alone,
+            accepted_as_served=served,
+            accepted_apart=apart,
+            accepted_in_groups=grouped,
+            claimed=claimed,
+            claimed_of_backlog=of_backlog,
+            received=received,
+            decided=decided,
+            read=reads,
+            empty_claims=await _rate(nothing, seconds / 2, 1),
         )
 
 

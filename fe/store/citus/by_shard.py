@@ -133,6 +133,7 @@ _FUNCTION = re.compile(
     r"RETURNS (?P<returned>TABLE \([^()]*\)|\w+(?:\[\])?)\s+(?P<body>LANGUAGE plpgsql[^;]*?AS \$\$.*?\n\$\$);$",
     re.MULTILINE | re.DOTALL,
 )
+_OURS = re.compile(r"^CREATE OR REPLACE FUNCTION (?P<name>\w+)\(.*?\n\$\$;", re.MULTILINE | re.DOTALL)
 _GIVEN = re.compile(r"(\w+) (\w+)\s*(\[\])?")
 _TABLE = re.compile(rf"\b(FROM|JOIN|UPDATE|INTO|USING)(\s+)({'|'.join(DISTRIBUTED)})\b")
 _CALL = re.compile(rf"\b({'|'.join((*CALLED, *ASKED, *_ON_NODES, *_BETWEEN))})\(")
@@ -189,14 +190,14 @@ def statements() -> Iterator[str]:
     for name in CALLED:
         yield _from_here(known[name])
     for name in ALONE:
-        yield _alone(known.get(name) or _read(_asked_here(name)))
+        yield _alone(name, _from_here(known[name]) if name in CALLED else _asked_here(name))
         yield f"GRANT EXECUTE ON FUNCTION {name}_alone TO fe_front, fe_portal, fe_worker, fe_operator"
 
 
-def _asked_here(name: str) -> re.Match[str]:
-    """One that is the coordinator's own, as claims.sql has it."""
-    text = Path(__file__).with_name("claims.sql").read_text(encoding="utf-8")
-    (found,) = (match for match in _FUNCTION.finditer(text) if match["name"] == name)
+def _asked_here(name: str) -> str:
+    """One that is the coordinator's own, as a file beside this one has it."""
+    texts = (path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.sql"))
+    (found,) = (match[0] for text in texts for match in _OURS.finditer(text) if match["name"] == name)
     return found
 
 
@@ -245,17 +246,10 @@ END
 $$"""
 
 
-def _alone(function: Function) -> str:
+def _alone(name: str, text: str) -> str:
     """The same standing alone (shards.sql): its call to a node opens no transaction, and is committed as it answers."""
-    call = f"{function.name}({', '.join(name for name, _ in function.given)})"
-    returning = f"RETURN QUERY SELECT * FROM {call}" if function.returned.startswith("TABLE") else f"RETURN {call}"
-    return f"""CREATE OR REPLACE FUNCTION {function.name}_alone({function.parameters})
-RETURNS {function.returned} LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan SET fe.alone TO on
-SET "citus.function_opens_transaction_block" TO off AS $$
-BEGIN
-    {returning};
-END
-$$"""
+    named = text.replace(f"FUNCTION {name}(", f"FUNCTION {name}_alone(", 1)
+    return named.replace(" AS $$", '\nSET fe.alone TO on SET "citus.function_opens_transaction_block" TO off AS $$', 1)
 
 
 def _collecting(function: Function) -> tuple[str, str]:

@@ -212,11 +212,11 @@ DECLARE
     here bigint := get_shard_id_for_distribution_column('outbox', p_anchor);
 BEGIN
     PERFORM hold_shards(ARRAY[here]);
-    PERFORM require_way(EXISTS (SELECT
-                                  FROM pg_dist_placement AS p
-                                  JOIN pg_dist_local_group AS local ON local.groupid = p.groupid
-                                 WHERE p.shardid = here));
-    PERFORM require_way(here = ALL (outbox_shards(p_tenants)));
+    PERFORM require_way(here = ALL (outbox_shards(p_tenants)) AND EXISTS (
+        SELECT
+          FROM pg_dist_placement AS p
+          JOIN pg_dist_local_group AS local ON local.groupid = p.groupid
+         WHERE p.shardid = here));
     RETURN here;
 END
 $$;

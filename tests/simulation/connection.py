@@ -28,7 +28,7 @@ class Cursor:
     _encoding = "utf-8"
 
     def __init__(self, connection: "Connection", row_factory: Callable[..., Any] | None) -> None:
-        self._connection = connection
+        self.connection = connection
         self._row_factory = row_factory
         self._rows: list[Any] = []
         self.pgresult: _Result | None = None
@@ -37,7 +37,7 @@ class Cursor:
     async def execute(
         self, statement: str, values: Mapping[str, Any] | None = None, *, binary: bool = False
     ) -> "Cursor":
-        answer: Answer = await self._connection.ask(statement, values or {})
+        answer: Answer = await self.connection.ask(statement, values or {})
         self.pgresult = _Result(answer.columns)
         self.rowcount = len(answer.rows) if answer.columns else answer.touched
         make = self._row_factory(self) if self._row_factory is not None else tuple

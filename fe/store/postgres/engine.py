@@ -98,11 +98,11 @@ class Calling:
             raise ValueError(f"this does not call {function} once: {statement}")
         return cls(statement, f"{before}{function}_alone({after}")
 
-    async def execute(self, cursor: psycopg.AsyncCursor[Any], params: Any, **how: Any) -> None:
+    async def run(self, cursor: psycopg.AsyncCursor[Any], params: Any, **how: Any) -> None:
         """Execute it: alone, unless a transaction is open, or it turns out that more is to be done than on one node."""
         conn = cursor.connection
-        is_idle = conn.pgconn.transaction_status == psycopg.pq.TransactionStatus.IDLE
-        if is_idle and engine_of(conn).commits_there:
+        idle = psycopg.pq.TransactionStatus.IDLE
+        if engine_of(conn).commits_there and conn.pgconn.transaction_status == idle:
             try:
                 await cursor.execute(self.alone, params, **how)
             except psycopg.Error as error:

@@ -19,7 +19,7 @@ async def execute_traced(
     One round trip and one commit either way: both travel before the Sync that ends a pipeline, and are one transaction.
     """
     if not traces:
-        await calling.execute(cursor, params)
+        await calling.run(cursor, params)
         return
     lines = "".join(f"\n{subject} {trace}" for subject, trace in traces.items())
     async with cursor.connection.pipeline():

@@ -88,11 +88,11 @@ async def claim_together(
     }
     cursor, claim = conn.cursor(), _CLAIM[of, traced]
     try:
-        await claim.execute(cursor, asked, binary=True)
+        await claim.run(cursor, asked, binary=True)
     except psycopg.OperationalError as error:
         if not await looks_around(conn, error):
             raise
-        await claim.execute(cursor, asked, binary=True)
+        await claim.run(cursor, asked, binary=True)
     rows = await cursor.fetchall()
     if not traced:
         return _read(of, lanes, rows, {})

@@ -79,7 +79,7 @@ async def _book(conn: Conn, call: LiteralString | Calling, works: Sequence[Work]
     cursor = conn.cursor(row_factory=scalar_row)
     given = {**claims_of(works), **values}
     if isinstance(call, Calling):
-        await call.execute(cursor, given, binary=True)
+        await call.run(cursor, given, binary=True)
     else:
         await cursor.execute(call, given, binary=True)
     (mine,) = await cursor.fetchall()
@@ -204,7 +204,7 @@ async def received(
         "replies": jsonbs(replies),
         "leases": intervals(leases),
     }
-    await _RECEIVED.execute(cursor, values, binary=True)
+    await _RECEIVED.run(cursor, values, binary=True)
     (answers,) = await cursor.fetchall()
     return list(answers)
 

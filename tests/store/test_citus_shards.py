@@ -5,27 +5,29 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import psycopg
 import pytest
 import trio
 from psycopg.conninfo import conninfo_to_dict
 
-from fe.ecf.catalogue import Environment
+from fe.ecf.catalogue import Environment, Root
 from fe.ecf.ids import new_id
-from fe.identifiers import SequenceId, SubmissionId, TenantId
-from fe.lifecycle import Stage
+from fe.identifiers import SequenceId, SubmissionId, TenantId, TrackId
+from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import sequences, submissions
 from fe.store.citus.distribution import distribute
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import Contended
+from fe.store.queue import outbox
 from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.tables import ALWAYS
 from ops.citus.cluster import Cluster
 from tests import citus
-from tests.factories.tenants import ACCEPTED_AT, claim_all, make_submission, make_tenant, new_submission, rows
+from tests.factories.tenants import ACCEPTED_AT, claim_all, make_submission, make_tenant, new_submission, rows, take
 from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.skipif(citus.programs() is None, reason="there is no cluster (make citus)")
@@ -231,6 +233,39 @@ async def test_nothing_stands_alone_in_a_transaction(db: Database) -> None:
         await db.transact(take_in_and_fail)
 
     assert await rows(db, "SELECT FROM submissions") == []
+
+
+async def test_a_verdict_that_may_go_on_to_others_is_booked_with_what_follows(db: Database) -> None:
+    """Which one does, its node alone can tell: it refuses to book it by itself."""
+    tenant = await make_tenant(db)
+    asked: list[str] = []
+
+    async def claimed(root: Root) -> list[Work]:
+        subject = await make_submission(db, tenant, stage=Stage.TRACK, root=root, client_request_id=root.value)
+        return [await take(db, subject)]
+
+    async def book(conn: Conn, some: list[Work]) -> list[bool]:
+        with pytest.MonkeyPatch.context() as patch:
+            execute = psycopg.AsyncCursor.execute
+
+            async def noted(cursor: psycopg.AsyncCursor[Any], query: str, *args: Any, **how: Any) -> Any:
+                asked.append("alone" if "_alone(" in query else "together")
+                return await execute(cursor, query, *args, **how)
+
+            patch.setattr(psycopg.AsyncCursor, "execute", noted)
+            return await outbox.verdict(
+                conn,
+                some,
+                at=ACCEPTED_AT,
+                statuses=[Status.ACCEPTED] * len(some),
+                track_ids=[TrackId("track-1")] * len(some),
+                responses=[{}] * len(some),
+                fates=[NumberFate.USED] * len(some),
+            )
+
+    assert await db.run(book, await claimed(Root.ECF)) == [True]
+    assert await db.run(book, await claimed(Root.ACECF)) == [True]
+    assert asked == ["alone", "alone", "together"]
 
 
 async def test_a_batch_of_several_nodes_does_not_stand_alone(db: Database, dsn: str) -> None:

@@ -79,6 +79,14 @@ def test_each_function_replaces_one_of_the_migrations(dsn: str) -> None:
     assert added <= OF_ITS_OWN, "a function takes something else than that of the migrations: Citus would not call it"
 
 
+def test_nothing_but_a_statement_of_its_own_stands_alone() -> None:
+    """What a function does beside the call would not be undone with it."""
+    texts = [path.read_text() for folder in (FOLDER, FOLDER.parents[2] / "sql") for path in folder.glob("*.sql")]
+
+    assert len(texts) > len(by_shard.ALONE)
+    assert not [name for text in texts for name in by_shard.ALONE if f"{name}_alone" in text]
+
+
 def test_whoever_adds_a_submission_or_names_a_tenant_does_it_by_the_functions_that_citus_replaces(dsn: str) -> None:
     """On Citus no trigger refuses what a disabled tenant hands in, and no set_config() reaches a node."""
     with psycopg.connect(dsn) as conn:

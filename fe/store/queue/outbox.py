@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, LiteralString
 
+import psycopg
 from psycopg.rows import scalar_row
 
 from fe.ecf.catalogue import Environment
@@ -74,14 +75,14 @@ OUTBOX: QueueTable[OutboxLane, Work] = QueueTable("outbox", _work, by_time=True)
 floors_of, due_tenants, claim = OUTBOX.floors_of, OUTBOX.due_tenants, OUTBOX.claim
 
 
-async def _book(conn: Conn, call: LiteralString | Calling, works: Sequence[Work], **values: Any) -> list[bool]:
+async def _book(conn: Conn, call: LiteralString, works: Sequence[Work], **values: Any) -> list[bool]:
     """Call one of the functions of sql/0013_batches.sql: tells of each claim, in order, whether it was still ours."""
     cursor = conn.cursor(row_factory=scalar_row)
-    given = {**claims_of(works), **values}
-    if isinstance(call, Calling):
-        await call.run(cursor, given, binary=True)
-    else:
-        await cursor.execute(call, given, binary=True)
+    await cursor.execute(call, {**claims_of(works), **values}, binary=True)
+    return await _still_ours(cursor)
+
+
+async def _still_ours(cursor: psycopg.AsyncCursor[Any]) -> list[bool]:
     (mine,) = await cursor.fetchall()
     return [subject is not None for subject in mine]
 
@@ -270,16 +271,17 @@ async def verdict(
     fates: Sequence[NumberFate],
 ) -> list[bool]:
     """The authority's last word."""
-    return await _book(
-        conn,
-        _VERDICT,
-        works,
-        at=at,
-        statuses=texts(statuses),
-        track_ids=texts(track_ids),
-        responses=jsonbs(responses),
-        fates=texts(fates),
-    )
+    cursor = conn.cursor(row_factory=scalar_row)
+    values = {
+        **claims_of(works),
+        "at": at,
+        "statuses": texts(statuses),
+        "track_ids": texts(track_ids),
+        "responses": jsonbs(responses),
+        "fates": texts(fates),
+    }
+    await _VERDICT.run(cursor, values, binary=True)
+    return await _still_ours(cursor)
 
 
 _OPEN_SENDS = """

@@ -25,7 +25,6 @@ OF_ITS_OWN = {
     "decide_batch",
     "drop_anchor",
     "due_anywhere",
-    "due_in_shard",
     "due_on_node",
     "due_on_nodes",
     "due_tenants_of",
@@ -35,16 +34,19 @@ OF_ITS_OWN = {
     "enter_these",
     "forget_shard_functions",
     "free_held",
-    "hold_shards",
+    "joined",
     "leases_unless_paused",
+    "lengths_of",
+    "make_shard_callers",
     "make_shard_functions",
     "named_here",
-    "of_shard",
     "outbox_shards",
+    "parted",
     "picked",
     "refuse_of_disabled",
     "require_way",
     "rows_of",
+    "shard_callers",
     "shard_entered",
     "shard_functions",
     "shards_here",
@@ -54,6 +56,8 @@ OF_ITS_OWN = {
     "tell_outcomes_to_webhooks",
     "ways_to",
     "weights_of",
+    *(f"{name}_in_shard" for name in (*by_shard._ON_NODES, *by_shard.CALLED, *by_shard.ASKED)),
+    *(f"{name}_by_way" for name in (*by_shard.CALLED, *by_shard.ASKED)),
     *(f"{name}_there" for name in (*by_shard.CALLED, *by_shard.ASKED)),
     *(f"{name}_alone" for name in by_shard.ALONE),
 }
@@ -68,7 +72,7 @@ _SIGNATURES = """
 def test_each_function_replaces_one_of_the_migrations(dsn: str) -> None:
     with psycopg.connect(dsn) as conn:
         before = {signature for _, signature in conn.execute(_SIGNATURES).fetchall()}
-        for statement in by_shard.statements():
+        for statement in (*by_shard.statements(), *by_shard.senders([-1, -2])):
             conn.execute(statement.encode())
         for path in distribution._VARIANTS:
             for statement in statements(path):

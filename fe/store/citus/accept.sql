@@ -43,13 +43,9 @@ DECLARE
     taken jsonb;
 BEGIN
     here := enter_shard_of(p_tenant);
-    SELECT accept_submission_there(
-               a.anchor, NULL, p_tenant, p_submission, p_at, p_environment, p_api_key, p_client_request, p_body_digest, p_format,
-               p_root, p_type, p_e_ncf, p_issuer, p_buyer, p_as_user, p_as_user_id, p_original, p_draw_prefix)
-      INTO taken
-      FROM anchors AS a
-     WHERE a.anchor = here;
-    PERFORM require_way(FOUND);
+    taken := accept_submission_by_way(
+        here, NULL, p_tenant, p_submission, p_at, p_environment, p_api_key, p_client_request, p_body_digest, p_format, p_root,
+        p_type, p_e_ncf, p_issuer, p_buyer, p_as_user, p_as_user_id, p_original, p_draw_prefix);
     IF disabled THEN
         PERFORM refuse_of_disabled(ARRAY[p_tenant], taken);
     END IF;
@@ -116,14 +112,9 @@ BEGIN
         originals := picked(p_originals, one.places);
         draw_prefixes := picked(p_draw_prefixes, one.places);
         leases_there := picked(leases, one.places);
-        SELECT accept_submissions_there(
-                   a.anchor, one.shards, tenants, submissions, ats, environments, api_keys, client_requests, body_digests,
-                   formats, roots, types, e_ncfs, issuers, buyers, as_users, as_user_ids, originals, draw_prefixes,
-                   p_holder, leases_there)
-          INTO taken
-          FROM anchors AS a
-         WHERE a.anchor = one.way;
-        PERFORM require_way(FOUND);
+        taken := accept_submissions_by_way(
+            one.way, one.shards, tenants, submissions, ats, environments, api_keys, client_requests, body_digests, formats,
+            roots, types, e_ncfs, issuers, buyers, as_users, as_user_ids, originals, draw_prefixes, p_holder, leases_there);
         IF disabled THEN
             PERFORM refuse_of_disabled(tenants, taken);
         END IF;

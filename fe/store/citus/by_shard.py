@@ -3,14 +3,19 @@
 A statement of a booking that the coordinator sends is planned there, sent, and planned again on the node. So the node
 does the whole booking of all its shards, in one call: of each by the function of the same name that one server has, as
 the newest migration has it, in which each table is the shard's own. A node makes these functions when it is first asked
-(shards.sql), so a shard that was moved or split has them where it is now.
+(shards.sql), so a shard that was moved or split has them where it is now. They are called by one function of the node
+(`_in_shard`) that has a branch for each, whose calls are planned once.
+
+What sends a call to a node (`_by_way`) has a branch for each way, too, where it carries documents. By a way that is given
+as a parameter Citus writes all that is given into the statement, where it is twice as long, and read as SQL is; by one
+that stands in the statement it hands parameters on as they are.
 
 What such a function would read or write on the coordinator it leaves out, and the coordinator does it: before the
 call, or after it in the same transaction.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,6 +70,10 @@ _BETWEEN = (
     "freeze_month",
 )
 
+#: What carries documents: those of a batch go to a node one after the other in one value, with their lengths, since an
+#: array of them would be written and read three times.
+_DOCUMENTS = frozenset({"p_original", "p_originals", "p_signed", "p_sent"})
+
 #: What is the coordinator's, and left out on a node.
 _TELLING = re.compile(r"PERFORM (?:tell_outcomes|begin_deliveries)\([^;]*\);")
 _PAUSES = "pauses AS p"
@@ -114,9 +123,10 @@ _DROP_FORMER = r"""
             SELECT p.oid::regprocedure::text
               FROM pg_proc AS p
              WHERE p.pronamespace = current_schema()::regnamespace
-               AND (p.proname LIKE '%\_there' OR p.proname LIKE '%\_alone'
+               AND (p.proname LIKE '%\_there' OR p.proname LIKE '%\_alone' OR p.proname LIKE '%\_in\_shard'
+                    OR p.proname LIKE '%\_by\_way'
                     OR p.proname IN ('may_go_on_batch', 'input_of', 'shards_of', 'enter_shard', 'require_enabled',
-                                     'claim_lane', 'said_of', 'rows_of'))
+                                     'claim_lane', 'said_of', 'rows_of', 'of_shard', 'hold_shards', 'shard_entered'))
         LOOP
             EXECUTE 'DROP FUNCTION ' || one;
         END LOOP;
@@ -179,11 +189,23 @@ def template(function: Function) -> str:
 
 
 def statements() -> Iterator[str]:
-    """What is put into the database: the templates, the way to a shard of each that is called, and what calls it."""
+    """What is put into the database: the templates, the way to a shard of each that is called, and what calls it.
+
+    Then what sends calls to the nodes (`senders`).
+    """
     known = functions()
     quoted = ", ".join(sql.Literal(template(function)).as_string(None) for function in known.values())
     yield _DROP_FORMER
     yield f"CREATE OR REPLACE FUNCTION shard_functions() RETURNS text[] LANGUAGE sql IMMUTABLE RETURN ARRAY[{quoted}]"
+    callers = {name: _in_shard(known[name]) for name in (*_ON_NODES, *ASKED, *CALLED)}
+    told = ", ".join(
+        f"ARRAY[{', '.join(sql.Literal(text).as_string(None) for text in (name, *parts))}]"
+        for name, parts in callers.items()
+    )
+    yield f"CREATE OR REPLACE FUNCTION shard_callers() RETURNS text[] LANGUAGE sql IMMUTABLE RETURN ARRAY[{told}]"
+    for name, (whole, _) in callers.items():
+        yield whole.replace("{{branches}}", "")
+        yield f"GRANT EXECUTE ON FUNCTION {name}_in_shard TO fe_front, fe_portal, fe_worker, fe_operator"
     for name in (*CALLED, *ASKED):
         yield _on_node(known[name])
         yield f"GRANT EXECUTE ON FUNCTION {name}_there TO fe_front, fe_portal, fe_worker, fe_operator"
@@ -194,6 +216,14 @@ def statements() -> Iterator[str]:
         yield f"GRANT EXECUTE ON FUNCTION {name}_alone TO fe_front, fe_portal, fe_worker, fe_operator"
 
 
+def senders(ways: Sequence[int]) -> Iterator[str]:
+    """What sends calls to the nodes; `ways` are the anchors that there are. One that comes later is found all the same."""
+    known = functions()
+    for name in (*CALLED, *ASKED):
+        yield _by_way(known[name], ways)
+        yield f"GRANT EXECUTE ON FUNCTION {name}_by_way TO fe_front, fe_portal, fe_worker, fe_operator"
+
+
 def _asked_here(name: str) -> str:
     """One that is the coordinator's own, as a file beside this one has it."""
     texts = (path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.sql"))
@@ -201,42 +231,101 @@ def _asked_here(name: str) -> str:
     return found
 
 
+def _returned_from_node(function: Function) -> str:
+    """Rows come as an array of objects, and nothing as a text that is not there."""
+    if function.returned.startswith("TABLE"):
+        return "jsonb"
+    return "text" if function.returned == "void" else function.returned
+
+
+def _in_shard(function: Function) -> tuple[str, str]:
+    """What calls the function of a shard, without its `{{branches}}`; and the branch of `{{shard}}`."""
+    given = ", ".join(name for name, _ in function.given)
+    called = f"{function.name}_{{{{shard}}}}({given})"
+    answer = f"RETURN {called}"
+    if function.returned.startswith("TABLE"):
+        answer = f"RETURN (SELECT jsonb_agg(to_jsonb(a)) FROM {called} AS a)"
+    elif function.returned == "void":
+        answer = f"PERFORM {called}; RETURN NULL"
+    whole = f"""CREATE OR REPLACE FUNCTION {function.name}_in_shard(p_shard bigint, {function.parameters})
+RETURNS {_returned_from_node(function)} LANGUAGE plpgsql AS $$
+BEGIN
+    IF p_shard IS NULL THEN
+        RETURN NULL;{{{{branches}}}}
+    END IF;
+    PERFORM make_shard_functions(p_shard);
+    RETURN {function.name}_in_shard(p_shard, {given});
+END
+$$"""
+    return whole, f"\n    ELSIF p_shard = {{{{shard}}}} THEN\n        {answer};"
+
+
+def _is_joined(name: str, kind: str) -> bool:
+    return name in _DOCUMENTS and kind == "bytea[]"
+
+
+def _by_way(function: Function, ways: Sequence[int]) -> str:
+    """Sends a call to the node that a way leads to; refused (require_way) where there is no such way."""
+    returned = _returned_from_node(function)
+    joined = [name for name, kind in function.given if _is_joined(name, kind)]
+    declared = "".join(
+        f"\n    joined_{name} bytea := joined({name});\n    lengths_{name} int[] := lengths_of({name});" for name in joined
+    )
+    sent = ", ".join(f"joined_{name}, lengths_{name}" if name in joined else name for name, _ in function.given)
+
+    def call(way: str) -> str:
+        return (
+            f"SELECT {function.name}_there(a.anchor, p_shards, {sent}) INTO answer"
+            f" FROM anchors AS a WHERE a.anchor = {way};"
+        )
+
+    if not _DOCUMENTS.isdisjoint(name for name, _ in function.given):
+        branches = "".join(f"\n    WHEN {way} THEN\n        {call(str(way))}" for way in ways)
+    else:
+        branches = ""
+    calls = f"CASE p_way{branches}\n    ELSE\n        {call('p_way')}\n    END CASE;" if branches else call("p_way")
+    return f"""CREATE OR REPLACE FUNCTION {function.name}_by_way(p_way bigint, p_shards bigint[], {function.parameters})
+RETURNS {returned} LANGUAGE plpgsql AS $$
+DECLARE
+    answer {returned};{declared}
+BEGIN
+    {calls}
+    PERFORM require_way(FOUND);
+    RETURN answer;
+END
+$$"""
+
+
 def _on_node(function: Function) -> str:
-    """Rows come as an array of objects."""
-    gives_rows = function.returned.startswith("TABLE")
-    returned = "jsonb" if gives_rows else "text" if function.returned == "void" else function.returned
-    places = ", ".join(f"${nth}" for nth in range(1, len(function.given) + 1))
-    asked = f"jsonb_agg(to_jsonb(a)) FROM %I({places}) AS a" if gives_rows else f"%I({places})"
-    into = "" if function.returned == "void" else "INTO part "
-    whole = ", ".join(name for name, _ in function.given)
-    of_shard = ", ".join(
-        f"picked({name}, one.places)" if kind.endswith("[]") else name for name, kind in function.given
-    )
+    """Does it in each shard that is meant: without p_shards, the one that all of the tenants are in."""
+    returned = _returned_from_node(function)
+    joined = [name for name, kind in function.given if _is_joined(name, kind)]
+    parts = "".join(f"\n    parts_{name} bytea[] := parted({name}, lengths_{name});" for name in joined)
+    known = [(f"parts_{name}" if name in joined else name, kind) for name, kind in function.given]
+    whole = ", ".join(name for name, _ in known)
+    of_shard = ", ".join(f"picked({name}, one.places)" if kind.endswith("[]") else name for name, kind in known)
     start, collected = _collecting(function)
-    parameters = f"p_anchor bigint, p_shards bigint[], {function.parameters}"
-    tenants = "p_tenants" if any(name == "p_tenants" for name, _ in function.given) else "ARRAY[p_tenant]"
-    writes = function.name not in _ONLY_READS
-    anchored = (
-        f"shard_entered(p_anchor, {tenants})" if writes else "get_shard_id_for_distribution_column('outbox', p_anchor)"
+    sent = ", ".join(
+        f"{name} bytea, lengths_{name} int[]" if name in joined else f"{name} {kind}" for name, kind in function.given
     )
-    enters = f"PERFORM enter_these(p_shards, {tenants});" if writes else ""
-    return f"""CREATE OR REPLACE FUNCTION {function.name}_there({parameters})
+    tenants = "p_tenants" if any(name == "p_tenants" for name, _ in function.given) else "ARRAY[p_tenant]"
+    here, enters = f"shard_entered({tenants})", f"PERFORM enter_these(p_shards, {tenants});"
+    if function.name in _ONLY_READS:
+        here, enters = "get_shard_id_for_distribution_column('outbox', p_tenants[1])", ""
+    return f"""CREATE OR REPLACE FUNCTION {function.name}_there(p_way bigint, p_shards bigint[], {sent})
 RETURNS {returned} LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan AS $$
 DECLARE
     one record;
     part {returned};
     answers {returned}{start};
-    done int := 0;
+    done int := 0;{parts}
 BEGIN
     IF p_shards IS NULL THEN
-        EXECUTE format('SELECT {asked}', of_shard('{function.name}', {anchored}))
-            {into}USING {whole};
-        RETURN part;
+        RETURN {function.name}_in_shard({here}, {whole});
     END IF;
     {enters}
     FOR one IN SELECT * FROM shards_here(p_shards) LOOP
-        EXECUTE format('SELECT {asked}', of_shard('{function.name}', one.shard))
-            {into}USING {of_shard};
+        part := {function.name}_in_shard(one.shard, {of_shard});
         {collected}
         done := done + cardinality(one.places);
     END LOOP;
@@ -290,16 +379,10 @@ BEGIN
     {_BEFORE.get(function.name, "")}
     FOR one IN SELECT * FROM enter_shards(p_tenants) LOOP
         IF one.places IS NULL THEN
-            SELECT {function.name}_there(a.anchor, one.shards, {whole}) INTO answers
-              FROM anchors AS a
-             WHERE a.anchor = one.way;
-            PERFORM require_way(FOUND);
+            answers := {function.name}_by_way(one.way, one.shards, {whole});
         ELSE
 {picked}
-            SELECT {function.name}_there(a.anchor, one.shards, {part}) INTO part
-              FROM anchors AS a
-             WHERE a.anchor = one.way;
-            PERFORM require_way(FOUND);
+            part := {function.name}_by_way(one.way, one.shards, {part});
             {collected}
         END IF;
     END LOOP;

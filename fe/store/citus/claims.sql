@@ -18,12 +18,8 @@ BEGIN
         scope := picked(p_scope, one.places);
         shares := picked(p_shares, one.places);
         moment := clock_timestamp();
-        SELECT claim_batch_there(a.anchor, one.shards, scope, shares, p_stage, p_environment, p_host, p_floor, p_holder,
-                                 moment, p_lease, p_with_input)
-          INTO part
-          FROM anchors AS a
-         WHERE a.anchor = one.way;
-        PERFORM require_way(FOUND);
+        part := claim_batch_by_way(one.way, one.shards, scope, shares, p_stage, p_environment, p_host, p_floor, p_holder, moment,
+                                   p_lease, p_with_input);
         leased := leased || part;
     END LOOP;
     RETURN leased;
@@ -256,10 +252,7 @@ BEGIN
         environments := picked(p_environments, one.places);
         e_ncfs := picked(p_e_ncfs, one.places);
         owned := picked(p_owned, one.places);
-        SELECT input_to_sign_there(a.anchor, one.shards, tenants, subjects, environments, e_ncfs, owned) INTO numbers
-          FROM anchors AS a
-         WHERE a.anchor = one.way;
-        PERFORM require_way(FOUND);
+        numbers := input_to_sign_by_way(one.way, one.shards, tenants, subjects, environments, e_ncfs, owned);
         many := many + jsonb_array_length(numbers);
         RETURN QUERY
         SELECT coalesce(one.places[x.place], x.place), tenants[x.place], x.sequence_expires, x.holders,

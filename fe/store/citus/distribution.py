@@ -72,13 +72,15 @@ _ANCHOR = (
        ON CONFLICT DO NOTHING""",
     "INSERT INTO anchors (anchor) SELECT a.anchor FROM anchored_shards AS a ON CONFLICT DO NOTHING",
 )
+_WAYS = "SELECT a.anchor FROM anchored_shards AS a ORDER BY a.anchor DESC"
 #: A fixed path, so that no name in a function with its owner's rights can be slipped under.
 _PATH = """
     DO $$
     BEGIN
         EXECUTE format('ALTER FUNCTION commit_in_two_phases() SET search_path = %1$I, pg_temp', current_schema());
         EXECUTE format('ALTER FUNCTION make_shard_functions(bigint) SET search_path = %1$I, pg_temp', current_schema());
-        EXECUTE format('ALTER FUNCTION hold_shards(bigint[]) SET search_path = %1$I, pg_temp', current_schema());
+        EXECUTE format('ALTER FUNCTION shard_entered(bigint[]) SET search_path = %1$I, pg_temp', current_schema());
+        EXECUTE format('ALTER FUNCTION enter_these(bigint[], bigint[]) SET search_path = %1$I, pg_temp', current_schema());
     END
     $$
 """
@@ -144,6 +146,9 @@ def distribute(conn: psycopg.Connection) -> list[str]:
         if _count(conn, _IS_DISTRIBUTED, "anchors") == 0:
             conn.execute("SELECT create_distributed_table('anchors', 'anchor', colocate_with => 'submissions')")
         for statement in _ANCHOR:
+            conn.execute(statement.encode())
+        ways = [anchor for (anchor,) in conn.execute(_WAYS).fetchall()]
+        for statement in by_shard.senders(ways):
             conn.execute(statement.encode())
         if _count(conn, _IS_DISTRIBUTED, _KNOWN) == 0:
             conn.execute("SELECT citus_add_local_table_to_metadata(%s::regclass)", (_KNOWN,))

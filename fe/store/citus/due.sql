@@ -24,32 +24,18 @@ CREATE OR REPLACE FUNCTION due_on_node(
     p_paused bigint[], p_paused_in text[], p_scope int
 ) RETURNS jsonb LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan AS $$
 DECLARE
-    asked text;
+    here bigint;
     due jsonb := '[]';
 BEGIN
-    SELECT string_agg(format('%I($1, $2, $3, $4, $5, $6, $7, $8)', of_shard('due_batch', s.shardid)), ' || ') INTO asked
-      FROM pg_dist_shard AS s
-      JOIN pg_dist_placement AS p ON p.shardid = s.shardid
-      JOIN pg_dist_local_group AS here ON here.groupid = p.groupid
-     WHERE s.logicalrelid = 'outbox'::regclass;
-    IF asked IS NOT NULL THEN
-        EXECUTE 'SELECT ' || asked INTO due
-          USING p_stage, p_environments, p_hosts, p_afters, p_floors, p_paused, p_paused_in, p_scope;
-    END IF;
-    RETURN due;
-END
-$$;
-
--- On a node: the same of one of its shards.
-CREATE OR REPLACE FUNCTION due_in_shard(
-    p_shard bigint, p_stage text, p_environments text[], p_hosts text[], p_afters bigint[], p_floors timestamptz[],
-    p_paused bigint[], p_paused_in text[], p_scope int
-) RETURNS jsonb LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan AS $$
-DECLARE
-    due jsonb;
-BEGIN
-    EXECUTE format('SELECT %I($1, $2, $3, $4, $5, $6, $7, $8)', of_shard('due_batch', p_shard)) INTO due
-      USING p_stage, p_environments, p_hosts, p_afters, p_floors, p_paused, p_paused_in, p_scope;
+    FOR here IN
+        SELECT s.shardid
+          FROM pg_dist_shard AS s
+          JOIN pg_dist_placement AS p ON p.shardid = s.shardid
+          JOIN pg_dist_local_group AS local ON local.groupid = p.groupid
+         WHERE s.logicalrelid = 'outbox'::regclass
+    LOOP
+        due := due || due_batch_in_shard(here, p_stage, p_environments, p_hosts, p_afters, p_floors, p_paused, p_paused_in, p_scope);
+    END LOOP;
     RETURN due;
 END
 $$;
@@ -119,8 +105,8 @@ BEGIN
       FROM pauses AS p;
     SELECT coalesce(jsonb_agg(found.due), '[]') INTO due
       FROM run_command_on_shards(p_table, format(
-               'SELECT due_in_shard(substring(''%%s'' FROM ''[0-9]+$'')::bigint, %L, %L::text[], %L::text[], %L::bigint[],
-                                    %L::timestamptz[], %L::bigint[], %L::text[], %s)',
+               'SELECT due_batch_in_shard(substring(''%%s'' FROM ''[0-9]+$'')::bigint, %L, %L::text[], %L::text[],
+                                          %L::bigint[], %L::timestamptz[], %L::bigint[], %L::text[], %s)',
                p_stage, p_environments, p_hosts, p_afters, p_floors, paused, paused_in, p_scope)) AS shard
      CROSS JOIN jsonb_array_elements(shard.result::jsonb) AS found (due)
      WHERE shard.success;
@@ -128,4 +114,4 @@ BEGIN
 END
 $$;
 
-GRANT EXECUTE ON FUNCTION due_in_shard, due_on_node, anchors_of_nodes, due_on_nodes, due_anywhere TO fe_worker;
+GRANT EXECUTE ON FUNCTION due_on_node, anchors_of_nodes, due_on_nodes, due_anywhere TO fe_worker;

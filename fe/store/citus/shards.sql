@@ -176,6 +176,36 @@ BEGIN
 END
 $$;
 
+-- Documents one after the other, for the way to a node, and how long each is; NULL: there is none.
+CREATE OR REPLACE FUNCTION joined(p_of bytea[]) RETURNS bytea
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    RETURN (SELECT string_agg(x.document, ''::bytea ORDER BY x.n) FROM unnest(p_of) WITH ORDINALITY AS x (document, n));
+END
+$$;
+
+CREATE OR REPLACE FUNCTION lengths_of(p_of bytea[]) RETURNS int[]
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    RETURN ARRAY(SELECT octet_length(x.document) FROM unnest(p_of) WITH ORDINALITY AS x (document, n) ORDER BY x.n);
+END
+$$;
+
+-- On a node: the same as they were.
+CREATE OR REPLACE FUNCTION parted(p_joined bytea, p_lengths int[]) RETURNS bytea[]
+LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+    parts bytea[] := '{}';
+    first int := 1;
+BEGIN
+    FOR n IN 1 .. cardinality(p_lengths) LOOP
+        parts[n] := substring(p_joined FROM first FOR p_lengths[n]);
+        first := first + coalesce(p_lengths[n], 0);
+    END LOOP;
+    RETURN parts;
+END
+$$;
+
 -- Of each lease that is asked for: for how long, or NULL where there is none, or where its work is paused.
 CREATE OR REPLACE FUNCTION leases_unless_paused(p_tenants bigint[], p_environments text[], p_leases interval[])
 RETURNS interval[] LANGUAGE plpgsql STABLE AS $$
@@ -194,38 +224,28 @@ BEGIN
 END
 $$;
 
--- On a node: enter shards, as Citus does for whoever writes to one: none is moved or split until the transaction has ended.
-CREATE OR REPLACE FUNCTION hold_shards(p_shards bigint[]) RETURNS void
+-- On a node: enter the shard that all of these tenants are in, as Citus does for whoever writes to one: it is not moved or split until the
+-- transaction has ended. Answers it; refused unless it is here. With the rights of its owner, who alone may hold a shard.
+CREATE OR REPLACE FUNCTION shard_entered(p_tenants bigint[]) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER AS $$
-BEGIN
-    IF cardinality(p_shards) > 1 THEN
-        p_shards := ARRAY(SELECT DISTINCT s.shard FROM unnest(p_shards) AS s (shard) ORDER BY s.shard);
-    END IF;
-    PERFORM lock_shard_metadata(5, p_shards);
-END
-$$;
-
--- On a node: enter the shard that an anchor is in; answers it. Refused unless it is here, and all of these tenants are in it.
-CREATE OR REPLACE FUNCTION shard_entered(p_anchor bigint, p_tenants bigint[]) RETURNS bigint
-LANGUAGE plpgsql AS $$
 DECLARE
-    here bigint := get_shard_id_for_distribution_column('outbox', p_anchor);
+    here bigint := get_shard_id_for_distribution_column('outbox', p_tenants[1]);
 BEGIN
-    PERFORM hold_shards(ARRAY[here]);
-    PERFORM require_way(here = ALL (outbox_shards(p_tenants)) AND EXISTS (
-        SELECT
-          FROM pg_dist_placement AS p
-          JOIN pg_dist_local_group AS local ON local.groupid = p.groupid
-         WHERE p.shardid = here));
+    PERFORM lock_shard_metadata(5, ARRAY[here]);
+    IF NOT p_tenants[1] = ALL (p_tenants) THEN
+        PERFORM require_way(here = ALL (outbox_shards(p_tenants)));
+    END IF;
+    PERFORM FROM pg_dist_placement AS p JOIN pg_dist_local_group AS local ON local.groupid = p.groupid WHERE p.shardid = here;
+    PERFORM require_way(FOUND);
     RETURN here;
 END
 $$;
 
 -- On a node: enter these shards, of each of these tenants one. Whether they are here, shards_here tells.
 CREATE OR REPLACE FUNCTION enter_these(p_shards bigint[], p_tenants bigint[]) RETURNS void
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
-    PERFORM hold_shards(p_shards);
+    PERFORM lock_shard_metadata(5, ARRAY(SELECT DISTINCT s.shard FROM unnest(p_shards) AS s (shard) ORDER BY s.shard));
     PERFORM require_way(p_shards = outbox_shards(p_tenants));
 END
 $$;
@@ -235,18 +255,8 @@ CREATE OR REPLACE FUNCTION named_here(p_tenant bigint) RETURNS bigint
 LANGUAGE sql VOLATILE
 RETURN set_config('fe.tenant', p_tenant::text, true)::bigint;
 
--- On a node: the name of a function of that shard of the outbox. They are made when one is first asked for.
-CREATE OR REPLACE FUNCTION of_shard(p_name text, p_shard bigint) RETURNS text
-LANGUAGE plpgsql AS $$
-BEGIN
-    IF to_regproc(p_name || '_' || p_shard) IS NULL THEN
-        PERFORM make_shard_functions(p_shard);
-    END IF;
-    RETURN p_name || '_' || p_shard;
-END
-$$;
-
--- With the rights of its owner: what it makes is what shard_functions() says, and nothing else.
+-- On a node: make the functions of one more shard, and have them called. With the rights of its owner: what it makes is what
+-- shard_functions() and shard_callers() say, and nothing else.
 CREATE OR REPLACE FUNCTION make_shard_functions(p_shard bigint) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET "citus.enable_ddl_propagation" TO off AS $$
 DECLARE
@@ -256,11 +266,6 @@ DECLARE
     one text;
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtext('shard functions'));
-    IF NOT EXISTS (SELECT
-                     FROM unnest(shard_functions()) AS f (text)
-                    WHERE to_regproc((regexp_match(f.text, '\{\{(\w+)\}\}'))[1] || '_' || p_shard) IS NULL) THEN
-        RETURN;
-    END IF;
     SELECT jsonb_object_agg(beside.logicalrelid::text, beside.logicalrelid::text || '_' || beside.shardid) INTO names
       FROM pg_dist_shard AS s
       JOIN pg_dist_partition AS p ON p.logicalrelid = s.logicalrelid
@@ -272,9 +277,30 @@ BEGIN
         FOR one IN SELECT DISTINCT (regexp_matches(function_text, '\{\{(\w+)\}\}', 'g'))[1] LOOP
             function_text := replace(function_text, '{{' || one || '}}', coalesce(names ->> one, one || '_' || p_shard));
         END LOOP;
-        EXECUTE format('DROP FUNCTION IF EXISTS %I', function_name);
-        EXECUTE function_text;
-        EXECUTE format('GRANT EXECUTE ON FUNCTION %I TO fe_front, fe_portal, fe_worker, fe_operator', function_name);
+        IF to_regproc(function_name) IS NULL THEN
+            EXECUTE function_text;
+            EXECUTE format('GRANT EXECUTE ON FUNCTION %I TO fe_front, fe_portal, fe_worker, fe_operator', function_name);
+        END IF;
+    END LOOP;
+    PERFORM make_shard_callers();
+END
+$$;
+
+-- On a node: what calls the function of a shard, anew, with a branch for each shard that has one. A call by a name that is put together each
+-- time would be parsed and planned each time.
+CREATE OR REPLACE FUNCTION make_shard_callers() RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    caller text[];
+    branches text;
+BEGIN
+    FOREACH caller SLICE 1 IN ARRAY shard_callers() LOOP
+        SELECT string_agg(replace(caller[3], '{{shard}}', made.shard), '' ORDER BY made.shard) INTO branches
+          FROM (SELECT substring(p.proname FROM '[0-9]+$') AS shard
+                  FROM pg_proc AS p
+                 WHERE p.pronamespace = current_schema()::regnamespace
+                   AND p.proname ~ ('^' || caller[1] || '_[0-9]+$')) AS made;
+        EXECUTE replace(caller[2], '{{branches}}', coalesce(branches, ''));
     END LOOP;
 END
 $$;
@@ -295,6 +321,7 @@ BEGIN
     LOOP
         EXECUTE 'DROP FUNCTION ' || one;
     END LOOP;
+    PERFORM make_shard_callers();
 END
 $$;
 
@@ -305,6 +332,6 @@ GRANT SELECT, INSERT, UPDATE (entered) ON anchors TO fe_front, fe_portal, fe_wor
 GRANT SELECT, INSERT ON anchored_shards TO fe_front, fe_portal, fe_worker, fe_operator;
 
 GRANT EXECUTE ON FUNCTION anchor_of, drop_anchor, outbox_shards, shards_here, enter_shard_of, enter_shards_of,
-enter_shards, ways_to, require_way, picked, leases_unless_paused, of_shard, named_here, make_shard_functions,
-stands_alone, stand_together, hold_shards, shard_entered, enter_these, shard_functions
+enter_shards, ways_to, require_way, picked, joined, lengths_of, parted, leases_unless_paused, named_here, make_shard_functions, stands_alone,
+stand_together, shard_entered, enter_these
 TO fe_front, fe_portal, fe_worker, fe_operator;

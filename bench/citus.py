@@ -37,7 +37,7 @@ from ops.citus.cluster import Cluster
 
 ENGINES: tuple[EngineName, ...] = ("postgres", "citus")
 #: What is set as a target, of the ratio Citus : plain.
-_TARGETS = {"accepted": 0.5, "accepted_as_served": 0.5, "claimed": 0.6, "received": 0.6, "decided": 0.6}
+_TARGETS = {"accepted": 0.5, "accepted_as_served": 0.5, "claimed": 0.6, "signed": 0.6, "received": 0.6, "decided": 0.6}
 _STEPS = {
     # A process takes a receipt in by itself where it has no other in hand, and several together where it has.
     "accepted": "accepts/s, one client",
@@ -46,6 +46,7 @@ _STEPS = {
     "accepted_in_groups": "accepts/s, ten together",
     "claimed": "rows claimed/s, 20 together",
     "claimed_of_backlog": "rows claimed/s, 48 together",
+    "signed": "rows booked/s (signed), 20 together",
     "received": "rows booked/s (received), 20 together",
     "decided": "rows booked/s (verdict), 20 together",
     "read": "reads/s behind row-level security",

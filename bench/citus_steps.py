@@ -7,24 +7,26 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
+from uuid import UUID
 
 import psycopg
 import trio
 
-from fe.ecf.catalogue import EcfType, Environment, Root
+from fe.ecf.catalogue import EcfType, Environment, Host, Root
 from fe.ecf.ids import new_id
-from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId, TrackId
+from fe.identifiers import ApiKeyId, CertificateId, ClientRequestId, SubmissionId, TenantId, TrackId
 from fe.issuing.accept import Acceptance
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import submissions
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.engine import EngineName, engine_named
 from fe.store.postgres.roles import FRONT, WORKER
-from fe.store.queue import outbox
+from fe.store.queue import outbox, steps
 from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.near import NearNode
 from fe.store.queue.outbox import OutboxLane, Work
+from fe.store.queue.steps import SignedDocument
 from fe.store.queue.tables import ALWAYS
 from fe.store.queue.wakeups import Wakeups
 from fe.store.submissions import NewSubmission
@@ -35,9 +37,12 @@ TASKS = 8
 BATCH = 20
 BACKLOG = 48
 GROUP = 10
-_LANE = OutboxLane(Environment.ECF)
+_UNSIGNED = OutboxLane(Environment.ECF)
+_SIGNED = OutboxLane(Environment.ECF, Host.ECF)
 _LEASE = timedelta(seconds=300)
-_ORIGINAL = b"x" * 800
+#: As long as a receipt of a few lines, as it comes and as it is signed.
+_ORIGINAL = b"x" * 3000
+_DOCUMENT = b"x" * 6600
 _TENANTS = """
     INSERT INTO tenants (tenant_id, name, issuer)
     SELECT %s + n, 'bench ' || %s + n, '{}' FROM generate_series(1, %s) AS n
@@ -66,6 +71,7 @@ class Rates:
     accepted_in_groups: float
     claimed: float
     claimed_of_backlog: float
+    signed: float
     received: float
     decided: float
     read: float
@@ -119,7 +125,9 @@ async def _measure(dsn: str, name: EngineName, tenants: Sequence[TenantId], seco
         reads = await _rate(look, seconds)
         _, of_backlog = await _claim_for(actors, Stage.SIGN, seconds / 2, BACKLOG)
         signing, claimed = await _claim_for(actors, Stage.SIGN, seconds)
-        received = await _book(actors, signing, _received)
+        signed = await _book(actors, signing, _signed)
+        sending, _ = await _claim_for(actors, Stage.SEND, seconds)
+        received = await _book(actors, sending, _received)
         tracking, _ = await _claim_for(actors, Stage.TRACK, seconds)
         decided = await _book(actors, tracking, _decided)
         await trio.to_thread.run_sync(_leave_nothing_due, dsn)
@@ -134,6 +142,7 @@ async def _measure(dsn: str, name: EngineName, tenants: Sequence[TenantId], seco
             accepted_in_groups=grouped,
             claimed=claimed,
             claimed_of_backlog=of_backlog,
+            signed=signed,
             received=received,
             decided=decided,
             read=reads,
@@ -182,12 +191,12 @@ async def _measure_claims(
 
 
 async def _claim_near(conn: Conn, near: NearNode) -> Sequence[Work]:
-    due = await near.due_tenants(conn, Stage.SIGN, [(_LANE, TenantId(0))], 64, floors={})
-    scope = [tenant.tenant_id for tenant in due[_LANE]]
+    due = await near.due_tenants(conn, Stage.SIGN, [(_UNSIGNED, TenantId(0))], 64, floors={})
+    scope = [tenant.tenant_id for tenant in due[_UNSIGNED]]
     if not scope:
         return []
     shares = [BATCH // len(scope)] * len(scope)
-    return await near.claim(conn, Stage.SIGN, _LANE, scope, shares, lease=_LEASE, holder="bench", floor=ALWAYS)
+    return await near.claim(conn, Stage.SIGN, _UNSIGNED, scope, shares, lease=_LEASE, holder="bench", floor=ALWAYS)
 
 
 def _submission(tenant_id: TenantId) -> NewSubmission:
@@ -227,7 +236,8 @@ async def _rate(act: Callable[[], Awaitable[None]], seconds: float, tasks: int =
 
 
 async def _claim(conn: Conn, stage: Stage, rows: int = BATCH) -> list[Work]:
-    lane = LaneCapacity(_LANE, TenantId(0), ALWAYS, rows, 0)
+    place = _SIGNED if stage in {Stage.SEND, Stage.TRACK} else _UNSIGNED
+    lane = LaneCapacity(place, TenantId(0), ALWAYS, rows, 0)
     terms = Terms(_LEASE, "bench", rows, rows, scope=64, max_per_tenant=rows, busy={})
     claims = await claim_together(conn, stage.value, [lane], terms)
     return [work for claim in claims for work in claim.works]
@@ -257,6 +267,24 @@ def _leave_nothing_due(dsn: str) -> None:
         conn.execute("DELETE FROM outbox")
         # When a server cleans up by itself differs from round to round; what is dead slows down who looks for due rows.
         conn.execute("VACUUM (ANALYZE) outbox")
+
+
+async def _signed(conn: Conn, works: list[Work]) -> Sequence[Any]:
+    now = datetime.now(UTC)
+    document = SignedDocument(
+        certificate_id=CertificateId(UUID(int=1)),
+        signed=_DOCUMENT,
+        sent=None,
+        host=Host.ECF,
+        ecf_type=EcfType("31"),
+        issuer_rnc="131880738",
+        buyer_rnc=None,
+        security_code="abcdef",
+        qr_code_url="https://ecf.dgii.gov.do/ecf/consultatimbre",
+        ncf_expiration=None,
+        signed_at=now,
+    )
+    return await steps.signed(conn, works, [document] * len(works), at=now, leases=[None] * len(works))
 
 
 async def _received(conn: Conn, works: list[Work]) -> Sequence[Any]:

@@ -71,56 +71,32 @@ LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
     one record;
-    tenants bigint[];
-    submissions uuid[];
-    ats timestamptz[];
-    environments text[];
-    api_keys text[];
-    client_requests text[];
-    body_digests bytea[];
-    formats text[];
-    roots text[];
-    types text[];
-    e_ncfs text[];
-    issuers text[];
-    buyers text[];
-    as_users text[];
-    as_user_ids uuid[];
-    originals bytea[];
-    draw_prefixes text[];
     leases interval[] := leases_unless_paused(p_tenants, p_environments, p_leases);
-    leases_there interval[];
     disabled boolean := any_disabled(p_tenants);
     taken jsonb;
 BEGIN
     FOR one IN SELECT * FROM enter_shards(p_tenants) LOOP
-        tenants := picked(p_tenants, one.places);
-        submissions := picked(p_submissions, one.places);
-        ats := picked(p_ats, one.places);
-        environments := picked(p_environments, one.places);
-        api_keys := picked(p_api_keys, one.places);
-        client_requests := picked(p_client_requests, one.places);
-        body_digests := picked(p_body_digests, one.places);
-        formats := picked(p_formats, one.places);
-        roots := picked(p_roots, one.places);
-        types := picked(p_types, one.places);
-        e_ncfs := picked(p_e_ncfs, one.places);
-        issuers := picked(p_issuers, one.places);
-        buyers := picked(p_buyers, one.places);
-        as_users := picked(p_as_users, one.places);
-        as_user_ids := picked(p_as_user_ids, one.places);
-        originals := picked(p_originals, one.places);
-        draw_prefixes := picked(p_draw_prefixes, one.places);
-        leases_there := picked(leases, one.places);
-        taken := accept_submissions_by_way(
-            one.way, one.shards, tenants, submissions, ats, environments, api_keys, client_requests, body_digests, formats,
-            roots, types, e_ncfs, issuers, buyers, as_users, as_user_ids, originals, draw_prefixes, p_holder, leases_there);
+        IF one.places IS NULL THEN
+            taken := accept_submissions_by_way(
+                one.way, one.shards, p_tenants, p_submissions, p_ats, p_environments, p_api_keys, p_client_requests,
+                p_body_digests, p_formats, p_roots, p_types, p_e_ncfs, p_issuers, p_buyers, p_as_users, p_as_user_ids,
+                p_originals, p_draw_prefixes, p_holder, leases);
+        ELSE
+            taken := accept_submissions_by_way(
+                one.way, one.shards, picked(p_tenants, one.places), picked(p_submissions, one.places),
+                picked(p_ats, one.places), picked(p_environments, one.places), picked(p_api_keys, one.places),
+                picked(p_client_requests, one.places), picked(p_body_digests, one.places), picked(p_formats, one.places),
+                picked(p_roots, one.places), picked(p_types, one.places), picked(p_e_ncfs, one.places),
+                picked(p_issuers, one.places), picked(p_buyers, one.places), picked(p_as_users, one.places),
+                picked(p_as_user_ids, one.places), picked(p_originals, one.places),
+                picked(p_draw_prefixes, one.places), p_holder, picked(leases, one.places));
+        END IF;
         IF disabled THEN
-            PERFORM refuse_of_disabled(tenants, taken);
+            PERFORM refuse_of_disabled(picked(p_tenants, one.places), taken);
         END IF;
         RETURN QUERY
-        SELECT coalesce(one.places[x.place], x.place), x.outcome, x.submission_id, x.status, x.e_ncf, x.body_matched, x.numbers_skipped,
-               x.numbers_left, x.refusal, x.leased
+        SELECT coalesce(one.places[x.place], x.place), x.outcome, x.submission_id, x.status, x.e_ncf, x.body_matched,
+               x.numbers_skipped, x.numbers_left, x.refusal, x.leased
           FROM jsonb_to_recordset(taken) AS x (
               place int, outcome text, submission_id uuid, status text, e_ncf text, body_matched boolean,
               numbers_skipped bigint, numbers_left bigint, refusal text, leased boolean);

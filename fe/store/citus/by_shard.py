@@ -6,9 +6,10 @@ the newest migration has it, in which each table is the shard's own. A node make
 (shards.sql), so a shard that was moved or split has them where it is now. They are called by one function of the node
 (`_in_shard`) that has a branch for each, whose calls are planned once.
 
-What sends a call to a node (`_by_way`) has a branch for each way, too, where it carries documents. By a way that is given
-as a parameter Citus writes all that is given into the statement, where it is twice as long, and read as SQL is; by one
-that stands in the statement it hands parameters on as they are.
+What sends a call to a node (`_by_way`) has a branch for each way, too, where it carries documents or answers to them.
+By a way that is given as a parameter Citus writes all that is given into the statement, where it is twice as long, and
+read as SQL is; by one that stands in the statement it hands parameters on as they are. (Not everywhere: a session keeps
+some 30 kB for each branch that it took.)
 
 What such a function would read or write on the coordinator it leaves out, and the coordinator does it: before the
 call, or after it in the same transaction.
@@ -73,6 +74,8 @@ _BETWEEN = (
 #: What carries documents: those of a batch go to a node one after the other in one value, with their lengths, since an
 #: array of them would be written and read three times.
 _DOCUMENTS = frozenset({"p_original", "p_originals", "p_signed", "p_sent"})
+#: Whatever has one of these is sent by branches.
+_LONG = _DOCUMENTS | {"p_replies", "p_responses"}
 
 #: What is the coordinator's, and left out on a node.
 _TELLING = re.compile(r"PERFORM (?:tell_outcomes|begin_deliveries)\([^;]*\);")
@@ -92,6 +95,10 @@ _BEFORE = {
     "book_signed_batch": """
     IF EXISTS (SELECT FROM pauses AS p WHERE p.tenant_id = 0 OR p.tenant_id = ANY (p_tenants)) THEN
         p_leases := array_fill(NULL::interval, ARRAY[cardinality(p_leases)]);
+    END IF;
+    -- Whose number is another's has ended, and they may be told of it.
+    IF EXISTS (SELECT FROM webhook_endpoints AS e WHERE e.tenant_id = ANY (p_tenants)) THEN
+        PERFORM stand_together();
     END IF;""",
 }
 #: What it tells afterwards, of those that were booked.
@@ -136,7 +143,15 @@ _DROP_FORMER = r"""
 
 #: What may stand alone: a statement of its own of which all that is written lies on one node, where it is committed
 #: before the answer. Nothing that writes on the coordinator afterwards may be one of them.
-ALONE = ("accept_submission", "accept_submissions", "book_received_batch", "book_verdict_batch", "claim_with_input")
+ALONE = (
+    "accept_submission",
+    "accept_submissions",
+    "claim_with_input",
+    "book_signed_batch",
+    "intend_to_send_batch",
+    "book_received_batch",
+    "book_verdict_batch",
+)
 
 _FUNCTION = re.compile(
     r"^CREATE (?:OR REPLACE )?FUNCTION (?P<name>\w+)\((?P<given>[^()]*)\)\s+"
@@ -217,7 +232,7 @@ def statements() -> Iterator[str]:
 
 
 def senders(ways: Sequence[int]) -> Iterator[str]:
-    """What sends calls to the nodes; `ways` are the anchors that there are. One that comes later is found all the same."""
+    """What sends calls to the nodes; `ways`: the anchors that there are. One that comes later is a way all the same."""
     known = functions()
     for name in (*CALLED, *ASKED):
         yield _by_way(known[name], ways)
@@ -269,7 +284,8 @@ def _by_way(function: Function, ways: Sequence[int]) -> str:
     returned = _returned_from_node(function)
     joined = [name for name, kind in function.given if _is_joined(name, kind)]
     declared = "".join(
-        f"\n    joined_{name} bytea := joined({name});\n    lengths_{name} int[] := lengths_of({name});" for name in joined
+        f"\n    joined_{name} bytea := joined({name});\n    lengths_{name} int[] := lengths_of({name});"
+        for name in joined
     )
     sent = ", ".join(f"joined_{name}, lengths_{name}" if name in joined else name for name, _ in function.given)
 
@@ -279,7 +295,7 @@ def _by_way(function: Function, ways: Sequence[int]) -> str:
             f" FROM anchors AS a WHERE a.anchor = {way};"
         )
 
-    if not _DOCUMENTS.isdisjoint(name for name, _ in function.given):
+    if not _LONG.isdisjoint(name for name, _ in function.given):
         branches = "".join(f"\n    WHEN {way} THEN\n        {call(str(way))}" for way in ways)
     else:
         branches = ""
@@ -357,15 +373,9 @@ def _collecting(function: Function) -> tuple[str, str]:
 
 def _from_here(function: Function) -> str:
     """Sends each node's rows there, all arrays of the same length; a batch that is of one node goes as it is."""
-    returned = "text" if function.returned == "void" else function.returned
+    returned = _returned_from_node(function)
     whole = ", ".join(name for name, _ in function.given)
-    part = ", ".join(f"part_{name}" if kind.endswith("[]") else name for name, kind in function.given)
-    declared = "\n".join(f"    part_{name} {kind};" for name, kind in function.given if kind.endswith("[]"))
-    picked = "\n".join(
-        f"            part_{name} := picked({name}, one.places);"
-        for name, kind in function.given
-        if kind.endswith("[]")
-    )
+    picked = ", ".join(f"picked({name}, one.places)" if kind.endswith("[]") else name for name, kind in function.given)
     start, collected = _collecting(function)
     is_void = function.returned == "void"
     return f"""CREATE OR REPLACE FUNCTION {function.name}({function.parameters})
@@ -374,15 +384,13 @@ DECLARE
     one record;
     part {returned};
     answers {returned}{start};
-{declared}
 BEGIN
     {_BEFORE.get(function.name, "")}
     FOR one IN SELECT * FROM enter_shards(p_tenants) LOOP
         IF one.places IS NULL THEN
             answers := {function.name}_by_way(one.way, one.shards, {whole});
         ELSE
-{picked}
-            part := {function.name}_by_way(one.way, one.shards, {part});
+            part := {function.name}_by_way(one.way, one.shards, {picked});
             {collected}
         END IF;
     END LOOP;

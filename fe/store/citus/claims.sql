@@ -8,19 +8,12 @@ CREATE OR REPLACE FUNCTION claim_lane(
 LANGUAGE plpgsql AS $$
 DECLARE
     one record;
-    scope bigint[];
-    shares int[];
-    moment timestamptz;
-    part bytea[];
     leased bytea[] := '{}';
 BEGIN
     FOR one IN SELECT * FROM enter_shards(p_scope) LOOP
-        scope := picked(p_scope, one.places);
-        shares := picked(p_shares, one.places);
-        moment := clock_timestamp();
-        part := claim_batch_by_way(one.way, one.shards, scope, shares, p_stage, p_environment, p_host, p_floor, p_holder, moment,
-                                   p_lease, p_with_input);
-        leased := leased || part;
+        leased := leased || claim_batch_by_way(
+            one.way, one.shards, picked(p_scope, one.places), picked(p_shares, one.places), p_stage, p_environment, p_host,
+            p_floor, p_holder, clock_timestamp(), p_lease, p_with_input);
     END LOOP;
     RETURN leased;
 END
@@ -238,25 +231,17 @@ LANGUAGE plpgsql ROWS 10 AS $$
 DECLARE
     whose bigint[] := outbox_shards(p_tenants);
     one record;
-    tenants bigint[];
-    subjects uuid[];
-    environments text[];
-    e_ncfs text[];
-    owned boolean[];
     numbers jsonb;
     many int := 0;
 BEGIN
     FOR one IN SELECT * FROM ways_to(p_tenants, whose) LOOP
-        tenants := picked(p_tenants, one.places);
-        subjects := picked(p_subjects, one.places);
-        environments := picked(p_environments, one.places);
-        e_ncfs := picked(p_e_ncfs, one.places);
-        owned := picked(p_owned, one.places);
-        numbers := input_to_sign_by_way(one.way, one.shards, tenants, subjects, environments, e_ncfs, owned);
+        numbers := input_to_sign_by_way(
+            one.way, one.shards, picked(p_tenants, one.places), picked(p_subjects, one.places),
+            picked(p_environments, one.places), picked(p_e_ncfs, one.places), picked(p_owned, one.places));
         many := many + jsonb_array_length(numbers);
         RETURN QUERY
-        SELECT coalesce(one.places[x.place], x.place), tenants[x.place], x.sequence_expires, x.holders,
-               x.holders_issuers, NULL::text
+        SELECT coalesce(one.places[x.place], x.place), p_tenants[coalesce(one.places[x.place], x.place)],
+               x.sequence_expires, x.holders, x.holders_issuers, NULL::text
           FROM jsonb_to_recordset(numbers) AS x (
               place int, sequence_expires timestamptz, holders uuid[], holders_issuers text[]);
     END LOOP;

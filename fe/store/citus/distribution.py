@@ -76,11 +76,13 @@ _WAYS = "SELECT a.anchor FROM anchored_shards AS a ORDER BY a.anchor DESC"
 #: A fixed path, so that no name in a function with its owner's rights can be slipped under.
 _PATH = """
     DO $$
+    DECLARE
+        one text;
     BEGIN
-        EXECUTE format('ALTER FUNCTION commit_in_two_phases() SET search_path = %1$I, pg_temp', current_schema());
-        EXECUTE format('ALTER FUNCTION make_shard_functions(bigint) SET search_path = %1$I, pg_temp', current_schema());
-        EXECUTE format('ALTER FUNCTION shard_entered(bigint[]) SET search_path = %1$I, pg_temp', current_schema());
-        EXECUTE format('ALTER FUNCTION enter_these(bigint[], bigint[]) SET search_path = %1$I, pg_temp', current_schema());
+        FOREACH one IN ARRAY ARRAY['commit_in_two_phases()', 'make_shard_functions(bigint)', 'shard_entered(bigint[])',
+                                   'enter_these(bigint[], bigint[])'] LOOP
+            EXECUTE format('ALTER FUNCTION %s SET search_path = %I, pg_temp', one, current_schema());
+        END LOOP;
     END
     $$
 """

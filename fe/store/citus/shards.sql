@@ -332,6 +332,6 @@ GRANT SELECT, INSERT, UPDATE (entered) ON anchors TO fe_front, fe_portal, fe_wor
 GRANT SELECT, INSERT ON anchored_shards TO fe_front, fe_portal, fe_worker, fe_operator;
 
 GRANT EXECUTE ON FUNCTION anchor_of, drop_anchor, outbox_shards, shards_here, enter_shard_of, enter_shards_of,
-enter_shards, ways_to, require_way, picked, joined, lengths_of, parted, leases_unless_paused, named_here, make_shard_functions, stands_alone,
-stand_together, shard_entered, enter_these
+enter_shards, ways_to, require_way, picked, joined, lengths_of, parted, leases_unless_paused, named_here,
+make_shard_functions, stands_alone, stand_together, shard_entered, enter_these
 TO fe_front, fe_portal, fe_worker, fe_operator;

@@ -12,6 +12,7 @@ from fe.identifiers import CertificateId, TrackId
 from fe.store import numbers
 from fe.store.postgres.arrays import blobs, booleans, days, int8s, intervals, jsonbs, moments, texts, uuids
 from fe.store.postgres.db import Conn
+from fe.store.postgres.engine import Calling
 from fe.store.postgres.rows import record_row
 from fe.store.queue.inputs import (
     Beside,
@@ -113,13 +114,16 @@ class SignedDocument:
     remarks: Sequence[Mapping[str, object]] = ()
 
 
-_SIGNED = """
+_SIGNED = Calling.of(
+    "book_signed_batch",
+    """
     SELECT book_signed_batch(
              %(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s, %(certificates)s::uuid[],
              %(signed)b::bytea[], %(sent)s::bytea[], %(hosts)s::text[], %(types)s::text[], %(issuers)s::text[],
              %(buyers)s::text[], %(security_codes)s::text[], %(qrs)s::text[], %(expirations)s::date[],
              %(signed_ats)s::timestamptz[], %(remarks)s::jsonb[], %(leases)s::interval[])
-"""
+    """,
+)
 
 #: What became of a signed document: its claim was no longer ours; its number is another's, and it has ended; it waits
 #: to be sent; or it may be sent now, by us (see sql/0013_batches.sql).
@@ -141,8 +145,8 @@ async def signed(
     same holder, with the next epoch, and its intent is committed too: `going on` says that it may be sent at once.
     """
     cursor = conn.cursor(row_factory=scalar_row)
-    await cursor.execute(
-        _SIGNED,
+    await _SIGNED.run(
+        cursor,
         {
             **claims_of(works),
             "at": at,
@@ -216,10 +220,13 @@ async def track_facts(conn: Conn, work: Work) -> TrackFacts:
     return row
 
 
-_INTEND = """
+_INTEND = Calling.of(
+    "intend_to_send_batch",
+    """
     SELECT intend_to_send_batch(%(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s,
                                 %(leases)s::interval[], %(digests)b::bytea[])
-"""
+    """,
+)
 
 #: What is said to an intent: send; an earlier send was never resolved, ask first; or the claim is no longer ours.
 IntentAnswer = Literal["go", "in doubt", "lost"]
@@ -239,7 +246,7 @@ async def intend_to_send(
     """
     cursor = conn.cursor(row_factory=scalar_row)
     values = {**claims_of(works), "at": at, "leases": intervals(leases), "digests": blobs(digests)}
-    await cursor.execute(_INTEND, values)
+    await _INTEND.run(cursor, values)
     (answers,) = await cursor.fetchall()
     return list(answers)
 

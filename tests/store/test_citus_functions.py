@@ -161,3 +161,31 @@ def test_each_function_of_a_shard_is_the_newest_of_the_migrations(dsn: str) -> N
     for name, function in by_shard.functions().items():
         if name not in own:
             assert f"$${sources[name]}$$" in function.body, name
+
+
+@pytest.mark.skipif(citus.wanted(), reason="there they are replaced")
+@pytest.mark.parametrize("documents", [[b"a", None, b"", b"\x00\xff" * 5000, b"b"], [None, None], [b""], []])
+def test_the_documents_of_a_batch_are_on_a_node_what_they_were(dsn: str, documents: list[bytes | None]) -> None:
+    with psycopg.connect(dsn) as conn:
+        for statement in statements(FOLDER / "shards.sql"):
+            if "FUNCTION joined(" in statement or "lengths_of(" in statement or "FUNCTION parted(" in statement:
+                conn.execute(statement.encode())
+        query = "SELECT parted(joined(d.all), lengths_of(d.all)) FROM (SELECT %s::bytea[] AS all) AS d"
+        found = conn.execute(query, (documents,)).fetchone()
+        conn.rollback()
+
+    assert found == (documents,)
+
+
+def test_what_carries_documents_goes_by_ways_that_stand_in_the_statement() -> None:
+    """Only then does Citus hand on what is given as it is."""
+    senders = list(by_shard.senders([-3, -5]))
+    by_branches = {
+        name
+        for name in (*by_shard.CALLED, *by_shard.ASKED)
+        for text in senders
+        if f"{name}_by_way(p_way" in text and "WHEN -5" in text
+    }
+
+    assert by_branches >= {"accept_submission", "accept_submissions", "book_signed_batch"}
+    assert "claim_batch" not in by_branches

@@ -32,6 +32,7 @@ from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.skipif(citus.programs() is None, reason="there is no cluster (make citus)")
 
+_LONG = b'{"long": "' + b"x" * 5000 + b'"}'
 _NOTE = """
     SELECT record_event_batch(ARRAY[%(tenant)s]::bigint[], ARRAY[%(subject)s]::uuid[], now(), 'retry',
                               ARRAY['{}']::jsonb[])
@@ -282,6 +283,32 @@ async def test_a_batch_of_several_nodes_does_not_stand_alone(db: Database, dsn: 
     assert len(places) > 1
     assert await rows(db, "SELECT FROM submissions") == []
     assert len(await db.run(submissions.accept_many, news)) == 6
+
+
+async def test_documents_go_to_their_node_as_parameters(db: Database, dsn: str) -> None:
+    """Within a statement a document would be twice as long, and read as SQL is."""
+    tenant = await make_tenant(db)
+    said: list[str] = []
+
+    def told(diagnostic: psycopg.errors.Diagnostic) -> None:
+        said.append(diagnostic.message_primary or "")
+
+    async def take_in(conn: Conn) -> None:
+        conn.add_notice_handler(told)
+        await conn.execute("SET citus.log_remote_commands TO on")
+        await submissions.accept(conn, new_submission(tenant, client_request_id="a", original=_LONG), ACCEPTED_AT)
+        batch = [new_submission(tenant, client_request_id=name, original=_LONG) for name in "bc"]
+        await submissions.accept_many(conn, [(new, ACCEPTED_AT) for new in batch])
+        await conn.execute("RESET citus.log_remote_commands")
+        conn.remove_notice_handler(told)
+
+    await db.run(take_in)
+
+    calls = [text for text in said if "accept_submission" in text]
+    assert len(calls) == 2
+    assert not [text for text in calls if len(text) > len(_LONG)]
+    kept = await rows(db, "SELECT content FROM submission_documents WHERE tenant_id = %(tenant)s", tenant=tenant)
+    assert [bytes(row["content"]) for row in kept] == [_LONG] * 3
 
 
 async def test_batches_with_rows_in_the_same_shards_do_not_wait_for_each_other(db: Database, dsn: str) -> None:

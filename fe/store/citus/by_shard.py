@@ -88,6 +88,9 @@ _SIGNATORIES = re.compile(r"RETURN QUERY\s+SELECT 0, .*?;", re.DOTALL)
 #: Who hands something in is looked at before; the node only has to know whose rows it writes.
 _NAMING = re.compile(r"\bname_(?:tenant|submitter)\(")
 
+#: How a call goes to the node of a way.
+_SENT = "SELECT {call} INTO answer FROM anchors AS a WHERE a.anchor = {way};"
+
 #: What the coordinator does first: whatever is paused is leased no more.
 _BEFORE = {
     "book_received_batch": "p_leases := leases_unless_paused(p_tenants, p_environments, p_leases);",
@@ -290,16 +293,12 @@ def _by_way(function: Function, ways: Sequence[int]) -> str:
     sent = ", ".join(f"joined_{name}, lengths_{name}" if name in joined else name for name, _ in function.given)
 
     def call(way: str) -> str:
-        return (
-            f"SELECT {function.name}_there(a.anchor, p_shards, {sent}) INTO answer"
-            f" FROM anchors AS a WHERE a.anchor = {way};"
-        )
+        return _SENT.format(call=f"{function.name}_there(a.anchor, p_shards, {sent})", way=way)
 
+    calls = call("p_way")
     if not _LONG.isdisjoint(name for name, _ in function.given):
         branches = "".join(f"\n    WHEN {way} THEN\n        {call(str(way))}" for way in ways)
-    else:
-        branches = ""
-    calls = f"CASE p_way{branches}\n    ELSE\n        {call('p_way')}\n    END CASE;" if branches else call("p_way")
+        calls = f"CASE p_way{branches}\n    ELSE\n        {calls}\n    END CASE;"
     return f"""CREATE OR REPLACE FUNCTION {function.name}_by_way(p_way bigint, p_shards bigint[], {function.parameters})
 RETURNS {returned} LANGUAGE plpgsql AS $$
 DECLARE

@@ -2,9 +2,10 @@
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -15,20 +16,30 @@ from psycopg.conninfo import conninfo_to_dict
 from fe.ecf.catalogue import Environment, Root
 from fe.ecf.ids import new_id
 from fe.identifiers import SequenceId, SubmissionId, TenantId, TrackId
-from fe.lifecycle import NumberFate, Stage, Status
+from fe.lifecycle import NumberFate, Stage, Status, WebhookEvent
 from fe.store import sequences, submissions
 from fe.store.citus.distribution import distribute
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import Contended
-from fe.store.queue import outbox
+from fe.store.queue import outbox, steps
 from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.tables import ALWAYS
 from ops.citus.cluster import Cluster
 from tests import citus
-from tests.factories.tenants import ACCEPTED_AT, claim_all, make_submission, make_tenant, new_submission, rows, take
+from tests.factories.tenants import (
+    ACCEPTED_AT,
+    DOCUMENT,
+    claim_all,
+    make_submission,
+    make_tenant,
+    new_submission,
+    rows,
+    take,
+)
 from tests.waiting import PATIENCE, until
+from tests.webhooks.receiver import make_endpoint
 
 pytestmark = pytest.mark.skipif(citus.programs() is None, reason="there is no cluster (make citus)")
 
@@ -233,7 +244,7 @@ async def test_nothing_stands_alone_in_a_transaction(db: Database) -> None:
     with pytest.raises(ZeroDivisionError):
         await db.transact(take_in_and_fail)
 
-    assert await rows(db, "SELECT FROM submissions") == []
+    assert await rows(db, "SELECT 1 FROM submissions") == []
 
 
 async def test_a_verdict_that_may_go_on_to_others_is_booked_with_what_follows(db: Database) -> None:
@@ -281,34 +292,66 @@ async def test_a_batch_of_several_nodes_does_not_stand_alone(db: Database, dsn: 
         await db.run(submissions.accept_many, [*news[:-1], (broken, ACCEPTED_AT)])
 
     assert len(places) > 1
-    assert await rows(db, "SELECT FROM submissions") == []
+    assert await rows(db, "SELECT 1 FROM submissions") == []
     assert len(await db.run(submissions.accept_many, news)) == 6
 
 
-async def test_documents_go_to_their_node_as_parameters(db: Database, dsn: str) -> None:
-    """Within a statement a document would be twice as long, and read as SQL is."""
-    tenant = await make_tenant(db)
-    said: list[str] = []
+@asynccontextmanager
+async def sent_to_nodes(conn: Conn) -> AsyncIterator[list[str]]:
+    """What the coordinator sends to nodes for this connection while the block runs."""
+    sent: list[str] = []
 
     def told(diagnostic: psycopg.errors.Diagnostic) -> None:
-        said.append(diagnostic.message_primary or "")
+        sent.append(diagnostic.message_primary or "")
 
-    async def take_in(conn: Conn) -> None:
-        conn.add_notice_handler(told)
-        await conn.execute("SET citus.log_remote_commands TO on")
-        await submissions.accept(conn, new_submission(tenant, client_request_id="a", original=_LONG), ACCEPTED_AT)
-        batch = [new_submission(tenant, client_request_id=name, original=_LONG) for name in "bc"]
-        await submissions.accept_many(conn, [(new, ACCEPTED_AT) for new in batch])
+    conn.add_notice_handler(told)
+    await conn.execute("SET citus.log_remote_commands TO on")
+    try:
+        yield sent
+    finally:
         await conn.execute("RESET citus.log_remote_commands")
         conn.remove_notice_handler(told)
 
-    await db.run(take_in)
 
-    calls = [text for text in said if "accept_submission" in text]
+async def test_documents_go_to_their_node_as_parameters(db: Database) -> None:
+    """Within a statement a document would be twice as long, and read as SQL is."""
+    tenant = await make_tenant(db)
+
+    async def take_in(conn: Conn) -> list[str]:
+        batch = [new_submission(tenant, client_request_id=name, original=_LONG) for name in "abc"]
+        async with sent_to_nodes(conn) as sent:
+            await submissions.accept(conn, batch[0], ACCEPTED_AT)
+            await submissions.accept_many(conn, [(new, ACCEPTED_AT) for new in batch[1:]])
+        return sent
+
+    calls = [text for text in await db.run(take_in) if "accept_submission" in text]
+
     assert len(calls) == 2
     assert not [text for text in calls if len(text) > len(_LONG)]
     kept = await rows(db, "SELECT content FROM submission_documents WHERE tenant_id = %(tenant)s", tenant=tenant)
     assert [bytes(row["content"]) for row in kept] == [_LONG] * 3
+
+
+@pytest.mark.parametrize("told", [False, True])
+async def test_what_is_signed_stands_alone_unless_somebody_is_to_be_told(db: Database, told: bool) -> None:
+    """A receipt whose number is another's ends there, and who is told of it the coordinator writes."""
+    tenant = await make_tenant(db)
+    if told:
+        await make_endpoint(db, tenant, "https://erp.example.com/", events=[WebhookEvent.ERROR])
+    both = [await make_submission(db, tenant, e_ncf="E310000000007", client_request_id=name) for name in "ab"]
+    first, second = [await take(db, subject) for subject in both]
+
+    async def book(conn: Conn, work: Work) -> tuple[list[str], list[str]]:
+        async with sent_to_nodes(conn) as sent:
+            answers = await steps.signed(conn, [work], [DOCUMENT], at=datetime.now(UTC), leases=[None])
+        return list(answers), sent
+
+    answers, sent = await db.run(book, first)
+    assert answers == ["signed"]
+    assert any("BEGIN" in text for text in sent) == told
+    answers, _ = await db.run(book, second)
+    assert answers == ["taken"]
+    assert len(await rows(db, "SELECT 1 FROM webhook_events WHERE tenant_id = %(tenant)s", tenant=tenant)) == told
 
 
 async def test_batches_with_rows_in_the_same_shards_do_not_wait_for_each_other(db: Database, dsn: str) -> None:

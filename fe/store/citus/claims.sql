@@ -11,6 +11,10 @@ DECLARE
     leased bytea[] := '{}';
 BEGIN
     FOR one IN SELECT * FROM enter_shards(p_scope) LOOP
+        IF one.places IS NULL THEN
+            RETURN claim_batch_by_way(one.way, one.shards, p_scope, p_shares, p_stage, p_environment, p_host, p_floor, p_holder,
+                                      clock_timestamp(), p_lease, p_with_input);
+        END IF;
         leased := leased || claim_batch_by_way(
             one.way, one.shards, picked(p_scope, one.places), picked(p_shares, one.places), p_stage, p_environment, p_host,
             p_floor, p_holder, clock_timestamp(), p_lease, p_with_input);

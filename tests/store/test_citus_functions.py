@@ -28,10 +28,13 @@ OF_ITS_OWN = {
     "due_on_node",
     "due_on_nodes",
     "due_tenants_of",
+    "earlier_of",
     "enter_shard_of",
     "enter_shards",
     "enter_shards_of",
     "enter_these",
+    "floors_anywhere",
+    "floors_on_node",
     "forget_shard_functions",
     "free_held",
     "joined",
@@ -156,6 +159,7 @@ def test_each_function_of_a_shard_is_the_newest_of_the_migrations(dsn: str) -> N
         "send_input_batch",
         "track_input_batch",
         "due_batch",
+        "floors_batch",
     }
 
     for name, function in by_shard.functions().items():

@@ -19,8 +19,10 @@ from fe.identifiers import SequenceId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status, WebhookEvent
 from fe.store import sequences, submissions
 from fe.store.citus.distribution import distribute
-from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.db import Conn, Database, open_database
+from fe.store.postgres.engine import CITUS
 from fe.store.postgres.errors import Contended
+from fe.store.postgres.roles import WORKER
 from fe.store.queue import outbox, steps
 from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
@@ -423,6 +425,36 @@ async def test_a_claim_passes_over_a_node_that_cannot_be_asked_and_its_session_t
         return first + await claim(conn)
 
     assert {work.subject for work in await db.run(claim_twice)} == set(subjects)
+
+
+async def test_each_node_tells_from_when_a_lane_is_looked_at_and_one_that_is_away_is_passed_over(
+    db: Database, dsn: str
+) -> None:
+    """Whoever claims asks for it now and then: without an answer all others' work would wait."""
+    early, late = await make_tenant(db), await make_tenant(db)
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        while node_of(conn, late) == node_of(conn, early):
+            late = await make_tenant(db)
+        away = node_of(conn, early)
+    now = datetime.now(UTC)
+    for tenant, hours in ((early, 2), (late, 1)):
+        subject = await make_submission(db, tenant)
+        values = {"tenant": tenant, "subject": subject, "at": now - timedelta(hours=hours)}
+        await rows(
+            db, "UPDATE outbox SET run_at = %(at)s WHERE tenant_id = %(tenant)s AND subject = %(subject)s", **values
+        )
+    lane, empty = OutboxLane(Environment.ECF), OutboxLane(Environment.CERTECF)
+    margin = timedelta(seconds=15)
+
+    floors = await db.run(outbox.floors_of, Stage.SIGN, [lane, empty])
+    assert floors[lane] == now - timedelta(hours=2) - margin
+    assert now - margin <= floors[empty] <= datetime.now(UTC) - margin
+
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("UPDATE pg_dist_node SET nodeport = 1 WHERE (nodename, nodeport) = (%s, %s)", away)
+    async with open_database(dsn, max_size=1, role=WORKER, engine=CITUS) as another:
+        floors = await another.run(outbox.floors_of, Stage.SIGN, [lane])
+    assert floors[lane] == now - timedelta(hours=1) - margin
 
 
 def node_of(conn: psycopg.Connection, tenant: int) -> tuple[object, ...]:

@@ -23,8 +23,7 @@ REFERENCE = {"tenants", "api_keys", "users", "operator_actions", "excise_rates",
 #: Statements that are about all tenants, and why they may be: none reads the history. By the file's path below fe/ (or
 #: the migration's name) and the constant's (or function's) name; "*" is every one of the file.
 ACROSS_TENANTS = {
-    ("store/queue/tables.py", "_FLOORS_OF_ALL"): "the earliest row of each lane of the hot table",
-    ("store/queue/tables.py", "_FLOORS_BY_TIME"): "the same",
+    ("store/queue/tables.py", "_FLOORS_BY_TIME"): "the earliest row of each lane of the hot table",
     ("store/queue/host_lanes.py", "_FLOOR"): "the earliest row of the hot table",
     ("store/queue/webhooks.py", "_TENANTS"): "whose old events are to be forgotten: a row for each endpoint",
     ("0044_due_rows_first", "earliest_due"): "the earliest due rows of a lane: whose they are, is the answer",
@@ -231,7 +230,7 @@ TRUSTED = {
     "PAGE + 1": "portal/receipts: the same",
     "chosen.source()": "history: one of two constants of the module, by what is asked for",
     "self._floors": "tables: a template of the module and the name of a table, which is looked at",
-    "self._floors_of_all": "tables: the same",
+    "self._looking(conn)": "tables: that, or one that names no table, by the engine",
     "self._search(conn)": "tables: one of two such, by the engine",
     "self._claiming(conn)": "tables: the same",
     "COLUMNS[stage]": "claim: constants of the module, by the stage",

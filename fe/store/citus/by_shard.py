@@ -52,7 +52,7 @@ ASKED = (
 #: Of these, what writes nothing, and so enters no shard;
 _ONLY_READS = frozenset({"input_to_sign"})
 #: what each node calls for its shards,
-_ON_NODES = ("due_batch",)
+_ON_NODES = ("due_batch", "floors_batch")
 #: and those that they call.
 _BETWEEN = (
     "record_event",

@@ -40,6 +40,34 @@ BEGIN
 END
 $$;
 
+-- On a node: of each lane the first moment at which a row of its shards is due (floors_batch).
+CREATE OR REPLACE FUNCTION floors_on_node(p_anchor bigint, p_stage text, p_environments text[], p_hosts text[])
+RETURNS timestamptz[] LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan AS $$
+DECLARE
+    here bigint;
+    floors timestamptz[] := array_fill(NULL::timestamptz, ARRAY[cardinality(p_hosts)]);
+BEGIN
+    FOR here IN
+        SELECT s.shardid
+          FROM pg_dist_shard AS s
+          JOIN pg_dist_placement AS p ON p.shardid = s.shardid
+          JOIN pg_dist_local_group AS local ON local.groupid = p.groupid
+         WHERE s.logicalrelid = 'outbox'::regclass
+    LOOP
+        floors := earlier_of(floors, floors_batch_in_shard(here, p_stage, p_environments, p_hosts));
+    END LOOP;
+    RETURN floors;
+END
+$$;
+
+-- The earlier of each two; NULL: there is none.
+CREATE OR REPLACE FUNCTION earlier_of(p_one timestamptz[], p_other timestamptz[]) RETURNS timestamptz[]
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    RETURN ARRAY(SELECT least(x.one, x.other) FROM unnest(p_one, p_other) WITH ORDINALITY AS x (one, other, n) ORDER BY x.n);
+END
+$$;
+
 -- An anchor of each node, if all have one.
 CREATE OR REPLACE FUNCTION anchors_of_nodes() RETURNS bigint[]
 LANGUAGE plpgsql STABLE SET plan_cache_mode TO force_generic_plan AS $$
@@ -114,4 +142,46 @@ BEGIN
 END
 $$;
 
-GRANT EXECUTE ON FUNCTION due_on_node, anchors_of_nodes, due_on_nodes, due_anywhere TO fe_worker;
+-- Of each lane the first moment at which a row is due, on the nodes that answer: what lies on one that does not is looked for when the
+-- floors are asked for again.
+CREATE OR REPLACE FUNCTION floors_anywhere(p_stage text, p_environments text[], p_hosts text[]) RETURNS timestamptz[]
+LANGUAGE plpgsql SET plan_cache_mode TO force_custom_plan AS $$
+DECLARE
+    every_node bigint[] := anchors_of_nodes();
+    one timestamptz[];
+    nobody timestamptz[] := array_fill(NULL::timestamptz, ARRAY[cardinality(p_hosts)]);
+    floors timestamptz[] := nobody;
+    answered int := 0;
+BEGIN
+    BEGIN
+        FOR one IN
+            SELECT floors_on_node(a.anchor, p_stage, p_environments, p_hosts)
+              FROM anchors AS a
+             WHERE a.anchor = ANY (every_node)
+        LOOP
+            floors := earlier_of(floors, one);
+            answered := answered + 1;
+        END LOOP;
+        IF answered = cardinality(every_node) THEN
+            RETURN floors;
+        END IF;
+    EXCEPTION
+        WHEN connection_exception THEN
+            NULL;
+    END;
+    floors := nobody;
+    FOR one IN
+        SELECT shard.result::timestamptz[]
+          FROM run_command_on_shards('outbox', format(
+                   'SELECT floors_batch_in_shard(substring(''%%s'' FROM ''[0-9]+$'')::bigint, %L, %L::text[], %L::text[])',
+                   p_stage, p_environments, p_hosts)) AS shard
+         WHERE shard.success
+    LOOP
+        floors := earlier_of(floors, one);
+    END LOOP;
+    RETURN floors;
+END
+$$;
+
+GRANT EXECUTE ON FUNCTION due_on_node, floors_on_node, earlier_of, anchors_of_nodes, due_on_nodes, due_anywhere,
+floors_anywhere TO fe_worker;

@@ -136,6 +136,22 @@ BEGIN
 END
 $$;
 
+-- Of each lane, an environment and a host, the first moment at which a row is due, now or later; NULL where there is none.
+CREATE FUNCTION floors_batch(p_stage text, p_environments text[], p_hosts text[]) RETURNS timestamptz[]
+LANGUAGE plpgsql SET enable_seqscan TO off AS $$
+BEGIN
+    RETURN ARRAY(
+        SELECT (SELECT o.run_at
+                  FROM outbox AS o
+                 WHERE o.stage = p_stage AND o.environment = lane.environment AND o.host = lane.host
+                   AND o.run_at < 'infinity' AND o.epoch >= 0
+                 ORDER BY o.run_at
+                 LIMIT 1)
+          FROM unnest(p_environments, p_hosts) WITH ORDINALITY AS lane (environment, host, n)
+         ORDER BY lane.n);
+END
+$$;
+
 -- [lane, tenant, round] of those that have work due and are not paused: the walk from tenant to tenant of 0014. A lane is an
 -- environment and a host, a tenant to begin after and a moment before which nothing is due; round 2 begins anew from the first.
 CREATE FUNCTION due_batch(

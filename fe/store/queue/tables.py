@@ -13,7 +13,7 @@ from typing import Any, Generic, LiteralString, Protocol, TypeVar
 from fe.identifiers import TenantId
 from fe.store.postgres.arrays import int4s, int8s, moments, texts
 from fe.store.postgres.db import Conn
-from fe.store.postgres.engine import POSTGRES, engine_of
+from fe.store.postgres.engine import engine_of
 
 #: Before any row can be due.
 ALWAYS = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
@@ -91,16 +91,13 @@ _FLOORS_BY_TIME = """
                           ORDER BY o.run_at
                           LIMIT 1) AS earliest ON true
 """
-# On Citus, which walks no table that is spread over nodes: every row is read.
-_FLOORS_OF_ALL = """
-    SELECT o.environment, o.host, least(min(o.run_at), now()) - interval '15 s'
-      FROM {table} AS o
-     WHERE o.stage = %(stage)s
-     GROUP BY o.environment, o.host
-     UNION ALL
-    SELECT 'none', '', now() - interval '15 s'
+# Where its rows are on several nodes of a cluster, each tells of its own (due.sql of fe/store/citus/).
+_FLOORS_OF_NODES = """
+    SELECT lane.environment, lane.host, least(lane.run_at, now()) - interval '15 s'
+      FROM unnest(%(environments)s::text[], %(hosts)s::text[],
+                  floors_anywhere(%(stage)s, %(environments)s::text[], %(hosts)s::text[]))
+           AS lane (environment, host, run_at)
 """
-_NO_LANE = ("none", "")
 
 
 # Walks the index from tenant to tenant, to the earliest row of each, so that a tenant's million rows cost one step,
@@ -230,7 +227,6 @@ class QueueTable(Generic[L, W]):
         self.name = name
         self._work = work
         self._floors = _FLOORS_BY_TIME.format(table=name) if by_time else _FLOORS.format(table=name)
-        self._floors_of_all = _FLOORS_OF_ALL.format(table=name)
         self._due_tenants = _DUE_TENANTS.format(table=name)
         self._due_tenants_of_nodes = _DUE_TENANTS_OF_NODES.format(table=name)
         self._claim = _CLAIM.format(table=name)
@@ -240,6 +236,9 @@ class QueueTable(Generic[L, W]):
 
     def _search(self, conn: Conn) -> LiteralString:
         return self._due_tenants_of_nodes if self.name in engine_of(conn).distributed else self._due_tenants
+
+    def _looking(self, conn: Conn) -> LiteralString:
+        return _FLOORS_OF_NODES if self.name in engine_of(conn).distributed else self._floors
 
     def _claiming(self, conn: Conn) -> LiteralString:
         return self._claim_on_nodes if self.name in engine_of(conn).distributed else self._claim
@@ -251,15 +250,11 @@ class QueueTable(Generic[L, W]):
         and a search that began at the beginning would walk over every row that ever was, at each claim. With a floor
         that is renewed now and then it walks over those that died since the renewal.
         """
-        if engine_of(conn) is POSTGRES:
-            environments, hosts = [lane.environment for lane in lanes], [lane.host for lane in lanes]
-            values = {"stage": stage, "environments": environments, "hosts": hosts}
-            cursor = await conn.execute(self._floors, values)
-        else:
-            cursor = await conn.execute(self._floors_of_all, {"stage": stage})
+        environments, hosts = [lane.environment for lane in lanes], [lane.host for lane in lanes]
+        values = {"stage": stage, "environments": environments, "hosts": hosts}
+        cursor = await conn.execute(self._looking(conn), values)
         found = {(environment, host): floor for environment, host, floor in await cursor.fetchall()}
-        of_empty_lanes = found.get(_NO_LANE, ALWAYS)
-        return {lane: found.get((lane.environment, lane.host), of_empty_lanes) for lane in lanes}
+        return {lane: found[lane.environment, lane.host] for lane in lanes}
 
     async def due_tenants(
         self,

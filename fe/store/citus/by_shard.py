@@ -3,13 +3,18 @@
 A statement of a booking that the coordinator sends is planned there, sent, and planned again on the node. So the node
 does the whole booking of all its shards, in one call: of each by the function of the same name that one server has, as
 the newest migration has it, in which each table is the shard's own. A node makes these functions when it is first asked
-(shards.sql), so a shard that was moved or split has them where it is now. They are called by one function of the node
-(`_in_shard`) that has a branch for each, whose calls are planned once.
+(shards.sql), so a shard that was moved or split has them where it is now. A call goes by
 
-What sends a call to a node (`_by_way`) has a branch for each way, too, where it carries documents or answers to them.
-By a way that is given as a parameter Citus writes all that is given into the statement, where it is twice as long, and
-read as SQL is; by one that stands in the statement it hands parameters on as they are. (Not everywhere: a session keeps
-some 30 kB for each branch that it took.)
+* `book_received_batch`, on the coordinator: divides the rows by nodes (`book_received_batch_alone`, if that is all);
+* `book_received_batch_by_way`: sends those of a node there;
+* `book_received_batch_there`, on the node: enters its shards, and divides the rows by them;
+* `book_received_batch_in_shard`: has a branch for each shard of the node, whose call is planned once;
+* `book_received_batch_102008`: the migrations' own.
+
+What sends a call has a branch for each way, too, where it carries documents or answers to them. By a way that is given
+as a parameter Citus writes all that is given into the statement, where it is twice as long, and read as SQL is; by one
+that stands in the statement it hands parameters on as they are. (Not everywhere: a session keeps some 30 kB for each
+branch that it took.)
 
 What such a function would read or write on the coordinator it leaves out, and the coordinator does it: before the
 call, or after it in the same transaction.
@@ -296,7 +301,7 @@ def _by_way(function: Function, ways: Sequence[int]) -> str:
         return _SENT.format(call=f"{function.name}_there(a.anchor, p_shards, {sent})", way=way)
 
     calls = call("p_way")
-    if not _LONG.isdisjoint(name for name, _ in function.given):
+    if ways and not _LONG.isdisjoint(name for name, _ in function.given):
         branches = "".join(f"\n    WHEN {way} THEN\n        {call(str(way))}" for way in ways)
         calls = f"CASE p_way{branches}\n    ELSE\n        {calls}\n    END CASE;"
     return f"""CREATE OR REPLACE FUNCTION {function.name}_by_way(p_way bigint, p_shards bigint[], {function.parameters})

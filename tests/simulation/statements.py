@@ -157,13 +157,13 @@ class Statements:
 
     def _floors(self, values: Values) -> Answer:
         slack, now = timedelta(seconds=15), self.now()
-        earliest: dict[tuple[str, str], datetime] = {}
+        lanes = list(zip(values["environments"], values["hosts"], strict=True))
+        earliest = dict.fromkeys(lanes, now)
         for row in self.tables.outbox.values():
-            if row.stage == values["stage"]:
+            if row.stage == values["stage"] and (row.environment, row.host) in earliest:
                 lane = (row.environment, row.host)
-                earliest[lane] = min(row.run_at, earliest.get(lane, now))
-        found = [(*lane, first - slack) for lane, first in earliest.items()]
-        return Answer(("environment", "host", "floor"), [*found, ("none", "", now - slack)])
+                earliest[lane] = min(row.run_at, earliest[lane])
+        return Answer(("environment", "host", "floor"), [(*lane, first - slack) for lane, first in earliest.items()])
 
     def _due_tenants(self, values: Values) -> Answer:
         found = list[tuple[str, str, int, int]]()

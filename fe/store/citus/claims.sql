@@ -84,7 +84,7 @@ BEGIN
 END
 $$;
 
--- Of those that were found to have work due ([lane, tenant, round]): those that are not paused, so many of each lane, in their turn.
+-- Of those that were found to have work due ([lane, tenant, round, first]): those that are not paused, so many of each lane, in their turn.
 CREATE OR REPLACE FUNCTION weights_of(p_due jsonb, p_environments text[], p_limit int)
 RETURNS TABLE (lane int, tenant_id bigint, weight int)
 LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan AS $$
@@ -144,6 +144,7 @@ DECLARE
     many int := 0;
     capacity int;
     many_due int;
+    first_due timestamptz;
     served bigint[];
     weights int[];
     most int[];
@@ -169,11 +170,12 @@ BEGIN
     FOR nth IN 1 .. cardinality(p_hosts) LOOP
         capacity := least(least(p_slots - many, p_rooms[nth]) - p_left_to_others[nth], p_at_most - many);
         WITH known AS (
-            SELECT t.tenant_id, t.weight, turn.round,
+            SELECT t.tenant_id, t.weight, turn.round, turn.first_due,
                    p_most - (SELECT count(*)
                                FROM unnest(p_busy, p_busy_in) AS busy (tenant_id, environment)
                               WHERE busy.tenant_id = t.tenant_id AND busy.environment = p_environments[nth])::int AS most
-              FROM (SELECT (f.value ->> 1)::bigint AS tenant_id, min((f.value ->> 2)::int) AS round
+              FROM (SELECT (f.value ->> 1)::bigint AS tenant_id, min((f.value ->> 2)::int) AS round,
+                           min((f.value ->> 3)::timestamptz) AS first_due
                       FROM jsonb_array_elements(found_due) AS f (value)
                      WHERE (f.value ->> 0)::int = nth
                      GROUP BY 1) AS turn
@@ -183,10 +185,10 @@ BEGIN
              ORDER BY turn.round, t.tenant_id
              LIMIT least(p_scope, greatest(capacity, 0) + cardinality(p_busy) / p_most + 1)
         )
-        SELECT count(*), array_agg(k.tenant_id ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0),
+        SELECT count(*), min(k.first_due), array_agg(k.tenant_id ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0),
                array_agg(k.weight ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0),
                array_agg(k.most ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0)
-          INTO many_due, served, weights, most
+          INTO many_due, first_due, served, weights, most
           FROM known AS k;
         CONTINUE WHEN many_due = 0;
         served := coalesce(served[1:greatest(capacity, 0)], '{}');
@@ -200,8 +202,7 @@ BEGIN
                NULL::interval, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::uuid,
                NULL::text, NULL::text, NULL::uuid, NULL::text, NULL::bytea, NULL::boolean, NULL::boolean,
                NULL::timestamptz, NULL::uuid[], NULL::text[], NULL::text;
-        leased := claim_lane(p_stage, p_environments[nth], p_hosts[nth], served, divided, p_floors[nth], p_holder,
-                             p_lease, true);
+        leased := claim_lane(p_stage, p_environments[nth], p_hosts[nth], served, divided, first_due, p_holder, p_lease, true);
         RETURN QUERY
         SELECT nth, NULL::int, NULL::bigint[], NULL::int[], r.*, NULL::text FROM rows_of(leased) AS r;
         GET DIAGNOSTICS fresh = ROW_COUNT;

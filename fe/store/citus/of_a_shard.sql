@@ -152,28 +152,32 @@ BEGIN
 END
 $$;
 
--- [lane, tenant, round] of those that have work due and are not paused: the walk from tenant to tenant of 0014. A lane is an
--- environment and a host, a tenant to begin after and a moment before which nothing is due; round 2 begins anew from the first.
+-- [lane, tenant, round, first] of those that have work due and are not paused: the walk from tenant to tenant of 0014. A lane is an
+-- environment and a host, a tenant to begin after and a moment before which nothing is due; round 2 begins anew from the first tenant. The
+-- first row that is due is found by time, as in 0044; what follows begins there, as in 0047.
 CREATE FUNCTION due_batch(
     p_stage text, p_environments text[], p_hosts text[], p_afters bigint[], p_floors timestamptz[], p_paused bigint[],
     p_paused_in text[], p_scope int
 ) RETURNS jsonb LANGUAGE plpgsql SET enable_seqscan TO off AS $$
+DECLARE
+    firsts timestamptz[] := ARRAY(
+        SELECT (SELECT o.run_at
+                  FROM outbox AS o
+                 WHERE o.stage = p_stage AND o.environment = lane.environment AND o.host = lane.host
+                   AND o.run_at >= lane.since AND o.run_at <= statement_timestamp() AND o.run_at < 'infinity'
+                   AND o.epoch >= 0
+                 ORDER BY o.run_at
+                 LIMIT 1)
+          FROM unnest(p_environments, p_hosts, p_floors) WITH ORDINALITY AS lane (environment, host, since, n)
+         ORDER BY lane.n);
 BEGIN
-    -- Where nothing is due, which is mostly so, one look says it.
-    IF NOT EXISTS (
-        SELECT
-          FROM unnest(p_environments, p_hosts, p_floors) AS lane (environment, host, since)
-         CROSS JOIN LATERAL (SELECT
-                               FROM outbox AS o
-                              WHERE o.stage = p_stage AND o.environment = lane.environment AND o.host = lane.host
-                                AND o.run_at >= lane.since AND o.run_at <= statement_timestamp()
-                                AND o.run_at < 'infinity' AND o.epoch >= 0
-                              LIMIT 1) AS first) THEN
+    -- Mostly nothing is due.
+    IF num_nonnulls(VARIADIC firsts) = 0 THEN
         RETURN '[]';
     END IF;
     RETURN (
-        SELECT coalesce(jsonb_agg(jsonb_build_array(lane.n, found.tenant_id, found.round)), '[]')
-          FROM unnest(p_environments, p_hosts, p_afters, p_floors) WITH ORDINALITY
+        SELECT coalesce(jsonb_agg(jsonb_build_array(lane.n, found.tenant_id, found.round, lane.since)), '[]')
+          FROM unnest(p_environments, p_hosts, p_afters, firsts) WITH ORDINALITY
                AS lane (environment, host, after, since, n)
          CROSS JOIN (VALUES (1), (2)) AS turn (round)
          CROSS JOIN LATERAL (
@@ -204,6 +208,7 @@ BEGIN
                AND NOT EXISTS (SELECT
                                  FROM unnest(p_paused, p_paused_in) AS p (tenant_id, environment)
                                 WHERE p.tenant_id IN (0, ahead.tenant_id) AND p.environment IN ('', lane.environment))
-             LIMIT p_scope) AS found);
+             LIMIT p_scope) AS found
+         WHERE lane.since IS NOT NULL);
 END
 $$;

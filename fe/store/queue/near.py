@@ -89,7 +89,7 @@ class NearNode:
         cursor = await conn.execute(_WEIGHTS, {"due": Jsonb(due), "environments": environments, "limit": limit})
         for nth, tenant_id, weight in await cursor.fetchall():
             found[lanes[nth - 1][0]].append(DueTenant(tenant_id, weight))
-        looked_for = Counter(nth for nth, _ in {(nth, tenant_id) for nth, tenant_id, _ in due})
+        looked_for = Counter(nth for nth, _ in {(nth, tenant_id) for nth, tenant_id, *_ in due})
         if any(len(found[lanes[nth - 1][0]]) < min(many, limit) for nth, many in looked_for.items()):
             await self._look_who_is_paused(conn)
         return found
@@ -136,10 +136,10 @@ class NearNode:
         return [read_work(of, lane, row, signatories.get(row[0]), traces.get(row[1])) for row in rows]
 
 
-async def _look(node: Conn, asked: Mapping[str, Any]) -> list[tuple[int, int, int]]:
+async def _look(node: Conn, asked: Mapping[str, Any]) -> list[tuple[int, int, int, str]]:
     row = await (await node.execute(_DUE, asked)).fetchone()
     assert row is not None  # a function always answers
-    due: list[tuple[int, int, int]] = row[0]
+    due: list[tuple[int, int, int, str]] = row[0]
     return due
 
 

@@ -26,10 +26,7 @@ ACROSS_TENANTS = {
     ("store/queue/tables.py", "_FLOORS_BY_TIME"): "the earliest row of each lane of the hot table",
     ("store/queue/host_lanes.py", "_FLOOR"): "the earliest row of the hot table",
     ("store/queue/webhooks.py", "_TENANTS"): "whose old events are to be forgotten: a row for each endpoint",
-    (
-        "0047_from_the_first_that_is_due",
-        "earliest_due_rows",
-    ): "the earliest due rows of a lane: whose they are, is the answer",
+    ("0044_due_rows_first", "earliest_due"): "the earliest due rows of a lane: whose they are, is the answer",
     ("store/queue/near.py", "_PAUSED"): "who is paused, of all: a row for each",
     ("store/queue/outbox.py", "_WAITING"): "gauges over the hot table",
     ("store/queue/tables.py", "_RESCUE"): "a worker held rows of any tenant",

@@ -28,6 +28,7 @@ from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.tables import ALWAYS
+from fe.store.submissions import NewSubmission
 from ops.citus.cluster import Cluster
 from tests import citus
 from tests.factories.tenants import (
@@ -461,6 +462,29 @@ def node_of(conn: psycopg.Connection, tenant: int) -> tuple[object, ...]:
     place = conn.execute(_PLACE, (tenant,)).fetchone()
     assert place is not None
     return place[1:]
+
+
+async def test_the_functions_of_a_shard_are_made_once_for_all_who_ask_first(db: Database, dsn: str) -> None:
+    tenant = await make_tenant(db)
+    news = [new_submission(tenant, client_request_id=str(n)) for n in range(8)]
+
+    async def take_in(new: NewSubmission) -> None:
+        async with open_database(dsn, max_size=1, engine=CITUS) as another:
+            await another.run(submissions.accept, new, ACCEPTED_AT)
+
+    async with trio.open_nursery() as nursery:
+        for new in news:
+            nursery.start_soon(take_in, new)
+
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        host, port = node_of(conn, tenant)
+        (shard,) = conn.execute("SELECT get_shard_id_for_distribution_column('outbox', %s)", (tenant,)).fetchone() or ()
+    with psycopg.connect(dsn, host=str(host), port=int(str(port)), autocommit=True) as node:
+        source = node.execute("SELECT prosrc FROM pg_proc WHERE proname = 'accept_submission_in_shard'").fetchone() or (
+            "",
+        )
+    assert source[0].count(f"p_shard = {shard} THEN") == 1
+    assert len(await rows(db, "SELECT 1 FROM submissions WHERE tenant_id = %(tenant)s", tenant=tenant)) == 8
 
 
 async def test_migrating_again_takes_the_places_of_what_an_earlier_release_had(db: Database, dsn: str) -> None:

@@ -266,6 +266,12 @@ DECLARE
     one text;
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtext('shard functions'));
+    -- Whoever waited finds that they were made.
+    IF EXISTS (SELECT
+                 FROM pg_proc AS p
+                WHERE p.oid = to_regproc('due_batch_in_shard') AND p.prosrc LIKE '%p_shard = ' || p_shard || ' THEN%') THEN
+        RETURN;
+    END IF;
     SELECT jsonb_object_agg(beside.logicalrelid::text, beside.logicalrelid::text || '_' || beside.shardid) INTO names
       FROM pg_dist_shard AS s
       JOIN pg_dist_partition AS p ON p.logicalrelid = s.logicalrelid

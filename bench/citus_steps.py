@@ -3,18 +3,17 @@
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
-from uuid import UUID
 
 import psycopg
 import trio
 
 from fe.ecf.catalogue import EcfType, Environment, Host, Root
 from fe.ecf.ids import new_id
-from fe.identifiers import ApiKeyId, CertificateId, ClientRequestId, SubmissionId, TenantId, TrackId
+from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId, TrackId
 from fe.issuing.accept import Acceptance
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import submissions
@@ -26,10 +25,10 @@ from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.near import NearNode
 from fe.store.queue.outbox import OutboxLane, Work
-from fe.store.queue.steps import SignedDocument
 from fe.store.queue.tables import ALWAYS
 from fe.store.queue.wakeups import Wakeups
 from fe.store.submissions import NewSubmission
+from tests.factories.tenants import DOCUMENT
 
 TASKS = 8
 #: Rows of a claim and of a booking, as a busy process has them; of a claim of whoever begins with a backlog: all that
@@ -271,19 +270,7 @@ def _leave_nothing_due(dsn: str) -> None:
 
 async def _signed(conn: Conn, works: list[Work]) -> Sequence[Any]:
     now = datetime.now(UTC)
-    document = SignedDocument(
-        certificate_id=CertificateId(UUID(int=1)),
-        signed=_DOCUMENT,
-        sent=None,
-        host=Host.ECF,
-        ecf_type=EcfType("31"),
-        issuer_rnc="131880738",
-        buyer_rnc=None,
-        security_code="abcdef",
-        qr_code_url="https://ecf.dgii.gov.do/ecf/consultatimbre",
-        ncf_expiration=None,
-        signed_at=now,
-    )
+    document = replace(DOCUMENT, signed=_DOCUMENT, signed_at=now)
     return await steps.signed(conn, works, [document] * len(works), at=now, leases=[None] * len(works))
 
 

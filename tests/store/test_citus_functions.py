@@ -44,6 +44,7 @@ OF_ITS_OWN = {
     "make_shard_functions",
     "named_here",
     "outbox_shards",
+    "outbox_shards_here",
     "parted",
     "picked",
     "refuse_of_disabled",

@@ -464,7 +464,9 @@ def node_of(conn: psycopg.Connection, tenant: int) -> tuple[object, ...]:
     return place[1:]
 
 
-async def test_the_functions_of_a_shard_are_made_once_for_all_who_ask_first(db: Database, dsn: str) -> None:
+async def test_all_who_are_first_to_ask_a_shard_find_its_functions_and_each_is_called_by_one_branch(
+    db: Database, dsn: str
+) -> None:
     tenant = await make_tenant(db)
     news = [new_submission(tenant, client_request_id=str(n)) for n in range(8)]
 

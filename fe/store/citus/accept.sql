@@ -39,17 +39,10 @@ LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
     here bigint;
-    disabled boolean;
+    disabled boolean := any_disabled(ARRAY[p_tenant]);
     taken jsonb;
 BEGIN
-    -- Mostly one look is all: the way is there, the tenant is not disabled, and it stands alone.
-    SELECT a.anchor, EXISTS (SELECT FROM disabled_tenants AS d WHERE d.tenant_id = p_tenant) INTO here, disabled
-      FROM anchored_shards AS a
-     WHERE a.shard = get_shard_id_for_distribution_column('anchors', p_tenant);
-    IF disabled IS NOT FALSE OR NOT stands_alone() THEN
-        disabled := any_disabled(ARRAY[p_tenant]);
-        here := enter_shard_of(p_tenant);
-    END IF;
+    here := enter_shard_of(p_tenant);
     taken := accept_submission_by_way(
         here, NULL, p_tenant, p_submission, p_at, p_environment, p_api_key, p_client_request, p_body_digest, p_format, p_root,
         p_type, p_e_ncf, p_issuer, p_buyer, p_as_user, p_as_user_id, p_original, p_draw_prefix);

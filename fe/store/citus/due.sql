@@ -18,6 +18,15 @@ CREATE TABLE IF NOT EXISTS anchored_shards (
     CONSTRAINT anchored_shards_pk PRIMARY KEY (shard)
 );
 
+-- On a node: its shards of the outbox. Of SQL, so that it becomes a part of the query that asks.
+CREATE OR REPLACE FUNCTION outbox_shards_here() RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
+    SELECT s.shardid
+      FROM pg_dist_shard AS s
+      JOIN pg_dist_placement AS p ON p.shardid = s.shardid
+      JOIN pg_dist_local_group AS local ON local.groupid = p.groupid
+     WHERE s.logicalrelid = 'outbox'::regclass
+$$;
+
 -- On a node: who has work due in its shards of the outbox (due_batch), in one statement. The anchor is only the way there.
 CREATE OR REPLACE FUNCTION due_on_node(
     p_anchor bigint, p_stage text, p_environments text[], p_hosts text[], p_afters bigint[], p_floors timestamptz[],
@@ -27,13 +36,7 @@ DECLARE
     here bigint;
     due jsonb := '[]';
 BEGIN
-    FOR here IN
-        SELECT s.shardid
-          FROM pg_dist_shard AS s
-          JOIN pg_dist_placement AS p ON p.shardid = s.shardid
-          JOIN pg_dist_local_group AS local ON local.groupid = p.groupid
-         WHERE s.logicalrelid = 'outbox'::regclass
-    LOOP
+    FOR here IN SELECT * FROM outbox_shards_here() LOOP
         due := due || due_batch_in_shard(here, p_stage, p_environments, p_hosts, p_afters, p_floors, p_paused, p_paused_in, p_scope);
     END LOOP;
     RETURN due;
@@ -47,13 +50,7 @@ DECLARE
     here bigint;
     floors timestamptz[] := array_fill(NULL::timestamptz, ARRAY[cardinality(p_hosts)]);
 BEGIN
-    FOR here IN
-        SELECT s.shardid
-          FROM pg_dist_shard AS s
-          JOIN pg_dist_placement AS p ON p.shardid = s.shardid
-          JOIN pg_dist_local_group AS local ON local.groupid = p.groupid
-         WHERE s.logicalrelid = 'outbox'::regclass
-    LOOP
+    FOR here IN SELECT * FROM outbox_shards_here() LOOP
         floors := earlier_of(floors, floors_batch_in_shard(here, p_stage, p_environments, p_hosts));
     END LOOP;
     RETURN floors;
@@ -183,5 +180,5 @@ BEGIN
 END
 $$;
 
-GRANT EXECUTE ON FUNCTION due_on_node, floors_on_node, earlier_of, anchors_of_nodes, due_on_nodes, due_anywhere,
-floors_anywhere TO fe_worker;
+GRANT EXECUTE ON FUNCTION outbox_shards_here, due_on_node, floors_on_node, earlier_of, anchors_of_nodes, due_on_nodes,
+due_anywhere, floors_anywhere TO fe_worker;

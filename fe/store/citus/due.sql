@@ -18,13 +18,17 @@ CREATE TABLE IF NOT EXISTS anchored_shards (
     CONSTRAINT anchored_shards_pk PRIMARY KEY (shard)
 );
 
--- On a node: its shards of the outbox. Of SQL, so that it becomes a part of the query that asks.
-CREATE OR REPLACE FUNCTION outbox_shards_here() RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
+-- On a node: its shards of the outbox.
+CREATE OR REPLACE FUNCTION outbox_shards_here() RETURNS SETOF bigint
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN QUERY
     SELECT s.shardid
       FROM pg_dist_shard AS s
       JOIN pg_dist_placement AS p ON p.shardid = s.shardid
       JOIN pg_dist_local_group AS local ON local.groupid = p.groupid
-     WHERE s.logicalrelid = 'outbox'::regclass
+     WHERE s.logicalrelid = 'outbox'::regclass;
+END
 $$;
 
 -- On a node: who has work due in its shards of the outbox (due_batch), in one statement. The anchor is only the way there.

@@ -16,6 +16,7 @@ from fe.ecf.ids import new_id
 from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId, TrackId
 from fe.issuing.accept import Acceptance
 from fe.lifecycle import NumberFate, Stage, Status
+from fe.queue.stage import Together
 from fe.store import submissions
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.engine import EngineName, engine_named
@@ -166,15 +167,13 @@ async def _measure_claims(
     async with AsyncExitStack() as opened:
         front = await opened.enter_async_context(open_database(dsn, role=FRONT, max_size=2, engine=engine))
         actors = await opened.enter_async_context(open_database(dsn, role=WORKER, max_size=2, engine=engine))
-        source = None
+        together: Together[Work] = claim_together
         if near is not None:
             node = await opened.enter_async_context(open_database(near, role=WORKER, max_size=2, engine=engine))
-            source = NearNode(node)
+            together = NearNode(node).claim
 
         async def claim() -> Sequence[Work]:
-            if source is None:
-                return await actors.run(_claim, Stage.SIGN)
-            return await actors.run(_claim_near, source)
+            return await actors.run(_claim, Stage.SIGN, together=together)
 
         for start in range(0, many, GROUP):
             news = [(_submission(tenants[(start + n) % len(tenants)]), datetime.now(UTC)) for n in range(GROUP)]
@@ -187,15 +186,6 @@ async def _measure_claims(
     await trio.to_thread.run_sync(_leave_nothing_due, dsn)
     assert claimed >= many - BATCH, "they do not all lie there"
     return claimed / elapsed
-
-
-async def _claim_near(conn: Conn, near: NearNode) -> Sequence[Work]:
-    due = await near.due_tenants(conn, Stage.SIGN, [(_UNSIGNED, TenantId(0))], 64, floors={})
-    scope = [tenant.tenant_id for tenant in due[_UNSIGNED]]
-    if not scope:
-        return []
-    shares = [BATCH // len(scope)] * len(scope)
-    return await near.claim(conn, Stage.SIGN, _UNSIGNED, scope, shares, lease=_LEASE, holder="bench", floor=ALWAYS)
 
 
 def _submission(tenant_id: TenantId) -> NewSubmission:
@@ -234,11 +224,13 @@ async def _rate(act: Callable[[], Awaitable[None]], seconds: float, tasks: int =
     return done / (time.perf_counter() - began)
 
 
-async def _claim(conn: Conn, stage: Stage, rows: int = BATCH) -> list[Work]:
+async def _claim(
+    conn: Conn, stage: Stage, rows: int = BATCH, *, together: Together[Work] = claim_together
+) -> list[Work]:
     place = _SIGNED if stage in {Stage.SEND, Stage.TRACK} else _UNSIGNED
     lane = LaneCapacity(place, TenantId(0), ALWAYS, rows, 0)
     terms = Terms(_LEASE, "bench", rows, rows, scope=64, max_per_tenant=rows, busy={})
-    claims = await claim_together(conn, stage.value, [lane], terms)
+    claims = await together(conn, stage.value, [lane], terms)
     return [work for claim in claims for work in claim.works]
 
 

@@ -109,8 +109,16 @@ class Stack:
 
     # --- parts ---------------------------------------------------------------------------------------------------
 
-    def start(self, name: str, command: Sequence[str], *, tree: Path = ROOT, measured: bool = True) -> None:
-        """Start a part, `python COMMAND` of that tree."""
+    def start(
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        tree: Path = ROOT,
+        measured: bool = True,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Start a part, `python COMMAND` of that tree; `environment`: what it alone has beside the stack's."""
         cores = self.cores.measured if measured else self.cores.beside
         with (self.folder / f"{name}.log").open("ab") as log:
             self.parts[name] = subprocess.Popen(
@@ -119,7 +127,7 @@ class Stack:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 cwd=self.folder,
-                env={**self.environment, "PYTHONPATH": str(tree)},
+                env={**self.environment, "PYTHONPATH": str(tree), **(environment or {})},
                 start_new_session=True,  # Ctrl-C is ours to hear
                 preexec_fn=partial(_in_the_child, cores),
             )
@@ -248,6 +256,7 @@ def open_stack(
     postgres: Sequence[str] = EMBEDDED,
     settings: Mapping[str, str] | None = None,
     postgres_settings: Mapping[str, str] | None = None,
+    postgres_environment: Mapping[str, str] | None = None,
     migrated: Callable[[str], None] = lambda dsn: None,
 ) -> Iterator[Stack]:
     """Start Postgres and an authority, migrate, make the tenant; the service is the caller's to start.
@@ -258,7 +267,7 @@ def open_stack(
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FE_")}
     stack = Stack(folder, tree, Cores.of_this_machine(), environment)
     try:
-        stack.start("postgres", [*postgres, str(folder)])
+        stack.start("postgres", [*postgres, str(folder)], environment=postgres_environment)
         where_it_is = stack.heard("postgres")
         stack.dsn, stack.servers = where_it_is["dsn"], where_it_is.get("servers", {})
         if postgres_settings:

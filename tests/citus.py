@@ -13,7 +13,7 @@ from typing import Any
 from fe.store.postgres.db import open_database
 from fe.store.postgres.engine import CITUS, POSTGRES, Engine
 from fe.store.postgres.migrate import migrate, verify
-from ops.citus.cluster import Cluster, Node, settings
+from ops.citus.cluster import Cluster, Node, environment, settings
 from tests.ports import free_port
 from tests.servers import start
 
@@ -72,5 +72,5 @@ def start_cluster(folder: Path, binaries: Path, *, workers: int = 2, **more: str
         own, port = folder / f"node{nth}", free_port()
         own.mkdir()
         own.chmod(0o755)
-        nodes.append(Node.on_this_machine(start(binaries, own, *options, port=port), port))
+        nodes.append(Node.on_this_machine(start(binaries, own, *options, port=port, environment=environment()), port))
     return Cluster(nodes)

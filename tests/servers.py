@@ -57,11 +57,16 @@ def start_server(folder: Path) -> str:
     return start_embedded(folder / "data", keep=False) if programs is None else start(programs, folder)
 
 
-def start(programs: Path, folder: Path, *options: str, port: int = 5432) -> str:
-    """Start a server of these programs, with further options of its command line, as `start_server` does."""
+def start(
+    programs: Path, folder: Path, *options: str, port: int = 5432, environment: Mapping[str, str] | None = None
+) -> str:
+    """Start a server of these programs, with further options of its command line, as `start_server` does.
+
+    `environment`: what it has beside ours.
+    """
     data = folder / "data"
     data.mkdir()
-    told: dict[str, Any] = {"cwd": folder, "stdin": subprocess.DEVNULL}
+    told: dict[str, Any] = {"cwd": folder, "stdin": subprocess.DEVNULL, "env": {**os.environ, **(environment or {})}}
     if os.geteuid() == 0:
         user = next(name for name in _USERS if _exists(name))
         shutil.chown(data, user)

@@ -1,6 +1,7 @@
 """A cluster of Citus, set up as README.md beside this says: what tests, the fault suite and benchmarks run on.
 
-It starts no server. Whoever starts them tells each one the `settings`, and says here where they are.
+It starts no server. Whoever starts them gives each one the `settings` and the `environment`, and says here where
+they are.
 """
 
 import time
@@ -21,8 +22,17 @@ _MEMBERS = "SELECT nodename, nodeport FROM pg_dist_node WHERE isactive ORDER BY 
 
 def settings() -> dict[str, str]:
     """What every server of the cluster is told: postgresql.conf."""
+    return _told("postgresql.conf")
+
+
+def environment() -> dict[str, str]:
+    """What every server of the cluster has in its environment, beside what it has anyway."""
+    return _told("environment")
+
+
+def _told(file: str) -> dict[str, str]:
     told: dict[str, str] = {}
-    for line in (_HERE / "postgresql.conf").read_text(encoding="utf-8").splitlines():
+    for line in (_HERE / file).read_text(encoding="utf-8").splitlines():
         name, is_setting, value = line.partition("#")[0].partition("=")
         if is_setting:
             told[name.strip()] = value.strip().strip("'")

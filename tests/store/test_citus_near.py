@@ -1,6 +1,7 @@
 """A process that is connected to a node claims what lies there: all of it, nothing else, nothing twice."""
 
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -21,7 +22,7 @@ from fe.store.postgres.engine import CITUS
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.postgres.migrate import verify_node
 from fe.store.postgres.roles import WORKER
-from fe.store.queue.capacity import LaneCapacity, Terms
+from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.inputs import SigningInput
 from fe.store.queue.near import NearNode
@@ -37,6 +38,7 @@ pytestmark = pytest.mark.skipif(citus.programs() is None, reason="there is no cl
 
 _LANE = OutboxLane(Environment.ECF)
 _LEASE = timedelta(minutes=5)
+_TERMS = Terms(_LEASE, "near", 100, 100, 64, 100, {})
 
 
 def addresses(dsn: str, cluster: Cluster) -> dict[tuple[object, ...], str]:
@@ -63,20 +65,23 @@ async def tenant_on_each(db: Database, dsn: str, places: set[tuple[object, ...]]
     return found
 
 
-async def claim_near(db: Database, node: Database, stage: Stage = Stage.SIGN, most: int = 100) -> list[Work]:
-    """Look, and claim of each tenant that is named."""
-    near = NearNode(node)
+async def claim_near(db: Database, node: Database, most: int = 100, after: int = 0) -> list[LaneClaim[Work]]:
+    """Claim of the first lane what there is, of each tenant so many at most."""
+    lane = LaneCapacity(_LANE, TenantId(after), ALWAYS, most, 0)
+    return list(await db.run(NearNode(node).claim, Stage.SIGN, [lane], replace(_TERMS, slots=most, max_rows=most)))
 
-    async def claim(conn: Conn) -> list[Work]:
-        due = await near.due_tenants(conn, stage, [(_LANE, TenantId(0))], 64, floors={_LANE: ALWAYS})
-        scope = [tenant.tenant_id for tenant in due[_LANE]]
-        if not scope:
-            return []
-        return list(
-            await near.claim(conn, stage, _LANE, scope, [most] * len(scope), lease=_LEASE, holder="near", floor=ALWAYS)
-        )
 
-    return await db.run(claim)
+async def works_near(db: Database, node: Database, most: int = 100) -> list[Work]:
+    return [work for claim in await claim_near(db, node, most) for work in claim.works]
+
+
+async def tenants_on(db: Database, dsn: str, place: tuple[object, ...], many: int) -> list[TenantId]:
+    tenants: list[TenantId] = []
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        while len(tenants) < many:
+            tenant = await make_tenant(db)
+            tenants += [tenant] * (node_of(conn, tenant) == place)
+    return tenants
 
 
 async def test_each_node_gives_what_lies_there_with_what_the_coordinator_would_give(
@@ -87,15 +92,15 @@ async def test_each_node_gives_what_lies_there_with_what_the_coordinator_would_g
 
     near: dict[tuple[object, ...], Work] = {}
     for place, node in nodes.items():
-        (near[place],) = await claim_near(db, node, most=1)
-        rest = await claim_near(db, node)
+        (near[place],) = await works_near(db, node, most=1)
+        rest = await works_near(db, node)
         assert {near[place].subject, *(work.subject for work in rest)} == subjects[place]
-        assert await claim_near(db, node) == []
+        assert await works_near(db, node) == []
         assert {(work.attempt, work.epoch, work.last_error) for work in [near[place], *rest]} == {(1, 1, None)}
 
     async def by_way_of_the_coordinator(conn: Conn) -> list[Work]:
         lane = LaneCapacity(_LANE, TenantId(0), ALWAYS, 1, 0)
-        (claimed,) = await claim_together(conn, Stage.SIGN, [lane], Terms(_LEASE, "me", 1, 1, 64, 1, {}))
+        (claimed,) = await claim_together(conn, Stage.SIGN, [lane], replace(_TERMS, slots=1, max_rows=1))
         return list(claimed.works)
 
     for place, tenant in tenants.items():
@@ -112,30 +117,60 @@ async def test_who_is_paused_is_not_claimed_nor_in_the_way_of_others(
     db: Database, dsn: str, nodes: dict[tuple[object, ...], Database]
 ) -> None:
     place, node = next(iter(nodes.items()))
-    with psycopg.connect(dsn, autocommit=True) as conn:
-        tenants: list[TenantId] = []
-        while len(tenants) < 2:
-            tenant = await make_tenant(db)
-            tenants += [tenant] * (node_of(conn, tenant) == place)
-    for tenant in tenants:
+    paused, other = await tenants_on(db, dsn, place, 2)
+    for tenant in (paused, other):
         await make_submission(db, tenant)
-    paused, other = tenants
-    near = NearNode(node)
-
-    async def look(conn: Conn) -> list[TenantId]:
-        due = await near.due_tenants(conn, Stage.SIGN, [(_LANE, TenantId(0))], 1, floors={})
-        return [tenant.tenant_id for tenant in due[_LANE]]
-
     pause = """
         INSERT INTO pauses (tenant_id, environment, paused_at, reason, paused_by)
         VALUES (%(tenant)s, 'ecf', now(), 'r', 'me')
     """
-    assert await db.run(look) == [paused]
+
     await rows(db, pause, tenant=paused)
-    await db.run(look)  # finds it among those that are due, and asks who is paused
-    assert await db.run(look) == [other]
+    assert [work.tenant_id for work in await works_near(db, node, most=1)] == [other]
+    assert await works_near(db, node) == []
     await rows(db, "DELETE FROM pauses WHERE tenant_id = %(tenant)s", tenant=paused)
-    assert await db.run(look) == [paused]  # at once
+    assert [work.tenant_id for work in await works_near(db, node)] == [paused]  # at once
+
+
+async def test_tenants_of_a_node_are_served_in_turn_by_their_weights(
+    db: Database, dsn: str, nodes: dict[tuple[object, ...], Database]
+) -> None:
+    place, node = next(iter(nodes.items()))
+    light, heavy = await tenants_on(db, dsn, place, 2)
+    await rows(db, "UPDATE tenants SET weight = 3 WHERE tenant_id = %(tenant)s", tenant=heavy)
+    for tenant in (light, heavy):
+        for _ in range(8):
+            await make_submission(db, tenant)
+
+    (first,) = await claim_near(db, node, most=8)
+    assert (first.due, first.shares) == (2, {light: 3, heavy: 5})
+    assert Counter(work.tenant_id for work in first.works) == {light: 3, heavy: 5}
+    (second,) = await claim_near(db, node, most=1, after=light)
+    assert (second.due, second.shares) == (2, {heavy: 1})
+
+
+async def test_a_claim_of_several_lanes_never_gives_a_tenant_more_than_it_may_have(
+    db: Database, dsn: str, nodes: dict[tuple[object, ...], Database]
+) -> None:
+    """In each environment for itself; and a lane that leaves slots to others leaves them."""
+    place, node = next(iter(nodes.items()))
+    (tenant,) = await tenants_on(db, dsn, place, 1)
+    for environment in (Environment.ECF, Environment.CERTECF):
+        for _ in range(4):
+            await make_submission(db, tenant, environment=environment)
+    busy = {(tenant, _LANE.group): 1}
+    lanes = [
+        LaneCapacity(_LANE, TenantId(0), ALWAYS, 10, 0),
+        LaneCapacity(OutboxLane(Environment.CERTECF), TenantId(0), ALWAYS, 10, 5),
+    ]
+
+    terms = replace(_TERMS, slots=8, max_rows=8, max_per_tenant=3, busy=busy)
+    claims = await db.run(NearNode(node).claim, Stage.SIGN, lanes, terms)
+
+    assert [(claim.lane.environment, claim.due, len(claim.works)) for claim in claims] == [
+        (Environment.ECF, 1, 2),
+        (Environment.CERTECF, 1, 1),
+    ]
 
 
 def waits_for_a_lock(address: str) -> bool:
@@ -153,11 +188,12 @@ async def test_a_shard_stays_while_it_is_claimed_from_and_is_claimed_from_where_
     with psycopg.connect(dsn, autocommit=True) as conn:
         place = node_of(conn, tenant)
     (elsewhere,) = set(nodes) - {place}
-    given = {"tenant": tenant, "lease": _LEASE}
+    given = {"lease": _LEASE}
     lease = """
         SELECT subject
-          FROM rows_of(claim_here('sign', 'ecf', '', ARRAY[%(tenant)s]::bigint[], ARRAY[1], '-infinity', 'near',
-                                          %(lease)s))
+          FROM claim_on_node('sign', '{ecf}', '{""}', '{0}', '{-infinity}', '{1}', '{0}', 1, 1, 64, 1, '{}', '{}',
+                             'near', %(lease)s, '{}', '{}', '{}', '{}')
+         WHERE subject IS NOT NULL
     """
 
     with psycopg.connect(addresses(dsn, cluster)[place]) as claiming, psycopg.connect(dsn, autocommit=True) as moving:
@@ -168,11 +204,10 @@ async def test_a_shard_stays_while_it_is_claimed_from_and_is_claimed_from_where_
         await until(lambda: waits_for_a_lock(addresses(dsn, cluster)[place]))
         claiming.commit()
         mover.join()
-        with pytest.raises(psycopg.errors.SerializationFailure):
-            claiming.execute(lease.encode(), given)
+        assert claiming.execute(lease.encode(), given).fetchall() == []
 
-    assert await claim_near(db, nodes[place]) == []
-    (work,) = await claim_near(db, nodes[elsewhere])
+    assert await works_near(db, nodes[place]) == []
+    (work,) = await works_near(db, nodes[elsewhere])
     assert {claimed[0][0], work.subject} == {first, second}
 
 

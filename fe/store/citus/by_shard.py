@@ -141,7 +141,8 @@ _DROP_FORMER = r"""
                AND (p.proname LIKE '%\_there' OR p.proname LIKE '%\_alone' OR p.proname LIKE '%\_in\_shard'
                     OR p.proname LIKE '%\_by\_way'
                     OR p.proname IN ('may_go_on_batch', 'input_of', 'shards_of', 'enter_shard', 'require_enabled',
-                                     'claim_lane', 'said_of', 'rows_of', 'of_shard', 'hold_shards', 'shard_entered'))
+                                     'claim_lane', 'claim_here', 'claim_on_node', 'said_of', 'rows_of', 'of_shard',
+                                     'hold_shards', 'shard_entered'))
         LOOP
             EXECUTE 'DROP FUNCTION ' || one;
         END LOOP;

@@ -90,7 +90,7 @@ _PATH = """
 _FORGET = "SELECT nodeid FROM run_command_on_all_nodes('SELECT forget_shard_functions()') WHERE NOT success"
 #: Where a statement of the files begins: with these words, at the beginning of a line.
 _NEXT = re.compile(
-    r"^(?=CREATE OR REPLACE FUNCTION |CREATE TABLE IF NOT EXISTS |ALTER TABLE |DO |GRANT )", re.MULTILINE
+    r"^(?=CREATE OR REPLACE FUNCTION |CREATE (?:TABLE|INDEX) IF NOT EXISTS |ALTER TABLE |DO |GRANT )", re.MULTILINE
 )
 
 

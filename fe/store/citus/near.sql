@@ -1,17 +1,106 @@
--- Claims by whoever is connected to the node that the rows lie on (fe/store/queue/near.py). The coordinator has no part in them: what it
--- alone knows, who is paused and how much each may have, was asked there before. Who has work due here, due_on_node tells.
+-- A claim on the node that the rows lie on, for a process that is connected to it (fe/store/queue/near.py).
 
--- Lease due rows of one lane that lie here, of each tenant at most its share, and bring what their next step needs: for
--- rows_of to read. What is not here any more is refused, and looked for anew.
-CREATE OR REPLACE FUNCTION claim_here(
-    p_stage text, p_environment text, p_host text, p_scope bigint[], p_shares int[], p_floor timestamptz, p_holder text,
-    p_lease interval
-) RETURNS bytea[]
-LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan SET "citus.enable_manual_changes_to_shards" TO on AS $$
+-- On the coordinator: what a node is to be told before it is claimed from, who is paused and which tenants have another weight than 1; and who
+-- may sign for some tenants.
+CREATE OR REPLACE FUNCTION told_to_node(p_tenants bigint[]) RETURNS TABLE (
+    paused bigint[], paused_in text[], weighted bigint[], weights int[], tenants bigint[], signatories text[]
+)
+LANGUAGE plpgsql STABLE SET plan_cache_mode TO force_generic_plan AS $$
 BEGIN
-    RETURN claim_batch_there(NULL, outbox_shards(p_scope), p_scope, p_shares, p_stage, p_environment, p_host, p_floor,
-                             p_holder, clock_timestamp(), p_lease, true);
+    SELECT coalesce(array_agg(p.tenant_id), '{}'), coalesce(array_agg(p.environment), '{}') INTO paused, paused_in
+      FROM pauses AS p;
+    SELECT coalesce(array_agg(t.tenant_id), '{}'), coalesce(array_agg(t.weight), '{}') INTO weighted, weights
+      FROM tenants AS t
+     WHERE t.weight <> 1;
+    IF p_tenants <> '{}' THEN
+        SELECT array_agg(s.tenant_id), array_agg(s.signatory) INTO tenants, signatories
+          FROM signatories_of(p_tenants) AS s;
+    END IF;
+    RETURN NEXT;
 END
 $$;
 
-GRANT EXECUTE ON FUNCTION claim_here TO fe_worker;
+-- Lease due rows of all lanes that lie on this node, with what their next step needs: as claim_with_input does of all nodes (claims.sql). What
+-- the coordinator alone knows it is told: who is paused, and which tenants have another weight than 1. Each shard is entered as by any
+-- writer, so that it stays here until the transaction has ended; of one that is not here any more the claim is refused, and looks anew.
+CREATE OR REPLACE FUNCTION claim_on_node(
+    p_stage text, p_environments text[], p_hosts text[], p_afters bigint[], p_floors timestamptz[], p_rooms int[],
+    p_left_to_others int[], p_slots int, p_at_most int, p_scope int, p_most int, p_busy bigint[], p_busy_in text[],
+    p_holder text, p_lease interval, p_paused bigint[], p_paused_in text[], p_weighted bigint[], p_weights int[]
+) RETURNS TABLE (
+    lane int, due int, tenants bigint[], shares int[], tenant_id bigint, subject uuid, attempt int, epoch bigint,
+    deaths int, waited interval, last_error text, format text, root text, ecf_type text, e_ncf text, as_user text,
+    as_user_id uuid, issuer_rnc text, buyer_rnc text, certificate_id uuid, track_id text, content bytea,
+    is_summary boolean, maybe_adopted boolean, sequence_expires timestamptz, holders uuid[], holders_issuers text[]
+)
+LANGUAGE plpgsql ROWS 10 SET plan_cache_mode TO force_generic_plan
+SET "citus.enable_manual_changes_to_shards" TO on AS $$
+#variable_conflict use_column
+DECLARE
+    found_due jsonb := due_on_node(
+        0, p_stage, p_environments, p_hosts, p_afters, p_floors, p_paused, p_paused_in, p_scope);
+    many int := 0;
+    capacity int;
+    many_due int;
+    first_due timestamptz;
+    served bigint[];
+    weights int[];
+    most int[];
+    divided int[];
+    fresh int;
+    leased bytea[];
+BEGIN
+    IF found_due = '[]' THEN
+        RETURN;
+    END IF;
+    FOR nth IN 1 .. cardinality(p_hosts) LOOP
+        capacity := least(least(p_slots - many, p_rooms[nth]) - p_left_to_others[nth], p_at_most - many);
+        WITH known AS (
+            SELECT turn.tenant_id, coalesce(w.weight, 1) AS weight, turn.round, turn.first_due,
+                   p_most - (SELECT count(*)
+                               FROM unnest(p_busy, p_busy_in) AS busy (tenant_id, environment)
+                              WHERE busy.tenant_id = turn.tenant_id AND busy.environment = p_environments[nth])::int AS most
+              FROM (SELECT (f.value ->> 1)::bigint AS tenant_id, min((f.value ->> 2)::int) AS round,
+                           min((f.value ->> 3)::timestamptz) AS first_due
+                      FROM jsonb_array_elements(found_due) AS f (value)
+                     WHERE (f.value ->> 0)::int = nth
+                     GROUP BY 1) AS turn
+              LEFT JOIN unnest(p_weighted, p_weights) AS w (tenant_id, weight) ON w.tenant_id = turn.tenant_id
+             ORDER BY turn.round, turn.tenant_id
+             LIMIT least(p_scope, greatest(capacity, 0) + cardinality(p_busy) / p_most + 1)
+        )
+        SELECT count(*), min(k.first_due), array_agg(k.tenant_id ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0),
+               array_agg(k.weight ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0),
+               array_agg(k.most ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0)
+          INTO many_due, first_due, served, weights, most
+          FROM known AS k;
+        CONTINUE WHEN many_due = 0;
+        served := coalesce(served[1:greatest(capacity, 0)], '{}');
+        divided := '{}';
+        IF served <> '{}' THEN
+            divided := divide_by_weight(weights[1:capacity], capacity, most);
+        END IF;
+        -- What is said of the lane; then its rows.
+        RETURN QUERY
+        SELECT nth, many_due, served, divided, NULL::bigint, NULL::uuid, NULL::int, NULL::bigint, NULL::int,
+               NULL::interval, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::uuid,
+               NULL::text, NULL::text, NULL::uuid, NULL::text, NULL::bytea, NULL::boolean, NULL::boolean,
+               NULL::timestamptz, NULL::uuid[], NULL::text[];
+        CONTINUE WHEN served = '{}';
+        leased := claim_batch_there(
+            NULL, outbox_shards(served), served, divided, p_stage, p_environments[nth], p_hosts[nth], first_due, p_holder,
+            clock_timestamp(), p_lease, true);
+        RETURN QUERY
+        SELECT nth, NULL::int, NULL::bigint[], NULL::int[], r.* FROM rows_of(leased) AS r;
+        GET DIAGNOSTICS fresh = ROW_COUNT;
+        CONTINUE WHEN fresh = 0;
+        many := many + fresh;
+        IF nth < cardinality(p_hosts) THEN
+            p_busy := p_busy || ARRAY(SELECT r.tenant_id FROM rows_of(leased) AS r);
+            p_busy_in := p_busy_in || array_fill(p_environments[nth], ARRAY[fresh]);
+        END IF;
+    END LOOP;
+END
+$$;
+
+GRANT EXECUTE ON FUNCTION told_to_node, claim_on_node TO fe_worker;

@@ -24,7 +24,7 @@ from fe.store.queue.inputs import (
 )
 from fe.store.queue.outbox import OutboxLane, Work
 
-#: Of any claimed row, and what its next step needs, as `read_work` takes them.
+#: Of any claimed row, and what its next step needs, as `read_claims` takes them.
 _OF_ANY: LiteralString = "tenant_id, subject, attempt, epoch, deaths, waited, last_error"
 _GIVEN: dict[Stage, LiteralString] = {
     Stage.SIGN: """, format, root, ecf_type, e_ncf, as_user, as_user_id, content, sequence_expires, holders,
@@ -38,18 +38,18 @@ COLUMNS: Mapping[Stage, LiteralString] = {stage: f"{_OF_ANY}{given}" for stage, 
 #: What a claim asks for beside it where traces are recorded: one look at the row more.
 _TRACE = ", trace_of(tenant_id, subject)"
 
-_FROM = """
-      FROM claim_with_input(
+#: What a function that claims is told, as `parameters_of` names it.
+PARAMETERS: LiteralString = """
         %(stage)s, %(environments)s::text[], %(hosts)s::text[], %(afters)s::bigint[], %(floors)s::timestamptz[],
         %(free)s::int[], %(left_to_others)s::int[], %(slots)s, %(max_rows)s, %(scope)s, %(max_per_tenant)s,
-        %(busy)s::bigint[], %(busy_in)s::text[], %(holder)s, %(lease)s)
-"""
+        %(busy)s::bigint[], %(busy_in)s::text[], %(holder)s, %(lease)s"""
 
 
 def _statement(stage: Stage, traced: bool) -> Calling:
     signatory: LiteralString = ", signatory" if stage is Stage.SIGN else ""
     trace: LiteralString = _TRACE if traced else ""
-    statement: LiteralString = f"SELECT lane, due, tenants, shares, {COLUMNS[stage]}{signatory}{trace}{_FROM}"
+    columns: LiteralString = f"{COLUMNS[stage]}{signatory}{trace}"
+    statement: LiteralString = f"SELECT lane, due, tenants, shares, {columns} FROM claim_with_input({PARAMETERS})"
     return Calling.of("claim_with_input", statement)
 
 
@@ -68,9 +68,28 @@ async def claim_together(
     `traced` each row brings the context of its trace.
     """
     of = Stage(stage)
+    asked = parameters_of(of, lanes, terms)
+    cursor, claim = conn.cursor(), _CLAIM[of, traced]
+    try:
+        await claim.run(cursor, asked, binary=True)
+    except psycopg.OperationalError as error:
+        if not await looks_around(conn, error):
+            raise
+        await claim.run(cursor, asked, binary=True)
+    rows = await cursor.fetchall()
+    traces: dict[UUID, str] = {}
+    if traced:
+        traces = {row[5]: row[-1] for row in rows if row[-1] is not None}
+        rows = [row[:-1] for row in rows]
+    signatories = {row[4]: read_signatory(row[-1]) for row in rows if row[0] == 0}
+    return read_claims(of, lanes, [row for row in rows if row[0] != 0], signatories, traces)
+
+
+def parameters_of(stage: Stage, lanes: Sequence[LaneCapacity], terms: Terms) -> dict[str, Any]:
+    """What `PARAMETERS` names: each lane by its place in several arrays."""
     busy = [key for key, rows in terms.busy.items() for _ in range(rows)]
-    asked = {
-        "stage": of.value,
+    return {
+        "stage": stage.value,
         "environments": texts([each.lane.environment for each in lanes]),
         "hosts": texts([each.lane.host for each in lanes]),
         "afters": int8s([each.after for each in lanes]),
@@ -86,44 +105,34 @@ async def claim_together(
         "holder": terms.holder,
         "lease": terms.lease,
     }
-    cursor, claim = conn.cursor(), _CLAIM[of, traced]
-    try:
-        await claim.run(cursor, asked, binary=True)
-    except psycopg.OperationalError as error:
-        if not await looks_around(conn, error):
-            raise
-        await claim.run(cursor, asked, binary=True)
-    rows = await cursor.fetchall()
-    if not traced:
-        return _read(of, lanes, rows, {})
-    traces = {row[5]: row[-1] for row in rows if row[-1] is not None}
-    return _read(of, lanes, [row[:-1] for row in rows], traces)
 
 
-def _read(
-    stage: Stage, lanes: Sequence[LaneCapacity], rows: Sequence[tuple[Any, ...]], traces: Mapping[UUID, str]
+def read_claims(
+    stage: Stage,
+    lanes: Sequence[LaneCapacity],
+    rows: Sequence[tuple[Any, ...]],
+    signatories: Mapping[TenantId, Signatory],
+    traces: Mapping[UUID, str],
 ) -> Sequence[LaneClaim[Work]]:
-    said: dict[int, tuple[int, dict[TenantId, int], list[Work]]] = {}
-    signatories: dict[TenantId, Signatory] = {}
-    claimed: list[tuple[Any, ...]] = []
+    """Read what was claimed: one row says something of a lane, the others are rows of it; in no order.
+
+    Each has the place of its lane, three columns that are the lane's, and those that `COLUMNS` names for the stage;
+    what follows them is not looked at.
+    """
+    said: dict[int, tuple[int, dict[TenantId, int], list[Work]]] = {
+        row[0]: (row[1], dict(zip(row[2], row[3], strict=True)), []) for row in rows if row[4] is None
+    }
     for row in rows:
-        if row[0] == 0:
-            signatories[row[4]] = read_signatory(row[-1])
-        elif row[4] is None:
-            said[row[0]] = (row[1], dict(zip(row[2], row[3], strict=True)), [])
-        else:
-            claimed.append(row)
-    for row in claimed:
         lane, tenant_id, subject = row[0], row[4], row[5]
-        work = read_work(stage, lanes[lane - 1].lane, row[4:], signatories.get(tenant_id), traces.get(subject))
-        said[lane][2].append(work)
+        if tenant_id is not None:
+            work = _read_work(stage, lanes[lane - 1].lane, row[4:], signatories.get(tenant_id), traces.get(subject))
+            said[lane][2].append(work)
     return [LaneClaim(lanes[lane - 1].lane, *said[lane]) for lane in sorted(said)]
 
 
-def read_work(
+def _read_work(
     stage: Stage, lane: OutboxLane, row: Sequence[Any], signatory: Signatory | None, trace: str | None
 ) -> Work:
-    """Read a claimed row, of the columns that `COLUMNS` names for its stage; what follows them is not looked at."""
     tenant_id, subject, attempt, epoch, crash_count, waited, last_error = row[:7]
     read = _READERS.get(stage)
     try:

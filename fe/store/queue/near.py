@@ -1,42 +1,39 @@
 """Claims of submissions on the node of a cluster that the rows lie on, for a process that is connected to it.
 
-What is due there is looked for there, and leased there, in one call each; the coordinator says who is paused, how much
-each may have, and who may sign. Only what lies on that node is claimed: each node needs a process of its own, or one
-that claims by way of the coordinator, which reaches all of them. What came of the work is booked as ever.
+The coordinator says who is paused, how much each may have and who may sign. Then what is due on the node is looked for
+and leased there, in one call. Only what lies on that node is claimed: each node needs a
+process of its own, or one that claims by way of the coordinator, which reaches all of them. What came of the work is
+booked as ever.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta
+from dataclasses import dataclass
 from typing import Any, LiteralString
 from uuid import UUID
 
 import psycopg
-from psycopg.types.json import Jsonb
 
 from fe.identifiers import TenantId
 from fe.lifecycle import Stage
-from fe.store.postgres.arrays import int4s, int8s, moments, texts, uuids
+from fe.store.postgres.arrays import int4s, int8s, texts, uuids
 from fe.store.postgres.db import Conn, Database
-from fe.store.queue.claim import COLUMNS, read_work
+from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
+from fe.store.queue.claim import COLUMNS, PARAMETERS, parameters_of, read_claims
 from fe.store.queue.inputs import Signatory, read_signatory
-from fe.store.queue.outbox import OUTBOX, OutboxLane, Work
-from fe.store.queue.tables import ALWAYS, DueTenant
+from fe.store.queue.outbox import Work
 
-#: Of no anchor: we are there already.
-_DUE = """
-    SELECT due_on_node(0, %(stage)s, %(environments)s::text[], %(hosts)s::text[], %(afters)s::bigint[],
-                       %(floors)s::timestamptz[], %(paused)s::bigint[], %(paused_in)s::text[], %(limit)s)
+_TOLD = """
+    SELECT paused, paused_in, weighted, weights, tenants, signatories FROM told_to_node(%(tenants)s::bigint[])
 """
-_WEIGHTS = "SELECT lane, tenant_id, weight FROM weights_of(%(due)s, %(environments)s::text[], %(limit)s)"
-_PAUSED = "SELECT tenant_id, environment FROM pauses"
-_FROM = """
-      FROM rows_of(claim_here(%(stage)s, %(environment)s, %(host)s, %(scope)s::bigint[],
-                                         %(shares)s::int[], %(floor)s, %(holder)s, %(lease)s))
-"""
-_CLAIM: Mapping[Stage, LiteralString] = {stage: f"SELECT {columns}{_FROM}" for stage, columns in COLUMNS.items()}
-_SIGNATORIES = "SELECT tenant_id, signatory FROM signatories_of(%(tenants)s::bigint[])"
+_CLAIM: Mapping[Stage, LiteralString] = {
+    stage: f"""
+        SELECT lane, due, tenants, shares, {columns}
+          FROM claim_on_node({PARAMETERS}, %(paused)s::bigint[], %(paused_in)s::text[], %(weighted)s::bigint[],
+                             %(weights)s::int[])
+    """
+    for stage, columns in COLUMNS.items()
+}
 _TRACES = """
     SELECT t.subject, trace_of(t.tenant_id, t.subject) AS trace
       FROM unnest(%(tenants)s::bigint[], %(subjects)s::uuid[]) AS t (tenant_id, subject)
@@ -44,115 +41,66 @@ _TRACES = """
 
 
 class NearNode:
-    """Where submissions are claimed that lie on one node: a `Source` (fe/queue/stage.py).
-
-    Raises DatabaseUnavailable, from each call, when the node or the coordinator is away.
-    """
+    """Where submissions are claimed that lie on one node."""
 
     def __init__(self, node: Database, *, traced: bool = False) -> None:
         self._node = node
         self._traced = traced
-        #: Who was paused when it was last asked. They are not looked for, since they would take the others' places.
-        self._paused: Sequence[tuple[int, str]] = ()
-
-    async def floors_of(self, conn: Conn, stage: str, lanes: Sequence[OutboxLane]) -> Mapping[OutboxLane, datetime]:
-        """Tell, for each lane, a moment before which no row of it is due, on any node."""
-        return await OUTBOX.floors_of(conn, stage, lanes)
-
-    async def due_tenants(
-        self,
-        conn: Conn,
-        stage: str,
-        lanes: Sequence[tuple[OutboxLane, TenantId]],
-        limit: int,
-        *,
-        floors: Mapping[OutboxLane, datetime],
-    ) -> Mapping[OutboxLane, Sequence[DueTenant]]:
-        """Name, for each lane, up to `limit` tenants that have work due on the node and are not paused."""
-        found: dict[OutboxLane, list[DueTenant]] = {lane: [] for lane, _ in lanes}
-        environments = texts([lane.environment for lane, _ in lanes])
-        if self._paused:
-            await self._look_who_is_paused(conn)
-        asked = {
-            "stage": stage,
-            "environments": environments,
-            "hosts": texts([lane.host for lane, _ in lanes]),
-            "afters": int8s([after for _, after in lanes]),
-            "floors": moments([floors.get(lane, ALWAYS) for lane, _ in lanes]),
-            "paused": int8s([tenant_id for tenant_id, _ in self._paused]),
-            "paused_in": texts([environment for _, environment in self._paused]),
-            "limit": limit,
-        }
-        due = await self._node.run(_look, asked)
-        if not due:
-            return found
-        cursor = await conn.execute(_WEIGHTS, {"due": Jsonb(due), "environments": environments, "limit": limit})
-        for nth, tenant_id, weight in await cursor.fetchall():
-            found[lanes[nth - 1][0]].append(DueTenant(tenant_id, weight))
-        looked_for = Counter(nth for nth, _ in {(nth, tenant_id) for nth, tenant_id, *_ in due})
-        if any(len(found[lanes[nth - 1][0]]) < min(many, limit) for nth, many in looked_for.items()):
-            await self._look_who_is_paused(conn)
-        return found
-
-    async def _look_who_is_paused(self, conn: Conn) -> None:
-        self._paused = await (await conn.execute(_PAUSED)).fetchall()
+        #: Whose rows were claimed to be signed last: they are likely to be the next, too.
+        self._lately: Sequence[TenantId] = ()
 
     async def claim(
-        self,
-        conn: Conn,
-        stage: str,
-        lane: OutboxLane,
-        scope: Sequence[TenantId],
-        shares: Sequence[int],
-        *,
-        lease: timedelta,
-        holder: str,
-        floor: datetime,
-    ) -> Sequence[Work]:
-        """Lease due rows of the tenants in `scope`, of each at most its share, with what their next step needs."""
-        asked = {
-            "stage": stage,
-            "environment": lane.environment,
-            "host": lane.host,
-            "scope": int8s(scope),
-            "shares": int4s(shares),
-            "floor": floor,
-            "holder": holder,
-            "lease": lease,
-        }
+        self, conn: Conn, stage: str, lanes: Sequence[LaneCapacity], terms: Terms
+    ) -> Sequence[LaneClaim[Work]]:
+        """Lease due rows of all lanes that lie on the node, as `claim_together` does of all nodes.
+
+        `conn`: one with the coordinator. Raises DatabaseUnavailable when it or the node is away. A claim that is
+        cancelled once rows were leased leaves them to their lease, as an answer that is lost does.
+        """
         of = Stage(stage)
-        rows = await self._node.run(_lease, _CLAIM[of], asked)
-        if not rows:
-            return []
-        # The rows are leased: cancelled from here on, they are left to their lease, as by an answer that is lost.
+        told = await _told(conn, self._lately if of is Stage.SIGN else ())
+        rows = await self._node.run(_lease, _CLAIM[of], {**parameters_of(of, lanes, terms), **told.to_node})
+        claimed = [row for row in rows if row[4] is not None]
+        signatories, traces = told.signatories, dict[UUID, str]()
+        if of is Stage.SIGN:
+            self._lately = sorted({row[4] for row in claimed})
         # A coordinator that is away now is met again by the step itself, which then asks for what it needs.
-        signatories: Mapping[TenantId, Signatory] = {}
-        traces: Mapping[UUID, str] = {}
         with suppress(psycopg.OperationalError):
-            if of is Stage.SIGN:
-                signatories = await _signatories(conn, rows)
-            if self._traced:
-                traces = await _traces(conn, rows)
-        return [read_work(of, lane, row, signatories.get(row[0]), traces.get(row[1])) for row in rows]
+            if of is Stage.SIGN and not signatories.keys() >= set(self._lately):
+                signatories = (await _told(conn, self._lately)).signatories
+            if self._traced and claimed:
+                traces = await _traces(conn, claimed)
+        return read_claims(of, lanes, rows, signatories, traces)
 
 
-async def _look(node: Conn, asked: Mapping[str, Any]) -> list[tuple[int, int, int, str]]:
-    row = await (await node.execute(_DUE, asked)).fetchone()
-    assert row is not None  # a function always answers
-    due: list[tuple[int, int, int, str]] = row[0]
-    return due
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What the coordinator alone knows: what the node is told, and who may sign."""
+
+    to_node: Mapping[str, Any]
+    signatories: Mapping[TenantId, Signatory]
+
+
+async def _told(conn: Conn, tenants: Sequence[TenantId]) -> _Told:
+    row = await (await conn.execute(_TOLD, {"tenants": int8s(tenants)})).fetchone()
+    assert row is not None  # it always has one
+    paused, paused_in, weighted, weights, known, signatories = row
+    return _Told(
+        {
+            "paused": int8s(paused),
+            "paused_in": texts(paused_in),
+            "weighted": int8s(weighted),
+            "weights": int4s(weights),
+        },
+        dict(zip(known or (), map(read_signatory, signatories or ()), strict=True)),
+    )
 
 
 async def _lease(node: Conn, statement: LiteralString, asked: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     return await (await node.execute(statement, asked, binary=True)).fetchall()
 
 
-async def _signatories(conn: Conn, rows: Sequence[tuple[Any, ...]]) -> dict[TenantId, Signatory]:
-    cursor = await conn.execute(_SIGNATORIES, {"tenants": int8s(sorted({row[0] for row in rows}))})
-    return {tenant_id: read_signatory(said) for tenant_id, said in await cursor.fetchall()}
-
-
-async def _traces(conn: Conn, rows: Sequence[tuple[Any, ...]]) -> dict[UUID, str]:
-    asked = {"tenants": int8s([row[0] for row in rows]), "subjects": uuids([row[1] for row in rows])}
+async def _traces(conn: Conn, claimed: Sequence[tuple[Any, ...]]) -> dict[UUID, str]:
+    asked = {"tenants": int8s([row[4] for row in claimed]), "subjects": uuids([row[5] for row in claimed])}
     cursor = await conn.execute(_TRACES, asked)
     return {subject: trace for subject, trace in await cursor.fetchall() if trace is not None}

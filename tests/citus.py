@@ -66,7 +66,7 @@ def start_cluster(folder: Path, binaries: Path, *, workers: int = 2, **more: str
     """
     nodes: list[Node] = []
     folder.chmod(0o755)  # as root, the servers run as another user
-    told = {**settings(), **FRUGAL, **TRIGGERS, "listen_addresses": "127.0.0.1", **more}
+    told = {**settings(tls=False), **FRUGAL, **TRIGGERS, "listen_addresses": "127.0.0.1", **more}
     options = [part for name, value in told.items() for part in ("-c", f"{name}={value}")]
     for nth in range(workers + 1):
         own, port = folder / f"node{nth}", free_port()

@@ -32,7 +32,7 @@ from fe.queue.batcher import Batcher
 from fe.queue.entrance import Entrance, KeptPlace
 from fe.store import submissions
 from fe.store.postgres.db import Database
-from fe.store.postgres.errors import Contended, DatabaseUnavailable, LockNotHad, NoNumber
+from fe.store.postgres.errors import Contended, DatabaseUnavailable, LockNotHad, NodeUnavailable, NoNumber
 from fe.store.queue.inputs import TakenIn
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.wakeups import Wakeups
@@ -49,6 +49,8 @@ _LARGE = 64 * 1024
 _TRIES = 3
 
 _Row = tuple[NewSubmission, datetime]
+#: None: this one is to be written alone.
+_Answer = Accepted | NoNumber | NodeUnavailable | None
 
 _log = structlog.get_logger(__name__)
 
@@ -121,7 +123,7 @@ class Acceptance:
         self._db = db
         self._wakeups = wakeups
         self._entrance = entrance
-        self._batcher: Batcher[_Row, Accepted | NoNumber | None] = Batcher(self._write, limit=_MAX_ROWS)
+        self._batcher: Batcher[_Row, _Answer] = Batcher(self._write, limit=_MAX_ROWS)
         self._in_work = 0
 
     @asynccontextmanager
@@ -148,7 +150,7 @@ class Acceptance:
                     (answer,) = await self._write([(new, now)])
             if answer is None:
                 answer = await self._alone(new, now)
-            if isinstance(answer, NoNumber):
+            if isinstance(answer, Exception):
                 raise answer
             return answer
         finally:
@@ -174,7 +176,7 @@ class Acceptance:
                     continue
                 try:
                     answers.append(await self._alone(new, now))
-                except Contended as error:  # others were in its way, and in its alone
+                except (Contended, NodeUnavailable) as error:  # others were in its way, or its node is away
                     answers.append(error)
                 except DatabaseUnavailable as error:  # as above: each of a hundred would else wait for it
                     return answers + [error] * (len(news) - len(answers))
@@ -184,6 +186,16 @@ class Acceptance:
 
     async def _alone(self, new: NewSubmission, now: datetime) -> Accepted:
         """One statement, one round trip, one commit."""
+
+        async def write(news: Sequence[NewSubmission]) -> Sequence[Accepted]:
+            return [await self._tried(new, now) for new in news]
+
+        (accepted,) = await self._db.run_together([new], lambda new: new.tenant_id, write)
+        if isinstance(accepted, NodeUnavailable):
+            raise accepted
+        return accepted
+
+    async def _tried(self, new: NewSubmission, now: datetime) -> Accepted:
         for tries_left in reversed(range(_TRIES)):
             failpoints.reached("accepting")
             try:
@@ -197,7 +209,7 @@ class Acceptance:
             self._wakeups.notify(Stage.SIGN)
         return accepted
 
-    async def _write(self, rows: Sequence[_Row]) -> Sequence[Accepted | NoNumber | None]:
+    async def _write(self, rows: Sequence[_Row]) -> Sequence[_Answer]:
         """Write some rows together. None: this one is to be written alone, by whoever waits for it.
 
         What finds a place at the signers of this process is leased to it in the same statement, and goes to them when
@@ -218,14 +230,19 @@ class Acceptance:
             self._wakeups.notify(Stage.SIGN)
         return answers
 
-    async def _answers(
-        self, rows: Sequence[_Row], places: Sequence[KeptPlace[Work] | None]
+    async def _answers(self, rows: Sequence[_Row], places: Sequence[KeptPlace[Work] | None]) -> Sequence[_Answer]:
+        placed = list(zip(rows, places, strict=True))
+        return await self._db.run_together(placed, lambda one: one[0][0].tenant_id, self._written)
+
+    async def _written(
+        self, placed: Sequence[tuple[_Row, KeptPlace[Work] | None]]
     ) -> Sequence[Accepted | NoNumber | None]:
         failpoints.reached("accepting")
+        rows = [row for row, _ in placed]
         leases = None
-        if self._entrance is not None and any(places):
+        if self._entrance is not None and any(place for _, place in placed):
             lease = self._entrance.lease
-            leases = Leases(self._entrance.holder, [lease if place is not None else None for place in places])
+            leases = Leases(self._entrance.holder, [lease if place is not None else None for _, place in placed])
         try:
             answers = await self._db.run(submissions.accept_many, rows, leases)
         except DatabaseUnavailable as error:

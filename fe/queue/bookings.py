@@ -12,12 +12,13 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import partial
-from typing import Generic, Protocol
+from typing import Any, Generic, Protocol
 
 import trio
 
 from fe import failpoints
 from fe.clock import Clock
+from fe.identifiers import TenantId
 from fe.queue.batcher import Batcher
 from fe.queue.outcome import InDoubt, Outcome, Writer
 from fe.queue.stage import Job, W, WorkKind
@@ -122,14 +123,22 @@ class Bookings(Generic[W]):
         if failpoints.is_armed("writing"):
             trio.lowlevel.spawn_system_task(_reach_while_writing)
         written: Sequence[Outcome | Exception | None]
+
+        async def write(batch: Sequence[tuple[W, Outcome]]) -> Sequence[Outcome | None]:
+            return await self._db.run(writer, batch, self._clock())
+
         try:
-            written = await self._db.run(writer, batch, self._clock())
+            if self._db.has_silent_nodes:
+                written = await self._db.run_by_node(batch, _tenant_of, write)
+            else:
+                written = await write(batch)
         except Contended:
             raise
         except DatabaseUnavailable:
             unknown = DatabaseUnavailable("the link broke while it was written, and it may have been")
             try:
-                again = await self._db.run(writer, batch, self._clock())
+                # Where a node of a cluster is away, the rows of the others are written all the same.
+                again = await self._db.run_by_node(batch, _tenant_of, write)
             except Contended as blocked:  # tried in parts again, what was committed would answer as lost
                 raise unknown from blocked
             written = [unknown if outcome is None else outcome for outcome in again]
@@ -137,12 +146,19 @@ class Bookings(Generic[W]):
         found = dict(zip(order, written, strict=True))
         return [found[n] or LeaseLost(work.subject, work.epoch) for n, (work, _) in enumerate(items)]
 
-    async def _look(self, items: Sequence[tuple[W, InDoubt]]) -> Sequence[Outcome]:
+    async def _look(self, items: Sequence[tuple[W, InDoubt]]) -> Sequence[Outcome | Exception]:
         """Which of these doubts there is reason for, and what is to be written where there is none."""
-        open_ones = await self._db.run(self.kind.are_open, [work for work, _ in items])
-        found: list[Outcome] = []
-        for (_, doubt), is_open in zip(items, open_ones, strict=True):
-            found.append(doubt if is_open or doubt.otherwise is None else doubt.otherwise)
+
+        async def look(items: Sequence[tuple[W, InDoubt]]) -> Sequence[bool]:
+            return await self._db.run(self.kind.are_open, [work for work, _ in items])
+
+        found: list[Outcome | Exception] = []
+        answers = await self._db.run_together(items, _tenant_of, look)
+        for (_, doubt), is_open in zip(items, answers, strict=True):
+            if isinstance(is_open, Exception):
+                found.append(is_open)
+            else:
+                found.append(doubt if is_open or doubt.otherwise is None else doubt.otherwise)
         return found
 
     def _looked(self, answered: Answered[W], item: tuple[W, InDoubt], outcome: Outcome | Exception) -> None:
@@ -150,6 +166,10 @@ class Bookings(Generic[W]):
             answered(item, outcome)
         else:
             self._of[type(outcome)].add((item[0], outcome), answered)
+
+
+def _tenant_of(item: tuple[Job, Any]) -> TenantId:
+    return item[0].tenant_id
 
 
 async def _reach_while_writing() -> None:

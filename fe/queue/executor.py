@@ -29,6 +29,9 @@ from fe.store.postgres.errors import DatabaseUnavailable, LeaseLost
 
 _log = structlog.get_logger(__name__)
 
+#: How long a claim may take: longer than the server gives a statement, for a server that does not keep to that.
+_CLAIM_SECONDS = 10.0
+
 #: How long a lane's floor is believed. A row below it (there should be none) is found when it is renewed.
 _FLOORS_SECONDS = 20.0
 
@@ -228,13 +231,14 @@ class Executor(Generic[W]):
         stage, tools = self._stage, self._tools
         max_rows = 1 if self._trouble.has_begun else self._room_ahead()
         try:
-            if trio.current_time() >= self._floors_until:
-                self._floors = await tools.db.run(stage.kind.source.floors_of, stage.name, stage.lanes)
-                self._floors_until = trio.current_time() + _FLOORS_SECONDS
-            found = await tools.db.run(
-                find_and_claim, stage, tools, self._cursors, self._in_flight, self._floors, max_rows=max_rows
-            )
-        except DatabaseUnavailable as error:
+            with trio.fail_after(_CLAIM_SECONDS):
+                if trio.current_time() >= self._floors_until:
+                    self._floors = await tools.db.run(stage.kind.source.floors_of, stage.name, stage.lanes)
+                    self._floors_until = trio.current_time() + _FLOORS_SECONDS
+                found = await tools.db.run(
+                    find_and_claim, stage, tools, self._cursors, self._in_flight, self._floors, max_rows=max_rows
+                )
+        except (DatabaseUnavailable, trio.TooSlowError) as error:
             _log.warning("claiming failed, the database is away", stage=stage.name, error=error)
             await trio.sleep(tools.spread.uniform(0.5, 1.5))
             return Found()

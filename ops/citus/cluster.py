@@ -20,9 +20,12 @@ _HERE = Path(__file__).resolve().parent
 _MEMBERS = "SELECT nodename, nodeport FROM pg_dist_node WHERE isactive ORDER BY groupid"
 
 
-def settings() -> dict[str, str]:
-    """What every server of the cluster is told: postgresql.conf."""
-    return _told("postgresql.conf")
+def settings(*, tls: bool = True) -> dict[str, str]:
+    """What every server of the cluster is told: postgresql.conf; for servers that have no certificates, without TLS."""
+    told = _told("postgresql.conf")
+    if not tls:
+        told["citus.node_conninfo"] = told["citus.node_conninfo"].replace("sslmode=require", "sslmode=prefer")
+    return told
 
 
 def environment() -> dict[str, str]:

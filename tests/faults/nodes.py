@@ -42,7 +42,7 @@ class Nodes(Postgres):
         self, folder: Path, watchman: Watchman, programs: Path, *, workers: int = _WORKERS, members: int | None = None
     ) -> None:
         """So many workers; `members`, of all of them, are a cluster from the beginning."""
-        told = {**settings(), **_SHORT}
+        told = {**settings(tls=False), **_SHORT}
         super().__init__(folder, watchman, name="coordinator", programs=programs, settings=told)
         self.workers = [
             Postgres(folder, watchman, name=f"worker-{nth + 1}", programs=programs, settings=told)

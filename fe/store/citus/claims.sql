@@ -154,7 +154,8 @@ DECLARE
     leased bytea[];
 BEGIN
     -- A session that was refused because a node was away looks around for a while (fe/store/postgres/engine.py).
-    IF looks_around_until > clock_timestamp() THEN
+    -- Those of which it is known by now are left out (anchors_of_nodes).
+    IF looks_around_until > clock_timestamp() AND away_nodes() = '{}' THEN
         found_due := due_anywhere('outbox', p_stage, p_environments, p_hosts, p_afters, p_floors, p_scope);
     ELSE
         found_due := due_on_nodes(p_stage, p_environments, p_hosts, p_afters, p_floors, p_scope);

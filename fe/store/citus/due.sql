@@ -69,17 +69,55 @@ BEGIN
 END
 $$;
 
--- An anchor of each node, if all have one.
+-- The nodes, by their groups, of which this session was told that they do not answer, if that is still to be believed
+-- (fe/store/postgres/nodes.py).
+CREATE OR REPLACE FUNCTION away_nodes() RETURNS int[]
+LANGUAGE plpgsql AS $$
+DECLARE
+    told text := coalesce(current_setting('fe.nodes_away', true), '');
+BEGIN
+    IF told = '' OR substr(told, strpos(told, ' ') + 1)::timestamptz < clock_timestamp() THEN
+        RETURN '{}';
+    END IF;
+    RETURN split_part(told, ' ', 1);
+END
+$$;
+
+-- An anchor of each node, if all have one; without those that do not answer.
 CREATE OR REPLACE FUNCTION anchors_of_nodes() RETURNS bigint[]
 LANGUAGE plpgsql STABLE SET plan_cache_mode TO force_generic_plan AS $$
+DECLARE
+    away int[] := away_nodes();
 BEGIN
-    RETURN (SELECT CASE WHEN bool_and(n.anchor IS NOT NULL) THEN array_agg(n.anchor) END
+    RETURN (SELECT CASE WHEN count(*) = count(n.anchor) THEN coalesce(array_agg(n.anchor), '{}') END
               FROM (SELECT min(a.anchor) AS anchor
                       FROM pg_dist_shard AS s
                       JOIN pg_dist_placement AS p ON p.shardid = s.shardid
                       LEFT JOIN anchored_shards AS a ON a.shard = s.shardid
-                     WHERE s.logicalrelid = 'anchors'::regclass
+                     WHERE s.logicalrelid = 'anchors'::regclass AND p.groupid <> ALL (away)
                      GROUP BY p.groupid) AS n);
+END
+$$;
+
+-- The node, by its group, that the rows of each of these tenants lie on.
+CREATE OR REPLACE FUNCTION nodes_of(p_tenants bigint[]) RETURNS int[]
+LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN ARRAY(SELECT p.groupid
+                   FROM unnest(outbox_shards(p_tenants)) WITH ORDINALITY AS t (shard, n)
+                   JOIN pg_dist_placement AS p ON p.shardid = t.shard
+                  ORDER BY t.n);
+END
+$$;
+
+-- The nodes, by their groups, that do not answer within the time that citus.node_connection_timeout gives them.
+CREATE OR REPLACE FUNCTION silent_nodes() RETURNS int[]
+LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN ARRAY(SELECT n.groupid
+                   FROM pg_dist_node AS n
+                  WHERE n.isactive AND n.shouldhaveshards AND NOT citus_check_connection_to_node(n.nodename, n.nodeport)
+                  ORDER BY n.groupid);
 END
 $$;
 
@@ -183,6 +221,8 @@ BEGIN
     RETURN floors;
 END
 $$;
+
+GRANT EXECUTE ON FUNCTION nodes_of, silent_nodes, away_nodes TO fe_front, fe_portal, fe_worker, fe_operator;
 
 GRANT EXECUTE ON FUNCTION outbox_shards_here, due_on_node, floors_on_node, earlier_of, anchors_of_nodes, due_on_nodes,
 due_anywhere, floors_anywhere TO fe_worker;

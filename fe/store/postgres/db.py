@@ -6,7 +6,7 @@ over once, whatever number of statements it makes.
 """
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar
 
@@ -15,15 +15,27 @@ import trio
 from psycopg import sql
 
 from fe.identifiers import TenantId
+from fe.store.postgres.arrays import int8s
 from fe.store.postgres.asyncio_connection import AsyncioDriver
-from fe.store.postgres.engine import POSTGRES, Engine, note_engine
-from fe.store.postgres.errors import Contended, DatabaseUnavailable, LockNotHad, NoNumber, TenantDisabled, words
+from fe.store.postgres.engine import LOST_CONNECTION, POSTGRES, Engine, note_engine
+from fe.store.postgres.errors import (
+    Contended,
+    DatabaseUnavailable,
+    LockNotHad,
+    NodeUnavailable,
+    NoNumber,
+    TenantDisabled,
+    words,
+)
+from fe.store.postgres.nodes import AwayNodes
 from fe.store.postgres.session import NO_ROLE, apply_settings, settings_of
 from fe.store.postgres.tenant_scope import tenant_scope
 from fe.store.postgres.trio_connection import TrioDriver
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Item = TypeVar("Item")
+R = TypeVar("R")
 
 #: A connection in autocommit mode: a statement outside `transaction()` is its own transaction.
 Conn = psycopg.AsyncConnection[Any]
@@ -33,9 +45,9 @@ DriverName = Literal["trio", "trio-asyncio"]
 
 _log = logging.getLogger(__name__)
 
-#: Classes of SQLSTATE that speak of the server's condition, not of the statement: connection, rollback (deadlock,
-#: serialisation), resources, operator intervention, system.
-_TRANSIENT = ("08", "40", "53", "57", "58")
+#: Classes of SQLSTATE that speak of the server's condition, not of the statement: rollback (deadlock, serialisation),
+#: resources, operator intervention, system.
+_TRANSIENT = ("40", "53", "57", "58")
 #: And of other classes: a standby; a transaction that idled or lasted too long, and was ended.
 _TRANSIENT_STATES = ("25006", "25P03", "25P04")
 #: What a node of a cluster says that lost another in the middle; it has the SQLSTATE of any internal error.
@@ -44,7 +56,12 @@ _LOST_NODE = (
     "failure on connection marked as essential",
     "postmaster was shut down",
     "could not commit transaction for shard",
+    "could not receive data from server",
+    "could not send data to server",
 )
+#: A statement took too long, perhaps because a node is silent.
+_TIMED_OUT = "57014"
+_AWAY = "the node that it lies on does not answer, so it was not tried"
 #: Others were in the way, and the statement has left nothing behind.
 _CONTENDED = {"40001": Contended, "40P01": Contended, "55P03": LockNotHad}
 _NO_NUMBER = {"FE001": "none", "FE002": "expired", "FE003": "used up"}
@@ -64,10 +81,13 @@ class Driver(Protocol):
 class Database:
     """A pool of connections, used from Trio tasks."""
 
-    def __init__(self, driver: Driver, role: str | None = None, engine: Engine = POSTGRES) -> None:
+    def __init__(
+        self, driver: Driver, role: str | None = None, engine: Engine = POSTGRES, nodes: AwayNodes | None = None
+    ) -> None:
         self._driver = driver
         self._role = role or NO_ROLE
         self._engine = engine
+        self._nodes = nodes
 
     async def run(self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` on a connection in autocommit: right for work that is one statement (one round trip).
@@ -77,6 +97,8 @@ class Database:
         """
 
         async def borrowed(conn: Conn) -> T:
+            if self._nodes is not None:
+                await self._nodes.tell(conn)
             return await work(conn, *args, **kwargs)
 
         return await self._translated(self._driver.borrow, borrowed)
@@ -91,8 +113,10 @@ class Database:
         """Run `work(conn, tenant_id, ...)` as `run` does, and let the database show it that tenant's rows alone.
 
         Each statement brings the tenant's name with it, in the same round trip. What the front asks about a tenant goes
-        this way or finds nothing; to roles that serve all tenants the name means nothing.
+        this way or finds nothing; to roles that serve all tenants the name means nothing. Raises NodeUnavailable at
+        once where it is known that the tenant's node does not answer.
         """
+        await self._require_node_of(tenant_id)
 
         async def borrowed(conn: Conn) -> T:
             with tenant_scope(conn, tenant_id, self._role, self._engine):
@@ -122,6 +146,7 @@ class Database:
 
         As `transact` and `run_for`: what a person changes for a tenant goes this way.
         """
+        await self._require_node_of(tenant_id)
 
         async def borrowed(conn: Conn) -> T:
             async with conn.transaction():
@@ -129,6 +154,74 @@ class Database:
                     return await work(conn, *args, **kwargs)
 
         return await self._translated(self._driver.borrow, borrowed)
+
+    async def run_together(
+        self,
+        items: Sequence[Item],
+        tenant_of: Callable[[Item], TenantId],
+        write: Callable[[Sequence[Item]], Awaitable[Sequence[R]]],
+    ) -> Sequence[R | NodeUnavailable]:
+        """Have `write`, which runs on this database, deal with all items at once: on one Postgres that is all.
+
+        Where a node of a cluster is away they are taken `by_node` instead. Raises what `write` does.
+        """
+        if not self.has_silent_nodes:
+            try:
+                return await write(items)
+            except NodeUnavailable:
+                if len(items) == 1 or self._nodes is None:
+                    raise
+                await self._nodes.settled()
+        return await self.run_by_node(items, tenant_of, write)
+
+    async def run_by_node(
+        self,
+        items: Sequence[Item],
+        tenant_of: Callable[[Item], TenantId],
+        write: Callable[[Sequence[Item]], Awaitable[Sequence[R]]],
+    ) -> Sequence[R | NodeUnavailable]:
+        """The same, the items of each node of a cluster by themselves; on one Postgres, of which all are, at once.
+
+        The answer of an item is NodeUnavailable where its node is known to be away, in which case nothing was tried,
+        and where it turns out to be. Raises what else `write` does; then some items may have been dealt with.
+        """
+        if self._nodes is None:
+            return await write(items)
+        places: dict[int, list[int]] = {}
+        for place, group in enumerate(await self._groups_of([tenant_of(item) for item in items])):
+            places.setdefault(group, []).append(place)
+        answers: dict[int, R | NodeUnavailable] = {}
+        # Who is known to be away first: it takes no time.
+        for group in sorted(places, key=lambda group: group not in self._nodes.groups):  # type: ignore[union-attr]  # as above
+            found: Sequence[R | NodeUnavailable]
+            if group in self._nodes.groups:
+                found = [NodeUnavailable(_AWAY) for _ in places[group]]
+            else:
+                try:
+                    found = await write([items[place] for place in places[group]])
+                except NodeUnavailable as error:
+                    # Each its own: a traceback grows with everyone who raises it.
+                    found = [NodeUnavailable(str(error)) for _ in places[group]]
+            answers.update(zip(places[group], found, strict=True))
+        return [answers[place] for place in range(len(items))]
+
+    @property
+    def has_silent_nodes(self) -> bool:
+        """Whether it is known that a node of the cluster does not answer."""
+        return self._nodes is not None and bool(self._nodes.groups)
+
+    async def _groups_of(self, tenants: Sequence[TenantId]) -> Sequence[int]:
+        return await self.run(_groups_of, tenants)
+
+    async def _require_node_of(self, tenant_id: TenantId) -> None:
+        if self._nodes is not None and self._nodes.groups:
+            (group,) = await self._groups_of([tenant_id])
+            if group in self._nodes.groups:
+                raise NodeUnavailable(_AWAY)
+
+    async def ask_nodes(self) -> Sequence[int]:
+        """Name the nodes of a cluster that do not answer. Raises DatabaseUnavailable."""
+        return await self.run(_silent_groups)
 
     async def listen(self, channel: str, heard: Callable[[str], None], *, retry: float = 2.0) -> None:
         """Call `heard` with each payload notified on `channel`, until cancelled; connect anew when the link breaks.
@@ -157,7 +250,14 @@ class Database:
         try:
             return await lend(work)
         except psycopg.Error as error:
-            raise _translate(error) from error
+            translated = _translate(error)
+            if self._nodes is not None and (isinstance(translated, NodeUnavailable) or error.sqlstate == _TIMED_OUT):
+                self._nodes.doubt()
+            raise translated from error
+        except trio.Cancelled:
+            if self._nodes is not None:
+                self._nodes.doubt()  # it may have waited for one that is silent
+            raise
         except OSError as error:
             raise DatabaseUnavailable(f"{type(error).__name__}: {error.strerror or error}") from error
 
@@ -177,7 +277,9 @@ def _translate(error: psycopg.Error) -> Exception:
     if state in _CONTENDED:
         return _CONTENDED[state](f"{type(error).__name__} ({state}): {error.diag.message_primary}")
     lost_node = state == "XX000" and (error.diag.message_primary or "").startswith(_LOST_NODE)
-    if lost_node or state.startswith(_TRANSIENT) or state in _TRANSIENT_STATES:
+    if lost_node or state.startswith(LOST_CONNECTION):
+        return NodeUnavailable(f"{type(error).__name__} ({state}): {error.diag.message_primary}")
+    if state.startswith(_TRANSIENT) or state in _TRANSIENT_STATES:
         return DatabaseUnavailable(f"{type(error).__name__} ({state}): {error.diag.message_primary}")
     return error
 
@@ -202,10 +304,41 @@ async def open_database(
     """
     parameters = {"application_name": "fe", "connect_timeout": "5"}
 
+    nodes = AwayNodes() if engine.distributed else None
+
     async def prepare(conn: Conn) -> None:
         await apply_settings(conn, settings_of(role, engine))
         note_engine(conn, engine)
+        if nodes is not None:
+            nodes.of(conn)
 
     kind = TrioDriver if driver == "trio" else AsyncioDriver
     async with kind.opened(dsn, max_size, patience, parameters, prepare, observe_wait) as opened:
-        yield Database(opened, role, engine)
+        database = Database(opened, role, engine, nodes)
+        if nodes is None:
+            yield database
+            return
+        failure: Exception | None = None
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(nodes.watch, database.ask_nodes)
+            try:
+                yield database
+            except Exception as error:  # as it is, and not in a group of the nursery's
+                failure = error
+            nursery.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
+
+
+async def _groups_of(conn: Conn, tenants: Sequence[TenantId]) -> Sequence[int]:
+    cursor = await conn.execute("SELECT nodes_of(%(tenants)s::bigint[])", {"tenants": int8s(tenants)})
+    (row,) = await cursor.fetchall()
+    groups: Sequence[int] = row[0]
+    return groups
+
+
+async def _silent_groups(conn: Conn) -> Sequence[int]:
+    cursor = await conn.execute("SELECT silent_nodes()")
+    (row,) = await cursor.fetchall()
+    groups: Sequence[int] = row[0]
+    return groups

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 import psycopg
 
 from fe.store.citus.tables import DISTRIBUTED
+from fe.store.postgres.nodes import doubt_nodes
 
 #: As FE_DATABASE_ENGINE names them.
 EngineName = Literal["postgres", "citus"]
@@ -64,7 +65,7 @@ CITUS = Engine(
 _NOT_ALONE = "FE011"
 
 #: SQLSTATEs of a server that did not reach another (class 08).
-_LOST_CONNECTION = "08"
+LOST_CONNECTION = "08"
 
 _ENGINES: Mapping[EngineName, Engine] = {engine.name: engine for engine in (POSTGRES, CITUS)}
 
@@ -122,8 +123,9 @@ async def looks_around(conn: psycopg.AsyncConnection[Any], error: psycopg.Error)
     """Tell whether a claim that failed may be tried again at once, since from now on it passes over the node that it
     failed for."""
     statement = engine_of(conn).looking_around
-    if statement is None or not (error.sqlstate or "").startswith(_LOST_CONNECTION):
+    if statement is None or not (error.sqlstate or "").startswith(LOST_CONNECTION):
         return False
+    doubt_nodes(conn)
     if conn.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:  # closed, or in a transaction that is lost
         return False
     await conn.execute(statement)

@@ -14,6 +14,13 @@ class DatabaseUnavailable(StoreError):
     """
 
 
+class NodeUnavailable(DatabaseUnavailable):
+    """A node of a cluster does not answer: what lies there cannot be served, and all else can.
+
+    What was being written may or may not have been committed, as above; where nothing was tried the message says so.
+    """
+
+
 class Contended(DatabaseUnavailable):
     """Others were in the way: a deadlock, a serialisation failure. Nothing was written, and it may be repeated."""
 

@@ -1,18 +1,19 @@
 """Claims of submissions on the node of a cluster that the rows lie on, for a process that is connected to it.
 
-The coordinator says who is paused, how much each may have and who may sign. Then what is due on the node is looked for
-and leased there, in one call. Only what lies on that node is claimed: each node needs a
-process of its own, or one that claims by way of the coordinator, which reaches all of them. What came of the work is
-booked as ever.
+The coordinator says who is paused, the weights, and who may sign. Then what is due on the node is looked for and leased
+there, in one call. Only what lies on that node is claimed: each node needs a process of its own, or one that claims by
+way of the coordinator, which reaches all of them. What came of the work is booked as ever.
 """
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, LiteralString
 from uuid import UUID
 
 import psycopg
+import trio
 
 from fe.identifiers import TenantId
 from fe.lifecycle import Stage
@@ -34,6 +35,9 @@ _CLAIM: Mapping[Stage, LiteralString] = {
     """
     for stage, columns in COLUMNS.items()
 }
+#: Who may sign is asked before the rows are known. A row that came since, or nearly, is signed by who may do so now:
+#: clocks of the node and the coordinator may be so far apart.
+_SLACK = timedelta(seconds=2)
 _TRACES = """
     SELECT t.subject, trace_of(t.tenant_id, t.subject) AS trace
       FROM unnest(%(tenants)s::bigint[], %(subjects)s::uuid[]) AS t (tenant_id, subject)
@@ -46,7 +50,7 @@ class NearNode:
     def __init__(self, node: Database, *, traced: bool = False) -> None:
         self._node = node
         self._traced = traced
-        #: Whose rows were claimed to be signed last: they are likely to be the next, too.
+        #: Whose rows were claimed to be signed last, where nobody else had any: they are likely to be the next, too.
         self._lately: Sequence[TenantId] = ()
 
     async def claim(
@@ -58,16 +62,21 @@ class NearNode:
         cancelled once rows were leased leaves them to their lease, as an answer that is lost does.
         """
         of = Stage(stage)
+        asked_at = trio.current_time()
         told = await _told(conn, self._lately if of is Stage.SIGN else ())
         rows = await self._node.run(_lease, _CLAIM[of], {**parameters_of(of, lanes, terms), **told.to_node})
         claimed = [row for row in rows if row[4] is not None]
         signatories, traces = told.signatories, dict[UUID, str]()
+        whose = sorted({row[4] for row in claimed})
         if of is Stage.SIGN:
-            self._lately = sorted({row[4] for row in claimed})
+            self._lately = whose if all(row[1] <= len(row[2]) for row in rows if row[4] is None) else ()
+            age = timedelta(seconds=trio.current_time() - asked_at) + _SLACK
+            if not signatories.keys() >= set(whose) or any(row[9] < age for row in claimed):
+                signatories = {}
         # A coordinator that is away now is met again by the step itself, which then asks for what it needs.
         with suppress(psycopg.OperationalError):
-            if of is Stage.SIGN and not signatories.keys() >= set(self._lately):
-                signatories = (await _told(conn, self._lately)).signatories
+            if of is Stage.SIGN and whose and not signatories:
+                signatories = (await _told(conn, whose)).signatories
             if self._traced and claimed:
                 traces = await _traces(conn, claimed)
         return read_claims(of, lanes, rows, signatories, traces)

@@ -38,6 +38,10 @@ pytestmark = pytest.mark.skipif(citus.programs() is None, reason="there is no cl
 
 _LANE = OutboxLane(Environment.ECF)
 _LEASE = timedelta(minutes=5)
+_WAITED = "UPDATE outbox SET entered_at = now() - %(waited)s::interval WHERE tenant_id = %(tenant)s"
+_RENAMED = """
+    UPDATE tenants SET issuer = jsonb_set(issuer, '{name}', to_jsonb(%(name)s::text)) WHERE tenant_id = %(tenant)s
+"""
 _TERMS = Terms(_LEASE, "near", 100, 100, 64, 100, {})
 
 
@@ -171,6 +175,39 @@ async def test_a_claim_of_several_lanes_never_gives_a_tenant_more_than_it_may_ha
         (Environment.ECF, 1, 2),
         (Environment.CERTECF, 1, 1),
     ]
+
+
+async def test_who_may_sign_is_as_it_was_when_the_claim_began_or_later(
+    db: Database, dsn: str, nodes: dict[tuple[object, ...], Database]
+) -> None:
+    """Of those that were claimed from last it is asked with the claim, of others and of new rows once more."""
+    place, node = next(iter(nodes.items()))
+    first, second = await tenants_on(db, dsn, place, 2)
+    near = NearNode(node)
+
+    async def claim(name: str, tenant: TenantId, waited: str) -> list[str]:
+        """Name the tenant otherwise, and claim a row of it that has waited for so long."""
+        await make_submission(db, tenant)
+        await rows(db, _WAITED, tenant=tenant, waited=waited)
+        await rows(db, _RENAMED, tenant=tenant, name=name)
+        claims = await db.run(near.claim, Stage.SIGN, [LaneCapacity(_LANE, TenantId(0), ALWAYS, 100, 0)], _TERMS)
+        inputs = [work.input for claim in claims for work in claim.works]
+        return [given.issuer["name"] for given in inputs if isinstance(given, SigningInput)]
+
+    for name, tenant, waited in (
+        ("a", first, "1 hour"),
+        ("b", first, "1 hour"),
+        ("c", first, "0"),
+        ("d", second, "1 hour"),
+        ("e", second, "1 hour"),
+    ):
+        assert await claim(name, tenant, waited) == [name]
+
+
+async def test_a_node_that_is_away_is_told_as_that(db: Database) -> None:
+    async with open_database("host=127.0.0.1 port=1 user=postgres", patience=0.1, role=WORKER, engine=CITUS) as node:
+        with pytest.raises(DatabaseUnavailable):
+            await claim_near(db, node)
 
 
 def waits_for_a_lock(address: str) -> bool:

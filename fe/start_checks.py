@@ -29,6 +29,8 @@ def require_database(settings: Settings, environ: Mapping[str, str] = os.environ
     if settings.database_near is not None:
         if settings.database_engine != "citus":
             raise ConfigError("FE_DATABASE_NEAR is a node of a cluster: set FE_DATABASE_ENGINE=citus, or leave it out")
+        if settings.database_driver != "trio":  # a claim works with two databases at once
+            raise ConfigError("FE_DATABASE_NEAR takes FE_DATABASE_DRIVER=trio: leave one of the two out")
         _require_address("FE_DATABASE_NEAR", settings.database_near, settings, environ)
     if settings.database_url is None:
         if not settings.development:

@@ -69,6 +69,8 @@ def test_a_node_to_be_near_is_one_of_a_cluster_and_is_reached_as_the_database_is
     with pytest.raises(ConfigError, match="FE_DATABASE_NEAR is another machine, and nothing demands TLS"):
         require_database(load_settings(**near, database_engine="citus"))
     require_database(load_settings(**near, database_engine="citus", database_plaintext=True))
+    with pytest.raises(ConfigError, match="FE_DATABASE_DRIVER=trio"):
+        require_database(load_settings(**near, database_engine="citus", database_driver="trio-asyncio"))
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,7 @@ CITUS_DECK: Mapping[str, int] = {
     "worker crashes": 3,
     "worker stops at once": 1,
     "worker is away": 2,
+    "worker is silent": 2,
     "worker loses a session": 2,
     "shard moves": 3,
     "tenant is isolated": 1,
@@ -276,6 +277,9 @@ class Nemesis:
         async with self._server_locks[server.name]:
             if kind.endswith("loses a session"):
                 await server.kill_a_backend(turn)
+                return
+            if kind.endswith("is silent"):
+                await server.freeze(chance.uniform(2.0, 12.0))
                 return
             # Never left without a server, whatever becomes of us meanwhile.
             with trio.CancelScope(shield=True):

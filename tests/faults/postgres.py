@@ -6,7 +6,8 @@ import shutil
 import signal
 import subprocess
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,16 @@ class Postgres:
         self._watchman.forget(self.process.pid)
         self.process = None
 
+    async def freeze(self, seconds: float) -> None:
+        """Stop all its processes for so long: connections are open, and nothing answers."""
+        if self.process is None:
+            return
+        pids = [self.process.pid, *_children(self.process.pid)]
+        with trio.CancelScope(shield=True):  # never left stopped, whatever becomes of us meanwhile
+            _signal(pids, signal.SIGSTOP)
+            await trio.sleep(seconds)
+            _signal(pids, signal.SIGCONT)
+
     async def close(self) -> None:
         """End it in order, for good."""
         await self.end(signal.SIGINT)
@@ -173,6 +184,16 @@ def _binaries() -> tuple[Path, str | None]:
     utils.ensure_user_exists(user)
     utils.ensure_prefix_permissions(folder)
     return folder, user
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+
+
+def _signal(pids: Iterable[int], which: signal.Signals) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, which)
 
 
 def _select_one(dsn: str) -> None:

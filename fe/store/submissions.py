@@ -6,6 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
+from psycopg.errors import UniqueViolation
 from psycopg.rows import class_row
 
 from fe.ecf.catalogue import EcfType, Environment, Root
@@ -17,7 +18,7 @@ from fe.store import simulations
 from fe.store.postgres.arrays import blobs, int8s, intervals, moments, texts, uuids
 from fe.store.postgres.db import Conn
 from fe.store.postgres.engine import Calling
-from fe.store.postgres.errors import NoNumber
+from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 from fe.store.postgres.rows import record_row
 from fe.store.postgres.traces import execute_traced
 
@@ -90,7 +91,8 @@ async def accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
     """Store the submission, its number and its first due step in one transaction and one round trip.
 
     Raises NoNumber when a number was to be drawn and there is none; then nothing is kept. What a simulated authority is
-    asked for is written in the same transaction, for which it takes some round trips more.
+    asked for is written in the same transaction, for which it takes some round trips more. Raises DatabaseUnavailable
+    for one that a call before has stored whose answer was lost, if it has no clientRequestId to be found by.
     """
     if new.simulation is None:
         return await _accept(conn, new, at)
@@ -103,7 +105,13 @@ async def accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
 
 async def _accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
     cursor = conn.cursor(row_factory=record_row(Accepted))
-    await execute_traced(cursor, _ACCEPT, values_of(new, at), _traces([new]))
+    try:
+        await execute_traced(cursor, _ACCEPT, values_of(new, at), _traces([new]))
+    except UniqueViolation as twice:
+        # A node's is told in words alone; it is the key of a month of submissions, by whatever name.
+        if '"submissions_' not in (twice.diag.message_primary or ""):
+            raise
+        raise DatabaseUnavailable("it is stored, by a call whose answer was lost") from twice
     accepted = await cursor.fetchone()
     assert accepted is not None
     return accepted

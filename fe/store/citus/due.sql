@@ -99,13 +99,12 @@ BEGIN
 END
 $$;
 
--- The node, by its group, that the rows of each of these tenants lie on.
+-- The node, by its group, that the rows of each of these tenants lie on; NULL where a shard was split this moment.
 CREATE OR REPLACE FUNCTION nodes_of(p_tenants bigint[]) RETURNS int[]
 LANGUAGE plpgsql AS $$
 BEGIN
-    RETURN ARRAY(SELECT p.groupid
+    RETURN ARRAY(SELECT (SELECT min(p.groupid) FROM pg_dist_placement AS p WHERE p.shardid = t.shard)
                    FROM unnest(outbox_shards(p_tenants)) WITH ORDINALITY AS t (shard, n)
-                   JOIN pg_dist_placement AS p ON p.shardid = t.shard
                   ORDER BY t.n);
 END
 $$;

@@ -187,7 +187,7 @@ class Database:
         """
         if self._nodes is None:
             return await write(items)
-        places: dict[int, list[int]] = {}
+        places: dict[int | None, list[int]] = {}
         for place, group in enumerate(await self._groups_of([tenant_of(item) for item in items])):
             places.setdefault(group, []).append(place)
         answers: dict[int, R | NodeUnavailable] = {}
@@ -210,7 +210,7 @@ class Database:
         """Whether it is known that a node of the cluster does not answer."""
         return self._nodes is not None and bool(self._nodes.groups)
 
-    async def _groups_of(self, tenants: Sequence[TenantId]) -> Sequence[int]:
+    async def _groups_of(self, tenants: Sequence[TenantId]) -> Sequence[int | None]:
         return await self.run(_groups_of, tenants)
 
     async def _require_node_of(self, tenant_id: TenantId) -> None:
@@ -330,10 +330,10 @@ async def open_database(
             raise failure
 
 
-async def _groups_of(conn: Conn, tenants: Sequence[TenantId]) -> Sequence[int]:
+async def _groups_of(conn: Conn, tenants: Sequence[TenantId]) -> Sequence[int | None]:
     cursor = await conn.execute("SELECT nodes_of(%(tenants)s::bigint[])", {"tenants": int8s(tenants)})
     (row,) = await cursor.fetchall()
-    groups: Sequence[int] = row[0]
+    groups: Sequence[int | None] = row[0]
     return groups
 
 

@@ -32,7 +32,6 @@ from fe.queue.pulse import Pulse
 from fe.queue.retry import poll_gap, retry_gap, scaled
 from fe.queue.stage import StageConfig, Tools
 from fe.store.postgres.db import Database
-from fe.store.postgres.errors import NodeUnavailable
 from fe.store.queue import steps
 from fe.store.queue.inputs import Beside, TakenIn
 from fe.store.queue.outbox import OutboxLane, Work
@@ -50,7 +49,7 @@ def reader_beside(db: Database, bookings: Bookings[Work]) -> Batcher[tuple[Work,
     async def read(works: Sequence[tuple[Work, TakenIn]]) -> Sequence[Beside]:
         return await db.run(steps.beside, works)
 
-    async def read_what_answers(works: Sequence[tuple[Work, TakenIn]]) -> Sequence[Beside | NodeUnavailable]:
+    async def read_what_answers(works: Sequence[tuple[Work, TakenIn]]) -> Sequence[Beside | Exception]:
         return await db.run_together(works, lambda taken: taken[0].tenant_id, read)
 
     return Batcher(read_what_answers, gather=bookings.gather_seconds)

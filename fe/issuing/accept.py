@@ -8,8 +8,9 @@ import hashlib
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import cast
+from typing import TypeVar, cast
 
 import structlog
 
@@ -48,9 +49,10 @@ _LARGE = 64 * 1024
 #: How often one row is tried that the server gave up for the sake of another.
 _TRIES = 3
 
+A = TypeVar("A")
 _Row = tuple[NewSubmission, datetime]
 #: None: this one is to be written alone.
-_Answer = Accepted | NoNumber | NodeUnavailable | None
+_Answer = Accepted | Exception | None
 
 _log = structlog.get_logger(__name__)
 
@@ -191,7 +193,7 @@ class Acceptance:
             return [await self._tried(new, now) for new in news]
 
         (accepted,) = await self._db.run_together([new], lambda new: new.tenant_id, write)
-        if isinstance(accepted, NodeUnavailable):
+        if isinstance(accepted, Exception):
             raise accepted
         return accepted
 
@@ -199,8 +201,13 @@ class Acceptance:
         for tries_left in reversed(range(_TRIES)):
             failpoints.reached("accepting")
             try:
-                accepted = await self._db.run(submissions.accept, new, now)
+                accepted = _own(new, await self._db.run(submissions.accept, new, now))
                 break
+            except submissions.AlreadyStored:
+                found = await self._db.run_for(new.tenant_id, submissions.find, new.submission_id)
+                if found is None:
+                    raise
+                return Accepted("accepted", new.submission_id, found.status, found.e_ncf, body_matched=True)
             except Contended as error:
                 if not tries_left or isinstance(error, LockNotHad):  # of that one the client has waited long enough
                     raise
@@ -252,7 +259,7 @@ class Acceptance:
             _log.warning("a batch of submissions falls apart", rows=len(rows), error=error)
         else:
             failpoints.reached("accepted")
-            return answers
+            return [_own(new, answer) for (new, _), answer in zip(rows, answers, strict=True)]
         return [None] * len(rows)
 
     def _place_for(self, new: NewSubmission) -> KeptPlace[Work] | None:
@@ -278,6 +285,13 @@ def first_claim(new: NewSubmission) -> Work:
         ),
         trace=new.trace,
     )
+
+
+def _own(new: NewSubmission, answer: A) -> A:
+    """What a call before had stored whose answer was lost is no repeat: its client hears of it for the first time."""
+    if isinstance(answer, Accepted) and answer.submission_id == new.submission_id and answer.outcome == "deduped":
+        return replace(answer, outcome="accepted")
+    return answer
 
 
 def is_due(accepted: Accepted) -> bool:

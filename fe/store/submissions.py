@@ -68,6 +68,10 @@ class Accepted:
     leased: bool = False
 
 
+class AlreadyStored(DatabaseUnavailable):
+    """A call before, whose answer was lost, has stored this very one, and it has no clientRequestId to be found by."""
+
+
 @dataclass(frozen=True, slots=True)
 class Leases:
     """Which of a batch are leased as they are taken in, each for how long (None: it is not), and to whom."""
@@ -91,8 +95,7 @@ async def accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
     """Store the submission, its number and its first due step in one transaction and one round trip.
 
     Raises NoNumber when a number was to be drawn and there is none; then nothing is kept. What a simulated authority is
-    asked for is written in the same transaction, for which it takes some round trips more. Raises DatabaseUnavailable
-    for one that a call before has stored whose answer was lost, if it has no clientRequestId to be found by.
+    asked for is written in the same transaction, for which it takes some round trips more. Raises AlreadyStored.
     """
     if new.simulation is None:
         return await _accept(conn, new, at)
@@ -111,7 +114,7 @@ async def _accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
         # A node's is told in words alone; it is the key of a month of submissions, by whatever name.
         if '"submissions_' not in (twice.diag.message_primary or ""):
             raise
-        raise DatabaseUnavailable("it is stored, by a call whose answer was lost") from twice
+        raise AlreadyStored("it is stored, by a call whose answer was lost") from twice
     accepted = await cursor.fetchone()
     assert accepted is not None
     return accepted

@@ -9,7 +9,9 @@ import pytest
 import trio
 import trio.testing
 
+from fe.identifiers import ClientRequestId
 from fe.issuing.accept import Acceptance
+from fe.lifecycle import Status
 from fe.store import submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
@@ -226,3 +228,25 @@ async def test_a_large_document_keeps_out_of_batches(db: Database, statements: S
         await all_at_once(acceptance, news, statements)
 
     assert statements.rows == [1] * 5
+
+
+@pytest.mark.parametrize("client_request_id", [None, ClientRequestId("order-1")])
+async def test_what_a_call_had_stored_whose_answer_was_lost_is_told_as_taken_in(
+    db: Database, client_request_id: ClientRequestId | None
+) -> None:
+    """It is written again where a node was away under its batch: its client hears of it for the first time."""
+    tenant = await make_tenant(db)
+    new = new_submission(tenant, client_request_id=client_request_id)
+    other = new_submission(tenant, client_request_id=ClientRequestId("order-2"))
+    await db.run(submissions.accept, new, ACCEPTED_AT)
+
+    async with accepting(db) as acceptance:
+        alone = await acceptance.accept(new, ACCEPTED_AT)
+        answers = await acceptance.accept_together([new, other], ACCEPTED_AT)
+
+    for answer in (alone, answers[0]):
+        assert isinstance(answer, Accepted)
+        assert (answer.outcome, answer.submission_id, answer.status) == ("accepted", new.submission_id, Status.QUEUED)
+    assert isinstance(answers[1], Accepted)
+    (found,) = await rows(db, "SELECT count(*) FROM submissions WHERE tenant_id = %(tenant)s", tenant=tenant)
+    assert found["count"] == 2

@@ -12,7 +12,7 @@ from fe.identifiers import SequenceId, TenantId
 from fe.lifecycle import Status
 from fe.store import sequences, submissions
 from fe.store.postgres.db import Conn, Database
-from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
+from fe.store.postgres.errors import NoNumber
 from fe.store.submissions import Accepted, NewSubmission
 from tests.factories.tenants import ACCEPTED_AT, make_tenant, new_submission, row, rows, story, submission, waiting
 from tests.store.race import race
@@ -322,7 +322,7 @@ async def test_what_a_lost_answer_had_stored_is_not_stored_twice_nor_taken_for_a
     new = new_submission(tenant)
     assert (await db.run(_accept, new, ACCEPTED_AT)).outcome == "accepted"
 
-    with pytest.raises(DatabaseUnavailable, match="it is stored"):
+    with pytest.raises(submissions.AlreadyStored):
         await db.run(_accept, new, ACCEPTED_AT)
 
     (found,) = await rows(db, "SELECT count(*) FROM submissions WHERE tenant_id = %(tenant)s", tenant=tenant)

@@ -16,10 +16,10 @@ from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
 from fe.queue.bookings import Bookings
 from fe.queue.outcome import Outcome, Retry
-from fe.store.postgres.db import Conn, Database, open_database
+from fe.store.postgres.db import Conn, Database, groups_of, open_database
 from fe.store.postgres.engine import CITUS
 from fe.store.postgres.errors import DatabaseUnavailable, NodeUnavailable
-from fe.store.postgres.roles import FRONT, WORKER
+from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, RECEPTION, WORKER
 from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.outbox import OutboxLane, Work
@@ -89,7 +89,7 @@ async def test_tenants_of_the_others_are_served_and_its_own_are_refused_until_it
                     answers = await accept_together(acceptance, near, far)
                     assert answers == (["accepted"] * 8, ["NodeUnavailable"] * 8)
                 assert front.has_silent_nodes
-                with pytest.raises(NodeUnavailable, match="not tried"):
+                with pytest.raises(NodeUnavailable, match="does not answer"):
                     await front.run_for(far, count)
                 assert await front.run_for(near, count) == 24
                 several = await acceptance.accept_together(
@@ -137,6 +137,17 @@ async def count(conn: Conn, tenant_id: TenantId) -> int:
     cursor = await conn.execute("SELECT count(*) FROM submissions WHERE tenant_id = %s", (tenant_id,))
     (row,) = await cursor.fetchall()
     return int(row[0])
+
+
+async def test_each_role_may_ask_which_nodes_are_away(dsn: str, tenants: tuple[TenantId, TenantId]) -> None:
+    near, far = tenants
+    for role in (FRONT, PORTAL, WORKER, OPERATOR, RECEPTION):
+        async with open_database(dsn, max_size=1, role=role, engine=CITUS) as database:
+            assert await database.ask_nodes() == []
+            assert len(set(await database.run(groups_of, [near, far]))) == 2
+            async with away(dsn, far):
+                (silent,) = await database.ask_nodes()
+            assert [silent] == await database.run(groups_of, [far])
 
 
 def _of(works: list[Work], tenant: TenantId) -> list[Work]:

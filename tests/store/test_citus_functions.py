@@ -57,7 +57,6 @@ OF_ITS_OWN = {
     "shard_functions",
     "shards_here",
     "signatories_of",
-    "silent_nodes",
     "stand_together",
     "stands_alone",
     "tell_outcomes_to_webhooks",

@@ -154,8 +154,7 @@ DECLARE
     leased bytea[];
 BEGIN
     -- A session that was refused because a node was away looks around for a while (fe/store/postgres/engine.py).
-    -- Those of which it is known by now are left out (anchors_of_nodes).
-    IF looks_around_until > clock_timestamp() AND away_nodes() = '{}' THEN
+    IF looks_around_until > clock_timestamp() THEN
         found_due := due_anywhere('outbox', p_stage, p_environments, p_hosts, p_afters, p_floors, p_scope);
     ELSE
         found_due := due_on_nodes(p_stage, p_environments, p_hosts, p_afters, p_floors, p_scope);

@@ -80,7 +80,7 @@ _PATH = """
         one text;
     BEGIN
         FOREACH one IN ARRAY ARRAY['commit_in_two_phases()', 'make_shard_functions(bigint)', 'shard_entered(bigint[])',
-                                   'enter_these(bigint[], bigint[])'] LOOP
+                                   'enter_these(bigint[], bigint[])', 'nodes_of(bigint[])'] LOOP
             EXECUTE format('ALTER FUNCTION %s SET search_path = %I, pg_temp', one, current_schema());
         END LOOP;
     END

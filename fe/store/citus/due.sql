@@ -99,24 +99,14 @@ BEGIN
 END
 $$;
 
--- The node, by its group, that the rows of each of these tenants lie on; NULL where a shard was split this moment.
+-- The node, by its group, that the rows of each of these tenants lie on; NULL where a shard was split this moment. With the rights of its
+-- owner, because some who ask have none on the outbox.
 CREATE OR REPLACE FUNCTION nodes_of(p_tenants bigint[]) RETURNS int[]
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
     RETURN ARRAY(SELECT (SELECT min(p.groupid) FROM pg_dist_placement AS p WHERE p.shardid = t.shard)
                    FROM unnest(outbox_shards(p_tenants)) WITH ORDINALITY AS t (shard, n)
                   ORDER BY t.n);
-END
-$$;
-
--- The nodes, by their groups, that do not answer within the time that citus.node_connection_timeout gives them.
-CREATE OR REPLACE FUNCTION silent_nodes() RETURNS int[]
-LANGUAGE plpgsql AS $$
-BEGIN
-    RETURN ARRAY(SELECT n.groupid
-                   FROM pg_dist_node AS n
-                  WHERE n.isactive AND n.shouldhaveshards AND NOT citus_check_connection_to_node(n.nodename, n.nodeport)
-                  ORDER BY n.groupid);
 END
 $$;
 
@@ -221,7 +211,7 @@ BEGIN
 END
 $$;
 
-GRANT EXECUTE ON FUNCTION nodes_of, silent_nodes, away_nodes TO fe_front, fe_portal, fe_worker, fe_operator;
+GRANT EXECUTE ON FUNCTION nodes_of, away_nodes TO fe_front, fe_portal, fe_worker, fe_operator, fe_reception;
 
 GRANT EXECUTE ON FUNCTION outbox_shards_here, due_on_node, floors_on_node, earlier_of, anchors_of_nodes, due_on_nodes,
 due_anywhere, floors_anywhere TO fe_worker;

@@ -6,7 +6,7 @@ over once, whatever number of statements it makes.
 """
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar
 
@@ -27,7 +27,7 @@ from fe.store.postgres.errors import (
     TenantDisabled,
     words,
 )
-from fe.store.postgres.nodes import AwayNodes
+from fe.store.postgres.nodes import AwayNodes, silent_groups
 from fe.store.postgres.session import NO_ROLE, apply_settings, settings_of
 from fe.store.postgres.tenant_scope import tenant_scope
 from fe.store.postgres.trio_connection import TrioDriver
@@ -61,7 +61,9 @@ _LOST_NODE = (
 )
 #: A statement took too long, perhaps because a node is silent.
 _TIMED_OUT = "57014"
-_AWAY = "the node that it lies on does not answer, so it was not tried"
+_AWAY = "the node that it lies on does not answer"
+#: What was cancelled after so many seconds may have waited for one.
+_LONG = 1.0
 #: Others were in the way, and the statement has left nothing behind.
 _CONTENDED = {"40001": Contended, "40P01": Contended, "55P03": LockNotHad}
 _NO_NUMBER = {"FE001": "none", "FE002": "expired", "FE003": "used up"}
@@ -160,7 +162,7 @@ class Database:
         items: Sequence[Item],
         tenant_of: Callable[[Item], TenantId],
         write: Callable[[Sequence[Item]], Awaitable[Sequence[R]]],
-    ) -> Sequence[R | NodeUnavailable]:
+    ) -> Sequence[R | Exception]:
         """Have `write`, which runs on this database, deal with all items at once: on one Postgres that is all.
 
         Where a node of a cluster is away they are taken `by_node` instead. Raises what `write` does.
@@ -179,30 +181,36 @@ class Database:
         items: Sequence[Item],
         tenant_of: Callable[[Item], TenantId],
         write: Callable[[Sequence[Item]], Awaitable[Sequence[R]]],
-    ) -> Sequence[R | NodeUnavailable]:
+    ) -> Sequence[R | Exception]:
         """The same, the items of each node of a cluster by themselves; on one Postgres, of which all are, at once.
 
-        The answer of an item is NodeUnavailable where its node is known to be away, in which case nothing was tried,
-        and where it turns out to be. Raises what else `write` does; then some items may have been dealt with.
+        Those of a node that is known to be away are not tried: their answer is NodeUnavailable. Where `write` raises
+        for a node, what it raises is the answer of each of its items; is that so of all nodes, it is raised.
         """
         if self._nodes is None:
             return await write(items)
         places: dict[int | None, list[int]] = {}
         for place, group in enumerate(await self._groups_of([tenant_of(item) for item in items])):
             places.setdefault(group, []).append(place)
-        answers: dict[int, R | NodeUnavailable] = {}
-        # Who is known to be away first: it takes no time.
-        for group in sorted(places, key=lambda group: group not in self._nodes.groups):  # type: ignore[union-attr]  # as above
-            found: Sequence[R | NodeUnavailable]
-            if group in self._nodes.groups:
-                found = [NodeUnavailable(_AWAY) for _ in places[group]]
-            else:
-                try:
-                    found = await write([items[place] for place in places[group]])
-                except NodeUnavailable as error:
-                    # Each its own: a traceback grows with everyone who raises it.
-                    found = [NodeUnavailable(str(error)) for _ in places[group]]
-            answers.update(zip(places[group], found, strict=True))
+        answers: dict[int, R | Exception] = {}
+        failures: list[Exception] = []
+
+        async def write_group(places: Sequence[int]) -> None:
+            found: Sequence[R | Exception]
+            try:
+                found = await write([items[place] for place in places])
+            except Exception as error:  # the others of them are written
+                failures.append(error)
+                found = [error] * len(places)
+            answers.update(zip(places, found, strict=True))
+
+        for group in self._nodes.groups.intersection(group for group in places if group is not None):
+            answers.update((place, NodeUnavailable(_AWAY)) for place in places.pop(group))
+        async with trio.open_nursery() as nursery:  # none waits for one that turns out to be away
+            for group in places:
+                nursery.start_soon(write_group, places[group])
+        if failures and len(failures) == len(places) and not any(isinstance(e, NodeUnavailable) for e in failures):
+            raise failures[0]
         return [answers[place] for place in range(len(items))]
 
     @property
@@ -211,7 +219,7 @@ class Database:
         return self._nodes is not None and bool(self._nodes.groups)
 
     async def _groups_of(self, tenants: Sequence[TenantId]) -> Sequence[int | None]:
-        return await self.run(_groups_of, tenants)
+        return await self.run(groups_of, tenants)
 
     async def _require_node_of(self, tenant_id: TenantId) -> None:
         if self._nodes is not None and self._nodes.groups:
@@ -219,9 +227,9 @@ class Database:
             if group in self._nodes.groups:
                 raise NodeUnavailable(_AWAY)
 
-    async def ask_nodes(self) -> Sequence[int]:
+    async def ask_nodes(self) -> Collection[int]:
         """Name the nodes of a cluster that do not answer. Raises DatabaseUnavailable."""
-        return await self.run(_silent_groups)
+        return await self._translated(self._driver.apart, silent_groups)
 
     async def listen(self, channel: str, heard: Callable[[str], None], *, retry: float = 2.0) -> None:
         """Call `heard` with each payload notified on `channel`, until cancelled; connect anew when the link breaks.
@@ -247,6 +255,7 @@ class Database:
         lend: Callable[[Callable[[Conn], Awaitable[T]]], Awaitable[T]],
         work: Callable[[Conn], Awaitable[T]],
     ) -> T:
+        began = trio.current_time()
         try:
             return await lend(work)
         except psycopg.Error as error:
@@ -255,8 +264,8 @@ class Database:
                 self._nodes.doubt()
             raise translated from error
         except trio.Cancelled:
-            if self._nodes is not None:
-                self._nodes.doubt()  # it may have waited for one that is silent
+            if self._nodes is not None and trio.current_time() > began + _LONG:
+                self._nodes.doubt()
             raise
         except OSError as error:
             raise DatabaseUnavailable(f"{type(error).__name__}: {error.strerror or error}") from error
@@ -318,27 +327,23 @@ async def open_database(
         if nodes is None:
             yield database
             return
-        failure: Exception | None = None
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(nodes.watch, database.ask_nodes)
-            try:
-                yield database
-            except Exception as error:  # as it is, and not in a group of the nursery's
-                failure = error
-            nursery.cancel_scope.cancel()
-        if failure is not None:
-            raise failure
+        failure: BaseException | None = None
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(nodes.watch, database.ask_nodes)
+                try:
+                    yield database
+                except (Exception, KeyboardInterrupt, SystemExit) as error:
+                    failure = error
+                nursery.cancel_scope.cancel()
+        finally:
+            if failure is not None:
+                raise failure  # as it is, and not in a group of the nursery's
 
 
-async def _groups_of(conn: Conn, tenants: Sequence[TenantId]) -> Sequence[int | None]:
+async def groups_of(conn: Conn, tenants: Sequence[TenantId]) -> Sequence[int | None]:
+    """Tell the node of a cluster, by its group, that the rows of each tenant lie on."""
     cursor = await conn.execute("SELECT nodes_of(%(tenants)s::bigint[])", {"tenants": int8s(tenants)})
     (row,) = await cursor.fetchall()
     groups: Sequence[int | None] = row[0]
-    return groups
-
-
-async def _silent_groups(conn: Conn) -> Sequence[int]:
-    cursor = await conn.execute("SELECT silent_nodes()")
-    (row,) = await cursor.fetchall()
-    groups: Sequence[int] = row[0]
     return groups

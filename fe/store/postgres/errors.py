@@ -15,10 +15,7 @@ class DatabaseUnavailable(StoreError):
 
 
 class NodeUnavailable(DatabaseUnavailable):
-    """A node of a cluster does not answer: what lies there cannot be served, and all else can.
-
-    What was being written may or may not have been committed, as above; where nothing was tried the message says so.
-    """
+    """A node of a cluster does not answer: what lies there cannot be served, and all else can."""
 
 
 class Contended(DatabaseUnavailable):

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import psycopg
 import trio
 
-from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.errors import ANY_OF_THE_DATABASE, words
 
 _log = logging.getLogger(__name__)
 
@@ -28,6 +28,19 @@ _NONE: frozenset[int] = frozenset()
 _TELL = "SELECT set_config('fe.nodes_away', %s || ' ' || (clock_timestamp() + interval '5 s'), false)"
 #: A good deal sooner than it ends.
 _TOLD_AGAIN = 2.0
+
+#: Those that keep rows of tenants, but for standbys.
+_NODES = """
+    SELECT n.groupid, n.nodename, n.nodeport
+      FROM pg_dist_node AS n
+     WHERE n.isactive AND n.noderole = 'primary'
+       AND n.groupid IN (SELECT p.groupid
+                           FROM pg_dist_shard AS s
+                           JOIN pg_dist_placement AS p ON p.shardid = s.shardid
+                          WHERE s.logicalrelid = 'outbox'::regclass)
+     ORDER BY n.groupid
+"""
+_ANSWERS = "SELECT citus_check_connection_to_node(%(name)s, %(port)s::int)"
 
 #: Of connections to a coordinator.
 _OF: WeakKeyDictionary[Conn, "AwayNodes"] = WeakKeyDictionary()
@@ -54,20 +67,23 @@ class AwayNodes:
             await self._looked.park()
 
     async def watch(self, ask: Callable[[], Awaitable[Collection[int]]]) -> None:
-        """Look after whatever is doubted, until cancelled; `ask` names those that do not answer."""
+        """Look after whatever is doubted, until cancelled; `ask` names those that do not answer.
+
+        Never more often than once a second, and until all answer.
+        """
         while True:
-            await self._doubt.wait()
+            if not self.groups:
+                await self._doubt.wait()
             self._doubt = trio.Event()
             await self._look(ask)
-            while self.groups:
-                await trio.sleep(_SECONDS)
-                await self._look(ask)
+            await trio.sleep(_SECONDS)
 
     async def _look(self, ask: Callable[[], Awaitable[Collection[int]]]) -> None:
         try:
             found = frozenset(await ask())
-        except DatabaseUnavailable:
-            return  # the coordinator is away: of the others nothing new is known
+        except ANY_OF_THE_DATABASE as error:  # the coordinator is away, say: of the others nothing new is known
+            _log.warning("the nodes could not be asked: %s", words(error))
+            return
         finally:
             self._looked.unpark_all()
         if found != self.groups:
@@ -95,3 +111,17 @@ def doubt_nodes(conn: Conn) -> None:
     """A statement of this connection found a node away."""
     if (nodes := _OF.get(conn)) is not None:
         nodes.doubt()
+
+
+async def silent_groups(conn: Conn) -> Collection[int]:
+    """Name the groups whose nodes do not answer within the time that citus.node_connection_timeout gives them.
+
+    By a session of its own: one that has worked with a node before would ask on the connection that it has.
+    """
+    nodes = await (await conn.execute(_NODES)).fetchall()
+    silent: list[int] = []
+    for group, name, port in nodes:
+        (answer,) = await (await conn.execute(_ANSWERS, {"name": name, "port": port})).fetchall()
+        if not answer[0]:
+            silent.append(group)
+    return silent

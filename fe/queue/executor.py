@@ -29,10 +29,6 @@ from fe.store.postgres.errors import DatabaseUnavailable, LeaseLost
 
 _log = structlog.get_logger(__name__)
 
-#: How long a claim may take, and a look for the lanes' floors: longer than it may wait for a connection, and the server
-#: gives a statement, for a server that does not keep to that.
-_CLAIM_SECONDS = 20.0
-
 #: How long a lane's floor is believed. A row below it (there should be none) is found when it is renewed.
 _FLOORS_SECONDS = 20.0
 
@@ -233,14 +229,12 @@ class Executor(Generic[W]):
         max_rows = 1 if self._trouble.has_begun else self._room_ahead()
         try:
             if trio.current_time() >= self._floors_until:
-                with trio.fail_after(_CLAIM_SECONDS):
-                    self._floors = await tools.db.run(stage.kind.source.floors_of, stage.name, stage.lanes)
+                self._floors = await tools.db.run(stage.kind.source.floors_of, stage.name, stage.lanes)
                 self._floors_until = trio.current_time() + _FLOORS_SECONDS
-            with trio.fail_after(_CLAIM_SECONDS):
-                found = await tools.db.run(
-                    find_and_claim, stage, tools, self._cursors, self._in_flight, self._floors, max_rows=max_rows
-                )
-        except (DatabaseUnavailable, trio.TooSlowError) as error:
+            found = await tools.db.run(
+                find_and_claim, stage, tools, self._cursors, self._in_flight, self._floors, max_rows=max_rows
+            )
+        except DatabaseUnavailable as error:
             _log.warning("claiming failed, the database is away", stage=stage.name, error=error)
             await trio.sleep(tools.spread.uniform(0.5, 1.5))
             return Found()

@@ -62,8 +62,6 @@ _LOST_NODE = (
 #: A statement took too long, perhaps because a node is silent.
 _TIMED_OUT = "57014"
 _AWAY = "the node that it lies on does not answer"
-#: What was cancelled after so many seconds may have waited for one.
-_LONG = 1.0
 #: Others were in the way, and the statement has left nothing behind.
 _CONTENDED = {"40001": Contended, "40P01": Contended, "55P03": LockNotHad}
 _NO_NUMBER = {"FE001": "none", "FE002": "expired", "FE003": "used up"}
@@ -103,7 +101,7 @@ class Database:
                 await self._nodes.tell(conn)
             return await work(conn, *args, **kwargs)
 
-        return await self._translated(self._driver.borrow, borrowed)
+        return await self._lent(borrowed)
 
     async def run_for(
         self,
@@ -124,7 +122,7 @@ class Database:
             with tenant_scope(conn, tenant_id, self._role, self._engine):
                 return await work(conn, tenant_id, *args, **kwargs)
 
-        return await self._translated(self._driver.borrow, borrowed)
+        return await self._lent(borrowed)
 
     async def transact(
         self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs
@@ -135,7 +133,7 @@ class Database:
             async with conn.transaction():
                 return await work(conn, *args, **kwargs)
 
-        return await self._translated(self._driver.borrow, borrowed)
+        return await self._lent(borrowed)
 
     async def transact_for(
         self,
@@ -155,7 +153,7 @@ class Database:
                 with tenant_scope(conn, tenant_id, self._role, self._engine):
                     return await work(conn, *args, **kwargs)
 
-        return await self._translated(self._driver.borrow, borrowed)
+        return await self._lent(borrowed)
 
     async def run_together(
         self,
@@ -250,12 +248,18 @@ class Database:
                 _log.warning("listening for %s stopped: %s", channel, lost)
             await trio.sleep(retry)
 
+    async def _lent(self, work: Callable[[Conn], Awaitable[T]]) -> T:
+        if self._nodes is None:
+            return await self._translated(self._driver.borrow, work)
+        with self._nodes.call():
+            return await self._translated(self._driver.borrow, work)
+        raise NodeUnavailable("a node of the cluster does not answer, and it may have waited for that")
+
     async def _translated(
         self,
         lend: Callable[[Callable[[Conn], Awaitable[T]]], Awaitable[T]],
         work: Callable[[Conn], Awaitable[T]],
     ) -> T:
-        began = trio.current_time()
         try:
             return await lend(work)
         except psycopg.Error as error:
@@ -263,10 +267,6 @@ class Database:
             if self._nodes is not None and (isinstance(translated, NodeUnavailable) or error.sqlstate == _TIMED_OUT):
                 self._nodes.doubt()
             raise translated from error
-        except trio.Cancelled:
-            if self._nodes is not None and trio.current_time() > began + _LONG:
-                self._nodes.doubt()
-            raise
         except OSError as error:
             raise DatabaseUnavailable(f"{type(error).__name__}: {error.strerror or error}") from error
 

@@ -6,7 +6,8 @@ theirs is refused at once, and searches leave them out.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -19,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 Conn = psycopg.AsyncConnection[Any]
 
-#: How often those that are away are asked.
+#: How often those that are away are asked; and how long a call may take before somebody wonders.
 _SECONDS = 1.0
 #: For how long it is waited until all were.
 _LONGEST = 5.0
@@ -53,12 +54,28 @@ class AwayNodes:
         self.groups = _NONE
         self._doubt = trio.Event()
         self._looked = trio.lowlevel.ParkingLot()
+        #: The calls that are under way, the oldest first, and since when.
+        self._calls: dict[trio.CancelScope, float] = {}
         #: What a session was told, and when.
         self._told: WeakKeyDictionary[Conn, tuple[frozenset[int], float]] = WeakKeyDictionary()
 
     def doubt(self) -> None:
         """A node was found to be away: have all of them asked."""
         self._doubt.set()
+
+    @contextmanager
+    def call(self) -> Iterator[trio.CancelScope]:
+        """A call that is given up, its scope cancelled, when a node turns out to be away that it may wait for.
+
+        Whoever waits for a silent node learns of it late, or never: a server that gives a statement up waits, without
+        any limit of its own, to tell the node.
+        """
+        with trio.CancelScope() as scope:
+            self._calls[scope] = trio.current_time()
+            try:
+                yield scope
+            finally:
+                del self._calls[scope]
 
     async def settled(self) -> None:
         """Have all of them asked, and wait until they were: for as long as one that is silent is given to answer."""
@@ -67,16 +84,21 @@ class AwayNodes:
             await self._looked.park()
 
     async def watch(self, ask: Callable[[], Awaitable[Collection[int]]]) -> None:
-        """Look after whatever is doubted, until cancelled; `ask` names those that do not answer.
+        """Look, when there is a doubt or a call takes long, until cancelled; `ask` names those that do not answer.
 
         Never more often than once a second, and until all answer.
         """
         while True:
-            if not self.groups:
+            with trio.move_on_after(_SECONDS):
                 await self._doubt.wait()
-            self._doubt = trio.Event()
-            await self._look(ask)
-            await trio.sleep(_SECONDS)
+            if self._doubt.is_set() or self.groups or self._slow_calls():
+                self._doubt = trio.Event()
+                await self._look(ask)
+                await trio.sleep(_SECONDS)
+
+    def _slow_calls(self) -> list[trio.CancelScope]:
+        until = trio.current_time() - _SECONDS
+        return [scope for scope, began in self._calls.items() if began < until]
 
     async def _look(self, ask: Callable[[], Awaitable[Collection[int]]]) -> None:
         try:
@@ -89,7 +111,11 @@ class AwayNodes:
         if found != self.groups:
             groups = ", ".join(map(str, sorted(found))) or "none any more"
             _log.warning("nodes of the cluster that do not answer, by their groups: %s", groups)
+        are_more = not found <= self.groups
         self.groups = found
+        if are_more:
+            for scope in self._slow_calls():
+                scope.cancel()
 
     async def tell(self, conn: Conn) -> None:
         """Have the searches of a session leave out those that are away (away_nodes in fe/store/citus/due.sql).

@@ -89,12 +89,12 @@ class AwayNodes:
         Never more often than once a second, and until all answer.
         """
         while True:
-            with trio.move_on_after(_SECONDS):
-                await self._doubt.wait()
-            if self._doubt.is_set() or self.groups or self._slow_calls():
-                self._doubt = trio.Event()
-                await self._look(ask)
-                await trio.sleep(_SECONDS)
+            while not (self._doubt.is_set() or self.groups or self._slow_calls()):
+                with trio.move_on_after(_SECONDS):
+                    await self._doubt.wait()
+            self._doubt = trio.Event()
+            await self._look(ask)
+            await trio.sleep(_SECONDS)
 
     def _slow_calls(self) -> list[trio.CancelScope]:
         until = trio.current_time() - _SECONDS

@@ -6,13 +6,14 @@ over once, whatever number of statements it makes.
 """
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar
 
 import psycopg
 import trio
 from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
 
 from fe.identifiers import TenantId
 from fe.store.postgres.arrays import int8s
@@ -61,6 +62,14 @@ _LOST_NODE = (
 )
 #: A statement took too long, perhaps because a node is silent.
 _TIMED_OUT = "57014"
+#: A machine that is gone says nothing. By itself the kernel sends what was not acknowledged for a quarter of an hour, and
+#: asks after two hours whether the other is there; with a server that was replaced meanwhile all would stand still.
+_NOTICING = {
+    "tcp_user_timeout": "15000",
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+}
 _AWAY = "the node that it lies on does not answer"
 #: Others were in the way, and the statement has left nothing behind.
 _CONTENDED = {"40001": Contended, "40P01": Contended, "55P03": LockNotHad}
@@ -309,10 +318,10 @@ async def open_database(
     Every connection takes `role` (one of fe.store.postgres.roles) and has its rights alone; without one it has the
     login's.
     `observe_wait` is told, in seconds, how long each unit of work waited for its connection; it must not raise.
-    An unreachable server shows as DatabaseUnavailable at each use, after at most `patience` seconds, until it is back.
+    An unreachable server shows as DatabaseUnavailable at each use, after at most `patience` seconds, until it is back;
+    one that became silent over TCP after 15 to 25, unless `dsn` says otherwise.
     """
-    parameters = {"application_name": "fe", "connect_timeout": "5"}
-
+    parameters = {"application_name": "fe", "connect_timeout": "5", **_unless_named(dsn, _NOTICING)}
     nodes = AwayNodes() if engine.distributed else None
 
     async def prepare(conn: Conn) -> None:
@@ -339,6 +348,13 @@ async def open_database(
         finally:
             if failure is not None:
                 raise failure  # as it is, and not in a group of the nursery's
+
+
+def _unless_named(dsn: str, parameters: Mapping[str, str]) -> dict[str, str]:
+    named: Mapping[str, Any] = {}
+    with suppress(psycopg.ProgrammingError):  # an address that is none is refused by whoever connects
+        named = conninfo_to_dict(dsn)
+    return {name: value for name, value in parameters.items() if name not in named}
 
 
 async def groups_of(conn: Conn, tenants: Sequence[TenantId]) -> Sequence[int | None]:

@@ -62,8 +62,9 @@ _LOST_NODE = (
 )
 #: A statement took too long, perhaps because a node is silent.
 _TIMED_OUT = "57014"
-#: A machine that is gone says nothing. By itself the kernel sends what was not acknowledged for a quarter of an hour, and
-#: asks after two hours whether the other is there; with a server that was replaced meanwhile all would stand still.
+#: A machine that is gone says nothing. By itself the kernel goes on sending what was not acknowledged for a quarter of
+#: an hour, and asks after two hours whether the other is there; where another server is in its place by then, all would
+#: stand still.
 _NOTICING = {
     "tcp_user_timeout": "15000",
     "keepalives_idle": "10",

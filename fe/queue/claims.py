@@ -2,8 +2,8 @@
 
 There are two ways to the same rows. `_lane_by_lane` is every kind's: it asks the kind's table who has work due, divides
 the free slots here, and claims in each lane: for n lanes up to 1 + n round trips. A kind whose claims are so many that
-this shows brings a function of the database that does it all in one (`WorkKind.together`; only submissions have one,
-sql/0014_claims.sql). The first is what the second is tested against.
+this shows brings one that does it all at once (`WorkKind.together`): submissions a function of the database
+(fe/store/queue/claim.py, near.py), which is tested against the first.
 """
 
 import time

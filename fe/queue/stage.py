@@ -121,7 +121,7 @@ class Source(Protocol[W_co]):
         """Lease due rows of the tenants in `scope`, of each at most its share; raise attempt and epoch of each."""
 
 
-#: Claims for all lanes of a stage in one round trip, as the questions of a Source and the division between them do.
+#: Claims for all lanes of a stage at once, as the questions of a Source and the division between them do.
 #: No kind of work needs one; see fe/queue/claims.py.
 Together = Callable[[Conn, str, Sequence[LaneCapacity], Terms], Awaitable[Sequence[LaneClaim[W]]]]
 

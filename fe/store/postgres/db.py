@@ -207,7 +207,11 @@ class Database:
             found: Sequence[R | Exception]
             try:
                 found = await write([items[place] for place in places])
-            except Exception as error:  # the others of them are written
+            except NodeUnavailable as error:
+                failures.append(error)
+                # Each its own: a traceback grows with everyone who raises it.
+                found = [NodeUnavailable(*error.args) for _ in places]
+            except Exception as error:  # the answer of these alone: those of other nodes are written all the same
                 failures.append(error)
                 found = [error] * len(places)
             answers.update(zip(places, found, strict=True))

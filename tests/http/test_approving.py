@@ -10,20 +10,27 @@ import trio
 from fe.ecf.catalogue import Environment
 from fe.ecf.json_text import write_json
 from fe.ecf.parse import parse_json
-from fe.identifiers import SubmissionId, TenantId
+from fe.identifiers import ApiKeyId, SubmissionId, TenantId
+from fe.issuing.decide import decision_on, take_in
 from fe.lifecycle import Status
-from fe.store import receivers
-from fe.store.postgres.db import Database, open_database
+from fe.store import approvals, received, receivers
+from fe.store.approvals import DecisionOutcome, DecisionResult
+from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.roles import RECEPTION
 from fe.store.receivers import Receiver
 from tests.factories.companies import make_certificate
-from tests.factories.tenants import make_submission, rows
+from tests.factories.tenants import ACCEPTED_AT, make_submission, rows
 from tests.http import worker
 from tests.http.front import Running, make_key, make_tenant
 from tests.receiving import supplier
 from tests.receiving.supplier import OURS, THEIRS, approval, document, start_reception
+from tests.waiting import PATIENCE
 
 NUMBER = "E310000000001"
+
+_DECIDING_AND_WAITING = (
+    "SELECT 1 AS n FROM pg_stat_activity WHERE query LIKE '%%decide_received%%' AND wait_event_type = 'Lock'"
+)
 
 
 @pytest.fixture
@@ -148,6 +155,38 @@ async def test_ten_at_once_are_one(api: httpx.AsyncClient, db: Database, one: st
 
     assert sorted(answer.status_code for answer in answers) == [200] * 9 + [202]
     assert len({answer.json()["taxLogId"] for answer in answers}) == 1
+    assert len(await rows(db, "SELECT 1 AS n FROM submissions WHERE root = 'ACECF'")) == 1
+
+
+async def test_what_is_decided_while_the_next_looks_is_what_the_next_is_told_of(
+    db: Database, tenant: TenantId, one: str
+) -> None:
+    """The next has found no decision, and waits where it looks for an ACECF that came another way."""
+    record = await db.run_for(tenant, received.one, UUID(one))
+    assert record is not None
+    told: list[DecisionResult] = []
+
+    async def decide(conn: Conn, tenant: TenantId) -> DecisionResult:
+        decision, new = decision_on(record, None, tenant, ApiKeyId("fak_000000000001"), ACCEPTED_AT)
+        return await approvals.decide(conn, tenant, decision, new, ACCEPTED_AT)
+
+    async def the_next() -> None:
+        told.append(await take_in(lambda: db.run_for(tenant, decide)))
+
+    async def decide_while_the_next_looks(conn: Conn, nursery: trio.Nursery) -> DecisionResult:
+        decided = await decide(conn, tenant)
+        await conn.execute("LOCK TABLE submission_documents IN ACCESS EXCLUSIVE MODE")
+        nursery.start_soon(the_next)
+        with trio.fail_after(PATIENCE):
+            while not await rows(db, _DECIDING_AND_WAITING):  # noqa: ASYNC110  (only the server knows)
+                await trio.sleep(0.01)
+        return decided
+
+    async with trio.open_nursery() as nursery:
+        first = await db.transact_for(tenant, decide_while_the_next_looks, nursery)
+
+    assert first.outcome is DecisionOutcome.ACCEPTED
+    assert [(one.outcome, one.submission_id) for one in told] == [(DecisionOutcome.AGAIN, first.submission_id)]
     assert len(await rows(db, "SELECT 1 AS n FROM submissions WHERE root = 'ACECF'")) == 1
 
 

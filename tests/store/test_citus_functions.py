@@ -52,6 +52,7 @@ OF_ITS_OWN = {
     "refuse_of_disabled",
     "require_way",
     "rows_of",
+    "served_of",
     "shard_callers",
     "shard_entered",
     "shard_functions",

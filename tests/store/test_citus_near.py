@@ -1,5 +1,6 @@
 """A process that is connected to a node claims what lies there: all of it, nothing else, nothing twice."""
 
+import random
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -31,6 +32,7 @@ from fe.store.queue.tables import ALWAYS
 from ops.citus.cluster import Cluster
 from tests import citus
 from tests.factories.tenants import make_submission, make_tenant, rows
+from tests.store.claims_at_random import STAGES, asked, fill, plain, rolled_back
 from tests.store.test_citus_shards import move, node_of
 from tests.waiting import until
 
@@ -175,6 +177,25 @@ async def test_a_claim_of_several_lanes_never_gives_a_tenant_more_than_it_may_ha
         (Environment.ECF, 1, 2),
         (Environment.CERTECF, 1, 1),
     ]
+
+
+@pytest.mark.parametrize("seed", range(20))
+async def test_it_claims_what_the_coordinator_would_where_all_of_it_lies_on_one_node(
+    seed: int, worker_db: Database, db: Database, dsn: str, nodes: dict[tuple[object, ...], Database]
+) -> None:
+    spread = random.Random(seed)
+    place, node = next(iter(nodes.items()))
+    known = await tenants_on(db, dsn, place, spread.randint(1, 12))
+    for tenant in known:
+        weight = spread.choice([1, 1, 2, 7])
+        await rows(db, "UPDATE tenants SET weight = %(weight)s WHERE tenant_id = %(id)s", weight=weight, id=tenant)
+    await fill(db, spread, known)
+    capacities, terms = asked(spread, known)
+
+    for stage in STAGES:
+        far = await rolled_back(worker_db, claim_together, stage, capacities, terms)
+        near = await worker_db.run(NearNode(node).claim, stage, capacities, terms)
+        assert plain(list(near)) == plain(far)
 
 
 async def test_who_may_sign_is_as_it_was_when_the_claim_began_or_later(

@@ -2,8 +2,8 @@
 
 import random
 from dataclasses import fields, replace
-from datetime import UTC, datetime, timedelta
-from typing import Any, cast
+from datetime import timedelta
+from typing import cast
 from uuid import UUID, uuid4
 
 import pytest
@@ -15,42 +15,14 @@ from fe.queue.claims import _lane_by_lane, divide
 from fe.store import tenants
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import outbox, steps, tables
-from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
+from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.inputs import OutgoingDocument, SigningInput, StepInput, TakenIn, TrackFacts
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.tables import DueTenant
 from tests.factories.companies import make_certificate
 from tests.factories.tenants import ACCEPTED_AT, LEASE, make_submission, make_tenant, rows
-
-LANES = [OutboxLane(environment, host) for environment in Environment for host in ("", "ecf", "fc")]
-
-_FILL = """
-    INSERT INTO outbox (tenant_id, subject, stage, environment, host, run_at, attempt, epoch, holder, deaths)
-    VALUES (%(tenant)s, gen_random_uuid(), %(stage)s, %(environment)s, %(host)s, now() + %(due_in)s, 3, 5, %(holder)s,
-            1)
-"""
-
-
-async def rolled_back(db: Database, work: Any, *args: Any) -> Any:
-    async def tried(conn: Conn) -> Any:
-        async with conn.transaction(force_rollback=True):
-            return await work(conn, *args)
-
-    return await db.run(tried)
-
-
-def plain(claims: list[LaneClaim[Work]]) -> list[Any]:
-    """What is compared: all but the inputs, the clocks, and how far beyond what was served a look went."""
-    return [
-        (
-            claim.lane,
-            len(claim.shares) < claim.due,
-            list(claim.shares.items()),
-            sorted((replace(work, input=None, waited=timedelta(0)) for work in claim.works), key=repr),
-        )
-        for claim in claims
-    ]
+from tests.store.claims_at_random import STAGES, asked, fill, plain, rolled_back
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -59,38 +31,10 @@ async def test_it_claims_what_the_questions_and_the_division_between_them_claim(
 ) -> None:
     spread = random.Random(seed)
     known = [await make_tenant(db, weight=spread.choice([1, 1, 2, 7])) for _ in range(spread.randint(1, 12))]
-    for number in range(spread.choice([0, 5, 60, 600])):
-        lane = spread.choice(LANES)
-        await rows(
-            db,
-            _FILL,
-            tenant=spread.choice(known),
-            stage=spread.choice([Stage.SEND, Stage.TRACK]),
-            environment=lane.environment,
-            host=lane.host,
-            due_in=timedelta(seconds=spread.choice([-100, -100, -100, 100]), milliseconds=number),
-            holder=spread.choice([None, "dead"]),
-        )
-    if spread.random() < 0.3:
-        pause = "INSERT INTO pauses VALUES (%(tenant)s, %(environment)s, now(), 'eva', 'audit')"
-        await rows(db, pause, tenant=spread.choice(known), environment=spread.choice(["", "ecf"]))
-    lanes = spread.sample(LANES, spread.randint(1, 9))
-    floor = datetime.now(UTC) - timedelta(seconds=spread.choice([50, 1000]))
-    slots, most = spread.choice([1, 3, 8, 100]), spread.choice([1, 3, 75])
-    capacities = [
-        LaneCapacity(
-            lane,
-            spread.choice([TenantId(0), *known]),
-            floor,
-            spread.choice([1, slots, slots]),
-            spread.choice([0, slots // 4]),
-        )
-        for lane in lanes
-    ]
-    busy = {(tenant, "ecf"): spread.randint(1, 3) for tenant in known if spread.random() < 0.3}
-    terms = Terms(LEASE, "me", slots, spread.choice([1, slots]), spread.choice([2, 64]), most, busy)
+    await fill(db, spread, known)
+    capacities, terms = asked(spread, known)
 
-    for stage in (Stage.SEND, Stage.TRACK):
+    for stage in STAGES:
         together = await rolled_back(worker_db, claim_together, stage, capacities, terms)
         apart = await rolled_back(worker_db, _lane_by_lane, outbox, stage, capacities, terms)
         assert plain(together) == plain(apart)

@@ -123,6 +123,42 @@ BEGIN
 END
 $$;
 
+-- Of one lane, of those that were found to have work due ([lane, tenant, round, first]): how many they are, and since when; who is served, in
+-- their turn, and with how many rows each, by their weights. Who is not among p_weighted has the weight 1.
+CREATE OR REPLACE FUNCTION served_of(
+    p_due jsonb, p_lane int, p_environment text, p_capacity int, p_scope int, p_most int, p_busy bigint[],
+    p_busy_in text[], p_weighted bigint[], p_weights int[],
+    OUT due int, OUT first_due timestamptz, OUT tenants bigint[], OUT shares int[]
+)
+LANGUAGE plpgsql AS $$
+DECLARE
+    weights int[];
+    most int[];
+BEGIN
+    WITH known AS (
+        SELECT turn.tenant_id, coalesce(w.weight, 1) AS weight, turn.round, turn.first_due,
+               p_most - (SELECT count(*)
+                           FROM unnest(p_busy, p_busy_in) AS busy (tenant_id, environment)
+                          WHERE busy.tenant_id = turn.tenant_id AND busy.environment = p_environment)::int AS most
+          FROM (SELECT (f.value ->> 1)::bigint AS tenant_id, min((f.value ->> 2)::int) AS round,
+                       min((f.value ->> 3)::timestamptz) AS first_due
+                  FROM jsonb_array_elements(p_due) AS f (value)
+                 WHERE (f.value ->> 0)::int = p_lane
+                 GROUP BY 1) AS turn
+          LEFT JOIN unnest(p_weighted, p_weights) AS w (tenant_id, weight) ON w.tenant_id = turn.tenant_id
+         ORDER BY turn.round, turn.tenant_id
+         LIMIT least(p_scope, greatest(p_capacity, 0) + cardinality(p_busy) / p_most + 1)
+    )
+    SELECT count(*), min(k.first_due), array_agg(k.tenant_id ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0),
+           array_agg(k.weight ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0),
+           array_agg(k.most ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0)
+      INTO due, first_due, tenants, weights, most
+      FROM known AS k;
+    tenants := coalesce(tenants[1:greatest(p_capacity, 0)], '{}');
+    shares := CASE WHEN tenants = '{}' THEN '{}' ELSE divide_by_weight(weights[1:p_capacity], p_capacity, most) END;
+END
+$$;
+
 -- Lease due rows of all lanes: as in 0014, and beside each what its next step needs: as in 0029. What it asks the coordinator is planned
 -- once; what it calls that cannot be (due_on_nodes, enter_shards_of) says so.
 CREATE OR REPLACE FUNCTION claim_with_input(
@@ -146,9 +182,9 @@ DECLARE
     many_due int;
     first_due timestamptz;
     served bigint[];
-    weights int[];
-    most int[];
     divided int[];
+    weighted bigint[];
+    weights int[];
     whose bigint[] := '{}';
     fresh int;
     leased bytea[];
@@ -167,35 +203,15 @@ BEGIN
     IF (SELECT count(DISTINCT f.value ->> 0) FROM jsonb_array_elements(found_due) AS f (value)) > 1 THEN
         PERFORM stand_together();
     END IF;
+    SELECT array_agg(t.tenant_id), array_agg(t.weight) INTO weighted, weights
+      FROM tenants AS t
+     WHERE t.weight <> 1
+       AND t.tenant_id IN (SELECT (f.value ->> 1)::bigint FROM jsonb_array_elements(found_due) AS f (value));
     FOR nth IN 1 .. cardinality(p_hosts) LOOP
         capacity := least(least(p_slots - many, p_rooms[nth]) - p_left_to_others[nth], p_at_most - many);
-        WITH known AS (
-            SELECT t.tenant_id, t.weight, turn.round, turn.first_due,
-                   p_most - (SELECT count(*)
-                               FROM unnest(p_busy, p_busy_in) AS busy (tenant_id, environment)
-                              WHERE busy.tenant_id = t.tenant_id AND busy.environment = p_environments[nth])::int AS most
-              FROM (SELECT (f.value ->> 1)::bigint AS tenant_id, min((f.value ->> 2)::int) AS round,
-                           min((f.value ->> 3)::timestamptz) AS first_due
-                      FROM jsonb_array_elements(found_due) AS f (value)
-                     WHERE (f.value ->> 0)::int = nth
-                     GROUP BY 1) AS turn
-              JOIN tenants AS t ON t.tenant_id = turn.tenant_id
-             WHERE NOT EXISTS (SELECT FROM pauses AS p
-                                WHERE p.tenant_id IN (0, t.tenant_id) AND p.environment IN ('', p_environments[nth]))
-             ORDER BY turn.round, t.tenant_id
-             LIMIT least(p_scope, greatest(capacity, 0) + cardinality(p_busy) / p_most + 1)
-        )
-        SELECT count(*), min(k.first_due), array_agg(k.tenant_id ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0),
-               array_agg(k.weight ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0),
-               array_agg(k.most ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0)
-          INTO many_due, first_due, served, weights, most
-          FROM known AS k;
+        SELECT * INTO many_due, first_due, served, divided
+          FROM served_of(found_due, nth, p_environments[nth], capacity, p_scope, p_most, p_busy, p_busy_in, weighted, weights);
         CONTINUE WHEN many_due = 0;
-        served := coalesce(served[1:greatest(capacity, 0)], '{}');
-        divided := '{}';
-        IF served <> '{}' THEN
-            divided := divide_by_weight(weights[1:capacity], capacity, most);
-        END IF;
         -- What is said of the lane; then its rows.
         RETURN QUERY
         SELECT nth, many_due, served, divided, NULL::bigint, NULL::uuid, NULL::int, NULL::bigint, NULL::int,
@@ -311,5 +327,5 @@ BEGIN
 END
 $$;
 
-GRANT EXECUTE ON FUNCTION claim_lane, rows_of, weights_of, claim_rows, signatories_of, due_tenants_of,
+GRANT EXECUTE ON FUNCTION claim_lane, rows_of, weights_of, served_of, claim_rows, signatories_of, due_tenants_of,
 free_held TO fe_worker;

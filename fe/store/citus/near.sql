@@ -44,8 +44,6 @@ DECLARE
     many_due int;
     first_due timestamptz;
     served bigint[];
-    weights int[];
-    most int[];
     divided int[];
     fresh int;
     leased bytea[];
@@ -55,31 +53,10 @@ BEGIN
     END IF;
     FOR nth IN 1 .. cardinality(p_hosts) LOOP
         capacity := least(least(p_slots - many, p_rooms[nth]) - p_left_to_others[nth], p_at_most - many);
-        WITH known AS (
-            SELECT turn.tenant_id, coalesce(w.weight, 1) AS weight, turn.round, turn.first_due,
-                   p_most - (SELECT count(*)
-                               FROM unnest(p_busy, p_busy_in) AS busy (tenant_id, environment)
-                              WHERE busy.tenant_id = turn.tenant_id AND busy.environment = p_environments[nth])::int AS most
-              FROM (SELECT (f.value ->> 1)::bigint AS tenant_id, min((f.value ->> 2)::int) AS round,
-                           min((f.value ->> 3)::timestamptz) AS first_due
-                      FROM jsonb_array_elements(found_due) AS f (value)
-                     WHERE (f.value ->> 0)::int = nth
-                     GROUP BY 1) AS turn
-              LEFT JOIN unnest(p_weighted, p_weights) AS w (tenant_id, weight) ON w.tenant_id = turn.tenant_id
-             ORDER BY turn.round, turn.tenant_id
-             LIMIT least(p_scope, greatest(capacity, 0) + cardinality(p_busy) / p_most + 1)
-        )
-        SELECT count(*), min(k.first_due), array_agg(k.tenant_id ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0),
-               array_agg(k.weight ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0),
-               array_agg(k.most ORDER BY k.round, k.tenant_id) FILTER (WHERE k.most > 0)
-          INTO many_due, first_due, served, weights, most
-          FROM known AS k;
+        SELECT * INTO many_due, first_due, served, divided
+          FROM served_of(
+              found_due, nth, p_environments[nth], capacity, p_scope, p_most, p_busy, p_busy_in, p_weighted, p_weights);
         CONTINUE WHEN many_due = 0;
-        served := coalesce(served[1:greatest(capacity, 0)], '{}');
-        divided := '{}';
-        IF served <> '{}' THEN
-            divided := divide_by_weight(weights[1:capacity], capacity, most);
-        END IF;
         -- What is said of the lane; then its rows.
         RETURN QUERY
         SELECT nth, many_due, served, divided, NULL::bigint, NULL::uuid, NULL::int, NULL::bigint, NULL::int,

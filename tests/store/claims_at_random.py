@@ -28,7 +28,7 @@ STAGES = (Stage.SEND, Stage.TRACK)
 
 
 async def fill(db: Database, spread: random.Random, known: Sequence[TenantId]) -> None:
-    """Make rows of these tenants, most of them due, most of them in few lanes; and pause one of the tenants at times."""
+    """Make rows of these tenants, most of them due and in few lanes; and pause one of the tenants at times."""
     crowded = spread.sample(LANES, 2)
     for number in range(spread.choice([5, 60, 200, 600])):
         lane = spread.choice([*crowded * 9, *LANES])

@@ -6,7 +6,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from fe.store.citus import by_shard, distribution
+from fe.store.citus import by_shard, distribution, shard_functions
 from fe.store.citus.distribution import statements
 from fe.store.citus.tables import DISTRIBUTED
 from tests import citus
@@ -64,9 +64,9 @@ OF_ITS_OWN = {
     "told_to_node",
     "ways_to",
     "weights_of",
-    *(f"{name}_in_shard" for name in (*by_shard._ON_NODES, *by_shard.CALLED, *by_shard.ASKED)),
-    *(f"{name}_by_way" for name in (*by_shard.CALLED, *by_shard.ASKED)),
-    *(f"{name}_there" for name in (*by_shard.CALLED, *by_shard.ASKED)),
+    *(f"{name}_in_shard" for name in (*shard_functions.ON_NODES, *shard_functions.CALLED, *shard_functions.ASKED)),
+    *(f"{name}_by_way" for name in (*shard_functions.CALLED, *shard_functions.ASKED)),
+    *(f"{name}_there" for name in (*shard_functions.CALLED, *shard_functions.ASKED)),
     *(f"{name}_alone" for name in by_shard.ALONE),
 }
 
@@ -143,8 +143,8 @@ def test_a_function_of_a_shard_names_no_table_that_is_not_the_shards_own(dsn: st
     reads = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO|USING)\s+(\w+)\b")
     outside = {name for name, source in sources.items() if tables & set(reads.findall(source))}
 
-    for function in by_shard.functions().values():
-        made = by_shard.template(function)
+    for function in shard_functions.functions().values():
+        made = shard_functions.template(function)
         assert not tables & set(reads.findall(made)), function.name
         assert not outside & set(re.findall(r"(?<![{\w])(\w+)\(", made)), function.name
         assert made.startswith(f"CREATE FUNCTION {{{{{function.name}}}}}(")
@@ -167,7 +167,7 @@ def test_each_function_of_a_shard_is_the_newest_of_the_migrations(dsn: str) -> N
         "floors_batch",
     }
 
-    for name, function in by_shard.functions().items():
+    for name, function in shard_functions.functions().items():
         if name not in own:
             assert f"$${sources[name]}$$" in function.body, name
 
@@ -191,7 +191,7 @@ def test_what_carries_documents_goes_by_ways_that_stand_in_the_statement() -> No
     senders = list(by_shard.senders([-3, -5]))
     by_branches = {
         name
-        for name in (*by_shard.CALLED, *by_shard.ASKED)
+        for name in (*shard_functions.CALLED, *shard_functions.ASKED)
         for text in senders
         if f"{name}_by_way(p_way" in text and "WHEN -5" in text
     }

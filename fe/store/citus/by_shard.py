@@ -16,82 +16,23 @@ as a parameter Citus writes all that is given into the statement, where it is tw
 that stands in the statement it hands parameters on as they are. (Not everywhere: a session keeps some 30 kB for each
 branch that it took.)
 
-What such a function would read or write on the coordinator it leaves out, and the coordinator does it: before the
-call, or after it in the same transaction.
+What such a function (shard_functions.py) would read or write on the coordinator it leaves out, and the coordinator does
+it: before the call, or after it in the same transaction.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from psycopg import sql
 
-from fe.store.citus.tables import DISTRIBUTED
-
-_MIGRATIONS = Path(__file__).parents[2] / "sql"
-
-#: Functions that a node has for each of its shards: those that are called from here,
-CALLED = (
-    "advance_batch",
-    "complete_batch",
-    "book_retry_batch",
-    "book_dead_letter_batch",
-    "book_failure_batch",
-    "intend_to_send_batch",
-    "book_received_batch",
-    "book_doubt_batch",
-    "book_resend_batch",
-    "book_processing_batch",
-    "book_signed_batch",
-    "decide_batch",
-    "record_event_batch",
-)
-#: those whose answers are rows, which are called by what stands in accept.sql and claims.sql,
-ASKED = (
-    "accept_submission",
-    "accept_submissions",
-    "claim_batch",
-    "input_to_sign",
-)
-#: Of these, what writes nothing, and so enters no shard;
-_ONLY_READS = frozenset({"input_to_sign"})
-#: what each node calls for its shards,
-_ON_NODES = ("due_batch", "floors_batch")
-#: and those that they call.
-_BETWEEN = (
-    "record_event",
-    "draw_number",
-    "refuse_to_draw",
-    "number_is_free",
-    "close_sends_batch",
-    "close_intents_batch",
-    "announce_batch",
-    "hold_number_batch",
-    "holders_of_batch",
-    "book_number_taken_batch",
-    "book_verdict_batch",
-    "may_go_on_batch",
-    "note_ends",
-    "freeze_month",
-)
+from fe.store.citus.shard_functions import ASKED, CALLED, ON_NODES, ONLY_READS, Function, functions, template
 
 #: What carries documents: those of a batch go to a node one after the other in one value, with their lengths, since an
 #: array of them would be written and read three times.
 _DOCUMENTS = frozenset({"p_original", "p_originals", "p_signed", "p_sent"})
 #: Whatever has one of these is sent by branches.
 _LONG = _DOCUMENTS | {"p_replies", "p_responses"}
-
-#: What is the coordinator's, and left out on a node.
-_TELLING = re.compile(r"PERFORM (?:tell_outcomes|begin_deliveries)\([^;]*\);")
-_PAUSES = "pauses AS p"
-_NO_PAUSES = "(SELECT 0::bigint, ''::text WHERE false) AS p (tenant_id, environment)"
-
-#: Who may sign for a tenant.
-_SIGNATORIES = re.compile(r"RETURN QUERY\s+SELECT 0, .*?;", re.DOTALL)
-
-#: Who hands something in is looked at before; the node only has to know whose rows it writes.
-_NAMING = re.compile(r"\bname_(?:tenant|submitter)\(")
 
 #: How a call goes to the node of a way.
 _SENT = "SELECT {call} INTO answer FROM anchors AS a WHERE a.anchor = {way};"
@@ -162,54 +103,7 @@ ALONE = (
     "book_verdict_batch",
 )
 
-_FUNCTION = re.compile(
-    r"^CREATE (?:OR REPLACE )?FUNCTION (?P<name>\w+)\((?P<given>[^()]*)\)\s+"
-    r"RETURNS (?P<returned>TABLE \([^()]*\)|\w+(?:\[\])?)\s+(?P<body>LANGUAGE plpgsql[^;]*?AS \$\$.*?\n\$\$);$",
-    re.MULTILINE | re.DOTALL,
-)
 _OURS = re.compile(r"^CREATE OR REPLACE FUNCTION (?P<name>\w+)\(.*?\n\$\$;", re.MULTILINE | re.DOTALL)
-_GIVEN = re.compile(r"(\w+) (\w+)\s*(\[\])?")
-_TABLE = re.compile(rf"\b(FROM|JOIN|UPDATE|INTO|USING)(\s+)({'|'.join(DISTRIBUTED)})\b")
-_CALL = re.compile(rf"\b({'|'.join((*CALLED, *ASKED, *_ON_NODES, *_BETWEEN))})\(")
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """A function of the migrations, as the newest of them has it."""
-
-    name: str
-    #: What it is given: names and types.
-    given: tuple[tuple[str, str], ...]
-    returned: str
-    body: str
-
-    @property
-    def parameters(self) -> str:
-        """As it is declared."""
-        return ", ".join(f"{name} {kind}" for name, kind in self.given)
-
-
-def functions() -> Mapping[str, Function]:
-    """Read from the migrations, and from of_a_shard.sql, what a node has for each shard."""
-    found: dict[str, re.Match[str]] = {}
-    for path in (*sorted(_MIGRATIONS.glob("*.sql")), Path(__file__).with_name("of_a_shard.sql")):
-        for match in _FUNCTION.finditer(path.read_text(encoding="utf-8")):
-            found[match["name"]] = match
-    return {name: _read(found[name]) for name in (*_BETWEEN, *_ON_NODES, *ASKED, *CALLED)}
-
-
-def _read(match: re.Match[str]) -> Function:
-    parameters = match["given"].replace("DEFAULT NULL", "")
-    given = tuple((one[1], one[2] + (one[3] or "")) for one in _GIVEN.finditer(parameters))
-    return Function(match["name"], given, match["returned"], match["body"])
-
-
-def template(function: Function) -> str:
-    """The same for a shard: `{{name}}` stands for the table, or the function, that is the shard's."""
-    body = _SIGNATORIES.sub("", _TELLING.sub("NULL;", function.body))
-    body = _NAMING.sub("named_here(", body).replace(_PAUSES, _NO_PAUSES)
-    body = _CALL.sub(r"{{\1}}(", _TABLE.sub(r"\1\2{{\3}}", body))
-    return f"CREATE FUNCTION {{{{{function.name}}}}}({function.parameters}) RETURNS {function.returned} {body}"
 
 
 def statements() -> Iterator[str]:
@@ -221,7 +115,7 @@ def statements() -> Iterator[str]:
     quoted = ", ".join(sql.Literal(template(function)).as_string(None) for function in known.values())
     yield _DROP_FORMER
     yield f"CREATE OR REPLACE FUNCTION shard_functions() RETURNS text[] LANGUAGE sql IMMUTABLE RETURN ARRAY[{quoted}]"
-    callers = {name: _in_shard(known[name]) for name in (*_ON_NODES, *ASKED, *CALLED)}
+    callers = {name: _in_shard(known[name]) for name in (*ON_NODES, *ASKED, *CALLED)}
     told = ", ".join(
         f"ARRAY[{', '.join(sql.Literal(text).as_string(None) for text in (name, *parts))}]"
         for name, parts in callers.items()
@@ -331,7 +225,7 @@ def _on_node(function: Function) -> str:
     )
     tenants = "p_tenants" if any(name == "p_tenants" for name, _ in function.given) else "ARRAY[p_tenant]"
     here, enters = f"shard_entered({tenants})", f"PERFORM enter_these(p_shards, {tenants});"
-    if function.name in _ONLY_READS:
+    if function.name in ONLY_READS:
         here, enters = "get_shard_id_for_distribution_column('outbox', p_tenants[1])", ""
     return f"""CREATE OR REPLACE FUNCTION {function.name}_there(p_way bigint, p_shards bigint[], {sent})
 RETURNS {returned} LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan AS $$

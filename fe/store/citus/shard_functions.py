@@ -1,0 +1,117 @@
+"""The migrations' own functions once more for a shard: each the newest there is, under the names of the shard's tables.
+
+How they are called, and what the coordinator does beside, is in by_shard.py.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fe.store.citus.tables import DISTRIBUTED
+
+_MIGRATIONS = Path(__file__).parents[2] / "sql"
+
+#: Functions that a node has for each of its shards: those that are called from here,
+CALLED = (
+    "advance_batch",
+    "complete_batch",
+    "book_retry_batch",
+    "book_dead_letter_batch",
+    "book_failure_batch",
+    "intend_to_send_batch",
+    "book_received_batch",
+    "book_doubt_batch",
+    "book_resend_batch",
+    "book_processing_batch",
+    "book_signed_batch",
+    "decide_batch",
+    "record_event_batch",
+)
+#: those whose answers are rows, which are called by what stands in accept.sql and claims.sql,
+ASKED = (
+    "accept_submission",
+    "accept_submissions",
+    "claim_batch",
+    "input_to_sign",
+)
+#: Of these, what writes nothing, and so enters no shard;
+ONLY_READS = frozenset({"input_to_sign"})
+#: what each node calls for its shards,
+ON_NODES = ("due_batch", "floors_batch")
+#: and those that they call.
+_BETWEEN = (
+    "record_event",
+    "draw_number",
+    "refuse_to_draw",
+    "number_is_free",
+    "close_sends_batch",
+    "close_intents_batch",
+    "announce_batch",
+    "hold_number_batch",
+    "holders_of_batch",
+    "book_number_taken_batch",
+    "book_verdict_batch",
+    "may_go_on_batch",
+    "note_ends",
+    "freeze_month",
+)
+
+#: What is the coordinator's, and left out on a node.
+_TELLING = re.compile(r"PERFORM (?:tell_outcomes|begin_deliveries)\([^;]*\);")
+_PAUSES = "pauses AS p"
+_NO_PAUSES = "(SELECT 0::bigint, ''::text WHERE false) AS p (tenant_id, environment)"
+
+#: Who may sign for a tenant.
+_SIGNATORIES = re.compile(r"RETURN QUERY\s+SELECT 0, .*?;", re.DOTALL)
+
+#: Who hands something in is looked at before; the node only has to know whose rows it writes.
+_NAMING = re.compile(r"\bname_(?:tenant|submitter)\(")
+
+_FUNCTION = re.compile(
+    r"^CREATE (?:OR REPLACE )?FUNCTION (?P<name>\w+)\((?P<given>[^()]*)\)\s+"
+    r"RETURNS (?P<returned>TABLE \([^()]*\)|\w+(?:\[\])?)\s+(?P<body>LANGUAGE plpgsql[^;]*?AS \$\$.*?\n\$\$);$",
+    re.MULTILINE | re.DOTALL,
+)
+_GIVEN = re.compile(r"(\w+) (\w+)\s*(\[\])?")
+_TABLE = re.compile(rf"\b(FROM|JOIN|UPDATE|INTO|USING)(\s+)({'|'.join(DISTRIBUTED)})\b")
+_CALL = re.compile(rf"\b({'|'.join((*CALLED, *ASKED, *ON_NODES, *_BETWEEN))})\(")
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of the migrations, as the newest of them has it."""
+
+    name: str
+    #: What it is given: names and types.
+    given: tuple[tuple[str, str], ...]
+    returned: str
+    body: str
+
+    @property
+    def parameters(self) -> str:
+        """As it is declared."""
+        return ", ".join(f"{name} {kind}" for name, kind in self.given)
+
+
+def functions() -> Mapping[str, Function]:
+    """Read from the migrations, and from of_a_shard.sql, what a node has for each shard."""
+    found: dict[str, re.Match[str]] = {}
+    for path in (*sorted(_MIGRATIONS.glob("*.sql")), Path(__file__).with_name("of_a_shard.sql")):
+        for match in _FUNCTION.finditer(path.read_text(encoding="utf-8")):
+            found[match["name"]] = match
+    return {name: _read(found[name]) for name in (*_BETWEEN, *ON_NODES, *ASKED, *CALLED)}
+
+
+def _read(match: re.Match[str]) -> Function:
+    parameters = match["given"].replace("DEFAULT NULL", "")
+    given = tuple((one[1], one[2] + (one[3] or "")) for one in _GIVEN.finditer(parameters))
+    return Function(match["name"], given, match["returned"], match["body"])
+
+
+def template(function: Function) -> str:
+    """The same for a shard: `{{name}}` stands for the table, or the function, that is the shard's."""
+    body = _SIGNATORIES.sub("", _TELLING.sub("NULL;", function.body))
+    body = _NAMING.sub("named_here(", body).replace(_PAUSES, _NO_PAUSES)
+    body = _CALL.sub(r"{{\1}}(", _TABLE.sub(r"\1\2{{\3}}", body))
+    return f"CREATE FUNCTION {{{{{function.name}}}}}({function.parameters}) RETURNS {function.returned} {body}"

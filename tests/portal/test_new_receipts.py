@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import httpx
@@ -27,6 +28,7 @@ from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.submissions import Accepted, NewSubmission
 from tests.factories.companies import make_certificate
+from tests.factories.firsts import not_known_at_first
 from tests.http.front import ISSUER, make_tenant
 from tests.portal.receipt_form import ReceiptForm
 from tests.portal.running import Browser, Running, start_portal
@@ -130,6 +132,24 @@ async def test_a_form_that_is_sent_twenty_times_at_once_issues_one_receipt(
     assert len({answer.headers["location"] for answer in answers}) == 1
     (issued,) = await submissions(portal)
     assert issued["e_ncf"] == "E310000000001"
+
+
+async def test_a_form_that_was_issued_while_it_was_checked_once_more_leads_to_its_receipt(
+    portal: Running, owner: Browser, able: TenantId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is no number left for it by then: the last is that of its own receipt."""
+    last_one = partial(put, minimum=1, maximum=1, last_day=date(2028, 12, 31), now=portal.clock())
+    await portal.db.transact(last_one, able, Environment.TESTECF, "E31")
+    form = await simple(owner, able)
+    sent = form.sent("issue")
+    first = await owner.client.post(form.path, data=sent)
+    not_known_at_first(monkeypatch)
+
+    second = await owner.client.post(form.path, data=sent)
+
+    assert (first.status_code, second.status_code) == (303, 303), second.text
+    assert second.headers["location"] == first.headers["location"]
+    assert len(await submissions(portal)) == 1
 
 
 async def test_a_form_that_was_changed_after_it_was_issued_says_so(

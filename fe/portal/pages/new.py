@@ -111,14 +111,13 @@ async def _issue(visit: Visit, work: Issuing, form_id: str) -> Reply:
     try:
         draft, size = await work.read()
         new = await work.admit(draft)
-        is_known = await visit.portal.submitting.is_known(new)
-        if not is_known:
+        if not await visit.portal.submitting.is_known(new):
             _count(work, size)
             checked = await _checked(work, is_counted=True)
-            if checked.fatal or work.entry.unread:
-                raise _Stopped(400, messages.NOTHING_DONE, checked)
-            if checked.remarks and visit.form.get("seen") != digest(checked.remarks):
-                raise _Stopped(409, messages.REMARKED, checked)
+            stopped = _what_stops(visit, work, checked)
+            # Sent twice at once: the first was taken in while this one was checked, and has its number now.
+            if stopped is not None and not await visit.portal.submitting.is_known(new):
+                raise stopped
         accepted = await work.issue(new, visit.request_id)
     except NotADocument as error:
         raise _Stopped(400, messages.NOTHING_DONE, found(work.entry, list(error.problems))) from None
@@ -132,6 +131,14 @@ async def _issue(visit: Visit, work: Issuing, form_id: str) -> Reply:
         _log.warning("a receipt of the portal may not have been taken in", reason=str(away))
         raise _Stopped(503, messages.NOT_KNOWN, checked) from None
     return await _after(visit, work, accepted)
+
+
+def _what_stops(visit: Visit, work: Issuing, checked: CheckedReceipt) -> _Stopped | None:
+    if checked.fatal or work.entry.unread:
+        return _Stopped(400, messages.NOTHING_DONE, checked)
+    if checked.remarks and visit.form.get("seen") != digest(checked.remarks):
+        return _Stopped(409, messages.REMARKED, checked)
+    return None
 
 
 async def _after(visit: Visit, work: Issuing, accepted: Accepted) -> Reply:

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import httpx
+import pytest
 import trio
 
 from fe.ecf.catalogue import Environment
@@ -12,6 +13,7 @@ from fe.identifiers import SubmissionId, TenantId, UserId
 from fe.lifecycle import Stage
 from fe.store import sequences, submissions, tenants
 from fe.store.postgres.db import Conn, Database
+from tests.factories.firsts import not_known_at_first
 from tests.http.clauses import clause
 from tests.http.front import Key, Running, invoice_payload, make_key, structured
 
@@ -551,6 +553,21 @@ async def test_strict_refuses_at_once_what_would_not_be_sent(api: httpx.AsyncCli
     assert lenient.status_code == 202
     assert good.status_code == 202, good.text
     assert repeat.status_code == 200
+
+
+async def test_strict_is_told_of_its_first_that_was_taken_in_while_it_was_validated(
+    api: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its number is then that of its own first."""
+    await api.post("/ncf", json={"prefix": "E31", "expireAt": "2028-12-31"})
+    body = structured(strict=True, clientRequestId="a")
+    first = await api.post("/invoices", json=body)
+    not_known_at_first(monkeypatch)
+
+    second = await api.post("/invoices", json=body)
+
+    assert (first.status_code, second.status_code) == (202, 200), second.text
+    assert second.json()["taxLogId"] == first.json()["taxLogId"]
 
 
 async def test_validation_and_strict_know_the_tenants_records(api: httpx.AsyncClient, db: Database) -> None:

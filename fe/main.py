@@ -33,7 +33,7 @@ from fe.store.citus.nodes import require_node
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.engine import POSTGRES, engine_named
 from fe.store.postgres.migrate import verify, verify_node
-from fe.store.postgres.pools import CLAIMING, LISTENING, open_near, open_pools
+from fe.store.postgres.pools import ASKING, CLAIMING, LISTENING, open_near, open_pools
 from fe.store.postgres.roles import FRONT, PORTAL, RECEPTION, WORKER
 from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
@@ -62,14 +62,15 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     require_portal(settings, role)
     roles = database_roles(settings, role)
     dsn = settings.database_url or start_embedded(settings.data_dir.resolve() / "postgres")
-    connections = processes * (len(roles) * settings.database_connections + LISTENING)
     no_others = not (settings.development or settings.database_shared_login)
     engine = engine_named(settings.database_engine)
+    asking = ASKING if engine.distributed else 0
+    connections = processes * (len(roles) * (settings.database_connections + asking) + LISTENING)
     verify(dsn, *roles, connections=connections, no_others=no_others, engine=engine)
     near = settings.database_near if WORKER in roles else None
     if near is not None:
         require_node(dsn, near)
-        verify_node(near, WORKER, connections=processes * CLAIMING, no_others=no_others, engine=engine)
+        verify_node(near, WORKER, connections=processes * (CLAIMING + asking), no_others=no_others, engine=engine)
     vault = None if role == "http" else open_vault(settings)
     listeners = Listeners.open(settings, role, processes)
     schema.prepare()

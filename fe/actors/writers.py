@@ -266,4 +266,5 @@ def submission_kind(
         together=partial(claim.claim_together, traced=True) if traced else claim.claim_together,
         written=written,
         subject="submission",
+        on_nodes=True,
     )

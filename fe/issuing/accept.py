@@ -51,6 +51,8 @@ _TRIES = 3
 
 A = TypeVar("A")
 _Row = tuple[NewSubmission, datetime]
+#: With its place at the signers, if it has one.
+_Placed = tuple[_Row, KeptPlace[Work] | None]
 #: None: this one is to be written alone.
 _Answer = Accepted | Exception | None
 
@@ -203,10 +205,11 @@ class Acceptance:
             try:
                 accepted = _own(new, await self._db.run(submissions.accept, new, now))
                 break
-            except submissions.AlreadyStored:
+            except (submissions.AlreadyStored, NoNumber) as error:
+                # A call before, whose answer was lost, may have stored it, with the last number there was.
                 found = await self._db.run_for(new.tenant_id, submissions.find, new.submission_id)
                 if found is None:
-                    raise
+                    raise error from None
                 return Accepted("accepted", new.submission_id, found.status, found.e_ncf, body_matched=True)
             except Contended as error:
                 if not tries_left or isinstance(error, LockNotHad):  # of that one the client has waited long enough
@@ -239,11 +242,18 @@ class Acceptance:
 
     async def _answers(self, rows: Sequence[_Row], places: Sequence[KeptPlace[Work] | None]) -> Sequence[_Answer]:
         placed = list(zip(rows, places, strict=True))
-        return await self._db.run_together(placed, lambda one: one[0][0].tenant_id, self._written)
+        is_repeat = False
 
-    async def _written(
-        self, placed: Sequence[tuple[_Row, KeptPlace[Work] | None]]
-    ) -> Sequence[Accepted | NoNumber | None]:
+        async def write(placed: Sequence[_Placed]) -> Sequence[Accepted | NoNumber | None]:
+            nonlocal is_repeat
+            is_first, is_repeat = not is_repeat, True
+            answers = await self._written(placed)
+            # Its number may be the one that it drew before, when the answer was lost: who writes alone looks.
+            return [answer if is_first or not isinstance(answer, NoNumber) else None for answer in answers]
+
+        return await self._db.run_together(placed, lambda one: one[0][0].tenant_id, write)
+
+    async def _written(self, placed: Sequence[_Placed]) -> Sequence[Accepted | NoNumber | None]:
         failpoints.reached("accepting")
         rows = [row for row, _ in placed]
         leases = None

@@ -127,18 +127,18 @@ class Bookings(Generic[W]):
         async def write(batch: Sequence[tuple[W, Outcome]]) -> Sequence[Outcome | None]:
             return await self._db.run(writer, batch, self._clock())
 
+        async def write_by_node() -> Sequence[Outcome | Exception | None]:
+            return await self._db.run_by_node(batch, _tenant_of, write) if self.kind.on_nodes else await write(batch)
+
         try:
-            if self._db.has_silent_nodes:
-                written = await self._db.run_by_node(batch, _tenant_of, write)
-            else:
-                written = await write(batch)
+            written = await (write_by_node() if self._db.has_silent_nodes else write(batch))
         except Contended:
             raise
         except DatabaseUnavailable:
             unknown = DatabaseUnavailable("the link broke while it was written, and it may have been")
             try:
                 # Where a node of a cluster is away, the rows of the others are written all the same.
-                again = await self._db.run_by_node(batch, _tenant_of, write)
+                again = await write_by_node()
             except Contended as blocked:  # tried in parts again, what was committed would answer as lost
                 raise unknown from blocked
             written = [unknown if outcome is None else outcome for outcome in again]

@@ -149,6 +149,8 @@ class WorkKind(Generic[W]):
     written: Callable[[W, Outcome], None] = _nobody
     #: What a row's subject is, in the log: every line about a try names it under this key.
     subject: str = "subject"
+    #: Whether a cluster keeps its rows on the nodes of their tenants: then they cannot be written while these are away.
+    on_nodes: bool = False
 
     def __post_init__(self) -> None:
         """Look whether what the engine itself comes to can be written. Raises ValueError."""

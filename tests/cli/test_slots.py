@@ -8,7 +8,9 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from fe.store.postgres.connection_limit import COMMAND_CONNECTIONS
+from fe.store.postgres.pools import ASKING
 from fe.store.postgres.roles import FRONT, OPERATOR
+from tests import citus
 from tests.cli.running import Fe
 from tests.factories.logins import login
 from tests.store.race import plain
@@ -79,12 +81,14 @@ def test_a_service_that_would_take_every_connection_does_not_start(fe: Fe) -> No
         names = ("max_connections", "superuser_reserved_connections")
         every, kept = (int(conn.execute("SELECT current_setting(%s)", (name,)).fetchall()[0][0]) for name in names)
     there = every - kept
-    each = min(there // 2 + 10, 200)  # front and actors have as many each, and three more to listen with
+    each = min(there // 2 + 10, 200)
+    # Front and actors have as many each, with one to ask a cluster's nodes; and three more to listen with.
+    wanted = 2 * (each + asking()) + 3
 
     told = fe.refused("run", database_connections=str(each), metrics_bind="127.0.0.1:0")
 
     assert told == (
-        f"the service would take up to {2 * each + 3} connections, and the server has {there} in all, of which "
+        f"the service would take up to {wanted} connections, and the server has {there} in all, of which "
         "commands need 2: fewer FE_DATABASE_CONNECTIONS or processes, or more max_connections"
     )
 
@@ -96,7 +100,12 @@ def test_a_service_that_would_take_more_than_its_login_may_does_not_start(fe: Fe
 
     told = fe.refused("run", "--role", "http", database_url=make_conninfo(fe.dsn, user=service))
 
+    wanted = 11 + asking()
     assert told == (
-        f"the service would take up to 11 connections, and the login {service} may have 10: fewer "
-        f"FE_DATABASE_CONNECTIONS or processes, or ALTER ROLE {service} CONNECTION LIMIT 11"
+        f"the service would take up to {wanted} connections, and the login {service} may have 10: fewer "
+        f"FE_DATABASE_CONNECTIONS or processes, or ALTER ROLE {service} CONNECTION LIMIT {wanted}"
     )
+
+
+def asking() -> int:
+    return ASKING if citus.engine().distributed else 0

@@ -14,9 +14,10 @@ from fe.issuing.accept import Acceptance
 from fe.lifecycle import Status
 from fe.store import submissions
 from fe.store.postgres.db import Conn, Database
-from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
+from fe.store.postgres.errors import DatabaseUnavailable, NodeUnavailable, NoNumber
 from fe.store.queue.wakeups import Wakeups
 from fe.store.submissions import Accepted, Leases, NewSubmission
+from tests.factories.nodes import SpreadDatabase
 from tests.factories.tenants import ACCEPTED_AT, make_tenant, new_submission, row, rows
 from tests.store.race import plain
 from tests.store.test_accept_many import draws, make_sequence
@@ -250,3 +251,31 @@ async def test_what_a_call_had_stored_whose_answer_was_lost_is_told_as_taken_in(
     assert isinstance(answers[1], Accepted)
     (found,) = await rows(db, "SELECT count(*) FROM submissions WHERE tenant_id = %(tenant)s", tenant=tenant)
     assert found["count"] == 2
+
+
+async def test_the_last_number_that_was_drawn_by_a_call_whose_answer_was_lost_is_that_receipts(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Written again, there is none left; its client would take another number for what is on its way."""
+    tenant, other = await make_tenant(db), await make_tenant(db)
+    await make_sequence(db, tenant, maximum=1)
+    spread = SpreadDatabase(db, {tenant: 1, other: 2})
+    news = [draws(tenant), new_submission(other)]
+
+    async def lost_once(conn: Conn, batch: Batch, leases: Leases | None = None) -> list[Accepted | NoNumber]:
+        answers = await _accept_many(conn, batch, leases)
+        if not spread.has_silent_nodes:
+            spread.nodes.groups = frozenset({3})
+            raise NodeUnavailable("the answer was lost")
+        return answers
+
+    monkeypatch.setattr(submissions, "accept_many", lost_once)
+    async with accepting(spread) as acceptance:
+        first, second = await acceptance.accept_together(news, ACCEPTED_AT)
+        (refused,) = await acceptance.accept_together([draws(tenant)], ACCEPTED_AT)
+
+    assert isinstance(first, Accepted), first
+    assert (first.outcome, first.submission_id, first.e_ncf) == ("accepted", news[0].submission_id, "E310000000001")
+    assert isinstance(second, Accepted)
+    assert isinstance(refused, NoNumber)
+    assert len(await rows(db, "SELECT 1 AS n FROM submissions")) == 2

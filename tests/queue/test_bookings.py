@@ -4,28 +4,36 @@ import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import psycopg
 import pytest
 import trio
 
+from fe.actors.counterparty import handing_kind
+from fe.actors.deliverer import delivery_kind, recovery_kind
 from fe.actors.outcomes import Decided, Intent, LostNumber, Received, Signed, Unresolved
 from fe.actors.writers import submission_kind
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.identifiers import ActionId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
+from fe.metering.charging import charge_stage
+from fe.metering.processor import Processor
 from fe.monitoring.metrics import Metrics
 from fe.queue.bookings import Bookings
 from fe.queue.executor import run_stage
 from fe.queue.outcome import Outcome, Park, Retry
+from fe.queue.stage import WorkKind
+from fe.store.citus.tables import DISTRIBUTED
 from fe.store.postgres.db import Database
-from fe.store.postgres.errors import Contended, DatabaseUnavailable, LeaseLost
+from fe.store.postgres.errors import Contended, DatabaseUnavailable, LeaseLost, NodeUnavailable
 from fe.store.queue import pauses
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.outbox import OutboxLane, Work
+from fe.store.queue.webhooks import deliveries_table
+from tests.factories.nodes import SpreadDatabase
 from tests.factories.tenants import (
     DOCUMENT,
     LEASE,
@@ -475,6 +483,33 @@ async def test_one_poisoned_row_among_many_is_left_alone_and_the_others_are_book
 
     assert [n for n, one in enumerate(said) if isinstance(one, psycopg.Error)] == [7]
     assert [one["subject"] for one in await rows(db, "SELECT subject FROM outbox")] == [poisoned.subject]
+
+
+@pytest.mark.parametrize("on_nodes", [True, False])
+async def test_while_its_node_is_away_only_what_lies_there_is_not_written(db: Database, on_nodes: bool) -> None:
+    """Calls to webhooks and what is handed on lie on the coordinator of a cluster, whosever they are."""
+    works = await some_work(db, 3)
+    away = SpreadDatabase(db, {work.tenant_id: 1 for work in works}, away=[1])
+    bookings = Bookings(replace(submission_kind(Metrics()), on_nodes=on_nodes), away, system_clock)
+
+    said = await put_all(bookings, works, VERDICT)
+
+    assert [isinstance(one, NodeUnavailable) for one in said] == [on_nodes] * 3
+    assert len(await rows(db, "SELECT subject FROM outbox")) == (3 if on_nodes else 0)
+
+
+def test_each_kind_of_work_says_where_a_cluster_keeps_its_rows() -> None:
+    kinds: list[WorkKind[Any]] = [
+        submission_kind(Metrics()),
+        handing_kind(Metrics(), {}),
+        delivery_kind(deliveries_table(2), Metrics()),
+        recovery_kind(),
+        charge_stage(cast(Database, None), cast(Processor, None)).kind,
+    ]
+    # The module of the outbox is a source, and has its name.
+    said = {getattr(kind.source, "name", "outbox"): kind.on_nodes for kind in kinds}
+    assert said == {name: name in DISTRIBUTED for name in said}
+    assert len(said) == len(kinds)
 
 
 async def test_of_a_batch_each_claim_is_fenced_for_itself(db: Database) -> None:

@@ -65,9 +65,27 @@ async def test_a_call_that_takes_long_is_given_up_once_it_is_known_that_a_node_i
             await trio.sleep(1.7)
             nursery.start_soon(short)
             await trio.Event().wait()
-        assert trio.current_time() <= began + 3.0
+        assert trio.current_time() <= began + 3.5  # they are asked twice
         assert waiting.cancelled_caught
         assert nodes.groups == {2}
+
+
+async def test_a_node_that_misses_its_time_once_while_a_call_is_slow_is_not_taken_for_away(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    asked = Asked()
+    async with watching(asked) as nodes:
+        asked.away = (2,)
+        with nodes.call() as call:
+            while not asked.at:  # noqa: ASYNC110  (by a clock that goes by itself)
+                await trio.sleep(0.1)
+            await trio.sleep(0.45)
+            assert len(asked.at) == 1
+            await trio.sleep(0.1)
+            asked.away = ()
+            await trio.sleep(3)
+        assert not call.cancelled_caught
+        assert nodes.groups == set()
 
 
 async def test_a_call_that_takes_long_goes_on_while_all_nodes_answer(autojump_clock: trio.testing.MockClock) -> None:

@@ -14,6 +14,7 @@ from fe.portal.visit import Visit
 from fe.store import certificates, sequences, tenants
 from fe.store.portal import people, receipts, standing
 from fe.store.postgres.db import Conn
+from fe.store.postgres.errors import NodeUnavailable
 from fe.store.tenants import Tenant
 from fe.store.webhooks import endpoints
 
@@ -31,9 +32,16 @@ async def start(visit: Visit) -> Reply:
     async def find(conn: Conn, tenant_id: TenantId) -> Tenant | None:
         return await tenants.by_id(conn, tenant_id)
 
-    found = [(await visit.portal.db.run_for(tenant_id, find), role) for tenant_id, role in mine]
-    companies = [(tenant, role) for tenant, role in found if tenant is not None]
-    return visit.page("home.html", companies=companies, is_operator=is_operator)
+    companies, unreached = [], 0
+    for tenant_id, role in mine:
+        try:
+            tenant = await visit.portal.db.run_for(tenant_id, find)
+        except NodeUnavailable:  # it is back with its node, and whoever works for others as well can go there
+            unreached += 1
+            continue
+        if tenant is not None:
+            companies.append((tenant, role))
+    return visit.page("home.html", companies=companies, unreached=unreached, is_operator=is_operator)
 
 
 async def company(visit: Visit) -> Reply:

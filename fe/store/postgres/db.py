@@ -8,6 +8,7 @@ over once, whatever number of statements it makes.
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
+from functools import partial
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar
 
 import psycopg
@@ -28,7 +29,7 @@ from fe.store.postgres.errors import (
     TenantDisabled,
     words,
 )
-from fe.store.postgres.nodes import AwayNodes, silent_groups
+from fe.store.postgres.nodes import ASKING_SECONDS, AwayNodes, silent_groups
 from fe.store.postgres.session import NO_ROLE, apply_settings, settings_of
 from fe.store.postgres.tenant_scope import tenant_scope
 from fe.store.postgres.trio_connection import TrioDriver
@@ -181,7 +182,8 @@ class Database:
             except NodeUnavailable:
                 if len(items) == 1 or self._nodes is None:
                     raise
-                await self._nodes.settled()
+                if not self.has_silent_nodes:  # whoever gave the call up knows which they are
+                    await self._nodes.settled()
         return await self.run_by_node(items, tenant_of, write)
 
     async def run_by_node(
@@ -193,7 +195,9 @@ class Database:
         """The same, the items of each node of a cluster by themselves; on one Postgres, of which all are, at once.
 
         Those of a node that is known to be away are not tried: their answer is NodeUnavailable. Where `write` raises
-        for a node, what it raises is the answer of each of its items; is that so of all nodes, it is raised.
+        DatabaseUnavailable for a node, that is the answer of each of its items. Anything else may be the matter of one
+        of them, or of others who were in the way: then they are tried in halves, and one that is alone once more where
+        others were in its way. What `write` raises for all items of all nodes alike, but NodeUnavailable, is raised.
         """
         if self._nodes is None:
             return await write(items)
@@ -203,17 +207,23 @@ class Database:
         answers: dict[int, R | Exception] = {}
         failures: list[Exception] = []
 
-        async def write_group(places: Sequence[int]) -> None:
+        async def write_group(places: Sequence[int], *, again: bool = False) -> None:
             found: Sequence[R | Exception]
             try:
                 found = await write([items[place] for place in places])
-            except NodeUnavailable as error:
-                failures.append(error)
+            except Exception as error:
+                is_of_one = not isinstance(error, DatabaseUnavailable) or isinstance(error, Contended)
+                if is_of_one and len(places) > 1:
+                    middle = len(places) // 2
+                    await write_group(places[:middle])
+                    await write_group(places[middle:])
+                    return
+                if isinstance(error, Contended) and not isinstance(error, LockNotHad) and not again:
+                    await write_group(places, again=True)
+                    return
+                failures.extend(error for _ in places)
                 # Each its own: a traceback grows with everyone who raises it.
-                found = [NodeUnavailable(*error.args) for _ in places]
-            except Exception as error:  # the answer of these alone: those of other nodes are written all the same
-                failures.append(error)
-                found = [error] * len(places)
+                found = [error] if len(places) == 1 else [type(error)(*error.args) for _ in places]
             answers.update(zip(places, found, strict=True))
 
         for group in self._nodes.groups.intersection(group for group in places if group is not None):
@@ -221,7 +231,7 @@ class Database:
         async with trio.open_nursery() as nursery:  # none waits for one that turns out to be away
             for group in places:
                 nursery.start_soon(write_group, places[group])
-        if failures and len(failures) == len(places) and not any(isinstance(e, NodeUnavailable) for e in failures):
+        if len(failures) == len(items) and not any(isinstance(error, NodeUnavailable) for error in failures):
             raise failures[0]
         return [answers[place] for place in range(len(items))]
 
@@ -240,8 +250,15 @@ class Database:
                 raise NodeUnavailable(_AWAY)
 
     async def ask_nodes(self) -> Collection[int]:
-        """Name the nodes of a cluster that do not answer. Raises DatabaseUnavailable."""
-        return await self._translated(self._driver.apart, silent_groups)
+        """Name the nodes of a cluster that do not answer. Raises DatabaseUnavailable.
+
+        By a connection beside those of the pool, which may all be waiting for such a node.
+        """
+        try:
+            with trio.fail_after(ASKING_SECONDS) as patience:
+                return await self._translated(self._driver.apart, partial(silent_groups, patience=patience))
+        except trio.TooSlowError:
+            raise DatabaseUnavailable("the coordinator does not say which nodes answer") from None
 
     async def listen(self, channel: str, heard: Callable[[str], None], *, retry: float = 2.0) -> None:
         """Call `heard` with each payload notified on `channel`, until cancelled; connect anew when the link breaks.

@@ -24,6 +24,8 @@ Conn = psycopg.AsyncConnection[Any]
 _SECONDS = 1.0
 #: For how long it is waited until all were.
 _LONGEST = 5.0
+#: For how long the coordinator may take to be asked, and then to tell of each: longer than a node is given to answer.
+ASKING_SECONDS = 5.0
 
 _NONE: frozenset[int] = frozenset()
 _TELL = "SELECT set_config('fe.nodes_away', %s || ' ' || (clock_timestamp() + interval '5 s'), false)"
@@ -92,17 +94,20 @@ class AwayNodes:
             while not (self._doubt.is_set() or self.groups or self._slow_calls()):
                 with trio.move_on_after(_SECONDS):
                     await self._doubt.wait()
-            self._doubt = trio.Event()
-            await self._look(ask)
+            has_failed, self._doubt = self._doubt.is_set(), trio.Event()
+            await self._look(ask, has_failed)
             await trio.sleep(_SECONDS)
 
     def _slow_calls(self) -> list[trio.CancelScope]:
         until = trio.current_time() - _SECONDS
         return [scope for scope, began in self._calls.items() if began < until]
 
-    async def _look(self, ask: Callable[[], Awaitable[Collection[int]]]) -> None:
+    async def _look(self, ask: Callable[[], Awaitable[Collection[int]]], has_failed: bool) -> None:
         try:
             found = frozenset(await ask())
+            if not (found <= self.groups or has_failed):
+                # Nothing failed, a call is slow: a busy node may miss its time once, and be well with who is there.
+                found &= frozenset(await ask())
         except ANY_OF_THE_DATABASE as error:  # the coordinator is away, say: of the others nothing new is known
             _log.warning("the nodes could not be asked: %s", words(error))
             return
@@ -139,14 +144,16 @@ def doubt_nodes(conn: Conn) -> None:
         nodes.doubt()
 
 
-async def silent_groups(conn: Conn) -> Collection[int]:
+async def silent_groups(conn: Conn, *, patience: trio.CancelScope) -> Collection[int]:
     """Name the groups whose nodes do not answer within the time that citus.node_connection_timeout gives them.
 
-    By a session of its own: one that has worked with a node before would ask on the connection that it has.
+    By a session of its own: one that has worked with a node before would ask on the connection that it has. `patience`
+    ends somewhat later than the next answer should be there.
     """
     nodes = await (await conn.execute(_NODES)).fetchall()
     silent: list[int] = []
     for group, name, port in nodes:
+        patience.deadline = trio.current_time() + ASKING_SECONDS
         (answer,) = await (await conn.execute(_ANSWERS, {"name": name, "port": port})).fetchall()
         if not answer[0]:
             silent.append(group)

@@ -12,6 +12,8 @@ from fe.store.postgres.roles import WORKER
 LISTENING = 3
 #: Connections to the node that a process is near: one for each stage of a submission's.
 CLAIMING = 4
+#: Beside each pool with a cluster: by it the nodes are asked whether they answer, when the pool's may all wait for one.
+ASKING = 1
 
 
 @asynccontextmanager

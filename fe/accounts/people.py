@@ -129,10 +129,23 @@ async def end_everything(conn: Conn, person_id: PersonId, but: bytes = b"") -> i
     return await sessions.end_others(conn, person_id, but)
 
 
-async def set_password(conn: Conn, person_id: PersonId, password_hash: str, but: bytes = b"") -> None:
-    """Keep a new password, and end all sessions but one: whoever knew the old one is out."""
+async def set_password(conn: Conn, person_id: PersonId, password_hash: str) -> None:
+    """Keep a new password, and end all sessions: whoever knew the old one is out."""
     await credentials.set_password(conn, person_id, password_hash)
-    await end_everything(conn, person_id, but)
+    await end_everything(conn, person_id)
+
+
+async def replace_password(
+    conn: Conn, person_id: PersonId, password_hash: str, *, former: str | None, session: bytes
+) -> bool:
+    """Keep a new password in the place of `former`, and end all sessions but one, which goes on.
+
+    False, and nothing is changed, where the password is another by now: whoever set that has ended this session.
+    """
+    if not await credentials.replace_password(conn, person_id, password_hash, former):
+        return False
+    await end_everything(conn, person_id, session)
+    return True
 
 
 def hash_token(token: str) -> bytes:

@@ -1,6 +1,7 @@
-"""Tells of what comes about by itself, and forgets what is old: now, and every quarter of an hour."""
+"""Tells of what comes about by itself, forgets what is old, lets go of what is held in vain: now, and every so often."""
 
 from datetime import timedelta
+from itertools import count
 from typing import Final
 
 import structlog
@@ -16,7 +17,11 @@ from fe.webhooks.notices import CERTIFICATE_DAYS, SEQUENCE_DAYS, of_certificate,
 
 _log = structlog.get_logger(__name__)
 
-_EVERY_SECONDS: Final = 900.0
+_EVERY_SECONDS: Final = 60.0
+#: What is told and forgotten takes longer to look for, and is not so urgent.
+_SELDOM: Final = 15
+#: So many deliveries of a tenant are let go of at once.
+_AT_ONCE: Final = 1000
 #: A day more, so that no threshold is missed by the hour.
 _AHEAD: Final = timedelta(days=max(*SEQUENCE_DAYS, *CERTIFICATE_DAYS) + 1)
 
@@ -26,13 +31,23 @@ KEPT_FOR: Final = timedelta(days=30)
 
 async def watch_webhooks(db: Database, clock: Clock) -> None:
     """Tell and forget until cancelled. Its silence is not measured: it is longer than what an alert puts up with."""
-    while True:
+    for look in count():
         try:
-            await tell_notices(db, clock)
-            await forget_old(db, clock)
+            await let_go_of_held(db)
+            if look % _SELDOM == 0:
+                await tell_notices(db, clock)
+                await forget_old(db, clock)
         except DatabaseUnavailable as error:
             _log.warning("webhooks could not be looked after", error=error)
         await trio.sleep(_EVERY_SECONDS)
+
+
+async def let_go_of_held(db: Database) -> int:
+    """Have what is held made where the endpoint is called: it was switched on while the event came about."""
+    freed = 0
+    for tenant_id in await db.run(webhooks.held_in_vain):
+        freed += await db.run(webhooks.let_go_of_held, tenant_id, _AT_ONCE)
+    return freed
 
 
 async def tell_notices(db: Database, clock: Clock) -> int:

@@ -248,8 +248,8 @@ class _Watch:
             return None
         still = await self._db.run(replay_plans.open_canaries, self._plan.plan_id)
         if not still:
-            await self._db.run(replay_plans.pass_canaries, self._plan.plan_id)
-            self._canaries_since = None
+            await self._db.transact(replay_plans.pass_canaries, self._plan.plan_id)
+            self._canaries_since = None  # whoever releases the next row is told whether others are awaited now
         elif trio.current_time() - self._canaries_since >= self._patience.canary:
             waits = f"waits in stage {still[0].stage}" if still[0].stage else "is not under way"
             failed = f"; its last try failed: {still[0].error}" if still[0].error else ""

@@ -7,8 +7,9 @@ from fe.portal.cookies import set_cookie
 from fe.portal.replies import Reply
 from fe.portal.session import hash_token, new_token
 from fe.portal.visit import Visit
-from fe.store.portal import logins, sessions
+from fe.store.portal import credentials, logins, sessions
 from fe.store.portal.people import Person
+from fe.store.postgres.db import Conn
 
 
 def next_page(visit: Visit) -> str:
@@ -27,29 +28,74 @@ def with_next(path: str, following: str) -> str:
     return path if following == "/" else f"{path}?next={quote(following, safe='/')}"
 
 
-async def enter(visit: Visit, person: Person, way: str, following: str) -> Reply:
-    """Go on after the first factor: to the second, or to a session."""
+async def enter(visit: Visit, person: Person, way: str, following: str, *, password: str | None = None) -> Reply:
+    """Go on after the first factor: to the second, or to a session.
+
+    `password` is the hash that was compared with, if one was. Set anew meanwhile, it has shown nothing.
+    """
     if person.totp_since is None:
-        return await begin_session(visit, person, way, following)
-    token = await _new_browser(visit)
-    await visit.portal.db.run(logins.begin, hash_token(token), person.person_id, way, visit.now)
+        return await begin_session(visit, person, way, following, password=password)
+    token = new_token()
+
+    async def begin(conn: Conn) -> bool:
+        if not await credentials.hold(conn, person.person_id, password):
+            return False
+        await logins.end(conn, hash_token(visit.token))
+        await logins.begin(conn, hash_token(token), person.person_id, way, visit.now)
+        return True
+
+    if not await visit.portal.db.transact(begin):
+        return await _begin_anew(visit, person, way, following)
+    await _leave(visit)
+    set_cookie(visit, token)
     return await visit.go(with_next("/sign-in/code", following))
 
 
-async def begin_session(visit: Visit, person: Person, way: str, following: str) -> Reply:
-    """Begin a session of somebody who has shown who it is, under a new token, and go on."""
-    token = await _new_browser(visit)
-    await visit.portal.db.run(
-        sessions.begin,
-        hash_token(token),
-        person.person_id,
-        address=visit.address,
-        user_agent=visit.user_agent,
-        at=visit.now,
-    )
+async def begin_session(
+    visit: Visit, person: Person, way: str, following: str, *, password: str | None = None, half_way: bool = False
+) -> Reply:
+    """Begin a session of somebody who has shown who it is, under a new token, and go on.
+
+    `half_way`: this browser has shown the first factor before, and that still holds; `password` as in `enter`.
+    """
+    token = new_token()
+
+    async def begin(conn: Conn) -> bool:
+        # A password that is set ends all there is of its person: it waits for this, or this for it.
+        if not await credentials.hold(conn, person.person_id, password):
+            return False
+        was_half_way = await logins.end(conn, hash_token(visit.token))
+        if half_way and not was_half_way:
+            return False
+        await sessions.begin(
+            conn,
+            hash_token(token),
+            person.person_id,
+            address=visit.address,
+            user_agent=visit.user_agent,
+            at=visit.now,
+        )
+        return True
+
+    if not await visit.portal.db.transact(begin):
+        return await _begin_anew(visit, person, way, following)
+    await _leave(visit)
+    set_cookie(visit, token)
     await attempts.forgive(visit, person)
     attempts.was_right(visit, person, way)
     return await visit.go(following)
+
+
+async def _begin_anew(visit: Visit, person: Person, way: str, following: str) -> Reply:
+    attempts.was_wrong(visit, person, way)
+    return await visit.go(with_next("/sign-in", following))
+
+
+async def _leave(visit: Visit) -> None:
+    """End the session that this browser had."""
+    if visit.session is not None:
+        await visit.portal.db.run(sessions.end, visit.session.record.token_hash)
+        visit.session = None
 
 
 async def renew_session(visit: Visit, way: str, following: str) -> Reply:
@@ -62,14 +108,3 @@ async def renew_session(visit: Visit, way: str, following: str) -> Reply:
         set_cookie(visit, token)
     visit.session = None
     return await visit.go(following)
-
-
-async def _new_browser(visit: Visit) -> str:
-    """End what this browser had, a session too, and give it a new token."""
-    if visit.session is not None:
-        await visit.portal.db.run(sessions.end, visit.session.record.token_hash)
-        visit.session = None
-    await visit.portal.db.run(logins.end, hash_token(visit.token))
-    token = new_token()
-    set_cookie(visit, token)
-    return token

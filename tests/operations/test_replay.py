@@ -340,6 +340,36 @@ async def test_canaries_that_come_to_no_end_stop_the_plan(db: Database) -> None:
     assert ended.progress.released == 1
 
 
+async def test_canaries_that_go_first_again_are_not_let_through_by_who_waited_for_those_before(db: Database) -> None:
+    """Somebody stopped the plan and went on with it, while another process waited for the first canary's verdict."""
+    plan = await make_plan(db, await make_dead(db, 4), canary=1)
+    await run(db, plan, patience=PlanPatience(canary=0.1))
+    act = OperatorAction(ActionId(new_id(NOW)), NOW, "eva", "again")
+
+    await db.run(replay_plans.halt, plan.plan_id, "eva stopped it", NOW)
+    await db.transact(replay_plans.go_on, plan.plan_id)
+    assert await db.run(replay_plans.open_canaries, plan.plan_id) == []  # as whoever waits sees it
+    await db.transact(replay_plans.pass_canaries, plan.plan_id)
+
+    steps = [await db.transact(replay_plans.release_next, act, plan.plan_id) for _ in range(2)]
+    assert [step.what for step in steps] == ["released", "canaries"]
+
+
+async def test_canaries_of_a_plan_that_is_stopped_are_let_through_by_nobody(db: Database) -> None:
+    plan = await make_plan(db, await make_dead(db, 2), canary=1)
+    await run(db, plan, patience=PlanPatience(canary=0.1))
+    await rows(db, "UPDATE submissions SET status = 'Aceptado', verdict_at = updated_at")
+    passed = "SELECT canaries_passed FROM replay_plans"
+
+    await db.run(replay_plans.halt, plan.plan_id, "eva stopped it", NOW)
+    await db.transact(replay_plans.pass_canaries, plan.plan_id)
+    assert await rows(db, passed) == [{"canaries_passed": False}]
+
+    await rows(db, "UPDATE replay_plans SET halted_at = NULL, halted_because = NULL")
+    await db.transact(replay_plans.pass_canaries, plan.plan_id)
+    assert await rows(db, passed) == [{"canaries_passed": True}]
+
+
 async def test_a_canary_that_keeps_failing_says_why(db: Database) -> None:
     dead = await make_dead(db, 2)
     plan = await make_plan(db, dead, canary=1)

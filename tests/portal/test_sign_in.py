@@ -2,11 +2,17 @@
 
 import re
 from datetime import timedelta
+from typing import Any
 
+import pytest
+
+from fe.accounts import people as accounts
 from fe.identifiers import TenantId
 from fe.portal.session import FRESH, IDLE, LIFE
 from fe.store import throttle
-from fe.store.portal import people
+from fe.store.portal import credentials, people
+from fe.store.portal.people import Person
+from fe.store.postgres.db import Conn
 from tests.portal.running import PASSWORD, Browser, Running, hidden_fields
 
 FRESH_AND_MORE = FRESH + timedelta(minutes=1)
@@ -161,3 +167,74 @@ async def test_what_opens_doors_asks_again_after_ten_minutes(portal: Running, ow
     page = await owner.send("/again", {"password": PASSWORD})
 
     assert page.url.path == f"/companies/{tenant}/people/invite"
+
+
+# --- a password that is set while somebody logs in with the one before ------------------------------------------------
+
+
+def set_meanwhile(portal: Running, person: Person, monkeypatch: pytest.MonkeyPatch, just_before: str) -> None:
+    """Have a person's password set anew by somebody else, just before one of the functions of `credentials` looks."""
+    real = getattr(credentials, just_before)
+
+    async def too_late(*given: Any, **more: Any) -> Any:
+        monkeypatch.setattr(credentials, just_before, real)
+        hashed = await accounts.hash_password("what the owner chose")
+        await portal.db.transact(accounts.set_password, person.person_id, hashed)
+        return await real(*given, **more)
+
+    monkeypatch.setattr(credentials, just_before, too_late)
+
+
+async def of_person(portal: Running, table: str) -> int:
+    async def count(conn: Conn) -> int:
+        cursor = await conn.execute(f"SELECT count(*) FROM {table}".encode())
+        return int((await cursor.fetchall())[0][0])
+
+    return await portal.db.run(count)
+
+
+@pytest.mark.parametrize("second_factor", [False, True])
+async def test_a_password_that_is_set_anew_while_it_is_looked_at_begins_nothing(
+    portal: Running, monkeypatch: pytest.MonkeyPatch, second_factor: bool
+) -> None:
+    person = await portal.person()
+    if second_factor:
+        await portal.with_second_factor(person)
+    set_meanwhile(portal, person, monkeypatch, just_before="hold")
+
+    async with portal.browser() as thief:
+        await thief.get("/sign-in?next=/account")
+        page = await thief.send("/sign-in", {"email": person.email, "password": PASSWORD, "next": "/account"})
+        assert (page.url.path, page.url.query) == ("/sign-in", b"next=/account")
+        assert (await thief.get("/account")).url.path == "/sign-in"
+    assert [await of_person(portal, table) for table in ("portal_sessions", "portal_logins")] == [0, 0]
+
+
+async def test_a_password_that_is_set_anew_while_the_second_factor_is_looked_at_begins_nothing(
+    portal: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = await portal.person()
+    await portal.with_second_factor(person)
+    async with portal.browser() as thief:
+        await thief.get("/sign-in")
+        await thief.send("/sign-in", {"email": person.email, "password": PASSWORD})
+        set_meanwhile(portal, person, monkeypatch, just_before="hold")
+        page = await thief.send("/sign-in/code", {"code": await portal.code(person.email)})
+        assert page.url.path == "/sign-in"
+    assert [await of_person(portal, table) for table in ("portal_sessions", "portal_logins")] == [0, 0]
+
+
+async def test_of_two_who_change_a_password_at_once_the_later_does_not_undo_what_the_first_set(
+    portal: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who knew the old one, and had a session, would else have the account: the first ended that session."""
+    person = await portal.person()
+    async with portal.browser() as thief:
+        await thief.sign_in(person.email)
+        await thief.get("/account/password")
+        set_meanwhile(portal, person, monkeypatch, just_before="replace_password")
+        given = {"present": PASSWORD, "new": "what the thief chose", "repeated": "what the thief chose"}
+        page = await thief.send("/account/password", given)
+        assert page.url.path == "/sign-in"
+        assert (await thief.sign_in(person.email, "what the thief chose")).status_code == 403
+        assert (await thief.sign_in(person.email, "what the owner chose")).url.path != "/sign-in"

@@ -240,6 +240,7 @@ CALLERS = {
     **dict.fromkeys(("deliver_event", "tell_webhooks"), (FRONT, WORKER, OPERATOR, RECEPTION, PORTAL)),
     **dict.fromkeys(("tell_outcomes", "retry_webhook"), (FRONT, WORKER, OPERATOR, PORTAL)),
     **dict.fromkeys(("tell_webhooks_once", "book_webhooks_batch", "note_endpoints", "recover_webhooks"), (WORKER,)),
+    **dict.fromkeys(("held_in_vain", "let_go_of_held"), (WORKER,)),
     "received_event_body": (WORKER, RECEPTION),
     **dict.fromkeys(("ensure_month", "step_on", "step_off", "close_sends", "intend_to_send"), (WORKER,)),
     **dict.fromkeys(("replay_dead_letter", "discard_dead_letter", "replay_delivery"), (OPERATOR,)),

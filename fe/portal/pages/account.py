@@ -75,6 +75,7 @@ async def change_password(visit: Visit) -> Reply:
     """Take a new password for the present one; whoever is logged in elsewhere is so no more."""
     person = visit.person.person
     new = visit.form.verbatim("new")
+    stored = None
     if person.has_password:
         await attempts.count(visit, "person", throttle.bucket_of_person(person.email))
         stored = await visit.portal.db.run(credentials.of_person, person.person_id)
@@ -88,15 +89,25 @@ async def change_password(visit: Visit) -> Reply:
     token, here = new_token(), visit.person.record.token_hash
 
     async def work(conn: Conn) -> None:
-        await accounts.set_password(conn, person.person_id, hashed, here)
-        await sessions.renew(conn, here, hash_token(token), visit.now)
+        is_kept = await accounts.replace_password(conn, person.person_id, hashed, former=stored, session=here)
+        if not (is_kept and await sessions.renew(conn, here, hash_token(token), visit.now)):
+            raise _Outrun
         said = {"en": "Your password is changed.", "es": "Su contraseña cambió."}
         await sessions.leave_notice(conn, hash_token(token), said)
 
-    await visit.settle(work)
+    try:
+        await visit.settle(work)
+    except _Outrun:  # somebody else has set it meanwhile, and whoever is here is logged in no more
+        visit.session = None
+        set_cookie(visit, new_token())
+        return await visit.go("/sign-in")
     await attempts.forgive(visit, person)
     set_cookie(visit, token)
     return await visit.go("/account")
+
+
+class _Outrun(Exception):
+    """The password, or the session, is not what it was when the page was asked for."""
 
 
 def password_problem(new: str, repeated: str, *about: str) -> Text | None:

@@ -44,7 +44,7 @@ async def sign_in(visit: Visit) -> Reply:
     if found is None or found.disabled_at is not None or not is_right:
         attempts.was_wrong(visit, found, "password")
         return sign_in_page(visit, 403, _WRONG)
-    return await enter(visit, found, "password", next_page(visit))
+    return await enter(visit, found, "password", next_page(visit), password=stored)
 
 
 async def code_form(visit: Visit) -> Reply:
@@ -65,9 +65,7 @@ async def code(visit: Visit) -> Reply:
     if not is_right:
         attempts.was_wrong(visit, person, "second factor")
         return visit.page("sign_in_code.html", 403, next=next_page(visit), problem=WRONG_CODE)
-    if not await visit.portal.db.run(logins.end, hash_token(visit.token)):
-        return redirect("/sign-in")
-    return await begin_session(visit, person, "second factor", next_page(visit))
+    return await begin_session(visit, person, "second factor", next_page(visit), half_way=True)
 
 
 async def _half_way(visit: Visit) -> Person | None:

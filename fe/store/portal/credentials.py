@@ -24,9 +24,33 @@ async def of_person(conn: Conn, person_id: PersonId) -> str | None:
     return None if row is None else row[0]
 
 
+_HOLD = """
+    SELECT 1 FROM people AS p
+     WHERE p.person_id = %(id)s AND p.disabled_at IS NULL
+       AND (%(hash)s::text IS NULL OR p.password_hash = %(hash)s)
+       FOR SHARE
+"""
+
+
+async def hold(conn: Conn, person_id: PersonId, password_hash: str | None) -> bool:
+    """Let nobody set this person's password before the transaction ends; a password that is given is still the one.
+
+    False where it is not, or where the person is disabled: then what was shown with it is worth nothing.
+    """
+    cursor = await conn.execute(_HOLD, {"id": person_id, "hash": password_hash})
+    return await cursor.fetchone() is not None
+
+
 _NEW = "UPDATE people SET password_hash = %(hash)s WHERE person_id = %(id)s"
+_IN_THE_PLACE_OF = f"{_NEW} AND password_hash IS NOT DISTINCT FROM %(former)s"
 
 
 async def set_password(conn: Conn, person_id: PersonId, password_hash: str) -> None:
     """Keep the hash of a new password."""
     await conn.execute(_NEW, {"id": person_id, "hash": password_hash})
+
+
+async def replace_password(conn: Conn, person_id: PersonId, password_hash: str, former: str | None) -> bool:
+    """Keep the hash of a new password in the place of this one; False where that is not the one any more."""
+    kept = await conn.execute(_IN_THE_PLACE_OF, {"id": person_id, "hash": password_hash, "former": former})
+    return kept.rowcount == 1

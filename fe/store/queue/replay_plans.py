@@ -144,6 +144,17 @@ async def find(conn: Conn, plan_id: ReplayPlanId) -> ReplayPlan | None:
     return await cursor.fetchone()
 
 
+# To the end of the transaction: whoever runs the plan too waits here. A statement of its own, because one that waits
+# for a lock goes on seeing the rows of other tables as they were before it waited.
+_LOCK = "SELECT FROM replay_plans WHERE plan_id = %(plan)s FOR UPDATE"
+
+
+async def locked(conn: Conn, plan_id: ReplayPlanId) -> ReplayPlan | None:
+    """Find a plan, which nobody else stops, goes on with or releases a row of before this transaction ends."""
+    await conn.execute(_LOCK, {"plan": plan_id})
+    return await find(conn, plan_id)
+
+
 _LATEST = f"SELECT {_COLUMNS} FROM replay_plans ORDER BY created_at DESC, plan_id DESC LIMIT %(limit)s"
 
 
@@ -226,10 +237,6 @@ class Step:
     wait: float = 0.0
     subject: SubmissionId | None = None
 
-
-# To the end of the transaction: whoever runs the plan too waits here. A statement of its own, because one that waits
-# for a lock goes on seeing the rows of other tables as they were before it waited.
-_LOCK = "SELECT FROM replay_plans WHERE plan_id = %(plan)s FOR UPDATE"
 
 _GATE = """
     SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM replay_items AS i
@@ -355,9 +362,30 @@ async def open_canaries(conn: Conn, plan_id: ReplayPlanId) -> list[Canary]:
     return await cursor.fetchall()
 
 
+_PASS = f"""
+    WITH {_STATES}, awaited AS (
+        SELECT count(*) AS many
+          FROM replay_plans AS p
+          JOIN replay_items AS i ON i.plan_id = p.plan_id AND i.turn <= p.canary AND NOT i.passed_over
+          JOIN states AS s ON s.tenant_id = i.tenant_id AND s.subject = i.subject
+         WHERE p.plan_id = %(plan)s
+           AND (i.released_at IS NULL
+                OR (i.released_to IS NOT NULL AND s.status NOT IN ('Aceptado', 'Aceptado Condicional', 'Rechazado')))
+    )
+    UPDATE replay_plans AS p
+       SET canaries_passed = true
+      FROM awaited
+     WHERE p.plan_id = %(plan)s AND p.halted_at IS NULL AND awaited.many = 0
+"""
+
+
 async def pass_canaries(conn: Conn, plan_id: ReplayPlanId) -> None:
-    """Let the rest of the plan follow its canaries."""
-    await conn.execute("UPDATE replay_plans SET canaries_passed = true WHERE plan_id = %(plan)s", {"plan": plan_id})
+    """Let the rest of the plan follow its canaries, if these are the ones that were looked at; run it in a transaction.
+
+    Since that look the plan may have been stopped, and gone on with: then others go first, and it changes nothing.
+    """
+    await conn.execute(_LOCK, {"plan": plan_id})
+    await conn.execute(_PASS, {"plan": plan_id})
 
 
 _SEEN = f"""

@@ -230,6 +230,20 @@ async def tenants(conn: Conn) -> list[TenantId]:
     return await cursor.fetchall()
 
 
+async def held_in_vain(conn: Conn) -> list[TenantId]:
+    """List the tenants of whom something is held though its endpoint is called (sql/0049_told_again.sql)."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute("SELECT held_in_vain()")
+    return await cursor.fetchall()
+
+
+async def let_go_of_held(conn: Conn, tenant_id: TenantId, limit: int) -> int:
+    """Have that made for a tenant, so many at most; how many."""
+    cursor = await conn.execute("SELECT let_go_of_held(%(tenant)s, %(limit)s)", {"tenant": tenant_id, "limit": limit})
+    (row,) = await cursor.fetchall()
+    return int(row[0])
+
+
 async def forget(conn: Conn, tenant_id: TenantId, *, before: datetime, at: datetime) -> None:
     """Forget what happened before a moment, and secrets that have ended."""
     for statement in _FORGET:

@@ -75,7 +75,8 @@ async def go_on(visit: Visit) -> Reply:
 
 
 async def _go_on(conn: Conn, plan: ReplayPlan, by: OperatorAction) -> None:
-    if plan.halted_at is None or plan.finished_at is not None:
+    now = await replay_plans.locked(conn, plan.plan_id)
+    if now is None or now.finished_at is not None or now.halted_at is None or now.halted_at != plan.halted_at:
         raise FormProblem(_RUNS)
     await replay_plans.go_on(conn, plan.plan_id)
     await audit.record(conn, by, "plan go on", None, None, {"plan": plan.plan_id})

@@ -1,4 +1,4 @@
-"""Tells of what comes about by itself, forgets what is old, lets go of what is held in vain: now, and every so often."""
+"""Tells of what comes about by itself, forgets what is old, and lets go of what is held in vain, every so often."""
 
 from datetime import timedelta
 from itertools import count

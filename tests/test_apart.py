@@ -27,6 +27,7 @@ from fe.identifiers import SubmissionId
 from fe.issuing.sign import CannotIssue, NumberTaken
 from fe.monitoring.metrics import Metrics
 from tests.apart_work import burn_and_fail, die, keep_memory, never_end, take_memory, who_comes_first, whoami
+from tests.waiting import PATIENCE
 
 PROBLEM = Problem("code", "path", "message", "mensaje", line=3)
 
@@ -162,7 +163,7 @@ async def test_of_the_machine_idle_processors_take_a_share_over_time_and_nobody_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rate, burnt = 0.2, 0.3
-    monkeypatch.setattr(apart, "BURST", 0.01)
+    monkeypatch.setattr(apart, "BURST", 0.05)  # more than the modest one takes, however it is counted
     monkeypatch.setattr(apart, "SHARE", 0.0)
     monkeypatch.setattr(apart, "IDLE_PATIENCE", 3600.0)
     monkeypatch.setattr(apart, "IDLE_SHARE", rate / (os.cpu_count() or 1))
@@ -173,16 +174,22 @@ async def test_of_the_machine_idle_processors_take_a_share_over_time_and_nobody_
         ended.append(who)
 
     async with at_work.running(), trio.open_nursery() as nursery:
-        await at_work.run("modest", whoami)  # its process is there
         await at_work.run("greedy", who_comes_first, 0.1)
         began = trio.current_time()
         await at_work.run("greedy", who_comes_first, burnt)  # by an idle processor
+        assert at_work._idle.free_from - began >= burnt / rate
+        await work("greedy")
+        assert trio.current_time() - began >= burnt / rate
+
+        # The next one's turn is so far away that it does not come while the others are served, however long that takes.
+        at_work._idle.take(3600.0, trio.current_time())
         nursery.start_soon(work, "greedy")
-        for _ in range(3):
-            await at_work.run("modest", whoami)
-        ended.append("modest")
-    assert ended == ["modest", "greedy"]
-    assert trio.current_time() - began >= burnt / rate
+        with trio.fail_after(PATIENCE):
+            for _ in range(3):
+                await at_work.run("modest", whoami)
+        assert ended == ["greedy"]
+        assert at_work._when_idle._limiter.borrowed_tokens == 0  # nor is it being worked for
+        nursery.cancel_scope.cancel()
 
 
 def test_what_took_its_time_at_its_pace_is_free_again_at_once() -> None:

@@ -5,7 +5,6 @@ The promise: what the client calls Unavailable or AuthorityRefused was not proce
 
 from collections import Counter
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -21,9 +20,10 @@ from fe.authority.simulator import AnswerForm, Catalogue, FaultKind
 from fe.ecf.catalogue import Environment, Service
 from fe.ecf.signature import verify
 from fe.identifiers import TrackId
-from tests.authority.scripted import PATIENT, Owner
+from tests.authority.scripted import PATIENT, Owner, in_a_hurry
 from tests.simulator.conftest import http, start
 from tests.simulator.support import BUYER, ISSUER, Running, Start, acecf, anecf, ecf, number, rfce, sign, signer
+from tests.waiting import PATIENCE
 
 __all__ = ["http", "start"]
 
@@ -238,14 +238,16 @@ async def test_each_fault_at_reception_is_understood(
 
 async def test_a_slow_answer_that_is_given_up_is_an_unknown_outcome(start: Start) -> None:
     simulator = await start()
-    authority = client_of(simulator, timeouts=replace(PATIENT, answer=1.0))
+    authority = client_of(simulator)
     await authority.submit(invoice(1), ME)
     await simulator.order("slow", operation="reception", seconds=3)
 
-    with pytest.raises(OutcomeUnknown):
+    with in_a_hurry(authority), pytest.raises(OutcomeUnknown):
         await authority.submit(invoice(2), ME)
 
-    assert await known(simulator, number(31, 2))
+    with trio.fail_after(PATIENCE):  # it may not have come to it yet
+        while not await known(simulator, number(31, 2)):  # noqa: ASYNC110  (it is asked by HTTP)
+            await trio.sleep(0.05)
     authority.close()
 
 

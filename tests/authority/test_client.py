@@ -1,15 +1,16 @@
 """Documents and questions over real sockets: what was sent, what it means, what every kind of fault leaves behind."""
 
 import socket
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 import trio
 import trio.testing
 
-from fe.authority.client import Authority, LastLook, Outgoing, Timeouts
+from fe.authority.client import Authority, LastLook, Outgoing
 from fe.authority.errors import (
     AuthorityError,
     AuthorityRefused,
@@ -41,6 +42,7 @@ from tests.authority.scripted import (
     hang,
     hang_up,
     http,
+    in_a_hurry,
     in_turn,
     owner,
     pause,
@@ -180,7 +182,7 @@ async def test_a_file_name_that_would_break_the_header_is_the_callers_fault() ->
 
 
 async def test_a_refused_connection_is_unavailable() -> None:
-    authority = Authority(Hosts.all_at(f"http://127.0.0.1:{free_port()}"), clock=lambda: NOW, timeouts=QUICK)
+    authority = Authority(Hosts.all_at(f"http://127.0.0.1:{free_port()}"), clock=lambda: NOW, timeouts=PATIENT)
 
     with pytest.raises(Unavailable, match="Connection refused"):
         await authority.submit(document(), owner())
@@ -250,11 +252,11 @@ async def test_a_document_without_a_whole_answer_is_an_unknown_outcome_and_its_c
     step: Step, reason: str
 ) -> None:
     async with scripted() as server:
-        authority = client(server, timeouts=patience(reason))
+        authority = client(server)
         await authority.submit(document(1), owner())
         server.then(RECEPCION, step)
 
-        with pytest.raises(OutcomeUnknown, match=reason):
+        with patience(authority, reason), pytest.raises(OutcomeUnknown, match=reason):
             await authority.submit(document(2), owner())
 
         assert isinstance(await authority.submit(document(3), owner()), Receipt)
@@ -264,21 +266,22 @@ async def test_a_document_without_a_whole_answer_is_an_unknown_outcome_and_its_c
 @pytest.mark.parametrize(("step", "reason"), WITHOUT_ANSWER.values(), ids=WITHOUT_ANSWER.keys())
 async def test_a_question_without_a_whole_answer_is_unavailable(step: Step, reason: str) -> None:
     async with scripted() as server:
-        authority = client(server, timeouts=patience(reason))
+        authority = client(server)
+        await authority.submit(document(), owner())  # there is a session
         server.then("consultaresultado/api/consultas/estado", step)
 
-        with pytest.raises(Unavailable, match=reason):
+        with patience(authority, reason), pytest.raises(Unavailable, match=reason):
             await authority.result(TEST, TRACK_ID, owner())
 
 
 async def test_a_document_that_is_not_read_is_an_unknown_outcome() -> None:
     async with scripted() as server:
-        authority = client(server, timeouts=QUICK)
+        authority = client(server)
         await authority.submit(document(1), owner())
         server.ignore_body(RECEPCION)
         server.then(RECEPCION, hang)
 
-        with trio.fail_after(60), pytest.raises(OutcomeUnknown, match=r"within 1 s"):
+        with trio.fail_after(60), in_a_hurry(authority), pytest.raises(OutcomeUnknown, match=r"within 1 s"):
             await authority.submit(document(2, xml=b"<ECF>" + b" " * 8_000_000 + b"</ECF>"), owner())
 
 
@@ -310,7 +313,7 @@ async def test_an_answer_given_before_the_document_was_read_to_its_end_is_heard(
 
 async def test_an_answer_that_comes_after_we_gave_up_is_never_taken_for_anothers() -> None:
     async with scripted() as server:
-        authority = client(server, timeouts=QUICK)
+        authority = client(server)
         await authority.submit(document(1), owner())
         gave_up, said = trio.Event(), trio.Event()
 
@@ -323,7 +326,7 @@ async def test_an_answer_that_comes_after_we_gave_up_is_never_taken_for_anothers
 
         server.then(RECEPCION, say_late, say({"trackId": "own"}))
 
-        with pytest.raises(OutcomeUnknown, match=r"no complete answer within 1 s"):
+        with in_a_hurry(authority), pytest.raises(OutcomeUnknown, match=r"no complete answer within 1 s"):
             await authority.submit(document(2), owner())
         gave_up.set()
         await said.wait()
@@ -434,9 +437,16 @@ async def test_cancelled_while_it_connects_it_leaves_nothing_behind() -> None:
 async def test_cancelled_before_the_first_byte_it_has_sent_nothing() -> None:
     async with scripted() as server:
         authority = client(server, connections=1)
+        reached = trio.Event()
 
-        with trio.move_on_after(0.2):
-            await authority.submit(document(), owner(), before_send=trio.sleep_forever)
+        async def wait_for_ever() -> None:
+            reached.set()
+            await trio.sleep_forever()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(partial(authority.submit, document(), owner(), before_send=wait_for_ever))
+            await reached.wait()
+            nursery.cancel_scope.cancel()
 
         assert server.count(RECEPCION) == 0
         assert isinstance(await authority.submit(document(), owner()), Receipt)
@@ -741,5 +751,5 @@ async def test_every_exchange_is_reported() -> None:
 # --- Helpers ----------------------------------------------------------------------------------------------------------
 
 
-def patience(reason: str) -> Timeouts:
-    return QUICK if "within" in reason else PATIENT
+def patience(authority: Authority, reason: str) -> AbstractContextManager[None]:
+    return in_a_hurry(authority) if "within" in reason else nullcontext()

@@ -19,6 +19,7 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.signature import verify
 from fe.tls import default_tls
 from tests.authority.scripted import (
+    DEFAULTS,
     NOW,
     PATIENT,
     QUICK,
@@ -38,6 +39,7 @@ from tests.authority.scripted import (
     scripted,
     session,
     tell,
+    wait_for,
 )
 
 
@@ -227,7 +229,20 @@ async def test_when_all_tokens_are_dropped_at_once_one_session_replaces_them() -
         authority = client(server)
         server.then(VALIDAR, session("first"), session("second"))
         await send(authority, 1)
-        server.then(RECEPCION, *[in_turn(pause(0.05), say(b"", status=401))] * 6)
+        arrived, all_are_there = 0, trio.Event()
+
+        async def gather(*_: object) -> bool:
+            nonlocal arrived
+            arrived += 1
+            if arrived == 6:
+                all_are_there.set()
+            await all_are_there.wait()
+            return True
+
+        # And the last is told so when another has the new one already: it is not to be dropped in place of the old.
+        renewed, dropped = trio.Event(), say(b"", status=401)
+        server.then(RECEPCION, *[in_turn(gather, dropped)] * 5, in_turn(gather, wait_for(renewed), dropped))
+        server.then(RECEPCION, in_turn(tell(renewed), DEFAULTS[RECEPCION]))
 
         async with trio.open_nursery() as nursery:
             for number in range(2, 8):

@@ -5,6 +5,7 @@ as far as its authority is simulated.
 """
 
 import configparser
+import random
 import re
 import shlex
 import shutil
@@ -170,11 +171,16 @@ def runbook(name: str) -> str:
     return (ROOT / "ops" / "runbooks" / f"{name}.md").read_text(encoding="utf-8")
 
 
-def free_ports(first: range, second: range) -> int:
-    """By how much to move two ranges of ports so that all of them are free."""
-    for shift in range(1000, 40000, 137):
+def free_ports(*ports: int) -> int:
+    """By how much to move these ports so that all of them are free.
+
+    Any of many, because they are looked at some seconds before they are taken: another run on this machine draws
+    others. All are below those of tests/ports.py, and below those that the kernel gives to whoever connects somewhere.
+    """
+    shifts = range(1000, 10_000, 17)
+    for shift in random.SystemRandom().sample(shifts, len(shifts)):
         try:
-            for port in (*first, *second):
+            for port in ports:
                 socket.create_server(("127.0.0.1", port + shift)).close()
         except OSError:
             continue
@@ -221,7 +227,7 @@ async def test_production_is_set_up_and_issues_its_first_receipts_as_the_page_sa
 
     described = units(machine.text)
     front, actors = described["http"], described["actors"]
-    shift = free_ports(front.metrics, actors.metrics)
+    shift = free_ports(8080, *front.metrics, *actors.metrics)
     moved = {name: f"127.0.0.1:{one.metrics.start + shift}" for name, one in (("front", front), ("actors", actors))}
     bind = f"127.0.0.1:{8080 + shift}"
     started = [

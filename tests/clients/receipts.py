@@ -1,5 +1,6 @@
 """What the clients' tests hand in: a receipt of every type, without a number."""
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -23,6 +24,11 @@ def of_type(ecf_type: EcfType) -> dict[str, Any]:
     del id_doc["eNCF"]
     id_doc["TipoeCF"] = str(ecf_type.value)
     return receipt
+
+
+def of_days_before(began: datetime, usage: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """What is told of days before the one on which a test began: midnight may have come since."""
+    return [item for item in usage if item["date"] < began.date().isoformat()]
 
 
 def a_call_of_now() -> tuple[dict[str, str], str]:

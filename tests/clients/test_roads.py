@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from fe_client.models import NewSequence, Simulate, Submission
 from fe.ecf.catalogue import EcfType
 from fe.ecf.signature import verify
 from fe.http.app import PREFIX
-from tests.clients.receipts import a_call_of_now, mistyped, of_type, typed
+from tests.clients.receipts import a_call_of_now, mistyped, of_days_before, of_type, typed
 from tests.clients.snippets import CLIENTS, environment, lines_of_code, program
 from tests.system.stack import Stack, running_stack
 from tests.webhooks.vectors import SECRET
@@ -34,9 +35,10 @@ print(called(headers, body.encode()), called(headers, b"{}"))
 
 
 async def test_the_python_client_goes_from_nothing_to_ten_verdicts_and_a_refusal(dsn: str, tmp_path: Path) -> None:
+    began = datetime.now(UTC)
     async with running_stack(dsn, tmp_path, authority_simulated=True) as stack:
         await _awaited(stack)
-        await trio.to_thread.run_sync(_blocking, stack)
+        await trio.to_thread.run_sync(_blocking, stack, began)
         await _page(stack)
 
 
@@ -70,7 +72,7 @@ async def _awaited(stack: Stack) -> None:
     assert events["events"][-1]["kind"] == "verdict"
 
 
-def _blocking(stack: Stack) -> None:
+def _blocking(stack: Stack, began: datetime) -> None:
     receipt = of_type(EcfType.CREDIT_FISCAL)
     with httpx.Client(trust_env=False) as http, Fe(stack.base_url, *stack.key, http=http, language="es") as fe:
         assert fe.login()["environment"] == "testecf"
@@ -109,7 +111,7 @@ def _blocking(stack: Stack) -> None:
             with pytest.raises(NotThereError):
                 decide(nobody)
         assert list(fe.received()) == []
-        assert fe.usage(days=1)["items"] == []
+        assert of_days_before(began, fe.usage(days=1)["items"]) == []
         assert fe.billing()["emissionsAccepted"] == 0
 
         secret = fe.set_webhook({"url": "https://erp.example.com/hooks/fe"})["secret"]

@@ -82,7 +82,8 @@ async def test_a_client_that_leaves_ends_its_wait(
 
     assert bool(seen) is not fast_path
     assert description.status_code == 200
-    assert front.metrics.registry.get_sample_value("fe_http_in_flight") == 0
+    # Quart gives the slot back a moment before the request is over.
+    await until(lambda: front.metrics.registry.get_sample_value("fe_http_in_flight") == 0)
 
 
 @BOTH

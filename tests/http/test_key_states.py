@@ -38,7 +38,7 @@ async def away(dsn: str) -> AsyncIterator[None]:
 async def test_service_returns_after_a_blip_although_calls_never_pause(db: Database, dsn: str, key: Key) -> None:
     patience = KeyPatience(fresh=0.2, believed=0.4)
     answers: list[int] = []
-    async with open_database(dsn, max_size=2, patience=1, role=FRONT) as own, trio.open_nursery() as nursery:
+    async with open_database(dsn, max_size=2, patience=PATIENCE, role=FRONT) as own, trio.open_nursery() as nursery:
         front = await start_front(nursery, own, key_patience=patience)
         # Who calls has ended before the client closes its sockets.
         async with front.client(await front.token(key)) as api, trio.open_nursery() as callers:

@@ -315,11 +315,19 @@ async def test_what_was_received_is_asked_about_by_the_same_worker_after_a_while
     subject = await make_submission(db, await make_tenant(db), stage=Stage.SEND)
     two = Asking(db)
     before: list[dict[str, Any]] = []
+    seen = trio.Event()
 
     async def look() -> bool:
         before.extend(await rows(db, "SELECT stage, attempt, epoch, holder FROM outbox WHERE stage = 'track'"))
+        if before:
+            seen.set()
         return await nothing_left(db)()
 
+    async def ask(work: Work) -> Outcome:
+        await seen.wait()  # else it might be over before anybody has looked
+        return await two._ask(work)
+
+    two.stages[0] = replace(two.stages[0], handle=ask)
     await two.run(look)
 
     (asked,) = two.asked

@@ -225,7 +225,7 @@ async def test_a_role_that_was_taken_away_is_said_in_the_servers_words(one_login
     login = conninfo_to_dict(one_login)["user"]
     with plain(dsn) as conn:
         conn.execute(f"REVOKE {FRONT} FROM {login}".encode())
-    async with open_database(one_login, max_size=1, patience=1, role=FRONT) as db:
+    async with open_database(one_login, max_size=1, patience=PATIENCE, role=FRONT) as db:
         with pytest.raises(DatabaseUnavailable, match='permission denied to set role "fe_front"'):
             await db.run(settings_there)
 

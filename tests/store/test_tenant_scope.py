@@ -15,6 +15,7 @@ from psycopg.rows import scalar_row
 from fe.ecf.catalogue import Environment
 from fe.identifiers import ApiKeyId, SequenceId, TenantId, UserId
 from fe.store import billing, history, keys, request_counts, sequences, submissions, tenants
+from fe.store.postgres import trio_connection
 from fe.store.postgres.db import Conn, Database, DriverName, open_database
 from fe.store.postgres.engine import CITUS
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
@@ -23,6 +24,7 @@ from fe.store.postgres.tenant_scope import tenant_scope
 from fe.store.queue import outbox
 from fe.store.request_counts import RequestCount
 from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant, new_submission, rows
+from tests.waiting import PATIENCE
 
 #: What the front may read of tenants, and how many rows each of the two has there.
 OF_TENANTS = {
@@ -49,7 +51,7 @@ def driver(request: pytest.FixtureRequest) -> DriverName:
 @pytest.fixture
 async def front(dsn: str, driver: DriverName) -> AsyncIterator[Database]:
     """One connection with the rights of the front: whatever its last user left behind, the next one has."""
-    async with open_database(dsn, max_size=1, patience=2, driver=driver, role=FRONT) as database:
+    async with open_database(dsn, max_size=1, patience=PATIENCE, driver=driver, role=FRONT) as database:
         yield database
 
 
@@ -222,19 +224,35 @@ async def test_the_next_user_of_a_connection_sees_nobodys_rows(front: Database, 
 
 
 async def test_within_the_scope_a_cancelled_statement_ends_on_the_server_and_its_connection_is_kept(
-    front: Database, two: tuple[TenantId, TenantId], driver: DriverName
+    front: Database,
+    db: Database,
+    two: tuple[TenantId, TenantId],
+    driver: DriverName,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # A busy server may take its time to hear of it. What it did not hear of would sleep for longer.
+    monkeypatch.setattr(trio_connection, "_CANCEL_SECONDS", PATIENCE)
+
     async def pid(conn: Conn) -> int:
         return conn.info.backend_pid
 
     async def slow(conn: Conn, tenant_id: TenantId) -> None:
-        await conn.execute("SELECT pg_sleep(5)")
+        await conn.execute("SET statement_timeout = 0")
+        await conn.execute("SELECT pg_sleep(3600)")
+
+    async def until_asleep(how_many: int) -> None:
+        sleeping = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
+        with trio.fail_after(PATIENCE):
+            while len(await rows(db, sleeping)) != how_many:  # noqa: ASYNC110  (another's session)
+                await trio.sleep(0.01)
 
     before = await front.run(pid)
-    with trio.move_on_after(0.1) as scope:
-        await front.run_for(two[0], slow)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(front.run_for, two[0], slow)
+        await until_asleep(1)
+        nursery.cancel_scope.cancel()
 
-    assert scope.cancelled_caught
+    await until_asleep(0)
     if driver == "trio":
         assert await front.run(pid) == before
 

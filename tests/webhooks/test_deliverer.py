@@ -334,9 +334,11 @@ async def test_what_never_answers_is_given_up_and_tried_again(db: Database, work
         delivery = await tell(db, made)
         done = await ended(db, made.tenant, delivery)
 
-    first, _ = await db.run(deliveries.attempts, made.tenant, delivery)
+    # Two, unless the machine is so busy that what is answered at once is not answered in time either.
+    first, *others = await db.run(deliveries.attempts, made.tenant, delivery)
     assert (first.error, first.status) == ("timeout", None)
-    assert done.attempts == 2
+    assert done.state is DeliveryState.DELIVERED
+    assert done.attempts == 1 + len(others) >= 2
 
 
 async def test_endpoints_that_never_answer_leave_half_of_the_slots_to_the_others(

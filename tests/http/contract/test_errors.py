@@ -180,7 +180,7 @@ async def test_without_the_database_the_answer_is_503_and_the_way_back_is_found(
     db: Database, dsn: str, nursery: trio.Nursery, key: Key, start: Start
 ) -> None:
     patience = KeyPatience(fresh=0.2, believed=0.6, retry=0.1)
-    async with open_database(dsn, max_size=2, patience=0.3, role=FRONT) as own, trio.open_nursery() as serving:
+    async with open_database(dsn, max_size=2, patience=PATIENCE, role=FRONT) as own, trio.open_nursery() as serving:
         front = await start(serving, own, key_patience=patience)
         async with front.client(await front.token(key)) as api:
             assert (await api.get("/ncf")).status_code == 200

@@ -286,7 +286,7 @@ def revocation_works(history: History) -> Found:
 
 
 def said_once(history: History) -> Found:
-    """I10: one clientRequestId is one submission, and every answer names it."""
+    """I10: one clientRequestId is one submission, without one each call is its own; every answer names it rightly."""
     named: dict[tuple[TenantId, str, str], set[str]] = defaultdict(set)
     firsts: Counter[tuple[TenantId, str, str]] = Counter()
     for call in history.calls:
@@ -309,13 +309,38 @@ def said_once(history: History) -> Found:
     for (_, _, request_id), count in kept.items():
         if count > 1:
             yield str(request_id), f"{count} submissions bear its name"
+    yield from _answered_rightly(history)
     yield from _nobody_elses(history)
 
 
+def _answered_rightly(history: History) -> Found:
+    """Who handed a document in was told the id of this one and not of another's, and everybody its own number.
+
+    An answer may leave the number out; an id of nothing is I1's.
+    """
+    rows = {str(row.submission_id): row for row in history.database.submissions}
+    unnamed: Counter[str] = Counter()
+    for call in history.calls:
+        if call.outcome is not Outcome.OK or call.tax_log_id is None:
+            continue
+        row = rows.get(call.tax_log_id)
+        if call.op == "submit":
+            # Nothing tells two calls without a name from each other: each hands in a document of its own.
+            unnamed[call.tax_log_id] += call.request_id is None
+            if row is not None and row.client_request_id != call.request_id:
+                yield call.tax_log_id, f"it is named to {call.request_id}, and bears the name {row.client_request_id}"
+        if row is not None and call.e_ncf not in (None, row.e_ncf):
+            yield call.tax_log_id, f"a client was told that its number is {call.e_ncf}, and it is {row.e_ncf}"
+    for tax_log_id, times in unnamed.items():
+        if times > 1:
+            yield tax_log_id, f"{times} calls without clientRequestId were answered with it"
+
+
 def _nobody_elses(history: History) -> Found:
-    """There are no more submissions than were handed in."""
-    handed_in = {call.request_id for call in history.calls if call.op == "submit" and call.request_id}
-    unnamed = sum(call.op == "submit" and call.request_id is None for call in history.calls)
+    """There are no more submissions than were handed in; what was refused was not."""
+    submits = [call for call in history.calls if call.op == "submit" and call.outcome is not Outcome.FAIL]
+    handed_in = {call.request_id for call in submits if call.request_id}
+    unnamed = sum(call.request_id is None for call in submits)
     nameless = 0
     for row in history.database.submissions:
         nameless += row.client_request_id is None

@@ -12,7 +12,7 @@ import pytest
 from fe.ecf.catalogue import Environment
 from fe.identifiers import ClientRequestId, SubmissionId, TenantId
 from fe.operations.evidence import link_hash
-from tests.faults.checker import check
+from tests.faults.checker import CHECKS, check
 from tests.faults.history import (
     Arrival,
     Blip,
@@ -35,6 +35,8 @@ NOON = datetime(2026, 11, 6, 12, tzinfo=UTC)
 
 #: Accepted at the second send, drawn; accepted at once, drawn; rejected; never got through; failed on our side.
 RESENT, PLAIN, REJECTED, DEAD, FAILED = (SubmissionId(UUID(int=number)) for number in range(1, 6))
+#: Of nothing that is there.
+OTHERS = SubmissionId(UUID(int=99))
 DIGEST = {one: f"{one.int:064x}" for one in (RESENT, PLAIN, REJECTED, DEAD, FAILED)}
 
 
@@ -206,7 +208,52 @@ def many_sends(events: list[Event]) -> list[Event]:
     return replaced(DEAD, accepted(), signed(DEAD), *tries, ("dead_letter", {}))(events)
 
 
+def both(*doctors: Doctor) -> Doctor:
+    def doctor(history: History) -> History:
+        for one in doctors:
+            history = one(history)
+        return history
+
+    return doctor
+
+
+def call_changed(index: int, **values: Any) -> Doctor:
+    """Change one of the calls; the first five hand in RESENT, PLAIN, REJECTED, DEAD and FAILED."""
+    return lambda history: replace(history, calls=changed(index, **values)(list(history.calls)))
+
+
+def handed_in_unnamed(index: int) -> Doctor:
+    """One of RESENT, PLAIN, REJECTED, DEAD and FAILED was handed in without a clientRequestId."""
+    return both(call_changed(index, request_id=None), database(submissions=changed(index, client_request_id=None)))
+
+
 OTHER = "f" * 64
+
+#: What a client cannot know, or need not be told: nothing is wrong with it.
+ALLOWED: list[tuple[str, Doctor]] = [
+    ("without a name", handed_in_unnamed(1)),
+    ("two without a name", both(handed_in_unnamed(1), handed_in_unnamed(2))),
+    (
+        "without a name, and nobody knows what became of the call",
+        both(handed_in_unnamed(1), call_changed(1, outcome=Outcome.UNKNOWN, http=None, tax_log_id=None)),
+    ),
+    (
+        "refused, after a call of which nobody knows what became of it",
+        both(
+            call_changed(1, outcome=Outcome.UNKNOWN, http=None, tax_log_id=None),
+            calls(replace(submit(PLAIN, 20), outcome=Outcome.FAIL, http=401, tax_log_id=None)),
+        ),
+    ),
+    ("its own number", both(call_changed(1, e_ncf="E310000000002"), call_changed(9, e_ncf="E310000000001"))),
+    ("asked about what is not there", calls(replace(ask(PLAIN, 20, "queued"), status=None, tax_log_id=str(OTHERS)))),
+    ("answered 503", calls(replace(submit(PLAIN, 20), outcome=Outcome.UNKNOWN, http=503, tax_log_id=None))),
+]
+
+
+@pytest.mark.parametrize("doctor", [case[1] for case in ALLOWED], ids=[case[0] for case in ALLOWED])
+def test_what_may_be_is_found_in_order(doctor: Doctor) -> None:
+    assert check(doctor(ORDERLY)) == []
+
 
 DOCTORED: list[tuple[str, str, Doctor, str]] = [
     ("an acknowledged submission is gone", "I1", database(submissions=without(1)), "there is no such submission"),
@@ -260,6 +307,7 @@ DOCTORED: list[tuple[str, str, Doctor, str]] = [
     ),
     ("other bytes announced than kept", "I3", database(sends=changed(2, digest=OTHER)), "other bytes"),
     ("sent nine times", "I3", database(events=many_sends), "more than 8 times"),
+    ("noted before its end", "I4", database(notes=lambda rows: [*rows, Noted(TENANT, DEAD, None)]), "and has not"),
     ("one number drawn twice", "I5", database(submissions=changed(1, e_ncf="E310000000001")), "was drawn 2 times"),
     ("a gap in the numbers", "I5", database(sequences=changed(0, current_number=4)), "1 numbers are gone"),
     ("a number beyond the range", "I5", database(sequences=changed(0, max_number=1)), "2 is outside the range"),
@@ -290,6 +338,7 @@ DOCTORED: list[tuple[str, str, Doctor, str]] = [
         "signed cannot follow where it stands (send)",
     ),
     ("a submission without events", "I6", database(events=replaced(FAILED)), "it has no events"),
+    ("events of a submission that is gone", "I6", database(submissions=without(1)), "events of nothing"),
     ("a document the events do not know", "I6", database(submissions=changed(1, sent=OTHER)), "do not know its"),
     (
         "a number's fate that its events do not know",
@@ -313,15 +362,69 @@ DOCTORED: list[tuple[str, str, Doctor, str]] = [
     ("a client saw an end, and another", "I6", calls(ask(RESENT, 14, "Rechazado")), "saw Aceptado and then Rechazado"),
     ("a client saw an end, and a beginning", "I6", calls(ask(RESENT, 14, "queued")), "saw Aceptado and then queued"),
     (
+        "an end of which its tenant hears nothing",
+        "I7",
+        lambda history: replace(history, hook_secrets={TENANT: "whsec_x"}),
+        "it ended, and has 0 events",
+    ),
+    (
         "a row is left",
         "I8",
         database(outbox=lambda rows: [*rows, Due(TENANT, DEAD, "send", "worker-1", 2, "outage")]),
         "still waits for send, attempt 2, held by worker-1: outage",
     ),
+    ("a transaction is left", "I8", database(in_doubt=lambda _: ["a node: citus_0_1"]), "prepared on that server"),
     ("a revoked key is served", "I9", calls(use(61, Outcome.OK, 200)), "served 31.0 s after"),
     ("two answers, two ids", "I10", calls(replace(submit(PLAIN, 20, 200), request_id="r-1")), "name 2 submissions"),
     ("told twice that it was the first", "I10", calls(submit(PLAIN, 20)), "told that they were the first"),
     ("two submissions of one name", "I10", database(submissions=changed(1, client_request_id="r-1")), "2 submissions"),
+    ("an answered submission is gone", "I10", database(submissions=without(1)), "no submission bears its name"),
+    (
+        "crossed answers",
+        "I10",
+        both(call_changed(1, tax_log_id=str(REJECTED)), call_changed(2, tax_log_id=str(PLAIN))),
+        "it is named to r-2, and bears the name r-3",
+    ),
+    (
+        "a nameless call is answered with what has a name",
+        "I10",
+        calls(replace(submit(PLAIN, 20), request_id=None)),
+        "it is named to None, and bears the name r-2",
+    ),
+    (
+        "two nameless calls, and one submission",
+        "I10",
+        both(handed_in_unnamed(1), calls(replace(submit(PLAIN, 20), request_id=None))),
+        "2 calls without clientRequestId were answered with it",
+    ),
+    (
+        "a number that is another's",
+        "I10",
+        call_changed(1, e_ncf="E310000000001"),
+        "told that its number is E310000000001, and it is E310000000002",
+    ),
+    (
+        "a number shown to whoever asks that is another's",
+        "I10",
+        calls(replace(ask(RESENT, 14, "Aceptado"), e_ncf="E310000000002")),
+        "told that its number is E310000000002, and it is E310000000001",
+    ),
+    (
+        "refused, and there all the same",
+        "I10",
+        call_changed(4, outcome=Outcome.FAIL, http=400, tax_log_id=None),
+        "nobody handed it in",
+    ),
+    (
+        "a nameless one refused, and there all the same",
+        "I10",
+        both(
+            handed_in_unnamed(1),
+            handed_in_unnamed(2),
+            call_changed(2, outcome=Outcome.FAIL, http=400, tax_log_id=None),
+        ),
+        "2 submissions out of 1 calls",
+    ),
     (
         "a submission of nobody",
         "I10",
@@ -354,6 +457,12 @@ DOCTORED: list[tuple[str, str, Doctor, str]] = [
         "I11",
         lambda history: replace(history, blips=[*history.blips, Blip("http-2", back=70.0, served=95.0, refused=200)]),
         "25.0 s after the database was back",
+    ),
+    (
+        "an error of ours that says nothing",
+        "I12",
+        calls(replace(submit(PLAIN, 20), outcome=Outcome.UNKNOWN, http=500, tax_log_id=None)),
+        "answered 500",
     ),
     (
         "accepted out of thin air",
@@ -402,3 +511,7 @@ def test_one_wrong_thing_is_found(invariant: str, doctor: Doctor, says: str) -> 
     found = check(doctor(ORDERLY))
 
     assert any(violation.invariant == invariant and says in violation.says for violation in found), found
+
+
+def test_every_invariant_is_seen_broken() -> None:
+    assert {invariant for _, invariant, _, _ in DOCTORED} == CHECKS.keys()

@@ -12,7 +12,11 @@ from fe.ecf.money import number
 from fe.ecf.rules import apply_rules, check
 from fe.ecf.totals import totals
 from tests.ecf.drafts import any_draft, drafts
-from tests.ecf.receipts import NOW, changed, fill, receipt
+from tests.ecf.receipts import NOW, changed, draft, fill, line, receipt
+
+#: ITBIS in per cent by IndicadorFacturacion (authority/PROTOCOL.md section 13), written down once more: whoever changes
+#: a rate in the product by mistake is told here.
+PERCENT = {1: 18, 2: 16, 3: 0}
 
 #: Each more than the tolerance of any of the drafts.
 FAR = Decimal("1000.00")
@@ -46,6 +50,93 @@ def test_the_total_is_the_sum_of_its_parts(document: Document) -> None:
     for name, value in made.items():
         if isinstance(value, Decimal) and not name.startswith("ITBIS"):
             assert value.as_tuple().exponent == -2, name
+
+
+# --- against the authority's formulas, reckoned apart from ours ------------------------------------------------------
+
+
+def rounded(above: int, below: int) -> int:
+    """A quotient of whole numbers, none negative, half up."""
+    return (2 * above + below) // (2 * below)
+
+
+@st.composite
+def plain_lines(draw: st.DrawFn) -> list[tuple[int, int]]:
+    """IndicadorFacturacion and MontoItem in cents of each line."""
+    amount = st.integers(0, 300) | st.integers(0, 10**9)
+    return draw(st.lists(st.tuples(st.integers(1, 4), amount), min_size=1, max_size=6))
+
+
+@given(plain_lines(), st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_totals_are_what_the_authoritys_formulas_make_in_whole_cents(
+    lines: list[tuple[int, int]], included: bool
+) -> None:
+    """MontoGravadoIk = round(S_k / (1 + r_k)) where VAT is inside, else S_k; TotalITBISk = round(MontoGravadoIk x r_k).
+
+    authority/PROTOCOL.md section 13. Reckoned in integers, with nothing of the product's but what is compared.
+    """
+    expected: dict[str, int] = {}
+    for k, percent in PERCENT.items():
+        if any(k == indicator for indicator, _ in lines):
+            gross = sum(amount for indicator, amount in lines if indicator == k)
+            base = rounded(gross * 100, 100 + percent) if included else gross
+            expected |= {f"MontoGravadoI{k}": base, f"TotalITBIS{k}": rounded(base * percent, 100)}
+    if expected:
+        expected["MontoGravadoTotal"] = sum(expected.get(f"MontoGravadoI{k}", 0) for k in PERCENT)
+        expected["TotalITBIS"] = sum(expected.get(f"TotalITBIS{k}", 0) for k in PERCENT)
+    if any(indicator == 4 for indicator, _ in lines):
+        expected["MontoExento"] = sum(amount for indicator, amount in lines if indicator == 4)
+    expected["MontoTotal"] = sum(expected.get(name, 0) for name in ("MontoGravadoTotal", "TotalITBIS", "MontoExento"))
+    items = [line(f"{Decimal(amount).scaleb(-2):f}", indicator=str(indicator)) for indicator, amount in lines]
+
+    made = totals(draft(EcfType.CREDIT_FISCAL, items, included=included))
+
+    assert {name: int(value * 100) for name, value in made.items() if not name.startswith("ITBIS")} == expected
+
+
+RULE_1007 = {
+    "TipoAjuste": "D",
+    "TipoValor": "$",
+    "MontoDescuentooRecargo": "10.00",
+    "IndicadorFacturacionDescuentooRecargo": "1",
+    "IndicadorNorma1007": "1",
+}
+
+
+@pytest.mark.parametrize(
+    ("price", "more", "expected"),
+    [
+        # PROTOCOL.md section 13: MontoGravadoI1 = round(100 / 1.18), and everything else is of the rounded base.
+        pytest.param(
+            "100.00",
+            {"included": True},
+            {"MontoGravadoI1": "84.75", "TotalITBIS1": "15.26", "MontoTotal": "100.01", "ValorPagar": None},
+            id="VAT inside",
+        ),
+        # Section 13, rule 10-07: the base is 99.99 / (1 + 0.18 + 0.02 + 0.10) = 76.9153..., rounded as each computed
+        # amount is: ITBIS of what was not rounded would be 13.84. The discount comes off ValorPagar only.
+        pytest.param(
+            "99.99",
+            {"included": True, "DescuentosORecargos": {"DescuentoORecargo": [RULE_1007]}},
+            {"MontoGravadoI1": "76.92", "TotalITBIS1": "13.85", "MontoTotal": "90.77", "ValorPagar": "80.77"},
+            id="rule 10-07",
+        ),
+        # Section 13: ValorPagar = MontoTotal - MontoAvancePago, without a SaldoAnterior, too.
+        pytest.param(
+            "100.00",
+            {"included": True, "Totales": {"MontoAvancePago": "30.00"}},
+            {"MontoGravadoI1": "84.75", "TotalITBIS1": "15.26", "MontoTotal": "100.01", "ValorPagar": "70.01"},
+            id="an advance alone",
+        ),
+    ],
+)
+def test_vat_inside_is_taken_out_to_the_cent_before_it_is_reckoned_with(
+    price: str, more: dict[str, Any], expected: dict[str, str | None]
+) -> None:
+    made = totals(draft(EcfType.CREDIT_FISCAL, [line(price)], **more))
+
+    assert {name: str(made[name]) if name in made else None for name in expected} == expected
 
 
 @given(any_draft)

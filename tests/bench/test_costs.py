@@ -1,8 +1,11 @@
-"""What a document and an idle process cost the database, held down by ceilings: counts, never a time or a rate.
+"""What a document and an idle process cost the database: counts, never a time or a rate.
 
 A real service, started as `fe run`, brings documents from the POST to the verdict. Its words to Postgres are counted on
-the wire (bench/traffic.py), what is written in the server's own log (bench/wal.py). Documents wait in a row, as under
-load, so that what can be done for many at once is.
+the wire (bench/traffic.py), what is written in the server's own log (bench/wal.py).
+
+Documents that come one at a time cost the same whatever else the machine does: that is told exactly, statement by
+statement, and one more fails. Many that wait in a row, as under load, so that what can be done for many at once is,
+have ceilings: what one costs alone does not tell whether anything gathers.
 
 The ceilings are what was measured, and a margin, because how many documents are taken together differs from run to run.
 On a machine that has much else to do fewer are, and what is done once at a start takes longer to be over: what exceeds
@@ -10,15 +13,22 @@ its ceiling is counted again, twice at most. What costs too much by itself does 
 Whoever makes something cheaper lowers the measured value here; whoever must raise one says why in the commit.
 """
 
+import json
 import time
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
 
+import psycopg
 import pytest
 
 from bench.history import live_in
-from bench.road import Numbers, Tally, tally
+from bench.road import Numbers, Tally, tally, wait_for_verdicts
 from bench.stack import Stack, context_switches, open_stack
+from bench.submit import payload
 from bench.traffic import Counts, counted
 
 #: Measured in November 2026, per document: as bench.road counts, 32 clients, one process. The first three were 0.43 to
@@ -37,10 +47,39 @@ PER_DOCUMENT = {
 IDLE = {"connections": 12.0, "statements a second": 6.2, "wake-ups a second": 17.8}
 MARGIN = 1.2
 
+#: What is said to Postgres for a document that comes alone, from the POST to the verdict.
+ALONE = Counter(
+    {
+        "accept_submissions()": 1,
+        "pg_notify()": 1,
+        "input_to_sign()": 1,
+        "book_signed_batch()": 1,
+        "book_received_batch()": 1,
+        "book_verdict_batch()": 1,
+    }
+)
+#: How many transactions write for it: each of these but the one that only reads.
+ALONE_TRANSACTIONS = 5
+#: How the texts begin with which a process looks for work by the clock: how often while a document is under way is a
+#: matter of how long that takes. IDLE holds them down.
+LOOKS = (
+    "claim_with_input()",
+    "SELECT environment, host, is_open",
+    "SELECT lane, due, tenants",
+    "SELECT lane.environment, lane.host",
+    "WITH RECURSIVE early",
+)
+
 DOCUMENTS = 128
 CLIENTS = 32
 IDLE_SECONDS = 8.0
 TRIES = 5
+#: One of so many must cost exactly what is stated. What a process does by the clock (it books usage, it says that it is
+#: alive) falls among the statements of some, and what comes after a verdict may be counted with the next document; what
+#: costs more by itself does so for each.
+LONE_DOCUMENTS = 60
+#: After the verdict is booked, who waits for it is still told.
+TOLD_SECONDS = 0.1
 
 
 #: A stack is started and fed: under load that takes longer than a test may otherwise.
@@ -63,6 +102,23 @@ class Idle:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Lone:
+    """What one document cost that was the only one under way."""
+
+    statements: Counter[str]
+    #: Round trips that no statement was in.
+    empty_round_trips: int
+    #: That wrote.
+    transactions: int
+
+    def off(self) -> int:
+        """How far that is from what is stated: nought only where it is exactly that."""
+        more, less = self.statements - ALONE, ALONE - self.statements
+        empty = max(0, self.empty_round_trips)  # one statement may be under way when it is counted
+        return more.total() + less.total() + empty + abs(self.transactions - ALONE_TRANSACTIONS)
+
+
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
     """A stack without its service; the server does nothing by itself while it is counted what it does."""
@@ -76,13 +132,59 @@ def exceeded(figures: dict[str, float], measured: dict[str, float]) -> bool:
 
 
 @pytest.fixture(scope="module")
-def costs(stack: Stack) -> Tally:
-    numbers = Numbers()
+def numbers() -> Numbers:
+    return Numbers()
+
+
+@pytest.fixture(scope="module")
+def costs(stack: Stack, numbers: Numbers) -> Tally:
     for _ in range(TRIES):
         found = tally(stack, numbers, DOCUMENTS, CLIENTS, processes=1)
         if not exceeded(found.per_document(), PER_DOCUMENT):
             break
     return found
+
+
+def only(stack: Stack, numbers: Numbers) -> None:
+    """Hand one document in and wait for its verdict."""
+    number = f"E31{numbers.take(1):010d}"
+    body = json.dumps({"format": "structured", "payload": payload(number), "clientRequestId": number})
+    headers = {"Authorization": f"Bearer {stack.token}", "Content-Type": "application/json"}
+    with closing(HTTPConnection(urlsplit(stack.base_url).netloc, timeout=60)) as connection:
+        connection.request("POST", "/api/v1/fe/invoices", body, headers)
+        assert connection.getresponse().status == 202
+    wait_for_verdicts(stack)
+
+
+def transactions(conn: psycopg.Connection) -> int:
+    """How many have written since the server was made."""
+    row = conn.execute("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+@pytest.fixture(scope="module")
+def lone(stack: Stack, numbers: Numbers) -> Lone:
+    with counted(stack.dsn) as traffic, psycopg.connect(stack.dsn, autocommit=True) as conn:
+        stack.start_service(dsn=traffic.dsn)
+        stack.log_in()
+        for _ in range(8):  # statements prepared, tokens had
+            only(stack, numbers)
+        nearest: Lone | None = None
+        for _ in range(LONE_DOCUMENTS):
+            before, written = traffic.counts(), transactions(conn)
+            only(stack, numbers)
+            time.sleep(TOLD_SECONDS)
+            found = traffic.counts().since(before)
+            said = Counter({text: n for text, n in found.statements.items() if not text.startswith(LOOKS)})
+            one = Lone(said, found.round_trips - found.statements.total(), transactions(conn) - written)
+            if nearest is None or one.off() < nearest.off():
+                nearest = one
+            if not nearest.off():
+                break
+        stack.stop("service")
+    assert nearest is not None
+    return nearest
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +208,18 @@ def test_a_document_costs_no_more_than(what: str, costs: Tally) -> None:
     found, most = costs.per_document()[what], PER_DOCUMENT[what] * MARGIN
 
     assert found <= most, f"{found:.2f} {what} per document; {costs.wire.statements.most_common()}"
+
+
+def test_a_document_alone_costs_exactly_these_statements(lone: Lone) -> None:
+    assert lone.statements == ALONE
+
+
+def test_a_document_alone_waits_for_no_round_trip_without_a_statement(lone: Lone) -> None:
+    assert lone.empty_round_trips <= 0  # one statement may be under way when it is counted
+
+
+def test_a_document_alone_is_written_in_so_many_transactions(lone: Lone) -> None:
+    assert lone.transactions == ALONE_TRANSACTIONS
 
 
 @pytest.mark.parametrize("what", IDLE)

@@ -11,7 +11,7 @@ from tests.factories.tenants import make_tenant
 from tests.metering.histories import STEPS, History
 
 
-@given(steps=st.lists(STEPS, max_size=25))
+@given(steps=st.lists(STEPS, min_size=20, max_size=40))
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 def test_days_are_what_follows_from_what_happened(shared_dsn: str, steps: list[tuple[str, int, float]]) -> None:
     async def example() -> None:
@@ -33,7 +33,7 @@ def test_days_are_what_follows_from_what_happened(shared_dsn: str, steps: list[t
     trio.run(example)
 
 
-@given(steps=st.lists(STEPS.filter(lambda step: step[0] != "restart"), max_size=25))
+@given(steps=st.lists(STEPS.filter(lambda step: step[0] != "restart"), min_size=20, max_size=40))
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 def test_what_is_added_as_it_happens_comes_to_the_same(shared_dsn: str, steps: list[tuple[str, int, float]]) -> None:
     async def example() -> None:

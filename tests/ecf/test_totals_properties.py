@@ -14,7 +14,7 @@ from fe.ecf.totals import totals
 from tests.ecf.drafts import any_draft, drafts
 from tests.ecf.receipts import NOW, changed, draft, fill, line, receipt
 
-#: ITBIS in per cent by IndicadorFacturacion (authority/PROTOCOL.md section 13), written down once more: whoever changes
+#: ITBIS in per cent by IndicadorFacturacion (authority.md#totals), written down once more: whoever changes
 #: a rate in the product by mistake is told here.
 PERCENT = {1: 18, 2: 16, 3: 0}
 
@@ -74,7 +74,7 @@ def test_totals_are_what_the_authoritys_formulas_make_in_whole_cents(
 ) -> None:
     """MontoGravadoIk = round(S_k / (1 + r_k)) where VAT is inside, else S_k; TotalITBISk = round(MontoGravadoIk x r_k).
 
-    authority/PROTOCOL.md section 13. Reckoned in integers, with nothing of the product's but what is compared.
+    authority.md#totals. Reckoned in integers, with nothing of the product's but what is compared.
     """
     expected: dict[str, int] = {}
     for k, percent in PERCENT.items():
@@ -107,7 +107,7 @@ RULE_1007 = {
 @pytest.mark.parametrize(
     ("price", "more", "expected"),
     [
-        # PROTOCOL.md section 13: MontoGravadoI1 = round(100 / 1.18), and everything else is of the rounded base.
+        # authority.md#totals: MontoGravadoI1 = round(100 / 1.18), and everything else is of the rounded base.
         pytest.param(
             "100.00",
             {"included": True},

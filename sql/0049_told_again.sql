@@ -24,27 +24,18 @@ $$;
 -- Have it made, from the first try on, so many at most; tells how many.
 CREATE FUNCTION let_go_of_held(p_tenant bigint, p_limit int) RETURNS int
 LANGUAGE plpgsql AS $$
-DECLARE
-    many int;
 BEGIN
-    UPDATE webhook_deliveries AS d
-       SET stage = 'webhook', run_at = now(), attempt = 0, deaths = 0, entered_at = now()
-     WHERE d.tenant_id = p_tenant
-       AND d.subject = ANY (ARRAY(
-           SELECT w.subject
-             FROM webhook_deliveries AS w
-             JOIN webhook_endpoints AS e ON e.tenant_id = p_tenant AND e.endpoint_id = w.endpoint_id
-             JOIN webhook_events AS v ON v.tenant_id = p_tenant AND v.event_id = w.event_id AND v.kind <> 'test'
-            WHERE w.tenant_id = p_tenant AND w.stage = 'held' AND w.holder IS NULL
-              AND e.enabled AND e.disabled_at IS NULL AND e.removed_at IS NULL
-            ORDER BY w.subject
-            LIMIT p_limit
-              FOR UPDATE OF w SKIP LOCKED));
-    GET DIAGNOSTICS many = ROW_COUNT;
-    IF many > 0 THEN
-        PERFORM pg_notify('fe_due', 'webhook');
-    END IF;
-    RETURN many;
+    RETURN (
+        SELECT count(*) FILTER (WHERE retry_webhook(p_tenant, held.subject))
+          FROM (SELECT d.subject
+                  FROM webhook_deliveries AS d
+                  JOIN webhook_endpoints AS e ON e.tenant_id = p_tenant AND e.endpoint_id = d.endpoint_id
+                  JOIN webhook_events AS v ON v.tenant_id = p_tenant AND v.event_id = d.event_id AND v.kind <> 'test'
+                 WHERE d.tenant_id = p_tenant AND d.stage = 'held'
+                   AND e.enabled AND e.disabled_at IS NULL AND e.removed_at IS NULL
+                 ORDER BY d.subject
+                 LIMIT p_limit
+                   FOR UPDATE OF d SKIP LOCKED) AS held);
 END
 $$;
 

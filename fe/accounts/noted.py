@@ -26,7 +26,7 @@ from fe.ecf.dates import local
 from fe.ecf.ids import new_id
 from fe.ecf.texts import Text
 from fe.identifiers import ApiKeyId, CertificateId, PersonId
-from fe.store import certificates
+from fe.store import certificates, tenants
 from fe.store import keys as key_store
 from fe.store import sequences as sequence_store
 from fe.store.certificates import CertificateRecord
@@ -152,7 +152,8 @@ async def add_certificate(
     passphrase: str,
     opened: Credential,
 ) -> CertificateRecord:
-    """See `provision.add_certificate`. The record says which one it takes the place of."""
+    """See `provision.add_certificate`. The record says which one it takes the place of; another change waits."""
+    await tenants.locked(conn, tenant.tenant_id)
     user_id = user.user_id if user is not None else None
     in_use = await certificates.in_use(conn, tenant.tenant_id)
     before = next((show_certificate(one) for one in in_use if one.user_id == user_id), None)
@@ -165,7 +166,8 @@ async def add_certificate(
 
 
 async def retire_certificate(conn: Conn, by: Actor, tenant: Tenant, certificate_id: CertificateId) -> CertificateRecord:
-    """See `changes.retire_certificate`."""
+    """See `changes.retire_certificate`. Of two at once the second sees what the first has left."""
+    await tenants.locked(conn, tenant.tenant_id)
     found = await changes.retire_certificate(conn, tenant, certificate_id, by.at)
     await _of_operator(conn, tenant, by, "certificate retire", {"certificateId": str(certificate_id)})
     await note(conn, tenant, by, "certificate retired", found.serial_number, show_certificate(found), None)

@@ -30,7 +30,7 @@ KEPT_FOR: Final = timedelta(days=30)
 
 
 async def watch_webhooks(db: Database, clock: Clock) -> None:
-    """Tell and forget until cancelled. Its silence is not measured: it is longer than what an alert puts up with."""
+    """Let go, tell and forget until cancelled. Its silence is not measured: nobody's work waits for it."""
     for look in count():
         try:
             await let_go_of_held(db)

@@ -24,7 +24,6 @@ from fe.issuing.who_signs import Signs, who_signs
 from fe.store import certificates, tenants
 from fe.store.certificates import CertificateRecord
 from fe.store.postgres.db import Conn, Database
-from fe.store.tenants import Tenant
 
 
 @click.group()
@@ -55,7 +54,7 @@ def add(
     examined = examine(data, passphrase, certifiers, settings.hosts_of_revocation(), now=system_clock())
 
     async def task(conn: Conn) -> CertificateRecord:
-        owner = await _held(conn, tenant_name)
+        owner = await provision.find_tenant(conn, tenant_name)
         holder = await provision.find_user(conn, owner, email) if email is not None else None
         return await noted.add_certificate(
             conn, actor(by_whom), vault, owner, holder, p12=data, passphrase=passphrase, opened=examined.opened
@@ -67,12 +66,6 @@ def add(
     show(_record(with_database(settings, work)), as_json=as_json)
     for remark in examined.remarks:
         click.echo(f"fe: this certificate: {remark}", err=True)
-
-
-async def _held(conn: Conn, tenant_name: str) -> Tenant:
-    """The tenant, whose certificates nobody else changes before the transaction ends."""
-    owner = await provision.find_tenant(conn, tenant_name)
-    return await tenants.locked(conn, owner.tenant_id) or owner
 
 
 @certificate.command("list")
@@ -135,7 +128,7 @@ def retire(certificate_id: CertificateId, tenant_name: str, by_whom: str, reason
     action = act(by_whom, reason)
 
     async def task(conn: Conn) -> CertificateRecord:
-        owner = await _held(conn, tenant_name)
+        owner = await provision.find_tenant(conn, tenant_name)
         return await noted.retire_certificate(conn, actor(by_whom, action), owner, certificate_id)
 
     async def work(db: Database) -> CertificateRecord:

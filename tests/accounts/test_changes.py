@@ -28,6 +28,7 @@ from fe.store.tenants import Tenant, User
 from fe.vault import Vault
 from tests.factories.companies import VAULT, company_credential
 from tests.factories.tenants import ISSUER, make_submission, row, rows, take
+from tests.waiting import PATIENCE
 
 NOW = datetime(2026, 11, 6, 12, tzinfo=UTC)
 TODAY = NOW.date()
@@ -253,6 +254,36 @@ async def test_a_certificate_that_acknowledges_what_suppliers_send_is_not_retire
         await retire(operator_db, tenant, company)
     await add(operator_db, tenant, user)
     await retire(operator_db, tenant, company)  # the only user acknowledges now
+
+
+async def test_of_two_that_are_retired_at_once_the_last_one_stays(
+    operator_db: Database, db: Database, tenant: Tenant
+) -> None:
+    """Each alone could be done without; the second sees what the first has left."""
+    user = await make_user(operator_db, tenant, "ana@ozama.example")
+    company, hers = await add(operator_db, tenant), await add(operator_db, tenant, user)
+    await operator_db.run(receivers.open_reception, Receiver(tenant.tenant_id, Environment.ECF, "131880738", False))
+    said: list[str] = []
+
+    async def second() -> None:
+        try:
+            await retire(operator_db, tenant, company)
+            said.append("retired")
+        except ProvisioningRefused:
+            said.append("refused")
+
+    async def first(conn: Conn, nursery: trio.Nursery) -> None:
+        await noted.retire_certificate(conn, act(), tenant, hers)
+        nursery.start_soon(second)
+        waiting = "SELECT 1 AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        with trio.fail_after(PATIENCE):
+            while not (said or await rows(db, waiting)):  # noqa: ASYNC110  (only the server knows)
+                await trio.sleep(0.01)
+
+    async with trio.open_nursery() as nursery:
+        await operator_db.transact(first, nursery)
+
+    assert said == ["refused"]
 
 
 @pytest.mark.parametrize("stage", [Stage.SEND, Stage.TRACK, Stage.RECONCILE])

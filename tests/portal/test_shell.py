@@ -1,7 +1,14 @@
 """What every page has: who may see it, from where its forms come, and what browsers are told."""
 
+from typing import Any
+
+import pytest
+
 from fe.identifiers import TenantId
+from fe.store.portal import people
 from fe.store.portal.people import PortalRole
+from fe.store.postgres.db import Database
+from fe.store.postgres.errors import NodeUnavailable
 from tests.http.front import make_tenant
 from tests.portal.running import Browser, Running, hidden_fields
 
@@ -24,6 +31,30 @@ async def test_somebody_logs_in_sees_the_company_and_logs_out(portal: Running, t
         browser.client.cookies.clear()
         browser.client.cookies.update(kept)
         assert (await browser.get("/")).url.path == "/sign-in"
+
+
+async def test_a_company_whose_node_is_away_does_not_keep_the_others_from_being_shown(
+    portal: Running, owner: Browser, tenant: TenantId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = await portal.db.run(people.by_email, "ana@example.do")
+    assert person is not None
+    away = await make_tenant(portal.db, "Lejana SRL")
+    await portal.db.run(people.join, away, person.person_id, PortalRole.OWNER, portal.clock())
+    both = await owner.get("/")
+    assert ("Lejana SRL" in both.text, f'href="/companies/{tenant}"' in both.text) == (True, True)
+    run_for = Database.run_for
+
+    async def unless_away(self: Database, of: TenantId, *given: Any, **more: Any) -> Any:
+        if of == away:
+            raise NodeUnavailable("its node does not answer")
+        return await run_for(self, of, *given, **more)
+
+    monkeypatch.setattr(Database, "run_for", unless_away)
+    page = await owner.get("/")
+
+    assert (page.status_code, "Lejana SRL" in page.text) == (200, False)
+    assert f'href="/companies/{tenant}"' in page.text
+    assert "Some companies cannot be reached at the moment" in page.text
 
 
 async def test_another_companys_pages_are_not_there(portal: Running, owner: Browser) -> None:

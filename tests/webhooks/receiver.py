@@ -148,7 +148,13 @@ async def make_endpoint(
     return Made(tenant, endpoint_id, secret)
 
 
-async def tell(db: Database, made: Made, body: str = '{"event":"test"}', clock: Clock = system_clock) -> UUID:
+async def tell(
+    db: Database,
+    made: Made,
+    body: str = '{"event":"test"}',
+    clock: Clock = system_clock,
+    kind: WebhookEvent = WebhookEvent.TEST,
+) -> UUID:
     """Have one event delivered to an endpoint; the id of the delivery."""
     now = clock()
     return await db.run(
@@ -157,7 +163,7 @@ async def tell(db: Database, made: Made, body: str = '{"event":"test"}', clock: 
         made.endpoint,
         event_id=new_id(now),
         environment=None,
-        kind=WebhookEvent.TEST,
+        kind=kind,
         about="test",
         body=body,
         at=now,

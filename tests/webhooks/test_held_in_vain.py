@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import trio
 
@@ -14,7 +14,7 @@ from fe.lifecycle import WebhookEvent
 from fe.store import counterparty
 from fe.store.postgres.db import Database
 from fe.store.queue.audit import OperatorAction
-from fe.store.webhooks import deliveries, endpoints, events
+from fe.store.webhooks import deliveries, endpoints
 from fe.store.webhooks.deliveries import DeliveryState
 from tests.authority.scripted import in_turn, say, wait_for
 from tests.factories.tenants import make_submission, make_tenant, row, rows
@@ -26,18 +26,7 @@ _HELD = "UPDATE webhook_deliveries SET stage = 'held' WHERE subject = %(id)s"
 
 async def told(db: Database, made: Made) -> UUID:
     """A delivery of what happened, not of a test."""
-    now = system_clock()
-    return await db.run(
-        events.tell_one,
-        made.tenant,
-        made.endpoint,
-        event_id=new_id(now),
-        environment=None,
-        kind=WebhookEvent.RECEIVED_ECF,
-        about=str(uuid4()),
-        body="{}",
-        at=now,
-    )
+    return await tell(db, made, kind=WebhookEvent.RECEIVED_ECF)
 
 
 async def state_of(db: Database, made: Made, delivery: UUID) -> DeliveryState:

@@ -211,7 +211,7 @@ class Database:
             found: Sequence[R | Exception]
             try:
                 found = await write([items[place] for place in places])
-            except Exception as error:
+            except Exception as error:  # the answer of these alone: those of other nodes are written all the same
                 is_of_one = not isinstance(error, DatabaseUnavailable) or isinstance(error, Contended)
                 if is_of_one and len(places) > 1:
                     middle = len(places) // 2

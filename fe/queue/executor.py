@@ -236,8 +236,8 @@ class Executor(Generic[W]):
             )
         except DatabaseUnavailable as error:
             _log.warning("claiming failed, the database is away", stage=stage.name, error=error)
-            await trio.sleep(tools.spread.uniform(0.5, 1.5))
-            return Found()
+            await self._pause(due=False, slot=False, max_seconds=tools.spread.uniform(0.5, 1.5))
+            return Found(capacity_left=True)  # what is due is not known: it is looked for again, without the poll
         if found.works:
             self._trouble.probing()
         return found

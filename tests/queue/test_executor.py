@@ -2,6 +2,7 @@
 
 import random
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,15 +10,17 @@ import pytest
 import trio
 
 from fe.actors.credentials import CannotOpen
+from fe.actors.writers import submission_kind
 from fe.clock import system_clock
 from fe.ecf.texts import Text
 from fe.identifiers import SubmissionId
 from fe.lifecycle import Stage
+from fe.monitoring.metrics import Metrics
 from fe.queue.executor import run_stage
 from fe.queue.outcome import Outcome, TryLater
 from fe.queue.retry import MAX_ATTEMPTS, poll_gap, retry_gap
 from fe.store.postgres.db import Conn, Database
-from fe.store.postgres.errors import DatabaseUnavailable, LeaseLost
+from fe.store.postgres.errors import Contended, DatabaseUnavailable, LeaseLost
 from fe.store.queue.outbox import Work
 from tests.factories import bookings
 from tests.factories.tenants import (
@@ -190,7 +193,7 @@ async def test_a_stage_with_patience_gives_up_after_its_time_and_not_before(db: 
     )
     for _ in range(20):
         assert await step(db, stage, subject) == "retry"
-    await rows(db, "UPDATE outbox SET entered_at = entered_at - interval '16 min'")
+    await rows(db, "UPDATE outbox SET entered_at = now() - interval '16 min'")
 
     assert await step(db, stage, subject) == "dead letter"
 
@@ -450,7 +453,8 @@ async def test_a_booking_is_written_though_the_loop_is_cancelled_meanwhile(db: D
 
     async def write_slowly(conn: Conn) -> None:
         booking_now.set()
-        await conn.execute("WITH nap AS MATERIALIZED (SELECT pg_sleep(0.3)) DELETE FROM outbox USING nap")
+        await conn.execute("SELECT pg_sleep(0.3)")
+        await conn.execute("DELETE FROM outbox")
 
     async def handle(work: Work) -> Outcome:
         return Scripted(write=write_slowly)
@@ -503,3 +507,26 @@ async def test_an_outage_of_the_database_does_not_end_the_loop(db: Database, dsn
         await until(handled)
 
     assert await rows(db, "SELECT 1 FROM outbox") == []
+
+
+async def test_whoever_could_not_look_for_work_looks_again_without_the_poll(db: Database) -> None:
+    await make_due(db)
+    handled, kind, looks = trio.Event(), submission_kind(Metrics()), 0
+    claim = kind.together
+    assert claim is not None
+
+    async def in_the_way_at_first(*args: Any) -> Any:
+        nonlocal looks
+        looks += 1
+        if looks == 1:
+            raise Contended("a deadlock")
+        return await claim(*args)
+
+    async def handle(work: Work) -> Outcome:
+        handled.set()
+        return finish(work)
+
+    async with running(make_stage(handle, kind=replace(kind, together=in_the_way_at_first)), make_tools(db)):
+        await until(handled)
+
+    assert looks >= 2

@@ -1,5 +1,6 @@
 """On Citus what is done by a call to a shard is kept or refused as any write is, wherever the shard is meanwhile."""
 
+import re
 import threading
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -464,10 +465,28 @@ def node_of(conn: psycopg.Connection, tenant: int) -> tuple[object, ...]:
     return place[1:]
 
 
+async def test_nodes_have_the_functions_of_what_was_migrated_before_anybody_asks(dsn: str, cluster: Cluster) -> None:
+    """Two who ask all nodes for them at once would each hold one node that the other waits for."""
+    name = str(conninfo_to_dict(dsn)["dbname"])
+    made: list[int] = []
+    for node in cluster.nodes[1:]:
+        with psycopg.connect(node.database(name), autocommit=True) as there:
+            (source,) = there.execute("SELECT prosrc FROM pg_proc WHERE proname = 'due_batch_in_shard'").fetchone() or (
+                "",
+            )
+            shards = [str(shard) for (shard,) in there.execute("SELECT * FROM outbox_shards_here()").fetchall()]
+        assert sorted(re.findall(r"p_shard = (\d+) THEN", source)) == sorted(shards)
+        made.append(len(shards))
+
+    assert sum(made) == citus.SHARDS
+
+
 async def test_all_who_are_first_to_ask_a_shard_find_its_functions_and_each_is_called_by_one_branch(
     db: Database, dsn: str
 ) -> None:
     tenant = await make_tenant(db)
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute(_ISOLATE, (tenant,))  # a new shard: those that were migrated have theirs
     news = [new_submission(tenant, client_request_id=str(n)) for n in range(8)]
 
     async def take_in(new: NewSubmission) -> None:

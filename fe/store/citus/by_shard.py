@@ -2,8 +2,9 @@
 
 A statement of a booking that the coordinator sends is planned there, sent, and planned again on the node. So the node
 does the whole booking of all its shards, in one call: of each by the function of the same name that one server has, as
-the newest migration has it, in which each table is the shard's own. A node makes these functions when it is first asked
-(shards.sql), so a shard that was moved or split has them where it is now. A call goes by
+the newest migration has it, in which each table is the shard's own. A node makes these functions at `fe migrate`, and
+those of a shard that was moved or split when it is first asked (shards.sql), so that they are where it is now. A call
+goes by
 
 * `book_received_batch`, on the coordinator: divides the rows by nodes (`book_received_batch_alone`, if that is all);
 * `book_received_batch_by_way`: sends those of a node there;
@@ -83,7 +84,7 @@ _DROP_FORMER = r"""
                     OR p.proname LIKE '%\_by\_way'
                     OR p.proname IN ('may_go_on_batch', 'input_of', 'shards_of', 'enter_shard', 'require_enabled',
                                      'claim_lane', 'claim_here', 'claim_on_node', 'said_of', 'rows_of', 'of_shard',
-                                     'hold_shards', 'shard_entered'))
+                                     'hold_shards', 'shard_entered', 'forget_shard_functions'))
         LOOP
             EXECUTE 'DROP FUNCTION ' || one;
         END LOOP;

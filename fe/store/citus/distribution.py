@@ -86,8 +86,8 @@ _PATH = """
     END
     $$
 """
-#: What nodes have for their shards is made anew, from what the migrations say now, when it is next called.
-_FORGET = "SELECT nodeid FROM run_command_on_all_nodes('SELECT forget_shard_functions()') WHERE NOT success"
+#: What nodes have for their shards, from what the migrations say now.
+_RENEW = "SELECT result FROM run_command_on_all_nodes('SELECT renew_shard_functions()') WHERE NOT success"
 #: Where a statement of the files begins: with these words, at the beginning of a line.
 _NEXT = re.compile(
     r"^(?=CREATE OR REPLACE FUNCTION |CREATE (?:TABLE|INDEX) IF NOT EXISTS |ALTER TABLE |DO |GRANT )", re.MULTILINE
@@ -160,8 +160,8 @@ def distribute(conn: psycopg.Connection) -> list[str]:
                 f"""CREATE TRIGGER commits_in_two_phases AFTER INSERT OR UPDATE OR DELETE ON {table}
                     FOR EACH STATEMENT EXECUTE FUNCTION commit_in_two_phases()""".encode()
             )
-    if conn.execute(_FORGET).fetchall():
-        raise NoCitus("a node of the cluster did not answer: repeat fe migrate when all do")
+    if failed := conn.execute(_RENEW).fetchall():
+        raise NoCitus(f"a node of the cluster did not answer: repeat fe migrate when all do ({failed[0][0]})")
     for table in todo:
         # The coordinator's own copy, which nothing reads any more.
         conn.execute("SELECT truncate_local_data_after_distributing_table(%s::regclass)", (table,))

@@ -311,8 +311,9 @@ BEGIN
 END
 $$;
 
--- On a node: make them anew when they are next asked for, as the migrations have them now.
-CREATE OR REPLACE FUNCTION forget_shard_functions() RETURNS void
+-- On a node: make them anew, as the migrations have them now. Those of a shard that comes later are made when they are first asked for; two
+-- that ask several nodes for such at once may wait for each other, and one of them is refused.
+CREATE OR REPLACE FUNCTION renew_shard_functions() RETURNS void
 LANGUAGE plpgsql SET "citus.enable_ddl_propagation" TO off AS $$
 DECLARE
     one text;
@@ -328,6 +329,7 @@ BEGIN
         EXECUTE 'DROP FUNCTION ' || one;
     END LOOP;
     PERFORM make_shard_callers();
+    PERFORM make_shard_functions(here.shard) FROM outbox_shards_here() AS here (shard);
 END
 $$;
 

@@ -21,7 +21,8 @@ from fe.store.postgres.db import Conn, Database
 from fe.store.queue import replay_plans
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.dead_letters import DeadLetter
-from fe.store.queue.replay_plans import Progress, ReplayPlan
+from fe.store.queue.replay_plans import ReplayPlan
+from fe.store.queue.replay_progress import Progress
 
 
 @click.command()

@@ -15,10 +15,11 @@ from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, ReplayPlanId, SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Conn, Database
-from fe.store.queue import audit, replay_plans
+from fe.store.queue import audit, replay_plans, replay_progress
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.dead_letters import DeadLetter
-from fe.store.queue.replay_plans import Progress, ReplayPlan, ReplayTrouble
+from fe.store.queue.replay_plans import ReplayPlan
+from fe.store.queue.replay_progress import Progress, ReplayTrouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,7 @@ async def run_plan(
             case "canaries":
                 watch.awaits_canaries()
             case "halted":
-                return Run(await db.run(replay_plans.progress, plan.plan_id), await _why_halted(db, plan))
+                return Run(await db.run(replay_progress.progress, plan.plan_id), await _why_halted(db, plan))
             case "done":
                 await db.run(replay_plans.finish, plan.plan_id, clock())
                 all_released = True
@@ -226,11 +227,11 @@ class _Watch:
         return why
 
     async def _count(self) -> None:
-        self.progress = await self._db.run(replay_plans.progress, self._plan.plan_id)
+        self.progress = await self._db.run(replay_progress.progress, self._plan.plan_id)
         self._tell(self.progress)
 
     async def _failures(self) -> str | None:
-        found = await self._db.run(replay_plans.troubles, self._plan.plan_id)
+        found = await self._db.run(replay_progress.troubles, self._plan.plan_id)
         # A plan that failures do not stop has canaries all the same, unless it was made without.
         counted = [one for one in found if one.is_canary or self._plan.stop_on_failure]
         if not counted:
@@ -246,7 +247,7 @@ class _Watch:
     async def _canaries(self) -> str | None:
         if self._canaries_since is None:
             return None
-        still = await self._db.run(replay_plans.open_canaries, self._plan.plan_id)
+        still = await self._db.run(replay_progress.open_canaries, self._plan.plan_id)
         if not still:
             await self._db.transact(replay_plans.pass_canaries, self._plan.plan_id)
             self._canaries_since = None  # whoever releases the next row is told whether others are awaited now

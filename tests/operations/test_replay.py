@@ -26,10 +26,11 @@ from fe.operations.replay import (
     run_plan,
 )
 from fe.store.postgres.db import Database, open_database
-from fe.store.queue import audit, dead_letters, replay_plans
+from fe.store.queue import audit, dead_letters, replay_plans, replay_progress
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.dead_letters import DeadLetter, DeadLetterFilter
-from fe.store.queue.replay_plans import Progress, ReplayPlan
+from fe.store.queue.replay_plans import ReplayPlan
+from fe.store.queue.replay_progress import Progress
 from tests.factories import bookings
 from tests.factories.tenants import make_submission, make_tenant, rows, take
 
@@ -348,7 +349,7 @@ async def test_canaries_that_go_first_again_are_not_let_through_by_who_waited_fo
 
     await db.run(replay_plans.halt, plan.plan_id, "eva stopped it", NOW)
     await db.transact(replay_plans.go_on, plan.plan_id)
-    assert await db.run(replay_plans.open_canaries, plan.plan_id) == []  # as whoever waits sees it
+    assert await db.run(replay_progress.open_canaries, plan.plan_id) == []  # as whoever waits sees it
     await db.transact(replay_plans.pass_canaries, plan.plan_id)
 
     steps = [await db.transact(replay_plans.release_next, act, plan.plan_id) for _ in range(2)]
@@ -376,7 +377,7 @@ async def test_a_canary_that_keeps_failing_says_why(db: Database) -> None:
     first = await run(db, plan, patience=PlanPatience(canary=0.1))
     await fail_a_try(db, dead[0][1], "status 503")
 
-    (still,) = await db.run(replay_plans.open_canaries, plan.plan_id)
+    (still,) = await db.run(replay_progress.open_canaries, plan.plan_id)
     assert first.stopped is not None
     assert first.stopped.endswith("waits in stage send")
     assert (still.subject, still.error) == (dead[0][1], "status 503")
@@ -480,7 +481,7 @@ async def test_a_row_that_fails_and_gets_on_holds_the_plan_for_so_long_only(db: 
     held: list[int] = []
 
     async def released() -> int:
-        return (await db.run(replay_plans.progress, plan.plan_id)).released
+        return (await db.run(replay_progress.progress, plan.plan_id)).released
 
     async def stands_still() -> bool:
         before = await released()

@@ -4,7 +4,7 @@ import trio
 
 from fe.identifiers import ReplayPlanId, TenantId
 from fe.store.postgres.db import Database
-from fe.store.queue import replay_plans
+from fe.store.queue import replay_plans, replay_progress
 from tests.factories import bookings
 from tests.factories.tenants import rows, take
 from tests.portal.operators import (
@@ -208,4 +208,4 @@ async def test_an_accepted_row_shows_in_the_progress(
         await accept(portal.db, subject, portal.clock())
         await browser.get(f"/operators/replays/{plan_id}")
 
-    assert (await operator_db.run(replay_plans.progress, plan_id)).ended == 1
+    assert (await operator_db.run(replay_progress.progress, plan_id)).ended == 1

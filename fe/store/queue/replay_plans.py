@@ -9,11 +9,10 @@ from typing import Literal
 from psycopg.rows import class_row
 
 from fe.identifiers import ReplayPlanId, SubmissionId, TenantId
-from fe.lifecycle import Stage
 from fe.store.postgres.db import Conn
-from fe.store.postgres.rows import record_row
 from fe.store.queue import dead_letters
 from fe.store.queue.audit import OperatorAction, record
+from fe.store.queue.replay_progress import STATES
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,24 +46,10 @@ _ADD_ITEMS = """
       FROM unnest(%(tenants)s::bigint[], %(subjects)s::uuid[]) WITH ORDINALITY AS i (tenant_id, subject, turn)
 """
 
-# What has become of a plan's rows, before anything of the plan is joined to it: an engine that spreads submissions over
-# nodes and keeps plans elsewhere joins the two in no other order.
-_STATES = """
-    states AS MATERIALIZED (
-        SELECT s.tenant_id, s.submission_id AS subject, s.e_ncf, s.status, s.response ->> 'error' AS end_error,
-               d.subject IS NOT NULL AS is_dead, d.environment, d.host, d.error, o.stage, o.last_error, o.deaths
-          FROM submissions AS s
-          LEFT JOIN dead_letters AS d ON d.tenant_id = s.tenant_id AND d.subject = s.submission_id
-          LEFT JOIN outbox AS o ON o.tenant_id = s.tenant_id AND o.subject = s.submission_id
-         WHERE (s.tenant_id, s.submission_id) IN (
-             SELECT i.tenant_id, i.subject FROM replay_items AS i WHERE i.plan_id = %(plan)s)
-    )
-"""
-
 # A lane is one of the authority's hosts in one environment: what gets through to one says nothing of another. A row
 # that is no dead letter any more proves nothing, and is no canary. A plan of the release before has one number for all.
 _CANARIES_FIRST = f"""
-    WITH {_STATES}, waiting AS (
+    WITH {STATES}, waiting AS (
         SELECT i.tenant_id, i.subject, i.turn,
                s.is_dead
                AND row_number() OVER (PARTITION BY s.environment, s.host, s.is_dead ORDER BY i.turn)
@@ -182,49 +167,6 @@ async def to_carry_on(conn: Conn) -> list[ReplayPlan]:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a plan is. `skipped` rows were no dead letters any more; `failed` ones are dead again, or in error."""
-
-    total: int
-    released: int
-    skipped: int
-    ended: int
-    failed: list[SubmissionId]
-
-    @property
-    def open(self) -> int:
-        """How many are under way: released, and neither at a verdict nor failed."""
-        return self.released - self.skipped - self.ended - len(self.failed)
-
-
-# A row counts by what it came to after its release: `ended` when its submission has reached a last state, `failed` when
-# it lies among the dead letters again or ended in an error.
-_PROGRESS = f"""
-    WITH {_STATES}
-    SELECT count(*)::int AS total,
-           count(i.released_at)::int AS released,
-           count(*) FILTER (WHERE i.released_at IS NOT NULL AND i.released_to IS NULL)::int AS skipped,
-           count(*) FILTER (WHERE i.released_to IS NOT NULL
-                              AND s.status IN ('Aceptado', 'Aceptado Condicional', 'Rechazado'))::int AS ended,
-           coalesce(array_agg(i.subject ORDER BY i.turn)
-                    FILTER (WHERE i.released_to IS NOT NULL
-                              AND (s.status = 'error' OR s.is_dead)), '{{}}') AS failed
-      FROM replay_items AS i
-      JOIN states AS s ON s.tenant_id = i.tenant_id AND s.subject = i.subject
-     WHERE i.plan_id = %(plan)s
-"""
-
-
-async def progress(conn: Conn, plan_id: ReplayPlanId) -> Progress:
-    """Tell how far a plan has come."""
-    cursor = conn.cursor(row_factory=class_row(Progress))
-    await cursor.execute(_PROGRESS, {"plan": plan_id})
-    found = await cursor.fetchone()
-    assert found is not None
-    return found
-
-
-@dataclass(frozen=True, slots=True)
 class Step:
     """What came of asking for the next release.
 
@@ -297,73 +239,8 @@ async def release_next(conn: Conn, action: OperatorAction, plan_id: ReplayPlanId
     return Step("released", subject=subject)
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayTrouble:
-    """A released row that failed. `gave_up`: it is dead again, or in error; else it will be tried again by itself."""
-
-    subject: SubmissionId
-    e_ncf: str | None
-    gave_up: bool
-    is_canary: bool
-    error: str
-
-
-# What it failed with is left in its row until it gets on: the first failed try shows, not the last one minutes later.
-_TROUBLES = f"""
-    WITH {_STATES}
-    SELECT i.subject, s.e_ncf, s.status = 'error' OR s.is_dead AS gave_up,
-           i.turn <= p.canary AND NOT p.canaries_passed AS is_canary,
-           coalesce(s.error, s.last_error, s.end_error, 'processes died over it: ' || s.deaths, '') AS error
-      FROM replay_plans AS p
-      JOIN replay_items AS i ON i.plan_id = p.plan_id AND i.released_to IS NOT NULL AND NOT i.passed_over
-      JOIN states AS s ON s.tenant_id = i.tenant_id AND s.subject = i.subject
-     WHERE p.plan_id = %(plan)s
-       AND (s.status = 'error' OR s.is_dead OR s.last_error IS NOT NULL OR s.deaths > 0)
-     ORDER BY gave_up DESC, i.turn
-     LIMIT 100
-"""
-
-
-async def troubles(conn: Conn, plan_id: ReplayPlanId) -> list[ReplayTrouble]:
-    """Name rows of a plan that failed and that no operator has passed over, those first that gave up."""
-    cursor = conn.cursor(row_factory=class_row(ReplayTrouble))
-    await cursor.execute(_TROUBLES, {"plan": plan_id})
-    return await cursor.fetchall()
-
-
-@dataclass(frozen=True, slots=True)
-class Canary:
-    """A canary that has not come to its verdict; `stage` is what it waits for, None when nothing is left to do.
-
-    `error` is why its last try failed, if one did.
-    """
-
-    subject: SubmissionId
-    stage: Stage | None
-    error: str | None
-
-
-_CANARIES = f"""
-    WITH {_STATES}
-    SELECT i.subject, s.stage, s.last_error AS error
-      FROM replay_plans AS p
-      JOIN replay_items AS i ON i.plan_id = p.plan_id AND i.turn <= p.canary AND NOT i.passed_over
-      JOIN states AS s ON s.tenant_id = i.tenant_id AND s.subject = i.subject
-     WHERE p.plan_id = %(plan)s AND i.released_to IS NOT NULL
-       AND s.status NOT IN ('Aceptado', 'Aceptado Condicional', 'Rechazado')
-     ORDER BY i.turn
-"""
-
-
-async def open_canaries(conn: Conn, plan_id: ReplayPlanId) -> list[Canary]:
-    """Name the canaries that have no verdict yet; none of those is left out that failed."""
-    cursor = conn.cursor(row_factory=record_row(Canary))
-    await cursor.execute(_CANARIES, {"plan": plan_id})
-    return await cursor.fetchall()
-
-
 _PASS = f"""
-    WITH {_STATES}, awaited AS (
+    WITH {STATES}, awaited AS (
         SELECT count(*) AS many
           FROM replay_plans AS p
           JOIN replay_items AS i ON i.plan_id = p.plan_id AND i.turn <= p.canary AND NOT i.passed_over
@@ -389,7 +266,7 @@ async def pass_canaries(conn: Conn, plan_id: ReplayPlanId) -> None:
 
 
 _SEEN = f"""
-    WITH {_STATES}
+    WITH {STATES}
     UPDATE replay_items AS i
        SET passed_over = true
       FROM replay_plans AS p, states AS s

@@ -9,7 +9,7 @@ from fe.portal.pages.operators.dead_letters import wake
 from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
 from fe.store.postgres.db import Conn
-from fe.store.queue import audit, replay_plans
+from fe.store.queue import audit, replay_plans, replay_progress
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.replay_plans import ReplayPlan
 
@@ -41,8 +41,8 @@ async def _show(visit: Visit, plan: ReplayPlan, problem: Text | None = None) -> 
         "operators/replay.html",
         409 if problem else 200,
         plan=plan,
-        progress=await visit.operators.run(replay_plans.progress, plan.plan_id),
-        troubles=await visit.operators.run(replay_plans.troubles, plan.plan_id),
+        progress=await visit.operators.run(replay_progress.progress, plan.plan_id),
+        troubles=await visit.operators.run(replay_progress.troubles, plan.plan_id),
         problem=problem,
     )
 

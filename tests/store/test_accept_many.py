@@ -321,14 +321,54 @@ async def test_a_sequence_that_ends_within_a_batch_keeps_nothing_of_it(db: Datab
     assert (await row(db, "SELECT current_number AS n FROM sequences"))["n"] == 1
 
 
+_HAVE_ID = """
+    INSERT INTO client_requests (tenant_id, environment, client_request_id, submission_id)
+    VALUES (%(tenant)s, 'ecf', %(id)s, gen_random_uuid())
+"""
+_SOMEBODY_WAITS = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+
+#: A lock may not be had in time on a slow machine; of each deadlock one of the racers hears by another error.
+_NO_DEADLOCK = (int, LockNotHad)
+
+
+def look_for_deadlocks(dsn: str) -> None:
+    """Soon: accepting waits for a lock for 250 ms, and by itself Postgres looks for a deadlock only after a second."""
+    with plain(dsn) as conn:
+        name = sql.Identifier(conn.info.dbname)
+        conn.execute(sql.SQL("ALTER DATABASE {} SET deadlock_timeout = '20ms'").format(name))
+
+
+async def test_a_batch_takes_the_clients_own_ids_in_their_order(db: Database, dsn: str) -> None:
+    """Where nothing is drawn, no sequence keeps the order for them."""
+    tenant = await make_tenant(db)
+    look_for_deadlocks(dsn)
+    results: list[object] = []
+
+    async def accept() -> None:
+        news = [new_submission(tenant, client_request_id=each) for each in ("c", "b", "a")]
+        try:
+            results.append(len(await db.run(submissions.accept_many, at_once(news))))
+        except DatabaseUnavailable as error:
+            results.append(error)
+
+    # Whoever waits for the second has the first, and not the third yet.
+    async with trio.open_nursery() as nursery:
+        with plain(dsn) as other, other.transaction(force_rollback=True):
+            other.execute(_HAVE_ID, {"tenant": tenant, "id": "b"})
+            nursery.start_soon(accept)
+            with trio.fail_after(PATIENCE):
+                while not (results or other.execute(_SOMEBODY_WAITS).fetchall()):  # noqa: ASYNC110  (no bell)
+                    await trio.sleep(0.002)
+            other.execute(_HAVE_ID, {"tenant": tenant, "id": "c"})
+
+    assert all(isinstance(result, _NO_DEADLOCK) for result in results), results
+
+
 async def test_batches_in_opposite_orders_never_deadlock(db: Database, dsn: str) -> None:
     tenants = [await make_tenant(db) for _ in range(6)]
     for tenant in tenants:
         await make_sequence(db, tenant, maximum=10_000)
-    # Accepting waits for a lock for 250 ms, and by itself Postgres looks for a deadlock only after a second.
-    with plain(dsn) as conn:
-        name = sql.Identifier(conn.info.dbname)
-        conn.execute(sql.SQL("ALTER DATABASE {} SET deadlock_timeout = '20ms'").format(name))
+    look_for_deadlocks(dsn)
 
     async def act(conn: Conn, number: int) -> int:
         written = 0
@@ -341,8 +381,7 @@ async def test_batches_in_opposite_orders_never_deadlock(db: Database, dsn: str)
 
     results = await race(dsn, 6, act)
 
-    # A lock may not be had in time on a slow machine; of each deadlock one of the racers hears by another error.
-    assert all(isinstance(result, int | LockNotHad) for result in results), results
+    assert all(isinstance(result, _NO_DEADLOCK) for result in results), results
     drawn = await rows(db, "SELECT tenant_id, e_ncf FROM submissions")
     assert len({tuple(each.values()) for each in drawn}) == len(drawn)
 

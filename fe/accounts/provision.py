@@ -213,8 +213,8 @@ async def add_certificate(
 ) -> CertificateRecord:
     """Encrypt a .p12 file and make it the certificate in use of the company (`user` None) or of a user.
 
-    `opened` is what `open_p12` made of these very bytes: nothing that cannot be opened is kept. One that is not valid
-    yet may be stored, one that has expired is refused. The one in use before is retired.
+    `opened` is what `open_p12` made of these very bytes: nothing that cannot be opened is kept. The one in use before is
+    retired. So one that is not valid yet is refused while the one in use is, and one that has expired always.
     """
     if opened.not_after <= now:
         raise ProvisioningRefused(
@@ -223,11 +223,24 @@ async def add_certificate(
                 f"el certificado venció el {opened.not_after:%d-%m-%Y}: solicite uno nuevo a su certificadora",
             )
         )
+    user_id = user.user_id if user else None
+    if opened.not_before > now:
+        for current in await certificates.in_use(conn, tenant.tenant_id):
+            if current.user_id == user_id and current.not_before <= now < current.not_after:
+                first, last = opened.not_before, current.not_after
+                raise ProvisioningRefused(
+                    Text(
+                        f"the certificate is valid from {first:%Y-%m-%d} on, and would take the place of one that is"
+                        f" valid now (until {last:%Y-%m-%d}): add it when it is valid",
+                        f"el certificado es válido a partir del {first:%d-%m-%Y} y sustituiría a uno que hoy es válido"
+                        f" (hasta el {last:%d-%m-%Y}): súbalo cuando sea válido",
+                    )
+                )
     certificate_id = CertificateId(new_id(now))
     record = CertificateRecord(
         tenant_id=tenant.tenant_id,
         certificate_id=certificate_id,
-        user_id=user.user_id if user else None,
+        user_id=user_id,
         holder=opened.holder,
         holder_id=opened.holder_id,
         serial_number=opened.serial,

@@ -147,7 +147,7 @@ class CounterpartyHandlers:
         self.kinds[work.subject] = handed.kind
         if self.holds_receipts and handed.kind is HandingKind.RECEIPT:
             return _HELD
-        opened = await self.credentials.get(work.tenant_id, handed.certificate_id)
+        opened = await self.credentials.for_session(work.tenant_id, handed.certificate_id)
         try:
             base = await self.directory.address(handed.environment, handed.counterparty_rnc, handed.kind, opened)
         except AuthorityError as error:

@@ -1,11 +1,13 @@
 """Certificates ready to sign with: decrypted and opened once, kept for a short while, never longer than they must."""
 
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import structlog
 import trio
 
+from fe.clock import Clock, system_clock
 from fe.ecf.certificate import CertificateError, Credential
 from fe.ecf.reopening import P12Opener
 from fe.ecf.signature import Signer
@@ -28,9 +30,9 @@ _NO_PASSPHRASE = Text(
 
 
 class CannotOpen(TryLater):
-    """The certificate cannot be used to sign; the message tells the tenant what to do.
+    """The certificate cannot be used; the message tells the tenant what to do.
 
-    To the signer that is the end. What is signed already needs it to talk to the authority, and waits for another.
+    To the signer that is the end. What is signed already needs one to talk to the authority, and waits for another.
     """
 
     def __init__(self, text: Text) -> None:
@@ -45,6 +47,8 @@ class Opened:
     id: str
     signer: Signer
     credential: Credential
+    #: It was its holder's when it was opened; else another was in use.
+    is_in_use: bool = True
 
 
 @dataclass(slots=True)
@@ -68,9 +72,11 @@ class SigningCredentials:
         threads: trio.CapacityLimiter,
         metrics: Metrics | None = None,
         *,
+        clock: Clock = system_clock,
         seconds: float = 60.0,
         kept: int = 512,
     ) -> None:
+        self._clock = clock
         self._seconds = seconds
         self._kept = kept
         self._db = db
@@ -99,6 +105,33 @@ class SigningCredentials:
                 slot.opened = await self._open(tenant_id, certificate_id)
                 slot.until = trio.current_time() + self._seconds
             return slot.opened
+
+    async def for_session(self, tenant_id: TenantId, certificate_id: CertificateId) -> Opened:
+        """Return the certificate to talk to the authority with about what this one has signed.
+
+        That is the same one, unless its holder has another in use by now, its time is over or it cannot be opened: for
+        one that has ended or was revoked the authority opens no session, and a session names no document
+        (authority.md#session). Then it is one that is in use and valid, its own holder's before the company's. Where
+        there is none, it is as `get` has it. Raises what `get` does.
+        """
+        now = self._clock()
+        opened, cannot = None, None
+        try:
+            opened = await self.get(tenant_id, certificate_id)
+        except CannotOpen as error:
+            cannot = error
+        if opened is not None and opened.is_in_use and now < opened.credential.not_after:
+            return opened
+        is_valid = opened is not None and now < opened.credential.not_after
+        for other in await self._db.run_for(tenant_id, certificates.instead_of, certificate_id, now):
+            if is_valid and not other.is_same_holders:
+                break
+            with suppress(CannotOpen):
+                return await self.get(tenant_id, other.certificate_id)
+        if opened is None:
+            assert cannot is not None
+            raise cannot
+        return opened
 
     async def forget_in_time(self) -> None:
         """Drop keys whose time is over, until cancelled: a process that has nothing to sign soon holds none."""
@@ -143,4 +176,4 @@ class SigningCredentials:
             credential = self._files.open(p12, passphrase.decode())
         except CertificateError as error:
             raise CannotOpen(Text(error.message, error.message_es)) from error
-        return Opened(name, Signer(credential), credential)
+        return Opened(name, Signer(credential), credential, not encrypted.is_retired)

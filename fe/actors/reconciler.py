@@ -43,7 +43,7 @@ class Reconciler:
     async def reconcile(self, work: Work) -> Outcome:
         """Find out about one document: adopt what is found, or release the same bytes for another send."""
         facts = await self.db.run(steps.reconcile_facts, work)
-        opened = await self.credentials.get(work.tenant_id, facts.certificate_id)
+        opened = await self.credentials.for_session(work.tenant_id, facts.certificate_id)
         try:
             if facts.is_summary:
                 outcome = await self._summary(work, facts, opened)

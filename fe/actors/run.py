@@ -110,7 +110,7 @@ async def run_actors(
     )
     # The circuits are the authority's: whom else we call has nothing to do with them.
     webhook_tools = replace(tools, gate=no_gate)
-    credentials = SigningCredentials(db, vault, trio.CapacityLimiter(_OPENING), metrics)
+    credentials = SigningCredentials(db, vault, trio.CapacityLimiter(_OPENING), metrics, clock=clock)
     pulse = Pulse(lease=settings.lease, scale=scale)
     try:
         async with trio.open_nursery() as watch:

@@ -82,7 +82,7 @@ class Sender:
         document = work.input
         if not isinstance(document, OutgoingDocument):
             document = await self.db.run(steps.outgoing_document, work)
-        opened = await self.credentials.get(work.tenant_id, document.certificate_id)
+        opened = await self.credentials.for_session(work.tenant_id, document.certificate_id)
         asked = await self.db.run(simulations.asked_of, work) if self.simulated else None
         outgoing = Outgoing(work.environment, self._service(document), file_name(document), document.content, asked)
 
@@ -117,7 +117,7 @@ class Sender:
         except OutcomeUnknown as doubt:
             return outcomes.in_doubt(doubt.reason, after=doubt.retry_after or self.ask_after)
         except AuthorityRefused as refusal:
-            return await self._refused(work, opened, refusal)
+            return await self._refused(work, opened, refusal, announced)
         if isinstance(answer, Receipt):
             return self._received(work, document, answer)
         return await self._outcome_of(work, opened, answer)
@@ -188,13 +188,14 @@ class Sender:
             return outcomes.in_doubt(f"answered {answer.estado}", after=self.ask_after)
         return outcomes.final(answer)
 
-    async def _refused(self, work: Work, opened: Opened, refusal: AuthorityRefused) -> Outcome:
+    async def _refused(self, work: Work, opened: Opened, refusal: AuthorityRefused, announced: bool) -> Outcome:
         outcome = outcomes.refused(refusal)
         if refusal.duplicate:
             return await self._resolve_duplicate(work, opened, outcome)
         facts = await self.db.run(steps.reconcile_facts, work)
-        if facts.sends > 1:
-            # It was this request that was refused; what was sent before may have been accepted all the same.
+        if facts.all_sends > int(announced):
+            # It was this request that was refused, or the session for it; what was sent before, be it before a replay,
+            # may have been accepted all the same.
             return outcomes.in_doubt(refusal.reason, after=self.ask_after)
         return outcome
 

@@ -13,7 +13,7 @@ from fe.authority.errors import AuthorityError, ForeignAnswer
 from fe.authority.estado import Estado
 from fe.queue.outcome import Outcome, Park, TryLater
 from fe.queue.patience import FOLLOW_FOR
-from fe.queue.retry import Gap, poll_gap
+from fe.queue.retry import MAX_ATTEMPTS, Gap, poll_gap
 from fe.store.postgres.db import Database
 from fe.store.queue import steps
 from fe.store.queue.inputs import TrackFacts
@@ -41,7 +41,7 @@ class Tracker:
         facts = work.input
         if not isinstance(facts, TrackFacts):
             facts = await self.db.run(steps.track_facts, work)
-        opened = await self.credentials.get(work.tenant_id, facts.certificate_id)
+        opened = await self.credentials.for_session(work.tenant_id, facts.certificate_id)
         try:
             verdict = await self.authority.result(work.environment, facts.track_id, opened, e_ncf=facts.e_ncf)
         except ForeignAnswer as foreign:
@@ -52,7 +52,8 @@ class Tracker:
         except AuthorityError as trouble:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
         match verdict.estado:
-            case Estado.PROCESSING if work.waited >= self.patience:
+            case Estado.PROCESSING if work.waited >= self.patience and work.attempt >= MAX_ATTEMPTS:
+                # Both, as of tries that fail (StageConfig.exhausted): none is made while the circuit is open.
                 reason = "the authority still says En Proceso, and was asked for long enough"
                 return Park(reason)
             case Estado.PROCESSING:

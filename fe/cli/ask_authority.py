@@ -42,7 +42,7 @@ async def ask_about(
 
     Raises ConfigError when the certificates cannot be decrypted for want of a key or the hosts are no addresses.
     """
-    credentials = SigningCredentials(db, open_vault(settings), trio.CapacityLimiter(2))
+    credentials = SigningCredentials(db, open_vault(settings), trio.CapacityLimiter(2), clock=clock)
     try:
         hosts = Hosts(settings.authority_ecf_url, settings.authority_fc_url, settings.authority_status_url)
     except ValueError as wrong:

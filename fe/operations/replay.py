@@ -99,7 +99,7 @@ def _obstacles(dead_letter: DeadLetter, now: datetime) -> Iterator[str]:
         if dead_letter.certificate_id is None:
             yield f"the tenant's last certificate expired on {day}: it cannot be signed"
         else:
-            yield f"its certificate expired on {day}: the authority opens no session for it"
+            yield f"the tenant's last certificate expired on {day}: the authority opens no session for it"
     if dead_letter.sequence_until is not None and dead_letter.sequence_until <= now:
         yield f"the sequence of {(dead_letter.e_ncf or '')[:3]} expired on {dead_letter.sequence_until:%Y-%m-%d}"
     if dead_letter.accepted_instead is not None:

@@ -18,6 +18,7 @@ class EncryptedCertificate:
     certificate_id: CertificateId
     p12: bytes
     passphrase: bytes | None
+    is_retired: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ async def put(
 
 
 _ENCRYPTED = """
-    SELECT tenant_id, certificate_id, p12, passphrase
+    SELECT tenant_id, certificate_id, p12, passphrase, retired_at IS NOT NULL AS is_retired
       FROM certificates
      WHERE tenant_id = %(tenant)s AND certificate_id = %(certificate)s AND destroyed_at IS NULL
 """
@@ -95,6 +96,32 @@ async def encrypted(conn: Conn, tenant_id: TenantId, certificate_id: Certificate
     cursor = conn.cursor(row_factory=class_row(EncryptedCertificate))
     await cursor.execute(_ENCRYPTED, {"tenant": tenant_id, "certificate": certificate_id})
     return await cursor.fetchone()
+
+
+@dataclass(frozen=True, slots=True)
+class Instead:
+    """A certificate in use; whether it is of the holder who was asked for (the company, or the same user)."""
+
+    certificate_id: CertificateId
+    is_same_holders: bool
+
+
+_INSTEAD = """
+    SELECT c.certificate_id, c.user_id IS NOT DISTINCT FROM of_it.user_id AS is_same_holders
+      FROM certificates AS of_it
+      JOIN certificates AS c ON c.tenant_id = of_it.tenant_id
+     WHERE of_it.tenant_id = %(tenant)s AND of_it.certificate_id = %(certificate)s
+       AND c.certificate_id <> of_it.certificate_id
+       AND c.retired_at IS NULL AND c.not_before <= %(at)s AND c.not_after > %(at)s
+     ORDER BY is_same_holders DESC, c.user_id NULLS FIRST
+"""
+
+
+async def instead_of(conn: Conn, tenant_id: TenantId, certificate_id: CertificateId, at: datetime) -> list[Instead]:
+    """Name the other certificates in use that are valid at `at`: its holder's own, the company's, those of others."""
+    cursor = conn.cursor(row_factory=class_row(Instead))
+    await cursor.execute(_INSTEAD, {"tenant": tenant_id, "certificate": certificate_id, "at": at})
+    return await cursor.fetchall()
 
 
 _RECORD = """

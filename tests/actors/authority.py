@@ -6,6 +6,7 @@ from typing import Any
 
 import trio
 
+from fe.actors.credentials import Opened
 from fe.authority.client import Authority, BeforeSend, Message, Outgoing, Receipt, Tracking, Verdict
 from fe.authority.estado import Estado
 from fe.identifiers import TrackId
@@ -37,8 +38,10 @@ class ScriptedAuthority:
     between: Callable[[], Awaitable[None]] = trio.lowlevel.checkpoint
     sent: list[Outgoing] = field(default_factory=list)
     asked: list[tuple[Any, ...]] = field(default_factory=list)
+    #: The certificates by whose sessions it was asked.
+    sessions: list[str] = field(default_factory=list)
 
-    async def submit(self, outgoing: Outgoing, credential: object, *, before_send: BeforeSend | None = None) -> Any:
+    async def submit(self, outgoing: Outgoing, credential: Opened, *, before_send: BeforeSend | None = None) -> Any:
         answer = self._next(self.submits)
         if isinstance(answer, Unsent):
             raise answer.error
@@ -47,14 +50,17 @@ class ScriptedAuthority:
         await self.between()
         assert last_look is not None
         last_look()
+        self.sessions.append(credential.id)
         self.sent.append(outgoing)
         return await self._give(answer)
 
-    async def result(self, environment: str, track_id: TrackId, credential: object, *, e_ncf: str | None = None) -> Any:
+    async def result(self, environment: str, track_id: TrackId, credential: Opened, *, e_ncf: str | None = None) -> Any:
+        self.sessions.append(credential.id)
         self.asked.append(("result", environment, track_id, e_ncf))
         return await self._give(self.results[track_id])
 
-    async def track_ids(self, environment: str, issuer: str, e_ncf: str, credential: object) -> Any:
+    async def track_ids(self, environment: str, issuer: str, e_ncf: str, credential: Opened) -> Any:
+        self.sessions.append(credential.id)
         self.asked.append(("track_ids", environment, issuer, e_ncf))
         return await self._give(self.tracks)
 
@@ -63,17 +69,19 @@ class ScriptedAuthority:
         environment: str,
         issuer: str,
         e_ncf: str,
-        credential: object,
+        credential: Opened,
         *,
         buyer_rnc: str | None = None,
         security_code: str | None = None,
     ) -> Any:
+        self.sessions.append(credential.id)
         self.asked.append(("state", environment, issuer, e_ncf, buyer_rnc, security_code))
         return await self._give(self._next(self.states))
 
     async def summary_state(
-        self, environment: str, issuer: str, e_ncf: str, security_code: str, credential: object
+        self, environment: str, issuer: str, e_ncf: str, security_code: str, credential: Opened
     ) -> Any:
+        self.sessions.append(credential.id)
         self.asked.append(("summary_state", environment, issuer, e_ncf, security_code))
         return await self._give(self._next(self.summary_states))
 

@@ -1,5 +1,6 @@
 """Opened certificates: opened once for all who wait, kept a short while, never shared between tenants."""
 
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -8,11 +9,12 @@ import trio
 from structlog.testing import capture_logs
 
 from fe.actors.credentials import CannotOpen, SigningCredentials
-from fe.identifiers import CertificateId
+from fe.identifiers import CertificateId, TenantId, UserId
 from fe.monitoring.metrics import Metrics
+from fe.store import tenants
 from fe.store.postgres.db import Database
 from fe.vault import Belongs, Tampered, UnknownKek, Vault
-from tests.factories.companies import VAULT, company_credential, make_certificate
+from tests.factories.companies import NOT_AFTER, NOT_BEFORE, VAULT, company_credential, make_certificate
 from tests.factories.tenants import make_tenant, rows
 from tests.waiting import PATIENCE, until
 
@@ -168,3 +170,69 @@ async def test_each_decryption_of_a_key_is_an_event_and_counted_and_says_no_secr
     for outcome in ("opened", "failed"):
         counted = metrics.registry.get_sample_value("fe_certificates_decrypted_total", {"outcome": outcome})
         assert counted == 1
+
+
+# --- Sessions ----------------------------------------------------------------------------------------------------
+
+
+async def make_user(db: Database, tenant: TenantId) -> UserId:
+    made = await db.run(tenants.create_user, tenant, UserId(uuid4()), f"{uuid4()}@example.com", None)
+    assert made is not None
+    return made.user_id
+
+
+async def session_of(db: Database, tenant: TenantId, certificate: CertificateId, at: datetime = NOT_BEFORE) -> str:
+    return (await make_credentials(db, clock=lambda: at).for_session(tenant, certificate)).id
+
+
+async def test_a_session_is_opened_with_the_certificate_that_signed(db: Database) -> None:
+    tenant = await make_tenant(db)
+    signed_with = await make_certificate(db, tenant, user_id=await make_user(db, tenant))
+    await make_certificate(db, tenant)
+
+    assert await session_of(db, tenant, signed_with) == str(signed_with)
+
+
+async def test_when_its_holder_has_another_by_now_with_that(db: Database) -> None:
+    """Its own may have been revoked since; somebody else's says nothing of it."""
+    tenant = await make_tenant(db)
+    holder = await make_user(db, tenant)
+    signed_with = await make_certificate(db, tenant, user_id=holder)
+    await rows(db, "UPDATE certificates SET retired_at = now()")
+    await make_certificate(db, tenant)
+
+    assert await session_of(db, tenant, signed_with) == str(signed_with)
+    renewed = await make_certificate(db, tenant, user_id=holder)
+    assert await session_of(db, tenant, signed_with) == str(renewed)
+
+
+async def test_when_its_time_is_over_with_one_that_is_valid(db: Database) -> None:
+    tenant = await make_tenant(db)
+    holder, later = await make_user(db, tenant), NOT_AFTER + timedelta(days=365)
+    signed_with = await make_certificate(db, tenant, user_id=holder)
+    company = await make_certificate(db, tenant, not_after=later)
+
+    assert await session_of(db, tenant, signed_with, NOT_AFTER - timedelta(seconds=1)) == str(signed_with)
+    assert await session_of(db, tenant, signed_with, NOT_AFTER) == str(company)
+    renewed = await make_certificate(db, tenant, user_id=holder, not_after=later)
+    assert await session_of(db, tenant, signed_with, NOT_AFTER) == str(renewed)
+    # Of those that are in use none is valid any more: it is as it was.
+    assert await session_of(db, tenant, signed_with, later) == str(signed_with)
+
+
+@pytest.mark.parametrize("how", ["passphrase = NULL", "p12 = NULL, passphrase = NULL, destroyed_at = now()"])
+async def test_when_it_cannot_be_opened_any_more_with_another(db: Database, how: str) -> None:
+    tenant = await make_tenant(db)
+    signed_with = await make_certificate(db, tenant)
+    await rows(db, f"UPDATE certificates SET retired_at = now(), {how}")
+
+    with pytest.raises(CannotOpen):
+        await session_of(db, tenant, signed_with)
+    unopened = await make_certificate(db, tenant, user_id=await make_user(db, tenant), passphrase=None)
+    with pytest.raises(CannotOpen):
+        await session_of(db, tenant, signed_with)
+    new = await make_certificate(db, tenant)
+    assert await session_of(db, tenant, signed_with) == str(new)
+    assert unopened != new
+    with pytest.raises(CannotOpen):
+        await make_credentials(db).get(tenant, signed_with)  # what it signs with is never another

@@ -8,12 +8,13 @@ import trio
 from fe.authority.client import Message
 from fe.authority.errors import AuthorityRefused, NotDelegated, OutcomeUnknown, Unavailable
 from fe.authority.estado import Estado
+from fe.clock import system_clock
 from fe.ecf.catalogue import Environment, Service
 from fe.identifiers import TrackId
 from fe.lifecycle import Stage
 from fe.queue import executor as loop
 from fe.store.postgres.db import Database
-from fe.store.queue import outbox
+from fe.store.queue import dead_letters, outbox
 from tests.actors.authority import (
     ACCEPTED,
     DUPLICATE,
@@ -26,6 +27,7 @@ from tests.actors.authority import (
 )
 from tests.actors.road import make_road
 from tests.factories.companies import make_certificate
+from tests.factories.operators import act
 from tests.factories.tenants import ACCEPTED_AT, SIGNED, rows, sends_of, story, submission, take, waiting
 from tests.queue.stage import make_stage, make_tools, step
 
@@ -198,6 +200,35 @@ async def test_the_refusal_of_a_repeat_says_nothing_about_the_first_send(db: Dat
     assert await road.status(subject) == ("Aceptado", "used")
 
 
+async def test_nor_does_the_refusal_of_what_an_operator_set_going_again(db: Database) -> None:
+    """What was sent before its replay was sent all the same."""
+    refused = AuthorityRefused("authority rejected with status 400", status=400)
+    road = await make_road(db, submits=[OutcomeUnknown("lost"), refused], states=[Unavailable("503")])
+    subject = await road.make(Stage.SEND)
+    assert await road.step(subject) == "outcome unknown"
+    assert [await road.step(subject) for _ in range(8)] == ["retry"] * 8
+    await rows(db, "UPDATE outbox SET entered_at = now() - interval '16 min'")
+    assert await road.step(subject) == "dead letter"
+
+    assert await db.transact(dead_letters.replay, act(system_clock()), road.tenant, subject) == "reconcile"
+    road.authority.states = [None, state_of(Estado.ACCEPTED)]
+    outcomes = await road.steps(subject)
+
+    assert outcomes == ["not known there", "outcome unknown", "Aceptado"]
+    assert await road.status(subject) == ("Aceptado", "used")
+
+
+async def test_nor_does_that_of_the_session_for_a_repeat(db: Database) -> None:
+    """It comes before the repeat is announced: it is not one of the sends that are counted."""
+    refused = AuthorityRefused("authority rejected with status 400", status=400)
+    submits = [OutcomeUnknown("lost"), Unsent(refused)]
+    road = await make_road(db, submits=submits, states=[None, state_of(Estado.ACCEPTED)])
+    subject = await road.make(Stage.SEND)
+
+    assert await road.steps(subject) == ["outcome unknown", "not known there", "outcome unknown", "Aceptado"]
+    assert await road.status(subject) == ("Aceptado", "used")
+
+
 async def test_a_repeat_that_is_always_refused_is_an_operators_matter(db: Database) -> None:
     refused = AuthorityRefused("authority rejected with status 400", status=400)
     road = await make_road(db, submits=[OutcomeUnknown("lost"), *[refused] * 20])
@@ -207,6 +238,12 @@ async def test_a_repeat_that_is_always_refused_is_an_operators_matter(db: Databa
 
     assert len(road.authority.sent) == 8
     assert (await road.status(subject))[0] == "queued"
+
+    await db.transact(dead_letters.replay, act(system_clock()), road.tenant, subject)
+    assert (await road.steps(subject))[-1] == "dead letter"
+
+    assert len(road.authority.sent) == 16
+    assert await road.status(subject) == ("queued", "unknown")
 
 
 async def test_nothing_is_sent_while_an_earlier_send_is_not_resolved(db: Database) -> None:

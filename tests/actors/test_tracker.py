@@ -7,11 +7,16 @@ import pytest
 
 from fe.authority.errors import AuthorityRefused, ForeignAnswer, Unavailable
 from fe.authority.estado import Estado
+from fe.clock import system_clock
+from fe.ecf.selfmade import self_made, to_p12
 from fe.identifiers import TrackId
 from fe.lifecycle import Stage
+from fe.queue.retry import MAX_ATTEMPTS
 from fe.store.postgres.db import Database
 from tests.actors.authority import DUPLICATE, TRY_AGAIN, receipt, state_of, tracked, verdict
 from tests.actors.road import Road, make_road
+from tests.factories.certificates import HOLDER, HOLDER_ID, rsa_key
+from tests.factories.companies import NOT_BEFORE, PASSPHRASE, make_certificate
 from tests.factories.tenants import rows, story, submission, waiting
 
 pytestmark = pytest.mark.usefixtures("lawful")
@@ -79,6 +84,31 @@ async def test_after_72_hours_in_process_it_is_an_operators_matter(db: Database)
 
     assert (await road.status(subject))[0] == "En Proceso"
     assert (await submission(db, subject))["response"]["status"] == "dead_letter"
+
+
+async def test_after_72_hours_without_a_question_it_is_asked_about_as_often_as_any(db: Database) -> None:
+    """No tries are made while the circuit is open, or the service off; then the authority is behind, too."""
+    road = await make_followed(db, verdict(Estado.PROCESSING))
+    subject = await road.make(Stage.TRACK)
+    await rows(db, "UPDATE outbox SET entered_at = now() - interval '73 h'")
+
+    outcomes = [await road.step(subject) for _ in range(MAX_ATTEMPTS)]
+
+    assert outcomes == ["En Proceso"] * (MAX_ATTEMPTS - 1) + ["dead letter"]
+
+
+async def test_what_was_signed_with_a_certificate_that_has_ended_is_followed_with_the_new_one(db: Database) -> None:
+    road = await make_followed(db, verdict(Estado.ACCEPTED))
+    subject = await road.make(Stage.TRACK)
+    now = system_clock()
+    old = self_made(rsa_key("company"), holder=HOLDER, holder_id=HOLDER_ID, not_before=NOT_BEFORE, not_after=now)
+    ended = await make_certificate(db, road.tenant, p12=to_p12(old, PASSPHRASE), not_after=now)
+    await rows(db, "UPDATE submissions SET certificate_id = %(ended)s", ended=ended)
+    renewed = await make_certificate(db, road.tenant)
+
+    assert await road.step(subject) == "Aceptado"
+
+    assert road.authority.sessions == [str(renewed)]
 
 
 async def test_a_track_id_that_is_not_known_puts_the_document_in_doubt(db: Database) -> None:

@@ -111,7 +111,7 @@ def test_a_preview_says_what_was_sent_and_what_would_be(changes: dict[str, Any],
     [
         (
             {"certificate_until": NOW},
-            "its certificate expired on 2026-11-20: the authority opens no session for it",
+            "the tenant's last certificate expired on 2026-11-20: the authority opens no session for it",
         ),
         (
             {"stage": "sign", "certificate_id": None, "certificate_until": NOW - timedelta(days=1)},

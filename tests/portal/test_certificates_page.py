@@ -34,13 +34,13 @@ DAY = timedelta(days=1)
 PASSPHRASE = "  una clave ñ "
 
 
-def p12(days: int = 300, passphrase: str = PASSPHRASE) -> bytes:
+def p12(days: int = 300, passphrase: str = PASSPHRASE, since: int = -400) -> bytes:
     now = datetime.now(UTC)
     credential = self_made(
         rsa_key("portal"),
         holder=HOLDER,
         holder_id=made.HOLDER_ID,
-        not_before=now - 400 * DAY,
+        not_before=now + since * DAY,
         not_after=now + days * DAY,
     )
     return to_p12(credential, passphrase)
@@ -161,6 +161,23 @@ async def test_what_cannot_be_used_is_refused_in_words_and_nothing_is_stored(
     assert 'name="file"' in page.text, "the form is there to be tried again"
     assert await in_use(portal, tenant) == []
     assert await portal.db.run(changes.latest, tenant, limit=9) == []
+
+
+async def test_a_renewal_that_is_not_valid_yet_leaves_the_one_that_is(
+    portal: Running, owner: Browser, tenant: TenantId
+) -> None:
+    """What is signed until then would end as an error. Where there is none to lose it is kept for its day."""
+    user = await make_user(portal, tenant, "santiago@example.do")
+    await upload(owner, tenant, p12())
+    (before,) = await in_use(portal, tenant)
+
+    page = await upload(owner, tenant, p12(since=3))
+
+    assert page.status_code == 400
+    assert "would take the place of one that is valid now" in page.text
+    assert await in_use(portal, tenant) == [before]
+    await upload(owner, tenant, p12(since=3), user=str(user.user_id))
+    assert len(await in_use(portal, tenant)) == 2
 
 
 async def test_more_than_a_megabyte_is_not_read(portal: Running, owner: Browser, tenant: TenantId) -> None:

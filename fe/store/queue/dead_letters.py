@@ -63,7 +63,7 @@ class DeadLetter:
     #: The bytes that are sent: of the summary where there is one, else of the signed document.
     sent_sha256: str | None
     certificate_id: CertificateId | None
-    #: Until when the certificate that signed it is good; before signing, the last of the tenant's certificates in use.
+    #: Until when the last of the tenant's certificates in use is good, or the one that signed it.
     certificate_until: datetime | None
     #: When the tenant's active sequence of this type expires.
     sequence_until: datetime | None
@@ -136,8 +136,7 @@ _LIST = """
            (SELECT max(c.not_after)
               FROM certificates AS c
              WHERE c.tenant_id = d.tenant_id
-               AND CASE WHEN d.certificate_id IS NULL THEN c.retired_at IS NULL
-                        ELSE c.certificate_id = d.certificate_id END) AS certificate_until,
+               AND (c.retired_at IS NULL OR c.certificate_id = d.certificate_id)) AS certificate_until,
            (SELECT p.paused_by
               FROM pauses AS p
              WHERE p.tenant_id IN (0, d.tenant_id) AND p.environment IN ('', d.environment)

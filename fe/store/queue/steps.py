@@ -266,8 +266,9 @@ class ReconcileFacts:
     #: Its trackId was found by its number and is not from a receipt: it may be another program's.
     is_adopted: bool
     is_summary: bool
-    #: How many times its bytes may have reached the authority, since an operator last set it going.
+    #: How many times its bytes may have reached the authority, since an operator last set it going; and ever.
     sends: int
+    all_sends: int
     #: TrackIds of this number that belong to other submissions: a number may be used again after a rejection.
     foreign_track_ids: list[TrackId]
 
@@ -283,14 +284,15 @@ _RECONCILE_FACTS = """
            s.root = 'RFCE' OR EXISTS (
                SELECT 1 FROM submission_documents AS d
                 WHERE d.tenant_id = %(tenant)s AND d.submission_id = %(submission)s AND d.kind = 'sent') AS is_summary,
-           (SELECT count(*) FROM sends AS x
-             WHERE x.tenant_id = %(tenant)s AND x.submission_id = %(submission)s AND x.outcome <> 'not_sent'
-               AND x.epoch > s.replayed_epoch
-           )::int AS sends,
+           went_out.since_replay::int AS sends, went_out.ever::int AS all_sends,
            ARRAY(SELECT other.track_id FROM submissions AS other
                   WHERE other.tenant_id = %(tenant)s AND other.e_ncf = s.e_ncf
                     AND other.submission_id <> s.submission_id AND other.track_id IS NOT NULL) AS foreign_track_ids
       FROM submissions AS s
+     CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE x.epoch > s.replayed_epoch) AS since_replay, count(*) AS ever
+                           FROM sends AS x
+                          WHERE x.tenant_id = %(tenant)s AND x.submission_id = %(submission)s
+                            AND x.outcome <> 'not_sent') AS went_out
      WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(submission)s
 """
 

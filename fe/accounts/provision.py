@@ -213,8 +213,8 @@ async def add_certificate(
 ) -> CertificateRecord:
     """Encrypt a .p12 file and make it the certificate in use of the company (`user` None) or of a user.
 
-    `opened` is what `open_p12` made of these very bytes: nothing that cannot be opened is kept. The one in use before is
-    retired. So one that is not valid yet is refused while the one in use is, and one that has expired always.
+    `opened` is what `open_p12` made of these very bytes: nothing that cannot be opened is kept. The one in use before
+    is retired. So one that is not valid yet is refused while the one in use is, and one that has expired always.
     """
     if opened.not_after <= now:
         raise ProvisioningRefused(

@@ -10,6 +10,7 @@ from fe.ecf.catalogue import Root
 from fe.ecf.dates import read_moment
 from fe.ecf.parse import MalformedXml
 from fe.ecf.problems import Severity
+from fe.ecf.reading import as_whole
 from fe.ecf.schema import validate
 from fe.ecf.signature import BadSignature, verify
 from fe.ecf.trust import check_certificate
@@ -72,7 +73,7 @@ def read_acknowledgement(
         raise NotBelieved("it is about another document")
     if said["RNCComprador"] != about.buyer_rnc:
         raise NotBelieved("it is another buyer's")
-    if said["Estado"] == "0":
+    if as_whole(said["Estado"]) == "0":
         return Acknowledged(True, None)
     code = said.get("CodigoMotivoNoRecibido", "")
     return Acknowledged(False, _REASONS.get(code, "it does not say why"))

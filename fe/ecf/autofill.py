@@ -20,7 +20,7 @@ from fe.ecf.money import ZERO, cents, exact, number
 from fe.ecf.reading import Fields, rows, section, text
 from fe.ecf.schema.kinds import kind
 from fe.ecf.taxes import RATES, Rates
-from fe.ecf.totals import SHAPES, Tally, adjusted_indicator, adjustment_amount, adjustments, compose
+from fe.ecf.totals import SHAPES, Tally, adjusted_indicator, adjustment_amount, adjustments, compose, says_included
 
 Made = dict[str, Any]
 
@@ -107,7 +107,7 @@ def _fill_ecf(
             made["DetallesItems"] = {**section(content, "DetallesItems"), "Item": items}
         if SHAPES[ecf_type].says_whether_included and any(tally.billed[1:4]):
             _default(id_doc, "IndicadorMontoGravado", "0")
-        included = text(id_doc, "IndicadorMontoGravado") == "1"
+        included = says_included(id_doc)
         global_rows = rows(content, "DescuentosORecargos", "DescuentoORecargo")
         if global_rows:
             made["DescuentosORecargos"] = {

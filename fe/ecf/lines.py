@@ -8,20 +8,25 @@ from fe.ecf.money import HUNDRED, ZERO, cents, number
 from fe.ecf.reading import Fields, rows
 from fe.ecf.taxes import EXEMPT
 
-_INDICATORS: Mapping[str, int] = {str(k): k for k in range(5)}
+_INDICATORS: Mapping[object, int] = {str(k): k for k in range(5)}
+_NUMBERS = frozenset(range(5))
 
 
 def indicator(value: object) -> int | None:
     """Read IndicadorFacturacion, 0 to 4; None for anything else. Absent or empty is exempt.
 
-    See interface.md#structured.
+    The number counts, not how it is spelt: `01` and 1.0 are 1 to the schema and in what is written, so in the totals
+    too. See interface.md#structured.
     """
     if type(value) is str:
         k = _INDICATORS.get(value)
-        return k if k is not None else _INDICATORS.get(value.strip(), None if value.strip() else EXEMPT)
+        if k is not None:
+            return k
+        value = value.strip() or None
     if value is None:
         return EXEMPT
-    return _INDICATORS.get(str(value)) if isinstance(value, (int, Decimal)) else None
+    sent = number(value)
+    return int(sent) if sent is not None and sent in _NUMBERS else None
 
 
 @dataclass(frozen=True, slots=True)

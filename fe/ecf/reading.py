@@ -38,6 +38,22 @@ def text(parent: Fields, name: str) -> str | None:
     return _written(value)
 
 
+def whole(parent: Fields, name: str) -> str | None:
+    """Give the text of a code that is a whole number, as `as_whole` spells it."""
+    return as_whole(text(parent, name))
+
+
+def as_whole(written: str | None) -> str | None:
+    """Spell a code that is a whole number as the lists of the format do: `1` for `01` and `+1`, which are the same.
+
+    What is no whole number stays as it is.
+    """
+    if written is None or (len(written) == 1 and written.isdecimal()):
+        return written
+    amount = number(written)
+    return written if amount is None or amount != amount.to_integral_value() else str(int(amount))
+
+
 def coded(parent: Fields, name: str, width: int) -> str | None:
     """Give the text of a code; one given as a number is filled up with zeros, as `build` will write it."""
     value = parent.get(name)

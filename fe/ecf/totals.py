@@ -16,7 +16,7 @@ from fe.ecf.document import Document
 from fe.ecf.excise import Excise
 from fe.ecf.lines import indicator, line_amount
 from fe.ecf.money import HUNDRED, ZERO, cents, exact, number
-from fe.ecf.reading import Fields, rows, section, text
+from fe.ecf.reading import Fields, rows, section, text, whole
 from fe.ecf.taxes import EXEMPT, NOT_BILLABLE, RATES, VAT, Rates, TaxKind
 
 #: Where the amounts of a line's Retencion are summed: withheld (1), or perceived (2, not in force).
@@ -101,7 +101,7 @@ class Tally:
             self.excise.add(item, k, amount)
 
     def _withhold(self, retention: Fields) -> None:
-        targets = _WITHHOLDING["2" if text(retention, "IndicadorAgenteRetencionoPercepcion") == "2" else "1"]
+        targets = _WITHHOLDING["2" if whole(retention, "IndicadorAgenteRetencionoPercepcion") == "2" else "1"]
         for source, target in zip(("MontoITBISRetenido", "MontoISRRetenido"), targets, strict=True):
             amount = number(retention.get(source))
             if amount is not None:
@@ -129,7 +129,7 @@ class Adjustments:
 
 def is_rule_1007(row: Fields) -> bool:
     """Whether a global discount is one of rule 10-07 (telecommunications)."""
-    return text(row, "IndicadorNorma1007") == "1"
+    return whole(row, "IndicadorNorma1007") == "1"
 
 
 def adjusted_indicator(row: Fields, tally: Tally) -> int | None:
@@ -227,9 +227,14 @@ def payable(total: Decimal, sent: Fields, rule_1007: Decimal) -> Decimal:
     return cents(total - advance + balance - rule_1007)
 
 
+def says_included(id_doc: Fields) -> bool:
+    """Whether an IdDoc says that the lines' amounts have VAT inside (IndicadorMontoGravado 1)."""
+    return whole(id_doc, "IndicadorMontoGravado") == "1"
+
+
 def vat_included(content: Fields) -> bool:
     """Whether the lines' amounts have VAT inside (IndicadorMontoGravado 1)."""
-    return text(section(section(content, "Encabezado"), "IdDoc"), "IndicadorMontoGravado") == "1"
+    return says_included(section(section(content, "Encabezado"), "IdDoc"))
 
 
 def issue_day(content: Fields) -> date | None:

@@ -1,4 +1,4 @@
-"""Under whose RNC a tenant may issue, as this process knows it (docs/decisions/issuers.md)."""
+"""For whose RNC a tenant may sign, as this process knows it (docs/decisions/issuers.md)."""
 
 import re
 from collections import OrderedDict
@@ -18,19 +18,25 @@ FRESH = 30.0
 _MAX_KNOWN = 10_000
 _TAX_ID = re.compile(TAX_ID_FORM)
 
-#: Where the roots name who issues, which is who signs. An approval names the issuer of what it approves.
-ISSUER_PATH = {
+#: Where the roots name in whose name they are signed: the issuer; of an approval the buyer (authority.md#approval).
+SIGNER_PATH = {
     Root.ECF: "Encabezado.Emisor.RNCEmisor",
     Root.RFCE: "Encabezado.Emisor.RNCEmisor",
     Root.ANECF: "Encabezado.RncEmisor",
+    Root.ACECF: "DetalleAprobacionComercial.RNCComprador",
 }
 
 
+def signed_for(root: Root, issuer_rnc: str | None, buyer_rnc: str | None) -> str | None:
+    """Tell in whose name a document of these parties is signed."""
+    return buyer_rnc if root is Root.ACECF else issuer_rnc
+
+
 class ForbiddenIssuer(LocalizedError):
-    """The issuer is another tenant of this installation, and no delegation is recorded. The message is for clients."""
+    """It would be signed for another tenant, and no delegation is recorded. The message is for clients."""
 
     def __init__(self, root: Root, rnc: str) -> None:
-        name = ISSUER_PATH[root].rpartition(".")[2]
+        name = SIGNER_PATH[root].rpartition(".")[2]
         super().__init__(
             Text(
                 f"{name} {rnc} is that of another taxpayer of this service, and no delegation is recorded",
@@ -71,13 +77,13 @@ class KnownIssuers:
         return standing
 
     async def require(self, tenant_id: TenantId, root: Root, rnc: str | None) -> Standing:
-        """See that a tenant may issue a document of this root under this RNC, and tell why; without one it is its own.
+        """See that a tenant may sign a document of this root for this RNC, and tell why; without one it is its own.
 
         What cannot be an RNC is nobody's: such a document is never sent.
 
         Raises ForbiddenIssuer, and DatabaseUnavailable.
         """
-        if rnc is None or root not in ISSUER_PATH:
+        if rnc is None or root not in SIGNER_PATH:
             return Standing.OWN
         if not _TAX_ID.fullmatch(rnc):
             return Standing.FOREIGN

@@ -3,6 +3,7 @@
 What the document alone shows is said by `fe.ecf.rules`.
 """
 
+from fe.ecf.catalogue import Root
 from fe.ecf.document import Document
 from fe.ecf.problems import Problem, Severity, show
 from fe.ecf.texts import Text
@@ -49,17 +50,18 @@ def unknown_user(asked: str, found: str) -> Problem:
     )
 
 
-def foreign_issuer(path: str, rnc: str, own: str) -> Problem:
-    """The document names an issuer that is neither the tenant nor one of its users: a remark, not a refusal."""
+def foreign_issuer(root: Root, path: str, rnc: str, own: str) -> Problem:
+    """It is signed for one that is neither the tenant nor one of its users: a remark, not a refusal."""
+    who, who_es = ("buyer", "comprador") if root is Root.ACECF else ("issuer", "emisor")
     return Problem(
         code="foreign-issuer",
         path=path,
-        message="the issuer is not the tenant, nor one that its users issue for",
-        message_es="el emisor no es el contribuyente, ni uno por el que emiten sus usuarios",
+        message=f"the {who} is not the tenant, nor one that its users issue for",
+        message_es=f"el {who_es} no es el contribuyente, ni uno por el que emiten sus usuarios",
         found=show(rnc),
         expected=own or None,
-        fix="make sure that the authority has delegated this issuer's receipts to you",
-        fix_es="asegúrese de que la autoridad le ha delegado los comprobantes de este emisor",
+        fix=f"make sure that the authority has delegated this {who}'s receipts to you",
+        fix_es=f"asegúrese de que la autoridad le ha delegado los comprobantes de este {who_es}",
         severity=Severity.CONDITIONAL,
     )
 

@@ -13,7 +13,7 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.problems import Problem
 from fe.identifiers import TenantId
 from fe.issuing.accept import Acceptance
-from fe.issuing.issuers import ForbiddenIssuer, KnownIssuers
+from fe.issuing.issuers import ForbiddenIssuer, KnownIssuers, signed_for
 from fe.issuing.rates import KnownRates
 from fe.issuing.validate import ToValidate, is_fatal, validate
 from fe.monitoring.metrics import Metrics
@@ -83,14 +83,14 @@ class Submitting:
         )
 
     async def require_own_name(self, new: NewSubmission) -> None:
-        """Refuse what is issued under the RNC of another tenant that is not known to let this one do so.
+        """Refuse what is signed for the RNC of another tenant that is not known to let this one do so.
 
         A repeat of what was accepted passes: its client is told of the first, whatever was taken back since then.
 
         Raises ForbiddenIssuer.
         """
         try:
-            await self._issuers.require(new.tenant_id, new.root, new.issuer_rnc)
+            await self._issuers.require(new.tenant_id, new.root, signed_for(new.root, new.issuer_rnc, new.buyer_rnc))
         except ForbiddenIssuer:
             if not await self.is_known(new):
                 raise

@@ -19,7 +19,7 @@ from fe.ecf.schema.messages import problem
 from fe.ecf.taxes import RATES, Rates
 from fe.identifiers import TenantId, UserId
 from fe.issuing.certificate_choice import NoCertificate, choose_certificate
-from fe.issuing.issuers import ISSUER_PATH, KnownIssuers
+from fe.issuing.issuers import SIGNER_PATH, KnownIssuers, signed_for
 from fe.issuing.messages import foreign_issuer, no_certificate, unknown_user
 from fe.issuing.prepare import Draft, prefix_to_draw, prepare
 from fe.store import tenant_context
@@ -34,10 +34,10 @@ MAX_PROBLEMS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What is looked up for a document: under whose RNC it is, its number, and who was asked to sign it."""
+    """What is looked up for a document: for whose RNC it is signed, its number, and who was asked to sign it."""
 
     root: Root
-    issuer_rnc: str | None
+    signed_for: str | None
     issued_number: str | None
     as_user: str | None
     as_user_id: UserId | None
@@ -49,7 +49,7 @@ class Survey:
         """Take it from a document that was read from `draft`."""
         return cls(
             document.root,
-            document.issuer_rnc,
+            signed_for(document.root, document.issuer_rnc, document.buyer_rnc),
             document.issued_number,
             draft.as_user,
             draft.as_user_id,
@@ -113,7 +113,7 @@ async def validate(
         return list(error.problems)
     if survey.simulated_now is not None:
         now = survey.simulated_now
-    standing = await issuers.require(tenant_id, survey.root, survey.issuer_rnc)
+    standing = await issuers.require(tenant_id, survey.root, survey.signed_for)
     known = await db.run_for(
         tenant_id,
         tenant_context.tenant_context,
@@ -124,7 +124,7 @@ async def validate(
         now,
     )
     if standing is Standing.RECORDED:
-        known = replace(known, own_rncs=known.own_rncs | {str(survey.issuer_rnc)})
+        known = replace(known, own_rncs=known.own_rncs | {str(survey.signed_for)})
     problems = await candidate.problems(known, now, rates)
     if survey.simulated_now is None:
         return problems
@@ -203,7 +203,7 @@ def _of_the_user(draft: Draft, known: TenantContext) -> Iterator[Problem]:
 
 
 def _of_the_issuer(document: Document, known: TenantContext) -> Iterator[Problem]:
-    path = ISSUER_PATH.get(document.root)
-    rnc = document.issuer_rnc
+    path = SIGNER_PATH.get(document.root)
+    rnc = signed_for(document.root, document.issuer_rnc, document.buyer_rnc)
     if path is not None and rnc is not None and rnc not in known.own_rncs:
-        yield foreign_issuer(path, rnc, ", ".join(sorted(known.own_rncs)))
+        yield foreign_issuer(document.root, path, rnc, ", ".join(sorted(known.own_rncs)))

@@ -21,6 +21,7 @@ from fe.ecf.dates import read_day, read_moment
 from fe.ecf.identity import e_ncf, tax_id
 from fe.ecf.parse import parse_xml
 from fe.ecf.problems import Severity
+from fe.ecf.reading import as_whole
 from fe.ecf.schema import validate
 from fe.ecf.signature import BadSignature, Verified, verify
 from fe.ecf.trust import check_certificate
@@ -195,7 +196,7 @@ def assess_approval(raw: bytes, *, rnc: str, trust: Trust, now: datetime) -> App
     text = {name: _text(verified.root, f"{_DETAIL}/{name}") for name in ("RNCEmisor", "eNCF", "RNCComprador", "Estado")}
     if text["RNCEmisor"] != rnc:
         raise ApprovalRefused("RNCEmisor is somebody else's")
-    approved = text["Estado"] == "1"
+    approved = as_whole(text["Estado"]) == "1"
     reason = _text(verified.root, f"{_DETAIL}/DetalleMotivoRechazo") or None
     return ApprovalAssessment(
         text["eNCF"], text["RNCComprador"], Approval(approved, reason), holder_id(verified.certificate)

@@ -81,6 +81,14 @@ async def test_an_amount_without_decimals_passes_as_the_authoritys_own_counterpa
     assert (await reception.approve(whole)).status_code == 200
 
 
+async def test_a_state_is_its_number_however_it_is_spelt(reception: Running, db: Database) -> None:
+    """As the schema has it; taken for a text, `01` was a rejection."""
+    subject = await issue(db, reception)
+
+    assert (await reception.approve(approval(NUMBER, THEIRS, Estado="01"))).status_code == 200
+    assert await said(db, reception, subject) == (True, None)
+
+
 @pytest.mark.parametrize(
     ("raw", "says"),
     [

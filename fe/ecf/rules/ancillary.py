@@ -8,7 +8,7 @@ from decimal import Decimal
 from fe.ecf.catalogue import EcfType
 from fe.ecf.identity import ENcf, e_ncf
 from fe.ecf.money import ONE, ZERO, exact, number
-from fe.ecf.reading import Fields, rows, section, text
+from fe.ecf.reading import Fields, rows, section, text, whole
 from fe.ecf.rules.case import Examination
 from fe.ecf.rules.header import check_dates, check_moment, check_number, exists
 from fe.ecf.rules.parties import check_digit
@@ -68,7 +68,7 @@ def check_approval(case: Examination) -> None:
         check_digit(case, fields, name, place)
     exists(case, fields, "FechaEmision", place)
     check_moment(case, fields, "FechaHoraAprobacionComercial", place)
-    if (text(fields, "Estado") == "2") != ("DetalleMotivoRechazo" in fields) and "Estado" in fields:
+    if (whole(fields, "Estado") == "2") != ("DetalleMotivoRechazo" in fields) and "Estado" in fields:
         case.report("approval-reason", f"{place}.DetalleMotivoRechazo", found=fields.get("DetalleMotivoRechazo"))
 
 
@@ -80,7 +80,7 @@ def check_acknowledgement(case: Examination) -> None:
     for name in ("RNCEmisor", "RNCComprador"):
         check_digit(case, fields, name, place)
     check_moment(case, fields, "FechaHoraAcuseRecibo", place)
-    if (text(fields, "Estado") == "1") != ("CodigoMotivoNoRecibido" in fields) and "Estado" in fields:
+    if (whole(fields, "Estado") == "1") != ("CodigoMotivoNoRecibido" in fields) and "Estado" in fields:
         path = f"{place}.CodigoMotivoNoRecibido"
         case.report("acknowledgement-reason", path, found=fields.get("CodigoMotivoNoRecibido"))
 
@@ -106,7 +106,7 @@ def check_voided(case: Examination) -> None:
         counted = 0
         for row_place, row in enumerate(rows(block, "TablaRangoSecuenciasAnuladaseNCF", "Secuencias"), 1):
             there = f"{path}.TablaRangoSecuenciasAnuladaseNCF.Secuencias[{row_place}]"
-            ends = _check_range(case, row, there, text(block, "TipoeCF"))
+            ends = _check_range(case, row, there, whole(block, "TipoeCF"))
             if ends is not None:
                 counted += ends[1].number - ends[0].number + 1
                 ranges.append((*ends, there))

@@ -6,7 +6,7 @@ from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import read_day, read_moment
 from fe.ecf.identity import e_ncf
 from fe.ecf.money import number
-from fe.ecf.reading import Fields, rows, section, text
+from fe.ecf.reading import Fields, rows, section, text, whole
 from fe.ecf.rules.case import Examination, day_in
 
 _DATES = (
@@ -34,7 +34,7 @@ def check_number(case: Examination) -> None:
         case.report("e-ncf-form", "Encabezado.IdDoc.eNCF", found=written, expected="E310000000001")
     elif number_.type is not case.type and case.type is not None:
         case.report("e-ncf-type", "Encabezado.IdDoc.eNCF", found=written, expected=case.type.prefix)
-    stated = text(case.id_doc, "TipoeCF")
+    stated = whole(case.id_doc, "TipoeCF")
     if stated is not None and case.type is not None and stated != case.type.value:
         case.report("e-ncf-type", "Encabezado.IdDoc.TipoeCF", found=stated, expected=case.type.value)
 
@@ -85,7 +85,7 @@ def check_moment(case: Examination, fields: Fields, name: str, place: str) -> No
 def check_payment(case: Examination) -> None:
     """Check how and until when it is paid, and the period that is billed."""
     id_doc = case.id_doc
-    terms = text(id_doc, "TipoPago")
+    terms = whole(id_doc, "TipoPago")
     due = day_in(id_doc, "FechaLimitePago")
     if terms == _CREDIT and "FechaLimitePago" not in id_doc and case.type is not EcfType.MINOR_EXPENSES:
         case.report("due-date-missing", "Encabezado.IdDoc.FechaLimitePago")

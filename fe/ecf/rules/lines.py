@@ -7,7 +7,7 @@ from fe.ecf.catalogue import EcfType
 from fe.ecf.excise import codes_of, in_bulk, tax_code
 from fe.ecf.lines import DISCOUNT, SURCHARGE, SubTable, indicator, line_amount, sub_amount, sub_total
 from fe.ecf.money import ONE, ZERO, number
-from fe.ecf.reading import Fields, rows, section, text
+from fe.ecf.reading import Fields, rows, section, whole
 from fe.ecf.rules.case import Examination
 from fe.ecf.rules.header import exists
 from fe.ecf.taxes import ADDITIONAL_TAXES, AdditionalTax, Rates, TaxKind
@@ -49,7 +49,7 @@ def check_lines(case: Examination, ecf_type: EcfType, rates: Rates) -> Tally:
             expected = ", ".join(str(one) for one in sorted(allowed))
             case.report("billing-indicator", _path(place, "IndicadorFacturacion"), found=k, expected=expected)
         _check_amount(case, item, place, amount)
-        if abroad and text(item, "IndicadorBienoServicio") not in (_SERVICE, None):
+        if abroad and whole(item, "IndicadorBienoServicio") not in (_SERVICE, None):
             path = _path(place, "IndicadorBienoServicio")
             case.report("service-only", path, found=item["IndicadorBienoServicio"], expected=_SERVICE)
         if "Retencion" in item:
@@ -100,7 +100,7 @@ def _check_sub_table(case: Examination, item: Fields, place: int, names: SubTabl
 
 def _check_retention(case: Examination, retention: Fields, place: int, ecf_type: EcfType) -> None:
     vat, income = number(retention.get("MontoITBISRetenido")), number(retention.get("MontoISRRetenido"))
-    if text(retention, "IndicadorAgenteRetencionoPercepcion") == "2":
+    if whole(retention, "IndicadorAgenteRetencionoPercepcion") == "2":
         path = _path(place, "Retencion.IndicadorAgenteRetencionoPercepcion")
         case.report("perception", path, found="2", expected="1")
     if vat is None and income is None:

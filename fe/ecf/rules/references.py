@@ -6,7 +6,7 @@ from datetime import timedelta
 from fe.ecf.catalogue import EcfType
 from fe.ecf.identity import Referred, referred
 from fe.ecf.money import number
-from fe.ecf.reading import Fields, section, text
+from fe.ecf.reading import Fields, section, text, whole
 from fe.ecf.rules.case import Examination, day_in
 from fe.ecf.rules.parties import check_digit
 
@@ -42,7 +42,7 @@ def check_references(case: Examination, ecf_type: EcfType) -> None:
         case.report("reference-form", f"{_PLACE}.NCFModificado", found=written, expected="E310000000001")
     elif written is not None and written == case.e_ncf and "RNCOtroContribuyente" not in reference:
         case.report("reference-self", f"{_PLACE}.NCFModificado", found=written)
-    _check_reason(case, ecf_type, text(reference, "CodigoModificacion"), target)
+    _check_reason(case, ecf_type, whole(reference, "CodigoModificacion"), target)
     _check_age(case, ecf_type, reference)
 
 

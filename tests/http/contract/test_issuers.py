@@ -45,6 +45,20 @@ def summary(rnc: str) -> dict[str, Any]:
     return structured({"RFCE": {"Encabezado": head}})
 
 
+def approval(buyer: str) -> dict[str, Any]:
+    said = {
+        "Version": "1.0",
+        "RNCEmisor": ISSUER["RNCEmisor"],
+        "eNCF": "E310000000001",
+        "FechaEmision": "06-11-2026",
+        "MontoTotal": "118.00",
+        "RNCComprador": buyer,
+        "Estado": "1",
+        "FechaHoraAprobacionComercial": "06-11-2026 10:00:00",
+    }
+    return structured({"ACECF": {"DetalleAprobacionComercial": said}})
+
+
 @pytest.fixture
 async def another(db: Database) -> TenantId:
     made = await db.run(tenants.create, f"another {secrets.token_hex(4)}", {**ISSUER, "RNCEmisor": ANOTHER})
@@ -73,6 +87,21 @@ async def test_another_tenant_s_rnc_is_refused_and_nothing_is_kept(
         }
     assert (await row(db, "SELECT count(*) FROM submissions"))["count"] == 0
     assert (await row(db, "SELECT count(*) FROM client_requests"))["count"] == 0
+
+
+async def test_an_approval_is_signed_for_the_buyer_it_names(
+    api: httpx.AsyncClient, db: Database, tenant: TenantId, another: TenantId
+) -> None:
+    """Whoever sold would else approve its own receipt in the name of who bought."""
+    for path in ("/invoices", "/invoices/validate"):
+        answer = await api.post(path, json=approval(ANOTHER))
+        assert (answer.status_code, f"RNCComprador {ANOTHER}" in answer.json()["message"]) == (403, True), answer.text
+    problems = (await api.post("/invoices/validate", json=approval(STRANGER))).json()["problems"]
+    assert ("foreign-issuer", "DetalleAprobacionComercial.RNCComprador") in [(p["code"], p["path"]) for p in problems]
+
+    await delegate(db, tenant)
+    assert (await api.post("/invoices", json=approval(ANOTHER))).status_code == 202
+    assert (await api.post("/invoices", json=approval(ISSUER["RNCEmisor"]))).status_code == 202
 
 
 async def test_a_tenant_s_own_rnc_and_its_users_are_taken_without_a_remark(

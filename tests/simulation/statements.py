@@ -292,6 +292,7 @@ class Statements:
             "is_adopted",
             "is_summary",
             "sends",
+            "all_sends",
             "foreign_track_ids",
         )
         found = (
@@ -306,6 +307,7 @@ class Statements:
             row.number_fate == "unknown" and self._was_adopted(key, row.track_id),
             row.root == "RFCE" or (*key, "sent") in self.tables.documents,
             self.steps.sends_since_replay(key, certain=False),
+            sum(send.outcome != "not_sent" for send in self.steps.sends_of(key)),
             foreign,
         )
         return Answer(columns, [found])

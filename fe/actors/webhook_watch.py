@@ -25,8 +25,10 @@ _AT_ONCE: Final = 1000
 #: A day more, so that no threshold is missed by the hour.
 _AHEAD: Final = timedelta(days=max(*SEQUENCE_DAYS, *CERTIFICATE_DAYS) + 1)
 
-#: For so long events, deliveries and tries are kept: what can be looked at, and recovered.
+#: For so long after their end deliveries are kept, with their events and tries: what can be looked at, and recovered.
 KEPT_FOR: Final = timedelta(days=30)
+#: For so long what came about is held for an endpoint that is switched off.
+HELD_FOR: Final = timedelta(days=90)
 
 
 async def watch_webhooks(db: Database, clock: Clock) -> None:
@@ -76,4 +78,4 @@ async def forget_old(db: Database, clock: Clock) -> None:
     """Forget what is older than it is kept for, tenant by tenant."""
     now = clock()
     for tenant_id in await db.run(webhooks.tenants):
-        await db.run(webhooks.forget, tenant_id, before=now - KEPT_FOR, at=now)
+        await db.run(webhooks.forget, tenant_id, before=now - KEPT_FOR, held_before=now - HELD_FOR, at=now)

@@ -25,6 +25,7 @@ from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryRecord, Deliver
 
 TENANTS, EACH = 10, 1000
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+AGES_AGO = NOW - timedelta(days=1000)
 #: Of tenant 1 there is something every minute before now.
 _AT = "%(now)s::timestamptz - n / %(tenants)s * interval '1 minute'"
 _ID = f"webhook_id({_AT}, n::text)"
@@ -152,7 +153,7 @@ async def test_what_is_forgotten_is_found_by_key_and_nothing_else_is_read(grown:
     old = 100
 
     async def forget(conn: Conn, tenant: TenantId) -> None:
-        await webhooks.forget(conn, tenant, before=NOW - timedelta(minutes=EACH - old), at=NOW)
+        await webhooks.forget(conn, tenant, before=NOW - timedelta(minutes=EACH - old), held_before=AGES_AGO, at=NOW)
 
     _, scanned, fetched = await rows_read(grown, forget, role=WORKER)
 
@@ -162,7 +163,9 @@ async def test_what_is_forgotten_is_found_by_key_and_nothing_else_is_read(grown:
 
 async def test_what_is_forgotten_is_what_is_older_of_this_tenant_alone(grown: str) -> None:
     async with open_database(grown, role=WORKER) as db:
-        await db.run(webhooks.forget, TenantId(1), before=NOW - timedelta(minutes=EACH - 100), at=NOW)
+        await db.run(
+            webhooks.forget, TenantId(1), before=NOW - timedelta(minutes=EACH - 100), held_before=AGES_AGO, at=NOW
+        )
     left = "SELECT {}.tenant_id, count(*)::int FROM {} WHERE tenant_id IN (1, 2) GROUP BY tenant_id ORDER BY tenant_id"
 
     with psycopg.connect(grown) as conn:

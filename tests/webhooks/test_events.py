@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 import trio
 
-from fe.actors.webhook_watch import KEPT_FOR, forget_old, tell_notices
+from fe.actors.webhook_watch import HELD_FOR, KEPT_FOR, forget_old, tell_notices
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.identifiers import SequenceId, TenantId, TrackId
@@ -203,6 +203,47 @@ async def test_each_threshold_is_told_once(db: Database, worker_db: Database) ->
     }
     (certificate,) = [body["certificate"] for kind, body in found if kind == "certificate.expiring"]
     assert (certificate["user"], certificate["expiresAt"]) == (None, "2030-01-01T00:00:00.000Z")
+
+
+@pytest.mark.parametrize("switched_off", [False, True])
+async def test_what_was_never_delivered_is_not_forgotten_because_nobody_worked(
+    db: Database, worker_db: Database, receiver: Receiver, switched_off: bool
+) -> None:
+    """What is held for an endpoint that is switched off has a term of its own."""
+    clock = Hands(AT)
+    made = await make_endpoint(db, await make_tenant(db), receiver.url, clock=clock)
+    waits = await tell(db, made, clock=clock)
+    if switched_off:
+        await rows(db, "UPDATE webhook_deliveries SET stage = 'held'")
+    clock.forward(HELD_FOR - timedelta(days=1))
+
+    await forget_old(worker_db, clock)
+
+    assert [one.delivery_id for one in await db.run(deliveries.listed, made.tenant, DeliveryFilter(), limit=10)] == [
+        waits
+    ]
+    assert len(await rows(db, "SELECT 1 FROM webhook_events")) == 1
+    clock.forward(timedelta(days=2))
+    await forget_old(worker_db, clock)
+    assert len(await rows(db, "SELECT 1 FROM webhook_deliveries")) == int(not switched_off)
+    assert len(await rows(db, "SELECT 1 FROM webhook_events")) == int(not switched_off)
+
+
+async def test_what_ended_late_is_kept_from_its_end(db: Database, worker_db: Database, receiver: Receiver) -> None:
+    clock = Hands(AT)
+    made = await make_endpoint(db, await make_tenant(db), receiver.url, clock=clock)
+    old = await tell(db, made, clock=clock)
+    clock.forward(KEPT_FOR + timedelta(days=1))
+    async with delivering(worker_db, clock=clock):
+        await ended(db, made.tenant, old)
+
+    clock.forward(KEPT_FOR - timedelta(days=1))
+    await forget_old(worker_db, clock)
+    assert len(await rows(db, "SELECT 1 FROM webhook_attempts")) == 1
+
+    clock.forward(timedelta(days=2))
+    await forget_old(worker_db, clock)
+    assert await rows(db, "SELECT 1 FROM webhook_attempts UNION ALL SELECT 1 FROM webhook_events") == []
 
 
 async def test_what_is_old_is_forgotten_and_what_waits_is_not_torn(

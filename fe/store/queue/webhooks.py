@@ -212,13 +212,22 @@ async def recovery_later(
 # --- what is forgotten ------------------------------------------------------------------------------------------------
 
 _TENANTS = "SELECT DISTINCT e.tenant_id FROM webhook_endpoints AS e ORDER BY e.tenant_id"
+# By their keys, which begin with the moment; a sub-select is looked up for each row, where NOT EXISTS would read the
+# table. But nothing that is still to be tried, however old it is: whoever was off for a month has it to do.
 _FORGET: Sequence[LiteralString] = (
-    "DELETE FROM webhook_attempts WHERE tenant_id = %(tenant)s AND delivery_id < uuid_floor(%(before)s)",
-    "DELETE FROM webhook_deliveries WHERE tenant_id = %(tenant)s AND subject < uuid_floor(%(before)s)"
-    " AND holder IS NULL",
-    "DELETE FROM webhook_events WHERE tenant_id = %(tenant)s AND event_id < uuid_floor(%(before)s)",
+    """DELETE FROM webhook_deliveries
+        WHERE tenant_id = %(tenant)s AND subject < uuid_floor(%(before)s) AND holder IS NULL
+          AND (finished_at < %(before)s OR (stage = 'held' AND subject < uuid_floor(%(held_before)s)))""",
+    """DELETE FROM webhook_attempts AS a
+        WHERE a.tenant_id = %(tenant)s AND a.delivery_id < uuid_floor(%(before)s)
+          AND (SELECT d.subject FROM webhook_deliveries AS d
+                WHERE d.tenant_id = %(tenant)s AND d.subject = a.delivery_id) IS NULL""",
+    """DELETE FROM webhook_events AS e
+        WHERE e.tenant_id = %(tenant)s AND e.event_id < uuid_floor(%(before)s)
+          AND (SELECT d.subject FROM webhook_deliveries AS d
+                WHERE d.tenant_id = %(tenant)s AND d.event_id = e.event_id LIMIT 1) IS NULL""",
     "DELETE FROM webhook_recoveries WHERE tenant_id = %(tenant)s AND subject < uuid_floor(%(before)s)"
-    " AND holder IS NULL",
+    " AND stage IN ('done', 'failed')",
     "DELETE FROM webhook_secrets WHERE tenant_id = %(tenant)s AND expires_at < %(at)s",
 )
 
@@ -244,7 +253,7 @@ async def let_go_of_held(conn: Conn, tenant_id: TenantId, limit: int) -> int:
     return int(row[0])
 
 
-async def forget(conn: Conn, tenant_id: TenantId, *, before: datetime, at: datetime) -> None:
-    """Forget what happened before a moment, and secrets that have ended."""
+async def forget(conn: Conn, tenant_id: TenantId, *, before: datetime, held_before: datetime, at: datetime) -> None:
+    """Forget what had ended before a moment, what has been held since before another, and secrets that have ended."""
     for statement in _FORGET:
-        await conn.execute(statement, {"tenant": tenant_id, "before": before, "at": at})
+        await conn.execute(statement, {"tenant": tenant_id, "before": before, "held_before": held_before, "at": at})

@@ -3,7 +3,6 @@
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
-from uuid import uuid4
 
 import structlog
 
@@ -75,4 +74,5 @@ async def close_month(db: Database, tenant_id: TenantId, month: date, clock: Clo
 
 async def _close(conn: Conn, *, tenant_id: TenantId, month: date, clock: Clock) -> Decimal | None:
     await metering.patiently(conn)
-    return await billing.close(conn, tenant_id, month, charge_id=uuid4(), at=clock())
+    charge_id = await billing.next_charge_id(conn, tenant_id, month)
+    return await billing.close(conn, tenant_id, month, charge_id=charge_id, at=clock())

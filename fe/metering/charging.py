@@ -1,7 +1,8 @@
 """The stage that charges: one charge, once, whatever the processor answers and wherever we die.
 
-That it is about to be sent is committed first; from then on nothing is sent before the processor has been asked whether
-it has it. What is sent again goes under the same key, so that two of us at the same moment are one to the processor.
+Nothing is sent before the processor has been asked whether it has it: this database may be an older one that was
+restored, and know nothing of what was sent. That it is about to be sent is committed first. What is sent again goes
+under the same key, so that two of us at the same moment are one to the processor.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -54,7 +55,7 @@ class Charger:
         charge = await self._db.run(charges.begin, work)
         failpoints.reached("charging")
         try:
-            item_id = await self._processor.find(charge) if charge.is_repeat else None
+            item_id = await self._processor.find(charge)
             if item_id is None:
                 item_id = await self._processor.add(charge)
         except ProcessorRefused as refused:

@@ -1,8 +1,8 @@
 """Stripe, as far as charges need it: three calls of its API, each answer read strictly.
 
 A charge is an invoice item on the tenant's subscription: `POST /v1/invoiceitems`, as a form, under an Idempotency-Key.
-Stripe keeps a key for at least a day. So before a charge is sent again it is looked for among the customer's items, by
-the id in its metadata; an answer that is not what was asked for counts as none.
+Stripe keeps a key for at least a day. So before a charge is sent it is looked for among the customer's items, by the id
+in its metadata; an answer that is not what was asked for counts as none.
 """
 
 import re
@@ -53,7 +53,8 @@ class Stripe:
     async def find(self, charge: Charge) -> str | None:
         """As Processor says."""
         customer = await self._customer(charge)
-        since = int((charge.tried_at - _EARLIER).timestamp())
+        # No charge of a month is made before its end.
+        since = int((month_after(charge.month) - _EARLIER).timestamp())
         query: dict[str, str] = {"customer": customer, "limit": str(_PAGE), "created[gte]": str(since)}
         for _ in range(_PAGES):
             answer = await self._call("GET", f"/v1/invoiceitems?{urlencode(query)}")

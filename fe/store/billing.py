@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Literal
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from psycopg.rows import class_row, scalar_row
 
@@ -213,6 +213,25 @@ async def reconcile(conn: Conn, tenant_id: TenantId, month: date) -> int | None:
     cursor = await conn.execute("SELECT reconcile_month(%(tenant)s, %(month)s)", {"tenant": tenant_id, "month": month})
     (drift,) = await cursor.fetchone() or (None,)
     return drift
+
+
+_NEXT_CHARGE = """
+    SELECT m.subscription_id,
+           (SELECT count(*) FROM billing_charges AS c WHERE c.tenant_id = %(tenant)s AND c.month = %(month)s) AS part
+      FROM billing_months AS m
+     WHERE m.tenant_id = %(tenant)s AND m.month = %(month)s
+"""
+_CHARGES = UUID("5b6f4e0e-8d1c-4c55-9f0e-2f1f6a3f7c21")
+
+
+async def next_charge_id(conn: Conn, tenant_id: TenantId, month: date) -> UUID:
+    """Give the id of the charge that closing a month makes next: the same for the same part of it, whoever asks when.
+
+    So whoever closes it anew, because an older database was restored, finds at the processor what was charged then.
+    """
+    cursor = await conn.execute(_NEXT_CHARGE, {"tenant": tenant_id, "month": month})
+    subscription, part = await cursor.fetchone() or ("", 0)
+    return uuid5(_CHARGES, f"{tenant_id} {month} {part} {subscription}")
 
 
 async def close(conn: Conn, tenant_id: TenantId, month: date, *, charge_id: UUID, at: datetime) -> Decimal | None:

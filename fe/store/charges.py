@@ -69,9 +69,6 @@ class Charge:
     currency: str
     subscription_id: str
     generation: int
-    #: Whether it may have been sent before: then the processor has to be asked first. And since when.
-    is_repeat: bool
-    tried_at: datetime
 
     @property
     def idempotency_key(self) -> str:
@@ -79,23 +76,19 @@ class Charge:
         return f"fe-{self.subject}-{self.generation}"
 
 
-# Fenced as every writer. What it says of a repeat is what was so before this statement.
+# Fenced as every writer.
 _BEGIN = """
     UPDATE billing_charges AS c
        SET tried_at = coalesce(c.tried_at, clock_timestamp())
-      FROM (SELECT b.tenant_id, b.subject, b.tried_at IS NOT NULL AS is_repeat
-              FROM billing_charges AS b
-             WHERE b.tenant_id = %(tenant)s AND b.subject = %(subject)s
-               FOR UPDATE) AS before
-     WHERE c.tenant_id = %(tenant)s AND c.subject = %(subject)s AND c.tenant_id = before.tenant_id
-       AND c.subject = before.subject AND c.epoch = %(epoch)s AND c.holder IS NOT NULL AND c.stage = 'charge'
+     WHERE c.tenant_id = %(tenant)s AND c.subject = %(subject)s AND c.epoch = %(epoch)s AND c.holder IS NOT NULL
+       AND c.stage = 'charge'
     RETURNING c.tenant_id, c.subject, c.month, c.part, c.emissions, c.unit_price, c.amount, c.currency,
-              c.subscription_id, c.generation, before.is_repeat, c.tried_at
+              c.subscription_id, c.generation
 """
 
 
 async def begin(conn: Conn, work: ChargeWork) -> Charge:
-    """Say, durably, that a charge is about to be sent; tells whether that was said before. Raises LeaseLost."""
+    """Say, durably, that a charge is about to be sent. Raises LeaseLost."""
     cursor = conn.cursor(row_factory=class_row(Charge))
     await cursor.execute(_BEGIN, {"tenant": work.tenant_id, "subject": work.subject, "epoch": work.epoch})
     found = await cursor.fetchone()

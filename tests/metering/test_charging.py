@@ -110,6 +110,36 @@ async def test_whatever_it_answers_it_charges_once(db: Database, faults: Sequenc
     assert (item["subscription"], item["customer"]) == ("sub_7", "cus_7")
 
 
+#: What an older database knows: that the month is not closed, or that its charge waits and nobody has tried it yet.
+RESTORED = {
+    "before the month was closed": (
+        "DELETE FROM billing_charges",
+        "UPDATE billing_months SET closed_at = NULL, charged = 0",
+    ),
+    "before it was tried": (
+        "UPDATE billing_charges"
+        " SET stage = 'charge', tried_at = NULL, item_id = NULL, settled_at = NULL, run_at = now()",
+    ),
+}
+
+
+@pytest.mark.parametrize("older", RESTORED.values(), ids=RESTORED)
+async def test_what_was_charged_is_found_when_an_older_database_was_restored(
+    db: Database, older: Sequence[str]
+) -> None:
+    tenant, state = await due(db), ProcessorState()
+    async with processor(state) as client:
+        first = await run_until_settled(db, tenant, client)
+        state.forget_keys()
+        for statement in older:
+            await rows(db, statement)
+        await biller.close_month(db, tenant, OCTOBER, system_clock)
+        again = await run_until_settled(db, tenant, client)
+
+    assert len(state.items) == 1
+    assert (again.stage, again.item_id, again.subject) == ("charged", first.item_id, first.subject)
+
+
 async def test_what_it_refuses_waits_for_an_operator_and_is_charged_once_afterwards(db: Database) -> None:
     tenant, state = await due(db), ProcessorState(faults=deque(["refused"]))
     async with processor(state) as client:

@@ -40,7 +40,7 @@ class _Known(_Tracked, total=False):
 def serialize_record(record: Record, other: OtherSide | None = None, language: Language = "en") -> Submission:
     """Show a submission. `trackId` is absent until the authority has given one; the rest is null until it is known.
 
-    `explained` is there when the authority said something, `eNCF` and `numberFate` when the document has a fiscal
+    `explained` is there when the authority has a remark, `eNCF` and `numberFate` when the document has a fiscal
     number, `warnings` when something was assumed, `approvalStatus`, `approvalReason` and `approvalAt` when the buyer
     has said something, `receiver` when it is sent there.
     """
@@ -51,7 +51,7 @@ def serialize_record(record: Record, other: OtherSide | None = None, language: L
     if record.warnings:
         # As `serialize_problems` wrote them.
         known["warnings"] = say_problems(cast(list[DocumentProblem], record.warnings), language)
-    if explained := _explained(record.response, language):
+    if record.status != Status.ACCEPTED and (explained := _explained(record.response, language)):
         known["explained"] = explained
     if other is not None and other.approved is not None and other.approved_at is not None:
         known["approvalStatus"] = "approved" if other.approved else "rejected"

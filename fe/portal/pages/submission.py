@@ -14,6 +14,7 @@ from fe.ecf.verdicts import Explanation, explain
 from fe.http.failures import say_response
 from fe.http.serializers import serialize_event
 from fe.identifiers import SubmissionId, TenantId
+from fe.lifecycle import Status
 from fe.portal import receipt_words as words
 from fe.portal.document_facts import Facts, facts_of, name_shown, total_in
 from fe.portal.document_view import marked, show_document
@@ -66,7 +67,7 @@ async def show(visit: Visit) -> Reply:
         receipt=receipt,
         is_given_up=response.get("status") == "dead_letter",
         response=response,
-        explained=_explained(response),
+        explained=_explained(response) if receipt.status != Status.ACCEPTED else [],
         problems=problems,
         facts=facts,
         total=total_in(receipt.qr_code_url) or facts.amount,

@@ -15,7 +15,7 @@ from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, ReplayPlanId, SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Conn, Database
-from fe.store.queue import audit, replay_plans, replay_progress
+from fe.store.queue import audit, dead_letters, replay_plans, replay_progress
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.dead_letters import DeadLetter
 from fe.store.queue.replay_plans import ReplayPlan
@@ -286,10 +286,19 @@ async def act_on_each(
     *,
     clock: Clock,
 ) -> dict[SubmissionId, str | None]:
-    """Do one thing to every dead letter, each in its own transaction; None for those that are none any more."""
+    """Do one thing to every dead letter, each in its own transaction; None for those that are none any more.
+
+    Nor to one that was set going since it was looked at, and has died anew: for another reason, perhaps.
+    """
+
+    async def act_on(conn: Conn, action: OperatorAction, one: DeadLetter) -> str | None:
+        if not await dead_letters.unchanged(conn, [(one.tenant_id, one.subject, one.died_at)]):
+            return None
+        return await act(conn, action, one.tenant_id, one.subject)
+
     done: dict[SubmissionId, str | None] = {}
     for dead_letter in found:
         now = clock()
         action = OperatorAction(ActionId(new_id(now)), now, by_whom, reason)
-        done[dead_letter.subject] = await db.transact(act, action, dead_letter.tenant_id, dead_letter.subject)
+        done[dead_letter.subject] = await db.transact(act_on, action, dead_letter)
     return done

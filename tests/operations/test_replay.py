@@ -606,3 +606,19 @@ async def test_acting_on_each_tells_which_were_no_dead_letters_any_more(db: Data
     done = await act_on_each(db, dead, dead_letters.discard, "eva", "issued by hand", clock=system_clock)
 
     assert done == {made[0][1]: None, made[1][1]: "reusable"}
+
+
+async def test_nor_is_one_touched_that_has_died_anew_since_it_was_looked_at(db: Database) -> None:
+    made = await make_dead(db, 2)
+    dead = await db.run(dead_letters.listed, DeadLetterFilter(), 10)
+    await rows(
+        db,
+        "UPDATE dead_letters SET died_at = died_at + interval '1 s' WHERE tenant_id = %(t)s AND subject = %(s)s",
+        t=made[0][0],
+        s=made[0][1],
+    )
+
+    done = await act_on_each(db, dead, dead_letters.discard, "eva", "issued by hand", clock=system_clock)
+
+    assert done == {made[0][1]: None, made[1][1]: "reusable"}
+    assert len(await rows(db, "SELECT 1 FROM dead_letters")) == 1

@@ -8,13 +8,15 @@ should be is not validated here: that is `schema.validate`'s and the rules' matt
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from lxml import etree
 
 from fe.ecf.document import Document, NotADocument, malformed_number, read_xml
 from fe.ecf.parse import parse_xml
+from fe.ecf.places import Lines, extents, place
 from fe.ecf.problems import Problem
 from fe.ecf.schema import DECLARABLE
 from fe.ecf.schema.kinds import kind
@@ -43,12 +45,15 @@ def read_finished(raw: bytes, *, at_the_door: bool = False) -> Document:
         found.append((malformed, (_node_at(root, malformed.path), "tag")))
     found += misfits(kind(document.root, document.type), root)
     if b"xmlns" in raw:
-        found += _foreign_declarations(root)
+        found += islice(_foreign_declarations(root), _FEW)
     if found and not (at_the_door and all(each.code == "empty-element" for each, _ in found)):
         raise NotADocument(_placed(raw, root, found))
     namespaces: dict[Any, str] = root.nsmap
     return replace(document, namespaces=namespaces) if namespaces else document
 
+
+#: Declarations that are told of: whoever has more has a program that writes them everywhere.
+_FEW = 20
 
 #: What a line is in the formats that have many of them, each with the most that any type may have.
 _LINES = ("Item", "Pagina", "Secuencias")
@@ -63,24 +68,39 @@ def _refuse_crowds(raw: bytes) -> None:
     for name in _LINES:
         tag = b"<" + name.encode()
         if raw.count(tag) > _MAX_LINES:
-            found = sum(1 for _ in re.finditer(tag + rb"(?=[ \t\r\n/>])", raw))
-            if found > _MAX_LINES:
-                too_many = problem("too-many", "", found=found, name=name, expected=str(_MAX_LINES))
-                raise NotADocument((too_many,))
+            starts = [match.start() for match in re.finditer(tag + rb"(?=[ \t\r\n/>])", raw)]
+            if len(starts) > _MAX_LINES:
+                too_many = problem("too-many", "", found=len(starts), name=name, expected=str(_MAX_LINES))
+                before = raw[: starts[_MAX_LINES]].decode("utf-8-sig", "replace")
+                line, column = place(before, len(before))
+                raise NotADocument((replace(too_many, line=line, column=column),))
 
 
 def _foreign_declarations(root: etree._Element) -> Iterator[tuple[Problem, Spot]]:
-    """Namespace declarations elsewhere than on the root, or of what has no business here; a Signature has its own."""
-    for node in (root, *(below for child in root if not str(child.tag).startswith("{") for below in child.iter())):
+    """Namespace declarations elsewhere than on the root, or of what has no business here; a Signature has its own.
+
+    Looks at what is declared, not at what is in force at every node: that is nodes times declarations.
+    """
+    declared: list[tuple[str | None, str]] = []
+    walk: Any = etree.iterwalk(root, events=("start-ns", "start"))  # the type stubs do not know all events
+    for event, what in walk:
+        if event == "start-ns":
+            prefix, address = what
+            declared.append((prefix or None, address))
+            continue
+        node: etree._Element = what
         parent = node.getparent()
-        inherited: dict[Any, str] = parent.nsmap if parent is not None else {}
-        declared: dict[Any, str] = node.nsmap
-        for prefix, address in declared.items():
-            if inherited.get(prefix) == address or (node is root and prefix and address in DECLARABLE):
-                continue
-            path = "" if node is root else root.getroottree().getelementpath(node).replace("/", ".")
-            name = f"xmlns:{prefix}" if prefix else "xmlns"
-            yield problem("unexpected-attribute", path, found=name, name=str(node.tag)), (node, "tag")
+        if parent is root and str(node.tag).startswith("{"):
+            walk.skip_subtree()
+        elif declared:
+            inherited: dict[Any, str] = parent.nsmap if parent is not None else {}
+            for prefix, address in declared:
+                if inherited.get(prefix) == address or (node is root and prefix and address in DECLARABLE):
+                    continue
+                path = "" if node is root else root.getroottree().getelementpath(node).replace("/", ".")
+                name = f"xmlns:{prefix}" if prefix else "xmlns"
+                yield problem("unexpected-attribute", path, found=name, name=str(node.tag)), (node, "tag")
+        declared.clear()
 
 
 def _node_at(root: etree._Element, path: str) -> etree._Element:
@@ -95,27 +115,14 @@ def _node_at(root: etree._Element, path: str) -> etree._Element:
 
 # --- where things stand -------------------------------------------------------------------------------------------
 
-#: What a well-formed document without comments, instructions and DOCTYPE is made of besides text.
-_MARKUP = re.compile(
-    r"<!\[CDATA\[.*?\]\]>|<\?xml[^>]*\?>|<(?P<end>/)?[^\s/>]+(?:[^>\"']|\"[^\"]*\"|'[^']*')*?(?P<empty>/)?>", re.DOTALL
-)
 _NOT_BLANK = re.compile(r"[^ \t\r\n]")
-
-
-@dataclass(slots=True)
-class _Extent:
-    """Where the tags of an element are, as offsets in the text."""
-
-    start: int
-    after_start: int
-    after_end: int = 0
 
 
 def _placed(raw: bytes, root: etree._Element, found: list[tuple[Problem, Spot]]) -> tuple[Problem, ...]:
     """The problems with line and column, counted in characters from 1."""
     text = raw.decode("utf-8-sig")
-    extents = _extents(text)
-    order = dict(zip(root.iter(), extents, strict=True))
+    lines = Lines(text)
+    order = dict(zip(root.iter(), list(extents(text)), strict=True))
     placed = []
     for each, (node, what) in found:
         extent = order[node]
@@ -123,23 +130,6 @@ def _placed(raw: bytes, root: etree._Element, found: list[tuple[Problem, Spot]])
         if what != "tag":
             stray = _NOT_BLANK.search(text, at)
             at = stray.start() if stray else at
-        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        line, column = lines.place(at)
         placed.append(replace(each, line=line, column=column))
     return tuple(placed)
-
-
-def _extents(text: str) -> list[_Extent]:
-    """Where each element is, in the order of their start tags. `text` has been parsed: it is well-formed."""
-    extents: list[_Extent] = []
-    open_: list[_Extent] = []
-    for markup in _MARKUP.finditer(text):
-        if markup[0].startswith(("<!", "<?")):
-            continue
-        if markup["end"]:
-            open_.pop().after_end = markup.end()
-            continue
-        extent = _Extent(markup.start(), markup.end(), markup.end())
-        extents.append(extent)
-        if not markup["empty"]:
-            open_.append(extent)
-    return extents

@@ -9,13 +9,14 @@ import re
 import threading
 from collections import Counter
 from decimal import Decimal
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any, NoReturn
 
 import msgspec
 from lxml import etree
 
 from fe.ecf import parse_messages as messages
+from fe.ecf.places import extents, other_markup, place
 from fe.ecf.texts import Text
 
 MAX_BYTES = 1024 * 1024
@@ -26,6 +27,13 @@ MAX_JSON_CONTAINERS = 50_000
 MAX_NUMBER_DIGITS = 20  # a unit price has 16 + 4, the longest number of the format
 MAX_XML_ELEMENTS = 50_000
 MAX_XML_DEPTH = 32  # a signed document is 8 deep
+#: On an element and those around it, together. The canonical form of each element costs the square of them, so four
+#: thousand on the root of 64 KB took seconds. Documents have none; seeds and what serialisers write have two or three,
+#: the frameworks that declare all they know perhaps a dozen. How many a document has in all does not matter.
+MAX_XML_NAMESPACES = 32
+MAX_XML_PREFIX = 64  # characters; each is compared with all others, over and over
+#: On one element. To bring them in order costs the square of them. No document has any, a Signature has one.
+MAX_XML_ATTRIBUTES = 32
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -81,9 +89,8 @@ def _decode(raw: bytes, error: type[Malformed]) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as wrong:
-        line = raw.count(b"\n", 0, wrong.start) + 1
-        column = wrong.start - raw.rfind(b"\n", 0, wrong.start)
-        raise error(messages.NOT_UTF_8, line, column) from None
+        before = raw[: wrong.start].decode()
+        raise error(messages.NOT_UTF_8, *place(before, len(before))) from None
 
 
 # --- JSON ---------------------------------------------------------------------------------------------------------
@@ -255,6 +262,9 @@ _DECLARATION = re.compile(
 _BLANK_BETWEEN_TAGS = re.compile(rb">[ \t\r\n]+<")
 _BLANKS = " \t\r\n"
 _TOO_DEEP = etree.XPath("boolean(" + "/*" * (MAX_XML_DEPTH + 1) + ")")
+_START = re.compile(rb"<(?!/)")
+_LONG_PREFIX = re.compile(rb"xmlns:[^ \t\r\n=\"'<>/]{%d}" % (MAX_XML_PREFIX + 1))
+_TOO_MANY_ATTRIBUTES = etree.XPath(f"boolean(//*[@*[{MAX_XML_ATTRIBUTES + 1}]])")
 
 
 class _Parsers(threading.local):
@@ -276,21 +286,25 @@ def parse_xml(raw: bytes, *, max_bytes: int = MAX_BYTES) -> etree._Element:
     The text of an element that has no element in it is left as it is, blanks included. Line numbers (`sourceline`) are
     those of the input. A byte order mark is tolerated.
 
-    Refuses with MalformedXml: more than `max_bytes`; anything but XML 1.0 in UTF-8; a DOCTYPE, an entity, a comment, a
-    processing instruction, anything beside the root; more than 50,000 elements or 32 levels; NUL.
+    Refuses with MalformedXml, with line and column where there is a place: more than `max_bytes`; anything but XML 1.0
+    in UTF-8; a DOCTYPE, an entity, a comment, a processing instruction, anything beside the root; more than 50,000
+    elements or 32 levels; more than 32 namespace declarations in force at one element, prefixes of more than 64
+    characters, more than 32 attributes of one element; NUL. So whoever looks at the declarations of every node, or
+    writes the canonical form, does work in proportion to the bytes.
     """
     if len(raw) > max_bytes:
         raise MalformedXml(messages.larger(max_bytes))
     if b"\0" in raw:
-        raise MalformedXml(messages.NUL_OR_NOT_UTF_8)
+        raise _refusal(messages.NUL_OR_NOT_UTF_8, raw, raw.index(b"\0"))
     raw = raw.removeprefix(_BOM)
     _decode(raw, MalformedXml)
     has_declaration = _refuse_foreign_declaration(raw)
     if b"<!DOCTYPE" in raw:
-        raise MalformedXml(messages.DOCTYPE, _line_of(raw, b"<!DOCTYPE"))
+        raise _refusal(messages.DOCTYPE, raw, raw.index(b"<!DOCTYPE"))
     # Counted before parsing: a megabyte of empty elements costs a hundred of memory.
     if raw.count(b"<") > MAX_XML_ELEMENTS and raw.count(b"<") - raw.count(b"</") > MAX_XML_ELEMENTS:
-        raise MalformedXml(messages.too_many_elements(MAX_XML_ELEMENTS))
+        first_too_many = next(islice(_START.finditer(raw), MAX_XML_ELEMENTS, None))
+        raise _refusal(messages.too_many_elements(MAX_XML_ELEMENTS), raw, first_too_many.start())
     try:
         root = etree.fromstring(raw, _parsers.parser)
     except etree.XMLSyntaxError as wrong:
@@ -298,15 +312,23 @@ def parse_xml(raw: bytes, *, max_bytes: int = MAX_BYTES) -> etree._Element:
         meaning = messages.XML_ERRORS.get(_code_of(wrong), messages.NOT_WELL_FORMED)
         raise MalformedXml(meaning, line or None, column or None) from None
     if _TOO_DEEP(root):
-        raise MalformedXml(messages.too_deep(MAX_XML_DEPTH))
+        text = raw.decode()
+        at = next(extent.start for extent in extents(text) if extent.depth > MAX_XML_DEPTH)
+        raise MalformedXml(messages.too_deep(MAX_XML_DEPTH), *place(text, at))
+    # Looked for in the bytes first, which is enough for nearly every document; a text may have such words in it, too.
+    if raw.count(b"xmlns") > MAX_XML_NAMESPACES or _LONG_PREFIX.search(raw):
+        _refuse_crowded_namespaces(raw, root)
+    if raw.count(b"=") > MAX_XML_ATTRIBUTES and _TOO_MANY_ATTRIBUTES(root):
+        crowded = next(n for n, each in enumerate(root.iter("*")) if len(each.attrib) > MAX_XML_ATTRIBUTES)
+        raise _refusal_of_element(messages.too_many_attributes(MAX_XML_ATTRIBUTES), raw, crowded)
     # Compact documents without references or markup other than elements (our own, say) need no second look. One byte is
     # looked for, not two: comments and CDATA have a !, instructions a ?, references a &, of which those to characters
     # may be blanks.
-    other_markup = b"!" in raw or raw.count(b"?") > 2 * has_declaration
+    has_other_markup = b"!" in raw or raw.count(b"?") > 2 * has_declaration
     references = b"&" in raw
-    if other_markup or references:
-        _refuse_all_but_elements(root)
-    if other_markup or (references and b"&#" in raw) or _BLANK_BETWEEN_TAGS.search(raw):
+    if has_other_markup or references:
+        _refuse_all_but_elements(raw, root)
+    if has_other_markup or (references and b"&#" in raw) or _BLANK_BETWEEN_TAGS.search(raw):
         _drop_blanks(root)
     return root
 
@@ -332,27 +354,55 @@ def _refuse_foreign_declaration(raw: bytes) -> bool:
         return False
     declaration = _DECLARATION.match(raw)
     if declaration is None:
-        raise MalformedXml(messages.NOT_VERSION_1_0, 1)
+        raise _refusal(messages.NOT_VERSION_1_0, raw, 0)
     encoding = declaration["encoding"]
     if encoding is not None and encoding.lower() not in (b"utf-8", b"utf8"):
-        raise MalformedXml(messages.FOREIGN_ENCODING, 1)
+        raise _refusal(messages.FOREIGN_ENCODING, raw, declaration.start("encoding"))
     return True
 
 
-def _line(node: etree._Element) -> int | None:
-    line: Any = node.sourceline  # the type stubs say `...`
-    return int(line) if line else None
+def _refusal(message: Text, raw: bytes, at: int) -> MalformedXml:
+    """Refuse what stands at an offset in the bytes, of which those before it need not be UTF-8."""
+    before = raw[:at].decode("utf-8", "replace")
+    return MalformedXml(message, *place(before, len(before)))
 
 
-def _line_of(raw: bytes, what: bytes) -> int:
-    return raw.count(b"\n", 0, raw.index(what)) + 1
+def _refusal_of_element(message: Text, raw: bytes, number: int) -> MalformedXml:
+    """Refuse the element that so many others begin before."""
+    text = raw.decode()
+    return MalformedXml(message, *place(text, next(islice(extents(text), number, None)).start))
 
 
-def _refuse_all_but_elements(root: etree._Element) -> None:
-    for beside in (*root.itersiblings(preceding=True), *root.itersiblings()):
-        raise MalformedXml(messages.COMMENT, _line(beside))
-    for node in root.iter(etree.Comment, etree.ProcessingInstruction, etree.Entity):
-        raise MalformedXml(messages.COMMENT_OR_ENTITY, _line(node))
+def _refuse_crowded_namespaces(raw: bytes, root: etree._Element) -> None:
+    """Refuse an element at which too many declarations are in force, each counted although another hides it.
+
+    Goes by the declarations alone: to ask every node which are in force would itself cost nodes times declarations.
+    """
+    in_force = number = 0
+    walk: Any = etree.iterwalk(root, events=("start-ns", "end-ns", "start"))  # the type stubs do not know all events
+    for event, declared in walk:
+        if event == "start":
+            number += 1
+        elif event == "end-ns":
+            in_force -= 1
+        elif len(declared[0]) > MAX_XML_PREFIX:
+            raise _refusal_of_element(messages.prefix_too_long(MAX_XML_PREFIX), raw, number)
+        else:
+            in_force += 1
+            if in_force > MAX_XML_NAMESPACES:
+                raise _refusal_of_element(messages.too_many_namespaces(MAX_XML_NAMESPACES), raw, number)
+
+
+def _refuse_all_but_elements(raw: bytes, root: etree._Element) -> None:
+    if next(root.itersiblings(preceding=True), None) is not None or next(root.itersiblings(), None) is not None:
+        message = messages.COMMENT
+    elif next(root.iter(etree.Comment, etree.ProcessingInstruction, etree.Entity), None) is not None:
+        message = messages.COMMENT_OR_ENTITY
+    else:
+        return
+    # Without a DOCTYPE an entity that XML does not define is refused by the parser, so it is one of the others.
+    text = raw.decode()
+    raise MalformedXml(message, *place(text, next(other_markup(text), 0)))
 
 
 def _drop_blanks(root: etree._Element) -> None:

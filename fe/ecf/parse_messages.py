@@ -98,6 +98,27 @@ def too_deep(limit: int) -> Text:
     return Text(f"nested deeper than {limit} levels", f"más de {limit} niveles de profundidad")
 
 
+def too_many_namespaces(limit: int) -> Text:
+    """More declarations than so many that apply to one element."""
+    return Text(
+        f"more than {limit} namespace declarations (xmlns) apply to one element",
+        f"más de {limit} declaraciones de espacios de nombres (xmlns) valen para un elemento",
+    )
+
+
+def prefix_too_long(limit: int) -> Text:
+    """A namespace prefix of more than so many characters."""
+    return Text(
+        f"a namespace prefix of more than {limit} characters",
+        f"un prefijo de espacio de nombres de más de {limit} caracteres",
+    )
+
+
+def too_many_attributes(limit: int) -> Text:
+    """More than so many attributes of one element."""
+    return Text(f"more than {limit} attributes in one tag", f"más de {limit} atributos en una etiqueta")
+
+
 def unwritable_text(path: str) -> Text:
     """A text that XML cannot carry; "" is the top."""
     where = Text(path or "the top", path or "el nivel superior")

@@ -10,6 +10,7 @@ from fe.ecf.build import Written, write
 from fe.ecf.catalogue import EcfType, Environment, Host, Root
 from fe.ecf.dates import last_day, local, read_day
 from fe.ecf.document import Document, NotADocument
+from fe.ecf.parse import Malformed
 from fe.ecf.problems import Problem, serialize_problem
 from fe.ecf.qr import Printed
 from fe.ecf.rules import ASSUMPTIONS
@@ -202,6 +203,9 @@ def _prepare(signing_input: SigningInput, chosen: Candidate, now: datetime, rate
         document = signing_input.document or read(signing_input.format, signing_input.original)
     except NotADocument as error:
         raise CannotIssue(error.problems) from error
+    except Malformed as error:  # taken in by a release before, which let more pass
+        wrong = Problem("unreadable", "", error.message.en, error.message.es, error.line, column=error.column)
+        raise CannotIssue((wrong,)) from error
     return prepare(
         document,
         number=signing_input.e_ncf,

@@ -1,5 +1,7 @@
 """Finished XML is signed as it stands, or refused with line and column: nothing in it is lost, moved or mended."""
 
+import sys
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 
@@ -208,6 +210,56 @@ def test_whatever_is_done_to_a_document_it_is_refused_or_signed_as_it_stands(dat
         assert etree.tostring(build(document), method="c14n") == etree.tostring(parse_xml(xml), method="c14n")
 
 
+def calls_of(work: Callable[[], object]) -> int:
+    """How many functions are called, those in C included: the same in every run."""
+    called = 0
+
+    def note(_frame: object, event: str, _arg: object) -> None:
+        nonlocal called
+        called += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return called
+
+
+def test_what_the_root_declares_is_looked_at_once_whatever_stands_below() -> None:
+    lines = "<Otro/>" * 500
+    few, many = (
+        COFFEE.replace("<ECF>", "<ECF " + " ".join(f'xmlns:a{n}="{profile.NAMESPACE}"' for n in range(declared)) + ">")
+        for declared in (1, 32)
+    )
+
+    def read(xml: str) -> int:
+        return calls_of(lambda: refused(xml.replace("<DetallesItems>", f"<DetallesItems>{lines}")))
+
+    read(few)  # what is made once for a kind of document
+    assert read(many) - read(few) < 500
+
+
+def test_of_declarations_that_do_not_belong_the_first_are_told() -> None:
+    xml = COFFEE.replace("<NombreItem>", '<NombreItem xmlns:a="urn:a">').replace("<ECF>", '<ECF xmlns:a="urn:b">')
+    item = xml[xml.index("<Item>") : xml.index("</Item>") + len("</Item>")]
+
+    problems = refused(xml.replace(item, item * 100))
+
+    assert [each.code for each in problems] == ["unexpected-attribute"] * 20
+    assert [each.path for each in problems[:2]] == ["", "DetallesItems.Item[1].NombreItem"]
+    assert all(each.line and each.column for each in problems)
+
+
+def test_a_declaration_that_says_nothing_new_is_no_hindrance_and_a_signature_has_its_own() -> None:
+    again = f'xmlns:d="{profile.NAMESPACE}"'
+    xml = COFFEE.replace("<ECF>", f"<ECF {again}>").replace("<Encabezado>", f"<Encabezado {again}>")
+    signature = f'<d:Signature {again} xmlns:e="urn:e"><d:SignedInfo xmlns="urn:f"/></d:Signature>'
+
+    assert read_finished(xml.replace("</ECF>", f"{signature}</ECF>").encode()).namespaces == {"d": profile.NAMESPACE}
+
+
 def test_empty_tags_pass_the_door_and_are_not_signed() -> None:
     xml = b"<RFCE><Encabezado/></RFCE>"
 
@@ -228,6 +280,8 @@ def test_what_has_more_lines_than_any_type_may_have_is_refused_before_it_is_pars
     for line, lines in (("<Item/>", 10_001), ("<Item ></Item>", 10_001), ("<Item\n/>", 60_000)):
         with pytest.raises(NotADocument, match=rf"^Item stands here {str(lines)[:-1]}\d times; the limit is 10000$"):
             read_finished(COFFEE.replace("<DetallesItems>", f"<DetallesItems>{line * lines}").encode())
+        (too_many,) = refused(COFFEE.replace("<DetallesItems>", f"\n<DetallesItems>{line * lines}"))
+        assert (too_many.line is None, too_many.column is None) == (False, False)
     assert parsed == []
 
     # Of other elements that begin alike there may be as many as there are elements, and of lines as many as there may.

@@ -15,8 +15,11 @@ from fe.ecf.parse import (
     MAX_BYTES,
     MAX_JSON_CONTAINERS,
     MAX_JSON_DEPTH,
+    MAX_XML_ATTRIBUTES,
     MAX_XML_DEPTH,
     MAX_XML_ELEMENTS,
+    MAX_XML_NAMESPACES,
+    MAX_XML_PREFIX,
     Malformed,
     MalformedJson,
     MalformedXml,
@@ -335,6 +338,96 @@ def test_xml_is_limited_in_bytes_elements_and_depth() -> None:
     parse_xml(b"<a>" * MAX_XML_DEPTH + b"</a>" * MAX_XML_DEPTH)
     with pytest.raises(MalformedXml, match="deeper than 32"):
         parse_xml(b"<a>" * (MAX_XML_DEPTH + 1) + b"</a>" * (MAX_XML_DEPTH + 1))
+
+
+def declared(many: int, first: int = 0) -> bytes:
+    return b" ".join(b'xmlns:a%d="urn:a"' % number for number in range(first, first + many))
+
+
+def attributes(many: int) -> bytes:
+    return b" ".join(b'a%d="1"' % number for number in range(many))
+
+
+@pytest.mark.parametrize(
+    ("raw", "said", "line", "column"),
+    [
+        (b"<r>\n <a %s/></r>" % declared(MAX_XML_NAMESPACES + 1), "32 namespace declarations", 2, 2),
+        (b"<r %s/>" % declared(4_000), "32 namespace declarations", 1, 1),
+        # In force together, although on several elements, and although one hides the other.
+        (b"<r %s>\n<b/><a %s/></r>" % (declared(20), declared(13, 20)), "32 namespace declarations", 2, 5),
+        (b"<a xmlns:a='u' xmlns='u'>" * 17 + b"</a>" * 17, "32 namespace declarations", 1, 1 + 16 * 25),
+        (b"<r><a %s/>\n<b %s/></r>" % (declared(32), declared(33)), "32 namespace declarations", 2, 1),
+        (b"<r>\n\xc3\xb1<a xmlns:%s='u'/></r>" % (b"p" * (MAX_XML_PREFIX + 1)), "prefix of more than 64", 2, 2),
+        (b"<r>\n <a %s/></r>" % attributes(MAX_XML_ATTRIBUTES + 1), "32 attributes", 2, 2),
+        (
+            b"<r><![CDATA[<a>]]><a b='<a>'/></r>".replace(b"'<a>'", b"'&lt;a>' " + attributes(32)),
+            "32 attributes",
+            1,
+            19,
+        ),
+    ],
+    ids=range(8),
+)
+def test_what_makes_canonical_forms_costly_is_refused_with_its_place(
+    raw: bytes, said: str, line: int, column: int
+) -> None:
+    with pytest.raises(MalformedXml) as caught:
+        parse_xml(raw)
+
+    assert said in caught.value.message.en
+    assert (caught.value.line, caught.value.column) == (line, column)
+    assert caught.value.message.es != caught.value.message.en
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"<r %s/>" % declared(MAX_XML_NAMESPACES),
+        b"<r %s/>" % attributes(MAX_XML_ATTRIBUTES),
+        b"<r xmlns:%s='u'/>" % (b"p" * MAX_XML_PREFIX),
+        # What serialisers write that put each line together by itself.
+        b"<r>" + b"<a xmlns:xsi='urn:i' xmlns:xsd='urn:d' xmlns=''>1</a>" * 5_000 + b"</r>",
+        # Words in texts and values are none.
+        b"<r a='%s'>%s</r>" % (b"xmlns:a= " * 5_000, b"xmlns:a=" * 5_000 + b"xmlns:" + b"p" * 1_000),
+        b"<r>" + b"<![CDATA[<a %s>]]>" % (declared(50) + attributes(50)) + b"</r>",
+        b"<r>" + b"<a b='1'/>" * 5_000 + b"</r>",
+    ],
+    ids=range(7),
+)
+def test_what_real_software_declares_is_read(raw: bytes) -> None:
+    assert parse_xml(raw).tag == "r"
+
+
+@pytest.mark.parametrize(
+    ("raw", "said", "line", "column"),
+    [
+        (b"<r>\n <a>\xc3\xb1<!-- x --></a></r>", "comment", 2, 6),
+        (b"<r><![CDATA[<!--]]><a b='>'/>\n  <?x y?></r>", "instruction", 2, 3),
+        (b"<?xml version='1.0'?>\n<!-- x --><r/>", "comment", 2, 1),
+        (b"<?xml-stylesheet href='x'?><r/>", "instruction", 1, 1),
+        (b"<r/>\n\n <!-- x -->", "comment", 3, 2),
+        (b"<r/>\n<?x y?>", "instruction", 2, 1),
+        (b"<?xml version='1.0'?>\n <!DOCTYPE r><r/>", "DOCTYPE", 2, 2),
+        (b"<r>\n<a>&copy;</a></r>", "entity", 2, None),
+        (b"<?xml version='1.1'?><r/>", "version 1.0", 1, 1),
+        (b"<?xml version='1.0'\n encoding='latin-1'?><r/>", "encoding", 2, 12),
+        (b"\xef\xbb\xbf<?xml version='1.0' encoding='latin-1'?><r/>", "encoding", 1, 31),
+        (b"<r>\n" + b"<a>" * MAX_XML_DEPTH + b"</a>" * MAX_XML_DEPTH + b"</r>", "deeper than 32", 2, 94),
+        (b"<r>\n" + b"<a/>" * MAX_XML_ELEMENTS + b"</r>", "50000 elements", 2, 4 * MAX_XML_ELEMENTS - 3),
+        (b"<r>\n\xc3\xb1\0</r>", "NUL", 2, 2),
+        (b"<r>\n\xc3\xb1\xff</r>", "not UTF-8", 2, 2),
+    ],
+    ids=range(15),
+)
+def test_every_refusal_says_line_and_column(raw: bytes, said: str, line: int, column: int | None) -> None:
+    with pytest.raises(MalformedXml) as caught:
+        parse_xml(raw)
+
+    assert said in caught.value.message.en
+    assert caught.value.line == line
+    assert caught.value.column is not None
+    if column is not None:  # where it is libxml2's own, it may be that of the end
+        assert caught.value.column == column
 
 
 @pytest.mark.parametrize(

@@ -308,6 +308,18 @@ def test_everything_that_is_wrong_is_told_at_once() -> None:
     assert "more)" in str(refused.value)
 
 
+def test_what_a_release_before_took_in_and_this_one_does_not_read_ends_with_the_reason_and_its_place() -> None:
+    declared = " ".join(f'xmlns:a{number}="http://www.w3.org/2001/XMLSchema"' for number in range(900))
+    xml = (GOLDEN / "ecf31-coffee-on-credit.xml").read_bytes().replace(b"<ECF>", b"<ECF %s>" % declared.encode())
+
+    with pytest.raises(CannotIssue) as refused:
+        sign(xml, format="xml")
+
+    (problem,) = refused.value.problems
+    assert (problem.code, problem.line is None, problem.column) == ("unreadable", False, 1)
+    assert "namespace declarations" in problem.message
+
+
 def test_signing_again_what_was_not_kept_gives_another_document_of_the_same_content() -> None:
     """Nothing is kept here; that nobody signs twice is the outbox's matter."""
     given = sale(EcfType.CREDIT_FISCAL)

@@ -61,6 +61,11 @@ def corpus(port: int, canary: Path) -> dict[str, bytes]:
         "control": BODY.replace(b"COSA", b"CO\x01SA"),
         "deep": b"<a>" * 5000 + b"</a>" * 5000,
         "many elements": b"<ECF>" + b"<a/>" * 200_000 + b"</ECF>",
+        "many declarations": BODY.replace(
+            b"<ECF", b"<ECF " + b" ".join(b'xmlns:a%d="a:"' % n for n in range(4_000)), 1
+        ),
+        "many attributes": BODY.replace(b"<ECF", b"<ECF " + b" ".join(b'a%d="1"' % n for n in range(40_000)), 1),
+        "long prefixes": BODY.replace(b"<ECF", b"<ECF xmlns:%s='u'" % (b"p" * 40_000), 1),
         "a comment": BODY.replace(b"<Encabezado>", b"<Encabezado><!-- x -->", 1),
         "an instruction": BODY.replace(b"<Encabezado>", b"<Encabezado><?x y?>", 1),
         "an unknown entity": BODY.replace(b"COSA", b"&nbsp;"),

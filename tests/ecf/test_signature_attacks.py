@@ -8,11 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from lxml import etree
 
 from fe.ecf.parse import MalformedXml, parse_xml
 from fe.ecf.signature import BadSignature, Reason, profile, verify
+from fe.ecf.signature.verifier import MAX_CERTIFICATE_BYTES
 from tests.factories import certificates as made
 from tests.factories.signatures import (
     DSIG,
@@ -422,6 +424,37 @@ def test_the_key_comes_from_one_certificate_and_nowhere_else(attack: str) -> Non
     make, expected = KEYS[attack]
 
     assert reason_of(with_key_info(make())) is expected
+
+
+def large_certificate(of: int) -> bytes:
+    """A certificate that can be read and whose holder signs, of so many bytes and some."""
+    padding = x509.UnrecognizedExtension(x509.ObjectIdentifier("1.2.3.4.5"), bytes(of))
+    key = made.rsa_key(made.HOLDER)
+    certificate = made.default_root().issue(
+        made.name(made.HOLDER, serial_number=f"IDCDO-{made.HOLDER_ID}"), key, more=[padding]
+    )
+    return certificate.public_bytes(Encoding.DER)
+
+
+def test_a_certificate_larger_than_any_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is read is kept for the next document: two hundred of a megabyte would fill a process."""
+    read: list[int] = []
+    load = x509.load_der_x509_certificate
+
+    def noting(der: bytes) -> x509.Certificate:
+        read.append(len(der))
+        return load(der)
+
+    monkeypatch.setattr(x509, "load_der_x509_certificate", noting)
+
+    for size in (MAX_CERTIFICATE_BYTES, 700_000):
+        document = with_key_info(f"<X509Data>{certificate_of(large_certificate(size))}</X509Data>")
+        assert reason_of(document) is Reason.KEY_INFO
+    assert read == []
+
+    large = large_certificate(MAX_CERTIFICATE_BYTES - 2_000)
+    verify(with_key_info(f"<X509Data>{certificate_of(large)}</X509Data>"))
+    assert read == [len(large)]
 
 
 # --- attacks on the values ----------------------------------------------------------------------------------------

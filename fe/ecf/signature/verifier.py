@@ -33,6 +33,10 @@ ROOTS = frozenset({*Root, SEED})
 MIN_KEY_BITS = 2048
 MAX_KEY_BITS = 8192
 
+#: What is read of a certificate is kept for the next document that has it: so much at most, whoever sends it. Those of
+#: the country's certifiers have two kilobytes.
+MAX_CERTIFICATE_BYTES = 16 * 1024
+
 _IS_EXCLUSIVE = {profile.INCLUSIVE_C14N: False, profile.EXCLUSIVE_C14N: True}
 _BLANKS = str.maketrans("", "", " \t\r\n")
 
@@ -96,6 +100,8 @@ def verify(raw: bytes) -> Verified:
     certificate, key = _read_key_info(key_info)
     signature_bytes, signature_value = _base64(value, Reason.SIGNATURE)
 
+    # Whatever costs little has been looked at by now. A canonical form does work in proportion to the bytes, because of
+    # what `parse_xml` lets pass of declarations and attributes.
     signed_bytes = _canonical(_as_apex(signed_info), exclusive=exclusive)
     root.remove(signature)
     if sha256(_canonical(root, exclusive=reference_exclusive)).digest() != expected_digest:
@@ -162,6 +168,8 @@ def _read_key_info(key_info: etree._Element) -> tuple[x509.Certificate, RSAPubli
     _no_attributes(data)
     (element,) = _children(data, "X509Certificate", reason=Reason.KEY_INFO)
     der, _ = _base64(element, Reason.KEY_INFO)
+    if len(der) > MAX_CERTIFICATE_BYTES:
+        raise BadSignature(Reason.KEY_INFO, f"the X509Certificate is larger than {MAX_CERTIFICATE_BYTES} bytes")
     return _read_certificate(der)
 
 

@@ -117,8 +117,8 @@ class Settings(BaseSettings):
         1,
         ge=1,
         le=32,
-        description="processes for documents over 64 KiB or 500 lines: for each HTTP process, and for the actors;"
-        " and as many more, while they are needed, for tenants that have had a tenth of a processor for theirs",
+        description="processes for documents over 64 KiB, 500 lines or 2,000 tags: for each HTTP process, and for the"
+        " actors; and as many more, while they are needed, for tenants that have had a tenth of a processor for theirs",
     )
     max_in_flight: int = Field(200, ge=1, description="requests in work per HTTP process before it sheds with 503")
 

@@ -140,7 +140,7 @@ class _Writer:
             else:
                 self._child(child, value, f"{path}.{name}" if path else name)
         if written != len(content):
-            self.problems.add_all(unknown_problems(self._kind, of, content, path))
+            self.problems.add_all(unknown_problems(self._kind, of, content, path, self.problems.room))
         if len(out) == begin + 1 and path and not of.may_be_empty:
             out.pop()
         else:

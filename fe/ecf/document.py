@@ -12,7 +12,7 @@ from lxml import etree
 from fe.ecf.catalogue import NUMBERED, SUBMITTABLE, EcfType, Root
 from fe.ecf.formats import write_text
 from fe.ecf.parse import excerpt
-from fe.ecf.problems import Enough, Findings, Problem, Repair, show
+from fe.ecf.problems import Enough, Findings, Problem, Repair, Room, show
 from fe.ecf.reading import text_at
 from fe.ecf.schema import unknown_kind
 from fe.ecf.schema.kinds import SEED, SIGNATURE, DocumentKind, kind, kind_of, type_of
@@ -135,13 +135,16 @@ class Document:
 # --- from JSON ------------------------------------------------------------------------------------------------------
 
 
-def read_payload(payload: Mapping[str, Any], *, roots: Collection[Root] = SUBMITTABLE) -> Document:
+def read_payload(
+    payload: Mapping[str, Any], *, roots: Collection[Root] = SUBMITTABLE, room: Room | None = None
+) -> Document:
     """Read a structured payload (interface.md#structured).
 
     `payload` is the content of an ECF, with `Encabezado` at its top, or has one key that names the root, of `roots`. It
     holds what `parse_json` gives. The type is that of `TipoeCF`, else of the two digits in `eNCF`. Where an element may
     stand several times, one object is a list of one, and a table may be given as the list it holds:
     `"DetallesItems": [...]` is `{"Item": [...]}`. Nulls count as absent.
+    `room` is that of the request, where it has other documents besides.
     ISO dates in fields of dates become the authority's form (`formats.write_text`): whoever looks at the document later
     sees one way of writing a date.
 
@@ -149,16 +152,17 @@ def read_payload(payload: Mapping[str, Any], *, roots: Collection[Root] = SUBMIT
     the format of the type does not have, more of something than the format allows (nothing is read of them), values of
     the wrong shape, booleans, and in an ECF an item's IndicadorFacturacion that is not 1 to 4.
     """
-    root, given = _root_of(payload, roots)
+    room = room or Room()
+    root, given = _root_of(payload, roots, room)
     malformed = malformed_number(root, given)
     try:
-        the_type = _type_of(root, given)
+        the_type = _type_of(root, given, room)
     except NotADocument:
         if malformed is not None:  # the cause; that no type can be read off it is what follows
             raise NotADocument((malformed,)) from None
         raise
     the_kind = kind(root, the_type)
-    reader = _PayloadReader(the_kind)
+    reader = _PayloadReader(the_kind, room)
     if malformed is not None:
         reader.problems.add(malformed)
     try:
@@ -193,7 +197,7 @@ def malformed_number(root: Root, content: Mapping[str, Any]) -> Problem | None:
     )
 
 
-def _root_of(payload: Mapping[str, Any], roots: Collection[Root]) -> tuple[Root, Mapping[str, Any]]:
+def _root_of(payload: Mapping[str, Any], roots: Collection[Root], room: Room) -> tuple[Root, Mapping[str, Any]]:
     if Root.ECF in roots and "Encabezado" in payload:
         return Root.ECF, payload
     names = ", ".join(sorted(roots))
@@ -206,14 +210,14 @@ def _root_of(payload: Mapping[str, Any], roots: Collection[Root]) -> tuple[Root,
     if len(payload) == 1 and (root := spelt(str(name), roots)) is not None and isinstance(content, Mapping):
         raise NotADocument((renamed(str(name), "", root),))
     if Root.ECF in roots and len(payload) <= FEW:
-        cause = bars_the_way(payload, "", ("Encabezado",))
+        cause = bars_the_way(payload, "", ("Encabezado",), room)
         if cause is not None:
             raise NotADocument((cause,))
     given = ", ".join(excerpt(str(name), 16) for name in list(payload)[:3]) or "{}"
     raise NotADocument((problem("unknown-root", "", found=given, name=given, expected=names),))
 
 
-def _type_of(root: Root, content: Mapping[str, Any]) -> EcfType | None:
+def _type_of(root: Root, content: Mapping[str, Any], room: Room) -> EcfType | None:
     if root is not Root.ECF:
         return type_of(root, None)
     e_ncf = _at(content, "Encabezado.IdDoc.eNCF")
@@ -223,9 +227,9 @@ def _type_of(root: Root, content: Mapping[str, Any]) -> EcfType | None:
     elif isinstance(e_ncf, str) and e_ncf:
         path, text = "Encabezado.IdDoc.eNCF", e_ncf[1:3]
     else:
-        cause = bars_the_way(content, "", ("Encabezado", "IdDoc", "eNCF"))
+        cause = bars_the_way(content, "", ("Encabezado", "IdDoc", "eNCF"), room)
         if cause is None:
-            cause = bars_the_way(content, "", ("Encabezado", "IdDoc", "TipoeCF"))
+            cause = bars_the_way(content, "", ("Encabezado", "IdDoc", "TipoeCF"), room)
         raise NotADocument((cause or problem("missing-type", "Encabezado.IdDoc.TipoeCF", allowed=tuple(EcfType)),))
     try:
         return type_of(root, text)
@@ -239,9 +243,9 @@ def _type_of(root: Root, content: Mapping[str, Any]) -> EcfType | None:
 
 
 class _PayloadReader:
-    def __init__(self, the_kind: DocumentKind) -> None:
+    def __init__(self, the_kind: DocumentKind, room: Room) -> None:
         self._kind = the_kind
-        self.problems = Findings()
+        self.problems = Findings(room)
 
     def group(self, of: Element, given: Any, path: str) -> dict[str, Any]:
         content: dict[str, Any] = {}
@@ -271,8 +275,7 @@ class _PayloadReader:
             else:
                 self.problems.add(shape_problem(child, value, f"{path}.{name}" if path else name))
         if unknown:
-            few = len(self.problems) < 20  # looking for what was meant takes a millisecond each
-            self.problems.add_all(unknown_problems(self._kind, of, given, path, suggest=few))
+            self.problems.add_all(unknown_problems(self._kind, of, given, path, self.problems.room))
         return content
 
     def _list(self, of: Element, given: Any, path: str) -> list[Any]:

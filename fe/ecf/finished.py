@@ -17,17 +17,18 @@ from lxml import etree
 from fe.ecf.document import Document, NotADocument, malformed_number, read_xml
 from fe.ecf.parse import parse_xml
 from fe.ecf.places import Lines, extents, place
-from fe.ecf.problems import Problem
+from fe.ecf.problems import Problem, Room
 from fe.ecf.schema import DECLARABLE
 from fe.ecf.schema.kinds import kind
 from fe.ecf.schema.messages import problem
 from fe.ecf.schema.validator import Spot, misfits
 
 
-def read_finished(raw: bytes, *, at_the_door: bool = False) -> Document:
+def read_finished(raw: bytes, *, at_the_door: bool = False, room: Room | None = None) -> Document:
     """Read an XML document that is to be signed as it stands.
 
     `at_the_door` lets empty tags pass, like whatever else is missing: they are told where the document is validated.
+    `room` is that of the request, where it has other documents besides.
 
     Raises MalformedXml when it is no XML we read, and NotADocument with everything else that hinders it: an unknown
     root or type, an e-NCF that can never be one, and what is said above; each with line and column.
@@ -43,7 +44,7 @@ def read_finished(raw: bytes, *, at_the_door: bool = False) -> Document:
     malformed = malformed_number(document.root, document.content)
     if malformed is not None:
         found.append((malformed, (_node_at(root, malformed.path), "tag")))
-    found += misfits(kind(document.root, document.type), root)
+    found += misfits(kind(document.root, document.type), root, room)
     if b"xmlns" in raw:
         found += islice(_foreign_declarations(root), _FEW)
     if found and not (at_the_door and all(each.code == "empty-element" for each, _ in found)):

@@ -69,11 +69,37 @@ class Problem:
 
 
 class Enough(Exception):
-    """MAX_PROBLEMS were found; whoever collects them stops looking and says that there are more."""
+    """As many were found as there is room for; whoever collects them stops looking and says that there are more."""
+
+
+#: The first so many names and values say what was meant; to look for it takes a millisecond each.
+MAX_GUESSES = 20
+
+
+@dataclass(slots=True)
+class Room:
+    """What may still be told of what is wrong in one request, however many documents it has.
+
+    `guesses` is how often it may be looked up what somebody meant, `problems` how many may be found. Of each document
+    one is told even so.
+    """
+
+    guesses: int = MAX_GUESSES
+    problems: int = MAX_PROBLEMS
+
+    def guess(self) -> bool:
+        """Whether there is room for another guess, which then is taken."""
+        self.guesses -= 1
+        return self.guesses >= 0
 
 
 class Findings(list[Problem]):
-    """The problems found so far."""
+    """The problems found so far of one document, in the room that its request has left."""
+
+    def __init__(self, room: Room | None = None) -> None:
+        super().__init__()
+        self.room = Room() if room is None else room
+        self._most = max(self.room.problems, 1)
 
     def add(self, *problems: Problem) -> None:
         """Take note of problems; raises Enough when there is no room for another."""
@@ -82,9 +108,10 @@ class Findings(list[Problem]):
     def add_all(self, problems: Iterable[Problem]) -> None:
         """Take note of problems; raises Enough when there is no room for another."""
         for problem in problems:
-            if len(self) >= MAX_PROBLEMS:
+            if len(self) >= self._most:
                 raise Enough
             self.append(problem)
+            self.room.problems -= 1
 
 
 def serialize_problem(problem: Problem) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.parse import excerpt
-from fe.ecf.problems import Problem, Repair
+from fe.ecf.problems import Problem, Repair, Room
 from fe.ecf.schema.kinds import DocumentKind, kind
 from fe.ecf.schema.messages import problem
 from fe.ecf.schema.model import Element
@@ -28,12 +28,17 @@ def renamed(name: str, path: str, meant_name: str) -> Problem:
     return problem("unknown-element", there, name=excerpt(name), instead=meant_name, repair=repair)
 
 
-def bars_the_way(content: Mapping[str, Any], path: str, way: tuple[str, ...]) -> Problem | None:
-    """What bars the way to a field: a misspelt name, or something other than a group; None where it is just absent."""
+def bars_the_way(content: Mapping[str, Any], path: str, way: tuple[str, ...], room: Room) -> Problem | None:
+    """What bars the way to a field: a misspelt name, or something other than a group; None where it is just absent.
+
+    To look through the names of a group for a misspelt one is one guess; without room for it, it is just absent.
+    """
     name, *rest = way
     group: Any = content.get(name)
     there = f"{path}.{name}" if path else name
     if group is None:
+        if not room.guess():
+            return None
         known = kind(Root.ECF, EcfType.CREDIT_FISCAL).root
         for step in path.split(".") if path else ():
             known = known.by_name[step]
@@ -48,16 +53,16 @@ def bars_the_way(content: Mapping[str, Any], path: str, way: tuple[str, ...]) ->
         one = isinstance(group, list) and len(group) == 1 and isinstance(group[0], Mapping)
         repair = Repair("rename", f"{there}[1]", to=there) if one else None
         return wrong_shape(name, there, group, AN_OBJECT, repair)
-    return bars_the_way(group, there, tuple(rest))
+    return bars_the_way(group, there, tuple(rest), room)
 
 
 def unknown_problems(
-    the_kind: DocumentKind, of: Element, content: Mapping[Any, Any], path: str, *, suggest: bool = True
+    the_kind: DocumentKind, of: Element, content: Mapping[Any, Any], path: str, room: Room
 ) -> Iterator[Problem]:
-    """One problem for every key of `content` that `of` has no element for; the first few say what was meant."""
-    unknown = (name for name, value in content.items() if name not in of.by_name and value is not None)
-    for number, name in enumerate(unknown):
-        yield name_problem(the_kind, of, str(name), path, present=content, suggest=suggest and number < 20)
+    """One problem for every key of `content` that `of` has no element for; the first say what was meant, by `room`."""
+    for name, value in content.items():
+        if name not in of.by_name and value is not None:
+            yield name_problem(the_kind, of, str(name), path, present=content, suggest=room.guess())
 
 
 def shape_problem(of: Element, value: Any, path: str) -> Problem:

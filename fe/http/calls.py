@@ -15,6 +15,7 @@ from fe.identifiers import ApiKeyId, TenantId
 from fe.monitoring.tracing import NO_SPAN, Span
 
 MAX_QUERY_FIELDS = 32
+_LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +108,16 @@ Handler = Callable[[Call], Awaitable[ApiReply]]
 
 
 def _unknown_parameter(name: str, known: Collection[str]) -> Text:
-    """Say that there is no such parameter, and which there are: the likeliest first, then as they are described."""
+    """Say that there is no such parameter, and which there are: the likeliest first, then as they are described.
+
+    As much of the name is compared as is shown: it has the length that whoever calls gave it.
+    """
+    shown = name[:_LONGEST_NAME].casefold()
 
     def likeness(one: str) -> float:
-        return SequenceMatcher(None, name.casefold(), one.casefold()).ratio()
+        return SequenceMatcher(None, shown, one.casefold()).ratio()
 
-    return messages.no_such_parameter(excerpt(name, 40), sorted(known, key=likeness, reverse=True))
+    return messages.no_such_parameter(excerpt(name, _LONGEST_NAME), sorted(known, key=likeness, reverse=True))
 
 
 def refuse_foreign_media_type(content_type: str | None) -> None:

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from fe.ecf.document import NotADocument
 from fe.ecf.parse import Malformed
+from fe.ecf.problems import Room
 from fe.http import messages
 from fe.http.calls import Call, Caller
 from fe.http.errors import ApiError
@@ -70,8 +71,10 @@ def read_submissions(
 ) -> list[NewSubmission | Exception]:
     """Give the submissions of a batch, or what is wrong with each, in their order.
 
-    Raises Malformed, or ApiError (400), for what is wrong with the whole.
+    Raises Malformed, or ApiError (400), for what is wrong with the whole. What is told of all together is what is told
+    of one document at most: what was meant for twenty names, and a thousand problems, of each receipt the first.
     """
+    room = Room()
     read: list[NewSubmission | Exception] = []
     for item in read_body(NewBatch, raw).items:
         try:
@@ -81,7 +84,7 @@ def read_submissions(
             draft = _draft(body, sandbox)
             if draft.simulated_now is not None:
                 raise ApiError(400, messages.ONLY_VALIDATED)
-            read.append(admit(draft, caller.tenant_id, caller.environment, caller.api_key_id, now))
+            read.append(admit(draft, caller.tenant_id, caller.environment, caller.api_key_id, now, room))
         except (ApiError, Malformed, NotADocument) as wrong:
             read.append(wrong)
     return read

@@ -22,7 +22,7 @@ from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.ecf.ids import new_id
 from fe.ecf.json_text import write_canonical_json
 from fe.ecf.parse import MalformedXml
-from fe.ecf.problems import Problem
+from fe.ecf.problems import Problem, Room
 from fe.ecf.texts import Text
 from fe.identifiers import ApiKeyId, SubmissionId, TenantId
 from fe.issuing.large import is_short
@@ -81,13 +81,20 @@ class CannotBeSigned(MalformedXml):
 
 
 def admit(
-    draft: Draft, tenant_id: TenantId, environment: Environment, api_key_id: ApiKeyId, now: datetime
+    draft: Draft,
+    tenant_id: TenantId,
+    environment: Environment,
+    api_key_id: ApiKeyId,
+    now: datetime,
+    room: Room | None = None,
 ) -> NewSubmission:
     """Read the document and make the submission to store; CPU work only, safe in a thread.
 
+    `room` is that of the request, where it has other documents besides.
+
     Raises MalformedXml or NotADocument when it cannot become a document.
     """
-    original, document = _read(draft)
+    original, document = _read(draft, room)
     if document.root not in SUBMITTABLE:
         raise NotADocument((_not_submittable(document.root),))
     e_ncf = _if_like(_E_NCF, document.e_ncf)
@@ -318,17 +325,17 @@ def remarks(accepted: Accepted) -> list[Problem]:
     return [number_far_ahead(accepted.e_ncf, skipped, left)] if far else []
 
 
-def _read(draft: Draft) -> tuple[bytes, Document]:
+def _read(draft: Draft, room: Room | None) -> tuple[bytes, Document]:
     if draft.format == "xml":
         assert draft.xml is not None
         original = draft.xml.encode()
         try:
-            return original, read_finished(original, at_the_door=True)
+            return original, read_finished(original, at_the_door=True, room=room)
         except NotADocument as error:
             first = error.problems[0]
             raise CannotBeSigned(first.text, first.line, first.column, error.problems) from error
     assert draft.payload is not None
-    return write_canonical_json(draft.payload), draft.read()
+    return write_canonical_json(draft.payload), draft.read(room)
 
 
 def _digest(draft: Draft, original: bytes) -> bytes:

@@ -11,14 +11,21 @@ SHORT_LINES = 100
 LARGE_BYTES = 64 * 1024
 #: A short text may have many lines. To validate one takes a tenth of a millisecond; so many are not noticed by others.
 LARGE_LINES = 500
+#: Tags of XML: a receipt of a hundred lines and more, read in 1.4 ms. As many that are all wrong take 15. There is room
+#: for 15,000 elements in 64 KB, and those took 109.
+LARGE_TAGS = 2_000
+#: How encoders of JSON write a `<` that care for pages of HTML.
+_ESCAPED = (b"\\u003c", b"\\u003C")
 
 
 def is_large(raw: bytes) -> bool:
     """Tell of a request's body, or a document as it is kept: by its bytes, or its lines as far as they can be counted.
 
-    A line of JSON is an object. A line of XML takes so many bytes that they tell enough.
+    A line of JSON is an object. Lines of XML are told by the tags, as a document has them or as a text in JSON.
     """
-    return len(raw) > LARGE_BYTES or raw.count(b"{") > LARGE_LINES
+    if len(raw) > LARGE_BYTES or raw.count(b"{") > LARGE_LINES:
+        return True
+    return raw.count(b"<") + sum(raw.count(escaped) for escaped in _ESCAPED) > LARGE_TAGS
 
 
 def is_short(raw: bytes) -> bool:

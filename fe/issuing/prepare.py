@@ -17,7 +17,7 @@ from fe.ecf.catalogue import Root
 from fe.ecf.document import Document, NotADocument, read_payload
 from fe.ecf.finished import read_finished
 from fe.ecf.parse import parse_json
-from fe.ecf.problems import Problem, Severity
+from fe.ecf.problems import Problem, Room, Severity
 from fe.ecf.rules import check
 from fe.ecf.taxes import RATES, Rates
 from fe.identifiers import ClientRequestId, SubmissionId, UserId
@@ -40,13 +40,13 @@ class Draft:
     simulation: Simulation | None = None
     simulated_now: datetime | None = None
 
-    def read(self) -> Document:
-        """Read the document; raises as the function of that name does."""
+    def read(self, room: Room | None = None) -> Document:
+        """Read the document; raises as the function of that name does. `room` is that of its request."""
         if self.format == "xml":
             assert self.xml is not None
-            return read(self.format, self.xml.encode())
+            return read_finished(self.xml.encode(), room=room)
         assert self.payload is not None
-        return read_payload(self.payload)
+        return read_payload(self.payload, room=room)
 
 
 @dataclass(frozen=True, slots=True)

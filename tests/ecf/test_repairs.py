@@ -1,10 +1,30 @@
 """What a refused value was meant to be is told within bounds, whatever stands there."""
 
+import gc
+
 import pytest
 
-from fe.ecf.schema.kinds import kinds
+from fe.ecf.catalogue import EcfType, Root
+from fe.ecf.schema.kinds import kind, kinds
 from fe.ecf.schema.model import Element, Simple
+from fe.ecf.schema.naming import name_problem
 from fe.ecf.schema.repairs import allowed, code_meant, meant
+
+
+def test_names_that_somebody_sent_are_kept_in_no_cache_without_a_bound() -> None:
+    """They are whatever a client makes up: each would be kept as long as the process lives."""
+    the_kind = kind(Root.ECF, EcfType.CREDIT_FISCAL)
+
+    def kept() -> int:
+        cached = (one for one in gc.get_objects() if type(one) is type(kind))
+        return sum(one.cache_info().currsize for one in cached if one.cache_info().maxsize is None)
+
+    name_problem(the_kind, the_kind.root, "Encabesado", "")  # what is the format's own
+    before = kept()
+    for number in range(50):
+        name_problem(the_kind, the_kind.root, f"Encabesado{number}", "")
+
+    assert kept() == before
 
 
 def _simples() -> dict[str, Simple]:

@@ -33,7 +33,7 @@ from fe.http.server.connection import HardenedConnection, PeerPatience
 from fe.http.server.requests import make_scope
 from fe.http.shares import Shares
 from fe.identifiers import SubmissionId, TenantId
-from fe.issuing.large import LARGE_BYTES, LARGE_LINES
+from fe.issuing.large import LARGE_BYTES, LARGE_LINES, LARGE_TAGS
 from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
 from fe.store import submissions
@@ -493,6 +493,28 @@ async def test_what_is_large_by_its_lines_alone_is_counted_among_large_documents
     slots = DocumentSlots(Metrics())
     async with slots.turn(TenantId(1), LARGE_BYTES):
         assert (slots._bytes.all_held, slots._bytes_of_large.all_held) == (0, LARGE_BYTES)
+
+
+@pytest.mark.parametrize(
+    "escape", [str, lambda body: body.replace("<", "\\u003c"), lambda body: body.replace("<", "\\u003C")]
+)
+async def test_xml_of_many_tags_is_read_apart_however_its_client_writes_them(
+    front: Running, key: Key, monkeypatch: pytest.MonkeyPatch, escape: Callable[[str], str]
+) -> None:
+    """In 60 KB there is room for 15,000 elements, for which the loop, and every other client, waited 200 ms."""
+    monkeypatch.setattr(large_invoices, "_take_in", die)
+
+    async def ask(elements: int) -> int:
+        xml = "<ECF>" + "<a/>" * elements + "</ECF>"
+        body = escape(json.dumps({"format": "xml", "xml": xml})).encode()
+        assert len(body) < LARGE_BYTES
+        async with front.client(await front.token(key)) as client:
+            return (
+                await client.post("/invoices", content=body, headers={"Content-Type": "application/json"})
+            ).status_code
+
+    assert await ask(LARGE_TAGS - 2) == 400
+    assert await ask(LARGE_TAGS - 1) == 503
 
 
 async def test_when_the_process_dies_the_client_is_told_to_come_again_and_nothing_is_kept(

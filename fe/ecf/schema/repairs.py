@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from fe.ecf.schema.model import Base, Code, Element, Simple, ValueForm
@@ -34,7 +34,7 @@ MAX_CODES = 100
 _ALIKE = 20
 
 
-@cache
+@lru_cache(maxsize=8192)  # the format's own are some hundreds; the others are whatever was sent
 def _folded(text: str) -> str:
     bare = unicodedata.normalize("NFKD", text).casefold()
     return "".join(c for c in bare if c.isalnum())

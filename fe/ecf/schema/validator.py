@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict
 
 from lxml import etree
 
-from fe.ecf.problems import Enough, Findings, Problem, Repair
+from fe.ecf.problems import MAX_GUESSES, Enough, Findings, Problem, Repair, Room
 from fe.ecf.schema.kinds import SIGNATURE, DocumentKind
 from fe.ecf.schema.messages import problem
 from fe.ecf.schema.model import Base, Element, Simple
@@ -35,9 +35,6 @@ _CODES = {
 }
 _RANK = {facet: rank for rank, facet in enumerate(_CODES)}
 
-#: The first so many problems say what was meant; to look for it takes a millisecond each.
-_SUGGESTIONS = 20
-
 #: Where a problem is: at an element's tag, or in the text after its start tag (`text`) or after its end tag (`tail`).
 Spot = tuple[etree._Element, Literal["tag", "text", "tail"]]
 
@@ -45,14 +42,18 @@ Spot = tuple[etree._Element, Literal["tag", "text", "tail"]]
 class _Walk:
     """One walk over one document."""
 
-    def __init__(self, kind: DocumentKind, tree: etree._Element, *, values: bool = True) -> None:
+    def __init__(
+        self, kind: DocumentKind, tree: etree._Element, *, values: bool = True, room: Room | None = None
+    ) -> None:
         self._kind = kind
         self._tree = tree
         #: Whether values are validated too, and what is missing; else only whether what is there fits.
         self._values = values
         #: For each problem, where it is.
         self.spots: list[Spot] = []
-        self._problems = Findings()
+        self._problems = Findings(room)
+        #: The group that names were last guessed in, and those that stand there.
+        self._beside: tuple[etree._Element | None, frozenset[str]] = (None, frozenset())
         #: A document of 10,000 lines repeats its units and rates: each value is validated once.
         self._known: dict[tuple[str, str], str | None] = {}
         last = tree[-1] if len(tree) else tree
@@ -124,7 +125,7 @@ class _Walk:
             if known.required and known.name not in seen:
                 words = _expected(known)
                 there = f"{prefix}{known.name}"
-                few = len(self._problems) < _SUGGESTIONS
+                few = len(self._problems) < MAX_GUESSES
                 repair = Repair("set", there, value=example(known), certain=False) if few else None
                 codes = allowed(known.simple) if known.simple is not None and few else ()
                 self._say("missing-element", there, node, codes=codes, repair=repair, **words)
@@ -142,7 +143,7 @@ class _Walk:
                 self._known[key] = _wrong(simple, text)
             code = self._known[key]
             if code is not None:
-                few = len(self._problems) < _SUGGESTIONS
+                few = len(self._problems) < MAX_GUESSES
                 value = meant(simple, text) if few else None
                 repair = None if value is None else Repair("set", path, value=value)
                 if repair is None and few:
@@ -159,22 +160,26 @@ class _Walk:
                 self._say("unexpected-attribute", path, node, found=attribute, name=of.name)
 
     def _unknown(self, of: Element, name: str, path: str, node: etree._Element) -> None:
-        beside = node.getparent()
-        present = (
-            {str(one.tag) for one in beside} if beside is not None and len(self._problems) < _SUGGESTIONS else None
-        )
+        suggest = self._problems.room.guess()
         self._problems.add(
             name_problem(
                 self._kind,
                 of,
                 name,
                 path,
-                present=present or (),
-                suggest=present is not None,
+                present=self._present(node) if suggest else (),
+                suggest=suggest,
                 line=self._line(node),
             )
         )
         self.spots.append((node, "tag"))
+
+    def _present(self, node: etree._Element) -> frozenset[str]:
+        """The names that stand beside an element; those of a group of 15,000 are looked up once."""
+        group = node.getparent()
+        if group is not self._beside[0]:
+            self._beside = group, frozenset(str(one.tag) for one in group) if group is not None else frozenset()
+        return self._beside[1]
 
 
 def _stray_text(node: etree._Element, children: list[etree._Element]) -> tuple[str, Spot] | None:
@@ -248,14 +253,14 @@ def walk(kind: DocumentKind, tree: etree._Element) -> list[Problem]:
     return _Walk(kind, tree).problems()
 
 
-def misfits(kind: DocumentKind, tree: etree._Element) -> list[tuple[Problem, Spot]]:
+def misfits(kind: DocumentKind, tree: etree._Element, room: Room | None = None) -> list[tuple[Problem, Spot]]:
     """What writing `tree` anew would lose, move or mend, and where it is; whatever the values are, and what is missing.
 
     Stray text, attributes (`xsi:` ones too), elements that are unknown, out of order, empty, or there too often.
     """
     if _fits(kind.root, tree, at_top=True):
         return []
-    walk = _Walk(kind, tree, values=False)
+    walk = _Walk(kind, tree, values=False, room=room)
     problems = walk.problems()
     return list(zip(problems, walk.spots, strict=False))  # the one that says there are more has no place
 

@@ -176,6 +176,40 @@ async def test_a_key_and_another_id_are_refused_and_so_is_one_for_a_batch(api: h
     assert (await api.get("/invoices")).json()["total"] == 0
 
 
+async def test_a_batch_is_told_as_much_as_one_document_and_of_each_receipt_the_first(api: httpx.AsyncClient) -> None:
+    """What a name was meant to be takes a millisecond to look up: twenty are, whatever number of receipts has them."""
+    wrong = [
+        structured({"Encabezado": {"IdDoc": {"eNCF": "E310000000001", **{f"Tipo{n}": 1 for n in range(20)}}}}),
+        structured({"Encabezado": {"Iddoc": {}}}),
+        structured({"Encabesado": {}}),
+    ]
+
+    answer = await api.post("/invoices/batch", json={"items": wrong[:1] * 120 + wrong[1:] * 20})
+
+    told = answer.json()["items"]
+    problems = [problem for one in told for problem in one["problems"]]
+    assert {one["statusCode"] for one in told} == {400}
+    assert sum("repair" in problem for problem in problems) == 20
+    assert [len(one["problems"]) for one in told[:51]] == [20] * 50 + [2]
+    assert [problem["code"] for problem in told[60]["problems"]] == ["unknown-element", "more-problems"]
+    assert len(problems) <= 1_000 + 2 * len(told)
+    # A document by itself is told it all.
+    alone = (await api.post("/invoices", json=wrong[2])).json()
+    assert alone["problems"][0]["repair"]["to"] == "Encabezado"
+
+
+async def test_xml_of_a_batch_is_told_no_more(api: httpx.AsyncClient) -> None:
+    names = "".join(f"<Tipo{number}/>" for number in range(30))
+    xml = f"<ECF><Encabezado><IdDoc><TipoeCF>31</TipoeCF>{names}</IdDoc></Encabezado></ECF>"
+
+    answer = await api.post("/invoices/batch", json={"items": [{"format": "xml", "xml": xml}] * 50})
+
+    problems = [problem for one in answer.json()["items"] for problem in one["problems"]]
+    assert sum("repair" in problem for problem in problems if problem["code"] != "empty-element") == 20
+    assert len(problems) <= 1_000 + 2 * 50
+    assert all("line" in one["problems"][0] for one in answer.json()["items"])
+
+
 async def test_five_hundred_documents_of_the_worst_shape_are_refused_and_nothing_is_kept(
     api: httpx.AsyncClient,
 ) -> None:

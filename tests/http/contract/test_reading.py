@@ -1,6 +1,7 @@
 """The contract: interface.md#reading, #states and #limits."""
 
 from datetime import UTC, datetime, timedelta
+from difflib import SequenceMatcher
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -9,7 +10,7 @@ import pytest
 import trio
 
 from fe.ecf.catalogue import Environment
-from fe.http import long_polls
+from fe.http import calls, long_polls
 from fe.identifiers import ActionId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import Status
 from fe.store import verdict_notices
@@ -459,6 +460,26 @@ async def test_an_unknown_parameter_is_refused_beside_known_ones_and_all_known_o
     assert "x" * 41 not in answer.text
     for known in ("page", "limit", "from", "to", "status", "state", "encf", "clientRequestId", "rnc", "cursor"):
         assert f" {known}" in answer.json()["message"]
+
+
+async def test_of_a_name_that_there_is_not_as_much_is_compared_as_is_shown(
+    api: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[int] = []
+
+    class Noting(SequenceMatcher[str]):
+        def __init__(self, isjunk: None, a: str, b: str) -> None:
+            super().__init__(isjunk, a, b)
+            compared.append(len(a) + len(b))
+
+    monkeypatch.setattr(calls, "SequenceMatcher", Noting)
+
+    answer = await api.get("/invoices", params={"clientRequestId" * 900: "1"})
+
+    assert answer.status_code == 400
+    assert "there are clientRequestId, " in answer.json()["message"]
+    assert compared
+    assert max(compared) <= 80
 
 
 async def test_a_refusal_is_explained_in_the_language_that_is_asked_for(api: httpx.AsyncClient, db: Database) -> None:

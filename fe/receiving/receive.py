@@ -1,8 +1,11 @@
 """From the bytes a supplier sent to the acknowledgement: assess, sign, keep, and only then say it.
 
-The acknowledgement is signed before the transaction and kept in it, beside the document. So whatever is said is stored,
-what is stored is said again to who asks with the same bytes, and of two documents with one number the unique key
-decides. No transaction is open while a signature is made or verified.
+The acknowledgement is signed before the transaction and kept in it, beside the document. So whatever is said of a
+document that somebody signed is stored, what is stored is said again to who asks with the same bytes, and of two
+documents with one number the unique key decides. No transaction is open while a signature is made or verified.
+
+Bytes that nobody's good signature vouches for leave no row: any stranger can make any number of them, and nobody would
+ever delete what is said of them. They are assessed and refused anew each time.
 """
 
 from collections.abc import Callable
@@ -60,6 +63,9 @@ class Reception:
     async def receive(self, receiver: Receiver, raw: bytes, presenter: str | None, now: datetime) -> bytes:
         """Give the signed acknowledgement of `raw`; it is stored, and so is what it says was received.
 
+        Of bytes that no good signature vouches for (reasons 1 and 2) nothing is stored: the same bytes get the same
+        answer, with the time of the day.
+
         Raises MalformedXml or NothingToAnswer when there is nothing to acknowledge, CannotAcknowledge, or
         DatabaseUnavailable: then nothing was said, and the sender sends again. Cancelled before the commit nothing has
         happened; after it the same bytes get the same acknowledgement.
@@ -92,13 +98,17 @@ class Reception:
         presenter: str | None,
         now: datetime,
     ) -> bytes | None:
-        if reason is not AckReason.RECEIVED:
+        is_vouched_for = assessed.signer is not None
+        if is_vouched_for and reason is not AckReason.RECEIVED:
             before = await self._said(receiver, digest, reason)
             if before is not None:
                 return before
         signer = await self._signer(receiver.tenant_id, now)
         document = acknowledgement(assessed.heading, reason, rnc=receiver.rnc, at=now)
         signed = await self._in_thread(lambda: signer.sign(document).xml)
+        if not is_vouched_for:
+            self._note(receiver, assessed, reason)
+            return signed
         said = Said(
             environment=receiver.environment,
             digest=digest,
@@ -116,9 +126,12 @@ class Reception:
         counts = await self.db.run_for(receiver.tenant_id, received.keep, said)
         failpoints.reached("acknowledged")
         if counts is not None:
-            self.count(receiver.environment, reason)
-            _log.info("a document was sent to us", reason=int(reason), why=assessed.why)
+            self._note(receiver, assessed, reason)
         return counts
+
+    def _note(self, receiver: Receiver, assessed: Assessment, reason: AckReason) -> None:
+        self.count(receiver.environment, reason)
+        _log.info("a document was sent to us", reason=int(reason), why=assessed.why)
 
     async def approve(self, receiver: Receiver, raw: bytes, presenter: str | None, now: datetime) -> None:
         """Keep a buyer's word on a receipt of the receiver's own. Saying the same twice changes nothing.

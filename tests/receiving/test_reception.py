@@ -122,8 +122,32 @@ async def test_a_document_that_breaks_the_format_is_refused_with_reason_1(recept
     said = read(await reception.send(sign(broken)))
 
     assert (said.state, said.reason) == ("1", "1")
-    # Nobody vouches for these bytes: what was said is kept, and they are not.
-    assert await kept(db) == [("E310000000007", 1, False)]
+    assert await kept(db) == []
+
+
+async def test_strangers_fill_no_table_and_are_refused_each_time(reception: Running, db: Database) -> None:
+    """A hundred and thirty-five bytes are enough for an answer of 4 KB, which nobody would ever delete."""
+    issuer = f"<Emisor><RNCEmisor>{THEIRS}</RNCEmisor></Emisor>"
+    for number in range(10):
+        heading = f"<Encabezado><IdDoc><eNCF>E31{number:010}</eNCF></IdDoc>{issuer}</Encabezado>"
+        said = read(await reception.send(f"<ECF>{heading}</ECF>".encode()))
+        assert (said.state, said.reason, said.fields["eNCF"]) == ("1", "1", f"E31{number:010}")
+    raw = document()
+    never_signed = raw[: raw.index(b"<Signature")] + b"</ECF>"
+    not_trusted = sign(unsigned(), make_credential(issuer=make_root("OTRA RAIZ")))
+    for refused in (never_signed, not_trusted):
+        first, again = await reception.send(refused), await reception.send(refused)
+        assert read(first).reason == "2"
+        assert again.content == first.content  # the clock stands still
+        reception.clock.forward(timedelta(seconds=1))
+        later = read(await reception.send(refused))
+        assert {**later.fields, "FechaHoraAcuseRecibo": ""} == {**read(first).fields, "FechaHoraAcuseRecibo": ""}
+        assert later.fields != read(first).fields
+    assert await kept(db) == []
+    assert await rows(db, "SELECT 1 FROM received") == []
+
+    # What they tried stands in nobody's way.
+    assert read(await reception.send(raw)).state == "0"
 
 
 @pytest.mark.parametrize(

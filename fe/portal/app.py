@@ -1,10 +1,12 @@
 """The portal's application: from a request to its page, and every refusal as a page of its own.
 
-What is looked at, in this order: does the form come from a page of ours, who is it, may they see the page, have they
-shown lately enough who they are. Handlers begin after all of it.
+What is looked at, in this order: who is it, does the form come from a page of ours, may they see the page, have they
+shown lately enough who they are. Handlers begin after all of it. What is sent to a page that needs somebody is not read
+of nobody.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, cast
 
@@ -13,11 +15,12 @@ import trio
 from hypercorn.typing import HTTPScope
 from quart import Response, request
 from quart_trio import QuartTrio
-from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+from werkzeug.exceptions import HTTPException
 
 from fe.accounts.provision import ProvisioningRefused
 from fe.ecf.texts import Language, LocalizedError
 from fe.http.calls import ApiReply, Call
+from fe.http.errors import ApiError
 from fe.http.languages import choose
 from fe.http.route_types import Route
 from fe.http.server.addresses import client_address
@@ -27,29 +30,21 @@ from fe.http.server.fast_path import FastPath
 from fe.portal.access import let_in
 from fe.portal.cookies import ENVIRONMENT, remember_environment, set_cookie
 from fe.portal.deps import Portal
-from fe.portal.page_types import Page
+from fe.portal.page_types import Needs, Page
 from fe.portal.pages import every_page
-from fe.portal.replies import (
-    INTERNAL,
-    NOT_FOUND,
-    STALE_FORM,
-    TOO_LARGE,
-    UNAVAILABLE,
-    Refused,
-    Reply,
-)
+from fe.portal.replies import CROWDED, INTERNAL, NOT_FOUND, STALE_FORM, UNAVAILABLE, Refused, Reply
+from fe.portal.sent_forms import MAX_BODY_BYTES, SentForms
 from fe.portal.session import IDLE, LIFE, NOTED, Session, hash_token, is_proof, new_token
-from fe.portal.visit import Form, Upload, Visit
+from fe.portal.visit import Form, Visit
 from fe.store.portal import sessions
 from fe.store.postgres.errors import DatabaseUnavailable
 
-#: The most that any page reads, and how long it may take to arrive, in seconds.
-MAX_BODY_BYTES = 1024 * 1024
-BODY_SECONDS = 10
 #: Requests in work in a process before it turns others away.
 IN_FLIGHT = 64
 _FORGET_SECONDS = 3600.0
 _LONGEST_AGENT = 300
+#: Answers to what was not read to its end: its connection cannot go on.
+_UNREAD = frozenset({408, 413})
 
 #: Nothing is loaded from anywhere else, nothing runs that is written in a page, nobody frames one.
 _POLICY = (
@@ -77,6 +72,7 @@ class PortalApp:
         self.metrics = portal.metrics
         self.admission = Admission(IN_FLIGHT, portal.metrics, of_one=IN_FLIGHT, shown=False)
         self.come_again = ComeAgain(portal.metrics)
+        self._forms = SentForms(self.admission, portal.metrics, portal.trusted_proxies)
         nothing = Route("POST", "/", None, _never)
         self.fast_path = FastPath(_never_routed, MAX_BODY_BYTES, nothing, nothing, enabled=False)
 
@@ -84,16 +80,27 @@ class PortalApp:
         """Answer a request: whatever goes wrong becomes a page here."""
         visit = self._visit(page, params, scope)
         try:
-            await self._find_session(visit)
-            if page is None:
-                raise Refused(404, NOT_FOUND)
-            if page.method == "POST":
-                await self._read_form(page, visit)
-            stopped = await let_in(page, visit)
-            remember_environment(visit, _cookie(ENVIRONMENT))
-            return stopped or await page.handler(visit)
+            async with AsyncExitStack() as held:
+                async with self._turn(scope):
+                    await self._find_session(visit)
+                if page is None:
+                    raise Refused(404, NOT_FOUND)
+                if page.method == "POST":
+                    self._require_own_page()
+                    if visit.session is not None or page.needs is Needs.NOTHING:
+                        visit.form = await held.enter_async_context(self._forms.read(page, scope))
+                        self._require_proof(visit)
+                    # Else nobody is here: what was sent is not read, and its sender is led to where one logs in.
+                stopped = await let_in(page, visit)
+                remember_environment(visit, _cookie(ENVIRONMENT))
+                return stopped or await page.handler(visit)
         except Refused as refused:
+            if refused.status in _UNREAD:
+                visit.headers.append(("Connection", "close"))
             return visit.page("refused.html", refused.status, message=refused.message)
+        except ApiError as full:  # of what all applications share: there is no room for it now
+            visit.headers += full.headers
+            return visit.page("refused.html", full.status, message=CROWDED)
         except LocalizedError as told:
             return visit.page("refused.html", 409, message=told.text)
         except ProvisioningRefused as refused:
@@ -126,6 +133,10 @@ class PortalApp:
             token=_cookie(self.portal.cookie) or "",
         )
 
+    def _turn(self, scope: HTTPScope) -> AbstractAsyncContextManager[None]:
+        """The turn of a request's address; one that gets a page has it already (`Guard`)."""
+        return nullcontext() if scope["method"] in {"GET", "HEAD"} else self._forms.turn(scope)
+
     async def _find_session(self, visit: Visit) -> None:
         """See who is here. A browser without a token gets one, so that its forms can be told from others'."""
         if not visit.token:
@@ -142,22 +153,14 @@ class PortalApp:
         if visit.method == "GET" and (record.notice is not None or now - record.seen_at > NOTED):
             await self.portal.db.run(sessions.seen, token_hash, now)
 
-    async def _read_form(self, page: Page, visit: Visit) -> None:
-        """Read what was sent, and see that a page of ours sent it. Raises Refused."""
+    def _require_own_page(self) -> None:
+        """See that no other site's page sent it, as far as browsers say. Raises Refused."""
         origin, site = request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site")
         if (origin is not None and origin != self.portal.url) or site not in (None, "same-origin", "none"):
             raise Refused(403, STALE_FORM)
-        if (request.content_length or 0) > page.max_body_bytes:
-            raise Refused(413, TOO_LARGE)
-        request.max_content_length = page.max_body_bytes
-        try:
-            fields, files = await request.form, await request.files
-        except RequestEntityTooLarge:
-            raise Refused(413, TOO_LARGE) from None
-        uploads = {
-            name: Upload(file.filename or "", file.read()) for name, file in files.items() if file.filename is not None
-        }
-        visit.form = Form({name: fields.getlist(name) for name in fields}, uploads)
+
+    def _require_proof(self, visit: Visit) -> None:
+        """See that a page of ours, of this very browser, sent it. Raises Refused."""
         if not is_proof(self.portal.form_key, visit.token, visit.form.get("csrf")):
             raise Refused(403, STALE_FORM)
 
@@ -211,9 +214,6 @@ def create_portal(portal: Portal) -> QuartTrio:
     """Build the application; `serve_http` puts the guard around it."""
     app = QuartTrio("fe.portal", static_folder=None, template_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
-    app.config["MAX_FORM_MEMORY_SIZE"] = MAX_BODY_BYTES
-    app.config["MAX_FORM_PARTS"] = 5000
-    app.config["BODY_TIMEOUT"] = BODY_SECONDS
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.url_map.merge_slashes = False
     running = app.extensions["fe"] = PortalApp(portal)

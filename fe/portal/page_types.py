@@ -25,6 +25,10 @@ class Needs(Enum):
     OPERATE = auto()
 
 
+#: The most that is read of whoever has not logged in: an address, a password, a name, and what every form carries.
+STRANGERS_BYTES = 16 * 1024
+STRANGERS_FIELDS = 30
+
 Handler = Callable[[Visit], Awaitable[Reply]]
 
 
@@ -38,8 +42,15 @@ class Page:
     handler: Handler
     #: Whether whoever is here has to have shown who it is in the last minutes (`FRESH`, fe/portal/app.py).
     fresh: bool = False
-    #: The largest body it reads.
+    #: The largest body it reads, and of how many fields and files. Before anybody has logged in it is a few fields.
     max_body_bytes: int = 256 * 1024
+    max_fields: int = 200
+
+    def __post_init__(self) -> None:
+        """Hold what anybody may send to what such pages need."""
+        if self.needs is Needs.NOTHING:
+            object.__setattr__(self, "max_body_bytes", min(self.max_body_bytes, STRANGERS_BYTES))
+            object.__setattr__(self, "max_fields", min(self.max_fields, STRANGERS_FIELDS))
 
     @property
     def name(self) -> str:

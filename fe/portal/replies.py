@@ -37,6 +37,10 @@ CHANGED_MEANWHILE = Text(
 )
 SENT_TWICE = Text("This form was sent before: it was done once.", "Este formulario ya se envió: se hizo una sola vez.")
 TOO_LARGE = Text("What you sent is too large.", "Lo que envió es demasiado grande.")
+CROWDED = Text(
+    "There is too much to do at the moment. Nothing was changed; try again in a moment.",
+    "Hay demasiado que hacer en este momento. Nada cambió; intente de nuevo en un momento.",
+)
 UNAVAILABLE = Text(
     "The service cannot reach its database now. Nothing was changed; try again in a moment.",
     "El servicio no alcanza su base de datos en este momento. Nada cambió; intente de nuevo en un momento.",
@@ -45,6 +49,14 @@ INTERNAL = Text(
     "Something went wrong on our side; it is in the log under the number below.",
     "Algo falló de nuestro lado; está en el registro bajo el número de abajo.",
 )
+
+
+def too_slow(seconds: float) -> Text:
+    """Say that what was sent did not arrive in time."""
+    return Text(
+        f"What you sent did not arrive within {seconds:g} seconds. Nothing was changed; send it again.",
+        f"Lo que envió no llegó en {seconds:g} segundos. Nada cambió; envíelo de nuevo.",
+    )
 
 
 def not_found() -> Refused:

@@ -46,6 +46,12 @@ class Strangers:
         if scope["method"] not in {"GET", "HEAD"} and has_body(scope["headers"]):
             yield
             return
+        async with self.turn(scope):
+            yield
+
+    @asynccontextmanager
+    async def turn(self, scope: HTTPScope) -> AsyncIterator[None]:
+        """The same for any request, as for one whose body has arrived."""
         try:
             async with self._slots.of(self.holder(scope), within=PATIENCE):
                 yield

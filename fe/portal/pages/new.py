@@ -36,8 +36,9 @@ from fe.store import submissions
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber, TenantDisabled
 from fe.store.submissions import Accepted, Record
 
-#: A thousand lines fit: the most that the portal reads at all (fe/portal/app.py).
+#: A thousand lines fit: the most that the portal reads at all (fe/portal/sent_forms.py). A line has a dozen fields.
 MAX_FORM_BYTES = 1024 * 1024
+MAX_FIELDS = 20_000
 _REPAIRS = ("set", "rename", "remove")
 _log = structlog.get_logger(__name__)
 
@@ -246,5 +247,5 @@ PAGES = (
     Page("GET", _BASE, Needs.WRITE, choose),
     Page("GET", f"{_BASE}/copy", Needs.WRITE, copy),
     Page("GET", f"{_BASE}/<type>", Needs.WRITE, fill_in),
-    Page("POST", f"{_BASE}/<type>", Needs.WRITE, send, max_body_bytes=MAX_FORM_BYTES),
+    Page("POST", f"{_BASE}/<type>", Needs.WRITE, send, max_body_bytes=MAX_FORM_BYTES, max_fields=MAX_FIELDS),
 )

@@ -1,0 +1,122 @@
+"""What was sent to a page: its body, read as it comes, and the form in it.
+
+A body that is on its way is nobody's work: how fast it comes is its sender's affair, and senders that take their time
+would have all places of the process. What has come is worked on a few at once of each address, and is never larger than
+its page needs.
+"""
+
+from collections.abc import AsyncIterator, Hashable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from io import BytesIO
+from typing import Any
+
+import trio
+from hypercorn.typing import HTTPScope
+from quart import request
+from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.formparser import FormDataParser
+from werkzeug.http import parse_options_header
+
+from fe.config import Network
+from fe.http.server.admission import Admission
+from fe.http.server.strangers import Strangers
+from fe.http.shares import Shares
+from fe.monitoring.metrics import Metrics
+from fe.portal.page_types import Page
+from fe.portal.replies import TOO_LARGE, Refused, too_slow
+from fe.portal.visit import Form, Upload
+
+#: The most that any page reads, and how long it may take to arrive, in seconds.
+MAX_BODY_BYTES = 1024 * 1024
+BODY_SECONDS = 10.0
+#: Bytes of bodies that arrive or are in work: of one address, and of all.
+BODY_BYTES_OF_ONE = 8 * MAX_BODY_BYTES
+BODY_BYTES = 64 * MAX_BODY_BYTES
+#: What is larger is read in a thread, so many at once. Of so many bytes the dearest form takes the loop a few
+#: milliseconds; of a megabyte it would take it a quarter of a second from everybody.
+_READ_HERE = 16 * 1024
+_THREADS = 2
+_URLENCODED = "application/x-www-form-urlencoded"
+
+
+class SentForms:
+    """Reads forms. One per process."""
+
+    def __init__(self, admission: Admission, metrics: Metrics, trusted: Sequence[Network]) -> None:
+        """Take what counts the requests in work, and the proxies whose word on addresses is believed."""
+        self._admission = admission
+        self._strangers = Strangers(trusted)
+        self._bytes: Shares[Hashable] = Shares(
+            "body_bytes", metrics, each=BODY_BYTES_OF_ONE, together=BODY_BYTES, crowded=MAX_BODY_BYTES
+        )
+        self._threads = trio.CapacityLimiter(_THREADS)
+
+    @asynccontextmanager
+    async def turn(self, scope: HTTPScope) -> AsyncIterator[None]:
+        """Wait for the turn of a request's address, out of everybody's way, and have it for the block.
+
+        Raises ApiError: 429 where it does not come, 503 where all together have too much in work.
+        """
+        async with AsyncExitStack() as held:
+            with self._admission.resting():
+                await held.enter_async_context(self._strangers.turn(scope))
+            yield
+
+    @asynccontextmanager
+    async def read(self, page: Page, scope: HTTPScope) -> AsyncIterator[Form]:
+        """Read the form that was sent to a page, and have its address's turn for the block.
+
+        Raises Refused: 408 when it does not arrive, 413 when it is more than the page takes. Raises ApiError: 429 where
+        its address has enough under way, 503 where all together have.
+        """
+        if (request.content_length or 0) > page.max_body_bytes:
+            raise Refused(413, TOO_LARGE)
+        said = page.max_body_bytes if request.content_length is None else request.content_length
+        with self._bytes.held(self._strangers.holder(scope), said):
+            with self._admission.resting():
+                body = await _body(page.max_body_bytes)
+            async with self.turn(scope):
+                yield await self._form(body, page.max_fields)
+
+    async def _form(self, body: bytes, most: int) -> Form:
+        read = partial(read_form, body, request.headers.get("Content-Type", ""), most)
+        return read() if len(body) <= _READ_HERE else await trio.to_thread.run_sync(read, limiter=self._threads)
+
+
+async def _body(most: int) -> bytes:
+    """Collect what is sent. Raises Refused."""
+    got = bytearray()
+    try:
+        with trio.fail_after(BODY_SECONDS):
+            async for part in request.body:
+                got += part
+                if len(got) > most:
+                    raise Refused(413, TOO_LARGE)
+    except trio.TooSlowError:
+        raise Refused(408, too_slow(BODY_SECONDS)) from None
+    except RequestEntityTooLarge:
+        raise Refused(413, TOO_LARGE) from None
+    return bytes(got)
+
+
+def read_form(body: bytes, content_type: str, most: int) -> Form:
+    """Read a form of at most so many fields and files; one without any where it is in no form that browsers send.
+
+    Raises Refused (413) of more, before they are looked at.
+    """
+    kind, options = parse_options_header(content_type)
+    if kind == _URLENCODED and body.count(b"&") >= most:
+        raise Refused(413, TOO_LARGE)
+    parser = FormDataParser(stream_factory=_in_memory, max_form_parts=most)
+    try:
+        _, fields, files = parser.parse(BytesIO(body), kind, len(body), options)
+    except RequestEntityTooLarge:
+        raise Refused(413, TOO_LARGE) from None
+    uploads = {name: Upload(file.filename, file.read()) for name, file in files.items() if file.filename is not None}
+    return Form({name: fields.getlist(name) for name in fields}, uploads)
+
+
+def _in_memory(*_: Any, **__: Any) -> BytesIO:
+    """Where a file goes: it was in memory before, and a temporary file for each of hundreds is dear."""
+    return BytesIO()

@@ -46,6 +46,7 @@ from fe.http.server.limited_requests import request_class
 from fe.http.server.replies import refuse, respond
 from fe.http.server.requests import make_call, note_trace
 from fe.http.shares import Shares
+from fe.http.tenant_lists import TenantLists
 from fe.http.tokens import Tokens
 from fe.http.usage import UsageHandlers
 from fe.http.webhooks import WebhookHandlers
@@ -196,6 +197,7 @@ class Api:
         self._apart = Apart(deps.large_processes, metrics)
         quotas, log = Quotas(deps.quota, metrics), SubmissionLog(deps.submission_log)
         self._submitting = Submitting(db, deps.wakeups, metrics, log, deps.entrance)
+        lists = TenantLists(db, metrics)
         self.routes = every_route(
             PREFIX,
             docs(),
@@ -204,6 +206,7 @@ class Api:
             Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies, deps.attempt_limits),
             Invoices(
                 db,
+                lists,
                 self._submitting,
                 self.waiting,
                 quotas,
@@ -212,10 +215,15 @@ class Api:
                 metrics,
                 simulated=deps.authority_simulated,
             ),
-            ReceivedHandlers(db),
+            ReceivedHandlers(db, lists),
             ApprovalHandlers(db, deps.wakeups, quotas, clock, metrics, log),
             WebhookHandlers(
-                db, deps.webhooks, deps.wakeups, clock, Quotas(deps.webhook_quota, metrics, limit="tenant_webhooks")
+                db,
+                lists,
+                deps.webhooks,
+                deps.wakeups,
+                clock,
+                Quotas(deps.webhook_quota, metrics, limit="tenant_webhooks"),
             ),
             Ncf(db, clock),
             UsageHandlers(db, clock),

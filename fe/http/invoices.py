@@ -48,6 +48,7 @@ from fe.http.serializers import (
     serialize_record,
     takes_approval,
 )
+from fe.http.tenant_lists import TenantLists
 from fe.issuing.accept import remarks
 from fe.issuing.issuers import ForbiddenIssuer
 from fe.issuing.large import LARGE_BYTES, is_large
@@ -70,6 +71,7 @@ class Invoices:
     def __init__(
         self,
         db: Database,
+        lists: TenantLists,
         submitting: Submitting,
         waiting: LongPolls,
         quotas: Quotas,
@@ -82,6 +84,7 @@ class Invoices:
         """Take what it works with; `simulated`: the authority is its simulator, and does what clients ask of it."""
         self._simulated = simulated
         self._db = db
+        self._lists = lists
         self._submitting = submitting
         self._waiting = waiting
         self._quotas = quotas
@@ -268,12 +271,12 @@ class Invoices:
         query = read_history_query(call.query())
         tenant_id = call.identity.tenant_id
         if query.cursor is not None:
-            records = await self._db.run_for(
+            records = await self._lists.read(
                 tenant_id, history.after, query.chosen, limit=query.limit, cursor=query.cursor
             )
             items, following = _serialize_items(records, query.limit)
             return ApiReply(200, STRETCH.write({"limit": query.limit, "items": items, "nextCursor": following}))
-        records, total = await self._db.run_for(
+        records, total = await self._lists.read(
             tenant_id,
             history.page,
             query.chosen,

@@ -1,11 +1,13 @@
 """Lists: one page and how many there are in all, or what follows a cursor. One way for every list by id."""
 
+from collections.abc import Sequence
 from typing import Protocol, TypeVar
 from uuid import UUID
 
 from fe.http.parameters import ListQuery
+from fe.http.tenant_lists import TenantLists
 from fe.identifiers import TenantId
-from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.db import Conn
 
 F = TypeVar("F")
 F_contra = TypeVar("F_contra", contravariant=True)
@@ -36,15 +38,21 @@ class Counted(Protocol[F_contra]):
 
 
 async def read_page(
-    db: Database, tenant_id: TenantId, query: ListQuery[F], listed: Listed[F, R], counted: Counted[F]
-) -> tuple[list[R], int | None]:
-    """Read what a list was asked for, and how many there are in all; None in place of that where it has a cursor."""
-    limit = query.limit
-    if query.cursor is not None:
-        after = await db.run_for(tenant_id, listed, query.chosen, limit=limit, below=query.cursor)
-        return after, None
-    total = await db.run_for(tenant_id, counted, query.chosen)
-    offset = (query.page - 1) * limit
-    if offset >= total:
-        return [], total
-    return await db.run_for(tenant_id, listed, query.chosen, limit=limit, offset=offset), total
+    lists: TenantLists, tenant_id: TenantId, query: ListQuery[F], listed: Listed[F, R], counted: Counted[F]
+) -> tuple[Sequence[R], int | None]:
+    """Read what a list was asked for, and how many there are in all; None in place of that where it has a cursor.
+
+    In one turn of the tenant's. Raises ApiError (429) when that does not come in time.
+    """
+
+    async def read(conn: Conn, tenant_id: TenantId) -> tuple[Sequence[R], int | None]:
+        limit = query.limit
+        if query.cursor is not None:
+            return await listed(conn, tenant_id, query.chosen, limit=limit, below=query.cursor), None
+        total = await counted(conn, tenant_id, query.chosen)
+        offset = (query.page - 1) * limit
+        if offset >= total:
+            return [], total
+        return await listed(conn, tenant_id, query.chosen, limit=limit, offset=offset), total
+
+    return await lists.read(tenant_id, read)

@@ -20,6 +20,7 @@ from fe.http.response_models import (
     ReceivedStretch,
     ReceivedXml,
 )
+from fe.http.tenant_lists import TenantLists
 from fe.lifecycle import FINAL, Status
 from fe.store import approvals, received
 from fe.store.approvals import Word
@@ -30,14 +31,15 @@ from fe.store.received import ReceivedRecord
 class ReceivedHandlers:
     """The handlers of /received."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, lists: TenantLists) -> None:
         self._db = db
+        self._lists = lists
 
     async def listed(self, call: Call) -> ApiReply:
         """List what was received, newest first: one page and how many there are, or what follows a cursor."""
         query = read_received_query(call.query())
         tenant_id, limit = call.identity.tenant_id, query.limit
-        records, total = await read_page(self._db, tenant_id, query, received.listed, received.count)
+        records, total = await read_page(self._lists, tenant_id, query, received.listed, received.count)
         if total is None:
             stretch: ReceivedStretch = {"limit": limit, **_shown(records, limit)}
             return ApiReply(200, RECEIVED_STRETCH.write(stretch))

@@ -17,6 +17,7 @@ from fe.http.parameters import iso, parse_moment, read_delivery_query, read_uuid
 from fe.http.quotas import Quotas
 from fe.http.request_bodies import read_body
 from fe.http.response_models import NOT_FOUND
+from fe.http.tenant_lists import TenantLists
 from fe.http.webhook_models import (
     DELIVERY_AGAIN,
     DELIVERY_DETAIL,
@@ -69,10 +70,17 @@ class WebhookHandlers:
     """The handlers of /webhooks. `accounts` None: this installation has no key for webhooks' secrets."""
 
     def __init__(
-        self, db: Database, accounts: WebhookAccounts | None, wakeups: Wakeups, clock: Clock, quotas: Quotas
+        self,
+        db: Database,
+        lists: TenantLists,
+        accounts: WebhookAccounts | None,
+        wakeups: Wakeups,
+        clock: Clock,
+        quotas: Quotas,
     ) -> None:
         """Take `quotas` of the calls that tenants ask for: what they are told unasked is not counted."""
         self._db = db
+        self._lists = lists
         self._quotas = quotas
         self._known = accounts
         self._wakeups = wakeups
@@ -114,7 +122,7 @@ class WebhookHandlers:
         """List deliveries, newest first: one page and how many there are, or what follows a cursor."""
         query = read_delivery_query(call.query(), call.identity.environment)
         tenant_id, limit = call.identity.tenant_id, query.limit
-        found, total = await read_page(self._db, tenant_id, query, deliveries.listed, deliveries.count)
+        found, total = await read_page(self._lists, tenant_id, query, deliveries.listed, deliveries.count)
         if total is None:
             stretch: DeliveryStretch = {"limit": limit, **_shown(found, limit)}
             return ApiReply(200, DELIVERY_STRETCH.write(stretch))

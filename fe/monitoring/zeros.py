@@ -16,6 +16,7 @@ SHARES = (
     "address_connections",
     "body_bytes",
     "document_bytes",
+    "tenant_lists",
     "tenant_long_polls",
     "tenant_quota",
     "tenant_requests",

@@ -8,6 +8,7 @@ from fe.clock import Clock
 from fe.config import Network, Settings
 from fe.ecf.texts import Language
 from fe.http.quotas import Quotas
+from fe.http.tenant_lists import TenantLists
 from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
 from fe.portal.plan_runner import PlanRunner
@@ -27,6 +28,8 @@ class Portal:
 
     settings: Settings
     db: Database
+    #: Reads what is long of one tenant, in its turns: of `db`.
+    lists: TenantLists
     operators: Database | None
     wakeups: Wakeups
     vault: Vault

@@ -14,6 +14,7 @@ from fe.clock import Clock
 from fe.config import Settings, read_networks
 from fe.http.quotas import Quota, Quotas
 from fe.http.server.listener import serve_http
+from fe.http.tenant_lists import TenantLists
 from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import Tracing
@@ -50,6 +51,7 @@ def build_portal(
     return Portal(
         settings=settings,
         db=pools[PORTAL],
+        lists=TenantLists(pools[PORTAL], metrics),
         operators=pools.get(OPERATOR),
         wakeups=wakeups,
         vault=vault,

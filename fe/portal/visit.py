@@ -154,6 +154,15 @@ class Visit:
         """Run `work(conn, tenant_id, ...)` as one statement that sees the company's rows alone."""
         return await self.portal.db.run_for(self.tenant_id, work, *a, **k)
 
+    async def read_list(
+        self, work: Callable[Concatenate[Conn, TenantId, P], Awaitable[T]], *a: P.args, **k: P.kwargs
+    ) -> T:
+        """The same for a list, whose cost grows with what the company has had: in the turns that it has for these.
+
+        Raises ApiError (429) when they do not come in time.
+        """
+        return await self.portal.lists.read(self.tenant_id, work, *a, **k)
+
     async def change(self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *a: P.args, **k: P.kwargs) -> T:
         """Run `work(conn, ...)` in one transaction that sees the company's rows alone, once for each form.
 

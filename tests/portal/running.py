@@ -19,6 +19,7 @@ from fe.accounts.people import create_person
 from fe.config import load_settings
 from fe.http.quotas import NO_QUOTA, Quota, Quotas
 from fe.http.server.listener import serve_http
+from fe.http.tenant_lists import TenantLists
 from fe.identifiers import TenantId
 from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
@@ -178,6 +179,7 @@ async def start_portal(
         **{
             "settings": settings,
             "db": portal_db,
+            "lists": TenantLists(portal_db, metrics),
             "operators": operators,
             "wakeups": wakeups,
             "vault": VAULT,

@@ -56,7 +56,7 @@ async def listed(visit: Visit) -> Reply:
     chosen, status = _chosen(visit, filters)
     if filters.problem is not None:
         return _show(visit, filters, InboxPage(()), 400)
-    return _show(visit, filters, await visit.read(inbox.page, chosen, status=status, below=filters.place()))
+    return _show(visit, filters, await visit.read_list(inbox.page, chosen, status=status, below=filters.place()))
 
 
 def _show(visit: Visit, filters: Filters, found: InboxPage, status: int = 200) -> Reply:
@@ -93,7 +93,7 @@ async def export(visit: Visit) -> Reply:
     lines: list[Sequence[Cell]] = []
     below: UUID | None = None
     for _ in range(MAX_EXPORTED // inbox.PAGE):
-        found = await visit.read(inbox.page, chosen, status=status, below=below)
+        found = await visit.read_list(inbox.page, chosen, status=status, below=below)
         lines += [_line(visit, row) for row in found.rows]
         below = found.older
         if below is None:

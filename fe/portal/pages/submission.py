@@ -13,7 +13,7 @@ from fe.ecf.texts import Text
 from fe.ecf.verdicts import Explanation, explain
 from fe.http.failures import say_response
 from fe.http.serializers import serialize_event
-from fe.identifiers import SubmissionId, TenantId
+from fe.identifiers import SubmissionId
 from fe.lifecycle import Status
 from fe.portal import receipt_words as words
 from fe.portal.document_facts import Facts, facts_of, name_shown, total_in
@@ -24,7 +24,6 @@ from fe.portal.visit import Visit
 from fe.store import counterparty, submissions
 from fe.store.portal import receipt as store
 from fe.store.portal.receipt import ReceiptRecord, Relative
-from fe.store.postgres.db import Conn
 from fe.store.submissions import Event
 from fe.store.webhooks import deliveries
 from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryRecord
@@ -153,11 +152,7 @@ async def _deliveries(visit: Visit, receipt: ReceiptRecord, timeline: Sequence[E
     if not ends:
         return ()
     chosen = DeliveryFilter(about=str(receipt.submission_id), since=ends[-1] - _AROUND, until=ends[-1] + _AROUND)
-
-    async def find(conn: Conn, tenant_id: TenantId) -> Sequence[DeliveryRecord]:
-        return await deliveries.listed(conn, tenant_id, chosen, limit=10)
-
-    return await visit.read(find)
+    return await visit.read_list(deliveries.listed, chosen, limit=10)
 
 
 def _qr(url: str | None) -> Markup | None:

@@ -60,12 +60,12 @@ async def listed(visit: Visit) -> Reply:
     chosen, below = _chosen(visit, filters), filters.place()
     found = ReceiptPage(())
     if filters.problem is None:
-        found = await visit.read(receipts.page, chosen, below=None if below is None else SubmissionId(below))
+        found = await visit.read_list(receipts.page, chosen, below=None if below is None else SubmissionId(below))
     return await _show(visit, filters, found, status=200 if filters.problem is None else 400)
 
 
 async def _search(visit: Visit, wanted: str) -> Reply:
-    rows = await visit.read(receipts.search, wanted)
+    rows = await visit.read_list(receipts.search, wanted)
     if len(rows) == 1:
         return redirect(visit.at(f"{rows[0].environment}/submissions/{rows[0].submission_id}"))
     return await _show(visit, Filters(visit.query), ReceiptPage(rows), searched=wanted)
@@ -137,7 +137,7 @@ async def export(visit: Visit) -> Reply:
     lines: list[Sequence[Cell]] = []
     below: SubmissionId | None = None
     for _ in range(MAX_EXPORTED // receipts.PAGE):
-        found = await visit.read(receipts.page, chosen, below=below)
+        found = await visit.read_list(receipts.page, chosen, below=below)
         names = await names_of(visit, found.rows)
         lines += [_line(visit, row, names.get(row.submission_id, "")) for row in found.rows]
         if found.older is None:

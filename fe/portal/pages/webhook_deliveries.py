@@ -69,7 +69,7 @@ async def listed(visit: Visit) -> Reply:
     except LocalizedError as told:
         problem, status = told.text, 400
     below = read_id(visit.query.get("before", ""))
-    found = await visit.read(deliveries.listed, chosen, limit=_PAGE + 1, below=below)
+    found = await visit.read_list(deliveries.listed, chosen, limit=_PAGE + 1, below=below)
     more = asked.after(found[_PAGE - 1].delivery_id) if len(found) > _PAGE else None
     return visit.page(
         "company/webhook_deliveries.html",

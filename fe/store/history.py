@@ -28,10 +28,6 @@ _COLUMNS = """s.submission_id, s.track_id, s.environment, s.status, s.e_ncf, s.q
            s.ncf_expiration, s.signed_at, s.number_fate, s.response, s.submitted_at, s.updated_at, s.client_request_id,
            s.format"""
 
-# The id carries the millisecond of submission, so the ends of a period are ids: the primary key alone answers, also
-# when it counts.
-_PERIOD = "s.tenant_id = %(tenant)s AND s.submission_id BETWEEN %(first)s AND %(last)s"
-
 _FILTERS = {
     "state": "s.status = %(state)s",
     "e_ncf": "s.e_ncf = %(e_ncf)s",
@@ -47,7 +43,15 @@ _NAMED = """client_requests AS c
                                    FROM submissions AS named
                                   WHERE named.tenant_id = %(tenant)s AND named.submission_id = c.submission_id
                                  OFFSET 0) AS s"""
-_IS_DEAD_LETTER = "s.response ->> 'status' = %(state)s"
+# What was given up is in a table of its own, as long as it is: a handful of a history of millions, in the order of ids.
+# Each is read by its key, as above.
+_DEAD = """dead_letters AS w
+             CROSS JOIN LATERAL (SELECT *
+                                   FROM submissions AS dead
+                                  WHERE dead.tenant_id = %(tenant)s AND dead.submission_id = w.subject
+                                 OFFSET 0) AS s"""
+# Where few are left to look at anyway: a number's, and what a client called so.
+_SAYS_DEAD = "s.response ->> 'status' = %(state)s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +71,32 @@ class HistoryFilter:
 
     def source(self) -> str:
         """What is read: `s`, and what the condition asks for besides."""
-        return _ALL if self.client_request_id is None else _NAMED
+        if self.client_request_id is not None:
+            return _NAMED
+        return _DEAD if self._is_of_dead_letters else _ALL
+
+    @property
+    def _is_of_dead_letters(self) -> bool:
+        return self.state is Place.DEAD_LETTER and self.e_ncf is None and self.client_request_id is None
+
+    @property
+    def key(self) -> str:
+        """The submission's id, in the table whose order is that of the list."""
+        return "w.subject" if self._is_of_dead_letters else "s.submission_id"
 
     def where(self) -> str:
-        """The condition, made of constants of this module."""
-        chosen = [_PERIOD]
+        """The condition, made of constants of this module.
+
+        The id carries the millisecond of submission, so the ends of a period are ids: a key alone answers, also when it
+        counts.
+        """
+        table = self.key.partition(".")[0]
+        chosen = [f"{table}.tenant_id = %(tenant)s AND {self.key} BETWEEN %(first)s AND %(last)s"]
         for name, condition in _FILTERS.items():
-            if getattr(self, name) is not None:
-                chosen.append(_IS_DEAD_LETTER if name == "state" and self.state is Place.DEAD_LETTER else condition)
+            if getattr(self, name) is not None and not (name == "state" and self.state is Place.DEAD_LETTER):
+                chosen.append(condition)
+        if self.state is Place.DEAD_LETTER and not self._is_of_dead_letters:
+            chosen.append(_SAYS_DEAD)
         return " AND ".join(chosen)
 
     def values(self, tenant_id: TenantId) -> dict[str, Any]:
@@ -208,8 +230,8 @@ async def _listed(
     await cursor.execute(
         f"""SELECT {_COLUMNS}
               FROM {chosen.source()}
-             WHERE {chosen.where()} AND s.submission_id < %(below)s
-             ORDER BY s.submission_id DESC
+             WHERE {chosen.where()} AND {chosen.key} < %(below)s
+             ORDER BY {chosen.key} DESC
              LIMIT %(limit)s OFFSET %(offset)s""".encode(),
         {**chosen.values(tenant_id), "below": below, "limit": limit, "offset": offset},
     )

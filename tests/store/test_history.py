@@ -1,6 +1,7 @@
 """Finding submissions again: by id, by trackId, newest first, between two moments, in every month."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -8,10 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fe.ecf.ids import new_id
-from fe.identifiers import SubmissionId, TenantId, TrackId
+from fe.identifiers import ActionId, ClientRequestId, SubmissionId, TenantId, TrackId
+from fe.lifecycle import Place, Status
 from fe.store import history, submissions
 from fe.store.postgres.db import Conn, Database
-from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant, new_submission, row, rows
+from fe.store.queue import dead_letters
+from fe.store.queue.audit import OperatorAction
+from tests.factories import bookings
+from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant, new_submission, row, rows, take
 from tests.store.race import race
 
 MONTHS = (
@@ -32,6 +37,10 @@ async def partitions(db: Database, table: str = "submissions") -> dict[Submissio
 
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+def act() -> OperatorAction:
+    return OperatorAction(ActionId(new_id(NOW)), NOW, "eva", "the authority is back")
 
 
 async def listed(
@@ -182,6 +191,66 @@ async def test_whole_months_that_are_remembered_are_counted_like_others(
         for _ in range(2):
             assert await db.run(totals.count, tenant, chosen, now) == fits
     assert await db.run(history.count, tenant, chosen) == fits
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"since": ACCEPTED_AT + timedelta(hours=5)},
+        {"until": ACCEPTED_AT + timedelta(hours=5)},
+        {"since": ACCEPTED_AT + timedelta(hours=2), "until": ACCEPTED_AT + timedelta(hours=7)},
+        {"buyer_rnc": "101010632"},
+        {"e_ncf": "E310000000004"},
+        {"e_ncf": "E310000000005"},
+        {"client_request_id": ClientRequestId("order 3")},
+        {"client_request_id": ClientRequestId("order 4")},
+    ],
+    ids=str,
+)
+async def test_dead_letters_are_listed_out_of_their_own_table_as_the_submissions_say(
+    db: Database, front_db: Database, asked: dict[str, Any]
+) -> None:
+    tenant, other = await make_tenant(db), await make_tenant(db)
+    for number in range(10):
+        name, at = ClientRequestId(f"order {number}"), ACCEPTED_AT + timedelta(hours=number)
+        for of in (tenant, other):
+            made = await make_submission(db, of, at=at, client_request_id=name, buyer_rnc=f"{101010632 + number % 2}")
+            if number % 3 == 0:
+                await db.run(bookings.dead_letter, await take(db, made), at=at, error="nobody answers")
+    (again, *_) = await dead_among(db, tenant, {})
+    await db.transact(dead_letters.replay, act(), tenant, again)
+    expected = await dead_among(db, tenant, asked)
+    chosen = history.HistoryFilter(state=Place.DEAD_LETTER, **asked)
+
+    found, total = await front_db.run_for(
+        tenant, history.page, chosen, limit=50, offset=0, totals=history.Totals(), now=NOW
+    )
+    walked, cursor = [], SubmissionId(UUID(int=2**128 - 1))
+    while part := await front_db.run_for(tenant, history.after, chosen, limit=1, cursor=cursor):
+        walked += [record.submission_id for record in part]
+        cursor = walked[-1]
+
+    assert [record.submission_id for record in found] == walked == expected
+    assert total == len(expected)
+    assert {record.status for record in found} <= {Status.QUEUED}
+
+
+async def dead_among(db: Database, tenant: TenantId, asked: dict[str, Any]) -> list[SubmissionId]:
+    """What is a dead letter by what its submission says, newest first."""
+    conditions = {
+        "since": "submitted_at >= %(since)s",
+        "until": "submitted_at <= %(until)s",
+        **{name: f"{name} = %({name})s" for name in ("buyer_rnc", "e_ncf", "client_request_id")},
+    }
+    chosen = " AND ".join(["response ->> 'status' = 'dead_letter'", *(conditions[name] for name in asked)])
+    found = await rows(
+        db,
+        f"SELECT submission_id FROM submissions WHERE tenant_id = %(tenant)s AND {chosen} ORDER BY submission_id DESC",
+        tenant=tenant,
+        **asked,
+    )
+    return [each["submission_id"] for each in found]
 
 
 async def test_bounds_at_the_ends_of_time_are_bounds_like_others(db: Database) -> None:

@@ -19,7 +19,7 @@ import pytest
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.ids import new_id
 from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId, TrackId
-from fe.lifecycle import NumberFate, Stage, Status
+from fe.lifecycle import NumberFate, Place, Stage, Status
 from fe.store import history, named, submissions
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.roles import FRONT, OPERATOR, WORKER
@@ -58,6 +58,10 @@ _FILL = (
     """INSERT INTO outbox (tenant_id, subject, stage, environment, run_at)
        SELECT s.tenant_id, s.submission_id, 'sign', 'ecf', now() - interval '1 s'
          FROM submissions AS s WHERE s.status = 'queued'""",
+    """INSERT INTO dead_letters (tenant_id, subject, stage, environment, host, attempt, epoch, deaths, entered_at,
+                                 died_at, error)
+       SELECT s.tenant_id, s.submission_id, 'send', 'ecf', '', 1, 1, 0, now(), now(), 'x'
+         FROM submissions AS s WHERE s.e_ncf LIKE 'E31%%000' AND s.status = 'Aceptado'""",
     """INSERT INTO client_requests (tenant_id, environment, client_request_id, submission_id)
        SELECT s.tenant_id, 'ecf', 'request-' || s.e_ncf, s.submission_id FROM submissions AS s""",
     """INSERT INTO submission_events (tenant_id, submission_id, seq, at, kind, detail, hash)
@@ -308,6 +312,26 @@ async def test_a_page_of_the_history_reads_no_more_than_the_tenants_rows(offset:
 
     assert scanned == 0
     assert fetched <= (HISTORY + DUE) / TENANTS + 200
+
+
+async def test_a_list_of_dead_letters_reads_those_alone(grown: str) -> None:
+    dead, limit = HISTORY // 1000, 20
+    page = partial(
+        history.page,
+        tenant_id=TenantId(1),
+        chosen=history.HistoryFilter(state=Place.DEAD_LETTER),
+        limit=limit,
+        offset=0,
+        totals=history.Totals(),
+        now=NOW + timedelta(days=1),
+    )
+    async with open_database(grown, role=FRONT) as db:
+        scanned, fetched = await rows_read(db, page)
+        (_, total) = await db.run_for(TenantId(1), lambda conn, _: page(conn))
+
+    assert total == dead
+    assert scanned == 0
+    assert fetched <= dead + limit
 
 
 async def test_a_cursor_reads_its_page_alone(grown: str) -> None:

@@ -59,7 +59,7 @@ MATRIX = """
 | `counterparty_deliveries` | S | SIU | SU | S | | S |
 | `counterparty_outbox` | | SIUD | SI | S | | |
 | `counterparty_sends` | | SIU | S | S | | |
-| `dead_letters` | | SI | SD | S | | S |
+| `dead_letters` | s | SI | SD | S | | S |
 | `disabled_tenants` | S | S | SID | S | | S |
 | `duties` | | SIU | SIU | S | | |
 | `excise_rates` | S | S | SIUD | S | | S |
@@ -120,6 +120,7 @@ RETRIED = {"stage", "run_at", "attempt", "deaths", "holder", "entered_at", "fini
 #: The columns behind the small letters.
 SOME_COLUMNS = {
     ("outbox", FRONT, "SELECT"): {"stage", "environment", "run_at"},
+    ("dead_letters", FRONT, "SELECT"): {"tenant_id", "subject"},
     **{("pauses", role, "SELECT"): {"tenant_id", "environment"} for role in ASKED},
     ("sends", FRONT, "SELECT"): {"tenant_id", "submission_id", "outcome"},
     ("outbox", PORTAL, "SELECT"): {"tenant_id", "subject", "stage", "environment", "run_at"},

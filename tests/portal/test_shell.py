@@ -3,14 +3,18 @@
 from typing import Any
 
 import pytest
+import trio
 
+from fe.http import tenant_lists
 from fe.identifiers import TenantId
-from fe.store.portal import people
+from fe.store.portal import people, receipts
 from fe.store.portal.people import PortalRole
+from fe.store.portal.receipts import ReceiptPage
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import NodeUnavailable
 from tests.http.front import make_tenant
 from tests.portal.running import Browser, Running, hidden_fields
+from tests.waiting import PATIENCE, until
 
 
 async def test_somebody_logs_in_sees_the_company_and_logs_out(portal: Running, tenant: TenantId) -> None:
@@ -55,6 +59,32 @@ async def test_a_company_whose_node_is_away_does_not_keep_the_others_from_being_
     assert (page.status_code, "Lejana SRL" in page.text) == (200, False)
     assert f'href="/companies/{tenant}"' in page.text
     assert "Some companies cannot be reached at the moment" in page.text
+
+
+async def test_lists_of_a_company_have_turns_and_a_page_says_when_there_is_none(
+    portal: Running, owner: Browser, tenant: TenantId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading: list[TenantId] = []
+    may_go_on = trio.Event()
+
+    async def wait(_: Any, tenant_id: TenantId, *__: Any, **___: Any) -> ReceiptPage:
+        reading.append(tenant_id)
+        await may_go_on.wait()
+        return ReceiptPage(())
+
+    monkeypatch.setattr(receipts, "page", wait)
+    monkeypatch.setattr(tenant_lists, "PATIENCE", PATIENCE)
+    async with trio.open_nursery() as asking:
+        for _ in range(tenant_lists.AT_ONCE):
+            asking.start_soon(owner.client.get, f"/companies/{tenant}/testecf/submissions")
+        await until(lambda: len(reading) == tenant_lists.AT_ONCE)
+        monkeypatch.setattr(tenant_lists, "PATIENCE", 0.05)
+        refused = await owner.client.get(f"/companies/{tenant}/testecf/received")
+        other = await owner.client.get(f"/companies/{tenant}/keys")
+        may_go_on.set()
+
+    assert (refused.status_code, "try again in a moment" in refused.text) == (429, True)
+    assert other.status_code == 200
 
 
 async def test_another_companys_pages_are_not_there(portal: Running, owner: Browser) -> None:

@@ -35,6 +35,7 @@ def last_day(moment: datetime) -> date:
     It is the day the moment falls on there. But midnight UTC is how programs write a day without meaning a time
     (`2028-12-31T00:00:00.000Z`): it is its own calendar day. At its word it would be the evening before, and the
     authority refuses a document whose date is not the one it authorised. (`sequence_last_day` in sql/ is the same.)
+    OverflowError where the calendar begins.
     """
     utc = moment.astimezone(UTC)
     return utc.date() if utc.time() == time(0) else moment.astimezone(ZONE).date()

@@ -130,7 +130,10 @@ def _read_day(text: str) -> date:
     moment = parse_moment(text)
     if moment is None:
         raise BadSequence(messages.EXPIRY_FORM)
-    return last_day(moment)
+    try:
+        return last_day(moment)
+    except OverflowError:  # in Santo Domingo it is a day before the first of the calendar
+        raise BadSequence(messages.EXPIRY_FORM) from None
 
 
 class Ncf:

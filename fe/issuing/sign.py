@@ -233,7 +233,12 @@ def _qr(printed: Printed, environment: Environment, hosts: QrHosts, code: str | 
 
 
 def _expiration(document: Document, signing_input: SigningInput) -> date | None:
-    """When the sequence expires: what the document says, else what the tenant's sequence says."""
+    """When the sequence expires: what the document says, else what the tenant's sequence says.
+
+    An approval names a number of somebody else's sequence, of which nothing is known.
+    """
+    if document.root not in (Root.ECF, Root.RFCE):
+        return None
     written = document.get("Encabezado.IdDoc.FechaVencimientoSecuencia")
     if isinstance(written, str):
         return read_day(written)

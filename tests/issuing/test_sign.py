@@ -225,6 +225,21 @@ def test_an_expiry_that_was_sent_is_kept_and_told() -> None:
     assert made.ncf_expiration == date(2027, 12, 31)
 
 
+@pytest.mark.parametrize(
+    ("name", "root", "told"),
+    [
+        ("rfce-of-the-lunch", Root.RFCE, date(2028, 12, 30)),
+        ("acecf-rejected", Root.ACECF, None),
+        ("anecf-two-blocks", Root.ANECF, None),
+    ],
+)
+def test_the_expiry_of_the_tenants_sequence_is_told_of_its_own_numbers_alone(
+    name: str, root: Root, told: date | None
+) -> None:
+    """An approval names a number of the supplier's."""
+    assert sign(companion(name), root=root).ncf_expiration == told
+
+
 # --- The summary -------------------------------------------------------------------------------------------------
 
 

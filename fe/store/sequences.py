@@ -51,13 +51,15 @@ class Sequence(EndsWithADay):
 
 _COLUMNS = "tenant_id, environment, prefix, sequence_id, min_number, max_number, current_number, is_active, expire_at"
 
-# A range that moves takes the next number with it (interface.md#sequences).
+# A range that moves takes the next number with it (interface.md#sequences), and is remembered: numbers of it may wait.
 _PUT = f"""
     INSERT INTO sequences AS q ({_COLUMNS}, created_at, updated_at)
     VALUES (%(tenant)s, %(environment)s, %(prefix)s, %(id)s, %(min)s, %(max)s, %(min)s, %(active)s, %(expire_at)s,
             %(at)s, %(at)s)
     ON CONFLICT (tenant_id, environment, prefix) DO UPDATE
-       SET min_number = EXCLUDED.min_number, max_number = EXCLUDED.max_number,
+       SET former_ranges = with_former_range(
+               q.former_ranges, q.min_number, q.max_number, q.expire_at, EXCLUDED.min_number, EXCLUDED.max_number),
+           min_number = EXCLUDED.min_number, max_number = EXCLUDED.max_number,
            current_number = next_number_in(
                q.current_number, q.max_number, EXCLUDED.min_number, EXCLUDED.max_number),
            is_active = EXCLUDED.is_active, expire_at = EXCLUDED.expire_at, updated_at = EXCLUDED.updated_at
@@ -78,7 +80,10 @@ async def put(
     is_active: bool,
     at: datetime,
 ) -> Sequence:
-    """Create the sequence of a prefix (then it gets `new_id`), or change it in place (interface.md#sequences)."""
+    """Create the sequence of a prefix (then it gets `new_id`), or change it in place (interface.md#sequences).
+
+    What waits with a number of the range that it had before is still dated by that range's end.
+    """
     cursor = conn.cursor(row_factory=record_row(Sequence))
     await cursor.execute(
         _PUT,

@@ -23,7 +23,8 @@ class TenantContext:
     user_is_known: bool
     #: The tax ids that it issues under without a remark: its own and those its users issue for.
     own_rncs: frozenset[str]
-    #: When each sequence expires; without an expiry it has no entry.
+    #: When each sequence expires, that of the document's number by the range which that belongs to; without an expiry
+    #: it has no entry.
     expiries: dict[str, datetime]
     #: The number each sequence would give next; one that is used up has no entry.
     next_numbers: dict[str, int]
@@ -46,7 +47,10 @@ _TENANT = """
 """
 
 _SEQUENCES = """
-    SELECT q.prefix, q.current_number, q.max_number, q.expire_at
+    SELECT q.prefix, q.current_number, q.max_number,
+           CASE WHEN q.prefix = left(%(e_ncf)s::text, 3)
+                THEN expiry_of_number(%(e_ncf)s::text, q.min_number, q.max_number, q.expire_at, q.former_ranges)
+                ELSE q.expire_at END AS expire_at
       FROM sequences AS q
      WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s AND q.is_active
 """
@@ -62,7 +66,7 @@ async def tenant_context(
     now: datetime,
 ) -> TenantContext:
     """Read it; `user_id` wins over `email`. `e_ncf` is the number the document issues, if it has one yet."""
-    values = {"tenant": tenant_id, "environment": environment, "user": user_id, "email": email}
+    values = {"tenant": tenant_id, "environment": environment, "user": user_id, "email": email, "e_ncf": e_ncf}
     tenant = conn.cursor(row_factory=dict_row)
     await tenant.execute(_TENANT, values)
     sequences = conn.cursor(row_factory=dict_row)

@@ -18,13 +18,14 @@ from fe.actors.hand_over import DoAll, HandOver
 from fe.actors.in_turn import InTurn
 from fe.actors.signer import SignerPool
 from fe.apart import Apart, ApartFailed, NoSlot
-from fe.ecf.catalogue import EcfType
-from fe.ecf.dates import local, show_day
+from fe.ecf.catalogue import EcfType, Environment
+from fe.ecf.dates import end_of_day, local, show_day
 from fe.ecf.document import read_xml
+from fe.ecf.ids import new_id
 from fe.ecf.json_text import write_canonical_json
 from fe.ecf.parse import parse_xml
 from fe.ecf.signature import verify
-from fe.identifiers import SubmissionId, TenantId, UserId
+from fe.identifiers import SequenceId, SubmissionId, TenantId, UserId
 from fe.issuing.large import LARGE_LINES, SHORT_BYTES, SHORT_LINES, is_short
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import QrHosts, ToSign, sign_all
@@ -33,7 +34,7 @@ from fe.monitoring.metrics import Metrics
 from fe.queue.executor import run_stage
 from fe.queue.outcome import Outcome
 from fe.queue.stage import StageConfig
-from fe.store import excise_rates, submissions, tenants
+from fe.store import excise_rates, sequences, submissions, tenants
 from fe.store.excise_rates import ExciseRate
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import steps
@@ -119,6 +120,43 @@ async def test_a_submission_is_signed_with_the_tenants_certificate_and_kept(db: 
     left = await waiting(db, subject)
     assert (left["stage"], left["host"]) == ("send", "ecf")
     assert await story(db, subject) == ["accepted", "signed"]
+
+
+async def set_up(db: Database, tenant: TenantId, first: int, last: int, year: int) -> None:
+    await db.run(
+        sequences.put,
+        tenant,
+        Environment.ECF,
+        "E31",
+        new_id=SequenceId(new_id(NOW)),
+        minimum=first,
+        maximum=last,
+        expire_at=end_of_day(date(year, 12, 31)),
+        is_active=True,
+        at=NOW,
+    )
+
+
+async def test_what_waits_while_the_next_range_is_entered_is_dated_by_its_own(db: Database) -> None:
+    """The authority refuses a document whose date is not the one it gave that number."""
+    tenant = await make_tenant(db)
+    await make_certificate(db, tenant)
+    await set_up(db, tenant, 1, 100, 2027)
+    given = payload(EcfType.CREDIT_FISCAL, [line()], issued=TODAY)
+    del given["Encabezado"]["IdDoc"]["eNCF"]
+    given["Encabezado"]["IdDoc"]["TipoeCF"] = "31"
+    subject = await make_submission(
+        db, tenant, original=write_canonical_json(given), e_ncf=None, draw_prefix="E31", at=NOW
+    )
+    await set_up(db, tenant, 101, 200, 2028)
+
+    assert await step(db, make_signer(db), subject) == "signed"
+
+    _, signed = await db.run(submissions.xml, tenant, subject)
+    document = read_xml(verify(signed).root)
+    assert document.e_ncf == "E310000000001"
+    assert document.get("Encabezado.IdDoc.FechaVencimientoSecuencia") == "31-12-2027"
+    assert (await submission(db, subject))["ncf_expiration"] == date(2027, 12, 31)
 
 
 async def test_the_users_certificate_and_override_are_used_when_the_user_is_asked_for(db: Database) -> None:

@@ -93,7 +93,7 @@ _LIST = """
                       FROM submission_documents AS b
                      WHERE b.tenant_id = s.tenant_id AND b.submission_id = s.submission_id AND b.kind = 'signed')
                )), 'hex') AS sent_sha256,
-               (SELECT q.expire_at
+               (SELECT expiry_of_number(s.e_ncf, q.min_number, q.max_number, q.expire_at, q.former_ranges)
                   FROM sequences AS q
                  WHERE q.tenant_id = s.tenant_id AND q.environment = s.environment AND q.prefix = left(s.e_ncf, 3)
                    AND q.is_active) AS sequence_until,

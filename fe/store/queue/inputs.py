@@ -47,7 +47,8 @@ class SigningInput:
     #: Shared with other documents of the tenant: nobody changes it.
     issuer: dict[str, Any]
     consumer_summary: str
-    #: When the tenant's active sequence of this prefix expires; None when there is none, or it has no expiry.
+    #: When the range of its number expires, which the tenant's active sequence of this prefix has, or had before; None
+    #: when there is none, or it has no expiry.
     sequence_expires: datetime | None
     candidates: tuple[Candidate, ...]
     #: The submissions that came before this one and have its number, whoever issued them.

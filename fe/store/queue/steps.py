@@ -28,7 +28,8 @@ from fe.store.queue.outbox import Work, claims_of
 
 _SIGNING_INPUT = """
     SELECT s.format, s.root, s.ecf_type, s.e_ncf, s.as_user, s.as_user_id, d.content AS original, t.issuer,
-           t.consumer_summary, q.expire_at AS sequence_expires
+           t.consumer_summary,
+           expiry_of_number(s.e_ncf, q.min_number, q.max_number, q.expire_at, q.former_ranges) AS sequence_expires
       FROM submissions AS s
       JOIN submission_documents AS d
         ON d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'original'

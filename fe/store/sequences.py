@@ -53,12 +53,14 @@ _COLUMNS = "tenant_id, environment, prefix, sequence_id, min_number, max_number,
 
 # A range that moves takes the next number with it (interface.md#sequences), and is remembered: numbers of it may wait.
 _PUT = f"""
-    INSERT INTO sequences AS q ({_COLUMNS}, created_at, updated_at)
+    INSERT INTO sequences AS q ({_COLUMNS}, created_at, updated_at, set_at)
     VALUES (%(tenant)s, %(environment)s, %(prefix)s, %(id)s, %(min)s, %(max)s, %(min)s, %(active)s, %(expire_at)s,
-            %(at)s, %(at)s)
+            %(at)s, %(at)s, %(at)s)
     ON CONFLICT (tenant_id, environment, prefix) DO UPDATE
        SET former_ranges = with_former_range(
                q.former_ranges, q.min_number, q.max_number, q.expire_at, EXCLUDED.min_number, EXCLUDED.max_number),
+           set_at = CASE WHEN q.min_number = EXCLUDED.min_number AND q.max_number = EXCLUDED.max_number THEN q.set_at
+                         ELSE EXCLUDED.set_at END,
            min_number = EXCLUDED.min_number, max_number = EXCLUDED.max_number,
            current_number = next_number_in(
                q.current_number, q.max_number, EXCLUDED.min_number, EXCLUDED.max_number),

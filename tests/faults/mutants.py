@@ -54,7 +54,7 @@ MUTANTS: dict[str, Mutant] = {
     "draws-without-a-lock": Mutant(
         "I5",
         edits=(  # alone, and many at once; and nobody looks a second time whether the number is another's
-            ("number_is_free", "RETURN NOT EXISTS", "RETURN true OR NOT EXISTS"),
+            ("first_free_number", "IF number IS NULL OR", "IF true OR"),
             (
                 "draw_number",
                 "SET current_number = q.current_number + 1",

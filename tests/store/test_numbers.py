@@ -1,5 +1,6 @@
 """Whose a fiscal number is: one submission's, whoever comes at once, until its fate is `reusable`."""
 
+from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from uuid import UUID
@@ -15,16 +16,18 @@ from fe.ecf.catalogue import EcfType, Environment, Host
 from fe.ecf.dates import ZONE, last_day, local
 from fe.ecf.ids import new_id
 from fe.identifiers import CertificateId, SequenceId, SubmissionId, TenantId, TrackId
-from fe.lifecycle import Stage, Status
+from fe.lifecycle import NumberFate, Stage, Status
 from fe.store import numbers, sequences, submissions
 from fe.store.postgres import migrate as module
 from fe.store.postgres.db import Conn, Database
-from fe.store.postgres.errors import LeaseLost
+from fe.store.postgres.errors import LeaseLost, NoNumber
 from fe.store.postgres.migrate import migrate, migrations
 from fe.store.queue import steps
 from fe.store.queue.outbox import Work
 from fe.store.queue.steps import SignedDocument
 from fe.store.sequences import Change, Sequence, Unchanged
+from fe.store.submissions import Accepted
+from tests import citus
 from tests.factories import bookings
 from tests.factories.tenants import (
     ACCEPTED_AT,
@@ -307,6 +310,181 @@ async def test_a_draw_passes_over_the_numbers_that_are_somebodys(db: Database) -
     await change(db, tenant, next_number=1)
 
     assert [await draw(db, tenant) for _ in range(2)] == ["E310000000003", "E310000000005"]
+
+
+async def draw_together(db: Database, tenant: TenantId, many: int) -> list[str | None]:
+    """Of a batch, what each drew."""
+    batch = [(new_submission(tenant, e_ncf=None, draw_prefix="E31"), ACCEPTED_AT) for _ in range(many)]
+    answers = await db.run(submissions.accept_many, batch)
+    return [answer.e_ncf if isinstance(answer, Accepted) else answer.reason for answer in answers]
+
+
+def numbers_of(*which: int) -> list[str]:
+    return [f"E31{number:010}" for number in which]
+
+
+async def hold(db: Database, tenant: TenantId, first: int, last: int) -> None:
+    """Give numbers to a submission that is signed."""
+    subject = await accepted(db, tenant, e_ncf="E319999999999")
+    await sign(db, subject)
+    await rows(
+        db,
+        """INSERT INTO held_numbers (tenant_id, environment, e_ncf, issuer_rnc, submission_id)
+           SELECT %(tenant)s, 'ecf', 'E31' || lpad(n::text, 10, '0'), %(issuer)s, %(subject)s
+             FROM generate_series(%(first)s::bigint, %(last)s::bigint) AS n""",
+        tenant=tenant,
+        issuer=ISSUER,
+        subject=subject,
+        first=first,
+        last=last,
+    )
+
+
+async def test_a_draw_goes_behind_a_run_of_others_however_long(db: Database) -> None:
+    """Two thousand were issued, and then the sequence was deleted and made anew."""
+    tenant = await make_tenant(db)
+    await hold(db, tenant, 1, 2000)
+    await hold(db, await make_tenant(db), 2001, 2100)
+    await put(db, tenant)
+
+    assert await draw(db, tenant) == "E310000002001"
+    assert await draw(db, tenant) == "E310000002002"
+    assert (await change(db, tenant, is_active=True)).current_number == 2003
+
+    await change(db, tenant, next_number=1)
+    assert await draw_together(db, tenant, 3) == numbers_of(2003, 2004, 2005)
+
+
+async def test_a_range_of_which_all_is_somebodys_is_used_up(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await hold(db, tenant, 1, 300)
+    await put(db, tenant, maximum=300)
+
+    for _ in range(2):
+        with pytest.raises(NoNumber) as refused:
+            await draw(db, tenant)
+        assert refused.value.reason == "used up"
+    await change(db, tenant, maximum=302)
+    assert [await draw(db, tenant) for _ in range(2)] == numbers_of(301, 302)
+    assert await draw_together(db, tenant, 1) == ["used up"]
+
+
+async def anew(db: Database, tenant: TenantId) -> None:
+    await db.run(sequences.delete, tenant, Environment.ECF, "E31")
+    await put(db, tenant, maximum=500)
+
+
+async def put_back(db: Database, tenant: TenantId) -> None:
+    await change(db, tenant, next_number=1)
+
+
+async def moved_away_and_back(db: Database, tenant: TenantId) -> None:
+    await put(db, tenant, minimum=401, maximum=500)
+    await put(db, tenant, maximum=300)
+    await put_back(db, tenant)
+
+
+@pytest.mark.parametrize("set_back", [anew, put_back, moved_away_and_back])
+async def test_what_waits_to_be_signed_keeps_the_number_that_its_client_was_told(
+    db: Database, set_back: Callable[[Database, TenantId], Awaitable[None]]
+) -> None:
+    tenant = await make_tenant(db)
+    await put(db, tenant, maximum=500)
+    assert [await draw(db, tenant) for _ in range(2)] == numbers_of(1, 2)
+    dead = await accepted(db, tenant, e_ncf="E310000000004")
+    await db.run(bookings.dead_letter, await take(db, dead), at=ACCEPTED_AT, error="no certificate")
+    # None of these has one of this issuer's numbers of this environment, or it has given it back.
+    ended = await accepted(db, tenant, e_ncf="E310000000003")
+    await db.run(bookings.failure, await take(db, ended), at=ACCEPTED_AT, response={}, fate=NumberFate.REUSABLE)
+    await accepted(db, tenant, e_ncf="E310000000006", root="ACECF")
+    await accepted(db, tenant, e_ncf="E310000000006", environment=Environment.TESTECF)
+    await accepted(db, await make_tenant(db), e_ncf="E310000000006")
+
+    await set_back(db, tenant)
+
+    assert await draw(db, tenant) == "E310000000003"
+    assert await draw_together(db, tenant, 2) == numbers_of(5, 6)
+    assert await draw(db, tenant) == "E310000000007"
+
+
+async def test_of_many_that_wait_none_is_passed_over_one_by_one(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await put(db, tenant)
+    first = await draw_together(db, tenant, 250)
+    await put_back(db, tenant)
+
+    assert first == numbers_of(*range(1, 251))
+    assert await draw_together(db, tenant, 2) == numbers_of(251, 252)
+    assert await draw(db, tenant) == "E310000000253"
+
+
+async def test_what_came_while_no_number_of_it_was_in_the_range_is_passed_over_once_one_is(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await put(db, tenant, maximum=10)
+    await accepted(db, tenant, e_ncf="E310000000012")
+    await change(db, tenant, maximum=100, next_number=11)
+
+    assert [await draw(db, tenant) for _ in range(2)] == numbers_of(11, 13)
+
+
+async def test_when_the_numbers_of_a_sequence_were_set_is_kept(db: Database) -> None:
+    """Nobody else can have a number that is ahead."""
+    tenant = await make_tenant(db)
+    later = ACCEPTED_AT + timedelta(days=1)
+
+    async def set_at() -> datetime:
+        (kept,) = await rows(db, "SELECT set_at FROM sequences WHERE tenant_id = %(tenant)s", tenant=tenant)
+        moment: datetime = kept["set_at"]
+        return moment
+
+    async def setting(**named: Any) -> datetime:
+        await db.run(sequences.change, tenant, Environment.ECF, "E31", Change(**named), at=later)
+        return await set_at()
+
+    await put(db, tenant, maximum=100)
+    assert await set_at() == ACCEPTED_AT
+    await db.run(
+        sequences.put,
+        tenant,
+        Environment.ECF,
+        "E31",
+        new_id=SequenceId(new_id(later)),
+        minimum=1,
+        maximum=100,
+        expire_at=later,
+        is_active=True,
+        at=later,
+    )
+    assert await set_at() == ACCEPTED_AT, "nothing of its numbers was set"
+    assert await setting(is_active=False) == await setting(minimum=1, maximum=100) == ACCEPTED_AT
+    assert await setting(next_number=7) == later
+
+
+@pytest.mark.skipif(citus.wanted(), reason="what is looked for is told by one server's statistics")
+async def test_a_number_that_is_drawn_costs_no_look_at_the_receipts_of_a_month(db: Database) -> None:
+    tenant, set_at = await make_tenant(db), ACCEPTED_AT
+
+    async def looked(at: datetime) -> int:
+        """How many keys of submissions a draw looks for."""
+
+        async def scans(conn: Conn) -> int:
+            row = await (await conn.execute(_SCANS)).fetchone()
+            assert row is not None
+            return int(row[0])
+
+        async def work(conn: Conn) -> int:
+            async with conn.transaction():
+                before = await scans(conn)
+                await conn.execute("SELECT first_free_number(%s, 'ecf', 'E31', 7, %s, %s)", (tenant, set_at, at))
+                return await scans(conn) - before
+
+        return await db.run(work)
+
+    assert await looked(set_at + timedelta(days=39)) > 0
+    assert await looked(set_at + timedelta(days=41)) == 0
+
+
+_SCANS = "SELECT coalesce(sum(idx_scan + seq_scan), 0) FROM pg_stat_xact_user_tables WHERE relname ~ '^submissions_'"
 
 
 async def test_a_number_typed_too_high_is_told_and_can_be_put_back_while_nothing_was_sent(db: Database) -> None:

@@ -202,7 +202,7 @@ CALLERS = {
     **dict.fromkeys(("record_event", "event_hash"), (FRONT, WORKER, OPERATOR, PORTAL)),
     **dict.fromkeys(("accept_submission", "refuse_to_draw", "count_requests", "note_key_use"), ASKED),
     **dict.fromkeys(("attempts_after", "count_attempt", "login_attempt", "probe_writing"), ASKED),
-    **dict.fromkeys(("accept_submissions", "draw_number", "number_is_free"), ASKED),
+    **dict.fromkeys(("accept_submissions", "draw_number", "number_is_free", "first_free_number"), ASKED),
     **dict.fromkeys(("name_tenant", "name_submitter"), ASKED),
     **dict.fromkeys(("sequence_last_day", "sequence_is_over", "next_number_in"), (FRONT, OPERATOR, PORTAL)),
     **dict.fromkeys(("change_sequence", "first_number_since", "with_former_range"), (FRONT, OPERATOR, PORTAL)),

@@ -45,6 +45,7 @@ _BETWEEN = (
     "draw_number",
     "refuse_to_draw",
     "number_is_free",
+    "first_free_number",
     "close_sends_batch",
     "close_intents_batch",
     "announce_batch",

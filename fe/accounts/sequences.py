@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from fe.ecf.catalogue import PREFIXES, Environment
+from fe.ecf.autofill import says_when_its_range_ends
+from fe.ecf.catalogue import PREFIXES, EcfType, Environment
 from fe.ecf.dates import end_of_day, local
 from fe.ecf.ids import new_id
 from fe.ecf.problems import Problem, Severity
@@ -228,9 +229,12 @@ def show(sequence: Sequence) -> dict[str, Any]:
 
 
 def remarks(sequence: Sequence, now: datetime) -> list[Problem]:
-    """Say what who just set a sequence should know: that it is over already."""
+    """Say what who just set a sequence should know: that it is over already, or that its receipts need its last day."""
     last_day = sequence.last_day
-    if last_day is None or last_day >= local(now).date():
+    if last_day is None:
+        needs_one = sequence.is_active and says_when_its_range_ends(EcfType(sequence.prefix[1:]))
+        return [_without_last_day(sequence.prefix)] if needs_one else []
+    if last_day >= local(now).date():
         return []
     return [
         Problem(
@@ -242,3 +246,18 @@ def remarks(sequence: Sequence, now: datetime) -> list[Problem]:
             severity=Severity.CONDITIONAL,
         )
     ]
+
+
+def _without_last_day(prefix: str) -> Problem:
+    """A number is drawn all the same (interface.md#drawn-numbers), and the receipt ends as an error."""
+    return Problem(
+        code="sequence-without-end",
+        path="expireAt",
+        message="the sequence says no last day: a receipt that does not say FechaVencimientoSecuencia itself ends as "
+        "an error, though it was given a number",
+        message_es="la secuencia no dice su último día: un comprobante que no trae su FechaVencimientoSecuencia "
+        "termina en error, aunque se le haya dado un número",
+        fix=f"set the day that the authority gave, as expireAt, with PATCH /ncf/{prefix}",
+        fix_es=f"ponga el día que dio la DGII, como expireAt, con PATCH /ncf/{prefix}",
+        severity=Severity.CONDITIONAL,
+    )

@@ -25,6 +25,7 @@ from fe.ecf.totals import SHAPES, Tally, adjusted_indicator, adjustment_amount, 
 Made = dict[str, Any]
 
 VERSION = "1.0"
+_EXPIRY = "FechaVencimientoSecuencia"
 
 #: Where the ancillary documents say which version they are and when they were made.
 _STAMPS = {
@@ -61,6 +62,11 @@ def autofill(
     return replace(document, content=content)
 
 
+def says_when_its_range_ends(ecf_type: EcfType) -> bool:
+    """Whether receipts of this type have FechaVencimientoSecuencia, and need it: all but 32 and 34."""
+    return _EXPIRY in kind(Root.ECF, ecf_type).root.by_name["Encabezado"].by_name["IdDoc"].by_name
+
+
 def missing(parent: Fields, name: str) -> bool:
     """Whether nothing was sent under `name`: absent, null, or empty. Zero was sent."""
     value = parent.get(name)
@@ -90,8 +96,8 @@ def _fill_ecf(
     id_doc = header["IdDoc"] = dict(section(header, "IdDoc"))
     _default(id_doc, "TipoeCF", ecf_type.value)
     fields = kind(Root.ECF, ecf_type).root.by_name["Encabezado"].by_name
-    if "FechaVencimientoSecuencia" in fields["IdDoc"].by_name:
-        _default(id_doc, "FechaVencimientoSecuencia", show_day(expiry) if expiry else None)
+    if says_when_its_range_ends(ecf_type):
+        _default(id_doc, _EXPIRY, show_day(expiry) if expiry else None)
     header["Emisor"] = _issuer(section(header, "Emisor"), fields["Emisor"].by_name, issuer, now.date())
 
     written = text(header["Emisor"], "FechaEmision")

@@ -356,7 +356,8 @@ class NumberSequence(TypedDict):
     expireOn: Annotated[Day | None, Field(description="its last day, in Santo Domingo")]
     warnings: NotRequired[
         Annotated[
-            list[DocumentProblem], Field(description="when it was just set: that it is over already; absent otherwise")
+            list[DocumentProblem],
+            Field(description="when it was just set: that it is over already, or says no last day; absent otherwise"),
         ]
     ]
 

@@ -95,7 +95,7 @@ def test_deleting_what_is_not_there_is_refused(fe: Fe, tenant: str) -> None:
 
 def test_a_jump_far_ahead_is_warned_of(fe: Fe, tenant: str) -> None:
     where = ("E31", "--tenant", tenant, *TEST)
-    fe("sequence", "put", *where, "--from", "1", "--to", "5000")
+    fe("sequence", "put", *where, "--from", "1", "--to", "5000", "--expires", "2099-12-31")
 
     near = fe("sequence", "set", *where, "--next", "101")
     far = fe("sequence", "set", *where, "--next", "4901")

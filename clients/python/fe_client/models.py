@@ -4172,7 +4172,7 @@ class NumberSequence(TypedDict):
     expireOn: str | None
     """its last day, in Santo Domingo"""
     warnings: NotRequired["list[DocumentProblem]"]
-    """when it was just set: that it is over already; absent otherwise"""
+    """when it was just set: that it is over already, or says no last day; absent otherwise"""
 
 
 class PrefixName(TypedDict):

@@ -3243,7 +3243,7 @@ export type components = {
             expireAt: string | null;
             /** @description its last day, in Santo Domingo */
             expireOn: string | null;
-            /** @description when it was just set: that it is over already; absent otherwise */
+            /** @description when it was just set: that it is over already, or says no last day; absent otherwise */
             warnings?: components["schemas"]["DocumentProblem"][];
         };
         /** @description A type of e-CF. */

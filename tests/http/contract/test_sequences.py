@@ -78,7 +78,7 @@ async def test_every_type_is_listed_and_every_sequence_that_is_configured(api: h
 async def test_the_prefix_alone_makes_a_sequence_with_every_default(api: httpx.AsyncClient) -> None:
     made = await put(api)
 
-    assert tuple(made) == SHOWN
+    assert tuple(made) == (*SHOWN, "warnings")
     assert str(UUID(made["id"])) == made["id"]
     assert {name: made[name] for name in SHOWN if name != "id"} == {
         "type": "E31",
@@ -128,7 +128,27 @@ async def test_an_expiry_is_a_date_or_a_timestamp(api: httpx.AsyncClient) -> Non
         end = None if shown is None else (date.fromisoformat(shown) + timedelta(days=1)).isoformat()
         assert made["expireOn"] == shown
         assert made["expireAt"] == (None if end is None else f"{end}T03:59:59.999Z")
-        assert "warnings" not in made
+        assert ("warnings" in made) == (given is None)
+
+
+async def test_a_sequence_that_does_not_say_what_its_receipts_have_to_is_told_of(api: httpx.AsyncClient) -> None:
+    """A number is drawn from it all the same, and given up when its receipt cannot be signed."""
+    for prefix in CATALOGUE:
+        needs_it = prefix not in ("E32", "E34")
+        made = (await api.post("/ncf", json={"prefix": prefix})).json()
+        off = (await api.patch(f"/ncf/{prefix}", json={"isActive": False})).json()
+        on = (await api.patch(f"/ncf/{prefix}", json={"isActive": True})).json()
+        whole = (await api.patch(f"/ncf/{prefix}", json={"expireAt": "2099-12-31"})).json()
+
+        assert "warnings" not in off | whole
+        for shown in (made, on):
+            assert [one["code"] for one in shown.get("warnings", [])] == ["sequence-without-end"] * needs_it
+        if needs_it:
+            (warning,) = made["warnings"]
+            assert (warning["path"], warning["severity"]) == ("expireAt", "conditional")
+            assert "FechaVencimientoSecuencia" in warning["message"]
+            assert "FechaVencimientoSecuencia" in warning["messageEs"]
+            assert f"PATCH /ncf/{prefix}" in warning["fix"]
 
 
 async def test_a_last_day_that_is_over_is_said(front: Running, api: httpx.AsyncClient) -> None:
@@ -200,7 +220,7 @@ BAD_CHANGES: list[tuple[str, dict[str, Any], int, str]] = [
 
 
 async def test_a_change_that_cannot_be_is_refused_by_name(api: httpx.AsyncClient) -> None:
-    before = await put(api, minSequence=10, maxSequence=20)
+    before = await put(api, minSequence=10, maxSequence=20, expireAt="2028-12-31")
 
     for prefix, body, status, message in BAD_CHANGES:
         answer = await api.patch(f"/ncf/{prefix}", json=body)

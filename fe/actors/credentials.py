@@ -106,13 +106,16 @@ class SigningCredentials:
                 slot.until = trio.current_time() + self._seconds
             return slot.opened
 
-    async def for_session(self, tenant_id: TenantId, certificate_id: CertificateId) -> Opened:
+    async def for_session(
+        self, tenant_id: TenantId, certificate_id: CertificateId, *, though_replaced: bool = False
+    ) -> Opened:
         """Return the certificate to talk to the authority with about what this one has signed.
 
         That is the same one, unless its holder has another in use by now, its time is over or it cannot be opened: for
         one that has ended or was revoked the authority opens no session, and a session names no document
         (authority.md#session). Then it is one that is in use and valid, its own holder's before the company's. Where
-        there is none, it is as `get` has it. Raises what `get` does.
+        there is none, it is as `get` has it. `though_replaced`: that it was replaced does not matter, as long as it can
+        be used itself. Raises what `get` does.
         """
         now = self._clock()
         opened, cannot = None, None
@@ -120,9 +123,9 @@ class SigningCredentials:
             opened = await self.get(tenant_id, certificate_id)
         except CannotOpen as error:
             cannot = error
-        if opened is not None and opened.is_in_use and now < opened.credential.not_after:
-            return opened
         is_valid = opened is not None and now < opened.credential.not_after
+        if opened is not None and is_valid and (opened.is_in_use or though_replaced):
+            return opened
         for other in await self._db.run_for(tenant_id, certificates.instead_of, certificate_id, now):
             if is_valid and not other.is_same_holders:
                 break

@@ -204,6 +204,8 @@ async def test_when_its_holder_has_another_by_now_with_that(db: Database) -> Non
     assert await session_of(db, tenant, signed_with) == str(signed_with)
     renewed = await make_certificate(db, tenant, user_id=holder)
     assert await session_of(db, tenant, signed_with) == str(renewed)
+    sending = make_credentials(db, clock=lambda: NOT_BEFORE)
+    assert (await sending.for_session(tenant, signed_with, though_replaced=True)).id == str(signed_with)
 
 
 async def test_when_its_time_is_over_with_one_that_is_valid(db: Database) -> None:

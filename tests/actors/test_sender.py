@@ -521,3 +521,14 @@ async def test_a_document_that_is_never_known_there_is_sent_eight_times_by_the_s
     assert dead == {"stage": "reconcile", "error": "sent 8 times, and the authority still does not know it"}
     assert (await story(db, subject)).count("sending") == 8
     assert (await submission(db, subject))["submitted_at"] == ACCEPTED_AT
+
+
+async def test_what_was_signed_is_sent_with_its_own_certificate_while_that_is_valid(db: Database) -> None:
+    """Though another has taken its place: that may be a mistake, and a session that is refused ends a document."""
+    road = await make_road(db, submits=[receipt()])
+    subject = await road.make(Stage.SEND)
+    await make_certificate(db, road.tenant)
+
+    await road.step(subject)
+
+    assert road.authority.sessions == [str(road.certificate)]

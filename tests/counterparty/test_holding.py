@@ -43,7 +43,7 @@ class NoCertificates:
 
     threads = None
 
-    async def for_session(self, tenant_id: TenantId, certificate_id: CertificateId) -> Opened:
+    async def for_session(self, tenant_id: TenantId, certificate_id: CertificateId, **_: bool) -> Opened:
         return cast(Opened, None)
 
 

@@ -388,6 +388,6 @@ def signed_bytes(subject: SubmissionId, issuer: str | None, e_ncf: str | None, t
 class _Credentials:
     """Every certificate is at hand and opens nothing."""
 
-    async def for_session(self, tenant_id: TenantId, certificate_id: CertificateId) -> Opened:
+    async def for_session(self, tenant_id: TenantId, certificate_id: CertificateId, **_: bool) -> Opened:
         assert certificate_id == CERTIFICATE
         return cast(Opened, object())

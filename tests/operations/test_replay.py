@@ -613,7 +613,7 @@ async def test_nor_is_one_touched_that_has_died_anew_since_it_was_looked_at(db: 
     dead = await db.run(dead_letters.listed, DeadLetterFilter(), 10)
     await rows(
         db,
-        "UPDATE dead_letters SET died_at = died_at + interval '1 s' WHERE tenant_id = %(t)s AND subject = %(s)s",
+        "UPDATE dead_letters SET died_at = now() + interval '1 s' WHERE tenant_id = %(t)s AND subject = %(s)s",
         t=made[0][0],
         s=made[0][1],
     )

@@ -126,11 +126,11 @@ class SigningCredentials:
         is_valid = opened is not None and now < opened.credential.not_after
         if opened is not None and is_valid and (opened.is_in_use or though_replaced):
             return opened
-        for other in await self._db.run_for(tenant_id, certificates.instead_of, certificate_id, now):
-            if is_valid and not other.is_same_holders:
-                break
+        for other in await self._db.run_for(
+            tenant_id, certificates.instead_of, certificate_id, now, of_others=not is_valid
+        ):
             with suppress(CannotOpen):
-                return await self.get(tenant_id, other.certificate_id)
+                return await self.get(tenant_id, other)
         if opened is None:
             assert cannot is not None
             raise cannot

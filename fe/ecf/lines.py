@@ -8,8 +8,7 @@ from fe.ecf.money import HUNDRED, ZERO, cents, number
 from fe.ecf.reading import Fields, rows
 from fe.ecf.taxes import EXEMPT
 
-_INDICATORS: Mapping[object, int] = {str(k): k for k in range(5)}
-_NUMBERS = frozenset(range(5))
+_INDICATORS: Mapping[str, int] = {str(k): k for k in range(5)}
 
 
 def indicator(value: object) -> int | None:
@@ -26,7 +25,7 @@ def indicator(value: object) -> int | None:
     if value is None:
         return EXEMPT
     sent = number(value)
-    return int(sent) if sent is not None and sent in _NUMBERS else None
+    return _INDICATORS.get(str(int(sent))) if sent is not None and sent == int(sent) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from fe.store import charges
 from fe.store.charges import CHARGES, ChargeLane, ChargeWork
 from fe.store.postgres.db import Conn, Database
 
-#: Three calls of ten seconds each, and well below a lease.
+#: Four calls of ten seconds each, of whom and what to find and to add, and well below a lease.
 _BUDGET = 40.0
 #: So long a charge is tried before it is an operator's matter. An hour between tries at the most.
 _PATIENCE = timedelta(days=3)

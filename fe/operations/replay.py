@@ -96,10 +96,9 @@ def _obstacles(dead_letter: DeadLetter, now: datetime) -> Iterator[str]:
         yield "the tenant has no certificate: it cannot be signed"
     elif dead_letter.certificate_until <= now:
         day = f"{dead_letter.certificate_until:%Y-%m-%d}"
-        if dead_letter.certificate_id is None:
-            yield f"the tenant's last certificate expired on {day}: it cannot be signed"
-        else:
-            yield f"the tenant's last certificate expired on {day}: the authority opens no session for it"
+        is_signed = dead_letter.certificate_id is not None
+        why = "the authority opens no session for it" if is_signed else "it cannot be signed"
+        yield f"the tenant's last certificate expired on {day}: {why}"
     if dead_letter.sequence_until is not None and dead_letter.sequence_until <= now:
         yield f"the sequence of {(dead_letter.e_ncf or '')[:3]} expired on {dead_letter.sequence_until:%Y-%m-%d}"
     if dead_letter.accepted_instead is not None:

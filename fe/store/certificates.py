@@ -98,29 +98,25 @@ async def encrypted(conn: Conn, tenant_id: TenantId, certificate_id: Certificate
     return await cursor.fetchone()
 
 
-@dataclass(frozen=True, slots=True)
-class Instead:
-    """A certificate in use; whether it is of the holder who was asked for (the company, or the same user)."""
-
-    certificate_id: CertificateId
-    is_same_holders: bool
-
-
 _INSTEAD = """
-    SELECT c.certificate_id, c.user_id IS NOT DISTINCT FROM of_it.user_id AS is_same_holders
+    SELECT c.certificate_id
       FROM certificates AS of_it
       JOIN certificates AS c ON c.tenant_id = of_it.tenant_id
      WHERE of_it.tenant_id = %(tenant)s AND of_it.certificate_id = %(certificate)s
        AND c.certificate_id <> of_it.certificate_id
        AND c.retired_at IS NULL AND c.not_before <= %(at)s AND c.not_after > %(at)s
-     ORDER BY is_same_holders DESC, c.user_id NULLS FIRST
+       AND (%(of_others)s OR c.user_id IS NOT DISTINCT FROM of_it.user_id)
+     ORDER BY c.user_id IS DISTINCT FROM of_it.user_id, c.user_id NULLS FIRST
 """
 
 
-async def instead_of(conn: Conn, tenant_id: TenantId, certificate_id: CertificateId, at: datetime) -> list[Instead]:
-    """Name the other certificates in use that are valid at `at`: its holder's own, the company's, those of others."""
-    cursor = conn.cursor(row_factory=class_row(Instead))
-    await cursor.execute(_INSTEAD, {"tenant": tenant_id, "certificate": certificate_id, "at": at})
+async def instead_of(
+    conn: Conn, tenant_id: TenantId, certificate_id: CertificateId, at: datetime, *, of_others: bool
+) -> list[CertificateId]:
+    """Name others in use that are valid at `at`: its holder's, then, where `of_others`, the company's and users'."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    values = {"tenant": tenant_id, "certificate": certificate_id, "at": at, "of_others": of_others}
+    await cursor.execute(_INSTEAD, values)
     return await cursor.fetchall()
 
 

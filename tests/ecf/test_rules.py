@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
+from decimal import Decimal
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -273,6 +274,15 @@ def _paths(value: Any, path: str = "") -> list[str]:
     else:
         return [path]
     return [path, *below] if path else below
+
+
+@pytest.mark.parametrize("value", ["NaN", "sNaN", "Infinity"])
+def test_a_line_whose_number_is_none_is_judged(value: str) -> None:
+    document = changed(
+        receipt(EcfType.CREDIT_FISCAL, [line(), line()]), "DetallesItems.Item[2].NumeroLinea", Decimal(value)
+    )
+
+    assert isinstance(apply_rules(document, now=NOW), list)
 
 
 @given(any_draft, st.data())

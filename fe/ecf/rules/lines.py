@@ -42,7 +42,8 @@ def check_lines(case: Examination, ecf_type: EcfType, rates: Rates) -> Tally:
     for place, item in enumerate(case.items, 1):
         amount = number(item.get("MontoItem"))
         tally.add(item, ZERO if amount is None else amount)
-        if item.get("NumeroLinea") not in (str(place), place):
+        sent = item.get("NumeroLinea")
+        if sent != str(place) and number(sent) != place:
             shift = _check_place(case, item, place, shift)
         k = indicator(item.get("IndicadorFacturacion"))
         if k is not None and k not in allowed:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from fe import failpoints
 from fe.actors import outcomes
 from fe.actors.credentials import Opened, SigningCredentials
+from fe.actors.notes import undecided_receipt, wait_for
 from fe.actors.outcomes import Intent, Unresolved
 from fe.actors.reconciler import Reconciler
 from fe.authority.client import Authority, LastLook, Outgoing, Receipt, Verdict
@@ -82,6 +83,10 @@ class Sender:
         document = work.input
         if not isinstance(document, OutgoingDocument):
             document = await self.db.run(steps.outgoing_document, work)
+        if not isinstance(document, Announced):  # of what goes straight on, it was looked before
+            receipt = await undecided_receipt(self.db, work, document)
+            if receipt is not None:
+                return wait_for(receipt, work.waited)
         # Whoever put another in its place by mistake has time to see that; a send that is refused has none.
         opened = await self.credentials.for_session(work.tenant_id, document.certificate_id, though_replaced=True)
         asked = await self.db.run(simulations.asked_of, work) if self.simulated else None

@@ -9,6 +9,7 @@ from typing import Any
 from fe.actors.credentials import CannotOpen, SigningCredentials
 from fe.actors.hand_over import HandOver
 from fe.actors.in_turn import InTurn
+from fe.actors.notes import undecided_receipt
 from fe.actors.outcomes import Failed, Signed, failure_response
 from fe.apart import Apart, ApartFailed, NoSlot
 from fe.clock import Clock
@@ -110,7 +111,9 @@ class SignerPool:
             return Failed(response=response, fate=NumberFate.USED)
         except (NoCertificate, CannotOpen) as error:
             return _fail(error.text)
-        then = self.straight(work, steps.outgoing(signing_input, document), document.host)
+        outgoing = steps.outgoing(signing_input, document)
+        is_early = await undecided_receipt(self.db, work, outgoing) is not None
+        then = None if is_early else self.straight(work, outgoing, document.host)
         return Signed(document=document, then=then, lease=self.lease)
 
 

@@ -8,6 +8,7 @@ from fe.ecf.document import Document
 from fe.ecf.problems import Problem, Severity, show
 from fe.ecf.texts import Text
 from fe.identifiers import SubmissionId
+from fe.lifecycle import Status
 
 
 def number_taken(document: Document, holder: SubmissionId) -> Problem:
@@ -62,6 +63,20 @@ def foreign_issuer(root: Root, path: str, rnc: str, own: str) -> Problem:
         expected=own or None,
         fix=f"make sure that the authority has delegated this {who}'s receipts to you",
         fix_es=f"asegúrese de que la autoridad le ha delegado los comprobantes de este {who_es}",
+        severity=Severity.CONDITIONAL,
+    )
+
+
+def modified_not_accepted(e_ncf: str, submission: SubmissionId, status: Status) -> Problem:
+    """The receipt that it modifies was not accepted, as far as is known here: a remark, not a refusal."""
+    return Problem(
+        code="modified-not-accepted",
+        path="InformacionReferencia.NCFModificado",
+        message=f"the receipt that it modifies was not accepted: taxLogId {submission} ended as {status}",
+        message_es=f"el comprobante que modifica no fue aceptado: taxLogId {submission} terminó en {status}",
+        found=e_ncf,
+        fix="correct the number, or issue that receipt again first: else the authority rejects the note (code 614)",
+        fix_es="corrija el número, o emita antes ese comprobante: si no, la DGII rechaza la nota (código 614)",
         severity=Severity.CONDITIONAL,
     )
 

@@ -14,14 +14,16 @@ import trio
 from fe.ecf.catalogue import Environment, Root
 from fe.ecf.dates import last_day, local
 from fe.ecf.document import Document, NotADocument
+from fe.ecf.modified import number_modified_by
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.schema.messages import problem
 from fe.ecf.taxes import RATES, Rates
 from fe.identifiers import TenantId, UserId
 from fe.issuing.certificate_choice import NoCertificate, choose_certificate
 from fe.issuing.issuers import SIGNER_PATH, KnownIssuers, signed_for
-from fe.issuing.messages import foreign_issuer, no_certificate, unknown_user
+from fe.issuing.messages import foreign_issuer, modified_not_accepted, no_certificate, unknown_user
 from fe.issuing.prepare import Draft, prefix_to_draw, prepare
+from fe.lifecycle import Status
 from fe.store import tenant_context
 from fe.store.issuers import Standing
 from fe.store.postgres.db import Database
@@ -39,6 +41,8 @@ class Survey:
     root: Root
     signed_for: str | None
     issued_number: str | None
+    #: That of the receipt it refers to, if that is its issuer's.
+    modified_number: str | None
     as_user: str | None
     as_user_id: UserId | None
     #: For which moment it is to be validated, in a sandbox; None for now.
@@ -51,6 +55,7 @@ class Survey:
             document.root,
             signed_for(document.root, document.issuer_rnc, document.buyer_rnc),
             document.issued_number,
+            number_modified_by(document),
             draft.as_user,
             draft.as_user_id,
             draft.simulated_now,
@@ -122,6 +127,7 @@ async def validate(
         survey.as_user,
         survey.issued_number,
         now,
+        survey.modified_number,
     )
     if standing is Standing.RECORDED:
         known = replace(known, own_rncs=known.own_rncs | {str(survey.signed_for)})
@@ -173,12 +179,18 @@ def examine(
         now=now,
         rates=rates,
     )
-    problems = [*_of_the_user(draft, known), *prepared.problems, *_of_the_issuer(prepared.document, known)]
+    made = prepared.document
+    problems = [
+        *_of_the_user(draft, known),
+        *prepared.problems,
+        *_of_the_issuer(made, known),
+        *_of_the_modified(made, known),
+    ]
     problems.sort(key=lambda one: one.severity is not Severity.REJECTED)
     if len(problems) > MAX_PROBLEMS:
         more = replace(problem("more-problems", ""), severity=problems[MAX_PROBLEMS].severity)
         problems = [*problems[:MAX_PROBLEMS], more]
-    return prepared.document, problems
+    return made, problems
 
 
 def is_fatal(problems: list[Problem]) -> bool:
@@ -207,3 +219,12 @@ def _of_the_issuer(document: Document, known: TenantContext) -> Iterator[Problem
     rnc = signed_for(document.root, document.issuer_rnc, document.buyer_rnc)
     if path is not None and rnc is not None and rnc not in known.own_rncs:
         yield foreign_issuer(document.root, path, rnc, ", ".join(sorted(known.own_rncs)))
+
+
+def _of_the_modified(document: Document, known: TenantContext) -> Iterator[Problem]:
+    """What is on its way is waited for, and what was not issued here nobody here knows."""
+    of_the_issuer = [one for one in known.modified if one.issuer_rnc in (None, document.issuer_rnc)]
+    ended_badly = {Status.REJECTED, Status.ERROR}
+    if of_the_issuer and all(one.status in ended_badly for one in of_the_issuer):
+        last = max(of_the_issuer, key=lambda one: one.submission_id)
+        yield modified_not_accepted(str(number_modified_by(document)), last.submission_id, last.status)

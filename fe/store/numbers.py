@@ -4,15 +4,18 @@ What decides is the key of `held_numbers`, when a submission is signed (sql/0012
 before: at the door, and to the signer.
 """
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, scalar_row
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import milliseconds, moment_of
-from fe.identifiers import TenantId
+from fe.identifiers import SubmissionId, TenantId
+from fe.lifecycle import Status
 from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
 from fe.store.queue.inputs import Holder as Holder
 from fe.store.queue.outbox import Work
 
@@ -49,6 +52,34 @@ _OF_A_SUBMISSION = f"""
     {_HOLDERS}
 """
 
+# One that is a note itself counts only if it came before: else two that name each other would wait for ever.
+_UNDECIDED = """
+    SELECT o.submission_id
+      FROM submissions AS o
+     WHERE o.tenant_id = %(tenant)s AND o.environment = %(environment)s AND o.e_ncf = %(e_ncf)s
+       AND o.submission_id >= %(floor)s AND o.root IN ('ECF', 'RFCE') AND o.status IN ('queued', 'En Proceso')
+       AND (o.issuer_rnc IS NULL OR o.issuer_rnc = %(issuer)s)
+       AND (o.submission_id < %(subject)s OR o.ecf_type IS NULL OR o.ecf_type NOT IN ('33', '34'))
+       AND o.submission_id <> %(subject)s
+     ORDER BY o.submission_id
+     LIMIT 1
+"""
+
+# Whoever holds it says whether it was accepted; where nobody does, the last that was handed in says why not.
+_ISSUED = """
+    SELECT s.submission_id, s.status, s.issuer_rnc
+      FROM held_numbers AS n
+      JOIN submissions AS s ON s.tenant_id = %(tenant)s AND s.submission_id = n.submission_id
+     WHERE n.tenant_id = %(tenant)s AND n.environment = %(environment)s AND n.e_ncf = %(e_ncf)s
+     UNION ALL
+    (SELECT o.submission_id, o.status, o.issuer_rnc
+       FROM submissions AS o
+      WHERE o.tenant_id = %(tenant)s AND o.environment = %(environment)s AND o.e_ncf = %(e_ncf)s
+        AND o.root IN ('ECF', 'RFCE')
+      ORDER BY o.submission_id DESC
+      LIMIT 1)
+"""
+
 #: As long as anything waits to be signed.
 _WAITS = timedelta(days=40)
 _RANDOM_BITS = 80
@@ -82,6 +113,40 @@ async def holders(
     cursor = conn.cursor(row_factory=class_row(Holder))
     await cursor.execute(_OF_A_NUMBER, values)
     return tuple(await cursor.fetchall())
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A submission with a number, and what became of it. `issuer_rnc` is None where it was not said nor signed."""
+
+    submission_id: SubmissionId
+    status: Status
+    issuer_rnc: str | None
+
+
+async def issued(conn: Conn, tenant_id: TenantId, environment: Environment, e_ncf: str) -> tuple[Issued, ...]:
+    """List the submissions of this tenant that say what became of a number in an environment, whoever issued them."""
+    cursor = conn.cursor(row_factory=record_row(Issued))
+    await cursor.execute(_ISSUED, {"tenant": tenant_id, "environment": environment, "e_ncf": e_ncf})
+    return tuple(await cursor.fetchall())
+
+
+async def undecided(conn: Conn, work: Work, e_ncf: str, issuer_rnc: str | None) -> SubmissionId | None:
+    """Name the submission by which this issuer's receipt with that number is on its way: it has no verdict yet.
+
+    None where there is no such submission of the tenant in the environment of `work`, or it has ended.
+    """
+    values = {
+        "tenant": work.tenant_id,
+        "environment": work.environment,
+        "e_ncf": e_ncf,
+        "issuer": issuer_rnc,
+        "floor": _floor(moment_of(work.subject)),
+        "subject": work.subject,
+    }
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_UNDECIDED, values)
+    return await cursor.fetchone()
 
 
 def _floor(now: datetime) -> UUID:

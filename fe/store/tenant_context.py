@@ -9,7 +9,7 @@ from psycopg.rows import class_row, dict_row
 from fe.ecf.catalogue import Environment
 from fe.identifiers import ClientRequestId, TenantId, UserId
 from fe.store import numbers
-from fe.store.numbers import Holder
+from fe.store.numbers import Holder, Issued
 from fe.store.postgres.db import Conn
 from fe.store.queue.inputs import Candidate
 
@@ -30,6 +30,8 @@ class TenantContext:
     next_numbers: dict[str, int]
     #: The submissions that have the document's number.
     holders: tuple[Holder, ...]
+    #: What became here of the receipt that the document modifies.
+    modified: tuple[Issued, ...] = ()
 
 
 _TENANT = """
@@ -64,8 +66,12 @@ async def tenant_context(
     email: str | None,
     e_ncf: str | None,
     now: datetime,
+    modified: str | None = None,
 ) -> TenantContext:
-    """Read it; `user_id` wins over `email`. `e_ncf` is the number the document issues, if it has one yet."""
+    """Read it; `user_id` wins over `email`.
+
+    `e_ncf` is the number the document issues, if it has one yet, `modified` that of the receipt it refers to.
+    """
     values = {"tenant": tenant_id, "environment": environment, "user": user_id, "email": email, "e_ncf": e_ncf}
     tenant = conn.cursor(row_factory=dict_row)
     await tenant.execute(_TENANT, values)
@@ -84,6 +90,7 @@ async def tenant_context(
             each["prefix"]: each["current_number"] for each in found if each["current_number"] <= each["max_number"]
         },
         holders=await numbers.holders(conn, tenant_id, environment, e_ncf, now) if e_ncf is not None else (),
+        modified=await numbers.issued(conn, tenant_id, environment, modified) if modified is not None else (),
     )
 
 

@@ -1,16 +1,18 @@
 """The sender: what goes where under which name, and what each answer of the authority comes to."""
 
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 import trio
 
+from fe.actors.notes import wait_for
 from fe.authority.client import Message
 from fe.authority.errors import AuthorityRefused, NotDelegated, OutcomeUnknown, Unavailable
 from fe.authority.estado import Estado
 from fe.clock import system_clock
-from fe.ecf.catalogue import Environment, Service
-from fe.identifiers import TrackId
+from fe.ecf.catalogue import EcfType, Environment, Service
+from fe.identifiers import SubmissionId, TrackId
 from fe.lifecycle import Stage
 from fe.queue import executor as loop
 from fe.store.postgres.db import Database
@@ -532,3 +534,45 @@ async def test_what_was_signed_is_sent_with_its_own_certificate_while_that_is_va
     await road.step(subject)
 
     assert road.authority.sessions == [str(road.certificate)]
+
+
+# --- A note, and the receipt that it modifies -------------------------------------------------------------------------
+
+NOTE = b"<ECF><InformacionReferencia><NCFModificado>E310000000001</NCFModificado></InformacionReferencia></ECF>"
+
+
+async def test_a_note_waits_for_the_verdict_and_its_waiting_is_no_attempt(db: Database) -> None:
+    road = await make_road(db, submits=[receipt(TrackId("t-1"))], results={"t-1": ACCEPTED})
+    sold = await road.make(Stage.SEND)
+    note = await road.make(Stage.SEND, signed=NOTE, ecf_type=EcfType.CREDIT_NOTE, e_ncf="E340000000001")
+
+    assert [await road.step(note) for _ in range(10)] == ["retry"] * 10
+    left = await waiting(db, note)
+    assert (left["attempt"], left["stage"]) == (0, "send")
+    assert left["last_error"] == f"waits for the verdict of the receipt that it modifies, taxLogId {sold}"
+    assert await sends_of(db, note) == []
+    assert await story(db, note) == ["accepted", "signed"]
+    assert await road.steps(sold) == ["received", "Aceptado"]
+
+    assert await road.steps(note) == ["received", "Aceptado"]
+    assert [sent.file_name for sent in road.authority.sent] == [
+        "131880738E310000000001.xml",
+        "131880738E340000000001.xml",
+    ]
+
+
+async def test_a_note_on_a_dead_letter_waits_for_what_an_operator_decides(db: Database) -> None:
+    road = await make_road(db, submits=[Unavailable("503")])
+    sold = await road.make(Stage.SEND)
+    note = await road.make(Stage.SEND, signed=NOTE, ecf_type=EcfType.CREDIT_NOTE, e_ncf="E340000000001")
+    assert (await road.steps(sold))[-1] == "dead letter"
+
+    assert await road.step(note) == "retry"
+    await db.transact(dead_letters.discard, act(system_clock()), road.tenant, sold)
+    road.authority.submits = [ACCEPTED]
+    assert await road.step(note) == "Aceptado"
+
+
+@pytest.mark.parametrize(("waited", "after"), [(0, 1.0), (8, 1.0), (80, 10.0), (480, 60.0), (10_000, 60.0), (-5, 1.0)])
+def test_it_is_looked_at_again_after_an_eighth_of_its_waiting(waited: float, after: float) -> None:
+    assert wait_for(SubmissionId(UUID(int=1)), timedelta(seconds=waited)).after == timedelta(seconds=after)

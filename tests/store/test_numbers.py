@@ -673,3 +673,84 @@ def test_what_was_signed_before_holds_its_number_and_ends_are_brought_to_the_day
     assert walls == (True,)
     with plain(postgres) as conn:
         conn.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+# --- What a note waits for --------------------------------------------------------------------------------------------
+
+
+async def a_note(db: Database, tenant: TenantId, number: int = 1, **changes: Any) -> Work:
+    subject = await make_submission(db, tenant, ecf_type=EcfType.CREDIT_NOTE, e_ncf=f"E34{number:010}", **changes)
+    return await take(db, subject)
+
+
+async def test_a_receipt_is_undecided_until_it_has_ended(db: Database) -> None:
+    tenant = await make_tenant(db)
+    receipt = await accepted(db, tenant)
+    note = await a_note(db, tenant)
+
+    async def ask(issuer: str | None = ISSUER, number: str = NUMBER) -> SubmissionId | None:
+        return await db.run(numbers.undecided, note, number, issuer)
+
+    assert await ask() == receipt  # its issuer may be known by what was handed in, or not yet
+    assert await ask(number="E310000000043") is None
+    await sign(db, receipt)
+    assert (await ask(), await ask(issuer=SISTER)) == (receipt, None)
+    work = await send(db, receipt)
+    track = TrackId("t")
+    await db.run(bookings.received, work, at=ACCEPTED_AT, track_id=track, after=timedelta(0), reply={"trackId": track})
+    assert await ask() == receipt
+    await db.run(
+        bookings.verdict,
+        await take(db, receipt),
+        at=ACCEPTED_AT,
+        status=Status.ACCEPTED,
+        track_id=track,
+        response={},
+        fate=NumberFate.USED,
+    )
+    assert await ask() is None
+
+
+async def test_only_its_own_tenant_and_environment_count(db: Database) -> None:
+    tenant, neighbour = await make_tenant(db), await make_tenant(db)
+    await accepted(db, neighbour)
+    await accepted(db, tenant, environment=Environment.CERTECF)
+
+    assert await db.run(numbers.undecided, await a_note(db, tenant), NUMBER, ISSUER) is None
+
+
+async def test_two_notes_that_name_each_other_do_not_wait_for_ever(db: Database) -> None:
+    tenant = await make_tenant(db)
+    first = await a_note(db, tenant, 1, at=ACCEPTED_AT)
+    second = await a_note(db, tenant, 2, at=ACCEPTED_AT + timedelta(seconds=1))
+
+    assert await db.run(numbers.undecided, first, "E340000000002", ISSUER) is None
+    assert await db.run(numbers.undecided, second, "E340000000001", ISSUER) == first.subject
+    assert await db.run(numbers.undecided, first, "E340000000001", ISSUER) is None
+
+
+async def test_a_receipt_that_came_after_its_note_is_waited_for_too(db: Database) -> None:
+    tenant = await make_tenant(db)
+    note = await a_note(db, tenant, at=ACCEPTED_AT)
+    receipt = await accepted(db, tenant, at=ACCEPTED_AT + timedelta(milliseconds=1))
+
+    assert await db.run(numbers.undecided, note, NUMBER, ISSUER) == receipt
+
+
+async def test_what_became_of_a_number_is_told_by_its_holder_and_by_the_last_that_had_it(db: Database) -> None:
+    tenant = await make_tenant(db)
+
+    async def told() -> dict[SubmissionId, tuple[Status, str | None]]:
+        found = await db.run(numbers.issued, tenant, Environment.ECF, NUMBER)
+        return {one.submission_id: (one.status, one.issuer_rnc) for one in found}
+
+    assert await told() == {}
+    first = await accepted(db, tenant)
+    await sign(db, first)
+    await reject(db, first, "reusable")
+    assert await told() == {first: (Status.REJECTED, ISSUER)}
+    second = await accepted(db, tenant, at=ACCEPTED_AT + timedelta(seconds=1))
+    await sign(db, second)
+    third = await accepted(db, tenant, at=ACCEPTED_AT + timedelta(seconds=2))
+    await sign(db, third)
+    assert await told() == {second: (Status.QUEUED, ISSUER), third: (Status.ERROR, ISSUER)}

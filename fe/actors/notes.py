@@ -1,0 +1,37 @@
+"""A note waits for the verdict of the receipt that it modifies: sent before, it is rejected (code 614).
+
+Invoice and note may be handed in within a second, or wait together until the authority is back. The rule is the
+authority's (authority.md#types, "Notes and references"); what became of a receipt that was not issued here nobody here
+knows, and nothing waits for it.
+"""
+
+from datetime import timedelta
+
+from fe.ecf.modified import number_modified_in
+from fe.identifiers import SubmissionId
+from fe.queue.outcome import Retry
+from fe.store import numbers
+from fe.store.postgres.db import Database
+from fe.store.queue.inputs import OutgoingDocument
+from fe.store.queue.outbox import Work
+
+#: It is looked at again after an eighth of the time that it has waited.
+_SHARE = 8
+_SOONEST, _LATEST = timedelta(seconds=1), timedelta(seconds=60)
+
+
+async def undecided_receipt(db: Database, work: Work, document: OutgoingDocument) -> SubmissionId | None:
+    """Name the submission whose verdict a signed document has to wait for. Of what refers to nothing nothing is asked.
+
+    Cancelled, nothing has happened.
+    """
+    number = number_modified_in(document.content)
+    if number is None:
+        return None
+    return await db.run(numbers.undecided, work, number, document.issuer_rnc)
+
+
+def wait_for(receipt: SubmissionId, waited: timedelta) -> Retry:
+    """Try it again in a while; nothing failed."""
+    after = min(max(waited / _SHARE, _SOONEST), _LATEST)
+    return Retry(f"waits for the verdict of the receipt that it modifies, taxLogId {receipt}", after, counts=False)

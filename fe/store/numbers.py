@@ -116,7 +116,7 @@ async def holders(
 
 
 @dataclass(frozen=True, slots=True)
-class Issued:
+class NumberUse:
     """A submission with a number, and what became of it. `issuer_rnc` is None where it was not said nor signed."""
 
     submission_id: SubmissionId
@@ -124,9 +124,9 @@ class Issued:
     issuer_rnc: str | None
 
 
-async def issued(conn: Conn, tenant_id: TenantId, environment: Environment, e_ncf: str) -> tuple[Issued, ...]:
+async def issued(conn: Conn, tenant_id: TenantId, environment: Environment, e_ncf: str) -> tuple[NumberUse, ...]:
     """List the submissions of this tenant that say what became of a number in an environment, whoever issued them."""
-    cursor = conn.cursor(row_factory=record_row(Issued))
+    cursor = conn.cursor(row_factory=record_row(NumberUse))
     await cursor.execute(_ISSUED, {"tenant": tenant_id, "environment": environment, "e_ncf": e_ncf})
     return tuple(await cursor.fetchall())
 

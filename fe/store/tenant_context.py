@@ -9,7 +9,7 @@ from psycopg.rows import class_row, dict_row
 from fe.ecf.catalogue import Environment
 from fe.identifiers import ClientRequestId, TenantId, UserId
 from fe.store import numbers
-from fe.store.numbers import Holder, Issued
+from fe.store.numbers import Holder, NumberUse
 from fe.store.postgres.db import Conn
 from fe.store.queue.inputs import Candidate
 
@@ -31,7 +31,7 @@ class TenantContext:
     #: The submissions that have the document's number.
     holders: tuple[Holder, ...]
     #: What became here of the receipt that the document modifies.
-    modified: tuple[Issued, ...] = ()
+    modified: tuple[NumberUse, ...] = ()
 
 
 _TENANT = """

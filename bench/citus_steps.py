@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 import trio
 
+from fe.clock import system_clock
 from fe.ecf.catalogue import EcfType, Environment, Host, Root
 from fe.ecf.ids import new_id
 from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId, TrackId
@@ -170,7 +171,7 @@ async def _measure_claims(
         together: Together[Work] = claim_together
         if near is not None:
             node = await opened.enter_async_context(open_database(near, role=WORKER, max_size=2, engine=engine))
-            together = NearNode(node).claim
+            together = NearNode(node, system_clock).claim
 
         async def claim() -> Sequence[Work]:
             return await actors.run(_claim, Stage.SIGN, together=together)

@@ -127,7 +127,7 @@ async def run_actors(
                 metrics, verdicts.notify, SubmissionLog(settings.submission_log), traced=tracing.is_on
             )
             if node is not None:
-                kind = replace(kind, together=NearNode(node, traced=tracing.is_on).claim)
+                kind = replace(kind, together=NearNode(node, clock, traced=tracing.is_on).claim)
             bookings = Bookings(kind, db, clock)
             handlers = _counterparty_handlers(settings, db, authority, credentials, clock)
             handing = Bookings(handing_kind(metrics, handlers.kinds), db, clock)

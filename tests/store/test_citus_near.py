@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.lifecycle import Stage
@@ -41,10 +42,21 @@ pytestmark = pytest.mark.skipif(citus.programs() is None, reason="there is no cl
 _LANE = OutboxLane(Environment.ECF)
 _LEASE = timedelta(minutes=5)
 _WAITED = "UPDATE outbox SET entered_at = now() - %(waited)s::interval WHERE tenant_id = %(tenant)s"
+_PAUSE = """
+    INSERT INTO pauses (tenant_id, environment, paused_at, reason, paused_by)
+    VALUES (%(tenant)s, 'ecf', now(), 'r', 'me')
+"""
 _RENAMED = """
     UPDATE tenants SET issuer = jsonb_set(issuer, '{name}', to_jsonb(%(name)s::text)) WHERE tenant_id = %(tenant)s
 """
 _TERMS = Terms(_LEASE, "near", 100, 100, 64, 100, {})
+
+
+class _Failing:
+    """A connection with a coordinator that goes away."""
+
+    async def execute(self, *_: object) -> None:
+        raise psycopg.OperationalError("the coordinator is away")
 
 
 def addresses(dsn: str, cluster: Cluster) -> dict[tuple[object, ...], str]:
@@ -74,7 +86,9 @@ async def tenant_on_each(db: Database, dsn: str, places: set[tuple[object, ...]]
 async def claim_near(db: Database, node: Database, most: int = 100, after: int = 0) -> list[LaneClaim[Work]]:
     """Claim of the first lane what there is, of each tenant so many at most."""
     lane = LaneCapacity(_LANE, TenantId(after), ALWAYS, most, 0)
-    return list(await db.run(NearNode(node).claim, Stage.SIGN, [lane], replace(_TERMS, slots=most, max_rows=most)))
+    return list(
+        await db.run(NearNode(node, system_clock).claim, Stage.SIGN, [lane], replace(_TERMS, slots=most, max_rows=most))
+    )
 
 
 async def works_near(db: Database, node: Database, most: int = 100) -> list[Work]:
@@ -126,16 +140,62 @@ async def test_who_is_paused_is_not_claimed_nor_in_the_way_of_others(
     paused, other = await tenants_on(db, dsn, place, 2)
     for tenant in (paused, other):
         await make_submission(db, tenant)
-    pause = """
-        INSERT INTO pauses (tenant_id, environment, paused_at, reason, paused_by)
-        VALUES (%(tenant)s, 'ecf', now(), 'r', 'me')
-    """
-
-    await rows(db, pause, tenant=paused)
+    await rows(db, _PAUSE, tenant=paused)
     assert [work.tenant_id for work in await works_near(db, node, most=1)] == [other]
     assert await works_near(db, node) == []
     await rows(db, "DELETE FROM pauses WHERE tenant_id = %(tenant)s", tenant=paused)
     assert [work.tenant_id for work in await works_near(db, node)] == [paused]  # at once
+
+
+@pytest.mark.parametrize("of_both", [True, False], ids=["due are both", "due is the other"])
+async def test_who_was_paused_or_resumed_since_the_claim_before_is_treated_so(
+    db: Database, dsn: str, nodes: dict[tuple[object, ...], Database], of_both: bool
+) -> None:
+    """The node is told what was true then; the coordinator says afterwards what is true now."""
+    place, node = next(iter(nodes.items()))
+    one, other = await tenants_on(db, dsn, place, 2)
+    near = NearNode(node, system_clock)
+
+    async def claim() -> list[TenantId]:
+        lane = LaneCapacity(_LANE, TenantId(0), ALWAYS, 100, 0)
+        claims = await db.run(near.claim, Stage.SIGN, [lane], _TERMS)
+        return sorted(work.tenant_id for claim in claims for work in claim.works)
+
+    assert await claim() == []
+    kept = await make_submission(db, one)
+    if of_both:
+        await make_submission(db, other)
+    await rows(db, _PAUSE, tenant=one)
+
+    assert await claim() == [other] * of_both
+    (row,) = await rows(
+        db, "SELECT holder, attempt, run_at <= now() AS due FROM outbox WHERE subject = %(id)s", id=kept
+    )
+    assert row == {"holder": None, "attempt": 0, "due": True}
+    await rows(db, "DELETE FROM pauses WHERE tenant_id = %(tenant)s", tenant=one)
+    assert await claim() == [one]
+
+
+async def test_a_coordinator_that_fails_is_asked_first_afterwards(
+    db: Database, dsn: str, nodes: dict[tuple[object, ...], Database]
+) -> None:
+    place, node = next(iter(nodes.items()))
+    (tenant,) = await tenants_on(db, dsn, place, 1)
+    near, lane = NearNode(node, system_clock), LaneCapacity(_LANE, TenantId(0), ALWAYS, 1, 0)
+    terms = replace(_TERMS, slots=1, max_rows=1)
+
+    async def left() -> int:
+        (row,) = await rows(db, "SELECT count(*) AS left FROM outbox WHERE holder IS NULL")
+        return int(row["left"])
+
+    for _ in range(3):
+        await make_submission(db, tenant)
+    assert [len(claim.works) for claim in await db.run(near.claim, Stage.SIGN, [lane], terms)] == [1]
+    for _ in range(3):
+        with pytest.raises(psycopg.OperationalError):
+            await near.claim(_Failing(), Stage.SIGN, [lane], terms)  # type: ignore[arg-type]  # all that is used of it
+    assert await left() == 1  # that of the first time, which its lease gives back
+    assert [len(claim.works) for claim in await db.run(near.claim, Stage.SIGN, [lane], terms)] == [1]
 
 
 async def test_tenants_of_a_node_are_served_in_turn_by_their_weights(
@@ -171,7 +231,7 @@ async def test_a_claim_of_several_lanes_never_gives_a_tenant_more_than_it_may_ha
     ]
 
     terms = replace(_TERMS, slots=8, max_rows=8, max_per_tenant=3, busy=busy)
-    claims = await db.run(NearNode(node).claim, Stage.SIGN, lanes, terms)
+    claims = await db.run(NearNode(node, system_clock).claim, Stage.SIGN, lanes, terms)
 
     assert [(claim.lane.environment, claim.due, len(claim.works)) for claim in claims] == [
         (Environment.ECF, 1, 2),
@@ -194,17 +254,16 @@ async def test_it_claims_what_the_coordinator_would_where_all_of_it_lies_on_one_
 
     for stage in STAGES:
         far = await rolled_back(worker_db, claim_together, stage, capacities, terms)
-        near = await worker_db.run(NearNode(node).claim, stage, capacities, terms)
+        near = await worker_db.run(NearNode(node, system_clock).claim, stage, capacities, terms)
         assert plain(list(near)) == plain(far)
 
 
-async def test_who_may_sign_is_as_it_was_when_the_claim_began_or_later(
+async def test_who_may_sign_is_asked_once_the_rows_are_leased(
     db: Database, dsn: str, nodes: dict[tuple[object, ...], Database]
 ) -> None:
-    """Of those that were claimed from last it is asked with the claim, of others and of new rows once more."""
     place, node = next(iter(nodes.items()))
     first, second = await tenants_on(db, dsn, place, 2)
-    near = NearNode(node)
+    near = NearNode(node, system_clock)
 
     async def claim(name: str, tenant: TenantId, waited: str) -> list[str]:
         """Name the tenant otherwise, and claim a row of it that has waited for so long."""

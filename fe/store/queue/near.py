@@ -1,24 +1,23 @@
 """Claims of submissions on the node of a cluster that the rows lie on, for a process that is connected to it.
 
-The coordinator says who is paused, the weights, and who may sign. Then what is due on the node is looked for and leased
-there, in one call. Only what lies on that node is claimed: each node needs a process of its own, or one that claims by
-way of the coordinator, which reaches all of them. What came of the work is booked as ever.
+What is due on the node is looked for and leased there, in one call, by what the coordinator said at the claim before:
+who is paused, and the weights. Then it is asked what is true now, and who may sign: where others are paused by now, all
+is given back and claimed anew. Only what lies on that node is claimed: each node needs a process of its own, or one
+that claims by way of the coordinator, which reaches all of them. What came of the work is booked as ever.
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, LiteralString
 from uuid import UUID
 
-import psycopg
-import trio
-
+from fe.clock import Clock
 from fe.identifiers import TenantId
 from fe.lifecycle import Stage
 from fe.store.postgres.arrays import int4s, int8s, texts, uuids
 from fe.store.postgres.db import Conn, Database
+from fe.store.queue import outbox
 from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.claim import COLUMNS, PARAMETERS, parameters_of, read_claims
 from fe.store.queue.inputs import Signatory, read_signatory
@@ -35,9 +34,7 @@ _CLAIM: Mapping[Stage, LiteralString] = {
     """
     for stage, columns in COLUMNS.items()
 }
-#: Who may sign is asked before the rows are known. A row that came since, or nearly, is signed by who may do so now:
-#: clocks of the node and the coordinator may be so far apart.
-_SLACK = timedelta(seconds=2)
+_AT_ONCE = timedelta(0)
 _TRACES = """
     SELECT t.subject, trace_of(t.tenant_id, t.subject) AS trace
       FROM unnest(%(tenants)s::bigint[], %(subjects)s::uuid[]) AS t (tenant_id, subject)
@@ -47,45 +44,58 @@ _TRACES = """
 class NearNode:
     """Where submissions are claimed that lie on one node."""
 
-    def __init__(self, node: Database, *, traced: bool = False) -> None:
+    def __init__(self, node: Database, clock: Clock, *, traced: bool = False) -> None:
         self._node = node
+        self._clock = clock
         self._traced = traced
-        #: Whose rows were claimed to be signed last, where nobody else had any: they are likely to be the next, too.
-        self._lately: Sequence[TenantId] = ()
+        #: What the coordinator said at the last claim.
+        self._told: _Told | None = None
 
     async def claim(
         self, conn: Conn, stage: str, lanes: Sequence[LaneCapacity], terms: Terms
     ) -> Sequence[LaneClaim[Work]]:
         """Lease due rows of all lanes that lie on the node, as `claim_together` does of all nodes.
 
-        `conn`: one with the coordinator. Raises DatabaseUnavailable when it or the node is away. A claim that is
-        cancelled once rows were leased leaves them to their lease, as an answer that is lost does.
+        `conn`: one with the coordinator. Raises DatabaseUnavailable when it or the node is away. A claim that fails or
+        is cancelled once rows were leased leaves them to their lease, as an answer that is lost does.
         """
         of = Stage(stage)
-        asked_at = trio.current_time()
-        told = await _told(conn, self._lately if of is Stage.SIGN else ())
-        rows = await self._node.run(_lease, _CLAIM[of], {**parameters_of(of, lanes, terms), **told.to_node})
-        claimed = [row for row in rows if row[4] is not None]
-        signatories, traces = told.signatories, dict[UUID, str]()
-        whose = sorted({row[4] for row in claimed})
-        if of is Stage.SIGN:
-            self._lately = whose if all(row[1] <= len(row[2]) for row in rows if row[4] is None) else ()
-            age = timedelta(seconds=trio.current_time() - asked_at) + _SLACK
-            if not signatories.keys() >= set(whose) or any(row[9] < age for row in claimed):
-                signatories = {}
-        # A coordinator that is away now is met again by the step itself, which then asks for what it needs.
-        with suppress(psycopg.OperationalError):
-            if of is Stage.SIGN and whose and not signatories:
-                signatories = (await _told(conn, whose)).signatories
-            if self._traced and claimed:
-                traces = await _traces(conn, claimed)
-        return read_claims(of, lanes, rows, signatories, traces)
+        asked = parameters_of(of, lanes, terms)
+
+        async def lease(told: _Told) -> list[tuple[Any, ...]]:
+            return await self._node.run(_lease, _CLAIM[of], {**asked, **told.to_node})
+
+        before = self._told or await _told(conn, ())
+        self._told = None  # nothing is leased before the coordinator has answered once more
+        rows = await lease(before)
+        told = await _told(conn, _whose(rows) if of is Stage.SIGN else ())
+        if told.paused != before.paused:
+            await self._give_back(conn, [work for each in read_claims(of, lanes, rows, {}, {}) for work in each.works])
+            rows = await lease(told)
+            told = await _told(conn, _whose(rows) if of is Stage.SIGN else ())
+        self._told = told
+        traces = await _traces(conn, rows) if self._traced else {}
+        return read_claims(of, lanes, rows, told.signatories, traces)
+
+    async def _give_back(self, conn: Conn, works: Sequence[Work]) -> None:
+        if not works:
+            return
+        await outbox.retry(
+            conn,
+            works,
+            at=self._clock(),
+            afters=[_AT_ONCE] * len(works),
+            counts=[False] * len(works),
+            errors=["work was paused or resumed while it was claimed"] * len(works),
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class _Told:
     """What the coordinator alone knows: what the node is told, and who may sign."""
 
+    #: Tenants and environments, one by one.
+    paused: frozenset[tuple[TenantId, str]]
     to_node: Mapping[str, Any]
     signatories: Mapping[TenantId, Signatory]
 
@@ -95,6 +105,7 @@ async def _told(conn: Conn, tenants: Sequence[TenantId]) -> _Told:
     assert row is not None  # it always has one
     paused, paused_in, weighted, weights, known, signatories = row
     return _Told(
+        frozenset(zip(paused, paused_in, strict=True)),
         {
             "paused": int8s(paused),
             "paused_in": texts(paused_in),
@@ -105,11 +116,18 @@ async def _told(conn: Conn, tenants: Sequence[TenantId]) -> _Told:
     )
 
 
+def _whose(rows: Sequence[tuple[Any, ...]]) -> list[TenantId]:
+    return sorted({row[4] for row in rows if row[4] is not None})
+
+
 async def _lease(node: Conn, statement: LiteralString, asked: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     return await (await node.execute(statement, asked, binary=True)).fetchall()
 
 
-async def _traces(conn: Conn, claimed: Sequence[tuple[Any, ...]]) -> dict[UUID, str]:
+async def _traces(conn: Conn, rows: Sequence[tuple[Any, ...]]) -> dict[UUID, str]:
+    claimed = [row for row in rows if row[4] is not None]
+    if not claimed:
+        return {}
     asked = {"tenants": int8s([row[4] for row in claimed]), "subjects": uuids([row[5] for row in claimed])}
     cursor = await conn.execute(_TRACES, asked)
     return {subject: trace for subject, trace in await cursor.fetchall() if trace is not None}

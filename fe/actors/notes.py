@@ -34,4 +34,5 @@ async def undecided_receipt(db: Database, work: Work, document: OutgoingDocument
 def wait_for(receipt: SubmissionId, waited: timedelta) -> Retry:
     """Try it again in a while; nothing failed."""
     after = min(max(waited / _SHARE, _SOONEST), _LATEST)
-    return Retry(f"waits for the verdict of the receipt that it modifies, taxLogId {receipt}", after, counts=False)
+    reason = f"waits for the verdict of the receipt that it modifies, taxLogId {receipt}"
+    return Retry(reason, after, counts=False, name="given back")

@@ -546,7 +546,7 @@ async def test_a_note_waits_for_the_verdict_and_its_waiting_is_no_attempt(db: Da
     sold = await road.make(Stage.SEND)
     note = await road.make(Stage.SEND, signed=NOTE, ecf_type=EcfType.CREDIT_NOTE, e_ncf="E340000000001")
 
-    assert [await road.step(note) for _ in range(10)] == ["retry"] * 10
+    assert [await road.step(note) for _ in range(10)] == ["given back"] * 10
     left = await waiting(db, note)
     assert (left["attempt"], left["stage"]) == (0, "send")
     assert left["last_error"] == f"waits for the verdict of the receipt that it modifies, taxLogId {sold}"
@@ -567,7 +567,7 @@ async def test_a_note_on_a_dead_letter_waits_for_what_an_operator_decides(db: Da
     note = await road.make(Stage.SEND, signed=NOTE, ecf_type=EcfType.CREDIT_NOTE, e_ncf="E340000000001")
     assert (await road.steps(sold))[-1] == "dead letter"
 
-    assert await road.step(note) == "retry"
+    assert await road.step(note) == "given back"
     await db.transact(dead_letters.discard, act(system_clock()), road.tenant, sold)
     road.authority.submits = [ACCEPTED]
     assert await road.step(note) == "Aceptado"

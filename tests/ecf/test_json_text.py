@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fe.ecf import json_text, parse
+from fe.ecf import json_text
 from fe.ecf.json_text import write_canonical_json, write_json
-from fe.ecf.parse import MalformedJson, parse_json
+from fe.ecf.parse import MalformedJson, from_json, parse_json
 
 _DECIMALS = st.decimals(allow_nan=False, allow_infinity=False, places=4, min_value=-(10**12), max_value=10**12)
 _TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff"), max_size=12)
@@ -129,9 +129,9 @@ def outcome(read: Callable[[bytes], Any], raw: bytes) -> tuple[object, ...]:
 def test_the_quick_reader_takes_and_refuses_what_the_other_does(raw: bytes) -> None:
     quickly = outcome(parse_json, raw)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parse, "_read_quickly", lambda _: parse._UNSURE)
+        patch.setattr(from_json, "_read_quickly", lambda _: from_json._UNSURE)
         assert quickly == outcome(parse_json, raw)
 
 
 def test_an_ordinary_receipt_is_read_by_the_quick_reader() -> None:
-    assert parse._read_quickly(b'{"a":{"b":[1,2.50,"x",{"c":null}]}}') is not parse._UNSURE
+    assert from_json._read_quickly(b'{"a":{"b":[1,2.50,"x",{"c":null}]}}') is not from_json._UNSURE

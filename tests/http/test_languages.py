@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import fe.http
-from fe.ecf import parse_messages
+from fe.ecf.parse import messages as parse_messages
 from fe.ecf.texts import Text
 from fe.http import languages, messages
 from fe.http.errors import ApiError, describe

@@ -38,7 +38,7 @@ from fe.receiving.sessions import SupplierSessions
 from fe.store import receivers
 from fe.store.postgres.db import Database
 
-#: Above what a document may be (fe/ecf/parse.py), with the form around it.
+#: Above what a document may be (fe/ecf/parse), with the form around it.
 MAX_BODY_BYTES = 1024 * 1024 + 64 * 1024
 BODY_SECONDS = 10
 _CLOSE = ("Connection", "close")

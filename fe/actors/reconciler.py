@@ -17,6 +17,8 @@ from fe.authority.client import Authority, Verdict
 from fe.authority.errors import AuthorityError
 from fe.authority.estado import Estado
 from fe.ecf.catalogue import Root
+from fe.identifiers import TrackId
+from fe.lifecycle import Stage
 from fe.queue.outcome import AT_ONCE, Outcome, Park, TryLater
 from fe.queue.retry import MAX_ATTEMPTS, Gap, retry_gap
 from fe.store.postgres.db import Database
@@ -25,6 +27,9 @@ from fe.store.queue.outbox import Work
 from fe.store.queue.steps import ReconcileFacts
 
 _ACCEPTED = (Estado.ACCEPTED, Estado.CONDITIONAL)
+
+#: So often the trackId and the remarks of what is accepted are asked for, before it is booked without.
+_TRIES_IN_FULL = 3
 
 _WHOSE = "the number is used, and the authority does not show yet by whose document"
 
@@ -70,7 +75,7 @@ class Reconciler:
             known = await self._known(work, facts, opened)
             ours = _if_ours(known, facts)
             if ours is not None and ours.estado in _ACCEPTED:
-                return outcomes.final(ours, track_id=facts.track_id)
+                return await self._as_judged(work, facts, opened, ours)
             if await self._is_somebody_elses(work, facts, opened, known):
                 return otherwise
         except AuthorityError as trouble:
@@ -103,14 +108,11 @@ class Reconciler:
         return outcomes.final(verdict)
 
     async def _document(self, work: Work, facts: ReconcileFacts, opened: Opened) -> Outcome | None:
-        assert facts.issuer_rnc is not None
-        assert facts.e_ncf is not None
         known = await self._known(work, facts, opened)
         ours = _if_ours(known, facts)
         if ours is not None and ours.estado in _ACCEPTED:
-            return outcomes.final(ours, track_id=facts.track_id)
-        tracks = await self.authority.track_ids(work.environment, facts.issuer_rnc, facts.e_ncf, opened)
-        candidates = [track.track_id for track in tracks if track.track_id not in facts.foreign_track_ids]
+            return await self._as_judged(work, facts, opened, ours)
+        candidates = await self._candidates(work, facts, opened)
         rejected: Verdict | None = None
         is_used = False
         for track_id in reversed(candidates):
@@ -128,6 +130,32 @@ class Reconciler:
             # Sending again what may be accepted is the last thing to do.
             raise TryLater(_WHOSE)
         return None
+
+    async def _as_judged(self, work: Work, facts: ReconcileFacts, opened: Opened, shown: Verdict) -> Outcome:
+        """The end of a document of ours that is shown to be accepted: with the trackId it has there, and its remarks.
+
+        The state service tells neither, and of an e-CF not whether there were conditions (authority.md#queries). Of a
+        number one document is accepted at most, so what is accepted under one of its trackIds is ours. If they cannot
+        be asked for after a few tries, what is shown has to do: that it is accepted, nobody has to wait for.
+        """
+        if facts.is_summary:
+            return outcomes.final(shown, track_id=facts.track_id)
+        try:
+            for track_id in await self._candidates(work, facts, opened):
+                verdict = await self.authority.result(work.environment, track_id, opened, e_ncf=facts.e_ncf)
+                if verdict.estado in _ACCEPTED:
+                    return outcomes.final(verdict, track_id=track_id)
+        except AuthorityError:
+            if work.stage is not Stage.RECONCILE or work.attempt < _TRIES_IN_FULL:
+                raise
+        return outcomes.final(shown, track_id=facts.track_id)
+
+    async def _candidates(self, work: Work, facts: ReconcileFacts, opened: Opened) -> list[TrackId]:
+        """The trackIds of its number, the oldest first, but for those of our other submissions."""
+        assert facts.issuer_rnc is not None
+        assert facts.e_ncf is not None
+        tracks = await self.authority.track_ids(work.environment, facts.issuer_rnc, facts.e_ncf, opened)
+        return [track.track_id for track in tracks if track.track_id not in facts.foreign_track_ids]
 
     async def _known(self, work: Work, facts: ReconcileFacts, opened: Opened) -> Verdict | None:
         """What the authority knows of our document; of an invoice perhaps what it knows of its number."""

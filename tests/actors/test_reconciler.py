@@ -42,9 +42,45 @@ async def test_an_accepted_document_with_our_security_code_is_ours(
     assert await road.steps(subject) == [estado.value]
 
     assert await road.status(subject) == (estado.value, "used")
-    assert road.authority.asked == [("state", "ecf", "131880738", "E310000000001", "131880681", "AbC1+/")]
+    assert road.authority.asked == [
+        ("state", "ecf", "131880738", "E310000000001", "131880681", "AbC1+/"),
+        ("track_ids", "ecf", "131880738", "E310000000001"),
+    ]
     assert road.authority.sent == []
     assert await sends_of(db, subject) == [(2, "received")]
+
+
+async def test_what_is_shown_to_be_accepted_ends_as_it_was_judged(db: Database) -> None:
+    """The state service says of an e-CF neither its trackId nor whether there were conditions, nor which."""
+    conditional = verdict(Estado.CONDITIONAL, "3205", track_id=TrackId("t-1"), text="MontoTotal")
+    road = await make_road(
+        db,
+        states=[state_of(Estado.ACCEPTED)],
+        tracks=[tracked(TrackId("t-1"), Estado.CONDITIONAL), tracked(TrackId("t-2"), Estado.REJECTED)],
+        results={"t-1": conditional, "t-2": DUPLICATE},
+    )
+    subject = await road.make(Stage.RECONCILE)
+
+    assert await road.steps(subject) == ["Aceptado Condicional"]
+
+    kept = await submission(db, subject)
+    assert kept["track_id"] == "t-1"
+    assert kept["response"]["mensajes"] == [{"codigo": "3205", "valor": "MontoTotal"}]
+
+
+@pytest.mark.parametrize("service", ["tracks", "results"])
+async def test_what_is_shown_to_be_accepted_does_not_wait_for_long_for_its_track_id(db: Database, service: str) -> None:
+    away = Unavailable("503")
+    road = await make_road(
+        db,
+        states=[state_of(Estado.ACCEPTED)],
+        tracks=away if service == "tracks" else [tracked(TrackId("t-1"), None)],
+        results={"t-1": away},
+    )
+    subject = await road.make(Stage.RECONCILE)
+
+    assert await road.steps(subject) == ["retry", "retry", "Aceptado"]
+    assert await road.status(subject) == ("Aceptado", "used")
 
 
 async def test_what_is_not_known_there_is_sent_again_the_same_bytes(db: Database) -> None:

@@ -220,6 +220,26 @@ async def test_a_duplicate_of_a_repeat_is_doubted_while_nobody_is_shown_to_hold_
     assert await road.status(subject) == ("Aceptado", "used")
 
 
+async def test_a_duplicate_of_our_own_accepted_document_has_the_track_id_and_the_remarks_of_the_one_that_was_accepted(
+    db: Database,
+) -> None:
+    """Under the trackId of the repeat the authority says Rechazado, to whoever asks it."""
+    first = verdict(Estado.CONDITIONAL, "75", track_id=TrackId("track-0"), text="remark")
+    road = await make_followed(
+        db,
+        DUPLICATE,
+        states=[state_of(Estado.ACCEPTED)],
+        tracks=[tracked(TrackId("track-0"), Estado.CONDITIONAL), tracked(TrackId("track-1"), Estado.REJECTED)],
+    )
+    road.authority.results["track-0"] = first
+    subject = await road.make(Stage.TRACK)
+
+    assert await road.steps(subject) == ["Aceptado Condicional"]
+
+    kept = await submission(db, subject)
+    assert (kept["track_id"], kept["response"]["mensajes"]) == ("track-0", [{"codigo": "75", "valor": "remark"}])
+
+
 async def test_a_duplicate_is_not_judged_while_another_send_is_open_or_nobody_can_be_asked(db: Database) -> None:
     road = await make_followed(
         db, DUPLICATE, states=[None, Unavailable("503")], tracks=[tracked(TrackId("t-0"), Estado.PROCESSING)]

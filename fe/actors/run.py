@@ -24,6 +24,7 @@ from fe.clock import Clock
 from fe.config import Settings
 from fe.counterparty.directory import Directory
 from fe.counterparty.wire import Counterparties
+from fe.ecf.catalogue import Environment
 from fe.egress.configured import egress_from_settings
 from fe.lifecycle import Stage
 from fe.metering.aggregator import Aggregator
@@ -91,11 +92,17 @@ async def run_actors(
         if operation is not Operation.DIRECTORY:  # no receipt of ours waits for that
             circuits.note(environment, host, outcome)
 
+    def without_session(environment: Environment, host: Host) -> None:
+        """Of the host that gives sessions every exchange is noted above; another is not called without one."""
+        if host is not host_of(Operation.SEED):
+            circuits.note(environment, host, "unavailable")
+
     authority = Authority(
         Hosts(settings.authority_ecf_url, settings.authority_fc_url, settings.authority_status_url),
         clock=clock,
         timeouts=Timeouts(answer=settings.authority_timeout),
         observe=observe,
+        without_session=without_session,
     )
     circuits = authority_circuits(db, authority, metrics, scale=scale)
     tools = Tools(

@@ -85,7 +85,8 @@ class Authority:
     """The authority, as far as one process talks to it. Make it once, close it at the end.
 
     Any number of tasks may call it at once. Each environment of each host has `connections` connections, so that no
-    environment can delay another. `observe` is told of every exchange. `signing_limiter` bounds the threads that sign
+    environment can delay another. `observe` is told of every exchange, `without_session` of every call on a host that
+    was not made because the token service was away; neither may raise. `signing_limiter` bounds the threads that sign
     seeds; share the signer's.
 
     If the caller is cancelled: in `submit`, up to `before_send` nothing was sent, and after it the outcome is
@@ -103,8 +104,10 @@ class Authority:
         connections: int = 64,
         signing_limiter: trio.CapacityLimiter | None = None,
         observe: Observe | None = None,
+        without_session: Callable[[Environment, Host], None] = lambda _, __: None,
     ) -> None:
         self._clock = clock
+        self._without_session = without_session
         timeouts = timeouts or Timeouts()
         self._transport = Transport(tls=tls or default_tls(), timeouts=timeouts, connections=connections)
         self._gateway = Gateway(hosts, self._transport, observe)
@@ -150,7 +153,7 @@ class Authority:
                 )
                 return classify_submission(outgoing.service, outgoing.e_ncf, reply, self._clock())
 
-        return await self._in_session(outgoing.environment, credential, send)
+        return await self._in_session(outgoing.environment, location.host, credential, send)
 
     async def result(
         self, environment: Environment, track_id: TrackId, credential: Signing, *, e_ncf: str | None = None
@@ -230,28 +233,36 @@ class Authority:
     async def probe(self, environment: Environment, host: Host) -> str | None:
         """Ask a host for something that anybody may ask for and that changes nothing; None when it is there.
 
-        Otherwise says what is wrong. The seed stands for the main host, the page of the QR code for that of summaries.
+        Otherwise says what is wrong. The seed stands for the main host. For that of summaries it is the page of the QR
+        code, and the seed as well: without a session, which the main host gives, nothing can be sent there.
         """
-        operation = Operation.SEED if host is Host.ECF else Operation.SUMMARY_PAGE
-        location = self._gateway.hosts.locate(operation, environment)
-        try:
-            with self._gateway.observed(operation, environment, location.host):
-                reply = await self._gateway.ask(location, environment, accept="*/*")
-                if reply.status >= 500:
-                    raise Unavailable(f"{operation} answered with status {reply.status}")
-        except Unavailable as error:
-            return error.reason
+        for operation in (Operation.SEED,) if host is Host.ECF else (Operation.SUMMARY_PAGE, Operation.SEED):
+            location = self._gateway.hosts.locate(operation, environment)
+            try:
+                with self._gateway.observed(operation, environment, location.host):
+                    reply = await self._gateway.ask(location, environment, accept="*/*")
+                    if reply.status >= 500:
+                        raise Unavailable(f"{operation} answered with status {reply.status}")
+            except Unavailable as error:
+                return error.reason
         return None
 
     async def _in_session(
-        self, environment: Environment, credential: Signing, call: Callable[[str], Awaitable[T]]
+        self, environment: Environment, host: Host, credential: Signing, call: Callable[[str], Awaitable[T]]
     ) -> T:
-        token = await self._sessions.token(environment, credential)
+        token = await self._token(environment, host, credential)
         try:
             return await call(f"Bearer {token}")
         except Unauthorised:
             self._sessions.drop(environment, credential, token)
-        return await call(f"Bearer {await self._sessions.token(environment, credential)}")
+        return await call(f"Bearer {await self._token(environment, host, credential)}")
+
+    async def _token(self, environment: Environment, host: Host, credential: Signing) -> str:
+        try:
+            return await self._sessions.token(environment, credential)
+        except Unavailable:
+            self._without_session(environment, host)
+            raise
 
     async def _query(
         self,
@@ -269,7 +280,7 @@ class Authority:
                 reply = await self._gateway.ask(location, environment, authorization=authorization)
                 return classify_query(reply, self._clock(), read, absent)
 
-        return await self._in_session(environment, credential, ask)
+        return await self._in_session(environment, location.host, credential, ask)
 
     async def _status(self, operation: Operation, api_key: str, query: dict[str, str], read: Callable[[Body], T]) -> T:
         if not re.fullmatch(r"[!-~]{1,512}", api_key):

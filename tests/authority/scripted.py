@@ -261,6 +261,7 @@ def client(
     now: datetime = NOW,
     observe: Observe | None = None,
     tls: ssl.SSLContext | None = None,
+    **more: Any,
 ) -> Authority:
     """A client of this server, closed with it."""
     authority = Authority(
@@ -270,6 +271,7 @@ def client(
         connections=connections,
         observe=observe,
         tls=tls,
+        **more,
     )
     server.clients.append(authority)
     return authority

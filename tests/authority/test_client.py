@@ -717,6 +717,9 @@ async def test_a_probe_says_whether_a_host_is_there_without_a_session() -> None:
 
         answers = [await authority.probe(TEST, Host.ECF) for _ in range(4)]
         summaries = await authority.probe(TEST, Host.FC)
+        ecf.then(SEMILLA, say(b"", status=503))
+        fc.then("consultatimbrefc", *[say(b"<html/>", content_type="text/html")] * 2, say(b"", status=503))
+        without_sessions, with_sessions, away = [await authority.probe(TEST, Host.FC) for _ in range(3)]
 
         assert answers[:2] == [None, None]
         assert answers[2:] == [
@@ -724,7 +727,32 @@ async def test_a_probe_says_whether_a_host_is_there_without_a_session() -> None:
             "the connection was reset before the answer was complete",
         ]
         assert summaries is None
+        assert without_sessions == "seed answered with status 503"
+        assert with_sessions is None
+        assert away == "summary_page answered with status 503"
         assert not any("authorization" in heard.headers for heard in (*ecf.heard, *fc.heard))
+
+
+async def test_a_call_that_is_not_made_for_want_of_a_session_is_reported_for_its_own_host() -> None:
+    not_called: list[tuple[str, str]] = []
+    async with scripted() as ecf, scripted() as fc:
+        authority = client(
+            ecf,
+            hosts=Hosts(ecf=ecf.url, fc=fc.url),
+            without_session=lambda environment, host: not_called.append((environment, host)),
+        )
+        ecf.then(SEMILLA, say(b"", status=503), say(b"", status=503))
+        summary = document(service=Service.SUMMARY_RECEPTION)
+
+        for outgoing in (summary, document()):
+            with pytest.raises(Unavailable, match="the token service answered with status 503"):
+                await authority.submit(outgoing, owner())
+        ecf.then(VALIDAR, say("El RNC no está delegado.", status=400))
+        with pytest.raises(NotDelegated):
+            await authority.submit(summary, owner())
+
+    assert not_called == [("testecf", "fc"), ("testecf", "ecf")]
+    assert fc.heard == []
 
 
 async def test_every_exchange_is_reported() -> None:

@@ -10,9 +10,10 @@ from typing import Final
 
 import httptools
 
-MAX_BODY: Final = 64 * 1024
+#: A verdict may remark on each of a thousand lines, and several times (authority.md#messages): some 160 bytes each.
+MAX_BODY: Final = 1024 * 1024
 #: Beyond the body: heads, chunk sizes, 1xx answers. Ends an answer that never comes to its point.
-MAX_ANSWER: Final = 192 * 1024
+MAX_ANSWER: Final = 3 * MAX_BODY
 _MAX_HEAD: Final = 16 * 1024
 _VERSIONS: Final = ("1.1", "1.0")
 
@@ -27,7 +28,7 @@ class Broken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HttpReply:
-    """A whole answer: its end was seen, and its body is at most 64 KiB."""
+    """A whole answer: its end was seen, and its body is no longer than `MAX_BODY`."""
 
     status: int
     content_type: str

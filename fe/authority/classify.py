@@ -214,7 +214,7 @@ def read_retry_after(value: str | None, now: datetime) -> timedelta | None:
     else:
         try:
             moment = parsedate_to_datetime(value)
-        except ValueError:
+        except (ValueError, OverflowError):  # of a year that no machine counts to, it is the second
             return None
         if moment.tzinfo is None:  # "-0000": a date that says nothing about its zone
             return None

@@ -10,6 +10,8 @@ import pytest
 import trio
 import trio.testing
 
+from fe.authority.answer import MAX_ANSWER, MAX_BODY
+from fe.authority.bodies import MAX_MESSAGES
 from fe.authority.client import Authority, LastLook, Outgoing
 from fe.authority.errors import (
     AuthorityError,
@@ -235,11 +237,14 @@ WITHOUT_ANSWER: dict[str, tuple[Step, str]] = {
     "half a body, then silence": (in_turn(raw(HALF), hang), "no complete answer within"),
     "not HTTP": (raw(b"SSH-2.0-OpenSSH_9.6\r\n\r\n", then_close=True), "not HTTP"),
     "an endless body": (
-        raw(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + b" " * 200_000, then_close=True),
-        "larger than 65536 bytes",
+        raw(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + b" " * (2 * MAX_BODY), then_close=True),
+        f"larger than {MAX_BODY} bytes",
     ),
     "an endless head": (raw(b"HTTP/1.1 200 OK\r\n" + b"X-Filler: 1234567890\r\n" * 5_000, then_close=True), "not HTTP"),
-    "a flood of interim answers": (raw(b"HTTP/1.1 100 Continue\r\n\r\n" * 40_000, then_close=True), "does not end"),
+    "a flood of interim answers": (
+        raw(b"HTTP/1.1 100 Continue\r\n\r\n" * (MAX_ANSWER // 20), then_close=True),
+        "does not end",
+    ),
     "another protocol": (
         raw(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"),
         "not HTTP",
@@ -707,6 +712,24 @@ async def test_maintenance_windows_are_read_as_moments() -> None:
         assert window.environment is Environment.ECF
         assert window.starts.isoformat() == "2020-08-06T23:00:00-04:00"
         assert window.ends - window.starts == timedelta(hours=2)
+
+
+async def test_a_verdict_that_remarks_on_each_of_a_thousand_lines_is_read() -> None:
+    text = "El campo TablaSubDescuento de la sección DetallesItems de la línea {} no es válido."
+    remarks = [
+        {"valor": f"{text.format(line)}El elemento {name} no es correcto.", "codigo": code}
+        for line in range(1, 1001)
+        for name, code in (("DescuentoMonto", 2020), ("RecargoMonto", 2030), ("Subcantidad", 2150))
+    ]
+    said = {"codigo": "2", "estado": "Rechazado", "encf": "E310000000001", "mensajes": remarks}
+    async with scripted() as server:
+        server.then("consultaresultado/api/consultas/estado", say(said))
+
+        verdict = await client(server).result(TEST, TRACK_ID, owner(), e_ncf="E310000000001")
+
+    assert verdict.estado is Estado.REJECTED
+    assert [message.codigo for message in verdict.messages[:3]] == ["2020", "2030", "2150"]
+    assert len(verdict.messages) == MAX_MESSAGES
 
 
 async def test_a_probe_says_whether_a_host_is_there_without_a_session() -> None:

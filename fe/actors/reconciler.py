@@ -82,6 +82,24 @@ class Reconciler:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
         raise TryLater(_WHOSE)
 
+    async def resolve_rejection(self, work: Work, opened: Opened, otherwise: Outcome) -> Outcome:
+        """Decide what the rejection of a repeat means: the first send of the same bytes may have been accepted.
+
+        Certificate, delegation, sequence and issuer are judged by the moment, and before the number is: what was good
+        yesterday is rejected today, and its number called free. Returns `otherwise` unless ours is shown to be
+        accepted. Raises TryLater while the authority cannot be asked.
+        """
+        facts = await self.db.run(steps.reconcile_facts, work)
+        if facts.all_sends <= 1 or not (facts.is_summary or facts.root is Root.ECF):
+            return otherwise
+        try:
+            ours = _if_ours(await self._known(work, facts, opened), facts)
+            if ours is not None and ours.estado in _ACCEPTED:
+                return await self._as_judged(work, facts, opened, ours)
+        except AuthorityError as trouble:
+            raise TryLater(trouble.reason, trouble.retry_after) from trouble
+        return otherwise
+
     async def classify_adopted(
         self, work: Work, facts: ReconcileFacts, opened: Opened, verdict: Verdict, otherwise: Outcome
     ) -> Outcome:

@@ -47,6 +47,9 @@ class _InDoubt(Exception):
     """An earlier send of this document was never resolved: ask the authority before anything is sent."""
 
 
+#: Says what an answer means where an earlier send of the same bytes may have been accepted.
+_Resolve = Callable[[Work, Opened, Outcome], Awaitable[Outcome]]
+
 ASK_AFTER = timedelta(seconds=2)
 
 #: What a document that goes straight on takes over from the one that was signed; looked up once.
@@ -186,18 +189,20 @@ class Sender:
 
     async def _outcome_of(self, work: Work, opened: Opened, answer: Verdict) -> Outcome:
         if answer.duplicate:
-            return await self._resolve_duplicate(work, opened, outcomes.final(answer))
+            return await self._ask_first(self.reconciler.resolve_duplicate, work, opened, outcomes.final(answer))
         if answer.try_again:
             reason = "the authority could not validate and asks to try again"
             return outcomes.in_doubt(reason, after=self.ask_after)
         if answer.estado in (Estado.PROCESSING, Estado.NOT_FOUND):
             return outcomes.in_doubt(f"answered {answer.estado}", after=self.ask_after)
+        if answer.estado is Estado.REJECTED:
+            return await self._ask_first(self.reconciler.resolve_rejection, work, opened, outcomes.final(answer))
         return outcomes.final(answer)
 
     async def _refused(self, work: Work, opened: Opened, refusal: AuthorityRefused, announced: bool) -> Outcome:
         outcome = outcomes.refused(refusal)
         if refusal.duplicate:
-            return await self._resolve_duplicate(work, opened, outcome)
+            return await self._ask_first(self.reconciler.resolve_duplicate, work, opened, outcome)
         facts = await self.db.run(steps.reconcile_facts, work)
         if facts.all_sends > int(announced):
             # It was this request that was refused, or the session for it; what was sent before, be it before a replay,
@@ -205,9 +210,9 @@ class Sender:
             return outcomes.in_doubt(refusal.reason, after=self.ask_after)
         return outcome
 
-    async def _resolve_duplicate(self, work: Work, opened: Opened, otherwise: Outcome) -> Outcome:
+    async def _ask_first(self, resolve: _Resolve, work: Work, opened: Opened, otherwise: Outcome) -> Outcome:
         try:
-            return await self.reconciler.resolve_duplicate(work, opened, otherwise)
+            return await resolve(work, opened, otherwise)
         except TryLater as later:
             return outcomes.in_doubt(later.reason, after=later.after or self.ask_after)
 

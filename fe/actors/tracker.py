@@ -74,6 +74,8 @@ class Tracker:
                 known = await self.db.run(steps.reconcile_facts, work)
                 if known.is_adopted:
                     return await self.reconciler.classify_adopted(work, known, opened, verdict, outcome)
+                if verdict.estado is Estado.REJECTED:  # there was a doubt, so this may be the verdict on a repeat
+                    return await self.reconciler.resolve_rejection(work, opened, outcome)
         except TryLater as later:
             # This verdict is out: what is left to find out is what became of our document.
             after = later.after or self.gap(1, self.spread)

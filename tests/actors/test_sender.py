@@ -414,6 +414,20 @@ async def test_a_duplicate_of_a_summary_is_doubted_while_its_first_send_does_not
     assert outcomes == ["outcome unknown", "not known there", "outcome unknown", "Aceptado"]
 
 
+async def test_the_rejection_of_a_repeated_summary_is_not_believed_where_the_first_is_shown_to_be_accepted(
+    db: Database,
+) -> None:
+    """In between its sequence came to an end, which is judged before the number is."""
+    expired = verdict(Estado.REJECTED, "7", used=False)
+    road = await make_road(
+        db, submits=[OutcomeUnknown("lost"), expired], summary_states=[None, state_of(Estado.CONDITIONAL)]
+    )
+    subject = await road.make(Stage.SEND, summary=True)
+
+    assert await road.steps(subject) == ["outcome unknown", "not known there", "Aceptado Condicional"]
+    assert await road.status(subject) == ("Aceptado Condicional", "used")
+
+
 async def test_a_duplicate_at_the_door_of_somebody_elses_document_is_an_error_and_is_not_sent_again(
     db: Database,
 ) -> None:

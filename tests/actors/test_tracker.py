@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fe.authority.errors import AuthorityRefused, ForeignAnswer, Unavailable
+from fe.authority.errors import AuthorityRefused, ForeignAnswer, OutcomeUnknown, Unavailable
 from fe.authority.estado import Estado
 from fe.clock import system_clock
 from fe.ecf.selfmade import self_made, to_p12
@@ -238,6 +238,48 @@ async def test_a_duplicate_of_our_own_accepted_document_has_the_track_id_and_the
 
     kept = await submission(db, subject)
     assert (kept["track_id"], kept["response"]["mensajes"]) == ("track-0", [{"codigo": "75", "valor": "remark"}])
+
+
+@pytest.mark.parametrize(
+    ("shown", "end"),
+    [
+        (state_of(Estado.ACCEPTED), ("Aceptado", "used")),
+        (state_of(Estado.REJECTED), ("Rechazado", "reusable")),
+        (None, ("Rechazado", "reusable")),
+    ],
+    ids=["accepted", "rejected", "not known"],
+)
+async def test_the_rejection_of_a_repeat_is_not_believed_where_the_first_send_is_shown_to_be_accepted(
+    db: Database, shown: object, end: tuple[str, str]
+) -> None:
+    """Sent before midnight, and again after it: the sequence has ended, says the second verdict; the number is free."""
+    expired = verdict(Estado.REJECTED, "7", track_id=TrackId("track-2"), used=False)
+    road = await make_road(
+        db, submits=[OutcomeUnknown("timeout"), receipt(TrackId("track-2"))], states=[None, shown], tracks=[]
+    )
+    road.authority.results["track-2"] = expired
+    subject = await road.make(Stage.SEND)
+
+    outcomes = await road.steps(subject)
+
+    assert outcomes == ["outcome unknown", "not known there", "received", end[0]]
+    assert await road.status(subject) == end
+
+
+async def test_the_rejection_of_a_repeat_waits_until_the_authority_can_be_asked(db: Database) -> None:
+    expired = verdict(Estado.REJECTED, "7", track_id=TrackId("track-2"), used=False)
+    road = await make_road(
+        db,
+        submits=[OutcomeUnknown("timeout"), receipt(TrackId("track-2"))],
+        states=[None, Unavailable("503"), state_of(Estado.ACCEPTED)],
+        tracks=[],
+    )
+    road.authority.results["track-2"] = expired
+    subject = await road.make(Stage.SEND)
+
+    outcomes = await road.steps(subject)
+
+    assert outcomes[3:] == ["outcome unknown", "Aceptado"]
 
 
 async def test_a_duplicate_is_not_judged_while_another_send_is_open_or_nobody_can_be_asked(db: Database) -> None:

@@ -157,13 +157,19 @@ def classify_query(reply: HttpReply, now: datetime, read: Callable[[Body], T], a
 
 
 def classify_seed(reply: HttpReply, now: datetime) -> bytes:
-    """Give the seed's bytes; that they are a seed is checked where they are signed."""
+    """Give the seed's bytes: a page that comes in its place is none, with 200 or not.
+
+    The rest of what makes a seed is checked where it is signed.
+    """
+    body = read_body(reply.body)
     if not 200 <= reply.status < 300:
         raise Unavailable(
             f"the token service answered with status {reply.status}",
-            raw=read_body(reply.body).raw,
+            raw=body.raw,
             retry_after=read_retry_after(reply.retry_after, now),
         )
+    if body.root != "SemillaModel":
+        raise Unavailable("the token service did not give a seed", raw=body.raw)
     return reply.body
 
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 import trio
 
 from fe.authority.bodies import Body, Message
-from fe.authority.classify import classify_query, classify_submission
+from fe.authority.classify import classify_query, classify_seed, classify_submission
 from fe.authority.connection import LastLook
 from fe.authority.errors import Unavailable
 from fe.authority.estado import Estado
@@ -243,6 +243,8 @@ class Authority:
                     reply = await self._gateway.ask(location, environment, accept="*/*")
                     if reply.status >= 500:
                         raise Unavailable(f"{operation} answered with status {reply.status}")
+                    if operation is Operation.SEED and 200 <= reply.status < 300:
+                        classify_seed(reply, self._clock())
             except Unavailable as error:
                 return error.reason
         return None

@@ -756,6 +756,22 @@ async def test_a_probe_says_whether_a_host_is_there_without_a_session() -> None:
         assert not any("authorization" in heard.headers for heard in (*ecf.heard, *fc.heard))
 
 
+async def test_a_page_in_the_place_of_a_seed_is_a_failure_of_the_host_and_no_sign_that_it_is_there() -> None:
+    """A gateway that says with 200 that all is under maintenance: nothing can be sent, and the circuit has to know."""
+    seen, observe = collector()
+    async with scripted() as server:
+        authority = client(server, observe=observe)
+        page = say(b"<html><body>En mantenimiento</body></html>", content_type="text/html")
+        server.then(SEMILLA, page, page, say(b"<Error/>", content_type="application/xml"))
+
+        with pytest.raises(Unavailable, match="the token service did not give a seed"):
+            await authority.submit(document(), owner())
+        probed = [await authority.probe(TEST, Host.ECF) for _ in range(3)]
+
+    assert seen[0] == ("seed", "testecf", "ecf", "unavailable")
+    assert probed == ["the token service did not give a seed"] * 2 + [None]
+
+
 async def test_a_call_that_is_not_made_for_want_of_a_session_is_reported_for_its_own_host() -> None:
     not_called: list[tuple[str, str]] = []
     async with scripted() as ecf, scripted() as fc:

@@ -66,9 +66,15 @@ class Circuits:
         self._known_at = 0.0
         self._alarm = trio.Event()
 
-    def note(self, environment: str, host: str, outcome: str) -> None:
-        """Take note of one exchange: `unavailable` and `unknown` are failures, whatever else was answered is not."""
+    def note(self, environment: str, host: str, outcome: str, *, seconds: float = 0.0) -> None:
+        """Take note of one exchange: `unavailable` and `unknown` are failures, whatever else was answered is not.
+
+        `seconds` is how long it took: what began before the circuit closed failed with what it was open for.
+        """
         if host not in self._hosts:
+            return
+        known = self._known.get((environment, host))
+        if known is not None and (known.is_open or seconds > self._age(known)):
             return
         if outcome in ("unavailable", "unknown"):
             self._failures[environment, host] += 1
@@ -110,7 +116,9 @@ class Circuits:
     async def _look(self) -> None:
         for (environment, host), failures in list(self._failures.items()):
             known = self._known.get((environment, host))
-            if failures >= self._enough(environment, host) and not (known and known.is_open):
+            if known is not None and known.is_open:
+                self._failures[environment, host] = 0  # somebody else was quicker: after it closes they do not count
+            elif failures >= self._enough(environment, host):
                 reason = f"{failures} exchanges in a row failed"
                 if await self._db.run(circuits.open_circuit, environment, host, reason, _FIRST_PROBE * self._scale):
                     _log.error("a circuit opened", environment=environment, host=host, reason=reason)

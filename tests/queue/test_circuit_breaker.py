@@ -161,6 +161,35 @@ async def test_just_after_closing_one_failure_is_enough(db: Database) -> None:
         await until_gate(circuits, PRODUCTION, 16, 0)
 
 
+async def test_what_fails_while_it_is_open_does_not_open_it_again(db: Database) -> None:
+    """Exchanges that were under way when the host went away end one after the other, in every process."""
+    host_is_back = trio.Event()
+    prober = Prober(None, after=host_is_back)
+    async with running(db, prober) as here, running(db, prober) as there:
+        fail(here, PRODUCTION)
+        await until_gate(here, PRODUCTION, 16, 0)
+        await until_gate(there, PRODUCTION, 16, 0)
+        fail(there, PRODUCTION)
+        host_is_back.set()
+        await until_gate(here, PRODUCTION, 16, 16)
+        await until_gate(there, PRODUCTION, 16, 16)
+        await trio.sleep(0.1)
+
+    assert prober.asked == [(Environment.ECF, Host.ECF)]
+
+
+async def test_what_began_before_it_closed_says_nothing_of_the_host_that_is_back(db: Database) -> None:
+    await db.run(stored.open_circuit, "ecf", "ecf", "a test", timedelta(hours=1))
+    await db.run(stored.close_circuit, "ecf", "ecf")
+    async with running(db, Prober(), scale=100) as circuits:
+        await until_gate(circuits, PRODUCTION, 16, 1)
+
+        circuits.note(PRODUCTION.environment, PRODUCTION.host, "unknown", seconds=20.0)
+        await trio.sleep(0.1)
+
+        assert circuits.gate(PRODUCTION, 16) == 1
+
+
 async def test_a_probe_whose_process_died_is_made_by_another(db: Database) -> None:
     await db.run(stored.open_circuit, "ecf", "ecf", "a test", timedelta(0))
     assert await db.run(stored.claim_probe, "ecf", "ecf", timedelta(hours=1))

@@ -90,7 +90,7 @@ async def run_actors(
         metrics.observe_authority(operation, environment, host, outcome, seconds)
         tracing.exchange(f"authority {operation}", seconds, environment=environment, host=host, outcome=outcome)
         if operation is not Operation.DIRECTORY:  # no receipt of ours waits for that
-            circuits.note(environment, host, outcome, seconds=seconds)
+            circuits.note(environment, host, outcome, service=operation, seconds=seconds)
 
     def without_session(environment: Environment, host: Host) -> None:
         """Of the host that gives sessions every exchange is noted above; another is not called without one."""

@@ -4,6 +4,7 @@ While a circuit is open nothing of its lane is claimed, so an outage burns no at
 with a question that changes nothing; and when the host is back the load returns little by little.
 """
 
+import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Container
 from datetime import timedelta
@@ -21,7 +22,8 @@ from fe.store.queue.circuits import Circuit
 _log = structlog.get_logger(__name__)
 
 #: So many failed exchanges in a row open a circuit; a small number, because each costs its document an attempt. Just
-#: after closing, one is enough: the probe may have asked a service that works beside one that does not.
+#: after closing, one is enough: the probe may have asked a service that works beside one that does not. Until that very
+#: service has answered: then it is there, and what it fails at may be one tenant's documents.
 FAILURES_TO_OPEN = 5
 _TRIAL_SECONDS = 10.0
 
@@ -62,14 +64,19 @@ class Circuits:
         self._probe = probe
         self._metrics = metrics
         self._failures: Counter[tuple[str, str]] = Counter()
+        #: Whose failures were enough, and have not led to anything yet.
+        self._opening: set[tuple[str, str]] = set()
+        #: When each service last answered.
+        self._answered: dict[tuple[str, str, str], float] = {}
         self._known: dict[tuple[str, str], Circuit] = {}
         self._known_at = 0.0
         self._alarm = trio.Event()
 
-    def note(self, environment: str, host: str, outcome: str, *, seconds: float = 0.0) -> None:
+    def note(self, environment: str, host: str, outcome: str, *, service: str = "", seconds: float = 0.0) -> None:
         """Take note of one exchange: `unavailable` and `unknown` are failures, whatever else was answered is not.
 
-        `seconds` is how long it took: what began before the circuit closed failed with what it was open for.
+        `service` tells the host's services apart. `seconds` is how long it took: what began before the
+        circuit closed failed with what it was open for.
         """
         if host not in self._hosts:
             return
@@ -78,10 +85,13 @@ class Circuits:
             return
         if outcome in ("unavailable", "unknown"):
             self._failures[environment, host] += 1
-            if self._failures[environment, host] >= self._enough(environment, host):
+            if self._failures[environment, host] >= self._enough(environment, host, service):
+                self._opening.add((environment, host))
                 self._alarm.set()
         elif outcome != "cancelled":
             self._failures[environment, host] = 0
+            self._opening.discard((environment, host))
+            self._answered[environment, host, service] = trio.current_time()
 
     def gate(self, lane: CircuitLane, slots: int) -> int:
         """How many rows of a lane may be in flight now."""
@@ -93,9 +103,12 @@ class Circuits:
         doublings = int(self._age(circuit) / (_RAMP_SECONDS * self._scale))
         return slots if doublings >= slots.bit_length() else min(slots, 1 << doublings)
 
-    def _enough(self, environment: str, host: str) -> int:
+    def _enough(self, environment: str, host: str, service: str) -> int:
         known = self._known.get((environment, host))
-        return 1 if known is not None and self._age(known) < _TRIAL_SECONDS * self._scale else FAILURES_TO_OPEN
+        if known is None or self._age(known) >= _TRIAL_SECONDS * self._scale:
+            return FAILURES_TO_OPEN
+        closed_at = trio.current_time() - self._age(known)
+        return FAILURES_TO_OPEN if self._answered.get((environment, host, service), -math.inf) > closed_at else 1
 
     def _age(self, circuit: Circuit) -> float:
         return circuit.age.total_seconds() + trio.current_time() - self._known_at
@@ -114,19 +127,19 @@ class Circuits:
             self._alarm = trio.Event()
 
     async def _look(self) -> None:
-        for (environment, host), failures in list(self._failures.items()):
-            known = self._known.get((environment, host))
-            if known is not None and known.is_open:
-                self._failures[environment, host] = 0  # somebody else was quicker: after it closes they do not count
-            elif failures >= self._enough(environment, host):
-                reason = f"{failures} exchanges in a row failed"
-                if await self._db.run(circuits.open_circuit, environment, host, reason, _FIRST_PROBE * self._scale):
-                    _log.error("a circuit opened", environment=environment, host=host, reason=reason)
-                self._failures[environment, host] = 0
+        for environment, host in list(self._opening):
+            reason = f"{self._failures[environment, host]} exchanges in a row failed"
+            if await self._db.run(circuits.open_circuit, environment, host, reason, _FIRST_PROBE * self._scale):
+                _log.error("a circuit opened", environment=environment, host=host, reason=reason)
+            self._failures[environment, host] = 0
+            self._opening.discard((environment, host))
         rows = await self._db.run(circuits.everything)
         self._known = {(row.environment, row.host): row for row in rows}
         self._known_at = trio.current_time()
         for row in rows:
+            if row.is_open:  # perhaps somebody else was quicker: after it closes, what failed before does not count
+                self._failures[row.environment, row.host] = 0
+                self._opening.discard((row.environment, row.host))
             self._metrics.circuit_open.labels(row.environment, row.host).set(row.is_open)
             if row.probe_due:
                 await self._probe_one(row)

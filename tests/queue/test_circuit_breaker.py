@@ -161,6 +161,24 @@ async def test_just_after_closing_one_failure_is_enough(db: Database) -> None:
         await until_gate(circuits, PRODUCTION, 16, 0)
 
 
+async def test_just_after_closing_a_service_that_has_answered_is_there(db: Database) -> None:
+    """What it fails at now and then may be one tenant's documents: the others are not held up again and again."""
+    await db.run(stored.open_circuit, "ecf", "ecf", "a test", timedelta(hours=1))
+    await db.run(stored.close_circuit, "ecf", "ecf")
+    async with running(db, Prober(), scale=100) as circuits:
+        await until_gate(circuits, PRODUCTION, 16, 1)
+        for _ in range(FAILURES_TO_OPEN):
+            circuits.note(PRODUCTION.environment, PRODUCTION.host, "ok", service="reception")
+            circuits.note(PRODUCTION.environment, PRODUCTION.host, "unknown", service="reception")
+        await trio.sleep(0.1)
+        assert circuits.gate(PRODUCTION, 16) == 1
+
+        circuits.note(PRODUCTION.environment, PRODUCTION.host, "ok", service="seed")
+        circuits.note(PRODUCTION.environment, PRODUCTION.host, "unavailable", service="result")
+
+        await until_gate(circuits, PRODUCTION, 16, 0)
+
+
 async def test_what_fails_while_it_is_open_does_not_open_it_again(db: Database) -> None:
     """Exchanges that were under way when the host went away end one after the other, in every process."""
     host_is_back = trio.Event()

@@ -14,9 +14,9 @@ from fe.actors.credentials import Opened, SigningCredentials
 from fe.actors.outcomes import Adopted, NotKnownThere
 from fe.authority.bodies import member, text
 from fe.authority.client import Authority, Verdict
-from fe.authority.errors import AuthorityError
+from fe.authority.errors import AuthorityError, ForeignAnswer
 from fe.authority.estado import Estado
-from fe.ecf.catalogue import Root
+from fe.ecf.catalogue import TELLS_BY_NUMBER, Root
 from fe.identifiers import TrackId
 from fe.lifecycle import Stage
 from fe.queue.outcome import AT_ONCE, Outcome, Park, TryLater
@@ -31,6 +31,7 @@ _ACCEPTED = (Estado.ACCEPTED, Estado.CONDITIONAL)
 #: So often the trackId and the remarks of what is accepted are asked for, before it is booked without.
 _TRIES_IN_FULL = 3
 
+_NOBODY_TELLS = "it may have arrived, and in this environment the authority has no service that tells"
 _WHOSE = "the number is used, and the authority does not show yet by whose document"
 
 
@@ -52,8 +53,10 @@ class Reconciler:
         try:
             if facts.is_summary:
                 outcome = await self._summary(work, facts, opened)
-            elif facts.root is Root.ECF:
+            elif facts.root is Root.ECF and work.environment in TELLS_BY_NUMBER:
                 outcome = await self._document(work, facts, opened)
+            elif facts.root is Root.ECF:
+                outcome = await self._by_its_track_id(work, facts, opened)
             else:
                 # Approvals and voidings cannot be asked for, and saying the same twice changes nothing
                 # (authority.md#approval).
@@ -71,6 +74,10 @@ class Reconciler:
         facts = await self.db.run(steps.reconcile_facts, work)
         if not facts.is_summary and facts.root is not Root.ECF:
             return otherwise  # an approval or a voiding: it issues no number that a first send could have used
+        if work.environment not in TELLS_BY_NUMBER and facts.all_sends <= 1:
+            return otherwise  # there was no other send of ours that could have used it
+        if work.environment not in TELLS_BY_NUMBER and not facts.is_summary:
+            raise TryLater(_NOBODY_TELLS)
         try:
             known = await self._known(work, facts, opened)
             ours = _if_ours(known, facts)
@@ -90,7 +97,8 @@ class Reconciler:
         accepted. Raises TryLater while the authority cannot be asked.
         """
         facts = await self.db.run(steps.reconcile_facts, work)
-        if facts.all_sends <= 1 or not (facts.is_summary or facts.root is Root.ECF):
+        tells = facts.is_summary or (facts.root is Root.ECF and work.environment in TELLS_BY_NUMBER)
+        if facts.all_sends <= 1 or not tells:
             return otherwise
         try:
             ours = _if_ours(await self._known(work, facts, opened), facts)
@@ -149,6 +157,27 @@ class Reconciler:
             raise TryLater(_WHOSE)
         return None
 
+    async def _by_its_track_id(self, work: Work, facts: ReconcileFacts, opened: Opened) -> Outcome | None:
+        """As `_document`, where nobody can be asked by number: under the trackId of the last send, if it was given one.
+
+        What that leaves open, somebody has to look up in the authority's portal. Whoever sets it going again has done
+        so: then the same bytes go out again.
+        """
+        if facts.track_id is not None:
+            try:
+                verdict = await self.authority.result(work.environment, facts.track_id, opened, e_ncf=facts.e_ncf)
+            except ForeignAnswer:
+                verdict = None  # it never was the trackId of ours
+            if verdict is not None and (verdict.estado in _ACCEPTED or _is_judged(verdict)):
+                return outcomes.final(verdict, track_id=facts.track_id)
+            if verdict is not None and verdict.try_again:
+                return None
+            if verdict is not None and verdict.estado is Estado.PROCESSING:
+                raise TryLater("the authority is still at it")
+            if verdict is not None and verdict.estado is Estado.NOT_FOUND and facts.sends:
+                raise TryLater("the authority does not know the trackId")
+        return None if facts.sends == 0 else Park(_NOBODY_TELLS)
+
     async def _as_judged(self, work: Work, facts: ReconcileFacts, opened: Opened, shown: Verdict) -> Outcome:
         """The end of a document of ours that is shown to be accepted: with the trackId it has there, and its remarks.
 
@@ -197,7 +226,7 @@ class Reconciler:
         all at once.
         """
         whoever = known
-        if whoever is None or whoever.estado not in _ACCEPTED:
+        if (whoever is None or whoever.estado not in _ACCEPTED) and work.environment in TELLS_BY_NUMBER:
             whoever = await self._state(work, facts, opened, None)
         return whoever is not None and whoever.estado in _ACCEPTED and _if_ours(whoever, facts) is None
 
@@ -220,6 +249,11 @@ class Reconciler:
         reason = "the authority does not know it"
         after = self.gap(facts.sends, self.spread) if facts.sends else AT_ONCE
         return NotKnownThere(reason=reason, after=after)
+
+
+def _is_judged(verdict: Verdict) -> bool:
+    """Whether it is rejected for what it is, and not because its number is used or the authority broke down."""
+    return verdict.estado is Estado.REJECTED and not (verdict.duplicate or verdict.try_again)
 
 
 def _if_ours(known: Verdict | None, facts: ReconcileFacts) -> Verdict | None:

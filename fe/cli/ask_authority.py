@@ -14,6 +14,7 @@ from fe.authority.client import Authority, Timeouts
 from fe.authority.hosts import Hosts
 from fe.clock import Clock
 from fe.config import ConfigError, Settings
+from fe.ecf.catalogue import NUMBERED
 from fe.hsm import open_vault
 from fe.identifiers import SubmissionId
 from fe.lifecycle import Stage
@@ -69,7 +70,9 @@ async def ask_about(
 
 async def _ask(reconciler: Reconciler, dead_letter: DeadLetter) -> AuthorityAnswer:
     if not can_be_asked(dead_letter):
-        why = "it was never signed" if dead_letter.certificate_id is None else "no service tells about such documents"
+        where = f" in {dead_letter.environment}" if dead_letter.root in NUMBERED else ""
+        nobody = f"no service tells about such documents{where}"
+        why = "it was never signed" if dead_letter.certificate_id is None else nobody
         return AuthorityAnswer(None, f"not asked: {why}")
     work = Work(
         stage=Stage.RECONCILE,

@@ -20,6 +20,11 @@ class Environment(StrEnum):
         return self is Environment.ECF
 
 
+#: Where the authority tells in which state it has a number and under which trackIds; summaries are told of everywhere
+#: (authority.md#hosts).
+TELLS_BY_NUMBER = frozenset({Environment.ECF, Environment.TESTECF})
+
+
 class Root(StrEnum):
     """Root elements of the documents this service issues or receives."""
 

@@ -10,7 +10,7 @@ from datetime import datetime
 import trio
 
 from fe.clock import Clock
-from fe.ecf.catalogue import Root
+from fe.ecf.catalogue import NUMBERED, TELLS_BY_NUMBER, Host
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, ReplayPlanId, SubmissionId, TenantId
 from fe.lifecycle import Stage
@@ -57,8 +57,12 @@ def preview(dead_letter: DeadLetter, now: datetime) -> Preview:
 
 
 def can_be_asked(dead_letter: DeadLetter) -> bool:
-    """Whether the authority may know of it, and has a service that tells (none tells of approvals and voidings)."""
-    return dead_letter.certificate_id is not None and dead_letter.root in (Root.ECF, Root.RFCE)
+    """Whether the authority may know of it, and has a service that tells.
+
+    None tells of approvals and voidings, nor in certification of anything but summaries.
+    """
+    tells = dead_letter.host == Host.FC or dead_letter.environment in TELLS_BY_NUMBER
+    return dead_letter.certificate_id is not None and dead_letter.root in NUMBERED and tells
 
 
 def _was_sent(dead_letter: DeadLetter) -> str:
@@ -82,9 +86,11 @@ def _would(dead_letter: DeadLetter) -> str:
         case Stage.SEND if dead_letter.sends == 0:
             return f"send the signed bytes {_digest(dead_letter)} for the first time"
         case Stage.SEND | Stage.RECONCILE if not can_be_asked(dead_letter):
-            return (
-                f"send the same bytes {_digest(dead_letter)} again: nobody can be asked about a document of this kind"
-            )
+            kind = f"in {dead_letter.environment}" if dead_letter.root in NUMBERED else "of this kind"
+            again = f"send the same bytes {_digest(dead_letter)} again: nobody can be asked about a document {kind}"
+            # Where its last send was given a trackId, what became of that one is asked first.
+            known = dead_letter.root in NUMBERED and dead_letter.track_id is not None
+            return f"ask for the verdict of trackId {dead_letter.track_id}; else {again}" if known else again
         case Stage.SEND | Stage.RECONCILE:
             return (
                 f"ask the authority; if it does not know the document, send the same bytes {_digest(dead_letter)} again"

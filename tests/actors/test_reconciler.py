@@ -5,11 +5,14 @@ from typing import Any
 
 import pytest
 
-from fe.authority.errors import AuthorityRefused, OutcomeUnknown, Unavailable
+from fe.authority.errors import AuthorityRefused, ForeignAnswer, OutcomeUnknown, Unavailable
 from fe.authority.estado import Estado
+from fe.clock import system_clock
+from fe.ecf.catalogue import Environment
 from fe.identifiers import TrackId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Database
+from fe.store.queue import dead_letters
 from tests.actors.authority import (
     ACCEPTED,
     DUPLICATE,
@@ -21,6 +24,7 @@ from tests.actors.authority import (
     verdict,
 )
 from tests.actors.road import make_road
+from tests.factories.operators import act
 from tests.factories.tenants import SIGNED, rows, sends_of, story, submission, waiting
 
 pytestmark = pytest.mark.usefixtures("lawful")
@@ -312,6 +316,82 @@ async def test_a_summary_in_process_is_asked_about_again(db: Database) -> None:
 
     assert await road.step(subject) == "retry"
     assert (await waiting(db, subject))["stage"] == "reconcile"
+
+
+# --- In certification --------------------------------------------------------------------------------------------
+
+#: Where the authority tells in which state it has a number, and under which trackIds, of summaries only.
+CERTIFICATION = {"environment": Environment.CERTECF}
+NOT_THERE = Unavailable("authority answered with status 404")
+
+
+async def test_in_certification_a_lost_answer_is_an_operators_matter_and_a_replay_sends_the_same_bytes_again(
+    db: Database,
+) -> None:
+    road = await make_road(
+        db, submits=[receipt(TrackId("t-2"))], results={"t-2": ACCEPTED}, states=[NOT_THERE], tracks=NOT_THERE
+    )
+    subject = await road.make(Stage.RECONCILE, **CERTIFICATION)
+
+    assert await road.steps(subject) == ["dead letter"]
+    assert await road.status(subject) == ("queued", "unknown")
+    assert road.authority.sent == []
+
+    await db.transact(dead_letters.replay, act(system_clock()), road.tenant, subject)
+    assert await road.steps(subject) == ["not known there", "received", "Aceptado"]
+    assert [sent.xml for sent in road.authority.sent] == [SIGNED]
+    assert "state" not in road.authority.services_asked()
+    assert "track_ids" not in road.authority.services_asked()
+
+
+async def test_in_certification_a_number_that_is_used_is_somebody_elses_where_ours_went_out_once(db: Database) -> None:
+    road = await make_road(db, results={"track-1": DUPLICATE}, states=[NOT_THERE], tracks=NOT_THERE)
+    subject = await road.make(Stage.TRACK, **CERTIFICATION)
+
+    assert await road.steps(subject) == ["Rechazado"]
+    assert (await submission(db, subject))["response"]["mensajes"][0]["codigo"] == "1209"
+
+
+async def test_in_certification_a_number_that_is_used_may_be_ours_where_it_went_out_before(db: Database) -> None:
+    road = await make_road(
+        db, submits=[receipt(TrackId("t-2"))], results={"t-2": DUPLICATE}, states=[NOT_THERE], tracks=NOT_THERE
+    )
+    subject = await road.make(Stage.RECONCILE, **CERTIFICATION)
+    await road.steps(subject)
+    await db.transact(dead_letters.replay, act(system_clock()), road.tenant, subject)
+
+    assert await road.steps(subject) == ["not known there", "received", "outcome unknown", "dead letter"]
+    assert await road.status(subject) == ("queued", "unknown")
+
+
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [
+        (verdict(Estado.NOT_FOUND), ["outcome unknown", "retry", "retry", "Aceptado"]),
+        (ForeignAnswer("about another"), ["retry", "retry", "retry", "outcome unknown", "dead letter"]),
+        (TRY_AGAIN, ["outcome unknown", "not known there"]),
+    ],
+    ids=["not there yet", "another's", "broke down"],
+)
+async def test_in_certification_what_was_received_is_asked_about_by_its_track_id(
+    db: Database, said: object, then: list[str]
+) -> None:
+    road = await make_road(db, results={"track-1": said}, states=[NOT_THERE], tracks=NOT_THERE)
+    subject = await road.make(Stage.TRACK, **CERTIFICATION)
+
+    outcomes = await road.steps(subject, limit=3 if len(then) == 4 else len(then))
+    if then[-1] == "Aceptado":
+        road.authority.results["track-1"] = ACCEPTED
+        outcomes += await road.steps(subject)
+
+    assert outcomes == then
+
+
+async def test_in_certification_a_summary_is_asked_for_as_anywhere(db: Database) -> None:
+    road = await make_road(db, summary_states=[verdict(Estado.ACCEPTED, track_id=None)], states=[NOT_THERE])
+    subject = await road.make(Stage.RECONCILE, summary=True, **CERTIFICATION)
+
+    assert await road.steps(subject) == ["Aceptado"]
 
 
 # --- Approvals and voidings --------------------------------------------------------------------------------------

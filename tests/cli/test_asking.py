@@ -116,6 +116,19 @@ async def test_a_document_still_in_process_is_said_to_be_known(
     assert told["authority"] == {"known": True, "says": "knows it, and has not judged it yet"}
 
 
+async def test_where_no_service_tells_it_is_not_asked(
+    db: Database, fe: Fe, simulator: Running, certificate: CertificateId
+) -> None:
+    subject = await make_dead(db, certificate, 1)
+    for table in ("submissions", "dead_letters"):
+        await rows(db, f"UPDATE {table} SET environment = 'certecf'")
+
+    (told,) = (await ask(fe, simulator, "--json", "--id", str(subject))).json
+
+    assert told["authority"] == {"known": None, "says": "not asked: no service tells about such documents in certecf"}
+    assert told["would"].startswith("send the same bytes")
+
+
 async def test_an_authority_that_does_not_answer_is_said_and_the_rest_is_shown(
     db: Database, fe: Fe, simulator: Running, certificate: CertificateId
 ) -> None:

@@ -94,6 +94,30 @@ def looked_at(**changes: Any) -> Preview:
             "send the same bytes 0123456789ab again: nobody can be asked about a document of this kind",
         ),
         (
+            {
+                "stage": "reconcile",
+                "environment": Environment.CERTECF,
+                "sends": 1,
+                "open_sends": 1,
+                "last_sent_at": NOW,
+            },
+            "the bytes 0123456789ab may have reached the authority once, last at 2026-11-20 12:00:00Z;"
+            " what became of it is not known",
+            "send the same bytes 0123456789ab again: nobody can be asked about a document in certecf",
+        ),
+        (
+            {
+                "stage": "reconcile",
+                "environment": Environment.CERTECF,
+                "track_id": "d2b6",
+                "sends": 1,
+                "last_sent_at": NOW,
+            },
+            "the bytes 0123456789ab may have reached the authority once, last at 2026-11-20 12:00:00Z",
+            "ask for the verdict of trackId d2b6; else send the same bytes 0123456789ab again: nobody can be asked"
+            " about a document in certecf",
+        ),
+        (
             {"stage": "track", "track_id": "d2b6", "sends": 1, "last_sent_at": NOW},
             "the bytes 0123456789ab may have reached the authority once, last at 2026-11-20 12:00:00Z",
             "ask again for the verdict of trackId d2b6; send nothing",
@@ -146,6 +170,8 @@ def test_only_what_was_signed_and_has_a_service_that_tells_can_be_asked_about() 
     assert not can_be_asked(replace(DEAD_LETTER, root=Root.ACECF))
     assert not can_be_asked(replace(DEAD_LETTER, root=Root.ANECF))
     assert not can_be_asked(replace(DEAD_LETTER, certificate_id=None))
+    assert not can_be_asked(replace(DEAD_LETTER, environment=Environment.CERTECF))
+    assert can_be_asked(replace(DEAD_LETTER, environment=Environment.CERTECF, host="fc"))
 
 
 # --- Plans ------------------------------------------------------------------------------------------------------------

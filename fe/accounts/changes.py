@@ -13,11 +13,13 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from fe.accounts.keys import REVOKED_CHANNEL
 from fe.accounts.provision import LONGEST_NAME, NameTaken, ProvisioningRefused, Unknown, check_issuer
 from fe.ecf.certificate import CertificateError, open_p12
+from fe.ecf.identity import tax_id
 from fe.ecf.ids import new_id
 from fe.ecf.texts import Text
 from fe.identifiers import CertificateId
-from fe.store import certificates, tenants
+from fe.store import certificates, issuers, tenants
 from fe.store.certificates import CertificateRecord, EncryptedCertificate
+from fe.store.issuers import Standing
 from fe.store.postgres.db import Conn
 from fe.store.queue import audit
 from fe.store.queue.audit import OperatorAction
@@ -34,6 +36,30 @@ class BadName(ProvisioningRefused):
 
 class RncFixed(ProvisioningRefused):
     """The RNC stays what it is."""
+
+
+class RncOfAnother(ProvisioningRefused):
+    """The RNC is that of another tenant, who is not known to let this one issue."""
+
+
+async def require_own_rnc(conn: Conn, tenant: Tenant, before: object, after: object) -> None:
+    """See that who sets an RNC for a tenant, and is no operator, names none of another tenant's with it.
+
+    What a tenant says of itself and of its users is what it may issue under (docs/decisions/issuers.md): were it free
+    to say anything, nobody would need a delegation to be recorded. Raises RncOfAnother.
+    """
+    rnc = str(after)
+    if after == before or tax_id(rnc) is None:  # what is none is refused in its own words
+        return
+    if await issuers.standing(conn, tenant.tenant_id, rnc) is Standing.ANOTHER:
+        raise RncOfAnother(
+            Text(
+                f"the RNC {rnc} is that of another taxpayer of this service, and no delegation is recorded: whoever "
+                "runs the service can record it",
+                f"el RNC {rnc} es de otro contribuyente de este servicio y no consta una delegación: puede registrarla "
+                "quien opera el servicio",
+            )
+        )
 
 
 async def update_tenant(

@@ -85,7 +85,11 @@ async def update_tenant(
     issuer: Mapping[str, Any] | None = None,
     consumer_summary: str | None = None,
 ) -> Tenant:
-    """See `changes.update_tenant`; the record has what is different, and there is none where nothing is."""
+    """See `changes.update_tenant`; the record has what is different, and there is none where nothing is.
+
+    A tenant's own people name no other tenant's RNC. Raises RncOfAnother.
+    """
+    await _require_own_rnc(conn, by, tenant, tenant.issuer, issuer)
     changed = await changes.update_tenant(
         conn, tenant, name=name, issuer=issuer, consumer_summary=consumer_summary, today=by.today
     )
@@ -114,7 +118,8 @@ async def enable_tenant(conn: Conn, by: Actor, tenant: Tenant, action: OperatorA
 async def create_user(
     conn: Conn, by: Actor, tenant: Tenant, email: str, issuer_override: Mapping[str, Any] | None
 ) -> User:
-    """See `provision.create_user`."""
+    """See `provision.create_user`. A tenant's own people name no other tenant's RNC. Raises RncOfAnother."""
+    await _require_own_rnc(conn, by, tenant, None, issuer_override)
     made = await provision.create_user(conn, tenant, email, issuer_override, now=by.at)
     await note(conn, tenant, by, "user created", made.email, None, show_user(made))
     return made
@@ -123,12 +128,22 @@ async def create_user(
 async def change_user(
     conn: Conn, by: Actor, tenant: Tenant, user: User, issuer_override: Mapping[str, Any] | None
 ) -> User:
-    """See `changes.change_user`."""
+    """See `changes.change_user`. A tenant's own people name no other tenant's RNC. Raises RncOfAnother."""
+    await _require_own_rnc(conn, by, tenant, user.issuer_override, issuer_override)
     changed = await changes.change_user(conn, tenant, user, issuer_override, today=by.today)
     before, after = difference(show_user(user), show_user(changed))
     if before != after:
         await note(conn, tenant, by, "user changed", user.email, before, after)
     return changed
+
+
+async def _require_own_rnc(
+    conn: Conn, by: Actor, tenant: Tenant, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
+) -> None:
+    """Operators are those who record delegations: what they set is as good as recorded."""
+    if by.through == "portal":
+        was, named = ((of or {}).get("RNCEmisor") for of in (before, after))
+        await changes.require_own_rnc(conn, tenant, was, named)
 
 
 async def remove_user(conn: Conn, by: Actor, tenant: Tenant, user: User) -> None:

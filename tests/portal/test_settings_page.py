@@ -8,10 +8,12 @@ from fe.accounts import noted
 from fe.accounts.noted import Actor
 from fe.identifiers import TenantId
 from fe.portal.issuer_form import issuer_fields
-from fe.store import tenants
+from fe.store import issuers, tenants
+from fe.store.issuers import Delegation
 from fe.store.portal import changes
 from fe.store.portal.people import PortalRole
 from fe.store.tenants import Tenant
+from tests.factories import tenants as factories
 from tests.factories.tenants import make_submission
 from tests.http.front import ISSUER, make_tenant
 from tests.portal.running import Browser, Running, hidden_fields
@@ -163,6 +165,24 @@ async def test_the_rnc_of_who_has_issued_stays(portal: Running, tenant: TenantId
     assert page.status_code == 409
     assert "otro RNC es otro contribuyente" in page.text
     assert "fe tenant create" not in page.text, "commands are not for people"
+
+
+async def test_another_companys_rnc_is_its_own_until_an_operator_recorded_a_delegation(
+    portal: Running, owner: Browser, tenant: TenantId
+) -> None:
+    await factories.make_tenant(portal.db, issuer={**ISSUER, "RNCEmisor": "101000001"})
+    action = f"/companies/{tenant}/settings"
+    page = await owner.get(action)
+
+    page = await owner.send(action, filled(page.text, action) | {"RNCEmisor": "101000001"})
+
+    assert (page.status_code, "is that of another taxpayer" in page.text) == (409, True)
+    assert (await now_of(portal, tenant)).issuer["RNCEmisor"] == ISSUER["RNCEmisor"]
+    now = portal.clock()
+    assert await portal.db.run(issuers.record, Delegation(tenant, "101000001", now, "olga", "a letter"))
+    page = await owner.send(action, filled(page.text, action) | {"RNCEmisor": "101000001"})
+    assert page.status_code == 200
+    assert (await now_of(portal, tenant)).issuer["RNCEmisor"] == "101000001"
 
 
 async def test_another_companys_name_is_taken(portal: Running, owner: Browser, tenant: TenantId) -> None:

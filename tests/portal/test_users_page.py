@@ -9,9 +9,10 @@ from fe.store import tenants
 from fe.store.portal import changes
 from fe.store.portal.people import PortalRole
 from fe.store.tenants import User
+from tests.factories import tenants as factories
 from tests.factories.companies import make_certificate
 from tests.factories.tenants import make_submission
-from tests.http.front import make_tenant
+from tests.http.front import ISSUER, make_tenant
 from tests.portal.running import Browser, Running, hidden_fields
 from tests.portal.typed import filled
 
@@ -75,6 +76,23 @@ async def test_what_cannot_be_is_said_and_nothing_is_made(
     assert "typed.example" in page.text
     assert "<img" not in page.text
     assert await users_of(portal, tenant) == []
+
+
+async def test_a_user_issues_under_no_other_companys_rnc(portal: Running, owner: Browser, tenant: TenantId) -> None:
+    await factories.make_tenant(portal.db, issuer={**ISSUER, "RNCEmisor": "101000001"})
+
+    await create(owner, tenant, RNCEmisor="101000001")
+
+    assert owner.page is not None
+    assert (owner.page.status_code, "is that of another taxpayer" in owner.page.text) == (409, True)
+    assert await users_of(portal, tenant) == []
+    await create(owner, tenant, RNCEmisor="101000002")  # nobody's here: what was delegated the authority knows
+    (user,) = await users_of(portal, tenant)
+    action = f"/companies/{tenant}/users/{user.user_id}"
+    page = await owner.get(action)
+    page = await owner.send(action, filled(page.text, action) | {"RNCEmisor": "101000001"})
+    assert (page.status_code, "is that of another taxpayer" in page.text) == (409, True)
+    assert (await users_of(portal, tenant))[0].issuer_override == {"RNCEmisor": "101000002"}
 
 
 async def test_an_address_is_taken_once(portal: Running, owner: Browser, tenant: TenantId) -> None:

@@ -1,7 +1,7 @@
 """What a company says of itself: its name, what becomes Emisor on its receipts, how consumer invoices go out."""
 
 from fe.accounts import noted
-from fe.accounts.changes import BadName, RncFixed
+from fe.accounts.changes import BadName, RncFixed, RncOfAnother
 from fe.accounts.provision import BadIssuer, NameTaken, ProvisioningRefused
 from fe.accounts.recorded import show_tenant
 from fe.ecf.texts import Text
@@ -74,7 +74,7 @@ def _problems(refused: ProvisioningRefused) -> dict[str, list[Text]]:
     match refused:
         case BadIssuer():
             return by_field(refused)
-        case RncFixed():
+        case RncFixed() | RncOfAnother():
             return {"RNCEmisor": [refused.text]}
         case NameTaken() | BadName():
             return {"name": [refused.text]}

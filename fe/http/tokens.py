@@ -96,7 +96,7 @@ class Tokens:
         try:
             decoded = jwt.decode(token, self._keys, algorithms=_ALGORITHMS)
             registry.validate(decoded.claims)
-        except (JoseError, ValueError) as error:  # joserfc raises both
+        except (JoseError, ValueError, TypeError) as error:  # joserfc raises all three
             raise BadToken from error
         return _grant(decoded.header, decoded.claims)
 

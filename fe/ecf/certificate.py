@@ -18,9 +18,11 @@ MIN_KEY_BITS = 2048
 MAX_KEY_BITS = 4096
 
 #: Everything with which cryptography says that a certificate is not as X.509 would have it. A certificate is read piece
-#: by piece, so any of them may come from any property; the x509 ones are no ValueErrors.
+#: by piece, so any of them may come from any property; the x509 ones are no ValueErrors. A name made of bits is a
+#: TypeError.
 UNREADABLE: tuple[type[Exception], ...] = (
     ValueError,
+    TypeError,
     UnsupportedAlgorithm,
     x509.InvalidVersion,
     x509.DuplicateExtension,

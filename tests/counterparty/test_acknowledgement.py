@@ -1,6 +1,9 @@
 """An acknowledgement is believed when it is signed by somebody who is trusted, and about this document; else never."""
 
+from base64 import b64encode
+
 import pytest
+from cryptography.hazmat.primitives.serialization import Encoding
 from lxml import etree
 
 from fe.counterparty.acknowledgement import Acknowledged, NotBelieved, SentDocument, read_acknowledgement
@@ -9,7 +12,7 @@ from fe.ecf.catalogue import Root
 from fe.ecf.dates import show_moment
 from fe.ecf.document import Document
 from fe.ecf.signature import Signer
-from tests.factories.certificates import WITHIN, default_credential, default_root
+from tests.factories.certificates import WITHIN, default_credential, default_root, make_bitwise
 from tests.factories.companies import company_credential
 from tests.receiving.supplier import OURS, THEIRS, approval
 
@@ -34,6 +37,11 @@ def unsigned(**changes: str | None) -> etree._Element:
 
 def signed(**changes: str | None) -> bytes:
     return Signer(default_credential()).sign(unsigned(**changes)).xml
+
+
+def by_whom(der: bytes) -> bytes:
+    """An acknowledgement with another certificate in it."""
+    return signed().replace(b64encode(default_credential().der), b64encode(der))
 
 
 def read(raw: bytes) -> Acknowledged:
@@ -73,6 +81,7 @@ def test_not_received_says_why(code: str | None, reason: str) -> None:
         (signed(Estado="7"), "format"),
         (approval("E310000000001", THEIRS), "another document"),
         (Signer(company_credential()).sign(unsigned()).xml, "not issued by a trusted certifier"),
+        (by_whom(make_bitwise().public_bytes(Encoding.DER)), "cannot be read"),
     ],
 )
 def test_what_is_not_believed_is_never_a_success(raw: bytes, says: str) -> None:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -186,6 +187,11 @@ def test_a_certificate_that_cannot_be_read_says_so() -> None:
 def test_a_certificate_of_a_version_there_is_not_says_so() -> None:
     with pytest.raises(UnreadableCertificate):
         open_p12(made.p12_with(made.der_of_another_version()), made.PASSPHRASE)
+
+
+def test_a_certificate_whose_holder_is_bits_says_so() -> None:
+    with pytest.raises(UnreadableCertificate):
+        open_p12(made.p12_with(made.make_bitwise().public_bytes(Encoding.DER)), made.PASSPHRASE)
 
 
 # A flipped bit can make a serial number negative, which `cryptography` still reads, with a warning.

@@ -404,6 +404,10 @@ KEYS: dict[str, tuple[Callable[[], str], Reason]] = {
         lambda: f"<X509Data>{certificate_of(made.make_unreadable().public_bytes(Encoding.DER))}</X509Data>",
         Reason.KEY_INFO,
     ),
+    "a holder that is bits": (
+        lambda: f"<X509Data>{certificate_of(made.make_bitwise().public_bytes(Encoding.DER))}</X509Data>",
+        Reason.KEY_INFO,
+    ),
     "a version there is not": (
         lambda: f"<X509Data>{certificate_of(made.der_of_another_version())}</X509Data>",
         Reason.KEY_INFO,

@@ -169,6 +169,13 @@ def make_unreadable() -> x509.Certificate:
     return x509.load_der_x509_certificate(bytes(der))
 
 
+def make_bitwise() -> x509.Certificate:
+    """One that loads, has a key, and fails otherwise when its subject is asked for: the name is a string of bits."""
+    holder = HOLDER.encode()
+    text, bits = bytes([0x0C, len(holder)]) + holder, bytes([0x03, len(holder), 0]) + holder[1:]
+    return x509.load_der_x509_certificate(default_credential().der.replace(text, bits, 1))
+
+
 def der_of_another_version() -> bytes:
     """The usual certificate, saying that it is one of version 5, which there is not."""
     return default_credential().der.replace(b"\xa0\x03\x02\x01\x02", b"\xa0\x03\x02\x01\x04", 1)

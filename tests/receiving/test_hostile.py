@@ -2,6 +2,7 @@
 
 import socket
 import threading
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from ipaddress import ip_address
@@ -10,16 +11,19 @@ from pathlib import Path
 import httpx
 import pytest
 import trio
+from cryptography.hazmat.primitives.serialization import Encoding
 
 from fe.http.errors import ApiError
 from fe.http.reception import app as module
 from fe.http.reception.limits import AddressLimits
 from fe.store.postgres.db import Database
+from tests.factories.certificates import default_credential, make_bitwise
 from tests.factories.tenants import rows
 from tests.receiving.supplier import BASE, OURS, Running, document, read, start_reception
 
 PATH = f"{BASE}/recepcion/api/ecf"
 GOOD = document()
+BITWISE = b64encode(make_bitwise().public_bytes(Encoding.DER))
 BODY = GOOD[GOOD.index(b"?>") + 2 :]
 
 
@@ -102,6 +106,7 @@ async def test_the_corpus_is_refused_and_nothing_is_fetched_or_kept(
         pytest.param(lambda b: b.replace(b"xmldsig-more#rsa-sha256", b"xmldsig-more#hmac-sha256"), id="hmac"),
         pytest.param(lambda b: b.replace(b"2001/04/xmlenc#sha256", b"2000/09/xmldsig#sha1"), id="sha1"),
         pytest.param(lambda b: b.replace(b"<NombreItem>COSA", b"<NombreItem>CASA"), id="a changed line"),
+        pytest.param(lambda b: b.replace(b64encode(default_credential().der), BITWISE), id="a holder that is bits"),
     ],
 )
 async def test_signatures_that_are_bent_are_reason_2_and_nothing_of_them_is_kept(

@@ -19,7 +19,7 @@ from fe.authority.hosts import Operation
 from fe.authority.multipart import xml_form
 from fe.ecf.catalogue import Environment
 from fe.ecf.parse import MalformedXml, parse_xml
-from fe.ecf.signature import Signer
+from fe.ecf.signature import NotSignable, Signer
 
 #: Parts of a token's life: from the first on it is renewed, from the second on it is not used any more.
 _RENEW, _USABLE = 0.9, 0.97
@@ -152,4 +152,7 @@ def sign_seed(raw: bytes, signer: Signer) -> bytes:
         raise NotASeed("it is another document")
     if any(len(child) or child.attrib for child in root):
         raise NotASeed("its parts are not plain text")
-    return signer.sign(root).xml
+    try:
+        return signer.sign(root).xml
+    except NotSignable as error:
+        raise NotASeed(str(error)) from error

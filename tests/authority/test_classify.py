@@ -210,6 +210,8 @@ def test_how_long_to_stay_away_is_carried_along() -> None:
         ("Fri, 06 Nov 2026 14:16:30 -0000", None),
         ("Fri, 99 Nov 2026 14:16:30 GMT", None),
         ("Fri, 06 Nov 99999999999999 14:16:30 GMT", None),
+        ("Fri, 06 Nov 2026 14:16:30 +9999999999999999", None),
+        ("06 Nov 9999999999999999999999 14:16:30 GMT", None),
     ],
 )
 def test_retry_after_is_seconds_or_a_date(value: str | None, seconds: int | None) -> None:

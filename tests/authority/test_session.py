@@ -258,6 +258,10 @@ NOT_SEEDS = {
     "a seed with something inside": b"<SemillaModel><valor><ECF/></valor><fecha>y</fecha></SemillaModel>",
     "a seed with attributes": b'<SemillaModel Id="a"><valor>x</valor><fecha>y</fecha></SemillaModel>',
     "a seed in a namespace": b'<SemillaModel xmlns="urn:x"><valor>x</valor><fecha>y</fecha></SemillaModel>',
+    "a seed without a canonical form": b'<SemillaModel xmlns:x="a/b"><valor>x</valor><fecha>y</fecha></SemillaModel>',
+    "a declaration that cannot be written": (
+        b'<SemillaModel xmlns:x="http://a/?b&amp;c"><valor>x</valor><fecha>y</fecha></SemillaModel>'
+    ),
     "an entity": b'<!DOCTYPE a [<!ENTITY e "x">]><SemillaModel><valor>&e;</valor><fecha>y</fecha></SemillaModel>',
     "a page": b"<html><body>Mantenimiento</body></html>",
     "JSON": b'{"valor":"x","fecha":"y"}',

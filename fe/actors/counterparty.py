@@ -2,8 +2,9 @@
 
 `address` asks the authority's directory where the other party is reached; `pass_on` sends there. What is sent is bytes
 that the authority has accepted, so nothing of the submission hangs on it any more, and it is harmless to send them once
-more: a receiver gives the acknowledgement of the first time, an issuer has the approval already. So there is no stage
-for doubts. Each time the intent is committed with the digest of the bytes before the first one goes out.
+more: a receiver gives the acknowledgement of the first time, or says that it has the number; an issuer has the approval
+already. So there is no stage for doubts. Each time the intent is committed with the digest of the bytes before the
+first one goes out.
 """
 
 import hashlib
@@ -158,7 +159,7 @@ class CounterpartyHandlers:
         if handed.kind is HandingKind.APPROVAL:
             outcome = _approval_taken(answer)
         elif 200 <= answer.status < 300:
-            outcome = await self._acknowledged(handed, answer)
+            outcome = await self._acknowledged(work, handed, answer)
         else:
             outcome = f"they answered with status {answer.status}"
         if isinstance(outcome, Outcome):
@@ -166,7 +167,7 @@ class CounterpartyHandlers:
         await self._note(work, SendOutcome.ANSWERED, answer.status)
         raise TryLater(outcome, answer.wait)
 
-    async def _acknowledged(self, handed: Handed, answer: CounterpartyAnswer) -> Outcome | str:
+    async def _acknowledged(self, work: HandingWork, handed: Handed, answer: CounterpartyAnswer) -> Outcome | str:
         if answer.is_cut:
             return "their acknowledgement does not end"
         about = SentDocument(handed.issuer_rnc, handed.buyer_rnc, handed.e_ncf)
@@ -175,8 +176,11 @@ class CounterpartyHandlers:
             said = await trio.to_thread.run_sync(read, limiter=self.threads)
         except NotBelieved as wrong:
             return f"their acknowledgement is not believed: {wrong}"[:300]
-        state = HandingState.DELIVERED if said.received else HandingState.REFUSED
-        return HandedOn(state=state, reason=said.reason, answer=answer.body, status=answer.status)
+        state, reason = HandingState.DELIVERED if said.received else HandingState.REFUSED, said.reason
+        if said.has_one and await self.db.run(counterparty.may_have_arrived, work):
+            # Not every receiver answers the same bytes as it did the first time: what it has is what we sent before.
+            state, reason = HandingState.DELIVERED, _HAD_IT
+        return HandedOn(state=state, reason=reason, answer=answer.body, status=answer.status)
 
     async def _note(self, work: HandingWork, outcome: SendOutcome, status: int | None = None) -> None:
         await self.db.run(counterparty.note_send, work, outcome, status=status, at=self.clock())
@@ -193,6 +197,9 @@ class _Found:
 
 #: Nothing failed: it goes on when whoever runs this has said whom to believe.
 _HELD = Retry("FE_RECEPTION_ROOTS is not set: no acknowledgement could be believed", _LOOK_AGAIN, counts=False)
+
+
+_HAD_IT = "they have it since an earlier try, of which no answer came: to this one they answered 3: duplicate"
 
 
 def _approval_taken(answer: CounterpartyAnswer) -> Outcome | str:

@@ -15,11 +15,12 @@ from fe.ecf.schema import validate
 from fe.ecf.signature import BadSignature, verify
 from fe.ecf.trust import check_certificate
 
+_DUPLICATE = "3"
 #: CodigoMotivoNoRecibido.
 _REASONS = {
     "1": "1: specification error",
     "2": "2: digital signature error",
-    "3": "3: duplicate",
+    _DUPLICATE: "3: duplicate",
     "4": "4: the buyer is not theirs",
 }
 
@@ -39,10 +40,11 @@ class SentDocument:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """Received, or not, and then why."""
+    """Received, or not, and then why. `has_one`: because they have a document of this number already."""
 
     received: bool
     reason: str | None
+    has_one: bool = False
 
 
 def read_acknowledgement(
@@ -75,5 +77,5 @@ def read_acknowledgement(
         raise NotBelieved("it is another buyer's")
     if as_whole(said["Estado"]) == "0":
         return Acknowledged(True, None)
-    code = said.get("CodigoMotivoNoRecibido", "")
-    return Acknowledged(False, _REASONS.get(code, "it does not say why"))
+    code = as_whole(said.get("CodigoMotivoNoRecibido")) or ""
+    return Acknowledged(False, _REASONS.get(code, "it does not say why"), has_one=code == _DUPLICATE)

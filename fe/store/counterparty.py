@@ -166,6 +166,25 @@ async def note_send(
     await conn.execute(_NOTE_SEND, {**_claim(work), "outcome": outcome, "status": status, "at": at})
 
 
+# An acknowledgement that was believed and said no is no such thing: it was the end, until an operator began anew.
+_MAY_HAVE_ARRIVED = """
+    SELECT EXISTS (
+        SELECT 1
+          FROM counterparty_sends AS s
+          JOIN counterparty_deliveries AS d ON d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id
+         WHERE s.tenant_id = %(tenant)s AND d.tenant_id = %(tenant)s AND s.submission_id = %(subject)s
+           AND s.epoch <> %(epoch)s AND d.answer IS NULL
+           AND (s.outcome IN ('intended', 'unknown')
+                OR (s.outcome = 'answered' AND (s.status BETWEEN 200 AND 299 OR s.status >= 500))))
+"""
+
+
+async def may_have_arrived(conn: Conn, work: HandingWork) -> bool:
+    """Tell whether the bytes of a row went out before this try, and may have been taken in there for all we know."""
+    cursor = await conn.execute(_MAY_HAVE_ARRIVED, _claim(work))
+    return await cursor.fetchone() == (True,)
+
+
 _WAIT = """
     SELECT book_delivery_wait(%(tenant)s, %(subject)s, %(epoch)s, %(at)s, %(stage)s, %(host)s, %(url)s, %(after)s,
                               %(counts)s, %(error)s)

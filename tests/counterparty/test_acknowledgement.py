@@ -63,7 +63,7 @@ def test_received() -> None:
     ],
 )
 def test_not_received_says_why(code: str | None, reason: str) -> None:
-    assert read(signed(Estado="1", CodigoMotivoNoRecibido=code)) == Acknowledged(False, reason)
+    assert read(signed(Estado="1", CodigoMotivoNoRecibido=code)) == Acknowledged(False, reason, has_one=code == "3")
     assert read(signed(Estado="00")) == Acknowledged(True, None)  # the number counts
 
 

@@ -147,13 +147,13 @@ class ReceivedRecord:
 
 
 # What the tenant said is the last ACECF about the number that the authority accepted, by the bytes that we signed:
-# there an element is written in one way only.
+# there an element is written in one way only, and a one as the tenant wrote it.
 _RECORD = """
     SELECT r.received_id, r.environment, r.issuer_rnc, r.issuer_name, r.e_ncf, r.ecf_type, r.buyer_rnc, r.issued_on,
            r.total, r.received_at, coalesce(word.said, 'pending') AS approval_status
       FROM {source} AS r
       LEFT JOIN LATERAL (
-            SELECT CASE WHEN position('<Estado>1</Estado>'::bytea IN d.content) > 0 THEN 'approved'
+            SELECT CASE WHEN convert_from(d.content, 'UTF8') ~ '<Estado>[+]?0*1</Estado>' THEN 'approved'
                         ELSE 'rejected' END AS said
               FROM submissions AS s
               JOIN submission_documents AS d

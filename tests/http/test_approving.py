@@ -225,8 +225,9 @@ async def test_what_the_authority_refused_is_no_decision_and_can_be_decided_anew
     assert (anew.status_code, anew.json()["taxLogId"] != first["taxLogId"]) == (202, True)
 
 
+@pytest.mark.parametrize("spelt", ["1", "01", "+1"])  # all of them are 1 to the format, and signed as they stand
 async def test_what_was_said_through_invoices_counts(
-    api: httpx.AsyncClient, db: Database, tenant: TenantId, one: str
+    api: httpx.AsyncClient, db: Database, tenant: TenantId, one: str, spelt: str
 ) -> None:
     subject: SubmissionId = await make_submission(
         db,
@@ -243,7 +244,7 @@ async def test_what_was_said_through_invoices_counts(
     await rows(
         db,
         "UPDATE submission_documents SET content = %(content)b WHERE submission_id = %(id)s AND kind = 'signed'",
-        content=approval(NUMBER, OURS, issuer=THEIRS),
+        content=approval(NUMBER, OURS, issuer=THEIRS, Estado=spelt),
         id=subject,
     )
     await rows(
@@ -253,6 +254,7 @@ async def test_what_was_said_through_invoices_counts(
     same = await api.post(f"/received/{one}/approve")
     contrary = await api.post(f"/received/{one}/reject", json={"reason": "no"})
 
+    assert (await api.get(f"/received/{one}")).json()["approvalStatus"] == "approved"
     assert (under_way.status_code, str(subject) in under_way.json()["message"]) == (409, True)
     assert (same.status_code, same.json()["taxLogId"]) == (200, str(subject))
     assert contrary.status_code == 409

@@ -216,7 +216,7 @@ class Api:
                 simulated=deps.authority_simulated,
             ),
             ReceivedHandlers(db, lists),
-            ApprovalHandlers(db, deps.wakeups, quotas, clock, metrics, log),
+            ApprovalHandlers(db, self._submitting, deps.wakeups, quotas, clock, metrics, log),
             WebhookHandlers(
                 db,
                 lists,

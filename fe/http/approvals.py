@@ -19,6 +19,7 @@ from fe.http.request_models import ApproveReceived, RejectReceived
 from fe.identifiers import TenantId
 from fe.issuing.decide import decision_on, take_in
 from fe.issuing.prepare import Draft
+from fe.issuing.submitting import Submitting
 from fe.lifecycle import Stage, Status
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.ways import SubmissionLog
@@ -35,9 +36,17 @@ class ApprovalHandlers:
     """The handlers of /received/{id}/approve and /reject."""
 
     def __init__(
-        self, db: Database, wakeups: Wakeups, quotas: Quotas, clock: Clock, metrics: Metrics, log: SubmissionLog
+        self,
+        db: Database,
+        submitting: Submitting,
+        wakeups: Wakeups,
+        quotas: Quotas,
+        clock: Clock,
+        metrics: Metrics,
+        log: SubmissionLog,
     ) -> None:
         self._db = db
+        self._submitting = submitting
         self._wakeups = wakeups
         self._quotas = quotas
         self._clock = clock
@@ -75,6 +84,7 @@ class ApprovalHandlers:
             as_user_id=body.user_id,
         )
         decision, new = decision_on(record, reason, caller.tenant_id, caller.api_key_id, now, asked=asked)
+        await self._submitting.require_own_name(new)
         decided = await take_in(lambda: self._db.run_for(new.tenant_id, approvals.decide, decision, new, now))
         _refuse(decided, approved=reason is None)
         is_new = decided.outcome is DecisionOutcome.ACCEPTED

@@ -69,6 +69,20 @@ async def carry_through(db: Database, tax_log_id: str, status: Status, *messages
     await worker.give_verdict(db, tax_log_id, status, *messages)
 
 
+async def test_an_approval_in_the_name_of_another_taxpayer_here_is_refused(
+    api: httpx.AsyncClient, db: Database, one: str
+) -> None:
+    """Whom it was received for may be another company by now."""
+    await rows(db, "UPDATE tenants SET issuer = jsonb_set(issuer, '{RNCEmisor}', '\"101000001\"')")
+    await make_tenant(db, "La de ahora SRL")
+
+    for what, body in (("approve", {}), ("reject", {"reason": "no"})):
+        answer = await api.post(f"/received/{one}/{what}", json=body)
+
+        assert (answer.status_code, f"RNCComprador {OURS}" in answer.json()["message"]) == (403, True), answer.text
+    assert await rows(db, "SELECT 1 FROM submissions") == []
+
+
 async def test_an_approval_makes_the_acecf_and_is_pending_until_the_authority_accepts_it(
     api: httpx.AsyncClient, db: Database, one: str
 ) -> None:

@@ -106,6 +106,21 @@ async def test_a_decision_that_the_authority_refused_can_be_taken_again(
     assert len(await rows(db, "SELECT 1 FROM submissions")) == 2
 
 
+async def test_nothing_is_decided_in_the_name_of_another_company_here(
+    owner: Browser, tenant: TenantId, db: Database
+) -> None:
+    one = await make_received(db, tenant)
+    here = f"/companies/{tenant}/ecf/received/{one}"
+    await rows(db, "UPDATE tenants SET issuer = jsonb_set(issuer, '{RNCEmisor}', '\"101000001\"')")
+    await make_tenant(db, "La de ahora SRL")
+    await owner.get(here)
+
+    page = await owner.send(f"{here}/approve")
+
+    assert (page.status_code, "is that of another taxpayer" in page.text) == (409, True), page.text
+    assert not await rows(db, "SELECT 1 FROM submissions")
+
+
 async def test_an_accountant_reads_and_does_not_decide(portal: Running, tenant: TenantId, db: Database) -> None:
     one = await make_received(db, tenant)
     here = f"/companies/{tenant}/ecf/received/{one}"

@@ -195,6 +195,7 @@ async def _decide(visit: Visit, reason: str | None) -> Reply:
             await visit.note(conn, "received decided", str(record.received_id), None, shown)
         return decided
 
+    await visit.portal.submitting.require_own_name(new)
     decided = await take_in(lambda: visit.change(take))
     if decided.outcome is DecisionOutcome.ACCEPTED:
         visit.portal.wakeups.notify(Stage.SIGN)

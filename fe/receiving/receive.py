@@ -23,7 +23,6 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.ecf.signature import Signer
 from fe.identifiers import CertificateId, TenantId
-from fe.lifecycle import Status
 from fe.receiving.acknowledge import acknowledgement
 from fe.receiving.assess import AckReason, ApprovalRefused, Assessment, Trust, assess, assess_approval
 from fe.store import buyer_approvals, certificates, received
@@ -32,8 +31,6 @@ from fe.store.received import Said
 from fe.store.receivers import Receiver
 
 T = TypeVar("T")
-
-_ACCEPTED = frozenset({Status.ACCEPTED, Status.CONDITIONAL})
 
 _log = structlog.get_logger(__name__)
 
@@ -139,17 +136,15 @@ class Reception:
         Raises MalformedXml, ApprovalRefused or DatabaseUnavailable.
         """
         assessed = await self._in_thread(partial(assess_approval, raw, rnc=receiver.rnc, trust=self.trust, now=now))
-        known = await self.db.run_for(
-            receiver.tenant_id, buyer_approvals.issued, receiver.environment, receiver.rnc, assessed.e_ncf
-        )
-        accepted = next((one for one in known if one.status in _ACCEPTED), None)
-        if accepted is None or accepted.buyer_rnc != assessed.buyer_rnc:
+        about = receiver.environment, receiver.rnc, assessed.e_ncf, assessed.buyer_rnc
+        accepted = await self.db.run_for(receiver.tenant_id, buyer_approvals.accepted, *about)
+        if accepted is None:
             # One answer for both, so that a stranger cannot find out which numbers there are.
             raise ApprovalRefused("there is no accepted e-CF of this number for this buyer")
         kept = await self.db.run_for(
             receiver.tenant_id,
             buyer_approvals.keep,
-            accepted.submission_id,
+            accepted,
             assessed.approval,
             signer=assessed.signer,
             presenter=presenter,

@@ -5,38 +5,29 @@ from datetime import datetime
 
 from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId
-from fe.lifecycle import Status
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
 
-
-@dataclass(frozen=True, slots=True)
-class Issued:
-    """A receipt of the tenant's own that an approval may be about."""
-
-    submission_id: SubmissionId
-    buyer_rnc: str | None
-    status: Status
-
-
-_ISSUED = """
-    SELECT s.submission_id, s.buyer_rnc, s.status
+# Only what is accepted is looked at: of a number that is handed in over and over the others may be any number.
+_ACCEPTED = """
+    SELECT s.submission_id
       FROM submissions AS s
      WHERE s.tenant_id = %(tenant)s AND s.e_ncf = %(e_ncf)s AND s.environment = %(environment)s
-       AND s.issuer_rnc = %(issuer_rnc)s AND s.root IN ('ECF', 'RFCE')
+       AND s.issuer_rnc = %(issuer_rnc)s AND s.buyer_rnc = %(buyer_rnc)s AND s.root IN ('ECF', 'RFCE')
+       AND s.status IN ('Aceptado', 'Aceptado Condicional')
      ORDER BY s.submission_id DESC
-     LIMIT 10
+     LIMIT 1
 """
 
 
-async def issued(
-    conn: Conn, tenant_id: TenantId, environment: Environment, issuer_rnc: str, e_ncf: str
-) -> list[Issued]:
-    """List the submissions of a number, newest first: one of them at most is accepted."""
-    found = conn.cursor(row_factory=record_row(Issued))
+async def accepted(
+    conn: Conn, tenant_id: TenantId, environment: Environment, issuer_rnc: str, e_ncf: str, buyer_rnc: str
+) -> SubmissionId | None:
+    """Find the accepted receipt of a number that a buyer's approval is about; None where that buyer has none."""
     values = {"tenant": tenant_id, "environment": environment, "issuer_rnc": issuer_rnc, "e_ncf": e_ncf}
-    await found.execute(_ISSUED, values)
-    return await found.fetchall()
+    cursor = await conn.execute(_ACCEPTED, {**values, "buyer_rnc": buyer_rnc})
+    row = await cursor.fetchone()
+    return None if row is None else SubmissionId(row[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,27 @@
 """What buyers say of our receipts: verified, kept once, and refused where it cannot be or contradicts."""
 
+from datetime import datetime, timedelta
+
 import pytest
 
 from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId
 from fe.store import buyer_approvals
 from fe.store.postgres.db import Database
-from tests.factories.tenants import make_submission, make_tenant, rows
+from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant, rows
 from tests.receiving.supplier import OURS, THEIRS, Running, approval, sign
 
 NUMBER = "E310000000001"
 
 
-async def issue(db: Database, reception: Running, status: str = "Aceptado", number: str = NUMBER) -> SubmissionId:
+async def issue(
+    db: Database, reception: Running, status: str = "Aceptado", number: str = NUMBER, at: datetime = ACCEPTED_AT
+) -> SubmissionId:
     """A receipt that we issued to THEIRS, at some point of its life."""
     subject = await make_submission(
         db,
         reception.tenant,
+        at=at,
         environment=Environment.TESTECF,
         issuer_rnc=OURS,
         buyer_rnc=THEIRS,
@@ -117,6 +122,17 @@ async def test_only_what_is_accepted_can_be_approved(reception: Running, db: Dat
     await issue(db, reception, status)
 
     assert (await reception.approve(approval(NUMBER, THEIRS))).status_code == 400
+
+
+async def test_the_accepted_one_is_found_however_often_its_number_was_handed_in_again(
+    reception: Running, db: Database
+) -> None:
+    subject = await issue(db, reception)
+    for minutes in range(1, 12):
+        await issue(db, reception, "error", at=ACCEPTED_AT + timedelta(minutes=minutes))
+
+    assert (await reception.approve(approval(NUMBER, THEIRS))).status_code == 200
+    assert await said(db, reception, subject) == (True, None)
 
 
 async def test_a_receipt_of_another_tenant_is_not_found(reception: Running, db: Database) -> None:

@@ -164,6 +164,8 @@ class HttpDeps:
 class Api:
     """Everything behind the routes, and what runs beside them. One per process."""
 
+    knows_tokens = True
+
     def __init__(self, deps: HttpDeps) -> None:
         db, clock, metrics = deps.db, deps.clock, deps.metrics
         self._db = db

@@ -67,6 +67,9 @@ _log = structlog.get_logger(__name__)
 class PortalApp:
     """Everything behind the addresses. What `serve_http` asks of an application, it has."""
 
+    #: People have cookies, which are read later than turns are given.
+    knows_tokens = False
+
     def __init__(self, portal: Portal) -> None:
         self.portal = portal
         self.metrics = portal.metrics

@@ -162,6 +162,36 @@ async def test_an_address_has_its_turn_and_those_that_wait_for_theirs_keep_nobod
     assert answers == [403] * (2 * IN_FLIGHT + 1), "all had their turn"
 
 
+async def test_an_authorization_that_somebody_made_up_buys_no_places(
+    small: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+    answers: list[int] = []
+    may_go_on = trio.Event()
+
+    async def wait(_: Any, visit: Any) -> None:
+        begun.append(visit.address)
+        await may_go_on.wait()
+
+    monkeypatch.setattr(app, "let_in", wait)
+    async with browser_at(small, ATTACKER) as attacker, browser_at(small, "127.0.0.1") as other:
+
+        async def ask(client: httpx.AsyncClient, headers: dict[str, str]) -> None:
+            answers.append((await client.get("/sign-in", headers=headers)).status_code)
+
+        async with trio.open_nursery() as asking:
+            for number in range(2 * IN_FLIGHT):
+                asking.start_soon(ask, attacker, {"Authorization": f"Bearer {number}"})
+            await until(lambda: begun and connections(small) == 2 * IN_FLIGHT)
+            asking.start_soon(ask, other, {})
+            await until(lambda: "127.0.0.1" in begun or answers)
+            while_blocked = list(begun)
+            may_go_on.set()
+
+    assert while_blocked == [ATTACKER, "127.0.0.1"], "one of each address was in work"
+    assert answers == [200] * (2 * IN_FLIGHT + 1)
+
+
 async def test_what_is_sent_to_a_page_that_needs_somebody_is_not_read_of_nobody(
     portal: Running, streams: Streams
 ) -> None:

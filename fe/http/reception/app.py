@@ -67,6 +67,8 @@ class ReceptionDeps:
 class ReceptionApi:
     """Everything behind the paths. What `serve_http` asks of an application, it has."""
 
+    knows_tokens = True
+
     def __init__(self, deps: ReceptionDeps) -> None:
         self.metrics = deps.metrics
         self.admission = Admission(deps.in_flight, deps.metrics, of_one=deps.in_flight, shown=False)

@@ -59,8 +59,13 @@ class Guard:
         metrics: Metrics,
         strangers: Strangers,
         come_again: ComeAgain,
+        *,
+        knows_tokens: bool,
     ) -> None:
+        """Take what is guarded; without `knows_tokens` nobody is told from others by an Authorization, which no page of
+        it reads: whoever makes one up has no more than the turns of its address."""
         self._app = app
+        self._knows_tokens = knows_tokens
         self._strangers = strangers
         self._come_again = come_again
         self._fast_path = fast_path
@@ -80,7 +85,7 @@ class Guard:
             return None
         scope = make_scope(head.method, head.target, b"1.1", head.headers, client)
         began = time.perf_counter()
-        refused = self._come_again.refusal(self._whose(scope, _authorization(scope)))
+        refused = self._come_again.refusal(self._whose(scope, self._authorization(scope)))
         if refused is None:
             return None
         request_id = scope["state"]["request_id"] = _request_id(head.headers)
@@ -97,7 +102,7 @@ class Guard:
             refuse_hostile(scope)
             if scope["path"] in _ALWAYS:
                 return None
-            authorization = _authorization(scope)
+            authorization = self._authorization(scope)
             self._require_patience(scope, authorization)
             self._admission.require_capacity(authorization)
         except ApiError as error:
@@ -126,7 +131,7 @@ class Guard:
             if scope["path"] in _ALWAYS:
                 await self._app(scope, receive, answer.send)
             else:
-                authorization = _authorization(scope)
+                authorization = self._authorization(scope)
                 async with AsyncExitStack() as held:
                     if authorization is None:
                         await held.enter_async_context(self._strangers.slot(scope))
@@ -146,7 +151,7 @@ class Guard:
         scope["state"]["route"] = matched.route.name
         try:
             refuse_hostile(scope)
-            authorization = _authorization(scope)
+            authorization = self._authorization(scope)
             if authorization is None:
                 async with self._strangers.slot(scope):
                     reply = await self._serve(matched, scope, body, None)
@@ -173,6 +178,12 @@ class Guard:
             return await self._fast_path.serve(matched, scope, body)
         finally:
             self._admission.release(authorization)
+
+    def _authorization(self, scope: HTTPScope) -> bytes | None:
+        """What a request says of who it is from, unread; None: it is nobody's in particular."""
+        if not self._knows_tokens:
+            return None
+        return next((value for name, value in scope["headers"] if name == b"authorization"), None)
 
     def _begin(self, scope: HTTPScope) -> str:
         request_id = _request_id(scope["headers"])
@@ -265,10 +276,6 @@ def keep_escaped_slashes(scope: HTTPScope) -> None:
     raw = scope["raw_path"]
     if b"%2f" in raw.lower():
         scope["path"] = unquote(re.sub(rb"%(2[fF])", rb"%25\1", raw).decode("ascii"))
-
-
-def _authorization(scope: HTTPScope) -> bytes | None:
-    return next((value for name, value in scope["headers"] if name == b"authorization"), None)
 
 
 def _request_id(headers: Iterable[tuple[bytes, bytes]]) -> str:

@@ -88,7 +88,15 @@ async def serve_http(
         await beside.start(api.run)
         beside.start_soon(_when, shutdown, api.release_waiters)
         proxies = read_networks(settings.trusted_proxies)
-        guard = Guard(app, api.fast_path, api.admission, api.metrics, Strangers(proxies), api.come_again)
+        guard = Guard(
+            app,
+            api.fast_path,
+            api.admission,
+            api.metrics,
+            Strangers(proxies),
+            api.come_again,
+            knows_tokens=api.knows_tokens,
+        )
         server = HttpServer(
             guard,
             maximum=settings.max_connections,

@@ -50,9 +50,16 @@ def bucket_of_key(api_key_id: ApiKeyId) -> bytes:
     return _name("key", api_key_id)
 
 
+#: What Python makes of İ in lower case. The C library makes an i of it, and with it Postgres when it looks somebody up.
+_DOTTED = "i\u0307"
+
+
 def bucket_of_person(email: str) -> bytes:
-    """Name the bucket of what was typed as somebody's address, whether there is such a person or not."""
-    return _name("person", email.strip().lower())
+    """Name the bucket of what was typed as somebody's address, whether there is such a person or not.
+
+    However somebody's address is typed so that it is found, the bucket is the same.
+    """
+    return _name("person", email.strip().lower().replace(_DOTTED, "i"))
 
 
 def bucket_of_second_factor(person_id: PersonId) -> bytes:

@@ -13,6 +13,7 @@ from fe.store import throttle
 from fe.store.portal import credentials, people
 from fe.store.portal.people import Person
 from fe.store.postgres.db import Conn
+from tests.factories.tenants import rows
 from tests.portal.running import PASSWORD, Browser, Running, hidden_fields
 
 FRESH_AND_MORE = FRESH + timedelta(minutes=1)
@@ -62,6 +63,28 @@ async def test_too_many_attempts_lock_the_address_typed_out_whether_it_is_somebo
     assert await portal.db.run(throttle.lift, throttle.bucket_of_person(person.email))
     async with portal.browser(person) as browser:
         assert (await browser.get("/account")).status_code == 200
+
+
+async def test_however_somebody_is_typed_it_is_the_same_who_is_locked_out(portal: Running) -> None:
+    """With the C library's rules İ is an i to Postgres, which finds who is meant; to Python it is another letter."""
+    await portal.person(email="iris@example.do")
+    async with portal.browser() as browser:
+        for typed in ("iris", "İris", "irİs", "İrİs", "IRIS"):
+            assert (await _sign_in(browser, f"{typed}@example.do", "wrong"))[0] == 403
+
+        assert (await _sign_in(browser, "iRİs@example.do", "wrong"))[0] == 429
+
+
+async def test_whom_postgres_takes_for_one_has_one_bucket(portal: Running) -> None:
+    letters = await rows(
+        portal.db,
+        "SELECT chr(n) AS typed, lower(chr(n)) AS found FROM generate_series(65, 125257) AS n"
+        " WHERE n NOT BETWEEN 55296 AND 57343 AND lower(chr(n)) <> chr(n)",
+    )
+
+    assert len(letters) >= 26
+    named = throttle.bucket_of_person
+    assert [one for one in letters if named(one["typed"]) != named(one["found"])] == []
 
 
 async def test_an_address_that_tries_many_people_is_locked_out(portal: Running) -> None:

@@ -106,6 +106,19 @@ async def test_a_decision_that_the_authority_refused_can_be_taken_again(
     assert len(await rows(db, "SELECT 1 FROM submissions")) == 2
 
 
+async def test_for_a_disabled_company_nothing_is_decided(owner: Browser, tenant: TenantId, db: Database) -> None:
+    one = await make_received(db, tenant)
+    here = f"/companies/{tenant}/ecf/received/{one}"
+    await rows(db, "INSERT INTO disabled_tenants (tenant_id, since) VALUES (%(tenant)s, now())", tenant=tenant)
+
+    for what in ("approve", "reject"):
+        await owner.get(here)
+        page = await owner.send(f"{here}/{what}", {"reason": "no"} if what == "reject" else {})
+        assert (page.status_code, "The company is disabled" in page.text) == (409, True), page.text
+
+    assert not await rows(db, "SELECT 1 FROM submissions")
+
+
 async def test_nothing_is_decided_in_the_name_of_another_company_here(
     owner: Browser, tenant: TenantId, db: Database
 ) -> None:

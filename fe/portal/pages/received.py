@@ -23,6 +23,7 @@ from fe.store.approvals import DecisionOutcome, DecisionResult, Word
 from fe.store.portal import inbox
 from fe.store.portal.inbox import InboxPage
 from fe.store.postgres.db import Conn
+from fe.store.postgres.errors import TenantDisabled
 from fe.store.received import ApprovalStatus, ReceivedFilter, ReceivedRecord
 
 _STATES: Mapping[str, ApprovalStatus] = {status.value: status for status in ApprovalStatus}
@@ -32,6 +33,9 @@ MAX_EXPORTED = 5000
 _WHY = Text(
     f"Say why, in up to {MAX_REASON} characters: the issuer and the DGII read it.",
     f"Diga por qué, en un máximo de {MAX_REASON} caracteres: lo leen el emisor y la DGII.",
+)
+_DISABLED = Text(
+    "The company is disabled: nothing is decided for it.", "La empresa está desactivada: no se decide nada por ella."
 )
 _TAKEN_IN = Text(
     "Your decision is on its way to the DGII and then to the issuer.",
@@ -196,7 +200,10 @@ async def _decide(visit: Visit, reason: str | None) -> Reply:
         return decided
 
     await visit.portal.submitting.require_own_name(new)
-    decided = await take_in(lambda: visit.change(take))
+    try:
+        decided = await take_in(lambda: visit.change(take))
+    except TenantDisabled:
+        raise Refused(409, _DISABLED) from None
     if decided.outcome is DecisionOutcome.ACCEPTED:
         visit.portal.wakeups.notify(Stage.SIGN)
     is_new = decided.outcome is DecisionOutcome.ACCEPTED

@@ -163,8 +163,9 @@ class WebhookHandlers:
         return ApiReply(202, RECOVERY.write(_recovery(asked)))
 
     async def recoveries(self, call: Call) -> ApiReply:
-        """List the latest recoveries."""
-        found = await self._db.run_for(call.identity.tenant_id, recoveries.listed)
+        """List the latest recoveries of the webhooks that tell of the key's environment."""
+        caller = call.identity
+        found = await self._db.run_for(caller.tenant_id, recoveries.listed, environment=caller.environment)
         answer: Recoveries = {"items": [_recovery(one) for one in found if not one.only_held]}
         return ApiReply(200, RECOVERIES.write(answer))
 

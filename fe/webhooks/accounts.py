@@ -203,7 +203,7 @@ class WebhookAccounts:
         async with conn.transaction():
             await endpoints.lock_changes(conn, tenant_id)
             endpoint = await self._of(conn, tenant_id, environment)
-            for one in await recoveries.listed(conn, tenant_id):
+            for one in await recoveries.listed(conn, tenant_id, environment=environment):
                 if one.endpoint_id == endpoint.endpoint_id and one.state is RecoveryState.UNDER_WAY:
                     raise NotNow(
                         Text(

@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
+from fe.ecf.catalogue import Environment
 from fe.ecf.ids import period_of_ids
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn
@@ -81,15 +82,22 @@ _LISTED = f"""
     SELECT {_COLUMNS}
       FROM webhook_recoveries
      WHERE tenant_id = %(tenant)s
+       AND (%(environment)s::text IS NULL
+            OR endpoint_id IN (SELECT e.endpoint_id
+                                 FROM webhook_endpoints AS e
+                                WHERE e.tenant_id = %(tenant)s
+                                  AND (e.environment IS NULL OR e.environment = %(environment)s::text)))
      ORDER BY subject DESC
      LIMIT %(limit)s
 """
 
 
-async def listed(conn: Conn, tenant_id: TenantId, limit: int = 20) -> list[RecoveryRecord]:
-    """List the recoveries of a tenant, newest first."""
+async def listed(
+    conn: Conn, tenant_id: TenantId, *, environment: Environment | None = None, limit: int = 20
+) -> list[RecoveryRecord]:
+    """List the recoveries of a tenant, newest first: of the endpoints that tell of an environment, or of all."""
     cursor = conn.cursor(row_factory=record_row(RecoveryRecord))
-    await cursor.execute(_LISTED, {"tenant": tenant_id, "limit": limit})
+    await cursor.execute(_LISTED, {"tenant": tenant_id, "environment": environment, "limit": limit})
     return await cursor.fetchall()
 
 

@@ -433,6 +433,32 @@ async def test_a_recovery_is_a_job_of_which_there_is_one_at_a_time(api: httpx.As
     assert job["id"] in again.json()["message"]
 
 
+async def test_recoveries_are_told_of_in_their_environment(
+    front: Running, api: httpx.AsyncClient, db: Database, tenant: TenantId
+) -> None:
+    await put(api)
+    since = {"since": (NOW - timedelta(days=1)).isoformat()}
+    mine = (await api.post("/webhooks/recover", json=since)).json()
+    elsewhere = await make_key(db, tenant, Environment.CERTECF)
+    async with front.client(await front.token(elsewhere)) as other:
+        assert (await other.get("/webhooks/recoveries")).json()["items"] == []
+        await put(other)
+        theirs = (await other.post("/webhooks/recover", json=since)).json()
+
+        assert (await other.get("/webhooks/recoveries")).json()["items"] == [theirs]
+        # However many there are elsewhere, there is one at a time here, and it is shown.
+        await rows(
+            db,
+            "INSERT INTO webhook_recoveries (tenant_id, subject, stage, run_at, endpoint_id, since, until, position,"
+            " asked_at) SELECT r.tenant_id, ('ffffffff-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'done',"
+            " now(), r.endpoint_id, r.since, r.until, r.position, now()"
+            " FROM webhook_recoveries AS r, generate_series(1, 20) AS n WHERE r.subject = %(id)s",
+            id=UUID(theirs["id"]),
+        )
+    assert (await api.get("/webhooks/recoveries")).json()["items"] == [mine]
+    assert (await api.post("/webhooks/recover", json=since)).status_code == 409
+
+
 async def test_since_must_be_a_moment_of_the_past(api: httpx.AsyncClient) -> None:
     await put(api)
 

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlsplit
 
-from fe.config import Settings
+from fe.config import Settings, host_of
 from fe.egress.addresses import is_public
 from fe.egress.client import Egress, Proxy
 from fe.egress.target import Policy
@@ -10,13 +10,13 @@ from fe.egress.target import Policy
 
 def policy_from_settings(settings: Settings) -> Policy:
     """What may be called: never this service itself, under a name or an address that the settings know."""
-    binds = [
-        bind.rsplit(":", 1) for bind in (settings.http_bind, settings.metrics_bind, settings.reception_bind) if bind
-    ]
+    doors = settings.http_bind, settings.metrics_bind, settings.reception_bind, settings.portal_bind
+    binds = [bind.rsplit(":", 1) for bind in doors if bind]
+    portal = host_of(settings.portal_url)
     return Policy(
         development=settings.development,
         ports=settings.ports_of_egress(),
-        own_hosts=settings.own_hosts(),
+        own_hosts=settings.own_hosts() | ({portal} if portal else frozenset()),
         own_addresses=frozenset(host.strip("[]") for host, _ in binds if is_public(host.strip("[]"))),
         own_ports=frozenset(int(port) for _, port in binds),
     )

@@ -13,9 +13,11 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fe.config import Settings
 from fe.egress.addresses import is_loopback, is_public
 from fe.egress.answer import HostReply
 from fe.egress.client import KEEP, Egress, Proxy, Request, Resolve
+from fe.egress.configured import policy_from_settings
 from fe.egress.errors import KINDS, CallBroken, CallNotSent, CallRefused
 from fe.egress.target import BadTarget, Policy, Target, read_target
 from tests.authority.scripted import Step, hang, hang_up, raw, say
@@ -249,6 +251,29 @@ def test_in_development_this_machine_may_be_called_but_not_this_service() -> Non
         read_target("http://127.0.0.1:8080/x", here)
     with pytest.raises(BadTarget, match="https"):
         read_target("http://hooks.example.do/x", here)
+
+
+@pytest.mark.parametrize("door", ["http", "metrics", "reception", "portal"])
+def test_whatever_this_service_listens_at_is_its_own(door: str) -> None:
+    binds = dict.fromkeys(("http_bind", "metrics_bind", "reception_bind", "portal_bind"), "127.0.0.1:1")
+    settings = Settings.model_construct().model_copy(update=binds)
+    inside = settings.model_copy(update={"development": True, f"{door}_bind": "127.0.0.1:8443"})
+    here = policy_from_settings(inside)
+    there = policy_from_settings(settings.model_copy(update={f"{door}_bind": "8.8.8.8:443"}))
+
+    with pytest.raises(BadTarget, match="own"):
+        read_target("https://localhost:8443/", here)
+    assert there.own_addresses == {"8.8.8.8"}
+
+
+def test_the_address_that_people_know_is_this_services_own_too() -> None:
+    policy = policy_from_settings(
+        Settings.model_construct(public_hosts="fe.example.do", portal_url="https://Portal.example.do:8443")
+    )
+
+    for own in ("https://fe.example.do/", "https://portal.example.do:8443/sign-in"):
+        with pytest.raises(BadTarget, match="own"):
+            read_target(own, policy)
 
 
 def resolving(*answers: Sequence[str]) -> tuple[list[str], Resolve]:

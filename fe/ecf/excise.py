@@ -229,7 +229,7 @@ class Excise:
                 change += adjust.surcharges[k]
             if tax.takes_discounts:
                 change -= adjust.discounts[k]
-            if change:
+            if change and amounts[k]:  # lines that make up for each other, which the schema objects to, have no share
                 base += change * amount / amounts[k]
             total += base
         return total

@@ -6,10 +6,11 @@ import pytest
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.document import Document, read_xml
 from fe.ecf.parse import parse_xml
+from fe.ecf.rules import check
 from fe.ecf.schema.kinds import kind
 from fe.ecf.taxes import RATES
 from fe.ecf.totals import SHAPES, totals
-from tests.ecf.receipts import USUAL_INDICATOR, changed, draft, line, receipt, withheld
+from tests.ecf.receipts import NOW, USUAL_INDICATOR, changed, draft, fill, line, receipt, withheld
 from tests.shared import needs_shared, shared
 
 DISCOUNT_18 = {"TipoAjuste": "D", "TipoValor": "$", "IndicadorFacturacionDescuentooRecargo": "1"}
@@ -381,6 +382,20 @@ def test_a_global_adjustment_is_spread_over_the_lines_before_other_taxes(
     rows = totals(document)["ImpuestosAdicionales"]["ImpuestoAdicional"]
 
     assert rows[0]["OtrosImpuestosAdicionales"] == Decimal(amount)
+
+
+def test_lines_that_make_up_for_each_other_have_no_share_in_a_global_adjustment() -> None:
+    """Amounts below zero are refused by the schema, which is asked once the totals are there."""
+    document = draft(
+        EcfType.CREDIT_FISCAL,
+        [line(MontoItem="100.00", **taxed_with("001")), line(MontoItem="-100.00")],
+        DescuentosORecargos=adjusting({**DISCOUNT_18, "MontoDescuentooRecargo": "10.00"}),
+    )
+
+    assert totals(document)["MontoImpuestoAdicional"] == Decimal("10.00")
+    assert ("pattern", "DetallesItems.Item[2].MontoItem") in [
+        (problem.code, problem.path) for problem in check(fill(document), now=NOW)
+    ]
 
 
 def test_special_regime_receipts_carry_only_the_other_taxes() -> None:

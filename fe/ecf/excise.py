@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any, Protocol
 
 from fe.ecf.money import HUNDRED, ONE, ZERO, cents, number
-from fe.ecf.reading import Fields, coded, rows, text
+from fe.ecf.reading import Fields, coded, rows, whole
 from fe.ecf.taxes import AD_VALOREM, ADDITIONAL_TAXES, BULK, SPECIFIC, VAT, AdditionalTax, Rates, TaxKind
 
 #: In bulk there is no retail price: the list price, raised by this, stands in for it.
@@ -118,7 +118,7 @@ def codes_of(item: Fields) -> list[str]:
 
 def in_bulk(item: Fields) -> bool:
     """Whether a line's goods are sold in bulk."""
-    return text(item, "UnidadMedida") == BULK
+    return whole(item, "UnidadMedida") == BULK
 
 
 class Excise:

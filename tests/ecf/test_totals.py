@@ -279,8 +279,9 @@ def test_rates_can_be_given() -> None:
     assert specific == Decimal("852.00")  # 1000 x 5% x 24 x 0.355 x 2
 
 
-def test_alcohol_in_bulk_pays_no_specific_tax_and_another_ad_valorem() -> None:
-    bulk = {**BEER, "UnidadMedida": "18"}
+@pytest.mark.parametrize("unit", ["18", "018", 18], ids=repr)  # the same unit to the schema
+def test_alcohol_in_bulk_pays_no_specific_tax_and_another_ad_valorem(unit: object) -> None:
+    bulk = {**BEER, "UnidadMedida": unit}
 
     made = written(totals(draft(EcfType.CREDIT_FISCAL, [bulk], issued="01-04-2020")))
 

@@ -3,6 +3,9 @@
 Nothing is sent before the processor has been asked whether it has it: this database may be an older one that was
 restored, and know nothing of what was sent. That it is about to be sent is committed first. What is sent again goes
 under the same key, so that two of us at the same moment are one to the processor.
+
+Whoever is refused when asking knows nothing of what was sent before; whoever is refused when sending knows that nothing
+was charged, because the processor had just said that it has no such item.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -37,9 +40,10 @@ class Charged(End):
 
 @dataclass(frozen=True, slots=True)
 class ChargeRefused(End):
-    """The processor will not have it, and nothing was charged: an operator's matter."""
+    """The processor will not have it: an operator's matter. `nothing_charged`: certainly, by no try before either."""
 
     reason: str
+    nothing_charged: bool
     name: str = "refused"
 
 
@@ -52,14 +56,17 @@ class Charger:
 
     async def charge(self, work: ChargeWork) -> Outcome:
         """Make one try. Raises TryLater, LeaseLost, DatabaseUnavailable."""
-        charge = await self._db.run(charges.begin, work)
-        failpoints.reached("charging")
+        charge = await self._db.run(charges.claimed, work)
+        was_asked = False
         try:
             item_id = await self._processor.find(charge)
+            was_asked = True
             if item_id is None:
+                await self._db.run(charges.begin, work)
+                failpoints.reached("charging")
                 item_id = await self._processor.add(charge)
         except ProcessorRefused as refused:
-            return ChargeRefused(refused.reason)
+            return ChargeRefused(refused.reason, nothing_charged=was_asked)
         except ProcessorUnavailable as outage:
             raise TryLater(outage.reason, outage.after) from outage
         failpoints.reached("charged")
@@ -99,7 +106,8 @@ async def _charged(conn: Conn, work: ChargeWork, outcome: Charged, at: datetime)
 
 
 async def _refused(conn: Conn, work: ChargeWork, outcome: ChargeRefused, at: datetime) -> bool:
-    return await charges.refused(conn, work, reason=outcome.reason, at=at)
+    write = charges.refused if outcome.nothing_charged else charges.failed
+    return await write(conn, work, reason=outcome.reason, at=at)
 
 
 async def _park(conn: Conn, work: ChargeWork, outcome: Park, at: datetime) -> bool:

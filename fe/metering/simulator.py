@@ -38,8 +38,9 @@ class ProcessorState:
     #: By idempotency key, what was asked and what was said.
     keys: dict[str, tuple[dict[str, str], RawAnswer]] = field(default_factory=dict)
     faults: deque[str] = field(default_factory=deque)
-    #: Subscriptions that are over; all others are there.
+    #: Subscriptions that are over, and those it does not know; all others are there.
     over: set[str] = field(default_factory=set)
+    unknown: set[str] = field(default_factory=set)
     requests: list[RawRequest] = field(default_factory=list)
     #: Set, once an item was made, for who waits for that.
     made: trio.Event = field(default_factory=trio.Event)
@@ -54,6 +55,8 @@ class ProcessorState:
         if not request.headers.get("authorization", "").startswith("Bearer "):
             return _error(401, "invalid_request_error")
         if request.method == "GET" and (found := _SUBSCRIPTION.fullmatch(request.path)):
+            if found[1] in self.unknown:
+                return _error(404, "invalid_request_error")
             status = "canceled" if found[1] in self.over else "active"
             customer = f"cus_{found[1].removeprefix('sub_')}"
             return _json(200, {"id": found[1], "object": "subscription", "status": status, "customer": customer})

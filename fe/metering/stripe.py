@@ -9,6 +9,7 @@ import re
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -44,6 +45,14 @@ class _Unreadable(ValueError):
     """An answer is not what was asked for; the text says what is wrong with it, and quotes nothing."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Subscription:
+    """As far as charges need it."""
+
+    status: str
+    customer: str
+
+
 class Stripe:
     """Calls one account. Make it with `stripe`."""
 
@@ -51,8 +60,8 @@ class Stripe:
         self._client = client
 
     async def find(self, charge: Charge) -> str | None:
-        """As Processor says."""
-        customer = await self._customer(charge)
+        """As Processor says; also of a subscription that is over, which may have been charged before it was."""
+        customer = (await self._subscription(charge)).customer
         # No charge of a month is made before its end.
         since = int((month_after(charge.month) - _EARLIER).timestamp())
         query: dict[str, str] = {"customer": customer, "limit": str(_PAGE), "created[gte]": str(since)}
@@ -72,7 +81,10 @@ class Stripe:
 
     async def add(self, charge: Charge) -> str:
         """As Processor says."""
-        customer = await self._customer(charge)
+        subscription = await self._subscription(charge)
+        if subscription.status in _OVER:
+            raise ProcessorRefused(f"the subscription is {subscription.status}")
+        customer = subscription.customer
         begin = datetime(charge.month.year, charge.month.month, 1, tzinfo=UTC)
         form = {
             "customer": customer,
@@ -91,16 +103,14 @@ class Stripe:
         except _Unreadable as wrong:
             raise ProcessorUnavailable(f"the answer cannot be read: {wrong}") from None
 
-    async def _customer(self, charge: Charge) -> str:
+    async def _subscription(self, charge: Charge) -> _Subscription:
         if not _ID.fullmatch(charge.subscription_id):
             raise ProcessorRefused("the subscription's id has not the form of one")
         answer = await self._call("GET", f"/v1/subscriptions/{charge.subscription_id}")
         try:
             if _field(answer, "object", str) != "subscription" or _id(answer, "id") != charge.subscription_id:
                 raise _Unreadable("it is about something else")
-            if (status := _field(answer, "status", str)) in _OVER:
-                raise ProcessorRefused(f"the subscription is {status}")
-            return _id(answer, "customer")
+            return _Subscription(_field(answer, "status", str), _id(answer, "customer"))
         except _Unreadable as wrong:
             raise ProcessorUnavailable(f"the subscription cannot be read: {wrong}") from None
 

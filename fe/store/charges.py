@@ -77,24 +77,35 @@ class Charge:
 
 
 # Fenced as every writer.
+_CLAIMED = """
+    SELECT c.tenant_id, c.subject, c.month, c.part, c.emissions, c.unit_price, c.amount, c.currency,
+           c.subscription_id, c.generation
+      FROM billing_charges AS c
+     WHERE c.tenant_id = %(tenant)s AND c.subject = %(subject)s AND c.epoch = %(epoch)s AND c.holder IS NOT NULL
+       AND c.stage = 'charge'
+"""
 _BEGIN = """
     UPDATE billing_charges AS c
        SET tried_at = coalesce(c.tried_at, clock_timestamp())
      WHERE c.tenant_id = %(tenant)s AND c.subject = %(subject)s AND c.epoch = %(epoch)s AND c.holder IS NOT NULL
        AND c.stage = 'charge'
-    RETURNING c.tenant_id, c.subject, c.month, c.part, c.emissions, c.unit_price, c.amount, c.currency,
-              c.subscription_id, c.generation
 """
 
 
-async def begin(conn: Conn, work: ChargeWork) -> Charge:
-    """Say, durably, that a charge is about to be sent. Raises LeaseLost."""
+async def claimed(conn: Conn, work: ChargeWork) -> Charge:
+    """Read what a claim is about. Raises LeaseLost."""
     cursor = conn.cursor(row_factory=class_row(Charge))
-    await cursor.execute(_BEGIN, {"tenant": work.tenant_id, "subject": work.subject, "epoch": work.epoch})
+    await cursor.execute(_CLAIMED, {"tenant": work.tenant_id, "subject": work.subject, "epoch": work.epoch})
     found = await cursor.fetchone()
     if found is None:
         raise LeaseLost(work.subject, work.epoch)
     return found
+
+
+async def begin(conn: Conn, work: ChargeWork) -> None:
+    """Say, durably, that a charge is about to be sent. Raises LeaseLost."""
+    if not await _write(conn, _BEGIN, work):
+        raise LeaseLost(work.subject, work.epoch)
 
 
 # Each is fenced by its claim.

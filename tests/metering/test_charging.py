@@ -156,6 +156,39 @@ async def test_what_it_refuses_waits_for_an_operator_and_is_charged_once_afterwa
     assert (charged.stage, [item["subscription"] for item in state.items]) == ("charged", ["sub_8"])
 
 
+async def test_what_was_charged_before_its_subscription_ended_is_found(db: Database) -> None:
+    """The answer was lost, and the subscription is canceled when it is asked for: it is not charged on another one."""
+    tenant, state = await due(db), ProcessorState(faults=deque(["lost"]))
+    async with processor(state) as client:
+        with pytest.raises(TryLater):
+            await Charger(db, client).charge(await claim(db, tenant))
+        state.over.add("sub_7")
+        await rows(db, "UPDATE billing_charges SET holder = NULL, run_at = now()")
+        settled = await run_until_settled(db, tenant, client)
+
+    (item,) = state.items
+    assert (settled.stage, settled.item_id) == ("charged", item["id"])
+    assert not await db.run(charges.try_again, tenant, OCTOBER, "sub_8")
+
+
+@pytest.mark.parametrize(("faults", "may_move"), [((), True), (("lost",), False)], ids=["never sent", "sent before"])
+async def test_a_subscription_that_is_not_known_says_nothing_of_what_was_sent(
+    db: Database, faults: Sequence[str], may_move: bool
+) -> None:
+    tenant, state = await due(db), ProcessorState(faults=deque(faults))
+    async with processor(state) as client:
+        if faults:
+            with pytest.raises(TryLater):
+                await Charger(db, client).charge(await claim(db, tenant))
+        state.unknown.add("sub_7")
+        await rows(db, "UPDATE billing_charges SET holder = NULL, run_at = now()")
+        refused = await run_until_settled(db, tenant, client)
+        again = await db.run(charges.try_again, tenant, OCTOBER, "sub_8")
+
+    assert (refused.stage, refused.last_error) == ("failed", "HTTP 404 invalid_request_error")
+    assert (bool(again), refused.tried_at is None) == (may_move, may_move)
+
+
 async def test_what_may_have_been_charged_is_not_taken_to_another_subscription(db: Database) -> None:
     tenant = await due(db)
     work = await claim(db, tenant)
@@ -169,7 +202,8 @@ async def test_what_may_have_been_charged_is_not_taken_to_another_subscription(d
 async def test_a_worker_that_was_relieved_books_nothing_and_charges_nothing_more(db: Database) -> None:
     tenant, state = await due(db), ProcessorState()
     stalled = await claim(db, tenant)
-    sent = await db.run(charges.begin, stalled)
+    sent = await db.run(charges.claimed, stalled)
+    await db.run(charges.begin, stalled)
     await rows(db, "UPDATE billing_charges SET run_at = now()")
     async with processor(state) as client:
         settled = await run_until_settled(db, tenant, client)  # its lease is over: somebody else has it
@@ -178,8 +212,9 @@ async def test_a_worker_that_was_relieved_books_nothing_and_charges_nothing_more
     assert late == settled.item_id
     assert len(state.items) == 1
     assert not await db.run(charges.charged, stalled, item_id=late, at=system_clock())
-    with pytest.raises(LeaseLost):
-        await db.run(charges.begin, stalled)
+    for step in (charges.claimed, charges.begin):
+        with pytest.raises(LeaseLost):
+            await db.run(step, stalled)
 
 
 async def test_an_item_among_hundreds_is_found(db: Database) -> None:
@@ -204,7 +239,7 @@ async def test_an_item_that_is_not_the_charge_is_not_taken_for_it(db: Database, 
     async with processor(state) as client:
         with pytest.raises(TryLater):
             await Charger(db, client).charge(await claim(db, tenant))
-        charge = await db.run(charges.begin, await claim(db, tenant))
+        charge = await db.run(charges.claimed, await claim(db, tenant))
         state.items[0] |= field
         if "customer" in field:
             state.forget_keys()

@@ -66,6 +66,19 @@ async def test_months_show_what_they_come_to_and_where_they_stand(
     assert "HTTP 400" not in page.text
 
 
+async def test_half_a_cent_goes_up_as_in_what_is_charged(portal: Running, owner: Browser, tenant: TenantId) -> None:
+    this = month_of(portal.clock())
+    await portal.db.run(billing.enable, tenant, subscription_id="sub_1", unit_price=Decimal("0.035"))
+    for month in (this, month_before(this)):
+        await make_month(portal, tenant, month.date(), 3, closed=False)
+
+    page = await owner.get(f"/companies/{tenant}/billing")
+
+    # 0.105 is charged as 0.11 (tests/metering/test_charging.py): so far, and in the row of each month.
+    assert page.text.count("0.11 USD") == 3
+    assert "0.10 USD" not in page.text
+
+
 async def test_a_charge_that_failed_is_said(portal: Running, owner: Browser, tenant: TenantId) -> None:
     last = month_before(month_of(portal.clock())).date()
     await make_month(portal, tenant, last, 2000, closed=True)

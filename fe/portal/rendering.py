@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 
 from fe.ecf.dates import ZONE
-from fe.ecf.money import cents
+from fe.ecf.money import cents, number
 from fe.ecf.texts import Language, Text
 from fe.portal.forms import digest
 
@@ -89,8 +89,14 @@ def _said(context: Context, text: Text | str) -> str:
 
 
 def _money(value: Decimal | int | str | None) -> str:
-    """An amount with two decimals and commas, as Dominican receipts show it; half a cent goes up, as in charges."""
-    return "" if value is None else f"{cents(Decimal(value)):,}"
+    """An amount with two decimals and commas, as Dominican receipts show it; half a cent goes up, as in charges.
+
+    What somebody typed that is no amount is shown as it is.
+    """
+    if value is None:
+        return ""
+    amount = number(value)
+    return str(value) if amount is None else f"{cents(amount):,}"
 
 
 def _number(value: int | None) -> str:

@@ -271,6 +271,28 @@ async def test_a_free_field_that_cannot_be_read_stops_it(
     assert form.value("more") == line
 
 
+@pytest.mark.parametrize("typed", ["1,180.00", "1e9999999", "1e999", "NaN", "mil"])
+@pytest.mark.parametrize(
+    ("field", "element"), [("more", "Encabezado.Totales.MontoTotal"), ("item.more", "MontoItem")], ids=["total", "line"]
+)
+async def test_what_is_no_amount_is_shown_as_it_was_typed(
+    portal: Running, owner: Browser, able: TenantId, field: str, element: str, typed: str
+) -> None:
+    """`1e9999999` was written out: ten million digits, and more for a larger exponent."""
+    form = await simple(owner, able)
+    form.type("Encabezado.IdDoc.IndicadorMontoGravado", "1")
+    form.type(field, f"{element}={typed}")
+
+    await form.press("check")
+
+    assert form.status == 200
+    assert "It would not be sent like this" in form.text
+    assert form.value(field).strip() == f"{element}={typed}"
+    assert len(form.text) < 100_000
+    await form.press("issue")
+    assert (form.status, await submissions(portal)) == (400, [])
+
+
 async def test_without_a_sequence_it_asks_back(portal: Running, owner: Browser, tenant: TenantId) -> None:
     await make_certificate(portal.db, tenant)
     form = await simple(owner, tenant)

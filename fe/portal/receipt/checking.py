@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +11,7 @@ import trio
 from fe.ecf.catalogue import Environment
 from fe.ecf.document import Document
 from fe.ecf.json_text import write_canonical_json
+from fe.ecf.money import CENT, ZERO, number
 from fe.ecf.parse import parse_json
 from fe.ecf.problems import Problem, Severity
 from fe.identifiers import PORTAL_KEY, ClientRequestId, TenantId, UserId
@@ -29,7 +30,6 @@ _TOTALS = (
 )
 #: A payload of the form is never longer: the form is not.
 _MAX_BYTES = 4 * 1024 * 1024
-_CENT = Decimal("0.01")
 
 
 @dataclass(slots=True)
@@ -125,12 +125,12 @@ def _prices(checked: CheckedReceipt, completed: Document) -> Decimal | None:
     """What the lines come to, where ITBIS is in them and nothing but rounding lies between them and the total."""
     if str(completed.get("Encabezado.IdDoc.IndicadorMontoGravado")) != "1" or completed.get("DescuentosORecargos"):
         return None
-    try:
-        lines = sum(map(Decimal, checked.amounts), Decimal(0))
-        between = abs(lines - Decimal(checked.totals["MontoTotal"]))
-    except (InvalidOperation, KeyError):
+    amounts = [amount for amount in map(number, checked.amounts) if amount is not None]
+    total = number(checked.totals.get("MontoTotal"))
+    if total is None or len(amounts) < len(checked.amounts):
         return None  # there is no total, or a line that is no amount: which is said beside it
-    return lines if 0 < between <= _CENT * max(len(checked.amounts), 4) else None
+    lines = sum(amounts, ZERO)
+    return lines if 0 < abs(lines - total) <= CENT * max(len(amounts), 4) else None
 
 
 def _note_total(checked: CheckedReceipt, completed: Document, path: str) -> None:

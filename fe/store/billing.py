@@ -18,7 +18,8 @@ PricingTier = Literal["standard", "volume", "enterprise"]
 class Snapshot:
     """A month so far. `emissions` counts production submissions by the moment of the verdict that accepted them.
 
-    The price, its currency and tier are the month's once something counts; before, there is no price.
+    Subscription, price, currency and tier are the month's once something counts; before, there is no price, and the
+    others are what they would be.
     """
 
     enabled: bool
@@ -31,8 +32,8 @@ class Snapshot:
 
 # What is counted and what is noted, in one statement: what goes from one to the other is seen in one of them.
 _SNAPSHOT = """
-    SELECT coalesce(b.enabled, false) AS enabled, b.subscription_id, m.unit_price,
-           coalesce(m.currency, b.currency, 'USD') AS currency,
+    SELECT coalesce(b.enabled, false) AS enabled, coalesce(m.subscription_id, b.subscription_id) AS subscription_id,
+           m.unit_price, coalesce(m.currency, b.currency, 'USD') AS currency,
            coalesce(m.pricing_tier, b.pricing_tier, 'standard') AS pricing_tier,
            coalesce(m.counted, 0)
            + (SELECT count(*) FROM usage_ends AS e

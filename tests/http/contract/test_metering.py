@@ -9,12 +9,13 @@ from typing import Any
 import httpx
 import trio
 
+from fe.clock import system_clock
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.ids import new_id
 from fe.identifiers import SubmissionId, TrackId
 from fe.lifecycle import Status
 from fe.metering import aggregator
-from fe.metering.billing import Biller
+from fe.metering.billing import Biller, close_month
 from fe.store import billing, charges, submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.submissions import NewSubmission
@@ -229,6 +230,29 @@ async def test_what_production_accepted_this_month_is_counted_by_its_verdict(
     assert b'"unitPrice":0.0350,' in answer.content
     assert b'"subtotal":0.1050,' in answer.content
     assert (snapshot["currency"], snapshot["periodEnd"]) == ("DOP", "2027-04-01T00:00:00.000Z")
+
+
+async def test_the_subscription_named_is_the_one_that_the_month_is_charged_to(
+    front: Running, api: httpx.AsyncClient, db: Database, key: Key
+) -> None:
+    """As price and currency it is the month's from the first emission on, whatever was agreed on since."""
+    october = datetime(2026, 10, 20, tzinfo=UTC)
+    front.clock.ahead = october - datetime.now(UTC)
+    api.headers["Authorization"] = f"Bearer {await front.token(key)}"
+    live = await make_key(db, key.tenant_id, Environment.ECF)
+
+    async def agreed(subscription: str, at: datetime) -> str:
+        await db.run(billing.enable, key.tenant_id, subscription_id=subscription, unit_price=Decimal(2), at=at)
+        named: str = (await api.get("/billing/current-period")).json()["subscriptionId"]
+        return named
+
+    before = [await agreed(name, october - timedelta(days=9 - at)) for at, name in enumerate(("sub_6", "sub_7"))]
+    await worker.carry_through(db, await submitted(db, live, october), at=october)
+    after = await agreed("sub_8", october + timedelta(minutes=1))
+    await close_month(db, key.tenant_id, october.date().replace(day=1), system_clock)
+
+    (charge,) = await db.run(charges.of_tenant, key.tenant_id)
+    assert (before, after, charge.subscription_id) == (["sub_6", "sub_7"], "sub_7", "sub_7")
 
 
 async def test_december_ends_with_january(front: Running, key: Key) -> None:

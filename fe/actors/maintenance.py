@@ -10,7 +10,7 @@ from fe.authority.errors import AuthorityError
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment, Host
 from fe.store.postgres.db import Database
-from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.errors import ANY_OF_THE_DATABASE
 from fe.store.queue import circuits
 
 _log = structlog.get_logger(__name__)
@@ -40,7 +40,7 @@ async def honour_maintenance(db: Database, authority: Authority, api_key: str, c
         try:
             for window in windows:
                 await _open_circuits(db, window, clock)
-        except DatabaseUnavailable as error:
+        except ANY_OF_THE_DATABASE as error:
             _log.warning("announced maintenance could not be put on record", error=error)
         await trio.sleep(_LOOK_SECONDS)
 

@@ -10,7 +10,7 @@ import trio
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
 from fe.store.postgres.db import Database
-from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.errors import ANY_OF_THE_DATABASE
 from fe.store.queue import webhooks
 from fe.store.webhooks import ending, events
 from fe.webhooks.notices import CERTIFICATE_DAYS, SEQUENCE_DAYS, of_certificate, of_sequence
@@ -39,7 +39,7 @@ async def watch_webhooks(db: Database, clock: Clock) -> None:
             if look % _SELDOM == 0:
                 await tell_notices(db, clock)
                 await forget_old(db, clock)
-        except DatabaseUnavailable as error:
+        except ANY_OF_THE_DATABASE as error:
             _log.warning("webhooks could not be looked after", error=error)
         await trio.sleep(_EVERY_SECONDS)
 

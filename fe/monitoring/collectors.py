@@ -11,7 +11,7 @@ from fe.lifecycle import Stage
 from fe.monitoring.metrics import Labels, Metrics, show
 from fe.store import nodes, statistics
 from fe.store.postgres.db import Conn, Database
-from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.errors import ANY_OF_THE_DATABASE
 
 _log = structlog.get_logger(__name__)
 
@@ -61,7 +61,7 @@ class Collectors:
         try:
             with trio.fail_after(self._patience):
                 await self._db.run(look)
-        except (DatabaseUnavailable, trio.TooSlowError) as error:
+        except (*ANY_OF_THE_DATABASE, trio.TooSlowError) as error:
             _log.warning("stock could not be taken", of=look.__name__.lstrip("_"), error=error)
             return False
         return True

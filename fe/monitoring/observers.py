@@ -10,7 +10,7 @@ from fe.monitoring.collectors import EVERYWHERE
 from fe.monitoring.metrics import Metrics, show
 from fe.store import spent_seeds
 from fe.store.postgres.db import Conn, Database
-from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.errors import ANY_OF_THE_DATABASE, DatabaseUnavailable
 from fe.store.postgres.migrate import month_starts
 from fe.store.queue import outbox
 
@@ -38,8 +38,9 @@ async def watch_outbox(db: Database, metrics: Metrics) -> None:
         began = trio.current_time()
         try:
             rows = await db.run(outbox.depth)
-        except DatabaseUnavailable as error:
-            metrics.database_reachable.set(0)
+        except ANY_OF_THE_DATABASE as error:
+            if isinstance(error, DatabaseUnavailable):
+                metrics.database_reachable.set(0)
             _log.warning("the outbox could not be looked at", error=error)
         else:
             metrics.database_reachable.set(1)
@@ -60,7 +61,7 @@ async def keep_house(db: Database, clock: Clock) -> None:
             for month in month_starts(clock()):
                 await db.run(partial(_ensure_month, moment=month))
             await db.run(spent_seeds.forget)
-        except DatabaseUnavailable as error:
+        except ANY_OF_THE_DATABASE as error:
             _log.warning("the house could not be kept in order", error=error)
         await trio.sleep(_CHORES_EVERY)
 

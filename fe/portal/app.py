@@ -37,7 +37,7 @@ from fe.portal.sent_forms import MAX_BODY_BYTES, SentForms
 from fe.portal.session import IDLE, LIFE, NOTED, Session, hash_token, is_proof, new_token
 from fe.portal.visit import Form, Visit
 from fe.store.portal import sessions
-from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.errors import ANY_OF_THE_DATABASE, DatabaseUnavailable
 
 #: Requests in work in a process before it turns others away.
 IN_FLIGHT = 64
@@ -174,8 +174,8 @@ class PortalApp:
             while True:
                 try:
                     await self.portal.db.run(sessions.forget, self.portal.clock() - 2 * LIFE)
-                except DatabaseUnavailable as away:
-                    _log.warning("sessions that are over were not forgotten", reason=str(away))
+                except ANY_OF_THE_DATABASE as error:
+                    _log.warning("sessions that are over were not forgotten", error=error)
                 await trio.sleep(_FORGET_SECONDS)
 
     def release_waiters(self) -> None:

@@ -14,7 +14,7 @@ import trio
 
 from fe.identifiers import SubmissionId
 from fe.store.postgres.db import Conn, Database
-from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.errors import ANY_OF_THE_DATABASE
 
 CHANNEL = "fe_verdict"
 THROTTLE = 0.1
@@ -84,7 +84,7 @@ class VerdictNotices:
             try:
                 for start in range(0, len(ids), _MAX_IDS):
                     await self._db.run(_notify, ids[start : start + _MAX_IDS])
-            except DatabaseUnavailable as error:
+            except ANY_OF_THE_DATABASE as error:
                 _log.warning("a notice of verdicts was not sent", error=error)  # who waits looks again by itself
             await trio.sleep(THROTTLE)
 

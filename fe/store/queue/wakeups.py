@@ -19,7 +19,7 @@ import structlog
 import trio
 
 from fe.store.postgres.db import Conn, Database
-from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.errors import ANY_OF_THE_DATABASE
 
 CHANNEL = "fe_due"
 THROTTLE = 0.01
@@ -121,7 +121,7 @@ class Wakeups:
         self._probe_word, self._probe_heard = word, trio.Event()
         with trio.move_on_after(_PROBE_SECONDS):
             while not self._probe_heard.is_set():
-                with suppress(DatabaseUnavailable):  # said elsewhere; the probe goes on until its time is over
+                with suppress(*ANY_OF_THE_DATABASE):  # said elsewhere; the probe goes on until its time is over
                     await self._db.run(_notify, [word])
                 with trio.move_on_after(0.5):
                     await self._probe_heard.wait()
@@ -137,7 +137,7 @@ class Wakeups:
             began = trio.current_time()
             try:
                 await self._db.run(_notify, [self._signature, *sorted(stages)])
-            except DatabaseUnavailable as error:
+            except ANY_OF_THE_DATABASE as error:
                 _log.warning("a wake-up was not sent", error=error)  # the others find the work by polling
             # From its beginning: one that was under way for so long has gathered what came meanwhile.
             await trio.sleep_until(began + (HELP_THROTTLE if stages <= self._worked_on else THROTTLE))

@@ -1,0 +1,110 @@
+"""What a process does beside its work goes on whatever the database answers: it never takes the work down with it."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import psycopg.errors
+import pytest
+import trio
+import trio.testing
+
+from fe.actors.maintenance import honour_maintenance
+from fe.actors.webhook_watch import watch_webhooks
+from fe.authority.client import MaintenanceWindow
+from fe.ecf.ids import new_id
+from fe.identifiers import SubmissionId
+from fe.monitoring.collectors import Collectors
+from fe.monitoring.metrics import Metrics
+from fe.monitoring.observers import keep_house, watch_outbox
+from fe.portal.app import PortalApp
+from fe.store.postgres.db import Database
+from fe.store.queue.wakeups import Wakeups
+from fe.store.verdict_notices import VerdictNotices
+
+NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
+
+#: For longer than five crashes may take, and than what is done least often waits.
+_SECONDS = 3 * 3600.0
+
+Beside = Callable[["Refusing"], Awaitable[None]]
+
+
+class Refusing(Database):
+    """A database that answers, and does nothing: no room for one more notification, say (54000)."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def run(self, *_: Any, **__: Any) -> Any:
+        self.asked += 1
+        await trio.lowlevel.checkpoint()
+        raise psycopg.errors.ProgramLimitExceeded
+
+    async def listen(self, *_: Any, **__: Any) -> None:
+        await trio.sleep_forever()
+
+
+async def _wakeups(db: Refusing) -> None:
+    wakeups = Wakeups(db)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wakeups.run)
+        while True:
+            wakeups.notify("sign")
+            await trio.sleep(600)
+
+
+async def _verdicts(db: Refusing) -> None:
+    verdicts = VerdictNotices(db)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(verdicts.run)
+        while True:
+            verdicts.notify(SubmissionId(new_id(NOW)))
+            await trio.sleep(600)
+
+
+async def _maintenance(db: Refusing) -> None:
+    async def windows(_: str) -> list[MaintenanceWindow]:
+        return [MaintenanceWindow(None, NOW, NOW.replace(hour=13))]
+
+    authority: Any = SimpleNamespace(maintenance_windows=windows)
+    await honour_maintenance(db, authority, "the-key", lambda: NOW)
+
+
+async def _stock(db: Refusing) -> None:
+    await Collectors(db, lambda: NOW, Metrics()).run()
+
+
+async def _portal(db: Refusing) -> None:
+    class Submitting:
+        def running(self) -> trio.Nursery:
+            return trio.open_nursery()  # type: ignore[return-value]  # a block without anything in it
+
+    portal: Any = SimpleNamespace(
+        db=db, clock=lambda: NOW, metrics=Metrics(), trusted_proxies=(), submitting=Submitting()
+    )
+    await PortalApp(portal).run()
+
+
+BESIDE: dict[str, Beside] = {
+    "wakeups": _wakeups,
+    "verdicts": _verdicts,
+    "outbox watch": lambda db: watch_outbox(db, Metrics()),
+    "housekeeping": lambda db: keep_house(db, lambda: NOW),
+    "maintenance": _maintenance,
+    "stock watch": _stock,
+    "webhook watch": lambda db: watch_webhooks(db, lambda: NOW),
+    "portal": _portal,
+}
+
+
+@pytest.mark.parametrize("beside", BESIDE.values(), ids=BESIDE)
+async def test_what_is_refused_is_tried_again_later(beside: Beside, autojump_clock: trio.testing.MockClock) -> None:
+    db = Refusing()
+
+    with trio.move_on_after(_SECONDS) as time:
+        await beside(db)
+
+    assert time.cancelled_caught, "it has ended by itself"
+    assert db.asked > 1

@@ -54,7 +54,7 @@ class Collectors:
                 looks += [self._certificates, self._sequences, self._tables, self._webhooks]
             if all([await self._within_limits(look) for look in looks]):
                 self._metrics.turned("stock watch")
-                look_number += 1
+            look_number += 1  # also after one that failed: what takes too long is not asked for more often by that
             await trio.sleep(_LOOK_SECONDS)
 
     async def _within_limits(self, look: Callable[[Conn], Awaitable[None]]) -> bool:

@@ -1,11 +1,14 @@
 """What operators are shown is what there is: the gauges against a database whose content is known."""
 
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 import trio
+import trio.testing
 
 from fe.actors.outcomes import Decided
 from fe.actors.writers import submission_kind
@@ -184,6 +187,27 @@ async def test_what_cannot_be_read_keeps_its_value_and_shows_as_silence(
 
     assert value(metrics, "fe_dead_letters", stage="send", environment="ecf") == 3
     assert value(metrics, "fe_actor_silent_seconds", actor="stock watch") is None
+
+
+async def test_what_takes_too_long_to_count_is_not_counted_more_often(autojump_clock: trio.testing.MockClock) -> None:
+    """Else a table that has grown too large to be counted in time would be read four times as often as before."""
+    asked: Counter[str] = Counter()
+
+    class Slow(Database):
+        def __init__(self) -> None:
+            pass
+
+        async def run(self, work: Any, *_: Any, **__: Any) -> Any:
+            asked[work.__name__] += 1
+            if work.__name__ == "_webhooks":
+                await trio.sleep_forever()
+            await trio.lowlevel.checkpoint()
+
+    with trio.move_on_after(3600):
+        await Collectors(Slow(), system_clock, Metrics()).run()
+
+    assert asked["_webhooks"] == asked["_sequences"] <= 60
+    assert asked["_dead_letters"] > 200
 
 
 async def test_the_outbox_is_shown_and_whether_the_database_answers(dsn: str, db: Database) -> None:

@@ -132,7 +132,8 @@ async def count(conn: Conn, tenant_id: TenantId, chosen: HistoryFilter) -> int:
 class Totals:
     """Counts of whole months that are over, remembered: they never change, so a long history is counted once.
 
-    One per process. A count is of a tenant, over all environments, as the list is.
+    One per process. A count is of a tenant, over all environments, as the list is. A month is over when the server's
+    clock says so, too: one of ours that was ahead for a moment would have this month remembered as it was then.
     """
 
     def __init__(self) -> None:
@@ -142,10 +143,10 @@ class Totals:
         """Count as `count` does; of a period alone, only the months at its ends are counted anew."""
         if chosen != HistoryFilter(since=chosen.since, until=chosen.until):
             return await count(conn, tenant_id, chosen)
-        oldest = await _oldest_month(conn, tenant_id)
-        if oldest is None:
+        if (first := await _oldest_month(conn, tenant_id)) is None:
             return 0
-        since, over = max(chosen.since or oldest, oldest), now - _LATE
+        oldest, server_now = first
+        since, over = max(chosen.since or oldest, oldest), min(now, server_now) - _LATE
         months = list(_months_between(since, min(chosen.until or over, over))) if since < over else []
         if not months:
             return await count(conn, tenant_id, chosen)
@@ -174,7 +175,7 @@ def _months_between(since: datetime, until: datetime) -> Iterator[datetime]:
 
 
 _OLDEST = """
-    SELECT s.submitted_at
+    SELECT s.submitted_at, now()
       FROM submissions AS s
      WHERE s.tenant_id = %(tenant)s
      ORDER BY s.submission_id
@@ -182,10 +183,14 @@ _OLDEST = """
 """
 
 
-async def _oldest_month(conn: Conn, tenant_id: TenantId) -> datetime | None:
+async def _oldest_month(conn: Conn, tenant_id: TenantId) -> tuple[datetime, datetime] | None:
+    """The month of a tenant's first submission, and what time it is by the server's clock; None where there is none."""
     cursor = await conn.execute(_OLDEST, {"tenant": tenant_id})
     row = await cursor.fetchone()
-    return None if row is None else row[0].astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    if row is None:
+        return None
+    oldest, server_now = row
+    return oldest.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0), server_now
 
 
 _COUNT_MONTHS = """

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from fe.clock import system_clock
 from fe.ecf.ids import new_id
 from fe.identifiers import TenantId
 from fe.store import history
@@ -61,6 +62,20 @@ async def test_what_is_submitted_now_is_counted_at_once(db: Database, key: Key) 
         await put(db, key, at)
         if number > 2:
             assert await db.run(totals.count, key.tenant_id, HistoryFilter(), NOW) == number
+
+
+async def test_a_clock_that_was_ahead_for_a_moment_leaves_no_total_behind(db: Database, key: Key) -> None:
+    """What it takes for over is this month: it goes on, and would be told as it was then until the process ends."""
+    totals, now = Totals(), system_clock()
+    await put(db, key, now - timedelta(days=40))
+    await put(db, key, now)
+    assert await db.run(totals.count, key.tenant_id, HistoryFilter(), now + timedelta(days=40)) == 2
+
+    await put(db, key, now)
+
+    assert await db.run(totals.count, key.tenant_id, HistoryFilter(), now) == 3
+    later = now + timedelta(days=40)
+    assert await db.run(totals.count, key.tenant_id, HistoryFilter(until=later), later) == 3
 
 
 @pytest.mark.parametrize("now", [datetime(2026, 7, 1, 0, 30, tzinfo=UTC), datetime(2026, 7, 1, 2, tzinfo=UTC)])

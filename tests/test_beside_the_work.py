@@ -19,6 +19,7 @@ from fe.monitoring.collectors import Collectors
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.observers import keep_house, watch_outbox
 from fe.portal.app import PortalApp
+from fe.portal.plan_runner import PlanRunner
 from fe.store.postgres.db import Database
 from fe.store.queue.wakeups import Wakeups
 from fe.store.verdict_notices import VerdictNotices
@@ -96,6 +97,7 @@ BESIDE: dict[str, Beside] = {
     "stock watch": _stock,
     "webhook watch": lambda db: watch_webhooks(db, lambda: NOW),
     "portal": _portal,
+    "replay plans": lambda db: PlanRunner(db, "me", lambda: NOW).run(),
 }
 
 

@@ -6,6 +6,7 @@ requests are right when two carry them on, and a process that dies leaves both t
 
 from collections.abc import Callable
 from datetime import timedelta
+from uuid import UUID
 
 import structlog
 import trio
@@ -16,7 +17,7 @@ from fe.identifiers import ReplayPlanId
 from fe.operations.replay import PLAN_PATIENCE, PlanPatience, run_plan
 from fe.store import metering, pending_actions
 from fe.store.postgres.db import Database
-from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.errors import ANY_OF_THE_DATABASE
 from fe.store.queue import replay_plans
 from fe.store.queue.replay_plans import ReplayPlan
 
@@ -61,8 +62,8 @@ class PlanRunner:
                 try:
                     await self._round(nursery)
                     self._turned()
-                except DatabaseUnavailable as away:
-                    _log.warning("what operators set going waits for the database", reason=str(away))
+                except ANY_OF_THE_DATABASE as error:
+                    _log.warning("what operators set going waits for the database", error=error)
                 with trio.move_on_after(self._look):
                     await self._bell.wait()
 
@@ -70,11 +71,20 @@ class PlanRunner:
         if not await self._db.run(metering.take_duty, DUTY, self._holder, _HOLD):
             return
         for action_id in await self._db.run(pending_actions.to_carry_out):
-            await carry_out(self._db, action_id, self._clock)
+            await self._carry_out(action_id)
         for plan in await self._db.run(replay_plans.to_carry_on):
             if plan.plan_id not in self._running:
                 self._running.add(plan.plan_id)
                 nursery.start_soon(self._carry_on, plan)
+
+    async def _carry_out(self, action_id: UUID) -> None:
+        """Carry out what was agreed to. What keeps it from being done (somebody holds what it changes) is its own."""
+        try:
+            await carry_out(self._db, action_id, self._clock)
+        except ANY_OF_THE_DATABASE as error:
+            _log.warning(
+                "what was agreed to was not carried out, and is tried again", request=str(action_id), error=error
+            )
 
     async def _carry_on(self, plan: ReplayPlan) -> None:
         """Run a plan until all its rows are released, or it stops; then that is on record."""
@@ -85,7 +95,7 @@ class PlanRunner:
             if run.stopped is not None:
                 _log.warning("a replay stopped", plan=plan.plan_id, reason=run.stopped)
                 await self._db.run(replay_plans.halt, plan.plan_id, run.stopped, self._clock())
-        except DatabaseUnavailable as away:
-            _log.warning("a replay waits for the database", plan=plan.plan_id, reason=str(away))
+        except ANY_OF_THE_DATABASE as error:
+            _log.warning("a replay waits for the database", plan=plan.plan_id, error=error)
         finally:
             self._running.discard(plan.plan_id)

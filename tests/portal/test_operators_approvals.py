@@ -23,6 +23,7 @@ from fe.store.queue.dead_letters import DeadLetterFilter
 from tests.factories.tenants import rows
 from tests.portal.operators import WHY, dead, make_dead, operating, runner, times_replayed, until_rows
 from tests.portal.running import Browser, Running, start_portal
+from tests.store.race import plain
 
 DISCARD, REVIEW = "/operators/dead-letters/discard", "/operators/dead-letters/review"
 
@@ -181,6 +182,27 @@ async def test_what_was_agreed_is_carried_out_though_the_process_died(
     assert await times_replayed(portal.db) == dict.fromkeys(made[:2], 1)
     assert not await dead(portal.db)
     assert len(await rows(portal.db, "SELECT 1 AS n FROM operator_actions WHERE action = 'discard'")) == 3
+
+
+async def test_what_cannot_be_carried_out_now_keeps_nothing_else_from_it(
+    nursery: trio.Nursery, dsn: str, portal: Running, operator_db: Database, tenant: TenantId
+) -> None:
+    """Somebody's console holds a row of what was agreed to first: the others neither wait for it nor end with it."""
+    made = await make_dead(portal.db, tenant, portal.clock(), 2)
+    frozen = second_person.frozen(await operator_db.run(dead_letters.listed, DeadLetterFilter(), 10))
+    await _approved(operator_db, portal, "discard", tenant, second_person.discard_request(frozen[:1], None))
+    await _approved(operator_db, portal, "discard", tenant, second_person.discard_request(frozen[1:], None))
+
+    with plain(dsn) as console:
+        console.execute("BEGIN")
+        console.execute("SELECT FROM dead_letters WHERE subject = %s FOR UPDATE", (made[0],))
+        nursery.start_soon(runner(portal, operator_db).run)
+        await until_rows(portal.db, "SELECT 1 AS n FROM pending_actions WHERE executed_at IS NOT NULL")
+        assert await dead(portal.db) == {made[0]}
+        console.execute("ROLLBACK")
+
+    await until_rows(portal.db, "SELECT 1 AS n FROM pending_actions HAVING count(executed_at) = 2")
+    assert not await dead(portal.db)
 
 
 async def test_carrying_out_that_is_cut_off_anywhere_goes_on(

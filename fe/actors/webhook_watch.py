@@ -1,6 +1,7 @@
 """Tells of what comes about by itself, forgets what is old, and lets go of what is held in vain, every so often."""
 
 from datetime import timedelta
+from functools import partial
 from itertools import count
 from typing import Final
 
@@ -9,9 +10,12 @@ import trio
 
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
+from fe.identifiers import TenantId
+from fe.metering.failures import Failures
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE
 from fe.store.queue import webhooks
+from fe.store.queue.webhooks import OldPart
 from fe.store.webhooks import ending, events
 from fe.webhooks.notices import CERTIFICATE_DAYS, SEQUENCE_DAYS, of_certificate, of_sequence
 
@@ -34,21 +38,30 @@ HELD_FOR: Final = timedelta(days=90)
 async def watch_webhooks(db: Database, clock: Clock) -> None:
     """Let go, tell and forget until cancelled. Its silence is not measured: nobody's work waits for it."""
     for look in count():
+        failures = Failures(_note)
         try:
-            await let_go_of_held(db)
+            with failures.apart():
+                await let_go_of_held(db)
             if look % _SELDOM == 0:
-                await tell_notices(db, clock)
-                await forget_old(db, clock)
+                with failures.apart():
+                    await tell_notices(db, clock)
+                with failures.apart():
+                    await forget_old(db, clock)
         except ANY_OF_THE_DATABASE as error:
             _log.warning("webhooks could not be looked after", error=error)
         await trio.sleep(_EVERY_SECONDS)
 
 
+def _note(error: Exception, tenant_id: TenantId | None) -> None:
+    _log.warning("a part of looking after webhooks failed, the others go on", error=error, tenant_id=tenant_id)
+
+
 async def let_go_of_held(db: Database) -> int:
     """Have what is held made where the endpoint is called: it was switched on while the event came about."""
-    freed = 0
+    freed, failures = 0, Failures(_note)
     for tenant_id in await db.run(webhooks.held_in_vain):
-        freed += await db.run(webhooks.let_go_of_held, tenant_id, _AT_ONCE)
+        with failures.apart(tenant_id):
+            freed += await db.run(webhooks.let_go_of_held, tenant_id, _AT_ONCE)
     return freed
 
 
@@ -75,7 +88,11 @@ async def tell_notices(db: Database, clock: Clock) -> int:
 
 
 async def forget_old(db: Database, clock: Clock) -> None:
-    """Forget what is older than it is kept for, tenant by tenant."""
-    now = clock()
+    """Forget what is older than it is kept for, tenant by tenant and in parts; what fails of one is tried next time."""
+    now, failures = clock(), Failures(_note)
+    terms = partial(webhooks.forget, before=now - KEPT_FOR, held_before=now - HELD_FOR, at=now)
     for tenant_id in await db.run(webhooks.tenants):
-        await db.run(webhooks.forget, tenant_id, before=now - KEPT_FOR, held_before=now - HELD_FOR, at=now)
+        with failures.apart(tenant_id):
+            part: OldPart | None = OldPart()
+            while part is not None:
+                part = await db.run(terms, tenant_id, part)

@@ -1,6 +1,6 @@
 """What fails of one tenant, or of one duty, keeps nobody else's from being done."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import structlog
@@ -15,10 +15,15 @@ class PartlyDone(StoreError):
     """Something failed, was logged, and what did not depend on it is done."""
 
 
-class Failures:
-    """Those of one turn."""
+def _note(error: Exception, tenant_id: TenantId | None) -> None:
+    _log.error("a part of metering failed, the others go on", error=error, tenant_id=tenant_id)
 
-    def __init__(self) -> None:
+
+class Failures:
+    """Those of one turn. `note` is told of each, and whose it was."""
+
+    def __init__(self, note: Callable[[Exception, TenantId | None], None] = _note) -> None:
+        self._note = note
         self._many = 0
         self._was_away = False
 
@@ -37,7 +42,7 @@ class Failures:
                     raise
                 self._was_away = True
             self._many += 1
-            _log.error("a part of metering failed, the others go on", error=error, tenant_id=tenant_id)
+            self._note(error, tenant_id)
 
     def tell(self) -> None:
         """Raise PartlyDone if there were any."""

@@ -24,6 +24,7 @@ from tests.factories import bookings
 from tests.factories.companies import make_certificate
 from tests.factories.tenants import make_submission, make_tenant, rows, take
 from tests.receiving.supplier import Hands
+from tests.store.race import plain
 from tests.webhooks.receiver import Receiver, delivering, make_endpoint, tell
 from tests.webhooks.test_deliverer import ended
 
@@ -244,6 +245,29 @@ async def test_what_ended_late_is_kept_from_its_end(db: Database, worker_db: Dat
     clock.forward(timedelta(days=2))
     await forget_old(worker_db, clock)
     assert await rows(db, "SELECT 1 FROM webhook_attempts UNION ALL SELECT 1 FROM webhook_events") == []
+
+
+async def test_what_cannot_be_forgotten_of_one_tenant_is_forgotten_of_the_others(
+    dsn: str, db: Database, worker_db: Database, receiver: Receiver
+) -> None:
+    """Somebody holds a row of the first."""
+    clock = Hands(AT)
+    made = [await make_endpoint(db, await make_tenant(db), receiver.url, clock=clock) for _ in range(3)]
+    async with delivering(worker_db, clock=clock):
+        for one in made:
+            await ended(db, one.tenant, await tell(db, one, clock=clock))
+    clock.forward(KEPT_FOR + timedelta(days=1))
+    first = min(one.tenant for one in made)
+
+    with plain(dsn) as console:
+        console.execute("BEGIN")
+        console.execute("SELECT FROM webhook_deliveries WHERE tenant_id = %s FOR UPDATE", (first,))
+        await forget_old(worker_db, clock)
+        assert await rows(db, "SELECT DISTINCT tenant_id FROM webhook_events") == [{"tenant_id": first}]
+        console.execute("ROLLBACK")
+
+    await forget_old(worker_db, clock)
+    assert await rows(db, "SELECT 1 FROM webhook_events") == []
 
 
 async def test_what_is_old_is_forgotten_and_what_waits_is_not_torn(

@@ -212,24 +212,60 @@ async def recovery_later(
 # --- what is forgotten ------------------------------------------------------------------------------------------------
 
 _TENANTS = "SELECT DISTINCT e.tenant_id FROM webhook_endpoints AS e ORDER BY e.tenant_id"
-# By their keys, which begin with the moment; a sub-select is looked up for each row, where NOT EXISTS would read the
-# table. But nothing that is still to be tried, however old it is: whoever was off for a month has it to do.
+# By their keys, which begin with the moment, a part of them at a time: so no statement takes longer for all that stays
+# (nothing that is still to be tried is forgotten, however old it is: whoever was off for a month has it to do), nor for
+# all that was left for some reason. What was looked at goes through an array: see tables.py. A sub-select is looked up
+# for each row, where NOT EXISTS would read the table.
+_PART: LiteralString = """
+    WITH part AS MATERIALIZED (
+        SELECT p.{key} AS key
+          FROM {table} AS p
+         WHERE p.tenant_id = %(tenant)s AND p.{key} > %(after)s AND p.{key} < uuid_floor(%(before)s)
+         ORDER BY p.{key}
+         LIMIT %(limit)s
+    ), gone AS (
+        DELETE FROM {table} AS o
+         WHERE o.tenant_id = %(tenant)s AND o.{key} = ANY (ARRAY(SELECT part.key FROM part)) AND {is_over}
+    )
+    SELECT (SELECT part.key FROM part ORDER BY part.key DESC LIMIT 1), (SELECT count(*) FROM part)
+"""
 _FORGET: Sequence[LiteralString] = (
-    """DELETE FROM webhook_deliveries
-        WHERE tenant_id = %(tenant)s AND subject < uuid_floor(%(before)s) AND holder IS NULL
-          AND (finished_at < %(before)s OR (stage = 'held' AND subject < uuid_floor(%(held_before)s)))""",
-    """DELETE FROM webhook_attempts AS a
-        WHERE a.tenant_id = %(tenant)s AND a.delivery_id < uuid_floor(%(before)s)
-          AND (SELECT d.subject FROM webhook_deliveries AS d
-                WHERE d.tenant_id = %(tenant)s AND d.subject = a.delivery_id) IS NULL""",
-    """DELETE FROM webhook_events AS e
-        WHERE e.tenant_id = %(tenant)s AND e.event_id < uuid_floor(%(before)s)
-          AND (SELECT d.subject FROM webhook_deliveries AS d
-                WHERE d.tenant_id = %(tenant)s AND d.event_id = e.event_id LIMIT 1) IS NULL""",
-    "DELETE FROM webhook_recoveries WHERE tenant_id = %(tenant)s AND subject < uuid_floor(%(before)s)"
-    " AND stage IN ('done', 'failed')",
-    "DELETE FROM webhook_secrets WHERE tenant_id = %(tenant)s AND expires_at < %(at)s",
+    _PART.format(
+        table="webhook_deliveries",
+        key="subject",
+        is_over="""o.holder IS NULL
+           AND (o.finished_at < %(before)s OR (o.stage = 'held' AND o.subject < uuid_floor(%(held_before)s)))""",
+    ),
+    _PART.format(
+        table="webhook_attempts",
+        key="delivery_id",
+        is_over="""(SELECT d.subject FROM webhook_deliveries AS d
+                     WHERE d.tenant_id = %(tenant)s AND d.subject = o.delivery_id) IS NULL""",
+    ),
+    _PART.format(
+        table="webhook_events",
+        key="event_id",
+        is_over="""(SELECT d.subject FROM webhook_deliveries AS d
+                     WHERE d.tenant_id = %(tenant)s AND d.event_id = o.event_id LIMIT 1) IS NULL""",
+    ),
 )
+_FORGET_RECOVERIES = """
+    DELETE FROM webhook_recoveries
+     WHERE tenant_id = %(tenant)s AND subject < uuid_floor(%(before)s) AND stage IN ('done', 'failed')
+"""
+_FORGET_SECRETS = "DELETE FROM webhook_secrets WHERE tenant_id = %(tenant)s AND expires_at < %(at)s"
+
+#: So many rows are looked at in one statement.
+PART: Final = 5000
+_FIRST: Final = UUID(int=0)
+
+
+@dataclass(frozen=True, slots=True)
+class OldPart:
+    """How far what is old of a tenant was looked at: which of the tables is next, and after which key."""
+
+    table: int = 0
+    after: UUID = _FIRST
 
 
 async def tenants(conn: Conn) -> list[TenantId]:
@@ -253,7 +289,27 @@ async def let_go_of_held(conn: Conn, tenant_id: TenantId, limit: int) -> int:
     return int(row[0])
 
 
-async def forget(conn: Conn, tenant_id: TenantId, *, before: datetime, held_before: datetime, at: datetime) -> None:
-    """Forget what had ended before a moment, what has been held since before another, and secrets that have ended."""
-    for statement in _FORGET:
-        await conn.execute(statement, {"tenant": tenant_id, "before": before, "held_before": held_before, "at": at})
+async def forget(
+    conn: Conn,
+    tenant_id: TenantId,
+    part: OldPart,
+    *,
+    before: datetime,
+    held_before: datetime,
+    at: datetime,
+    limit: int = PART,
+) -> OldPart | None:
+    """Look at a part of what is old; gives the next one, None after the last.
+
+    Forgotten is what had ended before a moment, what has been held since before another, and secrets that have ended.
+    """
+    values = {"tenant": tenant_id, "before": before, "held_before": held_before, "at": at}
+    if part == OldPart():
+        await conn.execute(_FORGET_RECOVERIES, values)
+        await conn.execute(_FORGET_SECRETS, values)
+    cursor = await conn.execute(_FORGET[part.table], {**values, "after": part.after, "limit": limit})
+    (row,) = await cursor.fetchall()
+    last, many = row
+    if many == limit:
+        return OldPart(part.table, last)
+    return OldPart(part.table + 1) if part.table + 1 < len(_FORGET) else None

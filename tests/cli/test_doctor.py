@@ -14,6 +14,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from fe.config import Settings
 from fe.operations.doctor import State
 from fe.operations.doctor.configuration import check_trust
+from fe.operations.doctor.database import check_locks
 from fe.store.postgres.migrate import migrations
 from ops.citus.cluster import Cluster
 from tests import citus
@@ -56,6 +57,7 @@ def test_a_deployment_in_order_is_told_so_and_nothing_is_changed(fe: Fe) -> None
             "database",
             "login",
             "migrations",
+            "locks",
             "rights (fe_front)",
             "server's own rights",
         ),
@@ -101,6 +103,19 @@ def test_what_is_wrong_is_said_with_what_to_do(fe: Fe, empty: str) -> None:
     assert found["authority"]["state"] == "failed"
     assert found["open files"]["state"] == "warning"
     assert "->" in fe("doctor", **away, database_url=empty).out
+
+
+def test_months_that_there_is_no_room_to_lock_are_told(dsn: str) -> None:
+    """A statement that is planned anew locks every month there is, and its indexes."""
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        before = check_locks(conn)
+        for month in range(36):
+            conn.execute("SELECT ensure_month(now() - %s * interval '1 month')", (month,))
+        after = check_locks(conn)
+
+    assert (before.state, before.remedy) == (State.OK, "")
+    assert (after.state, "restart the server" in after.remedy) == (State.WARNING, True)
+    assert after.says.endswith("(out of shared memory)")
 
 
 def test_whom_acknowledgements_are_believed_from_is_told(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def check_database(settings: Settings, role: Role, clock: Clock) -> list[Finding
                 found.append(_cluster(conn, roles))
                 if settings.database_near is not None and WORKER in roles:
                     found.append(_node(dsn, settings.database_near))
-            found.append(_migrations(conn))
+            found += [check_locks(conn), _migrations(conn)]
     except psycopg.Error as error:
         return [
             *found,
@@ -138,6 +138,33 @@ def _clock(conn: psycopg.Connection, clock: Clock) -> Finding:
     assert row is not None
     ahead = before + (clock() - before) / 2 - row[0]
     return skew("clock (database)", ahead, "the database's")
+
+
+#: Of the tables and indexes of all months a server has room to lock so many for each lock that it is told of: then a
+#: hundred connections may plan a statement that reads all months at once, as they do when they are new.
+_ROOM = 8
+
+_LOCKS = """
+    SELECT current_setting('max_locks_per_transaction')::int, count(*)::int
+      FROM pg_class AS c
+     WHERE c.relispartition AND c.relkind IN ('r', 'i') AND c.relnamespace = current_schema()::regnamespace
+"""
+
+
+def check_locks(conn: psycopg.Connection) -> Finding:
+    """See that there is room for the locks of statements that are planned anew: there are more of them each month."""
+    row = conn.execute(_LOCKS).fetchone()
+    assert row is not None
+    allowed, of_months = row
+    says = f"the months have {of_months} tables and indexes, and max_locks_per_transaction is {allowed}"
+    if of_months > _ROOM * allowed:
+        return Finding(
+            "locks",
+            State.WARNING,
+            f"{says}: connections that begin at the same moment may find no room to lock them (out of shared memory)",
+            "ALTER SYSTEM SET max_locks_per_transaction = 1024, and restart the server when that suits",
+        )
+    return Finding("locks", State.OK, says)
 
 
 def _migrations(conn: psycopg.Connection) -> Finding:

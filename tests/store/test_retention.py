@@ -1,0 +1,63 @@
+"""What docs/decisions/retention.md says about taking a month away, run as it stands there, as who is named there."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from fe.identifiers import ClientRequestId
+from fe.lifecycle import Stage
+from fe.store import submissions
+from fe.store.postgres.db import open_database
+from fe.store.postgres.migrate import migrate
+from tests import citus
+from tests.factories.logins import database_of, login
+from tests.factories.tenants import make_submission, make_tenant, new_submission
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "decisions" / "retention.md"
+OLD, KEPT = datetime(2026, 11, 6, 12, tzinfo=UTC), datetime(2026, 12, 6, 12, tzinfo=UTC)
+
+pytestmark = pytest.mark.skipif(citus.wanted(), reason="the owner of a cluster is a superuser")
+
+
+@pytest.fixture
+def owned(postgres: str) -> Iterator[str]:
+    """DSN of a migrated database, as its owner: a login that is no superuser."""
+    with login(postgres, "CREATEROLE") as owner, database_of(postgres, owner) as dsn:
+        migrate(dsn, now=OLD)
+        yield dsn
+
+
+def statements(whom: str) -> str:
+    (found,) = re.findall(rf"```sql\n-- as {whom}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    return str(found)
+
+
+async def test_a_month_is_taken_away_with_its_keys_and_nothing_else(owned: str, postgres: str) -> None:
+    administrator = make_conninfo(postgres, dbname=conninfo_to_dict(owned)["dbname"])
+    async with open_database(administrator) as db:
+        tenant = await make_tenant(db)
+        for number, at in enumerate((OLD, KEPT), 1):
+            name = ClientRequestId(f"order {number}")
+            await make_submission(
+                db, tenant, stage=Stage.SEND, at=at, client_request_id=name, e_ncf=f"E31000000000{number}"
+            )
+
+        with psycopg.connect(owned, autocommit=True) as conn:
+            assert conn.execute("DELETE FROM client_requests").rowcount == 0, "the owner is behind the wall, too"
+        with psycopg.connect(administrator, autocommit=True) as conn:
+            conn.execute(statements("an administrator").encode())
+            left = conn.execute("SELECT client_request_id FROM client_requests").fetchall()
+            assert left == [("order 2",)]
+            assert conn.execute("SELECT e_ncf FROM held_numbers").fetchall() == [("E310000000002",)]
+        with psycopg.connect(owned, autocommit=True) as conn:
+            conn.execute(statements("fe_owner").encode())
+
+        again = new_submission(tenant, KEPT, client_request_id=ClientRequestId("order 1"), e_ncf="E310000000003")
+        assert (await db.run(submissions.accept, again, KEPT)).outcome == "accepted"
+        repeat = new_submission(tenant, KEPT, client_request_id=ClientRequestId("order 2"), e_ncf="E310000000004")
+        assert (await db.run(submissions.accept, repeat, KEPT)).outcome == "deduped"

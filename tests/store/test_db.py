@@ -12,8 +12,10 @@ from psycopg import errors, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 
+from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn, Database, DriverName, open_database
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
+from fe.store.postgres.roles import FRONT
 from tests.store.race import plain
 from tests.waiting import PATIENCE, until
 
@@ -123,6 +125,38 @@ async def test_a_pipeline_cancelled_in_the_middle_leaves_a_sound_pool(small: Dat
         assert scope.cancelled_caught
 
     await assert_sound(small)
+
+
+class AtTurn(trio.abc.Instrument):
+    """Cancels a scope when its task gets its turn for the n-th time."""
+
+    def __init__(self, scope: trio.CancelScope, turn: int) -> None:
+        self._scope, self._left = scope, turn
+        self._task = trio.lowlevel.current_task()
+
+    def before_task_step(self, task: trio.lowlevel.Task) -> None:
+        self._left -= task is self._task
+        if not self._left:
+            self._scope.cancel()
+
+
+async def test_who_is_cancelled_while_much_is_sent_hears_of_that_and_of_no_outage(dsn: str) -> None:
+    """The connection is busy when the pipeline around it ends, and psycopg says that, in place of the cancellation."""
+
+    async def much(conn: Conn, _: TenantId) -> None:
+        await conn.execute("SELECT octet_length(%s::bytea)", (bytes(8_000_000),))
+
+    async with open_database(dsn, max_size=1, role=FRONT) as db:
+        for turn in range(1, 13):
+            with trio.CancelScope() as scope:
+                at_turn = AtTurn(scope, turn)
+                trio.lowlevel.add_instrument(at_turn)
+                try:
+                    await db.run_for(TenantId(1), much)
+                finally:
+                    trio.lowlevel.remove_instrument(at_turn)
+            assert scope.cancelled_caught is scope.cancel_called, turn  # it may have been done before
+        await db.run_for(TenantId(1), much)
 
 
 async def test_a_pool_is_sound_after_cancellations_at_any_moment(small: Database) -> None:

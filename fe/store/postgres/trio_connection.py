@@ -136,8 +136,13 @@ class TrioConnection(psycopg.AsyncConnection[Any]):
         if self._pipeline is None:
             self._check_connection_ok()
             self._pipeline = _Pipeline(self)
-        async with super().pipeline() as pipeline:
-            yield pipeline
+        try:
+            async with super().pipeline() as pipeline:
+                yield pipeline
+        except psycopg.OperationalError:
+            # Cancelled as it ended, with much yet to be sent, psycopg says that the connection is busy instead.
+            await trio.lowlevel.checkpoint_if_cancelled()
+            raise
 
     async def _cancel_running(self, gen: PQGen[Any]) -> None:
         """Have the server stop the statement and take its last words; give the connection up if it will not."""

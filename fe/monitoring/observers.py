@@ -60,7 +60,8 @@ async def keep_house(db: Database, clock: Clock) -> None:
         try:
             for month in month_starts(clock()):
                 await db.run(partial(_ensure_month, moment=month))
-            await db.run(spent_seeds.forget)
+            while await db.run(spent_seeds.forget):
+                pass
         except ANY_OF_THE_DATABASE as error:
             _log.warning("the house could not be kept in order", error=error)
         await trio.sleep(_CHORES_EVERY)

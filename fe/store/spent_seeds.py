@@ -1,6 +1,6 @@
 """Spent seeds: a seed of ours opens one session of a supplier's, and never a second."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn
@@ -18,9 +18,17 @@ async def spend(conn: Conn, tenant_id: TenantId, seed: bytes, expires_at: dateti
     return cursor.rowcount == 1
 
 
-_FORGET = "DELETE FROM spent_seeds WHERE expires_at < now() - interval '1 hour'"
+_OLDEST = "SELECT min(expires_at) FROM spent_seeds"
+_FORGET = "DELETE FROM spent_seeds WHERE expires_at < least(%(until)s, now() - interval '1 hour')"
+
+#: So much of their time is forgotten in one statement: however many were left, for whatever reason, none takes longer
+#: than a statement may.
+_PART = timedelta(hours=1)
 
 
-async def forget(conn: Conn) -> None:
-    """Forget the seeds that are refused by their age alone."""
-    await conn.execute(_FORGET)
+async def forget(conn: Conn) -> bool:
+    """Forget a part of the seeds that are refused by their age alone, the oldest; False when there were none."""
+    (oldest,) = await (await conn.execute(_OLDEST)).fetchone() or (None,)
+    if oldest is None:
+        return False
+    return (await conn.execute(_FORGET, {"until": oldest + _PART})).rowcount > 0

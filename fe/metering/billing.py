@@ -1,10 +1,12 @@
 """What whoever leads does for billing: counts open months again every hour, and closes months that are over."""
 
+from collections import deque
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
 
 import structlog
+import trio
 
 from fe import failpoints
 from fe.clock import Clock
@@ -20,6 +22,13 @@ _log = structlog.get_logger(__name__)
 #: still is charged by itself.
 SETTLES = timedelta(hours=1)
 
+#: So long of a turn months are counted again, and so long they are closed; the next turn goes on with it. Both are less
+#: than what a lead is said for, or another process would take the lead, and each would do it all beside the others; and
+#: days do not wait until it is done for everybody.
+_TURN_SECONDS = 10.0
+#: They are counted again so often; who has not gone on for so long begins with all of them.
+_HOUR_SECONDS = 3600.0
+
 
 class Biller:
     """Reconciles and closes, for all tenants."""
@@ -27,24 +36,50 @@ class Biller:
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db = db
         self._clock = clock
+        #: Whose months are still to be counted again, and when we last went on with that.
+        self._to_count: deque[TenantId] = deque()
+        self._went_on = float("-inf")
+        #: The month that was last tried to be closed.
+        self._tried = (date.min, TenantId(0))
 
     async def round(self) -> None:
-        """Do what is due: nothing, most of the time.
+        """Do what is due, for some time: nothing, most of the time.
 
         Raises DatabaseUnavailable; then the next turn goes on. Raises PartlyDone when it failed for some: a month that
         could not be closed is tried again the next turn, one that could not be counted in an hour.
         """
         failures = Failures()
         if await self._db.run(billing.round_is_due):
-            for tenant_id in await self._db.run(billing.billed_tenants):
-                with failures.apart(tenant_id):
-                    await self._reconcile(tenant_id)
-            await self._db.run(billing.round_ended)
-        for tenant_id, month in await self._db.run(billing.months_to_close, month_of(self._clock() - SETTLES).date()):
+            await self._go_on(failures)
+        else:
+            self._to_count.clear()
+        await self._close_some(failures)
+        failures.tell()
+
+    async def _close_some(self, failures: Failures) -> None:
+        """Close months that are over, from the one after that which was tried last: one that fails is tried in turn."""
+        began = trio.current_time()
+        due = await self._db.run(billing.months_to_close, month_of(self._clock() - SETTLES).date())
+        for tenant_id, month in sorted(due, key=lambda one: (one[1], one[0]) <= self._tried):
+            if trio.current_time() - began >= _TURN_SECONDS:
+                break
+            self._tried = (month, tenant_id)
             with failures.apart(tenant_id):
                 if await close_month(self._db, tenant_id, month, self._clock) is None:
                     _log.warning("a month is over by our clock, and not by the server's", month=month)
-        failures.tell()
+
+    async def _go_on(self, failures: Failures) -> None:
+        """Count open months again, of one tenant after the other."""
+        began = trio.current_time()
+        if not self._to_count or began - self._went_on >= _HOUR_SECONDS:
+            self._to_count = deque(await self._db.run(billing.billed_tenants))
+        self._went_on = began
+        while self._to_count and trio.current_time() - began < _TURN_SECONDS:
+            with failures.apart(self._to_count[0]):
+                await self._reconcile(self._to_count[0])
+            self._to_count.popleft()
+        if not self._to_count:
+            await self._db.run(billing.round_ended)
 
     async def _reconcile(self, tenant_id: TenantId) -> None:
         this = month_of(self._clock())

@@ -7,7 +7,7 @@ import random
 import sys
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -16,13 +16,15 @@ from uuid import uuid4
 
 import pytest
 import trio
+import trio.testing
 from pydantic import SecretStr
 
-from fe.clock import system_clock
+from fe.clock import Clock, system_clock
 from fe.identifiers import TenantId
 from fe.metering import aggregator
 from fe.metering import billing as biller
 from fe.metering.charging import Charged, Charger, charge_gap, charge_stage
+from fe.metering.failures import PartlyDone
 from fe.metering.processor import ProcessorUnavailable
 from fe.metering.simulator import FAULTS, ProcessorState, simulate_processor
 from fe.metering.stripe import Stripe, stripe
@@ -31,7 +33,7 @@ from fe.queue.outcome import TryLater
 from fe.store import billing, charges
 from fe.store.charges import CHARGES, ChargeLane, ChargeRecord, ChargeWork
 from fe.store.postgres.db import Database
-from fe.store.postgres.errors import LeaseLost
+from fe.store.postgres.errors import LeaseLost, StoreError
 from tests.factories.tenants import make_tenant, rows
 from tests.metering.histories import BEGIN
 from tests.metering.test_usage_days import accept
@@ -365,6 +367,71 @@ async def test_whoever_leads_closes_a_month_an_hour_after_its_end_and_finds_what
 
     assert (before, found.emissions, found.drift) == ([], 1, 4)
     assert (await only(db, tenant)).amount == Decimal("2.00")
+
+
+async def test_months_are_counted_again_of_some_tenants_each_turn_of_each_once_and_of_all_by_who_was_away(
+    db: Database, worker_db: Database, mock_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    billed = [await make_tenant(db) for _ in range(5)]
+    for tenant in billed:
+        await db.run(billing.enable, tenant, subscription_id="sub_1", unit_price=Decimal(2), at=BEGIN)
+    counted: list[TenantId] = []
+
+    async def takes_three_seconds(_: Database, tenant_id: TenantId, month: date) -> None:
+        if month.month == BEGIN.month:
+            counted.append(tenant_id)
+        mock_clock.jump(3)
+
+    monkeypatch.setattr(biller, "reconcile_month", takes_three_seconds)
+    one, other = biller.Biller(worker_db, lambda: BEGIN), biller.Biller(worker_db, lambda: BEGIN)
+
+    turns = []
+    for _ in range(4):
+        await one.round()
+        turns.append(len(counted))
+
+    assert (counted, turns) == (billed, [2, 4, 5, 5])  # then an hour passes before they are counted again
+    await rows(db, "UPDATE billing_rounds SET ended_at = now() - interval '1 hour'")
+    await one.round()
+    for _ in range(3):
+        await other.round()  # it took the lead, and was done with all
+    await rows(db, "UPDATE billing_rounds SET ended_at = now() - interval '1 hour'")
+    mock_clock.jump(3600)
+    counted.clear()
+    for _ in range(3):
+        await one.round()
+    assert counted == billed
+
+
+async def test_months_are_closed_for_some_time_of_a_turn_and_one_that_fails_is_tried_in_its_turn(
+    db: Database, worker_db: Database, mock_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = [await make_tenant(db) for _ in range(3)]
+    for tenant in over:
+        await aggregator.restart(db, tenant)
+        await db.run(billing.enable, tenant, subscription_id="sub_1", unit_price=Decimal(2), at=BEGIN)
+        await accept(db, tenant)
+        await aggregator.fold_all(db, tenant)
+    close, tried = biller.close_month, list[TenantId]()
+
+    async def takes_six_seconds(db: Database, tenant_id: TenantId, month: date, clock: Clock) -> Decimal | None:
+        tried.append(tenant_id)
+        mock_clock.jump(6)
+        if tenant_id == over[0]:
+            raise StoreError("not today")
+        return await close(db, tenant_id, month, clock)
+
+    monkeypatch.setattr(biller, "close_month", takes_six_seconds)
+    leader = biller.Biller(worker_db, lambda: BEGIN + timedelta(days=40))
+    turns = []
+    for _ in range(3):
+        with suppress(PartlyDone):
+            await leader.round()
+        turns.append([*tried])
+        tried.clear()
+
+    assert turns == [[over[0], over[1]], [over[2], over[0]], [over[0]]]
+    assert [(await only(db, tenant)).amount for tenant in over[1:]] == [Decimal("2.00")] * 2
 
 
 async def test_what_was_never_noted_is_found_and_charged_at_the_price_of_its_time(db: Database) -> None:

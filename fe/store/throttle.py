@@ -185,11 +185,18 @@ async def every_lockout(conn: Conn, limit: int) -> list[LockedBucket]:
     return await cursor.fetchall()
 
 
+# Not what somebody has locked: that is an attempt that is being counted, in two buckets, and each of us would wait for
+# the other. And no more than a statement has time for.
 _PRUNE = """
     DELETE FROM login_attempts
-     WHERE last_at < clock_timestamp() - %(window)s
-       AND (kind <> 'second factor' OR last_at < clock_timestamp() - %(longer)s)
-       AND (locked_until IS NULL OR locked_until < clock_timestamp())
+     WHERE bucket = ANY (ARRAY(
+         SELECT a.bucket
+           FROM login_attempts AS a
+          WHERE a.last_at < clock_timestamp() - %(window)s
+            AND (a.kind <> 'second factor' OR a.last_at < clock_timestamp() - %(longer)s)
+            AND (a.locked_until IS NULL OR a.locked_until < clock_timestamp())
+          LIMIT 100000
+            FOR UPDATE SKIP LOCKED))
 """
 
 

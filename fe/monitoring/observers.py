@@ -1,6 +1,6 @@
 """What keeps watch: the loop's lag, the outbox's depth, and the small chores that keep the house in order."""
 
-from functools import partial
+from datetime import datetime
 
 import structlog
 import trio
@@ -21,6 +21,9 @@ _LOOK_SECONDS = 5.0
 #: To count what waits takes time by how much that is: a fiftieth of all time at most, but it is counted twice a minute.
 _LOOK_SHARE, _LOOK_SECONDS_MAX = 50, 30.0
 _CHORES_EVERY = 3600.0
+#: Everybody waits behind whoever waits for a table: for a month that is missing no longer than a receipt waits for its
+#: sequence. The months stand ready long before; while a dump holds the tables, it is tried again every hour.
+_LOCK_PATIENCE = "250ms"
 
 
 async def heartbeat(metrics: Metrics) -> None:
@@ -59,7 +62,7 @@ async def keep_house(db: Database, clock: Clock) -> None:
     while True:
         try:
             for month in month_starts(clock()):
-                await db.run(partial(_ensure_month, moment=month))
+                await db.transact(ensure_month, month)
             while await db.run(spent_seeds.forget):
                 pass
         except ANY_OF_THE_DATABASE as error:
@@ -67,5 +70,7 @@ async def keep_house(db: Database, clock: Clock) -> None:
         await trio.sleep(_CHORES_EVERY)
 
 
-async def _ensure_month(conn: Conn, moment: object) -> None:
+async def ensure_month(conn: Conn, moment: datetime) -> None:
+    """Make a month's partitions, unless they are there. Raises LockNotHad while somebody holds the tables."""
+    await conn.execute("SELECT set_config('lock_timeout', %s, true)", (_LOCK_PATIENCE,))
     await conn.execute("SELECT ensure_month(%s)", (moment,))

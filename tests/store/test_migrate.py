@@ -8,16 +8,19 @@ from pathlib import Path
 
 import psycopg
 import pytest
+import trio
 from hypothesis import given
 from hypothesis import strategies as st
 from psycopg.conninfo import make_conninfo
 
+from fe.monitoring.observers import ensure_month
 from fe.store.postgres import migrate as module
 from fe.store.postgres import readiness
 from fe.store.postgres.db import open_database
-from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.errors import DatabaseUnavailable, LockNotHad
 from fe.store.postgres.migrate import LockPatience, MigrationError, migrate, migrations, month_starts, verify
 from tests.store.race import plain
+from tests.waiting import until
 
 NOW = datetime(2026, 11, 6, 12, tzinfo=UTC)
 ONE = "-- A comment; with a semicolon.\nCREATE TABLE a (n int);\n\nCREATE TABLE b (t text DEFAULT 'x;y');\n"
@@ -50,7 +53,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
             (tmp_path / f"{name.removeprefix('m')}.sql").write_text(text)
 
     monkeypatch.setattr(module, "migrations", lambda: migrations(tmp_path))
-    monkeypatch.setattr(module, "ensure_months", lambda conn, now: None)
+    monkeypatch.setattr(module, "ensure_months", lambda conn, now, patience: None)
     monkeypatch.setattr(module, "distribute", lambda conn: None)  # on Citus: none of the files has its tables
     return write
 
@@ -257,6 +260,65 @@ def test_a_migration_that_finds_its_table_held_for_too_long_leaves_nothing_behin
     assert paused == [1.0]
     assert [name for _, name in applied(empty)] == ["0001_tables", "0002_more"]
     assert migrate(empty) == ["0003_last"]
+
+
+def test_a_month_that_is_missing_lets_others_by_while_somebody_reads_the_tables(empty: str) -> None:
+    """To make one takes a lock on the partition of all other months, which whoever reads any of them has."""
+    migrate(empty, now=NOW)
+    paused: list[float] = []
+    with plain(empty) as dump, plain(empty) as other:
+        dump.execute("SET idle_in_transaction_session_timeout = '20s'")  # so long would others wait, if they waited
+        dump.execute("BEGIN")
+        dump.execute("SELECT * FROM sends")
+
+        def sleep(seconds: float) -> None:
+            other.execute("SET lock_timeout = '10s'")
+            other.execute("SELECT * FROM sends")  # nobody stands before it
+            paused.append(seconds)
+            if len(paused) == 2:
+                dump.execute("COMMIT")
+
+        patience = LockPatience(seconds=0.05, pause=7.0, times=3, sleep=sleep)
+        assert migrate(empty, now=NOW + timedelta(days=30), patience=patience) == []
+        found = other.execute("SELECT to_regclass('sends_2027_03') IS NOT NULL").fetchone()
+    assert paused == [7.0, 7.0]
+    assert found == (True,)
+
+
+def test_a_month_that_cannot_be_made_is_said_and_every_migration_is_there(empty: str) -> None:
+    migrate(empty, now=NOW)
+    with plain(empty) as dump:
+        dump.execute("SET idle_in_transaction_session_timeout = '20s'")
+        dump.execute("BEGIN")
+        dump.execute("SELECT * FROM sends")
+        with pytest.raises(MigrationError, match="others hold the tables that 2027-03 is to be a partition of"):
+            migrate(empty, now=NOW + timedelta(days=30), patience=LockPatience(0.05, 1.0, 2, lambda _: None))
+        dump.execute("COMMIT")
+
+    verify(empty)
+    assert migrate(empty, now=NOW + timedelta(days=30)) == []
+
+
+async def test_housekeeping_keeps_nobody_waiting_behind_a_month_that_it_cannot_make(empty: str) -> None:
+    """A process looks every hour, also while a dump holds the tables; there may be many of them."""
+    migrate(empty, now=NOW)
+    with plain(empty) as dump, plain(empty) as other:
+        dump.execute("BEGIN")
+        dump.execute("SELECT * FROM sends")
+        other.execute("SET lock_timeout = '3s'")
+        async with open_database(empty) as db, trio.open_nursery() as nursery:
+
+            async def look_again_and_again() -> None:
+                while True:
+                    with pytest.raises(LockNotHad):
+                        await db.transact(ensure_month, NOW + timedelta(days=120))
+
+            nursery.start_soon(look_again_and_again)
+            waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'sends_default'::regclass"
+            await until(lambda: other.execute(waiting).fetchone() != (0,))
+            await trio.to_thread.run_sync(other.execute, "SELECT * FROM sends")
+            nursery.cancel_scope.cancel()
+        dump.execute("COMMIT")
 
 
 @pytest.mark.parametrize("names", [("m0002_a",), ("m0001_a", "m0003_b"), ("m0001_a", "m0001_b")])

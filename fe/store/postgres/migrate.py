@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -62,7 +63,7 @@ class Migration:
 
 @dataclass(frozen=True, slots=True)
 class LockPatience:
-    """How a migration waits for whoever holds a table that it changes: a dump, or a statement that takes long.
+    """How `migrate` waits for whoever holds a table that it changes: a dump, or a statement that takes long.
 
     While it waits everybody else waits behind it, who reads and who writes. So it waits for `seconds`, lets the others
     by for a `pause`, and begins anew, so many times.
@@ -140,7 +141,7 @@ def migrate(
             todo = pending(applied_migrations.read_blocking(conn), files)
             for migration in todo:
                 _apply_between_others(conn, migration, patience)
-            ensure_months(conn, now or datetime.now(UTC))
+            ensure_months(conn, now or datetime.now(UTC), patience)
             if engine.name == "citus":
                 distribute(conn)
             return [migration.name for migration in todo]
@@ -152,30 +153,34 @@ def migrate(
 
 
 def _apply_between_others(conn: psycopg.Connection, migration: Migration, patience: LockPatience) -> None:
+    trouble = f"migration {migration.name} changes a table that others hold, and nothing of it was applied"
+    _between_others(conn, patience, partial(_apply, conn, migration), trouble)
+
+
+def _between_others(conn: psycopg.Connection, patience: LockPatience, work: Callable[[], object], trouble: str) -> None:
+    """Do `work` in one transaction that waits for locks as `patience` says. Raises MigrationError, with `trouble`."""
     for times_left in reversed(range(patience.times)):
         try:
-            _apply(conn, migration, patience.seconds)
+            with conn.transaction():
+                conn.execute("SELECT set_config('lock_timeout', %s, true)", (f"{round(patience.seconds * 1000)}ms",))
+                work()
         except psycopg.errors.LockNotAvailable:
             if not times_left:
                 raise MigrationError(
-                    f"migration {migration.name} changes a table that others hold, and nothing of it was applied: see"
-                    " who works in a transaction for long (ops/runbooks/database.md), then try again"
+                    f"{trouble}: see who works in a transaction for long (ops/runbooks/database.md), then try again"
                 ) from None
             patience.sleep(patience.pause)
         else:
             return
 
 
-def _apply(conn: psycopg.Connection, migration: Migration, lock_seconds: float) -> None:
-    with conn.transaction():
-        conn.execute("SELECT set_config('lock_timeout', %s, true)", (f"{round(lock_seconds * 1000)}ms",))
-        # Row-level security holds for the owner, too: a statement on rows it cannot see fails instead of passing them
-        # over.
-        conn.execute("SET LOCAL row_security = off")
-        for statement in migration.statements:
-            conn.execute(statement.encode())
-        suits = min(migration.number, RELEASE_BEFORE)
-        applied_migrations.enter(conn, migration.number, migration.name, migration.digest, suits)
+def _apply(conn: psycopg.Connection, migration: Migration) -> None:
+    # Row-level security holds for the owner, too: a statement on rows it cannot see fails instead of passing them over.
+    conn.execute("SET LOCAL row_security = off")
+    for statement in migration.statements:
+        conn.execute(statement.encode())
+    suits = min(migration.number, RELEASE_BEFORE)
+    applied_migrations.enter(conn, migration.number, migration.name, migration.digest, suits)
 
 
 def pending_names(dsn: str) -> list[str]:
@@ -202,10 +207,15 @@ def month_starts(now: datetime) -> list[datetime]:
     return [now.replace(day=1) + timedelta(days=31 * ahead) for ahead in range(MONTHS_AHEAD + 1)]
 
 
-def ensure_months(conn: psycopg.Connection, now: datetime) -> None:
-    """Make the partitions of this month and the next ones."""
+def ensure_months(conn: psycopg.Connection, now: datetime, patience: LockPatience = LOCK_PATIENCE) -> None:
+    """Make the partitions of this month and the next ones. Raises MigrationError as `migrate` does.
+
+    One that is missing waits for all who read the table, as a migration does; those that are there wait for nobody.
+    """
     for month in month_starts(now):
-        conn.execute("SELECT ensure_month(%s)", (month,))
+        make = partial(conn.execute, "SELECT ensure_month(%s)", (month,))
+        trouble = f"every migration is applied, but others hold the tables that {month:%Y-%m} is to be a partition of"
+        _between_others(conn, patience, make, trouble)
 
 
 def verify(dsn: str, *roles: str, connections: int = 0, no_others: bool = False, engine: Engine = POSTGRES) -> None:

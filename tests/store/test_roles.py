@@ -667,6 +667,33 @@ def test_a_role_that_is_not_there_or_has_no_rights_yet_asks_for_the_migration(ds
         verify(dsn, stranger)
 
 
+def test_a_role_that_a_restored_dump_has_left_without_its_policies_is_refused(dsn: str, postgres: str) -> None:
+    """A policy names several roles, and is lost to all of them where one was not there as the dump was restored."""
+    with plain(dsn) as conn:
+        lost = conn.execute(
+            "SELECT format('DROP POLICY %I ON %s', p.polname, p.polrelid::regclass) FROM pg_policy AS p"
+            " WHERE 'fe_portal'::regrole = ANY (p.polroles)"
+        ).fetchall()
+        for (statement,) in lost:
+            conn.execute(statement.encode())
+
+        with login(postgres, "IN ROLE fe_front") as front, login(postgres, "IN ROLE fe_worker") as worker:
+            verify(make_conninfo(dsn, user=worker), WORKER)
+            refused = (
+                r"the role fe_front is shown no row of \d+ tables that it may read, first acknowledgements: .*restore"
+            )
+            with pytest.raises(RoleRefused, match=refused):
+                verify(make_conninfo(dsn, user=front), FRONT)
+
+            # What it would serve: what is there is not found.
+            made = "INSERT INTO tenants (name, issuer) VALUES ('Ozama', '{}') RETURNING tenant_id::text"
+            tenant = conn.execute(made).fetchone()
+            with plain(make_conninfo(dsn, user=front)) as asking:
+                asking.execute("SET ROLE fe_front")
+                asking.execute("SELECT set_config('fe.tenant', %s, false)", tenant)
+                assert asking.execute("SELECT count(*) FROM tenants").fetchone() == (0,)
+
+
 def roles_statement(prefix: str) -> bytes:
     """The statement that makes the roles, for roles that this server does not have yet."""
     (file,) = (migration for migration in migrations() if migration.name.endswith("_roles"))

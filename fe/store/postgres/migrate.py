@@ -236,6 +236,8 @@ def verify(dsn: str, *roles: str, connections: int = 0, no_others: bool = False,
                     if role is not None:
                         _take(conn, role)
                     _see_that_it_fits(conn)
+                    if role is not None:
+                        _see_that_rows_are_shown(conn, role)
                 apply_settings_once(conn, role, engine)
             if no_others:
                 _require_no_others(conn, roles)
@@ -316,6 +318,35 @@ def _see_that_it_fits(conn: psycopg.Connection) -> None:
     except psycopg.errors.InsufficientPrivilege:
         raise MigrationError("the database lacks the rights of this release: run `fe migrate`") from None
     require_none_pending(applied, migrations())
+
+
+# Tables that the role may read and of which no policy shows it a row.
+_NOT_SHOWN = """
+    SELECT c.relname::text
+      FROM pg_class AS c
+     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND c.relrowsecurity
+       AND has_any_column_privilege(c.oid, 'SELECT')
+       AND NOT EXISTS (
+               SELECT 1
+                 FROM pg_policy AS p
+                WHERE p.polrelid = c.oid AND p.polcmd IN ('*', 'r')
+                  AND p.polroles && ARRAY[0::oid, current_user::regrole::oid])
+     ORDER BY c.relname
+"""
+
+
+def _see_that_rows_are_shown(conn: psycopg.Connection, role: str) -> None:
+    """See that the role has its policies, which a dump loses as it is restored where a role of theirs is missing.
+
+    Without them everything works and nothing is there: a document that was taken in is not found. Raises RoleRefused.
+    """
+    tables = [name for (name,) in conn.execute(_NOT_SHOWN)]
+    if tables:
+        raise RoleRefused(
+            f"the role {role} is shown no row of {len(tables)} tables that it may read, first {tables[0]}: a dump that"
+            " was restored before all roles were there lacks their policies; make the roles, then restore it anew"
+            " (ops/runbooks/restore-backup.md)"
+        )
 
 
 def _reason(error: psycopg.Error) -> str:

@@ -1,0 +1,95 @@
+"""Secrets are changed as ops/runbooks/rotate-secrets.md says, process by process, and nobody is refused for it.
+
+At every moment some processes have the list of one step and the others that of the next.
+"""
+
+import re
+from collections.abc import AsyncIterator, Mapping
+from datetime import UTC, datetime
+from itertools import pairwise
+
+import pytest
+import trio
+
+from fe.config import named_keys
+from fe.identifiers import TenantId
+from fe.receiving.sessions import SupplierSessions, derive_keys
+from fe.store.postgres.db import Database, open_database
+from fe.store.postgres.roles import FRONT
+from fe.store.throttle import AttemptLimits
+from fe.vault import Belongs, Vault
+from tests.http.front import PEPPER, make_key, make_tenant, start_front
+from tests.ops.material import RUNBOOKS
+
+OLD, NEW = PEPPER.hex(), (b"n" * 31 + b"!").hex()
+NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
+PAGE = (RUNBOOKS / "rotate-secrets.md").read_text(encoding="utf-8")
+
+#: So often does a key log in here, and no program in a minute.
+MANY = AttemptLimits(key=100)
+
+Keys = Mapping[str, bytes]
+
+
+def keys_of(written: str) -> Keys:
+    """The keys of a list as the page writes it."""
+    return named_keys(written.replace("old:HEX", f"old:{OLD}").replace("new:HEX", f"new:{NEW}"))
+
+
+#: The lists of the page's steps, in their order, from the one that is there before.
+STEPS = [keys_of("old:HEX"), *map(keys_of, dict.fromkeys(re.findall(r"`((?:(?:old|new):HEX,?)+)`", PAGE)))]
+#: Two processes in the middle of a step: one was restarted with its list, the other was not.
+SIDE_BY_SIDE = list(pairwise(STEPS))
+
+
+@pytest.fixture
+async def front_db(dsn: str) -> AsyncIterator[Database]:
+    async with open_database(dsn, role=FRONT) as opened:
+        yield opened
+
+
+def test_the_steps_end_with_the_new_one_alone() -> None:
+    assert [list(keys) for keys in STEPS] == [["old"], ["old", "new"], ["new", "old"], ["new"]]
+
+
+async def test_tokens_are_taken_by_every_front(db: Database, front_db: Database, nursery: trio.Nursery) -> None:
+    tenant = await make_tenant(db)
+    for step in SIDE_BY_SIDE:
+        key = await make_key(db, tenant)
+        fronts = [await start_front(nursery, front_db, jwt_keys=dict(keys)) for keys in step]
+        for one in fronts:
+            token = await one.token(key)
+            for other in fronts:
+                async with other.client(token) as client:
+                    assert (await client.get("/ncf")).status_code == 200, (list(step[0]), list(step[1]))
+
+
+async def test_a_key_logs_in_at_every_front_whichever_it_came_to_before(
+    db: Database, front_db: Database, nursery: trio.Nursery
+) -> None:
+    """Where it logs in its hash moves to what is first there."""
+    key = await make_key(db, await make_tenant(db), pepper_id="old")
+    for step in SIDE_BY_SIDE:
+        for keys in (*step, *step):
+            front = await start_front(nursery, front_db, peppers=keys, attempt_limits=MANY)
+            await front.token(key)
+
+
+def test_what_one_encrypts_the_others_open() -> None:
+    belongs = Belongs(TenantId(1), "1", "p12")
+    kept = Vault(STEPS[0]).encrypt(b"secret", belongs)
+    for step in SIDE_BY_SIDE:
+        if step[1] == STEPS[-1]:
+            kept = Vault(step[0]).rewrap(kept, belongs)  # the page has that done before the old one is taken out
+        for one in map(Vault, step):
+            for other in map(Vault, step):
+                assert other.decrypt(one.encrypt(b"secret", belongs), belongs) == b"secret"
+            assert one.decrypt(kept, belongs) == b"secret"
+
+
+def test_a_supplier_s_token_is_taken_by_every_process_of_reception() -> None:
+    for step in SIDE_BY_SIDE:
+        sessions = [SupplierSessions(derive_keys(Vault(keys).roots(b"sessions"))) for keys in step]
+        for one in sessions:
+            token = one.grant("131880738", "101000001", NOW).text
+            assert [other.holder_of(token, "131880738", NOW) for other in sessions] == ["101000001"] * 2

@@ -164,7 +164,7 @@ class PortalApp:
 
     def _require_proof(self, visit: Visit) -> None:
         """See that a page of ours, of this very browser, sent it. Raises Refused."""
-        if not is_proof(self.portal.form_key, visit.token, visit.form.get("csrf")):
+        if not is_proof(self.portal.form_keys, visit.token, visit.form.get("csrf")):
             raise Refused(403, STALE_FORM)
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:

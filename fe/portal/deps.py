@@ -39,8 +39,8 @@ class Portal:
     webhook_calls: Quotas
     clock: Clock
     metrics: Metrics
-    #: The key of form proofs, 32 bytes.
-    form_key: bytes
+    #: The keys of form proofs, of 32 bytes each: the first makes them, all are believed.
+    form_keys: tuple[bytes, ...]
     #: Under which people reach it: scheme, host and port, without a slash at the end.
     url: str
     renderer: Renderer

@@ -46,8 +46,8 @@ def build_portal(
     metrics: Metrics,
 ) -> Portal:
     """Put together what all pages share. Raises ConfigError."""
-    root = next(iter(vault.roots(FORMS).values()))
-    form_key = HKDF(SHA256(), 32, None, FORMS).derive(root)
+    # A form from before a change of the vault's keys, or of a process that has not had it yet, is still ours.
+    form_keys = tuple(HKDF(SHA256(), 32, None, FORMS).derive(root) for root in vault.roots(FORMS).values())
     return Portal(
         settings=settings,
         db=pools[PORTAL],
@@ -62,13 +62,13 @@ def build_portal(
         ),
         clock=clock,
         metrics=metrics,
-        form_key=form_key,
+        form_keys=form_keys,
         url=portal_url(settings),
         renderer=Renderer(),
         submitting=Submitting(pools[PORTAL], wakeups, metrics, SubmissionLog(settings.submission_log)),
         quotas=Quotas(Quota.from_settings(settings), metrics),
         trusted_proxies=read_networks(settings.trusted_proxies),
-        openid=openid_of(settings, form_key),
+        openid=openid_of(settings, form_keys[0]),
         plans=None if OPERATOR not in pools else PlanRunner(pools[OPERATOR], _holder(), clock),
     )
 

@@ -146,7 +146,7 @@ class Visit:
     @property
     def csrf(self) -> str:
         """What every form has to carry in its field `csrf`."""
-        return form_proof(self.portal.form_key, self.token)
+        return form_proof(self.portal.form_keys[0], self.token)
 
     # -- the database ------------------------------------------------------------------------------------------------
 

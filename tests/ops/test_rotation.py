@@ -11,11 +11,16 @@ from itertools import pairwise
 import pytest
 import trio
 
-from fe.config import named_keys
+from fe.clock import system_clock
+from fe.config import load_settings, named_keys
 from fe.identifiers import TenantId
+from fe.monitoring.metrics import Metrics
+from fe.portal.serve import build_portal
+from fe.portal.session import form_proof, is_proof
 from fe.receiving.sessions import SupplierSessions, derive_keys
 from fe.store.postgres.db import Database, open_database
-from fe.store.postgres.roles import FRONT
+from fe.store.postgres.roles import FRONT, PORTAL
+from fe.store.queue.wakeups import Wakeups
 from fe.store.throttle import AttemptLimits
 from fe.vault import Belongs, Vault
 from tests.http.front import PEPPER, make_key, make_tenant, start_front
@@ -93,3 +98,16 @@ def test_a_supplier_s_token_is_taken_by_every_process_of_reception() -> None:
         for one in sessions:
             token = one.grant("131880738", "101000001", NOW).text
             assert [other.holder_of(token, "131880738", NOW) for other in sessions] == ["101000001"] * 2
+
+
+async def test_a_form_that_one_portal_has_made_is_taken_by_the_others(db: Database) -> None:
+    """It may be a receipt that somebody has typed for minutes."""
+    settings = load_settings(development=True)
+    for step in SIDE_BY_SIDE:
+        portals = [
+            build_portal(settings, {PORTAL: db}, Vault(keys), Wakeups(db), system_clock, Metrics()) for keys in step
+        ]
+        for one in portals:
+            proof = form_proof(one.form_keys[0], "a browser's token")
+            assert [is_proof(other.form_keys, "a browser's token", proof) for other in portals] == [True, True]
+            assert not is_proof(one.form_keys, "another's", proof)

@@ -190,7 +190,7 @@ async def start_portal(
             ),
             "clock": clock,
             "metrics": metrics,
-            "form_key": bytes(32),
+            "form_keys": (bytes(32),),
             "url": f"http://127.0.0.1:{port}",
             "renderer": _RENDERER,
             "openid": None if issuer is None else _openid(issuer, f"http://127.0.0.1:{port}"),

@@ -1,8 +1,10 @@
 """Migrations: once each, whoever starts them and however many at once; and a word where files and database disagree."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,7 +20,15 @@ from fe.store.postgres import migrate as module
 from fe.store.postgres import readiness
 from fe.store.postgres.db import open_database
 from fe.store.postgres.errors import DatabaseUnavailable, LockNotHad
-from fe.store.postgres.migrate import LockPatience, MigrationError, migrate, migrations, month_starts, verify
+from fe.store.postgres.migrate import (
+    LOCK_PATIENCE,
+    LockPatience,
+    MigrationError,
+    migrate,
+    migrations,
+    month_starts,
+    verify,
+)
 from tests.store.race import plain
 from tests.waiting import until
 
@@ -260,6 +270,34 @@ def test_a_migration_that_finds_its_table_held_for_too_long_leaves_nothing_behin
     assert paused == [1.0]
     assert [name for _, name in applied(empty)] == ["0001_tables", "0002_more"]
     assert migrate(empty) == ["0003_last"]
+
+
+@pytest.fixture
+def tidied_every_second(postgres: str) -> Iterator[None]:
+    """The server looks once a second what is to be vacuumed."""
+    with plain(postgres) as conn:
+        conn.execute("ALTER SYSTEM SET autovacuum_naptime = '1s'")
+        conn.execute("SELECT pg_reload_conf()")
+        yield
+        conn.execute("ALTER SYSTEM RESET autovacuum_naptime")
+        conn.execute("SELECT pg_reload_conf()")
+
+
+@pytest.mark.usefixtures("tidied_every_second")
+async def test_an_autovacuum_stands_aside_for_a_migration(empty: str, files: Write) -> None:
+    """It may take hours, and makes way only for who waits for longer than the server's deadlock_timeout."""
+    slowly = "autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1, autovacuum_vacuum_threshold = 1"
+    files(m0001_table=f"CREATE TABLE large (t text) WITH ({slowly}, autovacuum_vacuum_scale_factor = 0);")
+    migrate(empty)
+    with plain(empty) as conn:
+        conn.execute("INSERT INTO large SELECT repeat('x', 500) FROM generate_series(1, 20000)")
+        conn.execute("DELETE FROM large")
+        vacuumed = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'autovacuum: VACUUM%large'"
+        await until(lambda: conn.execute(vacuumed).fetchone() == (1,))
+
+        files(m0001_table=module.migrations()[0].text, m0002_more="ALTER TABLE large ADD n int;")
+        patience = replace(LOCK_PATIENCE, times=3, sleep=lambda _: None)
+        assert await trio.to_thread.run_sync(partial(migrate, empty, patience=patience)) == ["0002_more"]
 
 
 def test_a_month_that_is_missing_lets_others_by_while_somebody_reads_the_tables(empty: str) -> None:

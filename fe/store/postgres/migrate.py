@@ -66,10 +66,11 @@ class LockPatience:
     """How `migrate` waits for whoever holds a table that it changes: a dump, or a statement that takes long.
 
     While it waits everybody else waits behind it, who reads and who writes. So it waits for `seconds`, lets the others
-    by for a `pause`, and begins anew, so many times.
+    by for a `pause`, and begins anew, so many times. An autovacuum stands aside for whoever has waited for as long as
+    the server's `deadlock_timeout`, a second unless it is set; whoever gives up by then waits for it to its end.
     """
 
-    seconds: float = 1.0
+    seconds: float = 1.25
     pause: float = 5.0
     times: int = 20
     sleep: Callable[[float], None] = time.sleep

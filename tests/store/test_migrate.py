@@ -272,6 +272,31 @@ def test_a_migration_that_finds_its_table_held_for_too_long_leaves_nothing_behin
     assert migrate(empty) == ["0003_last"]
 
 
+async def test_a_migration_that_others_wait_for_in_turn_begins_anew(empty: str, files: Write) -> None:
+    """It has one table and waits for another, and whoever has that waits for the first."""
+    files(m0001_tables=ONE)
+    migrate(empty)
+    files(m0001_tables=ONE, m0002_more="ALTER TABLE a ADD m int;\nALTER TABLE b ADD m int;")
+    names: list[str] = []
+    with plain(empty) as one, plain(empty) as other:
+        one.execute("SET deadlock_timeout = '1min'")  # so it is the migration that sees it
+        one.execute("BEGIN")
+        one.execute("SELECT * FROM b")
+        async with trio.open_nursery() as nursery:
+
+            async def run() -> None:
+                patience = replace(LOCK_PATIENCE, times=5, sleep=lambda _: None)
+                names.extend(await trio.to_thread.run_sync(partial(migrate, empty, patience=patience)))
+
+            nursery.start_soon(run)
+            waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'b'::regclass"
+            await until(lambda: other.execute(waiting).fetchone() != (0,))
+            await trio.to_thread.run_sync(one.execute, "SELECT * FROM a")
+            one.execute("COMMIT")
+
+    assert names == ["0002_more"]
+
+
 @pytest.fixture
 def tidied_every_second(postgres: str) -> Iterator[None]:
     """The server looks once a second what is to be vacuumed."""

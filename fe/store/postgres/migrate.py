@@ -66,8 +66,9 @@ class LockPatience:
     """How `migrate` waits for whoever holds a table that it changes: a dump, or a statement that takes long.
 
     While it waits everybody else waits behind it, who reads and who writes. So it waits for `seconds`, lets the others
-    by for a `pause`, and begins anew, so many times. An autovacuum stands aside for whoever has waited for as long as
-    the server's `deadlock_timeout`, a second unless it is set; whoever gives up by then waits for it to its end.
+    by for a `pause`, and begins anew, so many times; likewise where the others wait for it in turn. An autovacuum
+    stands aside for whoever has waited for as long as the server's `deadlock_timeout`, a second unless it is set;
+    whoever gives up by then waits for it to its end.
     """
 
     seconds: float = 1.25
@@ -165,7 +166,7 @@ def _between_others(conn: psycopg.Connection, patience: LockPatience, work: Call
             with conn.transaction():
                 conn.execute("SELECT set_config('lock_timeout', %s, true)", (f"{round(patience.seconds * 1000)}ms",))
                 work()
-        except psycopg.errors.LockNotAvailable:
+        except (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected):
             if not times_left:
                 raise MigrationError(
                     f"{trouble}: see who works in a transaction for long (ops/runbooks/database.md), then try again"

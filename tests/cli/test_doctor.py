@@ -180,6 +180,20 @@ def test_certificates_that_end_and_keys_that_are_missing_are_counted(fe: Fe, ten
     assert "(test)" in missing["certificates"]["says"]
 
 
+def test_a_certificate_whose_key_was_destroyed_is_none_any_more(fe: Fe, tenant: str) -> None:
+    assert fe("certificate", "self-made", "a.p12", passphrase="correct horse").code == 0
+    assert fe("certificate", "add", "a.p12", "--tenant", tenant, passphrase="correct horse").code == 0
+    (kept,) = fe("certificate", "list", "--tenant", tenant, "--json").json
+    for how in ("retire", "remove"):
+        ended = fe("certificate", how, kept["certificateId"], "--tenant", tenant, "--reason", "leaves")
+        assert ended.code == 0, ended
+
+    found = examined(fe, "--role", "cli", code=0, kek=f"other:4a{'44' * 31}")
+
+    assert found["certificates"]["says"] == "0 in use; 0 have expired, 0 will within 30 days"
+    assert found["certificates"]["state"] == "ok"
+
+
 def test_looking_what_a_migration_would_do_changes_nothing(fe: Fe, empty: str) -> None:
     first = fe("migrate", "--check", database_url=empty)
     again = fe("migrate", "--check", database_url=empty)

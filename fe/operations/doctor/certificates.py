@@ -14,7 +14,8 @@ from fe.vault import Tampered, Vault
 #: A certifier needs days to issue a new certificate.
 _EXPIRES_SOON = timedelta(days=30)
 
-_CERTIFICATES = "SELECT p12, not_after, retired_at IS NULL FROM certificates"
+# Of one whose key was destroyed there is nothing to open.
+_CERTIFICATES = "SELECT p12, not_after, retired_at IS NULL FROM certificates WHERE destroyed_at IS NULL"
 
 
 def check_certificates(dsn: str, settings: Settings, role: str, now: datetime) -> Finding:

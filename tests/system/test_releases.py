@@ -219,3 +219,30 @@ async def test_migrated_first_both_releases_serve_and_finish_each_others_documen
         received = await here.received()
 
     assert received == {f"E31{number:010}": 1 for number in range(1, 24)}
+
+
+@pytest.mark.timeout(900)
+async def test_what_was_on_its_way_under_the_release_before_is_finished_by_this_one(
+    before: Path, empty: str, tmp_path: Path
+) -> None:
+    """Migrated in the middle of it: rows in every stage, workers that died over some, and a front that goes on.
+
+    Its connections have prepared their statements by then, on functions that the migrations put others in the place of.
+    """
+    async with installed(empty, tmp_path) as here:
+        await here.fe(before, "migrate")
+        login = await here.set_up(before)
+        async with here.running(before, "http") as old, logged_in(old, login) as by_old:
+            async with here.running(before, "actors"):
+                assert await verdict(by_old, await hand_in(by_old, 1)) == "Aceptado"
+                taken = [await hand_in(by_old, number) for number in range(2, 12)]
+            taken += [await hand_in(by_old, number) for number in range(12, 16)]
+
+            await trio.to_thread.run_sync(migrate, empty)
+
+            taken += [await hand_in(by_old, number) for number in range(16, 26)]
+            async with here.running(THIS, "actors"):
+                assert {await verdict(by_old, one) for one in taken} == {"Aceptado"}
+        received = await here.received()
+
+    assert received == {f"E31{number:010}": 1 for number in range(1, 26)}

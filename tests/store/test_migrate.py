@@ -285,7 +285,7 @@ async def test_a_migration_that_others_wait_for_in_turn_begins_anew(empty: str, 
         async with trio.open_nursery() as nursery:
 
             async def run() -> None:
-                patience = replace(LOCK_PATIENCE, times=5, sleep=lambda _: None)
+                patience = replace(LOCK_PATIENCE, times=50, sleep=lambda _: None)
                 names.extend(await trio.to_thread.run_sync(partial(migrate, empty, patience=patience)))
 
             nursery.start_soon(run)
@@ -321,7 +321,7 @@ async def test_an_autovacuum_stands_aside_for_a_migration(empty: str, files: Wri
         await until(lambda: conn.execute(vacuumed).fetchone() == (1,))
 
         files(m0001_table=module.migrations()[0].text, m0002_more="ALTER TABLE large ADD n int;")
-        patience = replace(LOCK_PATIENCE, times=3, sleep=lambda _: None)
+        patience = replace(LOCK_PATIENCE, times=10, sleep=lambda _: None)
         assert await trio.to_thread.run_sync(partial(migrate, empty, patience=patience)) == ["0002_more"]
 
 
@@ -330,7 +330,7 @@ def test_a_month_that_is_missing_lets_others_by_while_somebody_reads_the_tables(
     migrate(empty, now=NOW)
     paused: list[float] = []
     with plain(empty) as dump, plain(empty) as other:
-        dump.execute("SET idle_in_transaction_session_timeout = '20s'")  # so long would others wait, if they waited
+        dump.execute("SET idle_in_transaction_session_timeout = '120s'")  # so long would others wait, if they waited
         dump.execute("BEGIN")
         dump.execute("SELECT * FROM sends")
 
@@ -351,7 +351,7 @@ def test_a_month_that_is_missing_lets_others_by_while_somebody_reads_the_tables(
 def test_a_month_that_cannot_be_made_is_said_and_every_migration_is_there(empty: str) -> None:
     migrate(empty, now=NOW)
     with plain(empty) as dump:
-        dump.execute("SET idle_in_transaction_session_timeout = '20s'")
+        dump.execute("SET idle_in_transaction_session_timeout = '120s'")
         dump.execute("BEGIN")
         dump.execute("SELECT * FROM sends")
         with pytest.raises(MigrationError, match="others hold the tables that 2027-03 is to be a partition of"):

@@ -70,9 +70,6 @@ TWO_LENGTHS = Text(
     "a request has either Content-Length or Transfer-Encoding",
     "una solicitud tiene Content-Length o bien Transfer-Encoding",
 )
-NO_UPGRADE = Text(
-    "no other protocol is spoken here: leave Upgrade out", "aquí no se habla otro protocolo: omita Upgrade"
-)
 NO_PROXY = Text("this is not a proxy", "esto no es un proxy")
 BAD_TARGET = Text("the request target must begin with /", "el destino de la solicitud debe comenzar con /")
 CRUMBS = Text("the body came in too many small pieces", "el cuerpo llegó en demasiados trozos pequeños")

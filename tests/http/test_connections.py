@@ -1,6 +1,8 @@
 """What a stranger can do to the process with a socket and bytes of his own choosing."""
 
+import json
 import os
+import re
 import socket
 import time
 from collections.abc import Callable
@@ -15,7 +17,7 @@ from fe.http.app import PREFIX
 from fe.http.server import listener
 from fe.http.server.connection import PeerPatience
 from fe.store.postgres.db import Database
-from tests.http.front import Key, Running, Streams, body_of, start_front
+from tests.http.front import Key, Running, Streams, body_of, make_key, make_tenant, start_front, structured
 from tests.waiting import PATIENCE, until
 
 HEAD = f"POST {PREFIX}/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n".encode()
@@ -51,14 +53,6 @@ AMBIGUOUS = {
     "no host": b"GET /healthz HTTP/1.1\r\n\r\n",
     "HTTP/0.9": b"GET /healthz\r\n\r\n",
     "HTTP/2 prior knowledge": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-    "h2c": (
-        b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
-        b"HTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n"
-    ),
-    "websocket": (
-        b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
-    ),
     "CONNECT": b"CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n",
     "no path": b"GET ?x HTTP/1.1\r\nHost: a\r\n\r\n",
     "20 kB of headers": b"GET /healthz HTTP/1.1\r\nHost: a\r\nX: " + b"a" * 20_000 + b"\r\n\r\n",
@@ -71,7 +65,7 @@ AMBIGUOUS = {
 @pytest.mark.parametrize(
     "sent",
     [
-        b"HEAD /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n",
+        b"HEAD /healthz HTTP/1.1\r\nHost: a\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n",
         b"HEAD / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
     ],
     ids=["refused by its head", "broken off in its body"],
@@ -102,6 +96,40 @@ async def test_an_ambiguous_request_gets_one_refusal_and_the_connection_ends(fro
         assert body_of(got)["statusCode"] == status, name
         assert b"switching" not in got.lower(), name
         assert await answers_health(front), name
+
+
+#: What clients offer to go on in: Java's own with every request in clear text, browsers for a WebSocket.
+OFFERS = {
+    "h2c": b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n",
+    "websocket": (
+        b"Connection: Upgrade\r\nUpgrade: websocket\r\n"
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("offer", OFFERS.values(), ids=OFFERS)
+@pytest.mark.parametrize("fast_path", [True, False])
+async def test_an_offer_to_go_on_in_another_protocol_is_not_taken_up_and_the_request_is_answered(
+    front_db: Database, nursery: trio.Nursery, db: Database, offer: bytes, fast_path: bool
+) -> None:
+    front = await start_front(nursery, front_db, fast_path=fast_path)
+    token = await front.token(await make_key(db, await make_tenant(db)))
+    body = json.dumps(structured()).encode()
+    asked = f"Host: a\r\nAuthorization: Bearer {token}\r\n".encode() + offer
+    submitted = b"POST %b/invoices HTTP/1.1\r\n%bContent-Length: %d\r\n\r\n" % (PREFIX.encode(), asked, len(body))
+
+    got = await front.raw(
+        submitted
+        + body
+        + b"GET %b/invoices/nobody?wait=1 HTTP/1.1\r\n%b\r\n" % (PREFIX.encode(), asked)
+        + b"GET %b/ncf HTTP/1.1\r\n%b\r\n" % (PREFIX.encode(), asked)
+        + LIVE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    )
+
+    assert re.findall(rb"HTTP/1\.1 (\d+)", got) == [b"202", b"200", b"200", b"200"]
+    assert b"upgrade" not in got.lower()
+    assert faults_of_connections(front) == {}
 
 
 async def test_a_refusal_of_what_cannot_be_read_is_in_the_language_that_its_head_asks_for(front: Running) -> None:

@@ -250,7 +250,11 @@ def _refusal(error: Exception, request_id: str, scope: HTTPScope) -> Whole:
 
 
 def refuse_hostile(scope: HTTPScope) -> None:
-    """Raise ApiError for requests that are ambiguous, or ask for another protocol than HTTP/1.1."""
+    """Raise ApiError for requests that are ambiguous, or of another protocol than HTTP/1.1.
+
+    An offer to go on in another one (`Upgrade`) is not taken up, and that is all (RFC 9110, section 7.8): in clear text
+    Java's own client makes it with every request.
+    """
     names = set()
     size = 0
     for name, value in scope["headers"]:
@@ -261,8 +265,6 @@ def refuse_hostile(scope: HTTPScope) -> None:
     refuse_repeated(scope["headers"])
     if b"transfer-encoding" in names and b"content-length" in names:
         raise ApiError(400, messages.TWO_LENGTHS)
-    if b"upgrade" in names:
-        raise ApiError(400, messages.NO_UPGRADE)
     if scope["http_version"] not in ("1.0", "1.1"):
         raise ApiError(505, messages.FOREIGN_VERSION)
     if scope["method"] == "CONNECT":

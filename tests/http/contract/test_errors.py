@@ -425,9 +425,9 @@ async def test_problems_are_in_spanish_for_who_asks_for_it(api: httpx.AsyncClien
 
 
 async def test_what_the_guard_refuses_is_in_spanish_too(front: Running) -> None:
-    head = f"GET {PREFIX}/invoices HTTP/1.1\r\nHost: x\r\nAccept-Language: es\r\nUpgrade: x\r\n\r\n"
+    head = f"GET {PREFIX}/invoices HTTP/1.1\r\nHost: x\r\nAccept-Language: es\r\n"
 
-    answer = await front.raw(head.encode())
+    answer = await front.raw(f"{head}Authorization: a\r\nAuthorization: b\r\n\r\n".encode())
 
     assert b"content-language: es" in answer.lower()
-    assert body_of(answer)["message"] == "aquí no se habla otro protocolo: omita Upgrade"
+    assert body_of(answer)["message"] == "una solicitud tiene un solo Authorization"

@@ -7,7 +7,6 @@ of nobody.
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
-from http.cookies import CookieError, SimpleCookie
 from typing import Any, cast
 
 import structlog
@@ -190,12 +189,14 @@ class PortalApp:
 
 
 def _cookie(name: str) -> str | None:
-    try:
-        jar = SimpleCookie(request.headers.get("Cookie", ""))
-    except CookieError:
-        return None
-    found = jar.get(name)
-    return None if found is None else found.value[:100]
+    """A cookie of this browser. Beside it may stand cookies of the whole domain, written in whatever way others like:
+    `SimpleCookie` reads no further where it meets one that it takes for none.
+    """
+    for one in request.headers.get("Cookie", "").split(";"):
+        found, _, value = one.partition("=")
+        if found.strip() == name:
+            return value.strip()[:100]
+    return None
 
 
 def _language(wanted: str | None, accepted: str | None) -> Language:

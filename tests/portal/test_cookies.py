@@ -1,10 +1,12 @@
-"""What a portal that people reach by https tells browsers of its cookie, and of coming back."""
+"""What a portal that people reach by https tells browsers of its cookie, and of coming back; and others' cookies."""
 
 import httpx
+import pytest
 import trio
 
+from fe.identifiers import TenantId
 from fe.store.postgres.db import Database
-from tests.portal.running import start_portal
+from tests.portal.running import Running, start_portal
 from tests.waiting import PATIENCE
 
 
@@ -25,3 +27,25 @@ async def test_the_cookie_is_for_this_host_over_tls_and_for_no_script(
     assert page.headers["referrer-policy"] == "same-origin"
     assert page.headers["x-frame-options"] == "DENY"
     assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    ['g_state={"i_l":0}', "path=/news", "name=José", "a=b c", "flag", "=x", 'half="'],
+)
+async def test_cookies_of_the_whole_domain_keep_nobody_out_however_they_are_written(
+    portal: Running, tenant: TenantId, theirs: str
+) -> None:
+    person = await portal.person(tenant)
+    async with portal.browser() as browser:
+
+        async def beside_theirs(request: httpx.Request) -> None:
+            ours = request.headers.get("Cookie")
+            request.headers.encoding = "utf-8"
+            request.headers["Cookie"] = "; ".join(filter(None, (theirs, ours, theirs)))
+
+        browser.client.event_hooks = {"request": [beside_theirs]}
+        page = await browser.sign_in(person.email)
+
+    assert page.status_code == 200
+    assert page.url.path == f"/companies/{tenant}"

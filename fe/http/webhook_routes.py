@@ -131,6 +131,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 errors=(
                     described_errors.NO_DELIVERY,
                     described_errors.DELIVERY_UNDER_WAY,
+                    described_errors.DISABLED_WEBHOOK,
                 ),
             ),
         ),

@@ -175,13 +175,7 @@ class WebhookAccounts:
     ) -> UUID:
         """Send a sample of a kind of event, whatever it wants to be told of. Raises NoWebhook and NotNow."""
         endpoint = await self._of(conn, tenant_id, environment)
-        if not endpoint.enabled or endpoint.disabled_at is not None:
-            raise NotNow(
-                Text(
-                    f"the webhook of {environment} is disabled: enable it first",
-                    f"el webhook de {environment} está desactivado: actívelo primero",
-                )
-            )
+        _require_called(endpoint)
         return await events.tell_one(
             conn,
             tenant_id,
@@ -306,12 +300,33 @@ def webhook_accounts(settings: Settings) -> WebhookAccounts | None:
 
 
 async def retry(conn: Conn, tenant_id: TenantId, delivery_id: UUID) -> deliveries.DeliveryRecord | None:
-    """Have a delivery made again, under its id; None when there is no such one. Raises NotNow."""
-    again = await deliveries.retry(conn, tenant_id, delivery_id)
+    """Have a delivery made again, under its id; None when there is no such one.
+
+    Raises NotNow, also where its endpoint is not called: then it would only be held.
+    """
     found = await deliveries.one(conn, tenant_id, delivery_id)
-    if found is not None and not again:
+    if found is None:
+        return None
+    endpoint = await endpoints.one(conn, tenant_id, found.endpoint_id)
+    if endpoint is None:
+        raise NotNow(Text("its webhook was removed", "su webhook fue eliminado"))
+    _require_called(endpoint)
+    if not await deliveries.retry(conn, tenant_id, delivery_id):
         raise NotNow(Text("it is under way at this moment", "está en curso en este momento"))
-    return found
+    return await deliveries.one(conn, tenant_id, delivery_id)
+
+
+def _require_called(endpoint: Endpoint) -> None:
+    """See that an endpoint is called. Raises NotNow."""
+    if endpoint.enabled and endpoint.disabled_at is None:
+        return
+    environment = endpoint.environment
+    raise NotNow(
+        Text(
+            f"the webhook of {environment or 'every environment'} is disabled: enable it first",
+            f"el webhook de {environment or 'todos los ambientes'} está desactivado: actívelo primero",
+        )
+    )
 
 
 async def _let_go(conn: Conn, tenant_id: TenantId, endpoint_id: UUID, at: datetime) -> None:

@@ -302,7 +302,10 @@ def delivery(session: Session, delivery_id: str) -> Plan[DeliveryDetail | None]:
 
 
 def retry_delivery(session: Session, delivery_id: str) -> Plan[DeliveryAgain]:
-    """Have a delivery made again, under the same id. Raises NotThereError, and ConflictError while it is under way."""
+    """Have a delivery made again, under the same id.
+
+    Raises NotThereError, and ConflictError while it is under way or its webhook is disabled.
+    """
     path = f"/webhooks/deliveries/{_in_path(delivery_id)}/retry"
     return session.call("POST", path, repeatable=False)
 

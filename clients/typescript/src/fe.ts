@@ -317,7 +317,10 @@ export class Fe {
     return this.session.find('GET', `/webhooks/deliveries/${encodeURIComponent(deliveryId)}`, options);
   }
 
-  /** Have a delivery made again, under the same id. Throws NotThereError, and ConflictError while it is under way. */
+  /**
+   * Have a delivery made again, under the same id. Throws NotThereError, and ConflictError while it is under way or its
+   * webhook is disabled.
+   */
   retryDelivery(deliveryId: string, options: CallOptions = {}): Promise<DeliveryAgain> {
     const path = `/webhooks/deliveries/${encodeURIComponent(deliveryId)}/retry`;
     return this.session.call('POST', path, { repeatable: false, ...options });

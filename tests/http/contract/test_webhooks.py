@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import httpx
+import pytest
 import trio
 
 from fe.ecf.catalogue import Environment
@@ -15,7 +16,7 @@ from fe.http.app import PREFIX
 from fe.identifiers import TenantId
 from fe.lifecycle import WebhookEvent
 from fe.store.postgres.db import Database
-from fe.store.webhooks import events
+from fe.store.webhooks import endpoints, events
 from fe.webhooks.accounts import WebhookAccounts
 from tests.factories.tenants import rows
 from tests.http.front import Key, Running, Start, make_key, make_tenant
@@ -393,6 +394,32 @@ async def test_one_that_is_under_way_is_not(api: httpx.AsyncClient, db: Database
 
     assert answer.status_code == 409
     assert "under way" in answer.json()["message"]
+
+
+@pytest.mark.parametrize("state", ["failed", "delivered", "held"])
+async def test_one_whose_webhook_is_disabled_is_not_and_stays_as_it_is(
+    api: httpx.AsyncClient, db: Database, tenant: TenantId, state: str
+) -> None:
+    (made,) = await deliver(db, tenant, (await put(api))["id"], 1)
+    await rows(db, "UPDATE webhook_deliveries SET stage = %(stage)s", stage=state)
+    await put(api, enabled=False)
+    before = (await api.get(f"/webhooks/deliveries/{made}")).json()
+
+    answer = await api.post(f"/webhooks/deliveries/{made}/retry")
+
+    assert answer.status_code == 409
+    assert answer.json()["message"] == "the webhook of testecf is disabled: enable it first"
+    assert (await api.get(f"/webhooks/deliveries/{made}")).json() == before
+
+
+async def test_one_whose_webhook_was_removed_is_not(api: httpx.AsyncClient, db: Database, tenant: TenantId) -> None:
+    endpoint = (await put(api))["id"]
+    (made,) = await deliver(db, tenant, endpoint, 1)
+    assert await db.run(endpoints.remove, tenant, UUID(endpoint), NOW)
+
+    answer = await api.post(f"/webhooks/deliveries/{made}/retry")
+
+    assert (answer.status_code, answer.json()["message"]) == (409, "its webhook was removed")
 
 
 async def test_nobody_sees_or_makes_again_what_is_not_theirs(

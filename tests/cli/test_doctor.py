@@ -144,6 +144,19 @@ def test_listeners_that_other_machines_reach_are_told(fe: Fe) -> None:
     assert "TLS" in outside["remedy"]
 
 
+def test_indexes_that_another_machine_has_sorted_are_found(fe: Fe, empty: str) -> None:
+    """As where the files of a database are restored on a machine with another C library."""
+    assert fe("migrate", database_url=empty).code == 0
+    with psycopg.connect(empty, autocommit=True) as conn:
+        conn.execute("UPDATE pg_database SET datcollversion = '2.27' WHERE datname = current_database()")
+
+    found = examined(fe, "--role", "cli", code=1, database_url=empty)["database"]
+
+    assert found["state"] == "failed"
+    assert "its indexes by 2.27" in found["says"]
+    assert "REINDEX DATABASE" in found["remedy"]
+
+
 def test_a_database_that_is_away_is_a_finding_too(fe: Fe) -> None:
     found = examined(fe, "--role", "cli", code=1, database_url="postgresql://127.0.0.1:1/none")
 

@@ -78,8 +78,26 @@ def _server(conn: psycopg.Connection) -> Finding:
             f"{says}, with synchronous_commit off: what was accepted may be lost in a crash",
             "ALTER SYSTEM SET synchronous_commit = on",
         )
+    if (sorted_by := conn.execute(_SORTED_BY).fetchone()) is not None:
+        was, now = sorted_by
+        return Finding(
+            "database",
+            State.FAILED,
+            f"{says}, and sorts text by version {now} of its collation, and its indexes by {was}: what is there may not"
+            " be found, as a clientRequestId that comes again",
+            "before anything is started, as the owner: REINDEX DATABASE ..., then ALTER DATABASE ... REFRESH COLLATION "
+            "VERSION; keys that are there twice by now are named",
+        )
     return Finding("database", State.OK, says)
 
+
+# The server's machine was exchanged, or its C library: the files of the database came from another one.
+_SORTED_BY = """
+    SELECT d.datcollversion, coalesce(pg_database_collation_actual_version(d.oid), 'none')
+      FROM pg_database AS d
+     WHERE d.datname = current_database() AND d.datcollversion IS NOT NULL
+       AND d.datcollversion IS DISTINCT FROM pg_database_collation_actual_version(d.oid)
+"""
 
 _ABOVE = """
     SELECT rolsuper, rolbypassrls, rolcreaterole,

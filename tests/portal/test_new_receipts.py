@@ -15,11 +15,13 @@ from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.document import read_payload
 from fe.ecf.ids import new_id
 from fe.ecf.parse import parse_json
+from fe.ecf.totals import totals
 from fe.http.examples import EXAMPLES, Example
 from fe.http.quotas import Quota, Quotas
 from fe.identifiers import PORTAL_KEY, TenantId, UserId
 from fe.issuing.prepare import prepare
 from fe.monitoring.metrics import Metrics
+from fe.portal.receipt.copies import note_for
 from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.layout import layout
 from fe.store import tenants
@@ -27,6 +29,7 @@ from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.submissions import Accepted, NewSubmission
+from tests.ecf.receipts import line, payload
 from tests.factories.companies import make_certificate
 from tests.factories.firsts import not_known_at_first
 from tests.http.front import ISSUER, make_tenant
@@ -429,6 +432,19 @@ async def test_a_receipt_is_copied_and_a_note_made_for_it(portal: Running, owner
     async with portal.browser(stranger) as browser:
         other = await browser.get("/")
         assert (await browser.get(f"{other.url.path}/testecf/new/31?from={issued}")).status_code == 404
+
+
+@pytest.mark.parametrize("amount", ["99.99", "100.80", "100.00", None])
+def test_a_note_on_the_whole_comes_to_what_was_issued(amount: str | None) -> None:
+    """Three at 33.3333 are 100.00; up to a peso more or less is accepted, and is what the note takes back."""
+    said = {} if amount is None else {"MontoItem": amount}
+    source = read_payload(payload(EcfType.CREDIT_FISCAL, [line("33.3333", "3.00", **said), line("10.00")]))
+
+    made = note_for(source, EcfType.CREDIT_NOTE, ISSUER, e_ncf="E310000000001", issued=_NOW.date(), today=_NOW.date())
+    note = read_payload(ReceiptEntry.of(layout(EcfType.CREDIT_NOTE), made).payload())
+
+    assert totals(note) == totals(source)
+    assert note.get("DetallesItems.Item[1].MontoItem") == (Decimal(amount) if amount in ("99.99", "100.80") else None)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one.name)

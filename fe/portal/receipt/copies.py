@@ -9,6 +9,8 @@ from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.dates import read_day, show_day
 from fe.ecf.describe import described, every
 from fe.ecf.document import Document
+from fe.ecf.lines import line_amount
+from fe.ecf.money import exact, number
 from fe.portal.receipt.paths import NoPlace, flatten, plain, put
 
 NOTES = (EcfType.DEBIT_NOTE, EcfType.CREDIT_NOTE)
@@ -37,8 +39,8 @@ def the_same_again(source: Document, wanted: EcfType, issuer: Mapping[str, Any])
     """
     known = {one.path for one in every(described(Root.ECF, wanted)) if one.simple}
     made: dict[str, Any] = {}
-    for number, _ in enumerate(source.get(_LINES) or [], 1):
-        put(made, f"{_LINES}[{number}]", {})  # a line that says nothing of its own counts, too
+    for place, _ in enumerate(source.get(_LINES) or [], 1):
+        put(made, f"{_LINES}[{place}]", {})  # a line that says nothing of its own counts, too
     for path, value in flatten(dict(source.content)):
         there = plain(path)
         if there not in known or _is_its_own(source, path, there) or _is_issuers(there, value, issuer):
@@ -61,6 +63,7 @@ def note_for(
         group.pop(name, None)
     written = source.get("Encabezado.Emisor.FechaEmision")
     day = (read_day(str(written)) if written else None) or issued
+    _keep_amounts(made, source)
     if e_ncf is not None:
         put(made, "InformacionReferencia.NCFModificado", e_ncf)
     put(made, "InformacionReferencia.FechaNCFModificado", show_day(day))
@@ -68,6 +71,15 @@ def note_for(
     if wanted is EcfType.CREDIT_NOTE:
         put(made, "Encabezado.IdDoc.IndicadorNotaCredito", "0" if today - day <= _YOUNG else "1")
     return made
+
+
+def _keep_amounts(made: dict[str, Any], source: Document) -> None:
+    """Lines whose amount was sent and is not what price and quantity make: the note is to come to what was issued."""
+    with exact():
+        for place, item in enumerate(source.get(_LINES) or [], 1):
+            sent = number(item.get("MontoItem"))
+            if sent is not None and sent != line_amount(item):
+                put(made, f"{_LINES}[{place}].MontoItem", format(sent, "f"))
 
 
 def _is_its_own(source: Document, path: str, there: str) -> bool:

@@ -20,6 +20,7 @@ from fe.ecf.catalogue import TELLS_BY_NUMBER, Root
 from fe.identifiers import TrackId
 from fe.lifecycle import Stage
 from fe.queue.outcome import AT_ONCE, Outcome, Park, TryLater
+from fe.queue.patience import DISBELIEVED_FOR
 from fe.queue.retry import MAX_ATTEMPTS, Gap, retry_gap
 from fe.store.postgres.db import Database
 from fe.store.queue import steps
@@ -45,6 +46,8 @@ class Reconciler:
     spread: random.Random
     #: How long after a send that came to nothing the next one is made.
     gap: Gap = retry_gap
+    #: For how long a rejection because the number is used is not believed while nobody's document is shown to hold it.
+    disbelief: timedelta = DISBELIEVED_FOR
 
     async def reconcile(self, work: Work) -> Outcome:
         """Find out about one document: adopt what is found, or release the same bytes for another send."""
@@ -130,7 +133,7 @@ class Reconciler:
         if verdict.estado is Estado.PROCESSING:
             raise TryLater("the authority is still at it", timedelta(seconds=2))
         if verdict.duplicate and not await self._is_somebody_elses(work, facts, opened, None):
-            raise TryLater(_WHOSE)
+            self._doubt_for_a_while(work)
         return outcomes.final(verdict)
 
     async def _document(self, work: Work, facts: ReconcileFacts, opened: Opened) -> Outcome | None:
@@ -140,13 +143,16 @@ class Reconciler:
             return await self._as_judged(work, facts, opened, ours)
         candidates = await self._candidates(work, facts, opened)
         rejected: Verdict | None = None
-        is_used = False
+        taken: Verdict | None = None
+        is_used = is_held = False
         for track_id in reversed(candidates):
             verdict = await self.authority.result(work.environment, track_id, opened, e_ncf=facts.e_ncf)
             if verdict.estado is Estado.PROCESSING:
                 return Adopted(track_id=track_id)
-            if verdict.estado in _ACCEPTED or verdict.duplicate:
-                is_used = True
+            if verdict.duplicate:
+                is_used, taken = True, verdict
+            elif verdict.estado in _ACCEPTED:
+                is_used = is_held = True
             elif verdict.estado is Estado.REJECTED and not verdict.try_again:
                 # Of several the one that used the number up: calling a used number free would be the worse mistake.
                 rejected = verdict if rejected is None or verdict.number_used else rejected
@@ -154,8 +160,20 @@ class Reconciler:
             return outcomes.final(rejected, track_id=rejected.track_id)
         if is_used and not await self._is_somebody_elses(work, facts, opened, known):
             # Sending again what may be accepted is the last thing to do.
-            raise TryLater(_WHOSE)
+            if taken is None or ours is None or is_held:
+                raise TryLater(_WHOSE)
+            self._doubt_for_a_while(work)
+            return outcomes.final(taken, track_id=taken.track_id)
         return None
+
+    def _doubt_for_a_while(self, work: Work) -> None:
+        """Raise TryLater while a rejection because the number is used may yet be about a repeat of ours.
+
+        The authority shows ours as rejected, and nobody's as accepted. If that lasts, no document holds the number: it
+        was voided, or used up by one that was rejected.
+        """
+        if work.attempt < MAX_ATTEMPTS or work.waited < self.disbelief:
+            raise TryLater(_WHOSE)
 
     async def _by_its_track_id(self, work: Work, facts: ReconcileFacts, opened: Opened) -> Outcome | None:
         """As `_document`, where nobody can be asked by number: under the trackId of the last send, if it was given one.

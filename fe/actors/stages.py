@@ -27,7 +27,7 @@ from fe.queue.batcher import Batcher
 from fe.queue.bookings import Bookings
 from fe.queue.circuit_breaker import Circuits
 from fe.queue.outcome import Outcome
-from fe.queue.patience import DOUBT_FOR, FOLLOW_FOR
+from fe.queue.patience import DISBELIEVED_FOR, DOUBT_FOR, FOLLOW_FOR
 from fe.queue.pulse import Pulse
 from fe.queue.retry import poll_gap, retry_gap, scaled
 from fe.queue.stage import StageConfig, Tools
@@ -123,7 +123,7 @@ def stages(
     hosts = QrHosts(settings.authority_ecf_url, settings.authority_fc_url)
     scale, spread = settings.time_scale, random.Random()  # noqa: S311  (jitter)
     retry, poll = scaled(retry_gap, scale), scaled(poll_gap, scale)
-    reconciler = Reconciler(db, authority, credentials, spread, retry)
+    reconciler = Reconciler(db, authority, credentials, spread, retry, DISBELIEVED_FOR * scale)
     sender = Sender(
         db,
         authority,

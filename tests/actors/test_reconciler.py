@@ -193,6 +193,61 @@ async def test_a_number_whose_document_was_rejected_and_then_repeated_is_rejecte
     assert (await submission(db, subject))["track_id"] == "t-1"
 
 
+async def waited(db: Database, minutes: int) -> None:
+    await rows(db, "UPDATE outbox SET entered_at = now() - make_interval(mins => %(minutes)s)", minutes=minutes)
+
+
+async def test_a_number_that_nobodys_document_holds_though_it_is_used_ends_as_rejected(db: Database) -> None:
+    """It was voided, or another program's document was rejected with it: nothing accepted will ever show."""
+    road = await make_road(
+        db,
+        states=[state_of(Estado.REJECTED)],
+        tracks=[tracked(TrackId("t-1"), Estado.REJECTED)],
+        results={"t-1": DUPLICATE},
+    )
+    subject = await road.make(Stage.RECONCILE)
+    assert await road.steps(subject, limit=8) == ["retry"] * 8
+    await waited(db, 6)
+
+    assert await road.steps(subject) == ["Rechazado"]
+
+    assert await road.status(subject) == ("Rechazado", "used")
+    assert (await submission(db, subject))["response"]["mensajes"][0]["codigo"] == "1209"
+    assert road.authority.sent == []
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        {"states": [None]},
+        {
+            "states": [state_of(Estado.REJECTED)],
+            "tracks": [tracked(TrackId("t-1"), None), tracked(TrackId("t-2"), None)],
+        },
+    ],
+    ids=["ours is not shown", "something is accepted under a trackId"],
+)
+async def test_as_long_as_it_may_be_ours_that_holds_the_number_it_does_not(db: Database, shown: dict[str, Any]) -> None:
+    accepted = verdict(Estado.ACCEPTED, track_id=TrackId("t-2"))
+    road = await make_road(
+        db, **{"tracks": [tracked(TrackId("t-1"), None)], **shown}, results={"t-1": DUPLICATE, "t-2": accepted}
+    )
+    subject = await road.make(Stage.RECONCILE)
+    await road.steps(subject, limit=8)
+    await waited(db, 6)
+
+    assert await road.step(subject) == "retry"
+
+
+async def test_a_summary_whose_number_nobody_holds_though_it_is_used_ends_as_rejected(db: Database) -> None:
+    road = await make_road(db, summary_states=[DUPLICATE], states=[state_of(Estado.REJECTED)])
+    subject = await road.make(Stage.RECONCILE, summary=True)
+    assert await road.steps(subject, limit=8) == ["retry"] * 8
+    await waited(db, 6)
+
+    assert await road.steps(subject) == ["Rechazado"]
+
+
 async def test_of_two_rejections_the_one_that_used_the_number_up_is_believed(db: Database) -> None:
     """One of them is a stranger's: a number called reusable that is used would be the worse mistake."""
     road = await make_road(

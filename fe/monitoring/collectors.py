@@ -49,7 +49,8 @@ class Collectors:
         """Take stock until cancelled. What cannot be read keeps its last value, and our silence shows it."""
         look_number = 0
         while True:
-            looks = [self._dead_letters, self._doubts, self._pauses, self._server, self._billing, self._given_up]
+            looks = [self._dead_letters, self._doubts, self._awaited, self._pauses, self._server, self._billing]
+            looks.append(self._given_up)
             if look_number % _SLOW_EVERY == 0:
                 looks += [self._certificates, self._sequences, self._tables, self._webhooks]
             if all([await self._within_limits(look) for look in looks]):
@@ -80,6 +81,12 @@ class Collectors:
             counts[environment,], ages[environment,] = count, oldest
         show(self._metrics.unknown, counts)
         show(self._metrics.unknown_age, ages)
+
+    async def _awaited(self, conn: Conn) -> None:
+        ages: dict[Labels, float] = {(environment.value,): 0.0 for environment in Environment}
+        for environment, oldest in await statistics.awaited_verdicts(conn):
+            ages[environment,] = oldest
+        show(self._metrics.awaited_age, ages)
 
     async def _pauses(self, conn: Conn) -> None:
         count, oldest = await statistics.pauses(conn)

@@ -212,6 +212,12 @@ class Metrics:
             ("environment",),
             registry=own,
         )
+        self.awaited_age = Gauge(
+            "fe_verdicts_awaited_oldest_seconds",
+            "How long the submission that was received longest ago has waited for its verdict",
+            ("environment",),
+            registry=own,
+        )
         self.webhook_rows = Gauge("fe_webhook_deliveries", "Deliveries of webhooks", ("state",), registry=own)
         self.webhook_late = Gauge(
             "fe_webhook_oldest_late_seconds", "How late the oldest due delivery of a healthy endpoint is", registry=own

@@ -44,6 +44,20 @@ async def unknown_outcomes(conn: Conn) -> list[tuple[str, int, float]]:
     return await cursor.fetchall()
 
 
+_AWAITED = """
+    SELECT o.environment, greatest(extract(EPOCH FROM now() - min(o.entered_at)), 0)::float8
+      FROM outbox AS o
+     WHERE o.stage = 'track' AND o.run_at < 'infinity'  -- the index's condition: see queue/tables.py
+     GROUP BY o.environment
+"""
+
+
+async def awaited_verdicts(conn: Conn) -> list[tuple[str, float]]:
+    """Tell per environment for how many seconds the one that was received longest ago has waited for its verdict."""
+    cursor = await conn.execute(_AWAITED)
+    return await cursor.fetchall()
+
+
 _PAUSES = "SELECT count(*)::int, coalesce(extract(EPOCH FROM now() - min(paused_at)), 0)::float8 FROM pauses"
 
 

@@ -118,6 +118,13 @@ PIPELINE = Dashboard(
                 limits=(300, 900),
             ),
             Panel(
+                "Longest wait for a verdict",
+                "Of what the authority has received. Above an hour somebody has to look; after 72 it gives up.",
+                {"{{environment}}": largest("fe_verdicts_awaited_oldest_seconds", ENVIRONMENT, by="environment")},
+                unit="s",
+                limits=(600, 3600),
+            ),
+            Panel(
                 "Circuits open",
                 "1: nothing is sent to this host of the authority until a probe is answered.",
                 {"{{environment}} {{host}}": largest("fe_authority_circuit_open", ENVIRONMENT, by="environment, host")},

@@ -75,6 +75,26 @@ async def test_dead_letters_and_doubts_are_counted_with_their_age(db: Database) 
         assert value(metrics, "fe_outcomes_unknown", environment="certecf") == 0
 
 
+async def test_the_longest_wait_for_a_verdict_is_counted_from_when_it_was_received(db: Database) -> None:
+    metrics = Metrics()
+    tenant = await make_tenant(db)
+    for minutes in (90, 10):
+        waiting = await make_submission(db, tenant, stage=Stage.TRACK, at=NOW)
+        await rows(
+            db,
+            "UPDATE outbox SET entered_at = now() - make_interval(mins => %(mins)s) WHERE subject = %(id)s",
+            mins=minutes,
+            id=waiting,
+        )
+    sending = await make_submission(db, tenant, stage=Stage.SEND, at=NOW)
+    await rows(db, "UPDATE outbox SET entered_at = now() - interval '3 h' WHERE subject = %(id)s", id=sending)
+
+    async with taking_stock(db, metrics):
+        oldest = value(metrics, "fe_verdicts_awaited_oldest_seconds", environment="ecf")
+        assert oldest == pytest.approx(5400, abs=60)
+        assert value(metrics, "fe_verdicts_awaited_oldest_seconds", environment="testecf") == 0
+
+
 async def test_what_runs_out_is_counted_for_tenants_that_call(db: Database) -> None:
     metrics = Metrics()
     active, gone = await make_tenant(db), await make_tenant(db)

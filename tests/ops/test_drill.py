@@ -67,6 +67,11 @@ FAULTS = (
         frozenset({"FeUnknownOutcomes"}),
     ),
     Fault(
+        "the authority receives, and judges nothing",
+        gauge(f"fe_verdicts_awaited_oldest_seconds{{{A}, {E}}}", 0, 4000),
+        frozenset({"FeVerdictsAwaited"}),
+    ),
+    Fault(
         "two numbers for which the authority is always away",
         gauge(f'fe_dead_letters{{{A}, {E}, stage="send"}}', 0, 2),
         frozenset({"FeDeadLetters"}),

@@ -61,7 +61,8 @@ def test_a_deployment_in_order_is_told_so_and_nothing_is_changed(fe: Fe) -> None
             "rights (fe_front)",
             "server's own rights",
         ),
-        *("rights (fe_worker)", "writing", "certificates", "authority", "clock (database)", "clock (authority)"),
+        *("rights (fe_worker)", "writing", "certificates", "authority", "authority (summaries)"),
+        *("clock (database)", "clock (authority)"),
         *(("cluster",) if citus.wanted() else ()),
     } == found.keys()
     assert found["settings"]["state"] == "warning"
@@ -116,6 +117,16 @@ def test_months_that_there_is_no_room_to_lock_are_told(dsn: str) -> None:
     assert (before.state, before.remedy) == (State.OK, "")
     assert (after.state, "restart the server" in after.remedy) == (State.WARNING, True)
     assert after.says.endswith("(out of shared memory)")
+
+
+def test_the_host_of_summaries_is_looked_at_for_itself(fe: Fe) -> None:
+    """It is another machine, and a way out that is open for the one may be closed for the other."""
+    with simulating() as (at, _):
+        found = examined(fe, code=1, authority_ecf_url=at["ecf"], authority_fc_url="http://127.0.0.1:1")
+
+    assert (found["authority"]["state"], found["clock (authority)"]["state"]) == ("ok", "ok")
+    assert found["authority (summaries)"]["state"] == "failed"
+    assert "127.0.0.1:1 cannot be reached" in found["authority (summaries)"]["says"]
 
 
 def test_whom_acknowledgements_are_believed_from_is_told(tmp_path: Path) -> None:

@@ -1,15 +1,15 @@
-"""The authority: does it answer from here, and what time is it there?"""
+"""The authority: do both of its hosts answer from here, and what time is it there?"""
 
 import socket
 import ssl
 from collections.abc import AsyncIterator
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from time import monotonic
 
 import httpx
 
-from fe.authority.hosts import Hosts, Operation
+from fe.authority.hosts import Host, Hosts, Location, Operation
 from fe.clock import Clock
 from fe.config import Settings
 from fe.ecf.catalogue import Environment
@@ -21,36 +21,49 @@ from fe.store.postgres.errors import words
 async def check_authority(
     settings: Settings, environment: Environment, clock: Clock, tls: ssl.SSLContext
 ) -> AsyncIterator[Finding]:
-    """Ask the authority for a seed, and see what time it has."""
+    """Ask the authority for a seed, and see what time it has; then whether the host of summaries is there, too."""
     try:
         hosts = Hosts(settings.authority_ecf_url, settings.authority_fc_url, settings.authority_status_url)
     except ValueError as wrong:
         yield Finding("authority", State.FAILED, str(wrong), "change FE_AUTHORITY_*_URL")
         return
-    where = hosts.locate(Operation.SEED, environment)
+    async with httpx.AsyncClient(verify=tls, trust_env=False, timeout=settings.authority_timeout) as client:
+        found, heard = await _ask(client, "authority", hosts.locate(Operation.SEED, environment), environment, clock)
+        yield found
+        if heard is not None:
+            yield _clock_of(*heard)
+        summaries = hosts.locate(Operation.SUMMARY_PAGE, environment)
+        found, _ = await _ask(client, "authority (summaries)", summaries, environment, clock)
+        yield found
+
+
+async def _ask(
+    client: httpx.AsyncClient, check: str, where: Location, environment: Environment, clock: Clock
+) -> tuple[Finding, tuple[httpx.Headers, datetime] | None]:
+    """Make a call, without its body: what it says of the host, the answer's headers, and when it was made."""
     url = f"{'https' if where.origin.tls else 'http'}://{where.origin.authority}{where.target}"
-    started = monotonic()
+    started, before = monotonic(), clock()
     try:
-        async with httpx.AsyncClient(verify=tls, trust_env=False, timeout=settings.authority_timeout) as client:
-            before = clock()
-            async with client.stream("GET", url, headers={"User-Agent": "fe"}) as reply:
-                halfway = before + (clock() - before) / 2
+        async with client.stream("GET", url, headers={"User-Agent": "fe"}) as reply:
+            halfway = before + (clock() - before) / 2
     except (httpx.HTTPError, OSError) as away:
         says = f"{where.origin.authority} cannot be reached: {words(away)}"
-        yield Finding("authority", State.FAILED, says, _why(where.origin.host))
-        return
+        return Finding(check, State.FAILED, says, _why(where.origin.host)), None
     says = f"{where.origin.authority} ({environment.value}) answers with {reply.status_code}"
-    if reply.status_code != httpx.codes.OK:
-        yield Finding("authority", State.WARNING, says, "ops/runbooks/authority-down.md")
-    else:
-        yield Finding("authority", State.OK, f"{says}, in {(monotonic() - started) * 1000:.0f} ms")
+    # Of the page of a QR code that names nothing no more is known than that the host answers it.
+    well = reply.status_code == httpx.codes.OK or (where.host is Host.FC and not reply.is_server_error)
+    if not well:
+        return Finding(check, State.WARNING, says, "ops/runbooks/authority-down.md"), (reply.headers, halfway)
+    return Finding(check, State.OK, f"{says}, in {(monotonic() - started) * 1000:.0f} ms"), (reply.headers, halfway)
+
+
+def _clock_of(headers: httpx.Headers, halfway: datetime) -> Finding:
     try:
-        theirs = parsedate_to_datetime(reply.headers["date"]).astimezone(UTC)
-    except (KeyError, ValueError):
-        yield Finding("clock (authority)", State.SKIPPED, "its answer has no Date")
-        return
+        theirs = parsedate_to_datetime(headers["date"]).astimezone(UTC)
+    except (KeyError, ValueError, OverflowError):
+        return Finding("clock (authority)", State.SKIPPED, "its answer has no Date")
     # A Date is told in whole seconds, cut off.
-    yield skew("clock (authority)", halfway - theirs, "the authority's", grain=timedelta(seconds=1))
+    return skew("clock (authority)", halfway - theirs, "the authority's", grain=timedelta(seconds=1))
 
 
 def _why(host: str) -> str:

@@ -15,7 +15,7 @@ from random import Random
 from typing import Any
 
 from fe import failpoints
-from fe.metering.processor import Processor, ProcessorRefused, ProcessorUnavailable
+from fe.metering.processor import Processor, ProcessorDiffers, ProcessorRefused, ProcessorUnavailable
 from fe.queue.outcome import End, Outcome, Park, Retry, TryLater, Writer
 from fe.queue.retry import retry_gap
 from fe.queue.stage import StageConfig, WorkKind
@@ -68,6 +68,8 @@ class Charger:
         except ProcessorRefused as refused:
             return ChargeRefused(refused.reason, nothing_charged=was_asked)
         except ProcessorUnavailable as outage:
+            if isinstance(outage, ProcessorDiffers):
+                await self._db.run(charges.begin, work)  # sent it was, be it by a database that was restored since
             raise TryLater(outage.reason, outage.after) from outage
         failpoints.reached("charged")
         return Charged(item_id)

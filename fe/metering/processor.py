@@ -22,8 +22,12 @@ class ProcessorUnavailable(ProcessorError):
         self.after = after
 
 
+class ProcessorDiffers(ProcessorUnavailable):
+    """It has something under the charge's id that is not what is to be charged: perhaps that, changed since."""
+
+
 class ProcessorRefused(ProcessorError):
-    """It will not do it, and has not done it."""
+    """It will not do what it was asked, and has not done it: of what was asked before it says nothing."""
 
 
 class Processor(Protocol):
@@ -32,7 +36,7 @@ class Processor(Protocol):
     async def find(self, charge: Charge) -> str | None:
         """Tell what the processor calls a charge that it has; None when it has none of that id.
 
-        Raises ProcessorUnavailable, ProcessorRefused.
+        Raises ProcessorUnavailable, ProcessorDiffers, ProcessorRefused.
         """
 
     async def add(self, charge: Charge) -> str:

@@ -20,7 +20,7 @@ from pydantic import SecretStr
 
 from fe.ecf.parse import MalformedJson, parse_json
 from fe.metering.months import month_after
-from fe.metering.processor import ProcessorRefused, ProcessorUnavailable
+from fe.metering.processor import ProcessorDiffers, ProcessorRefused, ProcessorUnavailable
 from fe.store.charges import Charge
 from fe.tls import default_tls
 
@@ -71,7 +71,7 @@ class Stripe:
                 items = _field(answer, "data", list)
                 for item in items:
                     if _field(_field(item, "metadata", dict), _MARK, str, "") == str(charge.subject):
-                        return _item_of(item, charge, customer)
+                        return _found(item, charge, customer)
                 if not _field(answer, "has_more", bool):
                     return None
                 query["starting_after"] = _id(items[-1] if items else {}, "id")
@@ -172,6 +172,13 @@ def _object(body: bytes) -> dict[str, Any]:
     if not isinstance(answer, dict):
         raise ProcessorUnavailable("the answer is no object")
     return answer
+
+
+def _found(item: dict[str, Any], charge: Charge, customer: str) -> str:
+    try:
+        return _item_of(item, charge, customer)
+    except _Unreadable as wrong:
+        raise ProcessorDiffers(f"an item of this id cannot be read as the charge: {wrong}") from None
 
 
 def _item_of(item: dict[str, Any], charge: Charge, customer: str) -> str:

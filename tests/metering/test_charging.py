@@ -191,6 +191,23 @@ async def test_a_subscription_that_is_not_known_says_nothing_of_what_was_sent(
     assert (bool(again), refused.tried_at is None) == (may_move, may_move)
 
 
+async def test_what_the_processor_has_in_another_form_is_not_taken_to_another_subscription(db: Database) -> None:
+    """This database is an older one, and the charge had gone to another subscription of the same customer."""
+    tenant, state = await due(db), ProcessorState()
+    async with processor(state) as client:
+        await run_until_settled(db, tenant, client)
+        state.items[0]["subscription"] = "sub_8"
+        for statement in RESTORED["before it was tried"]:
+            await rows(db, statement)
+        work = await claim(db, tenant)
+        with pytest.raises(TryLater, match="its subscription is not the charge's"):
+            await Charger(db, client).charge(work)
+        assert await db.run(charges.failed, work, reason="for three days", at=system_clock())
+
+    assert not await db.run(charges.try_again, tenant, OCTOBER, "sub_9")
+    assert await db.run(charges.try_again, tenant, OCTOBER, None)
+
+
 async def test_what_may_have_been_charged_is_not_taken_to_another_subscription(db: Database) -> None:
     tenant = await due(db)
     work = await claim(db, tenant)

@@ -118,7 +118,7 @@ class UnsupportedKey(CertificateError):
 
 
 class UnreadableCertificate(CertificateError):
-    """Its certificate breaks the rules of X.509 so far that holder or validity cannot be read."""
+    """Its certificate breaks the rules of X.509 so far that holder, issuer or validity cannot be read."""
 
     message = "The certificate in the .p12 file cannot be read: ask your certifier to issue it again."
     message_es = "El certificado del .p12 no se puede leer: solicite a su certificadora que lo emita de nuevo."
@@ -228,6 +228,7 @@ def _pair(opened: pkcs12.PKCS12KeyAndCertificates) -> Credential:
         public_key = credential.certificate.public_key()
         # Read here, so that whoever asks for one of them later finds it.
         _ = credential.holder, credential.holder_id, credential.serial, credential.not_before, credential.not_after
+        _ = credential.certificate.issuer
     except UNREADABLE:
         raise UnreadableCertificate from None
     if public_key != key.public_key():

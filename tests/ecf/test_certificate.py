@@ -189,9 +189,10 @@ def test_a_certificate_of_a_version_there_is_not_says_so() -> None:
         open_p12(made.p12_with(made.der_of_another_version()), made.PASSPHRASE)
 
 
-def test_a_certificate_whose_holder_is_bits_says_so() -> None:
+@pytest.mark.parametrize("whose", [made.HOLDER, made.ISSUER])
+def test_a_certificate_in_which_a_name_is_bits_says_so(whose: str) -> None:
     with pytest.raises(UnreadableCertificate):
-        open_p12(made.p12_with(made.make_bitwise().public_bytes(Encoding.DER)), made.PASSPHRASE)
+        open_p12(made.p12_with(made.make_bitwise(whose).public_bytes(Encoding.DER)), made.PASSPHRASE)
 
 
 # A flipped bit can make a serial number negative, which `cryptography` still reads, with a warning.

@@ -24,6 +24,7 @@ WITHIN = datetime(2026, 11, 6, 14, 15, 30, tzinfo=UTC)
 
 HOLDER = "JUANA DE PRUEBA"
 HOLDER_ID = "00112233445"
+ISSUER = "CERTIFICADORA DE PRUEBA RAIZ"
 PASSPHRASE = "contraseña de prueba"
 
 Key = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
@@ -101,7 +102,7 @@ class Certifier:
 
 
 def make_root(
-    common_name: str = "CERTIFICADORA DE PRUEBA RAIZ",
+    common_name: str = ISSUER,
     *,
     not_before: datetime = VALID_FROM,
     not_after: datetime = VALID_UNTIL,
@@ -169,10 +170,10 @@ def make_unreadable() -> x509.Certificate:
     return x509.load_der_x509_certificate(bytes(der))
 
 
-def make_bitwise() -> x509.Certificate:
-    """One that loads, has a key, and fails otherwise when its subject is asked for: the name is a string of bits."""
-    holder = HOLDER.encode()
-    text, bits = bytes([0x0C, len(holder)]) + holder, bytes([0x03, len(holder), 0]) + holder[1:]
+def make_bitwise(whose: str = HOLDER) -> x509.Certificate:
+    """One that loads, has a key, and fails otherwise when this name is asked for: it is a string of bits."""
+    said = whose.encode()
+    text, bits = bytes([0x0C, len(said)]) + said, bytes([0x03, len(said), 0]) + said[1:]
     return x509.load_der_x509_certificate(default_credential().der.replace(text, bits, 1))
 
 

@@ -82,7 +82,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
         trio.run(serve, settings, dsn, role, vault, listeners.of_process(index))
 
     if processes > 1:
-        return run_processes(processes, start, grace=settings.grace_seconds)
+        return run_processes(processes, start, grace=settings.grace_seconds, let_go=listeners.close)
     start(0)
     return 0
 

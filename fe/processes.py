@@ -114,6 +114,11 @@ class Listeners:
         host, port = self.metrics
         return Listeners(self.http, (host, port + index if port else 0), self.reception, self.portal)
 
+    def close(self) -> None:
+        """Listen no more: the kernel refuses who comes once every process that shares a listener has closed it."""
+        for listener in (*self.http, *self.reception, *self.portal):
+            listener.close()
+
     def addresses(self, metrics_port: int) -> dict[str, list[str] | str]:
         """Say for the log where this process can be reached; `metrics_port` is the one that was found for /metrics."""
         found: dict[str, list[str] | str] = {"metrics": f"{self.metrics[0]}:{metrics_port}"}
@@ -147,14 +152,17 @@ def split_bind(bind: str, name: str) -> tuple[str, int]:
     return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104  (an operator who leaves the host out means all)
 
 
-def run_processes(processes: int, start: Callable[[int], None], *, grace: float) -> int:
+def run_processes(
+    processes: int, start: Callable[[int], None], *, grace: float, let_go: Callable[[], None] = lambda: None
+) -> int:
     """Fork `processes` children, each calling `start(index)`; return the exit code when all have ended.
 
     Call it from a single-threaded process. A child that dies is started again; five crashes within a minute end the
     whole. SIGTERM and SIGINT are passed on as SIGTERM; a second one, or the end of the grace, kills. If we are killed
-    ourselves, the children stop too. The exit code is 0 if all have ended well.
+    ourselves, the children stop too. The exit code is 0 if all have ended well. `let_go` is called as the end begins:
+    what we hold for children that are yet to be started is needed no more.
     """
-    stop = _StopState()
+    stop = _StopState(let_go)
     for number in _STOP_SIGNALS:
         signal.signal(number, stop.hear)
     # Nobody writes to it. When we end, however we end, the children read its end, and end too.
@@ -218,7 +226,8 @@ async def stop_on_signal(
 
 
 class _StopState:
-    def __init__(self) -> None:
+    def __init__(self, let_go: Callable[[], None]) -> None:
+        self._let_go = let_go
         self.asked_at: float | None = None
         self.killed = False
         self._hard = False
@@ -238,6 +247,7 @@ class _StopState:
         if not self._passed_on:
             self._passed_on = True
             _signal_all(children, signal.SIGTERM)
+            self._let_go()
         if self._hard or time.monotonic() - self.asked_at > grace + KILL_AFTER:
             self.killed = True
             _signal_all(children, signal.SIGKILL)

@@ -12,12 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from psycopg.conninfo import make_conninfo
 
 from fe.ecf.schema.kinds import kinds
+from fe.http.app import PREFIX
 from tests.cli.running import SECRETS, Fe, environment
 from tests.cli.warm import warm_fe
 from tests.factories.logins import login
@@ -114,6 +116,30 @@ def test_several_processes_share_the_port_and_end_together(fe: Fe) -> None:
     assert process.returncode == 0
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"{url}/healthz", timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_whoever_comes_while_the_last_requests_are_answered_is_refused_at_once(fe: Fe, processes: str) -> None:
+    """And does not wait for an answer behind a listener that nobody listens to any more."""
+    with running(fe, "--processes", processes, "--role", "http", grace_seconds="1000") as (process, url):
+        at = (urlsplit(url).hostname or "", urlsplit(url).port or 0)
+        begun = f"POST {PREFIX}/login HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 9\r\n"
+        with socket.create_connection(at, timeout=PATIENCE) as held:
+            held.sendall(f"{begun}Content-Type: application/json\r\n\r\n".encode())
+            assert held.recv(100).startswith(b"HTTP/1.1 100")  # somebody has it in work
+            process.send_signal(signal.SIGTERM)
+            deadline = time.monotonic() + PATIENCE
+            while True:
+                try:
+                    with socket.create_connection(at, timeout=PATIENCE):
+                        assert time.monotonic() < deadline
+                        time.sleep(0.05)
+                except ConnectionRefusedError:
+                    break
+            assert process.poll() is None
+            held.sendall(b"not JSON.")
+            assert held.recv(100).startswith(b"HTTP/1.1 400")
+        assert process.wait(timeout=120) == 0
 
 
 def test_the_http_role_does_not_need_the_key_encryption_key(fe: Fe) -> None:

@@ -21,9 +21,8 @@ from fe.ecf.shapes import shape_problem, unknown_problems
 DECLARATION = b'<?xml version="1.0" encoding="utf-8"?>'
 
 _special = re.compile("[&<>\r\n]").search
-#: A line end is written as a reference: a bare carriage return would come back as a line feed, and a bare line feed
-#: would make the lines of a document that has none mean something.
-_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;", "\n": "&#10;"})
+#: A line feed is written as a reference: a bare one would make the lines of a document that has none mean something.
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\n": "&#10;"})
 
 
 #: What begins with a blank; from then on the text is looked at more closely.
@@ -49,8 +48,8 @@ def build(document: Document) -> etree._Element:
 def write(document: Document) -> Written:
     """Write a document as XML: in the order of the format whatever that of the content, without empty tags.
 
-    Text is written as it is (`read_payload` has brought ISO dates into the format's form, and finished XML is meant as
-    it stands); numbers as the field wants them (`formats`). What is
+    Text is written as it is, but for its line ends (`read_payload` has brought ISO dates into the format's form, and
+    finished XML is meant as it stands); numbers as the field wants them (`formats`). What is
     None, empty text, an empty list or an empty group is left out, but a type 32 and an RFCE always have a `Comprador`.
     Nothing else is added or corrected: what the format demands beyond that, `schema.validate` says.
 
@@ -74,6 +73,17 @@ def write(document: Document) -> Written:
         # libxml2 also refuses texts of ten megabytes, which have no wrong character in them.
         reasons = tuple(_unwritable(document.content, "")) or (problem("unwritable", "", name=document.root),)
         raise NotADocument(reasons) from None
+
+
+def _escaped(text: str) -> str:
+    """A text as it stands in XML. A line end is one line feed, as in every text that stands in an XML file.
+
+    A carriage return can only stand there as a reference, and what is built on .NET's SignedXml, as the authority's
+    verifier is, loses it before it digests: the signature would not hold (docs/decisions/finished-xml.md).
+    """
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.translate(_ESCAPES)
 
 
 def _is_plain(text: str) -> bool:
@@ -133,7 +143,7 @@ class _Writer:
                 if not value:
                     continue
                 if _special(value):
-                    value = value.translate(_ESCAPES)
+                    value = _escaped(value)
                 out.append(start + value + end)
             elif its_class is Decimal or its_class is int:
                 out.append(start + write_number(simple, value) + end)
@@ -159,7 +169,7 @@ class _Writer:
     def _leaf(self, of: Element, value: Any, path: str) -> None:
         assert of.simple is not None
         if isinstance(value, str):
-            text = value.translate(_ESCAPES)
+            text = _escaped(value)
         elif isinstance(value, (int, Decimal)) and not isinstance(value, bool):
             text = write_number(of.simple, value)
         else:

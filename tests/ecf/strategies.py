@@ -15,8 +15,8 @@ from fe.ecf.schema.model import Base, Element, Simple, ValueForm
 DOCUMENT_KINDS = tuple(kind for kind in kinds() if kind.root.name != SEED)
 
 _LETTERS = string.ascii_letters + "ñÑáéíóúÁÉÍÓÚ"
-#: What may stand in a text: letters of any script, signs, quotes, line ends; everything XML can carry.
-_TEXT = st.characters(exclude_categories=["Cs", "Cc", "Cn"], include_characters="\t\n\r&<>\"'") | st.sampled_from(
+#: What may stand in a text that is kept as it is: letters of any script, signs, quotes, line feeds.
+_TEXT = st.characters(exclude_categories=["Cs", "Cc", "Cn"], include_characters="\t\n&<>\"'") | st.sampled_from(
     _LETTERS
 )
 _PATTERNS: dict[str, st.SearchStrategy[str]] = {}

@@ -61,7 +61,7 @@ def test_bytes_are_compact_utf_8_with_a_declaration() -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["a\nb", "a\r\nb", "a\rb", "\ta\t", "  a  ", "a ", "\U0001f600", "]]>", "&amp;"])
+@pytest.mark.parametrize("text", ["a\nb", "a\n\nb", "\ta\t", "  a  ", "a ", "\U0001f600", "]]>", "&amp;"])
 def test_text_survives_to_the_last_blank(text: str) -> None:
     content = {"Encabezado": {"Emisor": {"InformacionAdicionalEmisor": text, "RNCEmisor": "1"}}}
 
@@ -70,6 +70,22 @@ def test_text_survives_to_the_last_blank(text: str) -> None:
     assert read_xml_content(to_bytes(tree)) == content
     lines: set[Any] = {node.sourceline for node in tree.iter()}
     assert lines == {1}
+
+
+@pytest.mark.parametrize(
+    ("text", "written"), [("a\r\nb", "a\nb"), ("a\rb", "a\nb"), ("a\r\n\r\nb\r", "a\n\nb\n"), ("a\n\rb", "a\n\nb")]
+)
+def test_a_line_end_is_a_line_feed_because_the_authority_would_not_verify_a_carriage_return(
+    text: str, written: str
+) -> None:
+    def content(of: str) -> dict[str, Any]:
+        phones = {"TelefonoEmisor": [of]}
+        return {"Encabezado": {"Emisor": {"InformacionAdicionalEmisor": of, "TablaTelefonoEmisor": phones}}}
+
+    tree = build(invoice(content(text)))
+
+    assert read_xml_content(to_bytes(tree)) == content(written)
+    assert b"&#xD;" not in Canonical.of(tree).content
 
 
 #: Texts that XML, its canonical form or the validation treat as they treat no other, and some that only look like it.

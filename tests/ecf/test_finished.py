@@ -115,6 +115,17 @@ _ID = "<TipoeCF>31</TipoeCF><eNCF>E310000000001</eNCF>"
         ),
         (_INVOICE.format(id_doc=f"{_ID}<TipoPago/>", rest=""), "empty-element", "Encabezado.IdDoc.TipoPago", 4, 57),
         (
+            _INVOICE.format(
+                id_doc=_ID,
+                rest="<DetallesItems>\n<Item><NombreItem>a</NombreItem></Item>"
+                "<Item><NombreItem>a&#xD;\nb</NombreItem></Item></DetallesItems>",
+            ),
+            "carriage-return",
+            "DetallesItems.Item[2].NombreItem",
+            7,
+            46,
+        ),
+        (
             _INVOICE.format(id_doc=f"{_ID}<TipoPago><b/></TipoPago>", rest=""),
             "unexpected-children",
             "Encabezado.IdDoc.TipoPago",
@@ -151,6 +162,17 @@ def test_what_cannot_be_signed_as_it_stands_is_told_with_its_place(
     first = refused(xml)[0]
 
     assert (first.code, first.path, first.line, first.column) == (code, path, line, column)
+
+
+def test_line_ends_of_any_system_and_those_of_an_old_signature_are_no_hindrance() -> None:
+    """What Java signs has references in its base64; a bare carriage return is a line feed to whoever reads XML."""
+    windows = COFFEE.replace("><", ">\r\n<").replace("Café", "Ca\r\nfé")
+    old = f'<Signature xmlns="{profile.NAMESPACE}"><SignatureValue>a&#13;\nb</SignatureValue></Signature></ECF>'
+
+    made = signed(windows.replace("</ECF>", old).encode())
+
+    assert b"\r" not in made
+    assert b"&#xD;" not in made
 
 
 def test_everything_that_hinders_is_told() -> None:

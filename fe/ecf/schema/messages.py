@@ -123,6 +123,12 @@ MESSAGES = {
         "remove control characters",
         "elimine los caracteres de control",
     ),
+    "carriage-return": ProblemMessage(
+        "{name} holds a carriage return, over which the authority finds no signature valid",
+        "{name} contiene un retorno de carro, con el que la DGII no halla válida ninguna firma",
+        "end lines with a line feed alone",
+        "termine las líneas solo con un salto de línea (LF)",
+    ),
     "blanks-around": ProblemMessage(
         "{name} has blanks or line ends around its value",
         "{name} tiene espacios o saltos de línea alrededor del valor",

@@ -89,7 +89,10 @@ class Call:
 
     async def body(self) -> bytes:
         """Read the body of a request that should carry JSON. Raises ApiError (408, 413, 415)."""
-        refuse_foreign_media_type(self.headers.get("content-type"))
+        if self.headers.get("content-encoding", "").strip().lower() not in ("", "identity"):
+            raise ApiError(415, messages.CODED_BODY, (("Accept-Encoding", "identity"),))
+        if self.headers.get("content-length") != "0":  # nothing is of no type, whatever a client's library says of it
+            refuse_foreign_media_type(self.headers.get("content-type"))
         body = await self.read_body()
         self.bytes_in = len(body)
         return body

@@ -74,6 +74,9 @@ NO_PROXY = Text("this is not a proxy", "esto no es un proxy")
 BAD_TARGET = Text("the request target must begin with /", "el destino de la solicitud debe comenzar con /")
 CRUMBS = Text("the body came in too many small pieces", "el cuerpo llegó en demasiados trozos pequeños")
 NOT_JSON_TYPE = Text("Content-Type must be application/json", "Content-Type debe ser application/json")
+CODED_BODY = Text(
+    "send the body as it is, without Content-Encoding", "envíe el cuerpo tal como es, sin Content-Encoding"
+)
 FOREIGN_CHARSET = Text("the charset of application/json must be utf-8", "el charset de application/json debe ser utf-8")
 BAD_QUERY = Text("the query string cannot be read", "no se puede leer la consulta (query string)")
 PARAMETER_TWICE = Text("the query string names a parameter twice", "la consulta nombra un parámetro dos veces")

@@ -6,7 +6,7 @@ import re
 import socket
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import pytest
 import trio
@@ -418,6 +418,28 @@ async def test_one_connection_too_many_is_turned_away(
     await streams.close(held)
     await until(lambda: open_connections(front) == 0)
     assert await answers_health(front)
+
+
+@pytest.mark.parametrize("request_bytes", [LIVE, PAGE], ids=["by the framework", "plain"])
+async def test_requests_that_came_before_the_end_on_new_connections_are_answered(
+    request_bytes: bytes, front_db: Database
+) -> None:
+    """Their clients have connected and asked; reset, they would not know what became of it."""
+    with ExitStack() as held, trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            front = await start_front(nursery, front_db, load_settings(grace_seconds=1e6))
+            at = ("127.0.0.1", front.port)
+            asked = [held.enter_context(socket.create_connection(at)) for _ in range(20)]
+            silent = held.enter_context(socket.create_connection(at))
+            for sock in asked:
+                sock.sendall(request_bytes)
+            front.shutdown.set()  # nobody has accepted them yet
+
+        for sock in asked:
+            answer = sock.recv(65536)
+            assert answer.startswith(b"HTTP/1.1 200")
+            assert b"\r\nconnection: close\r\n" in answer.lower()
+        assert silent.recv(1) == b""
 
 
 async def test_shutdown_does_not_wait_for_idle_connections(front_db: Database, streams: Streams) -> None:

@@ -10,6 +10,7 @@ import errno
 import socket
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from http import HTTPStatus
 from typing import Any
@@ -20,6 +21,8 @@ import trio
 from fe.http.server.plain_errors import new_request_id, plain_error
 from fe.http.shares import RETRY_WHEN_FULL
 
+#: So many connections may wait in the kernel to be accepted.
+BACKLOG = 1024
 #: So many connections are accepted before everybody else has a turn.
 ACCEPTED_AT_ONCE = 8
 #: So many of those that were turned away are kept open until they have had time to read why; of more, the first goes.
@@ -47,23 +50,30 @@ _log = structlog.get_logger(__name__)
 async def accept_connections(listener: socket.socket, took: Callable[[socket.socket, Peer], None]) -> None:
     """Give each connection to `took`, which must not wait, until cancelled; then the listener is closed.
 
-    Raises OSError when it is gone before.
+    Those that the kernel has by then are given, too: they were made, and their requests may be here. Raises OSError
+    when it is gone before.
     """
     with listener:
-        while True:
-            await trio.lowlevel.wait_readable(listener)
-            try:
-                for _ in range(ACCEPTED_AT_ONCE):
+        try:
+            while True:
+                await trio.lowlevel.wait_readable(listener)
+                try:
+                    for _ in range(ACCEPTED_AT_ONCE):
+                        took(*listener.accept())
+                except BlockingIOError:
+                    continue  # that were all, or another process was quicker
+                except OSError as error:
+                    if error.errno in _NO_LISTENER:
+                        raise
+                    if error.errno in _EXHAUSTED:
+                        _log.error("no connection can be accepted", error=error)
+                        await trio.sleep(_EXHAUSTED_SECONDS)
+                    # Any other is an error of the connection, which was gone before we had it.
+        except trio.Cancelled:
+            with suppress(OSError):  # that were all
+                for _ in range(BACKLOG):
                     took(*listener.accept())
-            except BlockingIOError:
-                continue  # that were all, or another process was quicker
-            except OSError as error:
-                if error.errno in _NO_LISTENER:
-                    raise
-                if error.errno in _EXHAUSTED:
-                    _log.error("no connection can be accepted", error=error)
-                    await trio.sleep(_EXHAUSTED_SECONDS)
-                # Any other is an error of the connection, which was gone before we had it.
+            raise
 
 
 class TurnedAway:

@@ -17,8 +17,8 @@ from quart_trio import QuartTrio
 from fe.apart import share_interpreter
 from fe.config import Network, Settings, read_networks
 from fe.http.server.addresses import client_address, holder_of, is_trusted
-from fe.http.server.connection import PEER_PATIENCE, HardenedConnection, PeerPatience
-from fe.http.server.doorway import Peer, TurnedAway, accept_connections
+from fe.http.server.connection import LATE_HEAD_SECONDS, PEER_PATIENCE, HardenedConnection, PeerPatience
+from fe.http.server.doorway import BACKLOG, Peer, TurnedAway, accept_connections
 from fe.http.server.guard import Guard
 from fe.http.server.strangers import Strangers
 from fe.http.server.unheard import FirstBytes, Unheard
@@ -27,7 +27,6 @@ from fe.http.shares import Shares
 from fe.memory import keep_little, trim
 from fe.monitoring.metrics import Metrics
 
-BACKLOG = 1024
 KEEP_ALIVE_REQUESTS = 100_000
 #: Milliseconds that sent bytes may stay unacknowledged before the kernel gives the connection up.
 _TCP_USER_TIMEOUT_MS = 30_000
@@ -175,15 +174,17 @@ class HttpServer:
         for sock in sockets:
             sock.setblocking(False)
         async with trio.open_nursery() as connections:
-            async with trio.open_nursery() as accepting:
+            async with trio.open_nursery() as hearing:
                 unheard = Unheard(self._patience.request, partial(self._heard, connections))
-                accepting.start_soon(self._turned_away.run)
-                accepting.start_soon(unheard.run)
-                for sock in sockets:
-                    accepting.start_soon(accept_connections, sock, partial(self._take, unheard))
-                task_status.started(list(sockets))
-                await shutdown.wait()
-                accepting.cancel_scope.cancel()
+                hearing.start_soon(self._turned_away.run)
+                hearing.start_soon(unheard.run)
+                async with trio.open_nursery() as accepting:
+                    for sock in sockets:
+                        accepting.start_soon(accept_connections, sock, partial(self._take, unheard))
+                    task_status.started(list(sockets))
+                    await shutdown.wait()
+                    accepting.cancel_scope.cancel()
+                hearing.cancel_scope.cancel()
             await self._context.terminated.set()
             for connection in self._open:
                 connection.close_when_idle()
@@ -217,6 +218,9 @@ class HttpServer:
                 answer = write_whole(refused.answer, self._config.response_headers("h11"))
                 self._turned_away.answer(sock, answer, said_all=refused.said_all)
             else:
+                if self._config.is_ending():  # nobody waits long for the rest of a head that came last
+                    late = trio.current_time() + LATE_HEAD_SECONDS
+                    first = first._replace(until=min(first.until, late))
                 connections.start_soon(self._serve, sock, whose, first)
                 return
         except Exception as fault:

@@ -60,7 +60,8 @@ class Unheard(Generic[Whose]):
         self._waiting.deadline = min(self._waiting.deadline, until)
 
     async def run(self) -> None:
-        """Listen, until cancelled; then all who are silent are heard as if they had left, and so is who comes after."""
+        """Listen, until cancelled; then who has spoken in this very moment is heard, and all who are silent as if they
+        had left, and so is who comes after."""
         try:
             while True:
                 first = next(iter(self._silent.values()), None)
@@ -71,7 +72,8 @@ class Unheard(Generic[Whose]):
                 self._end_the_late()
         finally:
             while self._silent:
-                self._give(next(iter(self._silent)), b"")
+                number, (sock, _, _) = next(iter(self._silent.items()))
+                self._give(number, _receive(sock) or b"")
             self._ready.close()
 
     def _hear(self, number: int) -> None:

@@ -14,7 +14,7 @@ from fe.actors.credentials import Opened, SigningCredentials
 from fe.actors.outcomes import Adopted, NotKnownThere
 from fe.authority.bodies import member, text
 from fe.authority.client import Authority, Verdict
-from fe.authority.errors import AuthorityError, ForeignAnswer
+from fe.authority.errors import AuthorityError, ForeignAnswer, NotThere
 from fe.authority.estado import Estado
 from fe.ecf.catalogue import TELLS_BY_NUMBER, Root
 from fe.identifiers import TrackId
@@ -184,8 +184,8 @@ class Reconciler:
         if facts.track_id is not None:
             try:
                 verdict = await self.authority.result(work.environment, facts.track_id, opened, e_ncf=facts.e_ncf)
-            except ForeignAnswer:
-                verdict = None  # it never was the trackId of ours
+            except (ForeignAnswer, NotThere):
+                verdict = None  # it never was the trackId of ours, or leads nowhere
             if verdict is not None and (verdict.estado in _ACCEPTED or _is_judged(verdict)):
                 return outcomes.final(verdict, track_id=facts.track_id)
             if verdict is not None and verdict.try_again:

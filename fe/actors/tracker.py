@@ -9,7 +9,7 @@ from fe.actors.credentials import SigningCredentials
 from fe.actors.outcomes import Processing
 from fe.actors.reconciler import Reconciler
 from fe.authority.client import Authority
-from fe.authority.errors import AuthorityError, ForeignAnswer
+from fe.authority.errors import AuthorityError, ForeignAnswer, NotThere
 from fe.authority.estado import Estado
 from fe.queue.outcome import Outcome, Park, TryLater
 from fe.queue.patience import FOLLOW_FOR
@@ -21,6 +21,8 @@ from fe.store.queue.outbox import Work
 
 #: After so many polls an answer about another document is no slip of one answer: the trackId itself is wrong.
 _FOREIGN_ANSWERS = 4
+#: After so many, in a quarter of an hour, 404 is no service that is away for a moment: this trackId leads nowhere.
+_NOT_THERE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +46,11 @@ class Tracker:
         opened = await self.credentials.for_session(work.tenant_id, facts.certificate_id)
         try:
             verdict = await self.authority.result(work.environment, facts.track_id, opened, e_ncf=facts.e_ncf)
-        except ForeignAnswer as foreign:
-            if work.attempt >= _FOREIGN_ANSWERS:
-                # The trackId that reception gave us is somebody else's: find ours by number.
-                return outcomes.in_doubt(foreign.reason)
-            raise TryLater(foreign.reason, foreign.retry_after) from foreign
+        except (ForeignAnswer, NotThere) as strange:
+            if work.attempt >= (_FOREIGN_ANSWERS if isinstance(strange, ForeignAnswer) else _NOT_THERE):
+                # The trackId that reception gave us is somebody else's, or leads nowhere: find ours by number.
+                return outcomes.in_doubt(strange.reason)
+            raise TryLater(strange.reason, strange.retry_after) from strange
         except AuthorityError as trouble:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
         match verdict.estado:

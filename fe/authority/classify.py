@@ -36,6 +36,7 @@ from fe.authority.errors import (
     AuthorityRefused,
     ForeignAnswer,
     NotDelegated,
+    NotThere,
     OutcomeUnknown,
     Unavailable,
 )
@@ -153,7 +154,8 @@ def classify_query(reply: HttpReply, now: datetime, read: Callable[[Body], T], a
     words = () if body.form is BodyForm.HTML else messages(body)
     if reply.status in _OF_CONTENT and words and not says_try_again(words):
         raise _refused(reply.status, words, body.raw)
-    raise Unavailable(reason, raw=body.raw, retry_after=wait)
+    kind = NotThere if reply.status == 404 else Unavailable
+    raise kind(reason, raw=body.raw, retry_after=wait)
 
 
 def classify_seed(reply: HttpReply, now: datetime) -> bytes:

@@ -38,6 +38,13 @@ class ForeignAnswer(Unavailable):
     """
 
 
+class NotThere(Unavailable):
+    """What was asked about is not there, says a status (404), and no word of the service's own does.
+
+    Once, it may be a gateway's. If it stays so, asking the same again brings nothing: ask by issuer and e-NCF.
+    """
+
+
 class OutcomeUnknown(AuthorityError):
     """The document may have been processed: ask by issuer and e-NCF before anything is sent again.
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fe.authority.errors import AuthorityRefused, ForeignAnswer, OutcomeUnknown, Unavailable
+from fe.authority.errors import AuthorityRefused, ForeignAnswer, NotThere, OutcomeUnknown, Unavailable
 from fe.authority.estado import Estado
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
@@ -424,9 +424,10 @@ async def test_in_certification_a_number_that_is_used_may_be_ours_where_it_went_
     [
         (verdict(Estado.NOT_FOUND), ["outcome unknown", "retry", "retry", "Aceptado"]),
         (ForeignAnswer("about another"), ["retry", "retry", "retry", "outcome unknown", "dead letter"]),
+        (NotThere("status 404"), [*["retry"] * 19, "outcome unknown", "dead letter"]),
         (TRY_AGAIN, ["outcome unknown", "not known there"]),
     ],
-    ids=["not there yet", "another's", "broke down"],
+    ids=["not there yet", "another's", "nothing there", "broke down"],
 )
 async def test_in_certification_what_was_received_is_asked_about_by_its_track_id(
     db: Database, said: object, then: list[str]

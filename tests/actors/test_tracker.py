@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fe.authority.errors import AuthorityRefused, ForeignAnswer, OutcomeUnknown, Unavailable
+from fe.authority.errors import AuthorityRefused, ForeignAnswer, NotThere, OutcomeUnknown, Unavailable
 from fe.authority.estado import Estado
 from fe.clock import system_clock
 from fe.ecf.selfmade import self_made, to_p12
@@ -299,3 +299,11 @@ async def test_one_answer_about_another_document_is_a_slip_and_four_are_a_wrong_
 
     assert await road.steps(subject, limit=4) == ["retry"] * 3 + ["outcome unknown"]
     assert (await waiting(db, subject))["stage"] == "reconcile"
+
+
+async def test_a_track_id_that_leads_nowhere_for_long_is_looked_for_by_number(db: Database) -> None:
+    """Followed for 72 hours it would be a dead letter, whose replay asks for the same trackId."""
+    road = await make_followed(db, NotThere("authority answered with status 404"), states=[state_of(Estado.ACCEPTED)])
+    subject = await road.make(Stage.TRACK)
+
+    assert await road.steps(subject) == ["retry"] * 19 + ["outcome unknown", "Aceptado"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fe.authority.answer import HttpReply
 from fe.authority.classify import classify_query, classify_submission, classify_token, read_retry_after
-from fe.authority.errors import AuthorityError, AuthorityRefused, OutcomeUnknown, Unavailable
+from fe.authority.errors import AuthorityError, AuthorityRefused, NotThere, OutcomeUnknown, Unavailable
 from fe.authority.estado import Estado
 from fe.authority.gateway import Unauthorised
 from fe.authority.replies import Receipt, Verdict, read_trackings, read_verdict
@@ -227,7 +227,7 @@ def test_retry_after_is_seconds_or_a_date(value: str | None, seconds: int | None
         (b"", 500, Unavailable),
         (ACCEPTED, 500, Unavailable),
         (b"", 401, Unauthorised),
-        (b"", 404, Unavailable),
+        (b"", 404, NotThere),
         (b"", 400, Unavailable),
         ({"mensaje": "ENCF invalido"}, 400, AuthorityRefused),
         ({"mensaje": "favor intentar nueva vez"}, 400, Unavailable),

@@ -173,10 +173,11 @@ def received(receipt: Receipt) -> Received:
 
 
 def refused(refusal: AuthorityRefused) -> Failed:
-    """An outright refusal: an error, not a verdict; the number was not consumed, unless that is the reason."""
+    """An outright refusal: an error, not a verdict; the number was not consumed, unless that is the reason, or said."""
     reason = Text(refusal.reason, f"la DGII lo rechazó con el estado HTTP {refusal.status}")
     response = failure_response(reason, reply=refusal.raw or None, mensajes=_messages(refusal.messages))
-    return Failed(response=response, fate=NumberFate.USED if refusal.duplicate else NumberFate.REUSABLE)
+    is_used = refusal.duplicate or refusal.number_used
+    return Failed(response=response, fate=NumberFate.USED if is_used else NumberFate.REUSABLE)
 
 
 def in_doubt(reason: str, *, after: timedelta = AT_ONCE) -> InDoubt:

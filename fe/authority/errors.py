@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any, Self
 
-from fe.authority.bodies import Message
+from fe.authority.bodies import Message, flag, member
 from fe.authority.replies import says_duplicate
 
 
@@ -69,6 +69,11 @@ class AuthorityRefused(AuthorityError):
     def duplicate(self) -> bool:
         """Whether the number is said to be used already: perhaps by the first sending of this very document."""
         return says_duplicate(self.messages)
+
+    @property
+    def number_used(self) -> bool | None:
+        """Whether the number is used up, where the refusal says so: it may be a verdict in words that nobody knows."""
+        return flag(member(self.raw, "secuenciautilizada"))
 
 
 class NotDelegated(AuthorityRefused):

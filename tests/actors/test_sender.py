@@ -190,6 +190,18 @@ async def test_an_outright_refusal_is_an_error_with_the_authoritys_words(
     assert await sends_of(db, subject) == [(2, "refused")]
 
 
+@pytest.mark.parametrize(("said", "fate"), [(True, "used"), ("true", "used"), (False, "reusable")])
+async def test_a_refusal_that_says_what_became_of_the_number_is_believed(db: Database, said: object, fate: str) -> None:
+    """A verdict in words that nobody knows ("Rechazada"): an error, but its number is not free for that."""
+    raw = {"codigo": "2", "estado": "Rechazada", "secuenciaUtilizada": said}
+    refused = AuthorityRefused("authority rejected with status 400", status=400, raw=raw)
+    road = await make_road(db, submits=[refused])
+    subject = await road.make(Stage.SEND)
+
+    assert await road.steps(subject) == ["error"]
+    assert await road.status(subject) == ("error", fate)
+
+
 async def test_the_refusal_of_a_repeat_says_nothing_about_the_first_send(db: Database) -> None:
     """The first arrived and was accepted, which does not show yet; a gateway's 400 must not make an error of it."""
     refused = AuthorityRefused("authority rejected with status 400", status=400)

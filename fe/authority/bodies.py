@@ -86,6 +86,7 @@ def read_body(content: bytes) -> Body:
             root = parse_xml(content)
             value, name = _from_xml(root), etree.QName(root).localname
         else:
+            content = _in_utf8(content)
             value, name = _from_json(content), None
     except (MalformedJson, MalformedXml):
         words = clean(content.decode("utf-8", "replace"))
@@ -93,6 +94,15 @@ def read_body(content: bytes) -> Body:
     if name is not None and name.lower() == "html":
         return _page(content)
     return Body(BodyForm.DATA, value, name, _storable(value, len(content)))
+
+
+def _in_utf8(content: bytes) -> bytes:
+    """What is not UTF-8 was written by an older server: then its accents are those of Windows."""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace").encode()
+    return content
 
 
 def alone(body: Body) -> Body:

@@ -108,6 +108,15 @@ def test_what_no_later_reader_could_take_is_only_text(content: bytes, form: Body
     assert read_body(content).form is form
 
 
+def test_accents_of_another_encoding_are_read() -> None:
+    said = {"codigo": "2", "estado": "Rechazado", "mensajes": [{"valor": "La firma no es válida.", "codigo": 8}]}
+
+    (message,) = read_verdict(read_body(json.dumps(said, ensure_ascii=False).encode("cp1252"))).messages
+
+    assert message.valor == "La firma no es válida."
+    assert read_body("no está delegado".encode("latin-1")).value == "no está delegado"
+
+
 def test_what_is_kept_is_the_authoritys_own_object() -> None:
     content = b'{"codigo":1,"montoTotal":40120.00,"grande":12345678901234567890,"idExtranjero":null,"ok":true,"m":[1]}'
 

@@ -156,6 +156,10 @@ class Reconciler:
             elif verdict.estado is Estado.REJECTED and not verdict.try_again:
                 # Of several the one that used the number up: calling a used number free would be the worse mistake.
                 rejected = verdict if rejected is None or verdict.number_used else rejected
+        # What went out once has one trackId: if that is told that the number is used, the others are somebody else's.
+        went_out_once = facts.all_sends <= 1 and facts.track_id is not None
+        if taken is not None and went_out_once and taken.track_id == facts.track_id:
+            rejected = None
         if rejected is not None and ours is not None and (rejected.number_used or not is_used):
             return outcomes.final(rejected, track_id=rejected.track_id)
         if is_used and not await self._is_somebody_elses(work, facts, opened, known):

@@ -282,6 +282,26 @@ async def test_the_rejection_of_a_repeat_waits_until_the_authority_can_be_asked(
     assert outcomes[3:] == ["outcome unknown", "Aceptado"]
 
 
+async def test_a_duplicate_of_somebody_elses_rejected_document_does_not_end_with_its_reasons(db: Database) -> None:
+    """Another program's document was rejected and used the number up: its total was wrong, not ours."""
+    theirs = verdict(Estado.REJECTED, "13", track_id=TrackId("t-x"), text="total")
+    road = await make_followed(
+        db,
+        DUPLICATE,
+        states=[state_of(Estado.REJECTED)],
+        tracks=[tracked(TrackId("t-x"), Estado.REJECTED), tracked(TrackId("track-1"), Estado.REJECTED)],
+    )
+    road.authority.results["t-x"] = theirs
+    subject = await road.make(Stage.TRACK)
+    assert await road.steps(subject, limit=9) == ["outcome unknown", *["retry"] * 8]
+    await rows(db, "UPDATE outbox SET entered_at = now() - interval '6 min'")
+
+    assert await road.steps(subject) == ["Rechazado"]
+
+    kept = await submission(db, subject)
+    assert (kept["track_id"], kept["response"]["mensajes"][0]["codigo"]) == ("track-1", "1209")
+
+
 async def test_a_duplicate_is_not_judged_while_another_send_is_open_or_nobody_can_be_asked(db: Database) -> None:
     road = await make_followed(
         db, DUPLICATE, states=[None, Unavailable("503")], tracks=[tracked(TrackId("t-0"), Estado.PROCESSING)]

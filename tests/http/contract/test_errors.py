@@ -79,6 +79,29 @@ async def test_a_body_that_is_not_json_is_400_in_our_form(api: httpx.AsyncClient
     assert (await api.get("/invoices")).json()["total"] == 0
 
 
+@pytest.mark.parametrize("path", ["/login", "/invoices", "/invoices/validate"])
+async def test_a_body_that_is_compressed_is_415_and_says_so(api: httpx.AsyncClient, path: str) -> None:
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+
+    answer = await api.post(path, content=gzip.compress(json.dumps(structured()).encode()), headers=headers)
+
+    assert answer.status_code == 415
+    assert answer.json()["message"] == "send the body as it is, without Content-Encoding"
+    assert answer.headers["Accept-Encoding"] == "identity"
+    as_it_is = headers | {"Content-Encoding": "identity"}
+    assert (await api.post(path, json=structured(), headers=as_it_is)).status_code != 415
+
+
+async def test_no_body_is_of_no_media_type(api: httpx.AsyncClient) -> None:
+    """PHP's curl, Ruby and axios say of a POST without a body that it is a form."""
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+
+    approved = await api.post(f"/received/{uuid4()}/approve", content=b"", headers=form)
+    submitted = await api.post("/invoices", content=b"", headers=form)
+
+    assert (approved.status_code, submitted.status_code) == (404, 400)
+
+
 @clause("Resources and their fields", "General conventions: requests with a body use `Content-Type: application/json`")
 @pytest.mark.parametrize("path", ["/login", "/invoices", "/invoices/validate"])
 async def test_a_body_that_is_compressed_is_415_and_says_so(api: httpx.AsyncClient, path: str) -> None:

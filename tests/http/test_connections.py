@@ -98,6 +98,39 @@ async def test_an_ambiguous_request_gets_one_refusal_and_the_connection_ends(fro
         assert await answers_health(front), name
 
 
+@pytest.mark.parametrize("fast_path", [True, False])
+@pytest.mark.parametrize("apart", [False, True], ids=["with the body", "by itself"])
+async def test_an_empty_line_after_a_body_is_no_request(
+    front_db: Database, nursery: trio.Nursery, db: Database, fast_path: bool, apart: bool
+) -> None:
+    front = await start_front(nursery, front_db, fast_path=fast_path)
+    token = await front.token(await make_key(db, await make_tenant(db)))
+    body = json.dumps(structured()).encode()
+    head = f"POST {PREFIX}/invoices HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n"
+    submitted = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+    got = b""
+    stream = await trio.open_tcp_stream("127.0.0.1", front.port)
+    with trio.fail_after(PATIENCE):
+        async with stream:
+            for part in [submitted, b"\r\n"] if apart else [submitted + b"\r\n"]:
+                await stream.send_all(part)
+                await trio.sleep(0.05)
+            while b'"eNCF"' not in got:
+                got += await stream.receive_some(65536)
+            await stream.send_all(LIVE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+            while some := await stream.receive_some(65536):
+                got += some
+
+    assert re.findall(rb"HTTP/1\.1 (\d+)", got) == [b"202", b"200"]
+
+
+async def test_one_empty_line_is_passed_over_and_no_more(front: Running) -> None:
+    closing = LIVE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+
+    assert (await front.raw(b"\r\n" + closing)).startswith(b"HTTP/1.1 200")
+    assert (await front.raw(b"\r\n\r\n" + closing)).startswith(b"HTTP/1.1 400")
+
+
 #: What clients offer to go on in: Java's own with every request in clear text, browsers for a WebSocket.
 OFFERS = {
     "h2c": b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n",

@@ -53,6 +53,10 @@ require_private_names(
 )
 
 
+if not hasattr(h11.Connection(h11.SERVER), "_receive_buffer"):
+    raise ImportError("this release of h11 has no Connection._receive_buffer: see docs/dependencies.md")
+
+
 class Http11(H11Protocol):
     """HTTP/1.1 and nothing else."""
 
@@ -155,6 +159,8 @@ class Http11(H11Protocol):
 
     async def _next_event(self) -> Any:
         """The next event; NEED_DATA when what was sent is not HTTP, or a body in crumbs, and the connection ends."""
+        if self.connection.their_state is h11.IDLE:
+            self._pass_over_empty_line()
         try:
             event = self.connection.next_event()
         except h11.RemoteProtocolError as error:
@@ -170,6 +176,15 @@ class Http11(H11Protocol):
             if self._pieces > _PIECES + self._piece_bytes // _BYTES_OF_A_PIECE:
                 return await self._break_off(400, messages.CRUMBS)
         return event
+
+    def _pass_over_empty_line(self) -> None:
+        """Take an empty line away that stands where a request begins (RFC 9112, section 2.2).
+
+        Some clients write one after a body and do not count it; the 400 that it would be is what they would read as the
+        answer to their next request.
+        """
+        if self.connection.trailing_data[0].startswith(b"\r\n"):
+            cast(h11.Connection, self.connection)._receive_buffer.maybe_extract_at_most(2)
 
     async def _break_off(self, status: int, message: Text | None = None) -> Any:
         if self.connection.our_state in {h11.IDLE, h11.SEND_RESPONSE}:

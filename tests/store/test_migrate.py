@@ -272,6 +272,16 @@ def test_a_migration_that_finds_its_table_held_for_too_long_leaves_nothing_behin
     assert migrate(empty) == ["0003_last"]
 
 
+def test_a_migration_takes_as_long_as_it_takes_whatever_the_database_allows_others(empty: str, files: Write) -> None:
+    files(m0001_tables=ONE, m0002_long="SELECT pg_sleep(0.3);")
+    with plain(empty) as conn:
+        (name,) = conn.execute("SELECT current_database()").fetchone() or ("",)
+        for limit in ("statement_timeout", "lock_timeout"):
+            conn.execute(f"ALTER DATABASE {name} SET {limit} = '100ms'".encode())
+
+    assert migrate(empty) == ["0001_tables", "0002_long"]
+
+
 async def test_a_migration_that_others_wait_for_in_turn_begins_anew(empty: str, files: Write) -> None:
     """It has one table and waits for another, and whoever has that waits for the first."""
     files(m0001_tables=ONE)

@@ -28,6 +28,15 @@ FOLDER = Path(__file__).resolve().parents[2] / "sql"
 #: One migration at a time, whoever starts it: "fe-mig" as a number.
 _ADVISORY_LOCK = 0x66652D6D6967
 
+#: What an administrator has set for the login or the database, so that no statement of a service lasts, is not meant
+#: for an index of millions of rows, nor for waiting until another has made it. How long it waits for tables it says
+#: itself. (The last of these is there from Postgres 17 on.)
+_AS_LONG_AS_IT_TAKES = """
+    SELECT set_config(s.name, '0', false)
+      FROM pg_settings AS s
+     WHERE s.name IN ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')
+"""
+
 #: The newest migration of the release before. It goes on running on what this release applies, which is written down
 #: beside each migration; one that cannot be made so has to wait for the release after.
 RELEASE_BEFORE = 40
@@ -136,6 +145,7 @@ def migrate(
         with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
             require_session_pooling(conn, dsn)  # the lock is the session's
             conn.execute("RESET ROLE")
+            conn.execute(_AS_LONG_AS_IT_TAKES)
             conn.execute("SELECT pg_advisory_lock(%s)", (_ADVISORY_LOCK,))
             for name, value in engine.migrating.items():
                 conn.execute("SELECT set_config(%s, %s, false)", (name, value))

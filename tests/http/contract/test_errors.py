@@ -103,29 +103,6 @@ async def test_no_body_is_of_no_media_type(api: httpx.AsyncClient) -> None:
 
 
 @clause("Resources and their fields", "General conventions: requests with a body use `Content-Type: application/json`")
-@pytest.mark.parametrize("path", ["/login", "/invoices", "/invoices/validate"])
-async def test_a_body_that_is_compressed_is_415_and_says_so(api: httpx.AsyncClient, path: str) -> None:
-    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
-
-    answer = await api.post(path, content=gzip.compress(json.dumps(structured()).encode()), headers=headers)
-
-    assert answer.status_code == 415
-    assert answer.json()["message"] == "send the body as it is, without Content-Encoding"
-    assert answer.headers["Accept-Encoding"] == "identity"
-    as_it_is = headers | {"Content-Encoding": "identity"}
-    assert (await api.post(path, json=structured(), headers=as_it_is)).status_code != 415
-
-
-async def test_no_body_is_of_no_media_type(api: httpx.AsyncClient) -> None:
-    """PHP's curl, Ruby and axios say of a POST without a body that it is a form."""
-    form = {"Content-Type": "application/x-www-form-urlencoded"}
-
-    approved = await api.post(f"/received/{uuid4()}/approve", content=b"", headers=form)
-    submitted = await api.post("/invoices", content=b"", headers=form)
-
-    assert (approved.status_code, submitted.status_code) == (404, 400)
-
-
 async def test_a_body_of_another_media_type_is_415(api: httpx.AsyncClient) -> None:
     good = json.dumps(structured()).encode()
     for media_type, status in (

@@ -321,10 +321,17 @@ def _require_called(endpoint: Endpoint) -> None:
     if endpoint.enabled and endpoint.disabled_at is None:
         return
     environment = endpoint.environment
+    if not environment:
+        raise NotNow(
+            Text(
+                "the webhook of every environment is disabled: enable it first",
+                "el webhook de todos los ambientes está desactivado: actívelo primero",
+            )
+        )
     raise NotNow(
         Text(
-            f"the webhook of {environment or 'every environment'} is disabled: enable it first",
-            f"el webhook de {environment or 'todos los ambientes'} está desactivado: actívelo primero",
+            f"the webhook of {environment} is disabled: enable it first",
+            f"el webhook de {environment} está desactivado: actívelo primero",
         )
     )
 

@@ -92,14 +92,17 @@ class Reconciler:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
         raise TryLater(_WHOSE)
 
-    async def resolve_rejection(self, work: Work, opened: Opened, otherwise: Outcome) -> Outcome:
+    async def resolve_rejection(
+        self, work: Work, opened: Opened, otherwise: Outcome, facts: ReconcileFacts | None = None
+    ) -> Outcome:
         """Decide what the rejection of a repeat means: the first send of the same bytes may have been accepted.
 
         Certificate, delegation, sequence and issuer are judged by the moment, and before the number is: what was good
         yesterday is rejected today, and its number called free. Returns `otherwise` unless ours is shown to be
-        accepted. Raises TryLater while the authority cannot be asked.
+        accepted. `facts` are given by who has read them. Raises TryLater while the authority cannot be asked.
         """
-        facts = await self.db.run(steps.reconcile_facts, work)
+        if facts is None:
+            facts = await self.db.run(steps.reconcile_facts, work)
         tells = facts.is_summary or (facts.root is Root.ECF and work.environment in TELLS_BY_NUMBER)
         if facts.all_sends <= 1 or not tells:
             return otherwise

@@ -77,7 +77,7 @@ class Tracker:
                 if known.is_adopted:
                     return await self.reconciler.classify_adopted(work, known, opened, verdict, outcome)
                 if verdict.estado is Estado.REJECTED:  # there was a doubt, so this may be the verdict on a repeat
-                    return await self.reconciler.resolve_rejection(work, opened, outcome)
+                    return await self.reconciler.resolve_rejection(work, opened, outcome, known)
         except TryLater as later:
             # This verdict is out: what is left to find out is what became of our document.
             after = later.after or self.gap(1, self.spread)

@@ -11,7 +11,7 @@ import trio
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
-from fe.metering.failures import Failures
+from fe.store.failures import Failures
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE
 from fe.store.queue import webhooks

@@ -4,7 +4,7 @@ import re
 
 from fe.ecf.catalogue import Root
 from fe.ecf.document import Document
-from fe.ecf.identity import E_NCF_FORM
+from fe.ecf.identity import E_NCF_FORM, e_ncf
 from fe.ecf.reading import section, text
 
 # In canonical form a tag stands in a document as an element and nowhere else: in texts `<` is written `&lt;`.
@@ -22,7 +22,7 @@ def number_modified_by(document: Document) -> str | None:
     written = text(reference, "NCFModificado")
     if written is None or "RNCOtroContribuyente" in reference:
         return None
-    return written if re.fullmatch(E_NCF_FORM, written) else None
+    return written if e_ncf(written) is not None else None
 
 
 def number_modified_in(signed: bytes) -> str | None:
@@ -30,5 +30,6 @@ def number_modified_in(signed: bytes) -> str | None:
     start = signed.rfind(_MODIFIED)
     if start < 0 or _OF_ANOTHER in signed[start:]:
         return None
-    number = _NUMBER.match(signed, start + len(_MODIFIED))
-    return number[1].decode() if number is not None else None
+    found = _NUMBER.match(signed, start + len(_MODIFIED))
+    written = found[1].decode() if found is not None else ""
+    return written if e_ncf(written) is not None else None

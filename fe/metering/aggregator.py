@@ -10,7 +10,7 @@ import trio
 from fe import failpoints
 from fe.clock import Clock
 from fe.identifiers import TenantId
-from fe.metering.failures import Failures
+from fe.metering.failures import failures_of_metering
 from fe.monitoring.metrics import Metrics
 from fe.store import metering, request_counts
 from fe.store.postgres.db import Conn, Database
@@ -39,7 +39,7 @@ class Aggregator:
         self._holder = holder
         self._said_at = float("-inf")
         self._chores_at = float("-inf")
-        self._failures = Failures()
+        self._failures = failures_of_metering()
 
     async def run(self, *duties: Duty) -> None:
         """Take turns until cancelled, with `duties` after the days. What a turn did not come to the next one does.
@@ -48,7 +48,7 @@ class Aggregator:
         counts as silent (fe_actor_silent_seconds) until a turn does without.
         """
         while True:
-            self._failures = Failures()
+            self._failures = failures_of_metering()
             try:
                 if await self.round():
                     for duty in duties:

@@ -11,9 +11,10 @@ import trio
 from fe import failpoints
 from fe.clock import Clock
 from fe.identifiers import TenantId
-from fe.metering.failures import Failures
+from fe.metering.failures import failures_of_metering
 from fe.metering.months import month_before, month_of
 from fe.store import billing, metering
+from fe.store.failures import Failures
 from fe.store.postgres.db import Conn, Database
 
 _log = structlog.get_logger(__name__)
@@ -48,7 +49,7 @@ class Biller:
         Raises DatabaseUnavailable; then the next turn goes on. Raises PartlyDone when it failed for some: a month that
         could not be closed is tried again the next turn, one that could not be counted in an hour.
         """
-        failures = Failures()
+        failures = failures_of_metering()
         if await self._db.run(billing.round_is_due):
             await self._go_on(failures)
         else:

@@ -1,50 +1,17 @@
-"""What fails of one tenant, or of one duty, keeps nobody else's from being done."""
-
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+"""What fails of metering, as the log has it."""
 
 import structlog
 
 from fe.identifiers import TenantId
-from fe.store.postgres.errors import ANY_OF_THE_DATABASE, DatabaseUnavailable, StoreError
+from fe.store.failures import Failures
 
 _log = structlog.get_logger(__name__)
 
 
-class PartlyDone(StoreError):
-    """Something failed, was logged, and what did not depend on it is done."""
+def failures_of_metering() -> Failures:
+    """Those of one turn."""
+    return Failures(_note)
 
 
 def _note(error: Exception, tenant_id: TenantId | None) -> None:
     _log.error("a part of metering failed, the others go on", error=error, tenant_id=tenant_id)
-
-
-class Failures:
-    """Those of one turn. `note` is told of each, and whose it was."""
-
-    def __init__(self, note: Callable[[Exception, TenantId | None], None] = _note) -> None:
-        self._note = note
-        self._many = 0
-        self._was_away = False
-
-    @contextmanager
-    def apart(self, tenant_id: TenantId | None = None) -> Iterator[None]:
-        """Log and count what the database refuses in the block, which ends there.
-
-        Raises DatabaseUnavailable the second time in a row: once may be this one's, who takes too long.
-        """
-        try:
-            yield
-            self._was_away = False
-        except ANY_OF_THE_DATABASE as error:
-            if isinstance(error, DatabaseUnavailable):
-                if self._was_away:
-                    raise
-                self._was_away = True
-            self._many += 1
-            self._note(error, tenant_id)
-
-    def tell(self) -> None:
-        """Raise PartlyDone if there were any."""
-        if self._many:
-            raise PartlyDone(f"{self._many} failed")

@@ -49,8 +49,15 @@ class Collectors:
         """Take stock until cancelled. What cannot be read keeps its last value, and our silence shows it."""
         look_number = 0
         while True:
-            looks = [self._dead_letters, self._doubts, self._awaited, self._pauses, self._server, self._billing]
-            looks.append(self._given_up)
+            looks = [
+                self._dead_letters,
+                self._doubts,
+                self._awaited,
+                self._pauses,
+                self._server,
+                self._billing,
+                self._given_up,
+            ]
             if look_number % _SLOW_EVERY == 0:
                 looks += [self._certificates, self._sequences, self._tables, self._webhooks]
             if all([await self._within_limits(look) for look in looks]):

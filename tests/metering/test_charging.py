@@ -24,7 +24,6 @@ from fe.identifiers import TenantId
 from fe.metering import aggregator
 from fe.metering import billing as biller
 from fe.metering.charging import Charged, Charger, charge_gap, charge_stage
-from fe.metering.failures import PartlyDone
 from fe.metering.processor import ProcessorUnavailable
 from fe.metering.simulator import FAULTS, ProcessorState, simulate_processor
 from fe.metering.stripe import Stripe, stripe
@@ -32,6 +31,7 @@ from fe.queue.executor import run_stage
 from fe.queue.outcome import TryLater
 from fe.store import billing, charges
 from fe.store.charges import CHARGES, ChargeLane, ChargeRecord, ChargeWork
+from fe.store.failures import PartlyDone
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import LeaseLost, StoreError
 from tests.factories.tenants import make_tenant, rows

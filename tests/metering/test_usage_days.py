@@ -17,9 +17,10 @@ from fe.identifiers import ApiKeyId, TenantId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.metering import aggregator
 from fe.metering.aggregator import Aggregator
-from fe.metering.failures import Failures, PartlyDone
+from fe.metering.failures import failures_of_metering
 from fe.monitoring.metrics import Metrics
 from fe.store import keys, metering, request_counts, usage
+from fe.store.failures import PartlyDone
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable, StoreError
 from fe.store.queue import dead_letters
@@ -210,7 +211,7 @@ async def test_what_fails_of_one_tenant_or_duty_keeps_nobody_elses_from_being_do
 
 
 def test_a_database_that_is_away_is_away_for_all_and_who_takes_too_long_is_not() -> None:
-    failures = Failures()
+    failures = failures_of_metering()
 
     def fail(why: str) -> None:
         raise DatabaseUnavailable(why)

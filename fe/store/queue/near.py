@@ -65,14 +65,14 @@ class NearNode:
         async def lease(told: _Told) -> list[tuple[Any, ...]]:
             return await self._node.run(_lease, _CLAIM[of], {**asked, **told.to_node})
 
-        before = self._told or await _told(conn, ())
+        told = self._told or await _told(conn, ())
         self._told = None  # nothing is leased before the coordinator has answered once more
-        rows = await lease(before)
-        told = await _told(conn, _whose(rows) if of is Stage.SIGN else ())
-        if told.paused != before.paused:
-            await self._give_back(conn, [work for each in read_claims(of, lanes, rows, {}, {}) for work in each.works])
-            rows = await lease(told)
+        while True:
+            before, rows = told, await lease(told)
             told = await _told(conn, _whose(rows) if of is Stage.SIGN else ())
+            if told.paused == before.paused:
+                break
+            await self._give_back(conn, [work for each in read_claims(of, lanes, rows, {}, {}) for work in each.works])
         self._told = told
         traces = await _traces(conn, rows) if self._traced else {}
         return read_claims(of, lanes, rows, told.signatories, traces)

@@ -16,8 +16,8 @@ BIN := .venv/bin
 CITUS_PGBIN ?=
 # Each starts a cluster of its own: three servers.
 CITUS_WORKERS ?= 2
-CITUS_TESTS := tests/store tests/operations tests/issuing tests/actors tests/http/contract tests/cli tests/system tests/faults/test_on_citus.py \
-	tests/ops/test_citus_runbook.py
+CITUS_TESTS := tests/store tests/queue tests/operations tests/issuing tests/actors tests/http/contract tests/cli tests/system \
+	tests/faults/test_on_citus.py tests/ops/test_citus_runbook.py
 ENGINE ?= postgres
 
 help: ## Show this list

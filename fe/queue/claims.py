@@ -172,7 +172,10 @@ def _found(
     for claim in claims:
         lane: Lane = claim.lane
         capacity = _capacity(of_lane[lane], terms, len(found.works))
-        left_out = len(claim.shares) < claim.due
+        due = claim.due
+        if due is None:
+            due, found.capacity_left = len(claim.shares), True  # it is looked for again
+        left_out = len(claim.shares) < due
         found.full = found.full or left_out
         if not claim.shares:
             continue
@@ -186,7 +189,7 @@ def _found(
         found.full = found.full or len(claim.works) >= capacity or max(filled, default=0) >= terms.max_per_tenant
         if claim.works and len(claim.works) < capacity:
             all_full = min(filled, default=terms.max_per_tenant) >= terms.max_per_tenant
-            may_have_more = left_out or claim.due >= terms.scope or not all_full
+            may_have_more = left_out or due >= terms.scope or not all_full
             found.capacity_left = found.capacity_left or may_have_more
     return found
 

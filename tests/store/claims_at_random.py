@@ -81,7 +81,7 @@ def plain(claims: list[LaneClaim[Work]]) -> list[Any]:
     return [
         (
             claim.lane,
-            len(claim.shares) < claim.due,
+            claim.due is not None and len(claim.shares) < claim.due,
             list(claim.shares.items()),
             sorted((replace(work, input=None, waited=timedelta(0)) for work in claim.works), key=repr),
         )

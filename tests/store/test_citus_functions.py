@@ -38,6 +38,8 @@ OF_ITS_OWN = {
     "floors_on_node",
     "free_held",
     "joined",
+    "keep_due",
+    "known_due",
     "leases_unless_paused",
     "lengths_of",
     "make_shard_callers",

@@ -119,8 +119,8 @@ async def test_each_node_gives_what_lies_there_with_what_the_coordinator_would_g
         assert {(work.attempt, work.epoch, work.last_error) for work in [near[place], *rest]} == {(1, 1, None)}
 
     async def by_way_of_the_coordinator(conn: Conn) -> list[Work]:
-        lane = LaneCapacity(_LANE, TenantId(0), ALWAYS, 1, 0)
-        (claimed,) = await claim_together(conn, Stage.SIGN, [lane], replace(_TERMS, slots=1, max_rows=1))
+        lane = LaneCapacity(_LANE, TenantId(0), ALWAYS, 2, 0)  # one more than there is: the next claim looks anew
+        (claimed,) = await claim_together(conn, Stage.SIGN, [lane], replace(_TERMS, slots=2, max_rows=2))
         return list(claimed.works)
 
     for place, tenant in tenants.items():

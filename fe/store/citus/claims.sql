@@ -159,8 +159,46 @@ BEGIN
 END
 $$;
 
+-- What a session's last look found due, in the order of these turns and without what is paused by now; NULL where all nodes are to be asked
+-- again. It is good for a tenth of a second, and for claims that it fills: while every slot is taken, others could only wait for their turn.
+CREATE OR REPLACE FUNCTION known_due(p_stage text, p_environments text[], p_hosts text[], p_afters bigint[])
+RETURNS jsonb LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan AS $$
+DECLARE
+    known jsonb := nullif(current_setting('fe.due_to_' || p_stage, true), '');
+BEGIN
+    IF known IS NULL OR (known ->> 'until')::timestamptz < clock_timestamp()
+       OR known -> 'environments' <> to_jsonb(p_environments) OR known -> 'hosts' <> to_jsonb(p_hosts) THEN
+        RETURN NULL;
+    END IF;
+    RETURN (
+        SELECT jsonb_agg(jsonb_build_array(d.lane, d.tenant_id, CASE WHEN d.tenant_id > p_afters[d.lane] THEN 1 ELSE 2 END,
+                                           d.first_due))
+          FROM (SELECT (f.value ->> 0)::int AS lane, (f.value ->> 1)::bigint AS tenant_id, f.value -> 3 AS first_due
+                  FROM jsonb_array_elements(known -> 'due') AS f (value)) AS d
+         WHERE NOT EXISTS (SELECT FROM pauses AS p
+                            WHERE p.tenant_id IN (0, d.tenant_id) AND p.environment IN ('', p_environments[d.lane])));
+END
+$$;
+
+-- Keep what a look found due for the next claims of the session; without p_due: forget it. A claim that is undone has done neither.
+CREATE OR REPLACE FUNCTION keep_due(p_stage text, p_environments text[], p_hosts text[], p_due jsonb) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    name text := 'fe.due_to_' || p_stage;
+BEGIN
+    IF p_due IS NOT NULL THEN
+        PERFORM set_config(name, jsonb_build_object('until', clock_timestamp() + interval '100 ms', 'hosts', p_hosts,
+                                                    'environments', p_environments, 'due', p_due)::text, false);
+    ELSIF current_setting(name, true) <> '' THEN
+        PERFORM set_config(name, '', false);
+    END IF;
+END
+$$;
+
 -- Lease due rows of all lanes: as in 0014, and beside each what its next step needs: as in 0029. What it asks the coordinator is planned
--- once; what it calls that cannot be (due_on_nodes, enter_shards_of) says so.
+-- once; what it calls that cannot be (due_on_nodes, enter_shards_of) says so. A look asks every node, and a claim goes to those alone that have
+-- what is served: so who is served is taken from the last look while that is good. Where that leaves slots free, NULL tenants are said to have
+-- work due: whoever claims is to look again at once.
 CREATE OR REPLACE FUNCTION claim_with_input(
     p_stage text, p_environments text[], p_hosts text[], p_afters bigint[], p_floors timestamptz[], p_rooms int[],
     p_left_to_others int[], p_slots int, p_at_most int, p_scope int, p_most int, p_busy bigint[], p_busy_in text[],
@@ -176,7 +214,9 @@ LANGUAGE plpgsql ROWS 10 SET plan_cache_mode TO force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
     looks_around_until timestamptz := nullif(current_setting('fe.looks_around_until', true), '');
-    found_due jsonb;
+    found_due jsonb := known_due(p_stage, p_environments, p_hosts, p_afters);
+    looks boolean := found_due IS NULL OR coalesce(looks_around_until > clock_timestamp(), false);
+    lanes int;
     many int := 0;
     capacity int;
     many_due int;
@@ -192,7 +232,7 @@ BEGIN
     -- A session that was refused because a node was away looks around for a while (fe/store/postgres/engine.py).
     IF looks_around_until > clock_timestamp() THEN
         found_due := due_anywhere('outbox', p_stage, p_environments, p_hosts, p_afters, p_floors, p_scope);
-    ELSE
+    ELSIF looks THEN
         found_due := due_on_nodes(p_stage, p_environments, p_hosts, p_afters, p_floors, p_scope);
     END IF;
     IF found_due = '[]' THEN
@@ -200,7 +240,8 @@ BEGIN
     END IF;
     -- A claim of one lane may stand alone. Of several either all are made or none: what one has leased would else be left to its
     -- lease when another cannot be made.
-    IF (SELECT count(DISTINCT f.value ->> 0) FROM jsonb_array_elements(found_due) AS f (value)) > 1 THEN
+    SELECT count(DISTINCT f.value ->> 0) INTO lanes FROM jsonb_array_elements(found_due) AS f (value);
+    IF lanes > 1 THEN
         PERFORM stand_together();
     END IF;
     SELECT array_agg(t.tenant_id), array_agg(t.weight) INTO weighted, weights
@@ -212,16 +253,16 @@ BEGIN
         SELECT * INTO many_due, first_due, served, divided
           FROM served_of(found_due, nth, p_environments[nth], capacity, p_scope, p_most, p_busy, p_busy_in, weighted, weights);
         CONTINUE WHEN many_due = 0;
-        -- What is said of the lane; then its rows.
-        RETURN QUERY
-        SELECT nth, many_due, served, divided, NULL::bigint, NULL::uuid, NULL::int, NULL::bigint, NULL::int,
-               NULL::interval, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::uuid,
-               NULL::text, NULL::text, NULL::uuid, NULL::text, NULL::bytea, NULL::boolean, NULL::boolean,
-               NULL::timestamptz, NULL::uuid[], NULL::text[], NULL::text;
         leased := claim_lane(p_stage, p_environments[nth], p_hosts[nth], served, divided, first_due, p_holder, p_lease, true);
         RETURN QUERY
         SELECT nth, NULL::int, NULL::bigint[], NULL::int[], r.*, NULL::text FROM rows_of(leased) AS r;
         GET DIAGNOSTICS fresh = ROW_COUNT;
+        -- What is said of the lane. Where nobody looked it is the only one.
+        RETURN QUERY
+        SELECT nth, CASE WHEN looks OR fresh = least(p_slots, p_at_most) THEN many_due END, served, divided, NULL::bigint,
+               NULL::uuid, NULL::int, NULL::bigint, NULL::int, NULL::interval, NULL::text, NULL::text, NULL::text,
+               NULL::text, NULL::text, NULL::text, NULL::uuid, NULL::text, NULL::text, NULL::uuid, NULL::text,
+               NULL::bytea, NULL::boolean, NULL::boolean, NULL::timestamptz, NULL::uuid[], NULL::text[], NULL::text;
         CONTINUE WHEN fresh = 0;
         many := many + fresh;
         whose := whose || served;
@@ -230,6 +271,12 @@ BEGIN
             p_busy_in := p_busy_in || array_fill(p_environments[nth], ARRAY[fresh]);
         END IF;
     END LOOP;
+    -- All of a lane, and all of its tenants had their shares: so all of them may have more.
+    IF many < least(p_slots, p_at_most) THEN
+        PERFORM keep_due(p_stage, p_environments, p_hosts, NULL);
+    ELSIF looks AND lanes = 1 AND jsonb_array_length(found_due) < p_scope THEN
+        PERFORM keep_due(p_stage, p_environments, p_hosts, found_due);
+    END IF;
     IF p_stage = 'sign' AND whose <> '{}' THEN
         RETURN QUERY
         SELECT 0, NULL::int, NULL::bigint[], NULL::int[], t.tenant_id, NULL::uuid, NULL::int, NULL::bigint, NULL::int,
@@ -327,5 +374,5 @@ BEGIN
 END
 $$;
 
-GRANT EXECUTE ON FUNCTION claim_lane, rows_of, weights_of, served_of, claim_rows, signatories_of, due_tenants_of,
-free_held TO fe_worker;
+GRANT EXECUTE ON FUNCTION claim_lane, rows_of, weights_of, served_of, claim_rows, known_due, keep_due, signatories_of,
+due_tenants_of, free_held TO fe_worker;

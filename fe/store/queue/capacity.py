@@ -46,8 +46,9 @@ class LaneClaim(Generic[W]):
     """What was claimed of a lane that has due work, or why not."""
 
     lane: Any
-    #: How many tenants have work due, as far as one look goes.
-    due: int
+    #: How many tenants have work due, as far as one look goes; None: less was due than an earlier look said, and what
+    #: else is due is not known.
+    due: int | None
     #: Those that were served, in their turn, and how many rows each could get.
     shares: dict[TenantId, int]
     works: Sequence[W]

@@ -64,8 +64,9 @@ async def claim_together(
 ) -> Sequence[LaneClaim[Work]]:
     """Lease due rows of all lanes, in their order, the tenants of each in turn by their weights; nothing where none is.
 
-    As by `due_tenants` and `claim` of the outbox and the division between them (fe/queue/claims.py). Where it is
-    `traced` each row brings the context of its trace.
+    As by `due_tenants` and `claim` of the outbox and the division between them (fe/queue/claims.py); on Citus by what a
+    look found within the last tenth of a second, while claims are full (claims.sql). Where it is `traced` each row
+    brings the context of its trace.
     """
     of = Stage(stage)
     asked = parameters_of(of, lanes, terms)
@@ -119,7 +120,7 @@ def read_claims(
     Each has the place of its lane, three columns that are the lane's, and those that `COLUMNS` names for the stage;
     what follows them is not looked at.
     """
-    said: dict[int, tuple[int, dict[TenantId, int], list[Work]]] = {
+    said: dict[int, tuple[int | None, dict[TenantId, int], list[Work]]] = {
         row[0]: (row[1], dict(zip(row[2], row[3], strict=True)), []) for row in rows if row[4] is None
     }
     for row in rows:

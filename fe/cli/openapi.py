@@ -7,7 +7,8 @@ from fe.ecf.json_text import write_json
 
 @click.command()
 @click.option("--postman", is_flag=True, help="As a Postman collection, which Bruno and Insomnia import too.")
-def openapi(postman: bool) -> None:
+@click.option("--without-webhooks", is_flag=True, help="Without what we call: some generators make no client of it.")
+def openapi(postman: bool, without_webhooks: bool) -> None:
     """Print the OpenAPI description of this release, as the service serves it at /api/v1/fe/openapi.json.
 
     Nothing is called and nothing has to be set. Client generators read it; docs/api tells which were tried.
@@ -16,4 +17,6 @@ def openapi(postman: bool) -> None:
     from fe.http.description import description
 
     made = description()
+    if without_webhooks:
+        del made["webhooks"]
     click.echo(write_json(collection(made) if postman else made).decode())

@@ -72,6 +72,7 @@ _PLACE = Filled("its place in the list, from 1", "su lugar en la lista, desde 1"
 _TODAY = Filled("today in Santo Domingo", "la fecha de hoy en Santo Domingo")
 _NOW = Filled("the moment it is made", "el momento en que se hace")
 _OF_PERCENTAGE = Filled("computed from the percentage", "se calcula del porcentaje")
+_EMPTY = Filled("an empty element", "un elemento vacío")
 
 _TAXES = "ImpuestosAdicionales.ImpuestoAdicional"
 _TOTALS = (
@@ -147,7 +148,7 @@ _FILLED: dict[Root, dict[str, Filled]] = {
         "Encabezado.Emisor": _COMPANY,
         "Encabezado.Emisor.*": _COMPANY,
         "Encabezado.Emisor.FechaEmision": _TODAY,
-        "Encabezado.Comprador": Filled("an empty element", "un elemento vacío"),
+        "Encabezado.Comprador": _EMPTY,
     },
     Root.ACECF: {
         "DetalleAprobacionComercial.Version": _VERSION,
@@ -157,6 +158,9 @@ _FILLED: dict[Root, dict[str, Filled]] = {
     Root.ARECF: {"DetalleAcusedeRecibo.Version": _VERSION, "DetalleAcusedeRecibo.FechaHoraAcuseRecibo": _NOW},
 }
 
+#: The same, of one type of ECF alone.
+_FILLED_OF: dict[EcfType, dict[str, Filled]] = {EcfType.CONSUMER: {"Encabezado.Comprador": _EMPTY}}
+
 #: Where a structured payload may say less than the format (interface.md#structured).
 _IN_PAYLOADS = {"DetallesItems.Item.IndicadorFacturacion": BILLABLE_INDICATOR}
 
@@ -165,7 +169,8 @@ _IN_PAYLOADS = {"DetallesItems.Item.IndicadorFacturacion": BILLABLE_INDICATOR}
 def described(root: Root, ecf_type: EcfType | None = None) -> Described:
     """The kind of document in plain terms; `ecf_type` for an ECF. Its `path` is empty, its children begin the paths."""
     the_type = EcfType.CONSUMER if root is Root.RFCE else ecf_type
-    return _describe(kind(root, the_type).root, "", _FILLED[root])
+    of_type = _FILLED_OF.get(ecf_type, {}) if ecf_type is not None else {}
+    return _describe(kind(root, the_type).root, "", _FILLED[root] | of_type)
 
 
 def every(of: Described) -> Iterator[Described]:

@@ -31,3 +31,10 @@ def test_the_collection_is_printed_too() -> None:
 
     assert made == json.loads(json.dumps(collection(description())))
     assert [folder["name"] for folder in made["item"]][:2] == ["Login", "Submissions"]
+
+
+def test_what_we_call_can_be_left_out() -> None:
+    made, whole = json.loads(printed("--without-webhooks")), json.loads(printed())
+
+    assert whole.pop("webhooks")
+    assert made == whole

@@ -10,6 +10,7 @@ import jsonschema_rs
 import pytest
 from hypothesis import given
 
+from fe.cli.demo.documents import FIRST
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.document import Document
 from fe.http.description import description
@@ -45,6 +46,11 @@ PAYLOADS = {str(kind): schema_of({"$ref": f"#/components/schemas/Ecf{kind}"}) fo
 @given(any_draft)
 def test_every_draft_that_is_in_order_follows_the_schema_of_its_type(document: Document) -> None:
     PAYLOADS[str(document.type)].validate(dict(document.content))
+
+
+def test_the_first_receipt_of_a_newcomer_follows_its_schema() -> None:
+    """It has no buyer: below RD$250,000 nobody has to send one, though the format has an empty element then."""
+    schema_of({"$ref": "#/components/schemas/NewInvoice"}).validate(FIRST)
 
 
 @pytest.mark.parametrize("kind", EcfType)

@@ -16,9 +16,9 @@ import logging, sys
 import fe.store
 import psycopg
 import structlog
-from fe.monitoring.log import configure_logging, get_logger
+from fe.monitoring.log import configure_logging
 configure_logging("info")
-log = get_logger("fe.test")
+log = structlog.get_logger("fe.test")
 
 class Violation(psycopg.errors.UniqueViolation):
     pass
@@ -153,7 +153,7 @@ def test_a_long_chain_and_a_circle_of_errors_come_to_an_end() -> None:
 
 
 def test_another_level_can_be_asked_for() -> None:
-    events, _ = run("configure_logging('warning')\nget_logger('z').info('no')\nget_logger('z').warning('yes')")
+    events, _ = run("configure_logging('warning')\nlog = structlog.get_logger('z')\nlog.info('no')\nlog.warning('yes')")
 
     assert [event["event"] for event in events] == ["yes"]
 
@@ -163,7 +163,8 @@ def test_for_a_terminal_it_is_text() -> None:
         [
             sys.executable,
             "-c",
-            "from fe.monitoring.log import *\nconfigure_logging(human=True)\nget_logger('a').info('hola', n=1)",
+            "import structlog\nfrom fe.monitoring.log import configure_logging\n"
+            "configure_logging(human=True)\nstructlog.get_logger('a').info('hola', n=1)",
         ],
         capture_output=True,
         text=True,

@@ -105,14 +105,6 @@ class Host(StrEnum):
     STATUS = "statusecf"
 
 
-#: Which host serves each service.
-HOST_OF = {
-    Service.RECEPTION: Host.ECF,
-    Service.SUMMARY_RECEPTION: Host.FC,
-    Service.COMMERCIAL_APPROVAL: Host.ECF,
-    Service.RANGE_VOIDING: Host.ECF,
-}
-
 #: Where each root goes by default (interface.md#routing). ANECF can be pointed at RANGE_VOIDING by a setting: the
 #: interface names the approval service, authority.md#voiding says that only range voiding accepts it.
 DESTINATIONS = {

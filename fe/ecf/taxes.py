@@ -64,11 +64,6 @@ class AdditionalTax:
     takes_discounts: bool = True
     takes_surcharges: bool = True
 
-    @property
-    def selective(self) -> bool:
-        """Codes 006-039: excise, which is part of the VAT base; 001-005 are not."""
-        return self.kind is not TaxKind.OTHER
-
 
 _DRINKS = (
     "Cerveza",

@@ -4,10 +4,8 @@
 IPv4-compatible), and multicast. So what is public is said here, by what it is not.
 """
 
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Final
-
-Address = IPv4Address | IPv6Address
 
 #: Beside what the library knows (RFC 6890 and its successors), for any reading of it.
 _IPV4: Final = tuple(

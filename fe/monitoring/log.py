@@ -142,9 +142,3 @@ def configure_logging(level: str = "info", *, human: bool = False) -> None:
     lines.propagate = False
     for chatty in ("httpx", "httpcore", "hypercorn.access", "psycopg.pool"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
-
-
-def get_logger(name: str) -> structlog.stdlib.BoundLogger:
-    """Get a logger for a module."""
-    logger: structlog.stdlib.BoundLogger = structlog.get_logger(name)
-    return logger

@@ -155,7 +155,6 @@ class Month:
     currency: str
     pricing_tier: PricingTier
     subscription_id: str
-    frozen_at: datetime
     emissions: int
     checked_at: datetime | None
     drift: int
@@ -164,7 +163,7 @@ class Month:
 
 
 _MONTHS = """
-    SELECT m.tenant_id, m.month, m.unit_price, m.currency, m.pricing_tier, m.subscription_id, m.frozen_at,
+    SELECT m.tenant_id, m.month, m.unit_price, m.currency, m.pricing_tier, m.subscription_id,
            m.counted + (SELECT count(*) FROM usage_ends AS e
                          WHERE e.tenant_id = %(tenant)s AND e.billed_in = m.month) AS emissions,
            m.checked_at, m.drift, m.closed_at, m.charged

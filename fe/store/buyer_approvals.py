@@ -6,7 +6,6 @@ from datetime import datetime
 from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId
 from fe.store.postgres.db import Conn
-from fe.store.postgres.rows import record_row
 
 # Only what is accepted is looked at: of a number that is handed in over and over the others may be any number.
 _ACCEPTED = """
@@ -70,17 +69,3 @@ async def keep(
         },
     )
     return await cursor.fetchone() == (True,)
-
-
-_OF = """
-    SELECT r.approved, r.reason
-      FROM received_approvals AS r
-     WHERE r.tenant_id = %(tenant)s AND r.submission_id = %(submission)s
-"""
-
-
-async def of(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> Approval | None:
-    """Tell what the buyer said of a submission, if anything."""
-    found = conn.cursor(row_factory=record_row(Approval))
-    await found.execute(_OF, {"tenant": tenant_id, "submission": submission_id})
-    return await found.fetchone()

@@ -34,10 +34,6 @@ def test_every_ad_valorem_tax_knows_the_specific_tax_on_the_same_goods() -> None
         assert ADDITIONAL_TAXES[tax.specific].name == tax.name
 
 
-def test_only_codes_006_to_039_are_in_the_vat_base() -> None:
-    assert [code for code, tax in ADDITIONAL_TAXES.items() if not tax.selective] == ["001", "002", "003", "004", "005"]
-
-
 @pytest.mark.parametrize(
     ("code", "day", "rate", "confirmed"),
     [

@@ -6,7 +6,6 @@ import pytest
 
 from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId
-from fe.store import buyer_approvals
 from fe.store.postgres.db import Database
 from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant, rows
 from tests.receiving.supplier import OURS, THEIRS, Running, approval, sign
@@ -38,8 +37,13 @@ async def issue(
 
 
 async def said(db: Database, reception: Running, subject: SubmissionId) -> tuple[bool, str | None] | None:
-    found = await db.run_for(reception.tenant, buyer_approvals.of, subject)
-    return None if found is None else (found.approved, found.reason)
+    found = await rows(
+        db,
+        "SELECT approved, reason FROM received_approvals WHERE tenant_id = %(tenant)s AND submission_id = %(id)s",
+        tenant=reception.tenant,
+        id=subject,
+    )
+    return (found[0]["approved"], found[0]["reason"]) if found else None
 
 
 @pytest.mark.parametrize("status", ["Aceptado", "Aceptado Condicional"])

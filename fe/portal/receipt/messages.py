@@ -23,9 +23,6 @@ REMARKED = Text(
     "The authority would accept this with remarks. Look at them, and issue it once more if that is what you want.",
     "La DGII lo aceptaría con observaciones. Revíselas y emita otra vez si eso es lo que quiere.",
 )
-MEND_FREE_FIELDS = Text(
-    "Correct the other fields first: they could not be read.", "Corrija primero los otros campos: no se pudieron leer."
-)
 NO_NUMBER = {
     "none": Text(
         "There is no active sequence for this type: set one up before you issue.",

@@ -38,16 +38,13 @@ class ReceiptRecord:
     response: dict[str, Any] | None
     submitted_at: datetime
     updated_at: datetime
-    first_answer_at: datetime | None
-    verdict_at: datetime | None
     warnings: list[dict[str, Any]] | None
 
 
 _ONE = """
     SELECT s.submission_id, s.environment, s.status, s.root, s.ecf_type, s.e_ncf, s.issuer_rnc, s.buyer_rnc, s.as_user,
            s.as_user_id, s.certificate_id, s.format, s.track_id, s.client_request_id, s.security_code, s.qr_code_url,
-           s.ncf_expiration, s.signed_at, s.number_fate, s.response, s.submitted_at, s.updated_at, s.first_answer_at,
-           s.verdict_at,
+           s.ncf_expiration, s.signed_at, s.number_fate, s.response, s.submitted_at, s.updated_at,
            (SELECT e.detail -> 'problems'
               FROM submission_events AS e
              WHERE e.tenant_id = %(tenant)s AND e.submission_id = %(submission)s AND e.kind = 'remarked'

@@ -1,4 +1,4 @@
-"""One-time passwords of people: the encrypted seed, the last step that was taken, and the codes for when it is lost."""
+"""One-time passwords of people: the encrypted seed, which of them were taken, and the codes for when it is lost."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,11 +16,10 @@ class Seed:
 
     secret: bytes
     since: datetime | None
-    last_step: int | None
 
 
 _SEED = """
-    SELECT totp_secret AS secret, totp_since AS since, totp_last_step AS last_step
+    SELECT totp_secret AS secret, totp_since AS since
       FROM people
      WHERE person_id = %(person)s AND totp_secret IS NOT NULL
 """

@@ -312,32 +312,3 @@ async def depth(conn: Conn) -> list[tuple[str, str, int, float]]:
     """Tell per stage and environment how many rows wait and how late the oldest is, in seconds: for the gauges."""
     cursor = await conn.execute(_WAITING)
     return await cursor.fetchall()
-
-
-# The arrays are taken apart and put together again for the reason given at _CLAIM of tables.py: of an array in a
-# parameter the planner knows the length, and for a long one it would read the whole table, each time.
-_COMPLETE = """
-    DELETE FROM outbox AS o
-     USING unnest(ARRAY(SELECT unnest(%(subjects)b::uuid[])), ARRAY(SELECT unnest(%(epochs)b::bigint[])))
-                  AS done (subject, epoch)
-     WHERE o.tenant_id = %(tenant)s AND o.subject = done.subject AND o.epoch = done.epoch AND o.holder IS NOT NULL
-    RETURNING o.subject
-"""
-
-
-async def complete(conn: Conn, tenant_id: TenantId, works: Sequence[Work]) -> set[SubmissionId]:
-    """Take claimed rows of one tenant out together: for steps whose end is all there is to book.
-
-    Returns the subjects that were taken out; the claims of the others are no longer ours.
-    """
-    cursor = conn.cursor(row_factory=scalar_row)
-    await cursor.execute(
-        _COMPLETE,
-        {
-            "tenant": tenant_id,
-            "subjects": uuids([work.subject for work in works]),
-            "epochs": int8s([work.epoch for work in works]),
-        },
-        binary=True,
-    )
-    return set(await cursor.fetchall())

@@ -196,23 +196,6 @@ async def change(
     return await cursor.fetchone()
 
 
-_REMOVE = """
-    UPDATE webhook_endpoints
-       SET removed_at = %(at)s, updated_at = %(at)s, headers = NULL
-     WHERE tenant_id = %(tenant)s AND endpoint_id = %(endpoint)s AND removed_at IS NULL
-"""
-_FORGET_KEYS = "DELETE FROM webhook_secrets WHERE tenant_id = %(tenant)s AND endpoint_id = %(endpoint)s"
-
-
-async def remove(conn: Conn, tenant_id: TenantId, endpoint_id: UUID, at: datetime) -> bool:
-    """Call it no more; its history stays, its secrets do not. False when there is no such one."""
-    values = {"tenant": tenant_id, "endpoint": endpoint_id, "at": at}
-    async with conn.transaction():
-        removed = await conn.execute(_REMOVE, values)
-        await conn.execute(_FORGET_KEYS, values)
-    return removed.rowcount == 1
-
-
 # --- secrets ----------------------------------------------------------------------------------------------------------
 
 _SECRETS = """

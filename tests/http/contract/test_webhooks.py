@@ -16,7 +16,7 @@ from fe.http.app import PREFIX
 from fe.identifiers import TenantId
 from fe.lifecycle import WebhookEvent
 from fe.store.postgres.db import Database
-from fe.store.webhooks import endpoints, events
+from fe.store.webhooks import events
 from fe.webhooks.accounts import WebhookAccounts
 from tests.factories.tenants import rows
 from tests.http.front import Key, Running, Start, make_key, make_tenant
@@ -413,9 +413,8 @@ async def test_one_whose_webhook_is_disabled_is_not_and_stays_as_it_is(
 
 
 async def test_one_whose_webhook_was_removed_is_not(api: httpx.AsyncClient, db: Database, tenant: TenantId) -> None:
-    endpoint = (await put(api))["id"]
-    (made,) = await deliver(db, tenant, endpoint, 1)
-    assert await db.run(endpoints.remove, tenant, UUID(endpoint), NOW)
+    (made,) = await deliver(db, tenant, (await put(api))["id"], 1)
+    await rows(db, "UPDATE webhook_endpoints SET removed_at = now()")  # as a release before could
 
     answer = await api.post(f"/webhooks/deliveries/{made}/retry")
 

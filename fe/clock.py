@@ -28,6 +28,11 @@ def boot_seconds() -> float:
     return time.clock_gettime(_BOOT_CLOCK)
 
 
+def iso(moment: datetime) -> str:
+    """Write a moment as answers, events, records and commands do: ISO 8601 in UTC, with milliseconds and Z."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 def clock_ahead(seconds: float) -> Clock:
     """Make a clock that is wrong on purpose: for the fault suite."""
     ahead = timedelta(seconds=seconds)

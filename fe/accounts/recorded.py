@@ -1,21 +1,16 @@
 """How what is set up stands in records: what people know it by, and nothing secret."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from fe.accounts import sequences
+from fe.clock import iso
 from fe.store.certificates import CertificateRecord
 from fe.store.keys import ApiKey
 from fe.store.sequences import Sequence
 from fe.store.tenants import Tenant, User
 
 Shown = dict[str, Any]
-
-
-def moment(value: datetime) -> str:
-    """A moment as records have it."""
-    return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def show_tenant(tenant: Tenant) -> Shown:
@@ -42,8 +37,8 @@ def show_certificate(record: CertificateRecord) -> Shown:
         "certificateId": str(record.certificate_id),
         "holder": record.holder,
         "holderId": record.holder_id,
-        "notBefore": moment(record.not_before),
-        "notAfter": moment(record.not_after),
+        "notBefore": iso(record.not_before),
+        "notAfter": iso(record.not_after),
     }
 
 
@@ -53,7 +48,7 @@ def show_key(record: ApiKey) -> Shown:
         "name": record.name,
         "environment": record.environment.value,
         "scopes": list(record.scopes),
-        "expiresAt": moment(record.expires_at) if record.expires_at else None,
+        "expiresAt": iso(record.expires_at) if record.expires_at else None,
     }
 
 

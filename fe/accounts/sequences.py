@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
+from fe.clock import iso
 from fe.ecf.autofill import says_when_its_range_ends
 from fe.ecf.catalogue import PREFIXES, EcfType, Environment
 from fe.ecf.dates import end_of_day, local
@@ -223,7 +224,7 @@ def show(sequence: Sequence) -> dict[str, Any]:
         "maxSequence": str(sequence.max_number),
         "currentSequence": str(sequence.current_number),
         "isActive": sequence.is_active,
-        "expireAt": ends_at.isoformat(timespec="milliseconds").replace("+00:00", "Z") if ends_at else None,
+        "expireAt": iso(ends_at) if ends_at else None,
         "expireOn": last_day.isoformat() if last_day else None,
     }
 

@@ -6,13 +6,15 @@ UTC, days are YYYY-MM-DD. Whatever a record holds takes these forms here, so tha
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
 from typing import Any
 from uuid import UUID
 
 import click
+
+from fe.clock import iso
 
 Record = Mapping[str, Any]
 
@@ -21,9 +23,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 
 def moment(value: datetime | None) -> str | None:
     """Show a moment the way the HTTP interface does."""
-    if value is None:
-        return None
-    return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return None if value is None else iso(value)
 
 
 def form(value: Any, name: str = "") -> Any:

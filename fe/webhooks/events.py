@@ -4,9 +4,10 @@ Those of what happened are made by the database, in the transaction of what they
 samples have their shape.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
+from fe.clock import iso
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import local
 from fe.ecf.json_text import write_json
@@ -21,22 +22,17 @@ _SUBMISSION_STATUS: Final = {
 }
 
 
-def moment(at: datetime) -> str:
-    """Write a moment as events do: ISO 8601 in UTC with milliseconds and Z."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def test_body(at: datetime) -> str:
     """Make the body of a test event."""
     said = {"message": "this is a test: nothing has happened"}
-    return write_json({"event": WebhookEvent.TEST, "sentAt": moment(at), "test": said}).decode()
+    return write_json({"event": WebhookEvent.TEST, "sentAt": iso(at), "test": said}).decode()
 
 
 def sample_body(kind: WebhookEvent, at: datetime) -> str:
     """Make the body of an event of a kind, about something that does not exist."""
     if kind is WebhookEvent.TEST:
         return test_body(at)
-    return write_json({"event": kind, "sentAt": moment(at), **_about(kind, at)}).decode()
+    return write_json({"event": kind, "sentAt": iso(at), **_about(kind, at)}).decode()
 
 
 def _about(kind: WebhookEvent, at: datetime) -> dict[str, Any]:
@@ -46,7 +42,7 @@ def _about(kind: WebhookEvent, at: datetime) -> dict[str, Any]:
         return {"submission": _submission(kind, at)}
     soon = local(at).date() + timedelta(days=10)
     if kind is WebhookEvent.CERTIFICATE_EXPIRING:
-        return {"certificate": {"id": f"{_ID}5", "user": None, "expiresAt": moment(at + timedelta(days=10))}}
+        return {"certificate": {"id": f"{_ID}5", "user": None, "expiresAt": iso(at + timedelta(days=10))}}
     return {
         "sequence": {
             "environment": Environment.TESTECF,
@@ -75,7 +71,7 @@ def _received(at: datetime) -> dict[str, Any]:
             "montoTotal": 1180,
             "fechaEmision": day.isoformat(),
             "approvalStatus": "pending",
-            "receivedAt": moment(at),
+            "receivedAt": iso(at),
         },
         "xml": xml,
     }
@@ -97,5 +93,5 @@ def _submission(kind: WebhookEvent, at: datetime) -> dict[str, Any]:
         "response": {"status": "error", "error": "a sample"}
         if failed
         else {"trackStatus": {"estado": status}, "mensajes": messages},
-        "updatedAt": moment(at),
+        "updatedAt": iso(at),
     }

@@ -6,9 +6,10 @@ one. Where several were passed since the last look, only the last is told.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
+from fe.clock import iso
 from fe.ecf.json_text import write_json
 from fe.identifiers import TenantId
 from fe.lifecycle import WebhookEvent
@@ -65,7 +66,7 @@ def of_certificate(certificate: EndingCertificate, now: datetime) -> Iterator[No
         "certificate": {
             "id": str(certificate.certificate_id),
             "user": certificate.email,
-            "expiresAt": _moment(certificate.not_after),
+            "expiresAt": iso(certificate.not_after),
         }
     }
     about = f"{certificate.certificate_id}/{days} days"
@@ -79,9 +80,5 @@ def _passed(end: datetime, thresholds: tuple[int, ...], now: datetime) -> int | 
 def _notice(
     tenant_id: TenantId, environment: str | None, kind: WebhookEvent, about: str, shown: dict[str, Any], now: datetime
 ) -> Notice:
-    body = write_json({"event": kind, "sentAt": _moment(now), **shown}).decode()
+    body = write_json({"event": kind, "sentAt": iso(now), **shown}).decode()
     return Notice(tenant_id, environment, kind, about, body)
-
-
-def _moment(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

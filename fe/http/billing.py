@@ -3,9 +3,8 @@
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from fe.clock import Clock
+from fe.clock import Clock, iso
 from fe.http.calls import ApiReply, Call
-from fe.http.parameters import iso
 from fe.http.response_models import BILLING_PERIOD, BillingPeriod
 from fe.store import billing
 from fe.store.postgres.db import Database

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
+from fe.clock import iso
 from fe.http.approval_models import Handing
-from fe.http.parameters import iso
 from fe.store.counterparty import HandingState
 
 

@@ -195,8 +195,3 @@ def _read_cursor(query: Mapping[str, str]) -> SubmissionId | None:
     if not _UUID.fullmatch(text):
         raise ApiError(400, messages.BAD_CURSOR)
     return SubmissionId(UUID(text))
-
-
-def iso(moment: datetime) -> str:
-    """Write a moment as the interface shows it: ISO 8601 in UTC with milliseconds and Z."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

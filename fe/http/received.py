@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import TypedDict
 from uuid import UUID
 
+from fe.clock import iso
 from fe.http.approval_models import ApprovalAtAuthority, ReceivedApproval
 from fe.http.calls import ApiReply, Call
 from fe.http.handing import serialize_handing
 from fe.http.paging import read_page
-from fe.http.parameters import iso, read_received_query, read_uuid
+from fe.http.parameters import read_received_query, read_uuid
 from fe.http.response_models import (
     NOT_FOUND,
     RECEIVED,

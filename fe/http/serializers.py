@@ -3,13 +3,13 @@
 from datetime import datetime
 from typing import Any, Literal, TypedDict, cast
 
+from fe.clock import iso
 from fe.ecf.dates import ZONE
 from fe.ecf.verdicts import explain
 from fe.http.approval_models import Handing
 from fe.http.failures import say_response
 from fe.http.handing import serialize_handing
 from fe.http.languages import Language, say_problems
-from fe.http.parameters import iso
 from fe.http.response_models import DocumentProblem, ExplainedMessage, Submission, SubmissionItem, TimelineEvent
 from fe.lifecycle import NumberFate, Status
 from fe.store.counterparty import OtherSide

@@ -7,13 +7,13 @@ from uuid import UUID
 
 import trio
 
-from fe.clock import Clock
+from fe.clock import Clock, iso
 from fe.ecf.texts import Text
 from fe.http import messages
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.paging import read_page
-from fe.http.parameters import iso, parse_moment, read_delivery_query, read_uuid
+from fe.http.parameters import parse_moment, read_delivery_query, read_uuid
 from fe.http.quotas import Quotas
 from fe.http.request_bodies import read_body
 from fe.http.response_models import NOT_FOUND

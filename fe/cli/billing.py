@@ -22,13 +22,13 @@ from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, TenantId
 from fe.metering import aggregator
 from fe.metering import billing as biller
-from fe.metering.months import month_before, month_of
 from fe.metering.simulator import ProcessorState, simulate_processor
 from fe.metering.terms import SUBSCRIPTION, is_currency, is_price
 from fe.store import billing as store
 from fe.store import charges
 from fe.store.billing import Account, Month, PricingTier
 from fe.store.charges import ChargeRecord
+from fe.store.months import month_before, month_of
 from fe.store.pending_actions import Kind
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue.audit import OperatorAction, record

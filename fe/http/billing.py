@@ -1,12 +1,12 @@
 """GET /billing/current-period: the month so far."""
 
-from datetime import UTC, datetime
 from decimal import Decimal
 
 from fe.clock import Clock, iso
 from fe.http.calls import ApiReply, Call
 from fe.http.response_models import BILLING_PERIOD, BillingPeriod
 from fe.store import billing
+from fe.store.months import month_after, month_of
 from fe.store.postgres.db import Database
 
 
@@ -19,9 +19,9 @@ class BillingHandlers:
 
     async def current_period(self, call: Call) -> ApiReply:
         """Show the snapshot of the current UTC month (interface.md#billing)."""
-        now = self._clock().astimezone(UTC)
-        start = datetime(now.year, now.month, 1, tzinfo=UTC)
-        end = datetime(now.year + now.month // 12, now.month % 12 + 1, 1, tzinfo=UTC)
+        now = self._clock()
+        start = month_of(now)
+        end = month_after(start)
         found = await self._db.run_for(call.identity.tenant_id, billing.snapshot, start.date())
         emissions = found.emissions if found.enabled else 0
         # Before the first emission of the month there is no price yet.

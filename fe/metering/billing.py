@@ -12,9 +12,9 @@ from fe import failpoints
 from fe.clock import Clock
 from fe.identifiers import TenantId
 from fe.metering.failures import failures_of_metering
-from fe.metering.months import month_before, month_of
 from fe.store import billing, metering
 from fe.store.failures import Failures
+from fe.store.months import month_before, month_of
 from fe.store.postgres.db import Conn, Database
 
 _log = structlog.get_logger(__name__)

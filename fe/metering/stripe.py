@@ -19,9 +19,9 @@ import httpx
 from pydantic import SecretStr
 
 from fe.ecf.parse import MalformedJson, parse_json
-from fe.metering.months import month_after
 from fe.metering.processor import ProcessorDiffers, ProcessorRefused, ProcessorUnavailable
 from fe.store.charges import Charge
+from fe.store.months import month_after
 from fe.tls import default_tls
 
 #: The version whose answers are read here; Stripe answers in the one that is asked for.

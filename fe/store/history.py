@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
@@ -11,6 +11,7 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.ids import milliseconds
 from fe.identifiers import ClientRequestId, SubmissionId, TenantId
 from fe.lifecycle import Place, Status
+from fe.store.months import month_after, month_of
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
 from fe.store.submissions import Record
@@ -157,19 +158,15 @@ class Totals:
         while len(self._months) > _REMEMBERED_MONTHS:
             self._months.popitem(last=False)
         before = HistoryFilter(since=chosen.since, until=months[0] - _INSTANT)
-        after = HistoryFilter(since=_next(months[-1]), until=chosen.until)
+        after = HistoryFilter(since=month_after(months[-1]), until=chosen.until)
         return await count(conn, tenant_id, before) + whole + await count(conn, tenant_id, after)
-
-
-def _next(month: datetime) -> datetime:
-    return month.replace(year=month.year + month.month // 12, month=month.month % 12 + 1)
 
 
 def _months_between(since: datetime, until: datetime) -> Iterator[datetime]:
     """The first days of the whole UTC months from `since` to `until`."""
-    first = since.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    month = first if first == since else _next(first)
-    while (following := _next(month)) <= until + _INSTANT:
+    first = month_of(since)
+    month = first if first == since else month_after(first)
+    while (following := month_after(month)) <= until + _INSTANT:
         yield month
         month = following
 
@@ -190,7 +187,7 @@ async def _oldest_month(conn: Conn, tenant_id: TenantId) -> tuple[datetime, date
     if row is None:
         return None
     oldest, server_now = row
-    return oldest.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0), server_now
+    return month_of(oldest), server_now
 
 
 _COUNT_MONTHS = """
@@ -205,7 +202,7 @@ _COUNT_MONTHS = """
 async def _count_months(conn: Conn, tenant_id: TenantId, months: Sequence[datetime]) -> list[int]:
     if not months:
         return []
-    floors = [UUID(int=_milliseconds(month) << _RANDOM_BITS) for month in (*months, *map(_next, months))]
+    floors = [UUID(int=_milliseconds(month) << _RANDOM_BITS) for month in (*months, *map(month_after, months))]
     values = {"tenant": tenant_id, "firsts": floors[: len(months)], "followings": floors[len(months) :]}
     cursor = await conn.execute(_COUNT_MONTHS, values)
     return [int(row[0]) for row in await cursor.fetchall()]

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from fe.clock import system_clock
-from fe.metering.months import month_before, month_of
+from fe.store.months import month_before, month_of
 from fe.store.postgres.db import Database
 from tests.cli.running import Fe, environment
 from tests.cli.warm import warm_fe

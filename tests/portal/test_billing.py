@@ -5,8 +5,8 @@ from decimal import Decimal
 from uuid import uuid4
 
 from fe.identifiers import TenantId
-from fe.metering.months import month_before, month_of
 from fe.store import billing
+from fe.store.months import month_before, month_of
 from fe.store.portal.people import PortalRole
 from tests.factories.tenants import rows
 from tests.portal.running import Browser, Running

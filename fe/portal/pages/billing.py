@@ -7,7 +7,6 @@ from decimal import Decimal
 
 from fe.ecf.texts import Text
 from fe.identifiers import TenantId
-from fe.metering.months import month_after, month_of
 from fe.portal.page_types import Needs, Page
 from fe.portal.plots import Plot, Series
 from fe.portal.replies import Reply
@@ -15,6 +14,7 @@ from fe.portal.visit import Visit
 from fe.store import billing, charges
 from fe.store.billing import Account, Month, Snapshot
 from fe.store.charges import ChargeRecord
+from fe.store.months import month_after, month_of
 from fe.store.postgres.db import Conn
 
 _WAITING = Text("Open: the month is not closed", "Abierto: el mes no ha cerrado")

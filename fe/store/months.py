@@ -1,4 +1,4 @@
-"""Months as billing has them: of UTC, from their first moment to before the next one's."""
+"""Months as billing and totals have them: of UTC, from their first moment to before the next one's."""
 
 from datetime import UTC, date, datetime
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+#: Behind the milliseconds: what is drawn by lot, the version and the variant.
 _RANDOM_BITS = 80
 
 LAST_ID = UUID(int=(1 << 128) - 1)
@@ -17,7 +18,7 @@ def milliseconds(moment: datetime) -> int:
 
 def moment_of(identifier: UUID) -> datetime:
     """Tell when a version-7 UUID was made, to the millisecond."""
-    return _EPOCH + timedelta(milliseconds=identifier.int >> 80)
+    return _EPOCH + timedelta(milliseconds=identifier.int >> _RANDOM_BITS)
 
 
 def new_id(now: datetime) -> UUID:
@@ -28,12 +29,22 @@ def new_id(now: datetime) -> UUID:
     """
     noise = secrets.randbits(74)
     time = milliseconds(now) & (1 << 48) - 1
-    value = time << 80 | 0x7 << 76 | (noise >> 62) << 64 | 0b10 << 62 | noise & (1 << 62) - 1
+    value = time << _RANDOM_BITS | 0x7 << 76 | (noise >> 62) << 64 | 0b10 << 62 | noise & (1 << 62) - 1
     return UUID(int=value)
 
 
 def period_of_ids(since: datetime | None, until: datetime | None) -> tuple[UUID, UUID]:
     """Give the first and the last id that can have been made in a period, both ends included, to the millisecond."""
-    first = UUID(int=0 if since is None else max(milliseconds(since), 0) << _RANDOM_BITS)
-    last = LAST_ID if until is None else UUID(int=((max(milliseconds(until), 0) + 1) << _RANDOM_BITS) - 1)
+    first = UUID(int=0) if since is None else first_id(since)
+    last = LAST_ID if until is None else UUID(int=first_id(until).int + (1 << _RANDOM_BITS) - 1)
     return first, last
+
+
+def first_id(moment: datetime) -> UUID:
+    """Give the first id that can have been made at a moment, to the millisecond; before 1970 there was none."""
+    return UUID(int=max(milliseconds(moment), 0) << _RANDOM_BITS)
+
+
+def id_after(identifier: UUID) -> UUID:
+    """Give the next id in their order; after the last, that one again."""
+    return UUID(int=min(identifier.int + 1, LAST_ID.int))

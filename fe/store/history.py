@@ -8,17 +8,13 @@ from typing import Any, Literal
 from uuid import UUID
 
 from fe.ecf.catalogue import Environment
-from fe.ecf.ids import milliseconds
+from fe.ecf.ids import LAST_ID, first_id, period_of_ids
 from fe.identifiers import ClientRequestId, SubmissionId, TenantId
 from fe.lifecycle import Place, Status
 from fe.store.months import month_after, month_of
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
 from fe.store.submissions import Record
-
-_FIRST = UUID(int=0)
-_LAST = UUID(int=(1 << 128) - 1)
-_RANDOM_BITS = 80
 
 #: How long after its end a month may still get a submission: clocks differ, and accepting takes a moment.
 _LATE = timedelta(hours=1)
@@ -102,22 +98,17 @@ class HistoryFilter:
 
     def values(self, tenant_id: TenantId) -> dict[str, Any]:
         """What the condition's parameters stand for."""
+        first, last = period_of_ids(self.since, self.until)
         return {
             "tenant": tenant_id,
-            "first": _FIRST if self.since is None else UUID(int=_milliseconds(self.since) << _RANDOM_BITS),
-            "last": _LAST
-            if self.until is None
-            else UUID(int=(_milliseconds(self.until) << _RANDOM_BITS) | ((1 << _RANDOM_BITS) - 1)),
+            "first": first,
+            "last": last,
             "state": self.state,
             "e_ncf": self.e_ncf,
             "buyer_rnc": self.buyer_rnc,
             "client_request_id": self.client_request_id,
             "environments": list(Environment),
         }
-
-
-def _milliseconds(moment: datetime) -> int:
-    return max(milliseconds(moment), 0)
 
 
 async def count(conn: Conn, tenant_id: TenantId, chosen: HistoryFilter) -> int:
@@ -202,7 +193,7 @@ _COUNT_MONTHS = """
 async def _count_months(conn: Conn, tenant_id: TenantId, months: Sequence[datetime]) -> list[int]:
     if not months:
         return []
-    floors = [UUID(int=_milliseconds(month) << _RANDOM_BITS) for month in (*months, *map(month_after, months))]
+    floors = [first_id(month) for month in (*months, *map(month_after, months))]
     values = {"tenant": tenant_id, "firsts": floors[: len(months)], "followings": floors[len(months) :]}
     cursor = await conn.execute(_COUNT_MONTHS, values)
     return [int(row[0]) for row in await cursor.fetchall()]
@@ -215,7 +206,7 @@ async def page(
     total = await totals.count(conn, tenant_id, chosen, now)
     if offset >= total:
         return [], total
-    return await _listed(conn, tenant_id, chosen, limit=limit, offset=offset, below=_LAST), total
+    return await _listed(conn, tenant_id, chosen, limit=limit, offset=offset, below=LAST_ID), total
 
 
 async def after(

@@ -6,12 +6,11 @@ before: at the door, and to the signer.
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from uuid import UUID
 
 from psycopg.rows import class_row, scalar_row
 
 from fe.ecf.catalogue import Environment
-from fe.ecf.ids import milliseconds, moment_of
+from fe.ecf.ids import LAST_ID, first_id, moment_of
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Status
 from fe.store.postgres.db import Conn
@@ -82,8 +81,6 @@ _ISSUED = """
 
 #: As long as anything waits to be signed.
 _WAITS = timedelta(days=40)
-_RANDOM_BITS = 80
-_LAST = UUID(int=(1 << 128) - 1)
 
 
 async def holders_before(conn: Conn, work: Work) -> tuple[Holder, ...]:
@@ -91,7 +88,7 @@ async def holders_before(conn: Conn, work: Work) -> tuple[Holder, ...]:
     values = {
         "tenant": work.tenant_id,
         "submission": work.subject,
-        "floor": _floor(moment_of(work.subject)),
+        "floor": first_id(moment_of(work.subject) - _WAITS),
         "before": work.subject,
     }
     cursor = conn.cursor(row_factory=class_row(Holder))
@@ -107,8 +104,8 @@ async def holders(
         "tenant": tenant_id,
         "environment": environment,
         "e_ncf": e_ncf,
-        "floor": _floor(now),
-        "before": _LAST,
+        "floor": first_id(now - _WAITS),
+        "before": LAST_ID,
     }
     cursor = conn.cursor(row_factory=class_row(Holder))
     await cursor.execute(_OF_A_NUMBER, values)
@@ -141,13 +138,9 @@ async def undecided(conn: Conn, work: Work, e_ncf: str, issuer_rnc: str | None) 
         "environment": work.environment,
         "e_ncf": e_ncf,
         "issuer": issuer_rnc,
-        "floor": _floor(moment_of(work.subject)),
+        "floor": first_id(moment_of(work.subject) - _WAITS),
         "subject": work.subject,
     }
     cursor = conn.cursor(row_factory=scalar_row)
     await cursor.execute(_UNDECIDED, values)
     return await cursor.fetchone()
-
-
-def _floor(now: datetime) -> UUID:
-    return UUID(int=milliseconds(now - _WAITS) << _RANDOM_BITS)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from fe.ecf.ids import LAST_ID, period_of_ids
+from fe.ecf.ids import LAST_ID, id_after, period_of_ids
 from fe.identifiers import TenantId
 from fe.store import received
 from fe.store.postgres.db import Conn
@@ -40,7 +40,7 @@ async def page(
     # One end of the period alone is in the statement: of both, the planner expects a handful of rows, and sorts
     # thousands. What came before the first day that is meant is cut off the page.
     first, last = period_of_ids(chosen.since, chosen.until)
-    top = min(below or LAST_ID, UUID(int=min(last.int + 1, LAST_ID.int)))
+    top = min(below or LAST_ID, id_after(last))
     asked = replace(chosen, since=None, until=None)
     look = PAGE + 1 if status is None else LOOK
     seen = await received.listed(conn, tenant_id, asked, limit=look, below=top)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from fe.ecf.catalogue import EcfType, Environment, Root
-from fe.ecf.ids import LAST_ID, period_of_ids
+from fe.ecf.ids import LAST_ID, id_after, period_of_ids
 from fe.identifiers import ClientRequestId, SubmissionId, TenantId, TrackId, UserId
 from fe.lifecycle import Place, Status
 from fe.store.postgres.db import Conn
@@ -62,7 +62,7 @@ class ReceiptFilter:
     def ends(self, below: SubmissionId | None) -> tuple[UUID, UUID]:
         """The first id that is meant, and the one before which all that is meant was made."""
         first, last = period_of_ids(self.since, self.until)
-        return first, min(below or LAST_ID, UUID(int=min(last.int + 1, LAST_ID.int)))
+        return first, min(below or LAST_ID, id_after(last))
 
     def values(self, tenant_id: TenantId) -> dict[str, Any]:
         """What the statements' parameters stand for."""

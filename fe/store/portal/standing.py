@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from fe.ecf.catalogue import Environment
-from fe.ecf.ids import period_of_ids
+from fe.ecf.ids import first_id
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
@@ -80,10 +80,9 @@ _TROUBLE = f"""
 
 async def trouble(conn: Conn, tenant_id: TenantId, since: datetime) -> list[Unsettled]:
     """Count what is on its way, and what was rejected or failed of what was handed in since a moment."""
-    first, _ = period_of_ids(since, None)
     cursor = conn.cursor(row_factory=record_row(Unsettled))
     await cursor.execute(
         _TROUBLE,
-        {"tenant": tenant_id, "first": first, "environments": list(Environment)},
+        {"tenant": tenant_id, "first": first_id(since), "environments": list(Environment)},
     )
     return await cursor.fetchall()

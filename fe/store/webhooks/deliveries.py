@@ -10,7 +10,7 @@ from uuid import UUID
 from psycopg.rows import class_row
 
 from fe.ecf.catalogue import Environment
-from fe.ecf.ids import LAST_ID, period_of_ids
+from fe.ecf.ids import LAST_ID, id_after, period_of_ids
 from fe.identifiers import TenantId
 from fe.lifecycle import WebhookEvent
 from fe.store.postgres.db import Conn
@@ -153,7 +153,7 @@ async def listed(
     """List deliveries, newest first, from below an id on, but for the first `offset`."""
     cursor = conn.cursor(row_factory=record_row(DeliveryRecord))
     values = chosen.values(tenant_id)
-    top = min(UUID(int=min(values["last"].int + 1, LAST_ID.int)), below or LAST_ID)
+    top = min(below or LAST_ID, id_after(values["last"]))
     found_by, more = _EVENTS_OF_DELIVERIES, _IN_STATE[chosen.state]
     if chosen.about is not None:
         found_by, more = _DELIVERIES_OF_EVENTS, more + _ABOUT

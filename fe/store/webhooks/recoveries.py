@@ -6,7 +6,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from fe.ecf.catalogue import Environment
-from fe.ecf.ids import period_of_ids
+from fe.ecf.ids import first_id
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
@@ -69,7 +69,7 @@ async def ask(
             "until": until,
             "only_held": only_held,
             # The id just below the first that can have been made then.
-            "position": UUID(int=max(period_of_ids(since, None)[0].int - 1, 0)),
+            "position": UUID(int=max(first_id(since).int - 1, 0)),
             "at": at,
         },
     )

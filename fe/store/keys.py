@@ -132,7 +132,9 @@ _REHASH = """
 """
 
 
-async def rehash(conn: Conn, tenant_id: int, api_key_id: str, *, before: bytes, after: bytes, pepper_id: str) -> None:
+async def rehash(
+    conn: Conn, tenant_id: TenantId, api_key_id: ApiKeyId, *, before: bytes, after: bytes, pepper_id: str
+) -> None:
     """Put the hash of the same secret under another pepper in place of `before`; nothing when it is that no more."""
     await conn.execute(
         _REHASH, {"tenant": tenant_id, "key": api_key_id, "before": before, "after": after, "pepper": pepper_id}

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from psycopg.rows import class_row
-
 from fe.identifiers import TenantId
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +23,6 @@ class Invitation:
     expires_at: datetime
     accepted_at: datetime | None
     withdrawn_at: datetime | None
-
-    def __post_init__(self) -> None:
-        if self.role is not None:
-            object.__setattr__(self, "role", PortalRole(self.role))
 
     def is_open(self, now: datetime) -> bool:
         """Tell whether it may still be accepted."""
@@ -67,7 +62,7 @@ _BY_TOKEN = f"SELECT {_COLUMNS} FROM invitations AS i WHERE i.token_hash = %(has
 
 async def by_token(conn: Conn, token_hash: bytes) -> Invitation | None:
     """Find an invitation by what stands in its link, before a tenant is known."""
-    cursor = conn.cursor(row_factory=class_row(Invitation))
+    cursor = conn.cursor(row_factory=record_row(Invitation))
     await cursor.execute(_BY_TOKEN, {"hash": token_hash})
     return await cursor.fetchone()
 
@@ -82,7 +77,7 @@ _WAITING = f"""
 
 async def waiting(conn: Conn, tenant_id: TenantId, now: datetime) -> list[Invitation]:
     """List a tenant's invitations that may still be accepted."""
-    cursor = conn.cursor(row_factory=class_row(Invitation))
+    cursor = conn.cursor(row_factory=record_row(Invitation))
     await cursor.execute(_WAITING, {"tenant": tenant_id, "now": now})
     return await cursor.fetchall()
 
@@ -110,6 +105,6 @@ _WITHDRAW = f"""
 
 async def withdraw(conn: Conn, tenant_id: TenantId, invitation_id: UUID, at: datetime) -> Invitation | None:
     """Take an invitation back; None where there is none that could still be accepted."""
-    cursor = conn.cursor(row_factory=class_row(Invitation))
+    cursor = conn.cursor(row_factory=record_row(Invitation))
     await cursor.execute(_WITHDRAW, {"tenant": tenant_id, "id": invitation_id, "at": at})
     return await cursor.fetchone()

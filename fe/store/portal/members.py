@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from psycopg.rows import class_row
-
 from fe.identifiers import PersonId, TenantId
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +22,6 @@ class Member:
     has_second_factor: bool
     disabled_at: datetime | None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "role", PortalRole(self.role))
-
 
 _OF_TENANT = """
     SELECT m.person_id, p.email, p.name, m.role, m.since, p.totp_since IS NOT NULL AS has_second_factor, p.disabled_at
@@ -38,14 +34,14 @@ _OF_TENANT = """
 
 async def of_tenant(conn: Conn, tenant_id: TenantId) -> list[Member]:
     """List who works for a tenant, by address."""
-    cursor = conn.cursor(row_factory=class_row(Member))
+    cursor = conn.cursor(row_factory=record_row(Member))
     await cursor.execute(_OF_TENANT, {"tenant": tenant_id, "person": None})
     return await cursor.fetchall()
 
 
 async def one(conn: Conn, tenant_id: TenantId, person_id: PersonId) -> Member | None:
     """Find one of them."""
-    cursor = conn.cursor(row_factory=class_row(Member))
+    cursor = conn.cursor(row_factory=record_row(Member))
     await cursor.execute(_OF_TENANT, {"tenant": tenant_id, "person": person_id})
     return await cursor.fetchone()
 

@@ -9,11 +9,10 @@ first one goes out.
 
 import hashlib
 import random
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
 from urllib.parse import urlsplit
 
 import trio
@@ -21,15 +20,16 @@ from cryptography import x509
 
 from fe import failpoints
 from fe.actors.credentials import Opened, SigningCredentials
+from fe.actors.stages import lanes
 from fe.authority.errors import AuthorityError
 from fe.clock import Clock
 from fe.counterparty.acknowledgement import NotBelieved, SentDocument, read_acknowledgement
 from fe.counterparty.directory import Directory
 from fe.counterparty.wire import CannotReach, Counterparties, CounterpartyAnswer, NobodyKnows
-from fe.ecf.catalogue import Environment, Host
+from fe.ecf.catalogue import Host
 from fe.identifiers import SubmissionId
 from fe.monitoring.metrics import Metrics
-from fe.queue.outcome import Advance, End, Outcome, Park, Retry, TryLater, Writer
+from fe.queue.outcome import Advance, End, Outcome, Park, Retry, TryLater, Writer, one_by_one
 from fe.queue.retry import poll_gap, scaled
 from fe.queue.stage import StageConfig, WorkKind
 from fe.store import counterparty
@@ -46,7 +46,6 @@ from fe.store.counterparty import (
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import LeaseLost
 from fe.store.queue.host_lanes import ALL_HOSTS
-from fe.store.queue.outbox import OutboxLane
 
 #: After the try of this number, in minutes; the last one again and again.
 _GAPS = (0.5, 2, 10, 30, 60, 120, 240, 480)
@@ -235,16 +234,6 @@ def _host_of(base: str) -> str:
 # --- how outcomes are written -----------------------------------------------------------------------------------------
 
 
-def _each(write: Callable[[Conn, HandingWork, Any, datetime], Awaitable[bool]]) -> Writer[HandingWork]:
-    """Write outcomes one after the other in one transaction: they are few."""
-
-    async def write_all(conn: Conn, items: Sequence[tuple[HandingWork, Any]], at: datetime) -> Sequence[Outcome | None]:
-        async with conn.transaction():
-            return [outcome if await write(conn, work, outcome, at) else None for work, outcome in items]
-
-    return write_all
-
-
 async def _addressed(conn: Conn, work: HandingWork, outcome: Addressed, at: datetime) -> bool:
     return await counterparty.wait(
         conn, work, at=at, after=outcome.after, stage=outcome.to, host=outcome.host, url=outcome.url, counts=False
@@ -266,10 +255,10 @@ async def _park(conn: Conn, work: HandingWork, outcome: Park, at: datetime) -> b
 
 
 WRITERS: Mapping[type[Outcome], Writer[HandingWork]] = {
-    Addressed: _each(_addressed),
-    HandedOn: _each(_handed_on),
-    Retry: _each(_retry),
-    Park: _each(_park),
+    Addressed: one_by_one(_addressed),
+    HandedOn: one_by_one(_handed_on),
+    Retry: one_by_one(_retry),
+    Park: one_by_one(_park),
 }
 
 
@@ -308,7 +297,7 @@ def handing_stages(
             kind,
             handlers.address,
             _SLOTS,
-            [OutboxLane(environment, Host.ECF) for environment in (Environment.ECF, *_OF_TESTS)],
+            lanes(Host.ECF),
             budget,
             gap=scaled(poll_gap, scale),
             max_attempts=None,
@@ -326,6 +315,3 @@ def handing_stages(
             patience=patience,
         ),
     ]
-
-
-_OF_TESTS = (Environment.CERTECF, Environment.TESTECF)

@@ -17,7 +17,7 @@ from fe.clock import Clock
 from fe.egress.client import SECONDS, Egress
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import OFF, Tracing
-from fe.queue.outcome import AT_ONCE, Advance, End, Outcome, Park, Retry, Writer
+from fe.queue.outcome import AT_ONCE, Advance, End, Outcome, Park, Retry, Writer, one_by_one
 from fe.queue.retry import Gap
 from fe.queue.stage import WorkKind
 from fe.store.postgres.db import Conn, Database
@@ -242,20 +242,14 @@ async def _moved(_: Conn, items: Sequence[tuple[WebhookWork, Any]], __: datetime
     return [outcome for _, outcome in items]
 
 
-async def _later(conn: Conn, items: Sequence[tuple[WebhookWork, Any]], _: datetime) -> Written:
-    written: list[Outcome | None] = []
-    async with conn.transaction():
-        for work, outcome in items:
-            is_ours = await webhooks.recovery_later(
-                conn,
-                work,
-                after=getattr(outcome, "after", AT_ONCE),
-                error=outcome.reason,
-                counts=getattr(outcome, "counts", True),
-                gives_up=isinstance(outcome, Park),
-            )
-            written.append(outcome if is_ours else None)
-    return written
+async def _retry(conn: Conn, work: WebhookWork, outcome: Retry, _: datetime) -> bool:
+    return await webhooks.recovery_later(
+        conn, work, after=outcome.after, error=outcome.reason, counts=outcome.counts, gives_up=False
+    )
+
+
+async def _park(conn: Conn, work: WebhookWork, outcome: Park, _: datetime) -> bool:
+    return await webhooks.recovery_later(conn, work, after=AT_ONCE, error=outcome.reason, counts=True, gives_up=True)
 
 
 def recovery_kind() -> WorkKind[WebhookWork]:
@@ -263,7 +257,7 @@ def recovery_kind() -> WorkKind[WebhookWork]:
     writers: dict[type[Outcome], Writer[WebhookWork]] = {
         Stretched: _moved,
         Recovered: _moved,
-        Retry: _later,
-        Park: _later,
+        Retry: one_by_one(_retry),
+        Park: one_by_one(_park),
     }
     return WorkKind(webhooks.RECOVERIES, writers, subject="recovery")

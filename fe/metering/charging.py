@@ -8,15 +8,14 @@ Whoever is refused when asking knows nothing of what was sent before; whoever is
 was charged, because the processor had just said that it has no such item.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
-from typing import Any
 
 from fe import failpoints
 from fe.metering.processor import Processor, ProcessorDiffers, ProcessorRefused, ProcessorUnavailable
-from fe.queue.outcome import End, Outcome, Park, Retry, TryLater, Writer
+from fe.queue.outcome import End, Outcome, Park, Retry, TryLater, Writer, one_by_one
 from fe.queue.retry import retry_gap
 from fe.queue.stage import StageConfig, WorkKind
 from fe.store import charges
@@ -95,14 +94,6 @@ def charge_stage(db: Database, processor: Processor) -> StageConfig[ChargeWork]:
     )
 
 
-def _each(write: Callable[[Conn, ChargeWork, Any, datetime], Awaitable[bool]]) -> Writer[ChargeWork]:
-    async def write_all(conn: Conn, items: Sequence[tuple[ChargeWork, Any]], at: datetime) -> Sequence[Outcome | None]:
-        async with conn.transaction():
-            return [outcome if await write(conn, work, outcome, at) else None for work, outcome in items]
-
-    return write_all
-
-
 async def _charged(conn: Conn, work: ChargeWork, outcome: Charged, at: datetime) -> bool:
     return await charges.charged(conn, work, item_id=outcome.item_id, at=at)
 
@@ -121,8 +112,8 @@ async def _retry(conn: Conn, work: ChargeWork, outcome: Retry, _: datetime) -> b
 
 
 WRITERS: Mapping[type[Outcome], Writer[ChargeWork]] = {
-    Charged: _each(_charged),
-    ChargeRefused: _each(_refused),
-    Park: _each(_park),
-    Retry: _each(_retry),
+    Charged: one_by_one(_charged),
+    ChargeRefused: one_by_one(_refused),
+    Park: one_by_one(_park),
+    Retry: one_by_one(_retry),
 }

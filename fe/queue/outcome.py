@@ -84,3 +84,16 @@ W = TypeVar("W")
 #: was written: mostly the outcome itself, or another one that took its place; None where the claim was no longer ours,
 #: and nothing was written.
 Writer = Callable[[Conn, Sequence[tuple[W, Any]], datetime], Awaitable[Sequence[Outcome | None]]]
+
+
+def one_by_one(write: Callable[[Conn, W, Any, datetime], Awaitable[bool]]) -> Writer[W]:
+    """Make a writer of what writes one outcome, and tells whether the claim was ours: for kinds of work that are few.
+
+    They are written one after the other, in one transaction.
+    """
+
+    async def write_all(conn: Conn, items: Sequence[tuple[W, Any]], at: datetime) -> Sequence[Outcome | None]:
+        async with conn.transaction():
+            return [outcome if await write(conn, work, outcome, at) else None for work, outcome in items]
+
+    return write_all

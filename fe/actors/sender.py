@@ -141,21 +141,7 @@ class Sender:
         except Unsure:
             return None
         values = {name: getattr(document, name) for name in _OUTGOING}
-        lane = OutboxLane(work.environment, host)
-        announced = Announced(**values, look=look)
-        return Work(
-            Stage.SEND,
-            lane,
-            work.tenant_id,
-            work.subject,
-            attempt=1,
-            epoch=work.epoch + 1,
-            crash_count=0,
-            waited=timedelta(0),
-            last_error=None,
-            input=announced,
-            trace=work.trace,
-        )
+        return work.following(Stage.SEND, OutboxLane(work.environment, host), Announced(**values, look=look))
 
     def _service(self, document: OutgoingDocument) -> Service:
         root = document.root
@@ -172,20 +158,7 @@ class Sender:
         if not isinstance(document, Announced) or work.host != Host.ECF:
             return received
         facts = TrackFacts(receipt.track_id, document.e_ncf, document.certificate_id, maybe_adopted=False)
-        claim = Work(
-            Stage.TRACK,
-            work.lane,
-            work.tenant_id,
-            work.subject,
-            1,
-            work.epoch + 1,
-            0,
-            timedelta(0),
-            None,
-            facts,
-            trace=work.trace,
-        )
-        return replace(received, then=claim, lease=self.lease)
+        return replace(received, then=work.following(Stage.TRACK, work.lane, facts), lease=self.lease)
 
     async def _outcome_of(self, work: Work, opened: Opened, answer: Verdict) -> Outcome:
         if answer.duplicate:

@@ -65,6 +65,22 @@ class Work:
         """The host of its lane."""
         return self.lane.host
 
+    def following(self, stage: Stage, lane: OutboxLane, needs: StepInput) -> "Work":
+        """The claim of a stage that follows, as it is where it is committed with what this one came to."""
+        return Work(
+            stage,
+            lane,
+            self.tenant_id,
+            self.subject,
+            attempt=1,
+            epoch=self.epoch + 1,
+            crash_count=0,
+            waited=timedelta(0),
+            last_error=None,
+            input=needs,
+            trace=self.trace,
+        )
+
 
 def _work(stage: str, lane: OutboxLane, *row: Any) -> Work:
     return Work(stage if isinstance(stage, Stage) else Stage(stage), lane, *row)

@@ -1,8 +1,5 @@
 """What the actors of a process need is built here, and they are run: the stages, and what keeps watch beside them."""
 
-import os
-import secrets
-import socket
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -50,6 +47,7 @@ from fe.store.queue.outbox import OUTBOX, Work
 from fe.store.queue.tables import AnyTable
 from fe.store.queue.wakeups import Wakeups
 from fe.store.queue.webhooks import DELIVERIES, RECOVERIES
+from fe.store.queue.workers import new_holder
 from fe.store.verdict_notices import VerdictNotices
 from fe.vault import Vault
 from fe.webhooks.secrets import webhook_vault
@@ -84,7 +82,7 @@ async def run_actors(
     share_interpreter()
     metrics, scale = supervisor.metrics, settings.time_scale
     begin_actors_at_zero(metrics, [(operation, host_of(operation)) for operation in Operation], OUTCOMES)
-    holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+    holder = new_holder()
 
     def observe(operation: Operation, environment: str, host: Host, outcome: str, seconds: float) -> None:
         metrics.observe_authority(operation, environment, host, outcome, seconds)

@@ -1,7 +1,5 @@
 """The portal as a process runs it: built from the settings, and served until the process stops."""
 
-import os
-import secrets
 import socket
 from collections.abc import Mapping, Sequence
 
@@ -27,6 +25,7 @@ from fe.queue.supervisor import Supervisor
 from fe.store.postgres.db import Database
 from fe.store.postgres.roles import OPERATOR, PORTAL
 from fe.store.queue.wakeups import Wakeups
+from fe.store.queue.workers import new_holder
 from fe.store.verdict_notices import VerdictNotices
 from fe.vault import Vault
 from fe.webhooks.accounts import webhook_accounts
@@ -69,7 +68,7 @@ def build_portal(
         quotas=Quotas(Quota.from_settings(settings), metrics),
         trusted_proxies=read_networks(settings.trusted_proxies),
         openid=openid_of(settings, form_keys[0]),
-        plans=None if OPERATOR not in pools else PlanRunner(pools[OPERATOR], _holder(), clock),
+        plans=None if OPERATOR not in pools else PlanRunner(pools[OPERATOR], new_holder(), clock),
     )
 
 
@@ -87,10 +86,6 @@ def openid_of(settings: Settings, key: bytes) -> OpenId | None:
         key=key,
         proxy=settings.egress_proxy,
     )
-
-
-def _holder() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 
 
 async def run_portal(

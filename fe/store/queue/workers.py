@@ -1,5 +1,8 @@
 """Who works: signs of life apart from the hot rows, and the rescue of what silent workers held."""
 
+import os
+import secrets
+import socket
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import LiteralString
@@ -9,6 +12,12 @@ from psycopg.rows import scalar_row
 from fe.store.postgres.db import Conn
 from fe.store.postgres.engine import POSTGRES, engine_of
 from fe.store.queue.tables import AnyTable
+
+
+def new_holder() -> str:
+    """Make the name under which this process holds what it holds: its host and number, and what no other ever had."""
+    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+
 
 _SEEN = """
     INSERT INTO workers (holder, started_at, seen_at)

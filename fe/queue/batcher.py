@@ -209,6 +209,4 @@ class Batcher(Generic[T, R]):
             away = str(error) or "the write took too long"
             results = [DatabaseUnavailable(away) for _ in batch] if is_away else [error]
         for entry, result in zip(batch, results, strict=True):
-            answer, entry.answer = entry.answer, None
-            if answer is not None:
-                answer(entry.item, result)
+            entry.say(result)

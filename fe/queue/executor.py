@@ -127,7 +127,7 @@ class Executor(Generic[W]):
                 for work in self._straight.take_all():
                     self._give_up(work)
                 for work in self._workers.not_begun():
-                    self._book(work, self._given_up(work))
+                    self._book(work, self._given_up())
 
     async def _keep_claiming(self) -> None:
         stage, in_flight = self._stage, self._in_flight
@@ -265,12 +265,12 @@ class Executor(Generic[W]):
         if self._is_open:
             self._workers.put([work])
         else:
-            self._book(work, self._given_up(work))
+            self._book(work, self._given_up())
 
     def _give_up(self, work: W) -> None:
         """Give back a row that was held and not tried."""
         self._in_flight.begin(work)
-        self._book(work, self._given_up(work))
+        self._book(work, self._given_up())
 
     # --- One row ------------------------------------------------------------------------------------------------------
 
@@ -281,7 +281,7 @@ class Executor(Generic[W]):
 
     def _cut_short(self, work: W, out_of_time: bool) -> None:
         """Its try was cancelled: because its time was up, or because we are; then it goes back without counting."""
-        self._book(work, self._too_slow(work) if out_of_time else self._given_up(work))
+        self._book(work, self._too_slow(work) if out_of_time else self._given_up())
 
     def _log_context(self, work: W) -> dict[str, object]:
         """What every line of the log says about a try."""
@@ -337,7 +337,7 @@ class Executor(Generic[W]):
         """Its workers died over it; if something may have gone out before one did, that is looked into first."""
         return self._doubt(reason, AT_ONCE, Park(reason))
 
-    def _given_up(self, work: W) -> Outcome:
+    def _given_up(self) -> Outcome:
         """We are being stopped: due at once for a peer, which asks first where something may have gone out."""
         plain = Retry("the worker was stopped", AT_ONCE, counts=False, name="handed over")
         return self._doubt(plain.reason, AT_ONCE, plain)

@@ -1,13 +1,12 @@
 """Branches and people who sign: a company's users, and what is different on their receipts."""
 
 from collections.abc import Sequence
-from uuid import UUID
 
 from fe.accounts import noted
 from fe.accounts.provision import BadIssuer, ProvisioningRefused
 from fe.accounts.recorded import show_user
 from fe.ecf.texts import Text
-from fe.identifiers import TenantId
+from fe.identifiers import TenantId, UserId
 from fe.portal.issuer_form import by_field, issuer_fields, issuer_of, typed, values_of
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, not_found
@@ -88,7 +87,7 @@ async def remove(visit: Visit) -> Reply:
     return await visit.go(visit.at("users"), _REMOVED)
 
 
-async def _find(conn: Conn, tenant_id: TenantId, user_id: UUID) -> User:
+async def _find(conn: Conn, tenant_id: TenantId, user_id: UserId) -> User:
     """Find a user of the company. Raises Refused."""
     for found in await tenants.users_of(conn, tenant_id):
         if found.user_id == user_id:

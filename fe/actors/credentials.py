@@ -8,7 +8,7 @@ import structlog
 import trio
 
 from fe.clock import Clock, system_clock
-from fe.ecf.certificate import CertificateError, Credential
+from fe.ecf.certificate import CertificateError, Credential, PassphraseMissing
 from fe.ecf.reopening import P12Opener
 from fe.ecf.signature import Signer
 from fe.ecf.texts import Text
@@ -24,9 +24,6 @@ _log = structlog.get_logger(__name__)
 
 
 _REMOVED = Text("no certificate available: it was removed", "no hay un certificado disponible: se eliminó")
-_NO_PASSPHRASE = Text(
-    "tenant is missing the certificate passphrase setting", "falta configurar la contraseña del certificado"
-)
 
 
 class CannotOpen(TryLater):
@@ -154,7 +151,7 @@ class SigningCredentials:
         if encrypted is None:
             raise CannotOpen(_REMOVED)
         if encrypted.passphrase is None:
-            raise CannotOpen(_NO_PASSPHRASE)
+            raise CannotOpen(PassphraseMissing.contract)
         try:
             opened = await trio.to_thread.run_sync(self._decrypt, encrypted, limiter=self.threads)
         except Exception:
@@ -178,5 +175,5 @@ class SigningCredentials:
         try:
             credential = self._files.open(p12, passphrase.decode())
         except CertificateError as error:
-            raise CannotOpen(Text(error.message, error.message_es)) from error
+            raise CannotOpen(error.failure) from error
         return Opened(name, Signer(credential), credential, not encrypted.is_retired)

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, pkcs12
 from cryptography.x509.oid import NameOID
 
 from fe.ecf import p12
+from fe.ecf.texts import Text
 
 MAX_BYTES = 64 * 1024
 MIN_KEY_BITS = 2048
@@ -29,7 +30,9 @@ UNREADABLE: tuple[type[Exception], ...] = (
     x509.UnsupportedGeneralNameType,
 )
 
-_NO_PAIR = "loaded .p12 did not yield a key and certificate pair"
+_NO_PAIR = Text(
+    "loaded .p12 did not yield a key and certificate pair", "el .p12 cargado no dio un par de clave y certificado"
+)
 
 #: What may stand before an identifier: `IDCDO-00112233445` (EN 319 412-1: identity card, DO), `RNC 131880738`.
 _KIND = re.compile(r"(?:[A-Z]{3}DO-|RNC[ :-]?)\s*")
@@ -38,22 +41,29 @@ _KIND = re.compile(r"(?:[A-Z]{3}DO-|RNC[ :-]?)\s*")
 class CertificateError(ValueError):
     """A .p12 that cannot be used for signing. Permanent: trying again without a change fails again.
 
-    `message` and `message_es` tell the tenant what to do. `contract` is the text that interface.md#failures promises in
-    `response.error`. None of them holds anything of the file or the passphrase.
+    `message` and `message_es` tell the tenant what to do. `contract` is what interface.md#failures promises that
+    `response.error` says. None of them holds anything of the file or the passphrase.
     """
 
-    contract: ClassVar[str] = _NO_PAIR
+    contract: ClassVar[Text] = _NO_PAIR
     message: ClassVar[str] = "The .p12 file cannot be used."
     message_es: ClassVar[str] = "El archivo .p12 no se puede usar."
 
     def __init__(self) -> None:
         super().__init__(self.message)
 
+    @property
+    def failure(self) -> Text:
+        """What a submission fails with that should have been signed with it: the contract's words, and what to do."""
+        return Text(f"{self.contract.en}: {self.message}", f"{self.contract.es}: {self.message_es}")
+
 
 class PassphraseMissing(CertificateError):
     """There is no passphrase. An empty one counts as none: it would protect nothing."""
 
-    contract = "tenant is missing the certificate passphrase setting"
+    contract = Text(
+        "tenant is missing the certificate passphrase setting", "falta configurar la contraseña del certificado"
+    )
     message = "The passphrase of the .p12 file is missing: enter the one it was exported with."
     message_es = "Falta la contraseña del archivo .p12: escriba la que se usó al exportarlo."
 

@@ -227,8 +227,8 @@ async def test_an_expired_certificate_fails_the_submission(db: Database) -> None
     ("changes", "error"),
     [
         ({"passphrase": None}, "tenant is missing the certificate passphrase setting"),
-        ({"passphrase": "wrong"}, "passphrase"),
-        ({"p12": b"no certificate"}, ""),
+        ({"passphrase": "wrong"}, "loaded .p12 did not yield a key and certificate pair: The passphrase does not open"),
+        ({"p12": b"no certificate"}, "loaded .p12 did not yield a key and certificate pair: The file is not a .p12"),
     ],
 )
 async def test_a_certificate_that_cannot_be_opened_fails_the_submission(

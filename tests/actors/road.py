@@ -39,6 +39,7 @@ class Road:
     tenant: TenantId
     certificate: CertificateId
     plans: dict[Stage, StageConfig[Work]]
+    sender: Sender
     pulse: Pulse
 
     async def make(self, stage: Stage, **more: Any) -> SubmissionId:
@@ -90,5 +91,6 @@ async def make_road(db: Database, *, anecf: Service = Service.COMMERCIAL_APPROVA
                 reconciler.reconcile, Stage.RECONCILE, gap=poll_gap, max_attempts=None, patience=DOUBT_FOR
             ),
         },
+        sender,
         pulse,
     )

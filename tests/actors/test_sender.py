@@ -11,12 +11,13 @@ from fe.authority.client import Message
 from fe.authority.errors import AuthorityRefused, NotDelegated, OutcomeUnknown, Unavailable
 from fe.authority.estado import Estado
 from fe.clock import system_clock
-from fe.ecf.catalogue import EcfType, Environment, Service
+from fe.ecf.catalogue import EcfType, Environment, Host, Service
 from fe.identifiers import SubmissionId, TrackId
 from fe.lifecycle import Stage
 from fe.queue import executor as loop
 from fe.store.postgres.db import Database
-from fe.store.queue import dead_letters, outbox
+from fe.store.queue import dead_letters, outbox, steps
+from fe.store.queue.steps import SignedDocument
 from tests.actors.authority import (
     ACCEPTED,
     DUPLICATE,
@@ -30,7 +31,17 @@ from tests.actors.authority import (
 from tests.actors.road import make_road
 from tests.factories.companies import make_certificate
 from tests.factories.operators import act
-from tests.factories.tenants import ACCEPTED_AT, SIGNED, rows, sends_of, story, submission, take, waiting
+from tests.factories.tenants import (
+    ACCEPTED_AT,
+    SIGNED,
+    make_submission,
+    rows,
+    sends_of,
+    story,
+    submission,
+    take,
+    waiting,
+)
 from tests.queue.stage import make_stage, make_tools, step
 
 pytestmark = pytest.mark.usefixtures("lawful")
@@ -71,6 +82,26 @@ async def test_voidings_go_where_the_setting_says(db: Database) -> None:
     road = await make_road(db, anecf=Service.RANGE_VOIDING, submits=[ACCEPTED])
 
     await road.step(await road.make(Stage.SEND, root="ANECF", e_ncf=None))
+
+    assert road.authority.sent[0].service is Service.RANGE_VOIDING
+
+
+async def test_a_voiding_that_is_too_large_to_come_with_its_claim_goes_straight_where_the_setting_says(
+    db: Database,
+) -> None:
+    """What the signer asks for beside its claim is of the same types as what comes with one."""
+    road = await make_road(db, anecf=Service.RANGE_VOIDING, submits=[ACCEPTED])
+    subject = await make_submission(db, road.tenant, root="ANECF", e_ncf=None, original=b" " * 65_537)
+    work = await take(db, subject)
+    assert work.input is None
+    document = SignedDocument(
+        road.certificate, SIGNED, None, Host.ECF, None, "131880738", None, None, None, None, system_clock()
+    )
+    outgoing = steps.outgoing(await db.run(steps.signing_input, work), document)
+    straight = road.sender.straight(work, outgoing, Host.ECF)
+    assert straight is not None
+
+    await road.sender.send(straight)
 
     assert road.authority.sent[0].service is Service.RANGE_VOIDING
 

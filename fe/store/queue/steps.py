@@ -58,6 +58,8 @@ async def signing_input(conn: Conn, work: Work) -> SigningInput:
         await candidates.execute(_CANDIDATES, values)
     row = await signing_input.fetchone()
     assert row is not None, "an outbox row without its submission"
+    # As the claim brings them (claim.py): whoever compares one by `is` would not know its text.
+    row |= {"root": Root(row["root"]), "ecf_type": None if row["ecf_type"] is None else EcfType(row["ecf_type"])}
     return SigningInput(
         **row, candidates=tuple(await candidates.fetchall()), holders=await numbers.holders_before(conn, work)
     )

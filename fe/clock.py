@@ -33,6 +33,11 @@ def iso(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def for_people(moment: datetime | None) -> str:
+    """Write a moment as operators read it: in UTC, to the second; `?` where it is not known."""
+    return "?" if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z"
+
+
 def clock_ahead(seconds: float) -> Clock:
     """Make a clock that is wrong on purpose: for the fault suite."""
     ahead = timedelta(seconds=seconds)

@@ -9,7 +9,7 @@ from datetime import datetime
 
 import trio
 
-from fe.clock import Clock
+from fe.clock import Clock, for_people
 from fe.ecf.catalogue import NUMBERED, TELLS_BY_NUMBER, Host
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, ReplayPlanId, SubmissionId, TenantId
@@ -69,7 +69,7 @@ def _was_sent(dead_letter: DeadLetter) -> str:
     if dead_letter.sends == 0:
         return "nothing"
     times = "once" if dead_letter.sends == 1 else f"{dead_letter.sends} times"
-    last = _clock(dead_letter.last_sent_at)
+    last = for_people(dead_letter.last_sent_at)
     what = f"the bytes {_digest(dead_letter)} may have reached the authority {times}, last at {last}"
     if dead_letter.open_sends:
         which = "it" if dead_letter.sends == 1 else f"{dead_letter.open_sends} of these"
@@ -120,10 +120,6 @@ def _obstacles(dead_letter: DeadLetter, now: datetime) -> Iterator[str]:
 
 def _digest(dead_letter: DeadLetter) -> str:
     return (dead_letter.sent_sha256 or "?")[:12]
-
-
-def _clock(moment: datetime | None) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S}Z" if moment is not None else "?"
 
 
 @dataclass(frozen=True, slots=True)

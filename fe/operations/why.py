@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from fe.clock import for_people
 from fe.lifecycle import Stage
 from fe.queue.patience import DOUBT_FOR, FOLLOW_FOR
 from fe.queue.pulse import SILENCE
@@ -58,7 +59,7 @@ def explain(waiting: WaitingSubmission, limits: Overdue) -> Diagnosis:
         return Diagnosis(WaitsFor.OPERATOR, waiting.dead_since, None, tuple(_dead(waiting)))
     if waiting.stage is None:
         why = f": {waiting.end_error}" if waiting.end_error else ""
-        ended = f"It waits for nothing. It ended as {waiting.status} at {_clock(waiting.updated_at)}{why}."
+        ended = f"It waits for nothing. It ended as {waiting.status} at {for_people(waiting.updated_at)}{why}."
         return Diagnosis(WaitsFor.NOTHING, waiting.updated_at, None, (ended,))
     assert waiting.entered_at is not None
     waits_for, until, sentence = _next(waiting, limits)
@@ -67,7 +68,7 @@ def explain(waiting: WaitingSubmission, limits: Overdue) -> Diagnosis:
         waiting.entered_at,
         until,
         (
-            f"It waits for its {_STEP[waiting.stage]}, since {_clock(waiting.entered_at)}.",
+            f"It waits for its {_STEP[waiting.stage]}, since {for_people(waiting.entered_at)}.",
             sentence,
             *_besides(waiting, waits_for),
             _end(waiting, waiting.stage, limits),
@@ -85,7 +86,7 @@ _STEP = {
 
 def _dead(waiting: WaitingSubmission) -> Iterator[str]:
     assert waiting.dead_stage is not None
-    yield f"It gave up waiting for its {_STEP[waiting.dead_stage]} at {_clock(waiting.dead_since)}."
+    yield f"It gave up waiting for its {_STEP[waiting.dead_stage]} at {for_people(waiting.dead_since)}."
     yield f"The last error: {waiting.dead_error}."
     yield f"It waits for an operator, without end: `fe outbox replay --id {waiting.subject} --dry-run` says what to do."
 
@@ -102,27 +103,31 @@ def _next(waiting: WaitingSubmission, limits: Overdue) -> tuple[WaitsFor, dateti
         return (
             WaitsFor.AUTHORITY,
             waiting.probe_at,
-            f"{_circuit(waiting)}; it is probed next at {_clock(waiting.probe_at)}.",
+            f"{_circuit(waiting)}; it is probed next at {for_people(waiting.probe_at)}.",
         )
     if waiting.run_at > waiting.now:
-        return WaitsFor.TIME, waiting.run_at, f"It is due at {_clock(waiting.run_at)}, {_in(waiting, waiting.run_at)}."
-    late = f"It is due since {_clock(waiting.run_at)}"
+        return (
+            WaitsFor.TIME,
+            waiting.run_at,
+            f"It is due at {for_people(waiting.run_at)}, {_in(waiting, waiting.run_at)}.",
+        )
+    late = f"It is due since {for_people(waiting.run_at)}"
     if waiting.anybody_seen_at is None or waiting.now - waiting.anybody_seen_at > limits.silence:
-        seen = f"since {_clock(waiting.anybody_seen_at)}" if waiting.anybody_seen_at else "at all"
+        seen = f"since {for_people(waiting.anybody_seen_at)}" if waiting.anybody_seen_at else "at all"
         return WaitsFor.FREE_WORKER, None, f"{late}, and no process has shown itself {seen}: is `fe run` running?"
     return WaitsFor.FREE_WORKER, waiting.now, f"{late} and waits for a free worker."
 
 
 def _held(waiting: WaitingSubmission, limits: Overdue, lease_end: datetime) -> tuple[WaitsFor, datetime, str]:
     if waiting.holder_seen_at is not None and waiting.now - waiting.holder_seen_at <= limits.silence:
-        said = f"{waiting.holder} is at it (attempt {waiting.attempt}); its lease ends at {_clock(lease_end)}."
+        said = f"{waiting.holder} is at it (attempt {waiting.attempt}); its lease ends at {for_people(lease_end)}."
         return WaitsFor.WORKER, lease_end, said
-    seen = f"has been silent since {_clock(waiting.holder_seen_at)}" if waiting.holder_seen_at else "is gone"
+    seen = f"has been silent since {for_people(waiting.holder_seen_at)}" if waiting.holder_seen_at else "is gone"
     until = max(lease_end, waiting.now)
     return (
         WaitsFor.RESCUE,
         until,
-        f"{waiting.holder} had it and {seen}; somebody else takes it at {_clock(until)} or before.",
+        f"{waiting.holder} had it and {seen}; somebody else takes it at {for_people(until)} or before.",
     )
 
 
@@ -153,14 +158,10 @@ def _end(waiting: WaitingSubmission, stage: Stage, limits: Overdue) -> str:
     if stage in (Stage.SIGN, Stage.SEND):
         return f"{waiting.attempt} of {limits.attempts} attempts are used; after the last it is a dead letter."
     patience = limits.follow if stage is Stage.TRACK else limits.doubt
-    last = _clock(waiting.entered_at + patience)
+    last = for_people(waiting.entered_at + patience)
     return f"If the authority has not said by {last} what it knows, it is a dead letter; until then it is asked again."
 
 
 def _in(waiting: WaitingSubmission, moment: datetime) -> str:
     seconds = (moment - waiting.now).total_seconds()
     return f"in {seconds:.0f} s" if seconds < 120 else f"in {seconds / 60:.0f} min"
-
-
-def _clock(moment: datetime | None) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S}Z" if moment is not None else "?"

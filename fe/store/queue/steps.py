@@ -5,18 +5,17 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal
 
-from psycopg.rows import class_row, dict_row, scalar_row
+from psycopg.rows import dict_row, scalar_row
 
 from fe.ecf.catalogue import EcfType, Host, Root
 from fe.identifiers import CertificateId, TrackId
-from fe.store import numbers
+from fe.store import numbers, tenant_context
 from fe.store.postgres.arrays import blobs, booleans, days, int8s, intervals, jsonbs, moments, texts, uuids
 from fe.store.postgres.db import Conn
 from fe.store.postgres.engine import Calling
 from fe.store.postgres.rows import record_row
 from fe.store.queue.inputs import (
     Beside,
-    Candidate,
     Holder,
     OutgoingDocument,
     SigningInput,
@@ -40,13 +39,6 @@ _SIGNING_INPUT = """
        AND d.tenant_id = %(tenant)s AND d.submission_id = %(submission)s
 """
 
-_CANDIDATES = """
-    SELECT c.certificate_id, c.user_id, u.email, u.issuer_override, c.not_before, c.not_after
-      FROM certificates AS c
-      LEFT JOIN users AS u ON u.tenant_id = c.tenant_id AND u.user_id = c.user_id
-     WHERE c.tenant_id = %(tenant)s AND c.retired_at IS NULL
-"""
-
 
 async def signing_input(conn: Conn, work: Work) -> SigningInput:
     """Read what signing this submission needs."""
@@ -54,15 +46,12 @@ async def signing_input(conn: Conn, work: Work) -> SigningInput:
     async with conn.pipeline():
         signing_input = conn.cursor(row_factory=dict_row)
         await signing_input.execute(_SIGNING_INPUT, values)
-        candidates = conn.cursor(row_factory=class_row(Candidate))
-        await candidates.execute(_CANDIDATES, values)
+        candidates = await tenant_context.candidates(conn, work.tenant_id)
     row = await signing_input.fetchone()
     assert row is not None, "an outbox row without its submission"
     # As the claim brings them (claim.py): whoever compares one by `is` would not know its text.
     row |= {"root": Root(row["root"]), "ecf_type": None if row["ecf_type"] is None else EcfType(row["ecf_type"])}
-    return SigningInput(
-        **row, candidates=tuple(await candidates.fetchall()), holders=await numbers.holders_before(conn, work)
-    )
+    return SigningInput(**row, candidates=tuple(candidates), holders=await numbers.holders_before(conn, work))
 
 
 _BESIDE = """

@@ -139,7 +139,7 @@ def _split(authority: str, scheme: str) -> tuple[str, int]:
             raise BadTarget(
                 Text("the URL should name a host, not an address", "la URL debe nombrar un host, no una dirección IP")
             )
-        name, rest = "::1", rest
+        name = "::1"
         if rest and not rest.startswith(":"):
             raise BadTarget(Text("the host of the URL is no name", "el host de la URL no es un nombre"))
         port = rest[1:] if rest else ""

@@ -11,7 +11,7 @@ from fe.monitoring.metrics import Metrics, show
 from fe.store import spent_seeds
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE, DatabaseUnavailable
-from fe.store.postgres.migrate import month_starts
+from fe.store.postgres.migrate import coming_months
 from fe.store.queue import outbox
 
 _log = structlog.get_logger(__name__)
@@ -61,7 +61,7 @@ async def keep_house(db: Database, clock: Clock) -> None:
     """Make the coming months' partitions in time and forget spent seeds, now and every hour, until cancelled."""
     while True:
         try:
-            for month in month_starts(clock()):
+            for month in coming_months(clock()):
                 await db.transact(ensure_month, month)
             while await db.run(spent_seeds.forget):
                 pass

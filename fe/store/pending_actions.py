@@ -155,9 +155,7 @@ async def decide(conn: Conn, action_id: UUID, decision: Decision, by_whom: str, 
 
 # Whoever else carries it out waits here, and then sees that it is done.
 _CLAIM = f"""
-    SELECT {_COLUMNS}
-      FROM pending_actions AS p
-      LEFT JOIN tenants AS t ON t.tenant_id = p.tenant_id
+    SELECT {_COLUMNS} {_FROM}
      WHERE p.action_id = %(id)s AND p.decision IN ('approved', 'alone') AND p.executed_at IS NULL
        FOR UPDATE OF p
 """

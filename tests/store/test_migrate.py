@@ -24,9 +24,9 @@ from fe.store.postgres.migrate import (
     LOCK_PATIENCE,
     LockPatience,
     MigrationError,
+    coming_months,
     migrate,
     migrations,
-    month_starts,
     verify,
 )
 from tests.store.race import plain
@@ -427,10 +427,10 @@ def test_a_server_that_is_not_there_is_unavailable_and_its_password_is_not_told(
 
 @given(st.datetimes(datetime(2000, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC)))
 def test_the_months_that_stand_ready_are_this_one_and_the_next_three(now: datetime) -> None:
-    months = [(month.year, month.month) for month in month_starts(now)]
+    months = [(month.year, month.month) for month in coming_months(now)]
 
     assert months[0] == (now.year, now.month)
     assert len(months) == 4
     for (year, month), following in pairwise(months):
         assert following == ((year, month + 1) if month < 12 else (year + 1, 1))
-    assert all(month.utcoffset() == timedelta(0) for month in month_starts(now))
+    assert all(month.utcoffset() == timedelta(0) for month in coming_months(now))

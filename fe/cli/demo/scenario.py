@@ -262,7 +262,7 @@ class _Issuing:
         if sample is BEYOND and not outcome.words:
             wrong.append("refused without a message")
         raw = (await self.client.xml(outcome.accepted["taxLogId"])).encode()
-        wrong += self._check_signature(sample, raw, record)
+        wrong += self._check_signature(raw, record)
         wrong += await self._compare_with_authority(sample, raw, e_ncf)
         self.scenario.surprises += [f"{sample.title} ({sample.format}, {e_ncf}): {what}" for what in wrong]
         return TableRow(
@@ -279,7 +279,7 @@ class _Issuing:
             as_expected=not wrong,
         )
 
-    def _check_signature(self, sample: DemoReceipt, raw: bytes, record: dict[str, object]) -> list[str]:
+    def _check_signature(self, raw: bytes, record: dict[str, object]) -> list[str]:
         try:
             verified = verify(raw)
         except (BadSignature, MalformedXml) as bad:

@@ -158,7 +158,7 @@ def tag(paper: Paper, element: Described, language: Language) -> str:
     return says(_TAGS[standing(paper, element)][1], language)
 
 
-def form(paper: Paper, element: Described, language: Language) -> str:
+def form(element: Described, language: Language) -> str:
     """What a value looks like, in a phrase: empty for a group, and for a list of codes, which is shown."""
     simple = element.simple
     if simple is None or simple.codes:
@@ -296,7 +296,7 @@ def _element_html(paper: Paper, element: Described, below: str, base: str, langu
     if element.filled is not None:
         how = element.filled.words_es if language == "es" else element.filled.words
         more.append(f"{said('replaced' if element.filled.always else 'omitted', language)} {escape(how)}.")
-    if phrase := form(paper, element, language):
+    if phrase := form(element, language):
         more.append(f"{said('form', language)} {escape(phrase)}.")
     if element.simple is not None and element.simple.pattern and element.simple.form is ValueForm.TEXT:
         more.append(f"{said('pattern', language)} <code>{escape(element.simple.pattern)}</code>")
@@ -355,7 +355,7 @@ def _element_markdown(paper: Paper, element: Described, base: str, language: Lan
     if element.filled is not None:
         how = element.filled.words_es if language == "es" else element.filled.words
         text += f" {said('replaced' if element.filled.always else 'omitted', language)} {how}."
-    if phrase := form(paper, element, language):
+    if phrase := form(element, language):
         text += f" {said('form', language)} {phrase}."
     if (example := example_of(paper, element)) is not None:
         text += f" {said('example', language)} `{example}`."

@@ -211,12 +211,12 @@ class Site:
         each = guide_pages()[place]
         there = language if language in each else next(iter(each))
         page = each[there]
-        html = page.html(self._resolver(there))
+        html = page.html(self._resolver())
         if place != "guide":
             html = f'<p class="soft"><a href="{self._base}/{language}/guide">{says(_GUIDE, language)}</a></p>{html}'
-        return Content(page.title, html, page.markdown(self._resolver(there)), there)
+        return Content(page.title, html, page.markdown(self._resolver()), there)
 
-    def _resolver(self, language: Language) -> Callable[[str], str | None]:
+    def _resolver(self) -> Callable[[str], str | None]:
         addresses = {
             page.file: f"{self._base}/{one}/{place}"
             for place, each in guide_pages().items()

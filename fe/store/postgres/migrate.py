@@ -214,7 +214,7 @@ def missing_migrations(conn: psycopg.Connection) -> list[str]:
     return [migration.name for migration in pending(applied, migrations())]
 
 
-def month_starts(now: datetime) -> list[datetime]:
+def coming_months(now: datetime) -> list[datetime]:
     """A moment in this month and in each of the coming ones whose partitions should stand ready."""
     return [now.replace(day=1) + timedelta(days=31 * ahead) for ahead in range(MONTHS_AHEAD + 1)]
 
@@ -224,7 +224,7 @@ def ensure_months(conn: psycopg.Connection, now: datetime, patience: LockPatienc
 
     One that is missing waits for all who read the table, as a migration does; those that are there wait for nobody.
     """
-    for month in month_starts(now):
+    for month in coming_months(now):
         make = partial(conn.execute, "SELECT ensure_month(%s)", (month,))
         trouble = f"every migration is applied, but others hold the tables that {month:%Y-%m} is to be a partition of"
         _between_others(conn, patience, make, trouble)

@@ -1,8 +1,8 @@
 """What every session with the server has set, and the look whether it really has it.
 
 It is said by a statement after connecting, not by startup parameters, which poolers refuse or drop. Then it is looked
-at, in one round trip: a session that lacks a timeout may hang, and one that lacks its role is under
-no tenant scope.
+at, in one round trip: a session that lacks a timeout may hang, and one that lacks its role is under no
+tenant scope.
 """
 
 import select

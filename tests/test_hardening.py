@@ -99,5 +99,7 @@ def test_whoever_opens_the_vault_has_closed_its_memory_before(tmp_path: Path) ->
         ended = subprocess.run([sys.executable, "-c", look], env=environment, capture_output=True, text=True)
         assert ended.stdout.startswith(told), ended
     opened = re.compile(r"\bVault\(")
-    for path in (Path(__file__).parent.parent / "fe" / "cli").glob("*.py"):
-        assert not opened.search(path.read_text(encoding="utf-8")), path
+    code = Path(__file__).parent.parent / "fe"
+    paths = {str(file.relative_to(code)) for file in code.rglob("*.py") if opened.search(file.read_text("utf-8"))}
+    # Secrets of webhooks have a key of their own, and the demonstration makes its key up.
+    assert paths == {"hsm.py", "webhooks/secrets.py", "cli/demo/tenant.py", "cli/demo/people.py"}

@@ -21,7 +21,8 @@ def test_a_plot_shows_each_line_and_has_room_for_zero_on_a_logarithmic_axis() ->
 def test_a_plot_of_nothing_but_zeros_is_drawn() -> None:
     svg = draw({"title": "flat", "x": "s", "y": "ms", "lines": {"a": [[0, 0.0], [1, 0.0]]}, "logarithmic": False})
 
-    assert etree.fromstring(svg.encode()) is not None
+    (line,) = etree.fromstring(svg.encode()).findall("{http://www.w3.org/2000/svg}polyline")
+    assert len(line.get("points", "").split()) == 2
 
 
 def test_a_plan_is_what_one_document_costs_times_the_rate() -> None:

@@ -87,6 +87,13 @@ async def test_what_others_wrote_is_shown_as_text(portal: Running, tenant: Tenan
         assert (page.status_code, "<script>&" in page.text) == (400, False)
 
 
+async def test_minutes_that_nothing_can_have_waited_are_said_to_be_none(portal: Running) -> None:
+    async with operating(portal) as browser:
+        for minutes in ("x", "5256001", "000000000000" + "9" * 20):
+            page = await browser.get(f"/operators/dead-letters?minutes={minutes}")
+            assert (page.status_code, "Minutes are a whole number." in page.text) == (400, True), minutes
+
+
 # --- Pauses -----------------------------------------------------------------------------------------------------------
 
 

@@ -71,7 +71,8 @@ async def chosen(visit: Visit, given: dict[str, str]) -> DeadLetterFilter:
     """What a form of filters chooses. Raises FormProblem."""
     tenant = await tenant_named(visit, given["tenant"])
     stage, minutes = given["stage"], given["minutes"]
-    if minutes and not (minutes.isascii() and minutes.isdigit() and int(minutes[:12]) <= _LONGEST_WAIT):
+    is_number = minutes.isascii() and minutes.isdigit() and len(minutes) <= 12
+    if minutes and not (is_number and int(minutes) <= _LONGEST_WAIT):
         raise FormProblem(Text("Minutes are a whole number.", "Los minutos son un número entero."))
     error, e_ncf = (given[name].replace("\0", "") for name in ("error", "e_ncf"))
     return DeadLetterFilter(

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from fe.ecf.ids import new_id
 from fe.ecf.texts import LocalizedError, Text
-from fe.identifiers import ActionId, ReplayPlanId, TenantId
+from fe.identifiers import ReplayPlanId, TenantId
 from fe.store import pending_actions
 from fe.store.billing import Account, PricingTier
 from fe.store.pending_actions import Decision, Kind, PendingAction, Through
@@ -177,4 +177,4 @@ def _name(by_whom: str) -> str:
 
 def action_of(pending: PendingAction, at: datetime) -> OperatorAction:
     """The act of carrying out what was agreed: by who asked, for the reason given then."""
-    return OperatorAction(ActionId(new_id(at)), at, pending.asked_by, pending.reason)
+    return OperatorAction.of(pending.asked_by, pending.reason, at)

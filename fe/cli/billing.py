@@ -13,13 +13,12 @@ import trio
 
 from fe.accounts import provision, second_person
 from fe.cli.approval import ask_for
-from fe.cli.dead_letter_options import by_option, given, words
+from fe.cli.dead_letter_options import act, by_option, words
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, moment, show, show_all, tell
 from fe.cli.session import settings_with_database, with_database
 from fe.clock import system_clock
-from fe.ecf.ids import new_id
-from fe.identifiers import ActionId, TenantId
+from fe.identifiers import TenantId
 from fe.metering import aggregator
 from fe.metering import billing as biller
 from fe.metering.simulator import ProcessorState, simulate_processor
@@ -112,7 +111,7 @@ def enable(
     terms = partial(
         second_person.terms_request, price=price, currency=currency, tier=tier or "standard", subscription=subscription
     )
-    _change(tenant_name, change, _action(by_whom, reason), "billing enable", terms, as_json=as_json)
+    _change(tenant_name, change, act(by_whom, reason), "billing enable", terms, as_json=as_json)
 
 
 @billing.command()
@@ -127,7 +126,7 @@ def disable(tenant_name: str, reason: str | None, by_whom: str, as_json: bool) -
         await _account(conn, tenant_id, tenant_name)
         await store.disable(conn, tenant_id, at=system_clock())
 
-    _change(tenant_name, change, _action(by_whom, reason), "billing disable", as_json=as_json)
+    _change(tenant_name, change, act(by_whom, reason), "billing disable", as_json=as_json)
 
 
 @billing.command()
@@ -156,7 +155,7 @@ def price(
         )
 
     terms = partial(second_person.terms_request, price=price, currency=currency, tier=tier)
-    _change(tenant_name, change, _action(by_whom, reason), "billing price", terms, as_json=as_json)
+    _change(tenant_name, change, act(by_whom, reason), "billing price", terms, as_json=as_json)
 
 
 @billing.command("show")
@@ -240,7 +239,7 @@ def retry(
     tenant_name: str, month: date, subscription: str | None, reason: str | None, by_whom: str, as_json: bool
 ) -> None:
     """Set the failed charges of a month going again. The processor is asked first for what may have been charged."""
-    action = _action(by_whom, reason)
+    action = act(by_whom, reason)
 
     async def task(conn: Conn) -> list[ChargeRecord]:
         tenant = await provision.find_tenant(conn, tenant_name)
@@ -292,11 +291,6 @@ async def _until_signal(port: int, as_json: bool) -> None:
             tell(f"A simulated payment processor: FE_STRIPE_URL={url}", {"url": url}, as_json=as_json)
             await anext(aiter(signals))
             nursery.cancel_scope.cancel()
-
-
-def _action(by_whom: str, reason: str | None) -> OperatorAction:
-    now = system_clock()
-    return OperatorAction(ActionId(new_id(now)), now, by_whom, given(reason))
 
 
 async def _account(conn: Conn, tenant_id: TenantId, tenant_name: str) -> Account:

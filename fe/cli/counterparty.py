@@ -11,8 +11,7 @@ from fe.cli.printing import json_option, moment, show_all, tell
 from fe.cli.session import settings_with_database, with_database
 from fe.cli.submission_names import submission_named
 from fe.clock import system_clock
-from fe.ecf.ids import new_id
-from fe.identifiers import ActionId, SubmissionId
+from fe.identifiers import SubmissionId
 from fe.store import counterparty as store
 from fe.store.counterparty import HandingRecord, HandingState
 from fe.store.postgres.db import Conn, Database
@@ -63,8 +62,7 @@ def replay(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
         found = await db.run(store.listed, list(HandingState), submission_id=submission_id, limit=1)
         if not found:
             raise Failure(f"nothing is handed on of {name}")
-        now = system_clock()
-        action = OperatorAction(ActionId(new_id(now)), now, by_whom, because)
+        action = OperatorAction.of(by_whom, because, system_clock())
         going = await db.transact(store.replay, action, found[0].tenant_id, submission_id)
         return submission_id if going else None
 

@@ -14,8 +14,6 @@ from fe.accounts.noted import Actor
 from fe.cli.submission_names import submission_named
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
-from fe.ecf.ids import new_id
-from fe.identifiers import ActionId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Database
 from fe.store.queue import dead_letters
@@ -100,8 +98,7 @@ def system_user() -> str:
 
 def act(by_whom: str, reason: str | None) -> OperatorAction:
     """Whoever acts, for which reason, now; a reason has to be given."""
-    now = system_clock()
-    return OperatorAction(ActionId(new_id(now)), now, by_whom, given(reason))
+    return OperatorAction.of(by_whom, given(reason), system_clock())
 
 
 def actor(by_whom: str, action: OperatorAction | None = None) -> Actor:

@@ -16,8 +16,7 @@ from fe.cli.session import settings_with_database, with_database
 from fe.cli.submission_names import submission_named
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
-from fe.ecf.ids import new_id
-from fe.identifiers import ActionId, ReplayPlanId
+from fe.identifiers import ReplayPlanId
 from fe.operations.replay import act_on_each, halt_plan
 from fe.operations.why import LIMITS, Diagnosis, explain
 from fe.store import submissions
@@ -269,11 +268,10 @@ def _pause_or_resume(
     act: Callable[..., Any], tenant_name: str | None, environment: Environment | None, by_whom: str, reason: str
 ) -> bool:
     async def task(conn: Conn) -> bool:
-        now = system_clock()
         tenant = await provision.find_tenant(conn, tenant_name) if tenant_name else None
         done: bool = await act(
             conn,
-            OperatorAction(ActionId(new_id(now)), now, by_whom, reason),
+            OperatorAction.of(by_whom, reason, system_clock()),
             tenant.tenant_id if tenant else None,
             environment,
         )

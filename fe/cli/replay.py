@@ -14,7 +14,7 @@ from fe.cli.session import settings_with_database, with_database
 from fe.clock import system_clock
 from fe.config import Settings
 from fe.ecf.ids import new_id
-from fe.identifiers import ActionId, ReplayPlanId
+from fe.identifiers import ReplayPlanId
 from fe.operations import replay as replays
 from fe.operations.replay import Preview, Run
 from fe.store.postgres.db import Conn, Database
@@ -151,7 +151,7 @@ async def _write_down(
 
     async def write(conn: Conn) -> None:
         # When two do this at once, the second finds the first one's plan, and both run that.
-        await replay_plans.make(conn, OperatorAction(ActionId(new_id(now)), now, by_whom, reason), name, rows, **pace)
+        await replay_plans.make(conn, OperatorAction.of(by_whom, reason, now), name, rows, **pace)
 
     await db.transact(write)
     plan = await db.run(replay_plans.find, name)

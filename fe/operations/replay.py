@@ -11,8 +11,7 @@ import trio
 
 from fe.clock import Clock, for_people
 from fe.ecf.catalogue import NUMBERED, TELLS_BY_NUMBER, Host
-from fe.ecf.ids import new_id
-from fe.identifiers import ActionId, ReplayPlanId, SubmissionId, TenantId
+from fe.identifiers import ReplayPlanId, SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import audit, dead_letters, replay_plans, replay_progress
@@ -162,8 +161,7 @@ async def run_plan(
         if all_released or watch.holds:
             await trio.sleep(patience.look)
             continue
-        now = clock()
-        action = OperatorAction(ActionId(new_id(now)), now, by_whom, plan.reason)
+        action = OperatorAction.of(by_whom, plan.reason, clock())
         step = await db.transact(replay_plans.release_next, action, plan.plan_id)
         match step.what:
             case "early":
@@ -299,7 +297,6 @@ async def act_on_each(
 
     done: dict[SubmissionId, str | None] = {}
     for dead_letter in found:
-        now = clock()
-        action = OperatorAction(ActionId(new_id(now)), now, by_whom, reason)
+        action = OperatorAction.of(by_whom, reason, clock())
         done[dead_letter.subject] = await db.transact(act_on, action, dead_letter)
     return done

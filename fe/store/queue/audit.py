@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
+from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, SubmissionId, TenantId
 from fe.store.postgres.db import Conn
 
@@ -22,6 +23,11 @@ class OperatorAction:
     at: datetime
     by_whom: str
     reason: str
+
+    @classmethod
+    def of(cls, by_whom: str, reason: str, at: datetime) -> Self:
+        """A new one, with an id of its own."""
+        return cls(ActionId(new_id(at)), at, by_whom, reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,8 @@ from datetime import timedelta
 from uuid import UUID
 
 from fe.ecf.catalogue import Environment
-from fe.ecf.ids import new_id
 from fe.ecf.texts import LocalizedError, Text
-from fe.identifiers import ActionId, TenantId
+from fe.identifiers import TenantId
 from fe.lifecycle import Stage
 from fe.portal.replies import not_found
 from fe.portal.visit import Visit
@@ -32,7 +31,7 @@ def acting(visit: Visit) -> OperatorAction:
     reason = visit.form.get("reason")
     if not 1 <= len(reason) <= LONGEST_REASON:
         raise FormProblem(_REASON)
-    return OperatorAction(ActionId(new_id(visit.now)), visit.now, visit.by_whom, reason)
+    return OperatorAction.of(visit.by_whom, reason, visit.now)
 
 
 def uuid_of(visit: Visit, name: str) -> UUID:

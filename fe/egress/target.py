@@ -30,8 +30,16 @@ _NEVER_PUBLIC: Final = (
     "in-addr.arpa",
     "ip6.arpa",
 )
-_LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
+_LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 _DEFAULT_PORTS: Final = {"https": 443, "http": 80}
+
+_NO_HTTPS: Final = Text("the URL should begin with https://", "la URL debe comenzar con https://")
+_OURS: Final = Text("the URL is this service's own", "la URL es de este mismo servicio")
+_ADDRESS: Final = Text("the URL should name a host, not an address", "la URL debe nombrar un host, no una dirección IP")
+_NO_NAME: Final = Text("the host of the URL is no name", "el host de la URL no es un nombre")
+_NO_IDNA: Final = Text(
+    "the host of the URL is no name that IDNA knows", "el host de la URL no es un nombre que IDNA conozca"
+)
 
 
 class BadTarget(LocalizedError, ValueError):
@@ -64,7 +72,7 @@ class Target:
     @property
     def is_loopback(self) -> bool:
         """Whether it names this machine, which only a policy for development lets pass."""
-        return self.host in ("localhost", "127.0.0.1", "::1")
+        return self.host in _LOOPBACK
 
     @property
     def authority(self) -> str:
@@ -99,7 +107,7 @@ def read_target(url: str, policy: Policy) -> Target:
     matched = _URL.fullmatch(url)
     if matched is None:
         if not re.match(r"https?://", url, re.IGNORECASE | re.ASCII):
-            raise BadTarget(Text("the URL should begin with https://", "la URL debe comenzar con https://"))
+            raise BadTarget(_NO_HTTPS)
         raise BadTarget(
             Text(
                 "the path of the URL holds characters that have to be written with %",
@@ -120,15 +128,15 @@ def read_target(url: str, policy: Policy) -> Target:
         if not policy.development:
             raise BadTarget(Text("the URL is this machine's own", "la URL es de esta misma máquina"))
         if port in policy.own_ports:
-            raise BadTarget(Text("the URL is this service's own", "la URL es de este mismo servicio"))
+            raise BadTarget(_OURS)
         return target
     if scheme != "https":
-        raise BadTarget(Text("the URL should begin with https://", "la URL debe comenzar con https://"))
+        raise BadTarget(_NO_HTTPS)
     if port not in policy.ports:
         ports = ", ".join(map(str, sorted(policy.ports)))
         raise BadTarget(Text(f"the port should be one of {ports}", f"el puerto debe ser uno de {ports}"))
     if host in policy.own_hosts:
-        raise BadTarget(Text("the URL is this service's own", "la URL es de este mismo servicio"))
+        raise BadTarget(_OURS)
     return target
 
 
@@ -136,12 +144,10 @@ def _split(authority: str, scheme: str) -> tuple[str, int]:
     if authority.startswith("["):
         host, bracket, rest = authority.partition("]")
         if host + bracket != "[::1]":
-            raise BadTarget(
-                Text("the URL should name a host, not an address", "la URL debe nombrar un host, no una dirección IP")
-            )
+            raise BadTarget(_ADDRESS)
         name = "::1"
         if rest and not rest.startswith(":"):
-            raise BadTarget(Text("the host of the URL is no name", "el host de la URL no es un nombre"))
+            raise BadTarget(_NO_NAME)
         port = rest[1:] if rest else ""
         colon = rest[:1]
     else:
@@ -162,23 +168,16 @@ def _name(text: str) -> str:
         try:
             name = idna.encode(text, uts46=True, std3_rules=True, transitional=False).decode()
         except idna.IDNAError:
-            raise BadTarget(
-                Text(
-                    "the host of the URL is no name that IDNA knows",
-                    "el host de la URL no es un nombre que IDNA conozca",
-                )
-            ) from None
+            raise BadTarget(_NO_IDNA) from None
     name = name.lower()
     if name in _LOOPBACK:
         return name
     name = name.removesuffix(".")
     labels = name.split(".")
     if _NUMERIC.fullmatch(labels[-1]):
-        raise BadTarget(
-            Text("the URL should name a host, not an address", "la URL debe nombrar un host, no una dirección IP")
-        )
+        raise BadTarget(_ADDRESS)
     if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
-        raise BadTarget(Text("the host of the URL is no name", "el host de la URL no es un nombre"))
+        raise BadTarget(_NO_NAME)
     for label in labels:
         if label.startswith("xn--"):
             _require_plain(label)
@@ -199,6 +198,4 @@ def _require_plain(label: str) -> None:
     except idna.IDNAError:
         plain = False
     if not plain:
-        raise BadTarget(
-            Text("the host of the URL is no name that IDNA knows", "el host de la URL no es un nombre que IDNA conozca")
-        )
+        raise BadTarget(_NO_IDNA)

@@ -7,7 +7,7 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import TenantId
 from fe.lifecycle import Stage
-from fe.portal.replies import not_found
+from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
 from fe.store import tenants
 from fe.store.queue.audit import LONGEST_REASON, OperatorAction
@@ -19,6 +19,10 @@ _REASON = Text(
     f"Indique un motivo de {LONGEST_REASON} caracteres como máximo: queda registrado.",
 )
 _NO_TENANT = Text("There is no company of that name.", "No existe una empresa con ese nombre.")
+_WAITS = Text(
+    "Nothing is done yet: a second operator has to approve it.",
+    "Todavía no se hace nada: un segundo operador debe aprobarlo.",
+)
 _LONGEST_WAIT = 10 * 365 * 24 * 60
 
 
@@ -32,6 +36,11 @@ def acting(visit: Visit) -> OperatorAction:
     if not 1 <= len(reason) <= LONGEST_REASON:
         raise FormProblem(_REASON)
     return OperatorAction.of(visit.by_whom, reason, visit.now)
+
+
+async def go_to_approval(visit: Visit, action_id: UUID) -> Reply:
+    """Lead to what was asked for, which a second operator has to approve."""
+    return await visit.go(f"/operators/approvals/{action_id}", _WAITS)
 
 
 def uuid_of(visit: Visit, name: str) -> UUID:

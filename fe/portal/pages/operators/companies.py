@@ -9,7 +9,7 @@ from fe.ecf.identity import TAX_ID_FORM
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import TenantId
 from fe.portal.page_types import Needs, Page
-from fe.portal.pages.operators.acting import FormProblem, acting, tenant_in_address
+from fe.portal.pages.operators.acting import FormProblem, acting, go_to_approval, tenant_in_address
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
 from fe.store import billing, issuers, tenants
@@ -26,10 +26,6 @@ _NAME = Text("A company's name has 1 to 200 characters.", "El nombre de una empr
 _RNC = Text("An RNC has 9 digits, a cédula 11.", "Un RNC tiene 9 dígitos; una cédula, 11.")
 _RECORDED = Text("That is recorded already.", "Eso ya está registrado.")
 _NOT_RECORDED = Text("That is not recorded (any more).", "Eso no está registrado (o ya no lo está).")
-_WAITS = Text(
-    "Nothing is done yet: a second operator has to approve it.",
-    "Todavía no se hace nada: un segundo operador debe aprobarlo.",
-)
 
 
 async def index(visit: Visit) -> Reply:
@@ -115,7 +111,7 @@ async def disable(visit: Visit) -> Reply:
     except LocalizedError as wrong:
         return await show(visit, tenant, wrong.text)
     if not alone:
-        return await visit.go(f"/operators/approvals/{action_id}", _WAITS)
+        return await go_to_approval(visit, action_id)
     await carry_out(visit.operators, action_id, visit.portal.clock)
     return await visit.go(
         f"/operators/companies/{tenant.tenant_id}", Text("The company is shut out.", "La empresa está inhabilitada.")

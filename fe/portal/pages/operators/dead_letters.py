@@ -15,7 +15,7 @@ from fe.lifecycle import Stage
 from fe.operations.replay import preview
 from fe.operations.why import LIMITS, explain
 from fe.portal.page_types import Needs, Page
-from fe.portal.pages.operators.acting import FILTERS, FormProblem, acting, chosen, uuid_of
+from fe.portal.pages.operators.acting import FILTERS, FormProblem, acting, chosen, go_to_approval, uuid_of
 from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
 from fe.store import submissions
@@ -36,10 +36,6 @@ _PACE = Text(
 )
 _NOTE = Text(
     f"The note has at most {LONGEST_REASON} characters.", f"La nota tiene {LONGEST_REASON} caracteres como máximo."
-)
-_WAITS = Text(
-    "Nothing is done yet: a second operator has to approve it.",
-    "Todavía no se hace nada: un segundo operador debe aprobarlo.",
 )
 
 
@@ -148,7 +144,7 @@ async def replay(visit: Visit) -> Reply:
     alone = not second_person.is_bulk(len(found), visit.portal.settings.portal_second_person)
     action_id = await visit.operate(second_person.ask, "replay", request, by, "portal", alone=alone)
     if not alone:
-        return await visit.go(f"/operators/approvals/{action_id}", _WAITS)
+        return await go_to_approval(visit, action_id)
     await carry_out(visit.operators, action_id, visit.portal.clock)
     wake(visit)
     return await visit.go(f"/operators/replays/{plan_id}")
@@ -169,7 +165,7 @@ async def discard(visit: Visit) -> Reply:
     alone = not second_person.is_bulk(len(found), visit.portal.settings.portal_second_person)
     action_id = await visit.operate(second_person.ask, "discard", request, by, "portal", alone=alone)
     if not alone:
-        return await visit.go(f"/operators/approvals/{action_id}", _WAITS)
+        return await go_to_approval(visit, action_id)
     await carry_out(visit.operators, action_id, visit.portal.clock)
     return await visit.go(f"/operators/approvals/{action_id}")
 

@@ -9,7 +9,7 @@ from fe.accounts.carry_out import carry_out
 from fe.ecf.texts import LocalizedError, Text
 from fe.metering.terms import SUBSCRIPTION, is_currency, is_price
 from fe.portal.page_types import Needs, Page
-from fe.portal.pages.operators.acting import FormProblem, acting, tenant_in_address
+from fe.portal.pages.operators.acting import FormProblem, acting, go_to_approval, tenant_in_address
 from fe.portal.pages.operators.companies import show
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
@@ -33,10 +33,6 @@ _SUBSCRIPTION = Text(
     "Una suscripción del procesador comienza con sub_, seguido de letras y dígitos.",
 )
 _NEVER = Text("The company was never billed.", "A la empresa nunca se le ha facturado.")
-_WAITS = Text(
-    "Nothing is done yet: a second operator has to approve it.",
-    "Todavía no se hace nada: un segundo operador debe aprobarlo.",
-)
 
 
 async def set_terms(visit: Visit) -> Reply:
@@ -54,7 +50,7 @@ async def set_terms(visit: Visit) -> Reply:
     except LocalizedError as wrong:
         return await show(visit, tenant, wrong.text)
     if not alone:
-        return await visit.go(f"/operators/approvals/{action_id}", _WAITS)
+        return await go_to_approval(visit, action_id)
     await carry_out(visit.operators, action_id, visit.portal.clock)
     return await visit.go(
         f"/operators/companies/{tenant.tenant_id}", Text("The terms are set.", "Las condiciones están guardadas.")

@@ -109,10 +109,12 @@ async def put(
     last_day: date | None = None,
     is_active: bool = True,
     now: datetime,
+    sequence_id: SequenceId | None = None,
 ) -> Sequence:
     """Create the sequence of a prefix or change it in place (interface.md#sequences): all of it is as given here.
 
-    It is good to the end of `last_day` in Santo Domingo. Raises BadSequence.
+    It is good to the end of `last_day` in Santo Domingo. `sequence_id` is for one that is created, which else draws its
+    own; one that is there keeps its id. Raises BadSequence.
     """
     check_prefix(prefix)
     check_range(minimum, maximum)
@@ -121,7 +123,7 @@ async def put(
         tenant_id,
         environment,
         prefix,
-        new_id=SequenceId(new_id(now)),
+        new_id=sequence_id or SequenceId(new_id(now)),
         minimum=minimum,
         maximum=maximum,
         expire_at=end_of(last_day),
@@ -169,20 +171,18 @@ async def create(
 
     Raises BadSequence, and SequenceExists where there is one already.
     """
-    check_prefix(prefix)
-    check_range(minimum, maximum)
     sequence_id = SequenceId(new_id(now))
-    made = await sequences.put(
+    made = await put(
         conn,
         tenant_id,
         environment,
         prefix,
-        new_id=sequence_id,
         minimum=minimum,
         maximum=maximum,
-        expire_at=end_of(last_day),
+        last_day=last_day,
         is_active=is_active,
-        at=now,
+        now=now,
+        sequence_id=sequence_id,
     )
     if made.sequence_id != sequence_id:
         raise SequenceExists(prefix)

@@ -95,14 +95,9 @@ async def update_tenant(
     outcome = await tenants.change(conn, tenant.tenant_id, name=name, issuer=changed, consumer_summary=consumer_summary)
     match outcome:
         case "none":
-            raise Unknown(Text(f"there is no tenant {tenant.name!r}", f"no existe la empresa «{tenant.name}»"))
+            raise Unknown.tenant(tenant.name)
         case "taken":
-            raise NameTaken(
-                Text(
-                    f"there is a tenant {name!r} already",
-                    f"ya hay una empresa con el nombre «{name}» en esta instalación",
-                )
-            )
+            raise NameTaken.of_tenant(name or tenant.name)
         case "issued":
             raise RncFixed(
                 Text(
@@ -170,7 +165,7 @@ async def change_user(
         check_issuer({**tenant.issuer, **issuer_override}, today)
     changed = await tenants.change_user(conn, tenant.tenant_id, user.user_id, issuer_override)
     if changed is None:
-        _no_user(tenant, user)
+        raise Unknown.user(tenant, user.email)
     return changed
 
 
@@ -179,7 +174,7 @@ async def remove_user(conn: Conn, tenant: Tenant, user: User, at: datetime) -> N
     outcome, waiting = await tenants.remove_user(conn, tenant.tenant_id, user.user_id, at)
     match outcome:
         case "none":
-            _no_user(tenant, user)
+            raise Unknown.user(tenant, user.email)
         case "certificate":
             raise ProvisioningRefused(
                 Text(
@@ -306,15 +301,6 @@ def _wait(waiting: int) -> Text:
     if waiting == 1:
         return Text("1 document waits", "1 documento está pendiente")
     return Text(f"{waiting} documents wait", f"{waiting} documentos están pendientes")
-
-
-def _no_user(tenant: Tenant, user: User) -> NoReturn:
-    raise Unknown(
-        Text(
-            f"tenant {tenant.name!r} has no user {user.email!r}",
-            f"la empresa «{tenant.name}» no tiene el usuario «{user.email}»",
-        )
-    )
 
 
 def _no_certificate(tenant: Tenant, certificate_id: CertificateId) -> NoReturn:

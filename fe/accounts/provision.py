@@ -6,7 +6,7 @@ Each function is one transaction's work (`db.transact(create_tenant, ...)`): wha
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Self
 
 from cryptography.hazmat.primitives.serialization import Encoding
 
@@ -49,9 +49,33 @@ class ProvisioningRefused(Exception):
 class NameTaken(ProvisioningRefused):
     """There is one by that name already."""
 
+    @classmethod
+    def of_tenant(cls, name: str) -> Self:
+        """Another tenant has it."""
+        return cls(
+            Text(
+                f"there is a tenant {name!r} already", f"ya hay una empresa con el nombre «{name}» en esta instalación"
+            )
+        )
+
 
 class Unknown(ProvisioningRefused):
     """There is none by that name."""
+
+    @classmethod
+    def tenant(cls, name: str) -> Self:
+        """No tenant has it."""
+        return cls(Text(f"there is no tenant {name!r}", f"no existe la empresa «{name}»"))
+
+    @classmethod
+    def user(cls, tenant: Tenant, email: str) -> Self:
+        """No user of the tenant has it."""
+        return cls(
+            Text(
+                f"tenant {tenant.name!r} has no user {email!r}",
+                f"la empresa «{tenant.name}» no tiene el usuario «{email}»",
+            )
+        )
 
 
 class BadIssuer(ProvisioningRefused):
@@ -86,11 +110,7 @@ async def create_tenant(
     check_issuer(issuer, today)
     tenant = await tenants.create(conn, name, issuer, consumer_summary)
     if tenant is None:
-        raise NameTaken(
-            Text(
-                f"there is a tenant {name!r} already", f"ya hay una empresa con el nombre «{name}» en esta instalación"
-            )
-        )
+        raise NameTaken.of_tenant(name)
     return tenant
 
 
@@ -98,7 +118,7 @@ async def find_tenant(conn: Conn, name: str) -> Tenant:
     """Find a tenant by its exact name. Raises Unknown."""
     tenant = await tenants.by_name(conn, name)
     if tenant is None:
-        raise Unknown(Text(f"there is no tenant {name!r}", f"no existe la empresa «{name}»"))
+        raise Unknown.tenant(name)
     return tenant
 
 
@@ -129,12 +149,7 @@ async def find_user(conn: Conn, tenant: Tenant, email: str) -> User:
     """Find a tenant's user by address, letter case apart. Raises Unknown."""
     user = await tenants.user_by_email(conn, tenant.tenant_id, email)
     if user is None:
-        raise Unknown(
-            Text(
-                f"tenant {tenant.name!r} has no user {email!r}",
-                f"la empresa «{tenant.name}» no tiene el usuario «{email}»",
-            )
-        )
+        raise Unknown.user(tenant, email)
     return user
 
 

@@ -1,6 +1,6 @@
 """Decisions on received documents over HTTP: approving and rejecting."""
 
-from typing import TypeVar
+from typing import Literal, TypeVar
 from uuid import UUID
 
 import trio
@@ -117,12 +117,12 @@ def _refuse(decided: DecisionResult, *, approved: bool) -> None:
 
 def _serialize(record: ReceivedRecord, approved: bool, decided: DecisionResult, language: Language) -> ApprovalTaken:
     accepted = decided.status in (Status.ACCEPTED, Status.CONDITIONAL)
-    decision = "approved" if approved else "rejected"
+    decision: Literal["approved", "rejected"] = "approved" if approved else "rejected"
     is_new = decided.outcome is DecisionOutcome.ACCEPTED
     return {
         "id": str(record.received_id),
         "environment": record.environment,
-        "decision": "approved" if approved else "rejected",
+        "decision": decision,
         "approvalStatus": received.ApprovalStatus(decision) if accepted else received.ApprovalStatus.PENDING,
         "taxLogId": str(decided.submission_id),
         "status": decided.status,

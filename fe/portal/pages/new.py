@@ -47,7 +47,7 @@ async def choose(visit: Visit) -> Reply:
     """Show the types: what each is for, and whether there is a number for it."""
     known = await sequences_of(visit)
     types = [(paper_of(of), known.get(of.prefix), why_none(known.get(of.prefix), visit)) for of in EcfType]
-    return visit.page("receipt/types.html", types=types, reasons=messages.NO_NUMBER)
+    return visit.page("receipt/types.html", types=types)
 
 
 async def copy(visit: Visit) -> Reply:

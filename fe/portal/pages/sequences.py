@@ -116,7 +116,6 @@ async def _page(
         upto=upto,
         older=first - 1 if first > sequence.min_number else None,
         rate_days=RATE_DAYS,
-        stretch=STRETCH,
     )
 
 

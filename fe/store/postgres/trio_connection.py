@@ -8,7 +8,7 @@ CPU (docs/decisions/trio-native-psycopg.md). It leans on private names of psycop
 
 import random
 import select
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar, cast
@@ -34,6 +34,9 @@ _CANCEL_SECONDS = 2.0
 
 #: Connections are made anew after this, so that no server process grows old.
 _LIFETIME_SECONDS = 1800.0
+
+#: Threads that look names up, of their own: they may all wait for a name server that is silent.
+_NAMES = trio.CapacityLimiter(16)
 
 _PRIVATE_NAMES = ("_connect_gen", "_cancel_gen", "_should_cancel")
 _PRIVATE_NAMES_OF_PIPELINES = ("_enqueue_sync", "_communicate_gen", "_fetch_gen", "_exit_gen")
@@ -97,23 +100,37 @@ class TrioConnection(psycopg.AsyncConnection[Any]):
         self.lock = _Lock()  # type: ignore[assignment]  # psycopg types it as asyncio's
 
     @classmethod
-    async def open(cls, dsn: str, prepare: Prepare, **parameters: Any) -> Self:
-        """Connect, in autocommit mode, and have `prepare` set it up. Raises psycopg.OperationalError; cancellable."""
-        failure: psycopg.Error | None = None
-        for attempt in await _attempts(conninfo_to_dict(dsn, **parameters)):
-            try:
-                opened = await _pump_connecting(cls._connect_gen(make_conninfo("", **attempt)))
-            except psycopg.Error as error:
-                failure = error
-                continue
-            opened._autocommit = True
+    async def open(cls, dsn: str, prepare: Prepare, *, seconds: float, **parameters: Any) -> Self:
+        """Connect, in autocommit mode, and have `prepare` set it up, all within `seconds`.
+
+        Raises psycopg.OperationalError; cancellable.
+        """
+        with trio.move_on_after(seconds) as patience:
+            opened = await cls._open_any(await _attempts(conninfo_to_dict(dsn, **parameters)), patience.deadline)
             try:
                 await prepare(opened)
             except BaseException:
                 opened.drop()
                 raise
             return opened
-        raise failure or errors.OperationalError("no address to connect to")
+        raise errors.OperationalError("connecting took too long")
+
+    @classmethod
+    async def _open_any(cls, attempts: Sequence[dict[str, Any]], until: float) -> Self:
+        """Connect to the first of these addresses that answers: one that is silent leaves the others their time."""
+        failure: psycopg.Error = errors.OperationalError("no address to connect to")
+        for left, attempt in zip(range(len(attempts), 0, -1), attempts, strict=True):
+            now = trio.current_time()
+            with trio.move_on_at(now + (until - now) / left):
+                try:
+                    opened = await _pump_connecting(cls._connect_gen(make_conninfo("", **attempt)))
+                except psycopg.Error as error:
+                    failure = error
+                    continue
+                opened._autocommit = True
+                return opened
+            failure = errors.OperationalError("connecting took too long")
+        raise failure
 
     async def wait(self, gen: PQGen[RV], interval: float = 0.0, timeout: float | None = None) -> RV:  # noqa: ASYNC109  (psycopg's signature)
         """Run one of psycopg's generators to its end."""
@@ -247,19 +264,11 @@ def _ready_now(fd: int) -> Ready | None:
 
 
 async def _attempts(parameters: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every address to try, in order. Names are resolved here, because libpq would block the event loop for it."""
-    found: list[dict[str, Any]] = []
-    for attempt in conninfo_attempts(parameters):
-        host = attempt.get("host")
-        if not host or attempt.get("hostaddr") or str(host).startswith(("/", "@")):
-            found.append(attempt)
-            continue
-        try:
-            infos = await trio.socket.getaddrinfo(str(host), attempt.get("port") or 5432, type=trio.socket.SOCK_STREAM)
-        except OSError as error:
-            raise errors.OperationalError(f"the host of the database cannot be resolved: {error}") from error
-        found += [{**attempt, "hostaddr": info[4][0]} for info in infos]
-    return found
+    """Every address to try, in order, those of names among them; names that have none are left out if others have.
+
+    In a thread: a name server that does not answer would hold up the event loop, here as in libpq.
+    """
+    return await trio.to_thread.run_sync(conninfo_attempts, parameters, limiter=_NAMES, abandon_on_cancel=True)
 
 
 class TrioPool:
@@ -308,11 +317,9 @@ class TrioPool:
             if now < until and not kept.closed and not kept.stale:
                 return kept, until
             kept.drop()
-        with trio.move_on_after(self._patience):
-            opened = await TrioConnection.open(self._dsn, self._prepare, **self._parameters)
-            spread = random.uniform(0.8, 1.2)  # noqa: S311  (spreads the renewals; nothing secret hangs on it)
-            return opened, now + _LIFETIME_SECONDS * spread
-        raise errors.OperationalError("connecting took too long")
+        opened = await TrioConnection.open(self._dsn, self._prepare, seconds=self._patience, **self._parameters)
+        spread = random.uniform(0.8, 1.2)  # noqa: S311  (spreads the renewals; nothing secret hangs on it)
+        return opened, now + _LIFETIME_SECONDS * spread
 
 
 class TrioDriver:
@@ -324,12 +331,14 @@ class TrioDriver:
         parameters: dict[str, Any],
         prepare: Prepare,
         pool: TrioPool,
+        patience: float,
         observe_wait: Callable[[float], None],
     ) -> None:
         self._dsn = dsn
         self._parameters = parameters
         self._prepare = prepare
         self._pool = pool
+        self._patience = patience
         self._observe_wait = observe_wait
 
     @classmethod
@@ -346,7 +355,7 @@ class TrioDriver:
         """Open the pool for as long as the block runs; `prepare` sets up each connection. Raises UnknownPsycopg."""
         check_psycopg()
         pool = TrioPool(dsn, size, patience, parameters, prepare)
-        driver = cls(dsn, parameters, prepare, pool, observe_wait)
+        driver = cls(dsn, parameters, prepare, pool, patience, observe_wait)
         try:
             yield driver
         finally:
@@ -361,7 +370,7 @@ class TrioDriver:
 
     async def apart(self, work: Callable[[psycopg.AsyncConnection[Any]], Awaitable[RV]]) -> RV:
         """Run `work` on a connection of its own."""
-        conn = await TrioConnection.open(self._dsn, self._prepare, **self._parameters)
+        conn = await TrioConnection.open(self._dsn, self._prepare, seconds=self._patience, **self._parameters)
         try:
             return await work(conn)
         finally:

@@ -87,6 +87,16 @@ def test_the_node_that_actors_are_near_is_looked_at(fe: Fe) -> None:
     assert (away["node"]["state"], away["cluster"]["state"]) == ("failed", "ok")
 
 
+def test_a_database_that_was_set_otherwise_for_others_is_looked_over_all_the_same(fe: Fe) -> None:
+    with psycopg.connect(fe.dsn, autocommit=True) as conn:
+        (name,) = conn.execute("SELECT current_database()").fetchone() or ("",)
+        conn.execute(f"ALTER DATABASE {name} SET datestyle = 'SQL, DMY'".encode())
+
+    found = examined(fe, "--role", "http", code=0)
+
+    assert found["clock (database)"]["state"] == "ok"
+
+
 def test_settings_that_cannot_be_are_the_first_finding(fe: Fe) -> None:
     found = examined(fe, code=1, sned_slots="3")
 

@@ -9,6 +9,7 @@ from fe.config import ConfigError, Settings
 from fe.hsm import open_vault
 from fe.operations.doctor.finding import Finding, State
 from fe.store.postgres.errors import words
+from fe.store.postgres.session import connected_once
 from fe.vault import Tampered, Vault
 
 #: A certifier needs days to issue a new certificate.
@@ -24,7 +25,7 @@ def check_certificates(dsn: str, settings: Settings, role: str, now: datetime) -
     expired = soon = total = broken = 0
     try:
         keks = set(open_vault(settings).key_ids)
-        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn, conn.transaction():
+        with connected_once(dsn) as conn, conn.transaction():
             conn.execute("SET TRANSACTION READ ONLY")
             conn.execute("SELECT set_config('role', %s, true)", (role,))
             for p12, not_after, in_use in conn.execute(_CERTIFICATES):

@@ -15,6 +15,7 @@ from fe.store.postgres.engine import engine_named
 from fe.store.postgres.errors import DatabaseUnavailable, StoreError, words
 from fe.store.postgres.migrate import missing_migrations, verify
 from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, WORKER
+from fe.store.postgres.session import connected_once
 
 _OLDEST_SERVER = 150000
 
@@ -25,7 +26,7 @@ def check_database(settings: Settings, role: Role, clock: Clock) -> list[Finding
     found: list[Finding] = []
     dsn, roles = settings.database_url, takes(role, settings)
     try:
-        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn, conn.transaction():
+        with connected_once(dsn) as conn, conn.transaction():
             conn.execute("SET TRANSACTION READ ONLY")
             found += [_server(conn), _login(conn, roles), _clock(conn, clock)]
             if settings.database_engine == "citus":
@@ -48,7 +49,7 @@ def check_database(settings: Settings, role: Role, clock: Clock) -> list[Finding
             *found,
             *(Finding(check, State.SKIPPED, "after the migrations") for check in ("rights", "certificates")),
         ]
-    with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
+    with connected_once(dsn) as conn:
         found.append(_left_to_everybody(conn))
     for taken in roles:
         found.append(_rights(dsn, taken, settings))
@@ -249,7 +250,7 @@ def _rights(dsn: str, role: str, settings: Settings) -> Finding:
 def _writing(dsn: str) -> Finding:
     """See that a row can be written, and leave none: what a full disk or a standby would refuse."""
     try:
-        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn, conn.transaction(force_rollback=True):
+        with connected_once(dsn) as conn, conn.transaction(force_rollback=True):
             conn.execute("SELECT set_config('role', %s, true)", (FRONT,))
             conn.execute("SELECT probe_writing(gen_random_uuid())")
     except psycopg.Error as error:

@@ -4,6 +4,7 @@ import psycopg
 
 from fe.store.citus.distribution import NoCitus
 from fe.store.postgres.errors import DatabaseUnavailable, words
+from fe.store.postgres.session import connected_once
 
 _MEMBERS = "SELECT array_agg((groupid, nodename, nodeport)::text ORDER BY nodeid) FROM pg_dist_node"
 _SHARDS_HERE = """
@@ -22,8 +23,8 @@ def require_node(dsn: str, near: str) -> int:
     """
     try:
         with (
-            psycopg.connect(dsn, autocommit=True, connect_timeout=5) as coordinator,
-            psycopg.connect(near, autocommit=True, connect_timeout=5) as node,
+            connected_once(dsn) as coordinator,
+            connected_once(near) as node,
         ):
             members = coordinator.execute(_MEMBERS).fetchone()
             if node.execute(_MEMBERS).fetchone() != members or coordinator.info.dbname != node.info.dbname:

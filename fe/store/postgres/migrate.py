@@ -20,7 +20,7 @@ from fe.store.postgres.connection_limit import require_free_connections
 from fe.store.postgres.engine import POSTGRES, Engine
 from fe.store.postgres.errors import DatabaseUnavailable, RoleRefused, StoreError, words
 from fe.store.postgres.roles import EVERY
-from fe.store.postgres.session import apply_settings_once, require_session_pooling
+from fe.store.postgres.session import apply_settings_once, connected_once, require_session_pooling
 
 #: In the repository this is a link to `sql/`, in a wheel a folder of its own.
 FOLDER = Path(__file__).resolve().parents[2] / "sql"
@@ -142,7 +142,7 @@ def migrate(
     """
     files = migrations()
     try:
-        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
+        with connected_once(dsn) as conn:
             require_session_pooling(conn, dsn)  # the lock is the session's
             conn.execute("RESET ROLE")
             conn.execute(_AS_LONG_AS_IT_TAKES)
@@ -198,7 +198,7 @@ def _apply(conn: psycopg.Connection, migration: Migration) -> None:
 def pending_names(dsn: str) -> list[str]:
     """Name what `migrate` would apply, and change nothing. Raises as `migrate` does."""
     try:
-        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn, conn.transaction():
+        with connected_once(dsn) as conn, conn.transaction():
             conn.execute("SET TRANSACTION READ ONLY")
             return missing_migrations(conn)
     except psycopg.OperationalError as error:
@@ -239,7 +239,7 @@ def verify(dsn: str, *roles: str, connections: int = 0, no_others: bool = False,
     do.
     """
     try:
-        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
+        with connected_once(dsn) as conn:
             require_session_pooling(conn, dsn)
             if connections:
                 require_free_connections(conn, connections)
@@ -263,7 +263,7 @@ def verify_node(dsn: str, role: str, *, connections: int, no_others: bool, engin
     Raises RoleRefused, SessionRefused, TooFewConnections or DatabaseUnavailable.
     """
     try:
-        with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
+        with connected_once(dsn) as conn:
             require_session_pooling(conn, dsn)
             require_free_connections(conn, connections, server="the node of FE_DATABASE_NEAR", fewer="")
             with conn.transaction():

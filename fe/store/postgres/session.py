@@ -7,22 +7,34 @@ tenant scope.
 
 import select
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import psycopg
 
 from fe.store.postgres.engine import POSTGRES, Engine
 from fe.store.postgres.errors import DatabaseUnavailable, SessionRefused
 
+#: How values are written and read, and what a transaction sees of others. A server, a database or a login may have been
+#: set otherwise (ALTER DATABASE ... SET) for other programs; what reads dates here, and functions there, know these.
+FORMS = {
+    "client_encoding": "UTF8",
+    "datestyle": "ISO, MDY",
+    "default_transaction_isolation": "read committed",
+    "intervalstyle": "postgres",
+    "standard_conforming_strings": "on",
+    "timezone": "UTC",
+}
+
 #: Kept by the server, so that it gives up before we do and no lock outlives a worker that vanished. And plans are made
 #: once, for any values: what tests/store/test_plans.py proves is what runs, and no call waits for its planning, nor for
 #: the compiling of a plan that is guessed to be dear because it might read every month.
 SERVER_SETTINGS = {
+    **FORMS,
     "statement_timeout": "8s",
     "lock_timeout": "5s",
     "idle_in_transaction_session_timeout": "10s",
     "client_connection_check_interval": "5s",
-    "timezone": "UTC",
     "plan_cache_mode": "force_generic_plan",
     "jit": "off",
 }
@@ -55,6 +67,17 @@ async def apply_settings(conn: psycopg.AsyncConnection[object], settings: Mappin
         raise psycopg.OperationalError(f"a session cannot be set up: {error.diag.message_primary}") from error
     if wrong := _disagreement(settings, found):
         raise psycopg.OperationalError(wrong)
+
+
+@contextmanager
+def connected_once(dsn: str) -> Iterator[psycopg.Connection]:
+    """Connect with a connection of the plain kind, in autocommit mode, for the block: for a look, or a migration.
+
+    It has the login's rights and knows no timeout of ours. Raises psycopg.OperationalError.
+    """
+    with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as conn:
+        conn.execute(_SET, _columns(FORMS))
+        yield conn
 
 
 def apply_settings_once(conn: psycopg.Connection, role: str | None, engine: Engine = POSTGRES) -> None:

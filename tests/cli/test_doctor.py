@@ -165,6 +165,22 @@ def test_listeners_that_other_machines_reach_are_told(fe: Fe) -> None:
     assert "TLS" in outside["remedy"]
 
 
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_a_database_that_lacks_letters_is_not_begun_with(fe: Fe, postgres: str, encoding: str) -> None:
+    name = f"e_{secrets.token_hex(4)}"
+    with psycopg.connect(postgres, autocommit=True) as conn:
+        conn.execute(f"CREATE DATABASE {name} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0".encode())
+        narrow = make_conninfo(postgres, dbname=name)
+        refused = fe("migrate", database_url=narrow)
+        found = examined(fe, "--role", "cli", code=1, database_url=narrow)["database"]
+        conn.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+
+    assert (refused.code, refused.out) == (1, "")
+    assert f"keeps text in {encoding}" in refused.err
+    assert found["state"] == "failed"
+    assert f"keeps text in {encoding}" in found["says"]
+
+
 def test_indexes_that_another_machine_has_sorted_are_found(fe: Fe, empty: str) -> None:
     """As where the files of a database are restored on a machine with another C library."""
     assert fe("migrate", database_url=empty).code == 0

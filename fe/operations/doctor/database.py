@@ -79,6 +79,14 @@ def _server(conn: psycopg.Connection) -> Finding:
             f"{says}, with synchronous_commit off: what was accepted may be lost in a crash",
             "ALTER SYSTEM SET synchronous_commit = on",
         )
+    if (encoding := conn.info.parameter_status("server_encoding")) != "UTF8":
+        return Finding(
+            "database",
+            State.FAILED,
+            f"{says}, and keeps text in {encoding}: what has a letter that this lacks cannot be written",
+            "dump it and restore it into a database that was made with ENCODING 'UTF8' TEMPLATE template0"
+            " (ops/runbooks/restore-backup.md)",
+        )
     if (sorted_by := conn.execute(_SORTED_BY).fetchone()) is not None:
         was, now = sorted_by
         return Finding(

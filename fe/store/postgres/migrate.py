@@ -149,6 +149,7 @@ def migrate(
             conn.execute("SELECT pg_advisory_lock(%s)", (_ADVISORY_LOCK,))
             for name, value in engine.migrating.items():
                 conn.execute("SELECT set_config(%s, %s, false)", (name, value))
+            _see_that_it_keeps_any_letter(conn)
             applied_migrations.make(conn)
             todo = pending(applied_migrations.read_blocking(conn), files)
             for migration in todo:
@@ -162,6 +163,20 @@ def migrate(
     except psycopg.errors.InsufficientPrivilege as error:
         hint = f": {error.diag.message_hint}" if error.diag.message_hint else ""
         raise MigrationError(f"{error.diag.message_primary}{hint}") from error
+
+
+def _see_that_it_keeps_any_letter(conn: psycopg.Connection) -> None:
+    """See, before the first migration, that the database can keep whatever a receipt or an answer says.
+
+    In another encoding it fails at the first document with a letter that the encoding lacks: a verdict with a dash
+    would never be written. Who has such a database is told by `fe doctor`. Raises MigrationError.
+    """
+    encoding = conn.info.parameter_status("server_encoding")
+    if encoding != "UTF8" and not applied_migrations.read_blocking(conn):
+        raise MigrationError(
+            f"the database keeps text in {encoding}, which lacks letters: make it anew, with "
+            "CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0"
+        )
 
 
 def _apply_between_others(conn: psycopg.Connection, migration: Migration, patience: LockPatience) -> None:

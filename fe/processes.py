@@ -93,8 +93,6 @@ class Listeners:
     def open(cls, settings: Settings, role: str, processes: int = 1) -> "Listeners":
         """Open what the role needs. Raises ConfigError when an address cannot be had, those of /metrics included."""
         metrics = split_bind(settings.metrics_bind, "FE_METRICS_BIND")
-        for index in range(processes if metrics[1] else 0):
-            _see_that_it_is_free((metrics[0], metrics[1] + index))
 
         def opened(kind: str, bind: str) -> list[socket.socket]:
             try:
@@ -102,12 +100,20 @@ class Listeners:
             except BindError as error:
                 raise ConfigError(f"FE_{kind.upper()}_BIND: {error}") from error
 
-        return cls(
+        listeners = cls(
             opened("http", settings.http_bind),
             metrics,
             opened("reception", settings.reception_bind),
             opened("portal", settings.portal_bind),
         )
+        # When these are open, one of which may be at such a port.
+        try:
+            for index in range(processes if metrics[1] else 0):
+                _see_that_it_is_free((metrics[0], metrics[1] + index))
+        except ConfigError:
+            listeners.close()
+            raise
+        return listeners
 
     def of_process(self, index: int) -> "Listeners":
         """Share the public socket; /metrics gets a port of its own for each process."""

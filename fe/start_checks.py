@@ -72,6 +72,7 @@ def require_startable(settings: Settings) -> None:
     for name, bind in (
         ("FE_HTTP_BIND", settings.http_bind),
         ("FE_METRICS_BIND", settings.metrics_bind),
+        ("FE_RECEPTION_BIND", settings.reception_bind),
         ("FE_PORTAL_BIND", settings.portal_bind),
     ):
         if bind and not is_loopback(bind.rpartition(":")[0]):

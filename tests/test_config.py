@@ -51,6 +51,17 @@ def test_without_any_setting_there_are_defaults_for_all_but_the_secrets() -> Non
         ("FE_AUTHORITY_TIMEOUT", "99", "FE_AUTHORITY_TIMEOUT"),
         ("FE_ANECF_SERVICE", CANARY, "FE_ANECF_SERVICE"),
         ("FE_DEVELOPMENT", CANARY, "FE_DEVELOPMENT"),
+        ("FE_LOG_LEVEL", CANARY, "FE_LOG_LEVEL: should be debug, info, warning or error"),
+        ("FE_LEASE_SECONDS", "inf", "FE_LEASE_SECONDS"),
+        ("FE_LEASE_SECONDS", "1e15", "FE_LEASE_SECONDS"),
+        ("FE_GRACE_SECONDS", "inf", "FE_GRACE_SECONDS"),
+        ("FE_CALLS_PER_SECOND", "inf", "FE_CALLS_PER_SECOND"),
+        ("FE_SEND_SLOTS", "99999999999", "FE_SEND_SLOTS"),
+        ("FE_STRIPE_KEY", "", "FE_STRIPE_KEY: is empty: leave it out"),
+        ("FE_AUTHORITY_STATUS_KEY", f"{CANARY}\n{CANARY}", "FE_AUTHORITY_STATUS_KEY: should be one word"),
+        ("FE_PORTAL_OIDC_CLIENT_SECRET", f"{CANARY}é", "FE_PORTAL_OIDC_CLIENT_SECRET: should be one word"),
+        ("FE_PUBLIC_HOSTS", "https://fe.example.do", "FE_PUBLIC_HOSTS: 'https://fe.example.do' is not a name"),
+        ("FE_PUBLIC_HOSTS", "fe.example.do,fe.example.do:8443", "FE_PUBLIC_HOSTS: 'fe.example.do:8443' is not a name"),
     ],
 )
 def test_a_wrong_setting_is_named_and_its_value_is_not_shown(
@@ -74,6 +85,28 @@ def test_all_wrong_settings_are_named_at_once(monkeypatch: pytest.MonkeyPatch) -
 
     with pytest.raises(ConfigError, match=r"FE_SIGN_SLOTS.*FE_POLL_SECONDS|FE_POLL_SECONDS.*FE_SIGN_SLOTS"):
         load_settings()
+
+
+def test_what_a_file_puts_around_a_value_is_no_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FE_DATABASE_URL", "postgresql://fe@db.example.com/fe?sslmode=verify-full\n")
+    monkeypatch.setenv("FE_STRIPE_KEY", f"{CANARY}\n")
+    monkeypatch.setenv("FE_LOG_LEVEL", "WARNING ")
+    monkeypatch.setenv("FE_PUBLIC_HOSTS", "FE.example.do., 203.0.113.7\n")
+
+    settings = load_settings()
+
+    assert settings.database_url == "postgresql://fe@db.example.com/fe?sslmode=verify-full"
+    assert settings.stripe_key is not None
+    assert settings.stripe_key.get_secret_value() == CANARY
+    assert settings.log_level == "warning"
+    assert settings.own_hosts() == {"fe.example.do", "203.0.113.7"}
+
+
+@pytest.mark.parametrize("empty", ["", " ", "\n"])
+def test_an_empty_address_of_the_database_names_none(monkeypatch: pytest.MonkeyPatch, empty: str) -> None:
+    monkeypatch.setenv("FE_DATABASE_URL", empty)
+
+    assert load_settings().database_url is None
 
 
 def test_a_missing_secret_is_named_with_what_to_do() -> None:
@@ -272,6 +305,10 @@ def test_what_kubernetes_tells_of_a_service_called_fe_is_no_setting(monkeypatch:
         ({"authority_ecf_url": "http://127.0.0.1:8090"}, "FE_AUTHORITY_ECF_URL is this machine"),
         ({"authority_ecf_url": "https://localhost"}, "FE_AUTHORITY_ECF_URL is this machine"),
         ({"authority_ecf_url": "ecf.dgii.gov.do"}, "FE_AUTHORITY_ECF_URL should be a URL"),
+        ({"authority_ecf_url": "https://ecf.dgii.gov.do?a=b"}, "FE_AUTHORITY_ECF_URL should be a URL"),
+        ({"authority_fc_url": f"https://me:{KEY}@fc.dgii.gov.do"}, "FE_AUTHORITY_FC_URL should be a URL"),
+        ({"authority_status_url": "https://statusecf.dgii.gov.do\n"}, "FE_AUTHORITY_STATUS_URL should be a URL"),
+        ({"authority_status_url": "https://statusecf.dgii.gov.do:99999"}, "FE_AUTHORITY_STATUS_URL should be a URL"),
         ({"trusted_proxies": "0.0.0.0/0"}, "FE_TRUSTED_PROXIES: '0.0.0.0/0' is wider"),
         ({"trusted_proxies": "10.0.0.0/8, ::/0"}, "FE_TRUSTED_PROXIES: '::/0' is wider"),
         ({"trusted_proxies": "0.0.0.0/1,128.0.0.0/1"}, "FE_TRUSTED_PROXIES: '0.0.0.0/1' is wider"),
@@ -286,7 +323,7 @@ def test_what_kubernetes_tells_of_a_service_called_fe_is_no_setting(monkeypatch:
         ({"tracing_ratio": 1.1}, "FE_TRACING_RATIO: Input should be less than or equal to 1"),
         ({"tracing_ratio": float("nan")}, "FE_TRACING_RATIO: Input should be"),
         ({"tracing_asked": -1}, "FE_TRACING_ASKED: Input should be greater than or equal to 0"),
-        ({"tracing_asked": float("inf")}, "FE_TRACING_ASKED: Input should be less"),
+        ({"tracing_asked": float("inf")}, "FE_TRACING_ASKED: Input should be a finite number"),
     ],
 )
 def test_settings_that_are_a_mistake_are_refused_without_being_shown(given: dict[str, Any], told: str) -> None:

@@ -329,6 +329,15 @@ def test_a_taken_port_for_metrics_is_told_before_anything_starts(offset: int) ->
             Listeners.open(settings, "actors", processes=2)
 
 
+def test_a_port_for_metrics_that_another_listener_of_the_process_has_is_told() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        bind = f"127.0.0.1:{free.getsockname()[1]}"
+    settings = load_settings(http_bind=bind, metrics_bind=bind)
+
+    with pytest.raises(ConfigError, match=f"FE_METRICS_BIND: cannot listen on {bind}"):
+        Listeners.open(settings, "http", 1)
+
+
 def test_a_host_for_metrics_that_does_not_exist_is_told_too() -> None:
     with pytest.raises(ConfigError, match="FE_METRICS_BIND"):
         Listeners.open(load_settings(metrics_bind="nowhere.invalid:9464"), "actors")

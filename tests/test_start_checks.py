@@ -20,6 +20,7 @@ SIMULATED = {f"authority_{host}_url": "http://127.0.0.1:8090" for host in ("ecf"
         ({"http_bind": "0.0.0.0:8080"}, "FE_DEVELOPMENT is set, and FE_HTTP_BIND is open to other machines"),
         ({"http_bind": ":8080"}, "FE_DEVELOPMENT is set, and FE_HTTP_BIND is open to other machines"),
         ({"metrics_bind": "[::]:9464"}, "FE_DEVELOPMENT is set, and FE_METRICS_BIND is open to other machines"),
+        ({"reception_bind": "0.0.0.0:8090"}, "FE_DEVELOPMENT is set, and FE_RECEPTION_BIND is open to other machines"),
         ({"portal_bind": "0.0.0.0:8100"}, "FE_DEVELOPMENT is set, and FE_PORTAL_BIND is open to other machines"),
         ({"authority_fc_url": "https://fc.dgii.gov.do"}, "FE_DEVELOPMENT is set, and FE_AUTHORITY_FC_URL is the real"),
         ({"authority_status_url": "https://DGII.gov.do./x"}, "FE_AUTHORITY_STATUS_URL is the real authority"),

@@ -6,7 +6,7 @@ from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator
 
 Network = IPv4Network | IPv6Network
 
@@ -51,6 +51,67 @@ def _ports(text: str) -> str:
 
 #: Comma-separated ports, at least one.
 Ports = Annotated[str, AfterValidator(_ports)]
+
+
+#: How a name of a host is written, once it is in lower case and without the dot that may end it.
+_HOST = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
+
+
+def read_hosts(text: str) -> frozenset[str]:
+    """Read comma-separated names or addresses of hosts, as they are compared. Raises ValueError naming what is none."""
+    hosts = set()
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        host = part.lower().removesuffix(".")
+        if not (_HOST.fullmatch(host) or _is_address(host)):
+            raise ValueError(f"{part!r} is not a name such as fe.example.do: no https://, no port, no path")
+        hosts.add(host)
+    return frozenset(hosts)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _hosts(text: str) -> str:
+    read_hosts(text)
+    return text
+
+
+#: Comma-separated names of hosts.
+Hosts = Annotated[str, AfterValidator(_hosts)]
+
+
+def _stripped(text: object) -> object:
+    return (text.strip() or None) if isinstance(text, str) else text
+
+
+#: The address of a database. A file or a template that it comes from may end it with a line of its own, or be empty.
+DatabaseAddress = Annotated[str | None, BeforeValidator(_stripped)]
+
+
+def base_problem(url: str) -> str | None:
+    """Say what is wrong with the base URL of a host of the authority."""
+    try:
+        parts = urlsplit(url)
+        is_plain = parts.port != 0 and not (parts.query or parts.fragment or "@" in parts.netloc)
+    except ValueError:
+        is_plain = False
+    if host_of(url) is None or not (is_plain and url.isprintable() and url.isascii() and " " not in url):
+        return "should be a URL such as https://ecf.dgii.gov.do"
+    return None
+
+
+def origin_of(url: str) -> str:
+    """The origin of a URL as browsers write it: in lower case, and without the port that goes without saying."""
+    parts = urlsplit(url)
+    port = parts.port
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    is_usual = port in (None, {"https": 443, "http": 80}.get(parts.scheme))
+    return f"{parts.scheme}://{host}" if is_usual else f"{parts.scheme}://{host}:{port}"
 
 
 def host_of(url: str) -> str | None:

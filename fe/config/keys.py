@@ -62,6 +62,17 @@ def key_encryption_keys(value: SecretStr) -> SecretStr:
     return _named(value, 32)
 
 
+def _one_word(value: SecretStr) -> SecretStr:
+    """A secret that others made, as it goes into a header. A file that it comes from may end it with a line's end."""
+    word = value.get_secret_value().strip()
+    if not word:
+        raise ValueError("is empty: leave it out where there is none")
+    if not (word.isascii() and word.isprintable()) or " " in word:
+        raise ValueError("should be one word of visible ASCII")
+    return SecretStr(word)
+
+
+Word = Annotated[SecretStr, AfterValidator(_one_word)]
 Peppers = Annotated[SecretStr, AfterValidator(_peppers)]
 NamedKeys = Annotated[SecretStr, AfterValidator(_named_keys)]
 KeyEncryptionKeys = Annotated[SecretStr, AfterValidator(key_encryption_keys)]

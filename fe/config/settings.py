@@ -1,6 +1,7 @@
 """Settings: read from the environment here alone. Every one is `FE_` and its name; docs/configuration.md lists them."""
 
 import difflib
+import logging
 import os
 import re
 import secrets
@@ -8,27 +9,32 @@ from collections.abc import Iterable
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from fe.config.addresses import (
+    DatabaseAddress,
+    Hosts,
     Networks,
     Ports,
+    base_problem,
     collector_problem,
     host_of,
     is_literal,
     is_loopback,
     is_real_authority,
     openid_problem,
+    read_hosts,
 )
 from fe.config.errors import ConfigError
 from fe.config.keys import (
     KeyEncryptionKeys,
     NamedKeys,
     Peppers,
+    Word,
     key_encryption_keys,
     named_keys,
     read_key_file,
@@ -51,12 +57,26 @@ _OTHER_VARIABLES = (
 _PORT_VARIABLE = re.compile(r"PORT(_|$)|SERVICE_")
 
 
+#: More of any of them than a process could ever do at once; no counter of the database overflows.
+_MOST_SLOTS = 10_000
+#: No lease, pause or grace is longer than a day.
+_DAY = 86_400
+
+
+def _log_level(name: str) -> str:
+    if name.strip().upper() not in logging.getLevelNamesMapping():
+        raise ValueError("should be debug, info, warning or error")
+    return name.strip().lower()
+
+
 class Settings(BaseSettings):
     """What an operator may set."""
 
-    model_config = SettingsConfigDict(env_prefix="FE_", extra="ignore", frozen=True, hide_input_in_errors=True)
+    model_config = SettingsConfigDict(
+        env_prefix="FE_", extra="ignore", frozen=True, hide_input_in_errors=True, allow_inf_nan=False
+    )
 
-    database_url: str | None = Field(None, description="Postgres to use; unset: the embedded one under data_dir")
+    database_url: DatabaseAddress = Field(None, description="Postgres to use; unset: the embedded one under data_dir")
     database_connections: int = Field(
         8, ge=2, le=200, description="connections per pool: one for the HTTP front, one for the actors"
     )
@@ -69,7 +89,7 @@ class Settings(BaseSettings):
     database_engine: Literal["postgres", "citus"] = Field(
         "postgres", description="which engine the database is: Postgres, or Citus (docs/citus.md says what it lacks)"
     )
-    database_near: str | None = Field(
+    database_near: DatabaseAddress = Field(
         None,
         description="a node of the cluster: this process claims what lies there, from it, and nothing else"
         " (docs/citus.md)",
@@ -163,9 +183,7 @@ class Settings(BaseSettings):
         "", description="OpenID Connect provider that people may log in by (https://...); empty: none"
     )
     portal_oidc_client_id: str = Field("", description="what that provider calls this portal")
-    portal_oidc_client_secret: SecretStr | None = Field(
-        None, description="with which the portal proves to it who it is"
-    )
+    portal_oidc_client_secret: Word | None = Field(None, description="with which the portal proves to it who it is")
     portal_oidc_name: str = Field("OpenID", description="how people call that provider: shown on the button")
 
     jwt_keys: NamedKeys | None = Field(None, description="id:hex[,id:hex]; the first signs, all verify")
@@ -201,7 +219,7 @@ class Settings(BaseSettings):
     authority_ecf_url: str = Field("https://ecf.dgii.gov.do", description="host of all services but summaries")
     authority_fc_url: str = Field("https://fc.dgii.gov.do", description="host of consumer summaries")
     authority_status_url: str = Field("https://statusecf.dgii.gov.do", description="host of the service status")
-    authority_status_key: SecretStr | None = Field(
+    authority_status_key: Word | None = Field(
         None, description="API key of the authority's status service; with it, announced maintenance is honoured"
     )
     authority_timeout: float = Field(20.0, gt=0, le=35, description="seconds for one exchange with the authority")
@@ -212,7 +230,7 @@ class Settings(BaseSettings):
     )
     anecf_service: Service = Field(Service.COMMERCIAL_APPROVAL, description="where ANECF documents go")
 
-    stripe_key: SecretStr | None = Field(
+    stripe_key: Word | None = Field(
         None, description="secret key of the payment processor's account (Stripe); unset: nothing is charged, it waits"
     )
     stripe_url: str = Field("https://api.stripe.com", description="host of the payment processor")
@@ -220,30 +238,31 @@ class Settings(BaseSettings):
     sign_slots: int = Field(
         2,
         ge=1,
+        le=_MOST_SLOTS,
         description="threads of a process that sign longer documents (above 8 kB or a hundred lines);"
         " short ones are signed in its loop",
     )
-    send_slots: int = Field(64, ge=1, description="documents sent at once per process")
-    track_slots: int = Field(64, ge=1, description="verdicts asked for at once per process")
+    send_slots: int = Field(64, ge=1, le=_MOST_SLOTS, description="documents sent at once per process")
+    track_slots: int = Field(64, ge=1, le=_MOST_SLOTS, description="verdicts asked for at once per process")
     webhook_slots: int = Field(
-        128, ge=2, description="webhooks called at once per process; half of them never for long"
+        128, ge=2, le=_MOST_SLOTS, description="webhooks called at once per process; half of them never for long"
     )
     egress_ports: Ports = Field("443,8443", description="comma-separated ports at which others may be called")
     egress_proxy: str = Field(
         "", description="http://host:port of a proxy (CONNECT) that calls to others go through; empty: none"
     )
-    public_hosts: str = Field(
+    public_hosts: Hosts = Field(
         "", description="comma-separated names under which this service is reached: it never calls itself"
     )
-    lease_seconds: float = Field(60.0, ge=5, description="how long a claim is believed without a sign of life")
-    poll_seconds: float = Field(2.0, gt=0, description="how often due work is looked for when nobody wakes us")
-    grace_seconds: float = Field(20.0, gt=0, description="how long SIGTERM waits for work in flight")
+    lease_seconds: float = Field(60.0, ge=5, le=_DAY, description="how long a claim is believed without a sign of life")
+    poll_seconds: float = Field(2.0, gt=0, le=_DAY, description="how often due work is looked for when nobody wakes us")
+    grace_seconds: float = Field(20.0, gt=0, le=_DAY, description="how long SIGTERM waits for work in flight")
     failpoint: str = Field(
         "", description="for the fault suite only: `name:n`, die at the n-th arrival there; `name:n:stop`, stand still"
     )
     time_scale: float = Field(1.0, gt=0, le=1, description="for the fault suite only: shortens all schedules")
     clock_offset: float = Field(0.0, description="for the fault suite only: seconds our clock is wrong")
-    log_level: str = Field("info", description="debug, info, warning or error")
+    log_level: Annotated[str, AfterValidator(_log_level)] = Field("info", description="debug, info, warning or error")
     submission_log: float = Field(
         1.0,
         ge=0,
@@ -281,7 +300,7 @@ class Settings(BaseSettings):
 
     def own_hosts(self) -> frozenset[str]:
         """The names under which this service is reached, in lower case."""
-        return frozenset(filter(None, (host.strip().lower() for host in self.public_hosts.split(","))))
+        return read_hosts(self.public_hosts)
 
     def without_key_encryption_key(self) -> "Settings":
         """The same for a process that opens nothing."""
@@ -391,9 +410,9 @@ def _authority_problems(settings: Settings) -> list[str]:
     """Say which host of the authority cannot be trusted to be it: by its name, over TLS, or a simulator here."""
     problems = []
     for name, url in settings.authority_urls().items():
-        host = host_of(url)
-        if host is None:
-            problems.append(f"{name} should be a URL such as https://ecf.dgii.gov.do")
+        host = host_of(url) or ""
+        if problem := base_problem(url):
+            problems.append(f"{name} {problem}")
         elif is_loopback(host):
             if not settings.development:
                 problems.append(f"{name} is this machine: only with FE_DEVELOPMENT=1, beside a simulated authority")
@@ -403,7 +422,7 @@ def _authority_problems(settings: Settings) -> list[str]:
             )
         elif is_literal(host):
             problems.append(f"{name} should name a host, not an address: no certificate proves who answers there")
-        if settings.authority_simulated and is_real_authority(host or ""):
+        if settings.authority_simulated and is_real_authority(host):
             problems.append(f"FE_AUTHORITY_SIMULATED is set, and {name} is the real authority: it does as nobody asks")
     return problems
 

@@ -11,13 +11,15 @@ from fe.egress.target import Policy
 def policy_from_settings(settings: Settings) -> Policy:
     """What may be called: never this service itself, under a name or an address that the settings know."""
     doors = settings.http_bind, settings.metrics_bind, settings.reception_bind, settings.portal_bind
-    binds = [bind.rsplit(":", 1) for bind in doors if bind]
+    # Of a socket that was inherited nothing is known.
+    binds = [bind.rsplit(":", 1) for bind in doors if bind and not bind.startswith("fd://")]
     portal = host_of(settings.portal_url)
+    ours = settings.own_hosts() | {host.strip("[]") for host, _ in binds}
     return Policy(
         development=settings.development,
         ports=settings.ports_of_egress(),
         own_hosts=settings.own_hosts() | ({portal} if portal else frozenset()),
-        own_addresses=frozenset(host.strip("[]") for host, _ in binds if is_public(host.strip("[]"))),
+        own_addresses=frozenset(host for host in ours if is_public(host)),
         own_ports=frozenset(int(port) for _, port in binds),
     )
 

@@ -276,6 +276,18 @@ def test_the_address_that_people_know_is_this_services_own_too() -> None:
             read_target(own, policy)
 
 
+def test_an_address_under_which_the_service_is_reached_is_its_own() -> None:
+    policy = policy_from_settings(Settings.model_construct(public_hosts="fe.example.do, 8.8.8.8"))
+
+    assert policy.own_addresses == {"8.8.8.8"}
+
+
+def test_of_a_socket_that_was_inherited_nothing_is_known() -> None:
+    policy = policy_from_settings(Settings.model_construct(http_bind="fd://3", metrics_bind="127.0.0.1:9464"))
+
+    assert (policy.own_addresses, policy.own_ports) == (frozenset(), {9464})
+
+
 def resolving(*answers: Sequence[str]) -> tuple[list[str], Resolve]:
     """A name server that gives these answers in turn, for ever; and the names it was asked for."""
     asked: list[str] = []

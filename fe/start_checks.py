@@ -90,11 +90,21 @@ def require_portal(settings: Settings, role: str) -> None:
             raise ConfigError("FE_PORTAL_URL is not set: under which https:// address do people reach the portal?")
         return
     parts = urlsplit(settings.portal_url)
-    plain = parts.scheme in ("https", "http") and parts.hostname and not (parts.path or parts.query or parts.fragment)
-    if not plain or "@" in parts.netloc:
+    if not _is_origin(settings.portal_url):
         raise ConfigError("FE_PORTAL_URL should be an address such as https://portal.example.do, and nothing after it")
     if parts.scheme == "http" and not (settings.development and is_loopback(parts.hostname or "")):
         raise ConfigError("FE_PORTAL_URL should begin with https://: passwords and sessions would go in the clear")
+
+
+def _is_origin(url: str) -> bool:
+    """Tell whether a URL names a host, perhaps a port, and nothing else: what a browser says of a form's page."""
+    try:
+        parts = urlsplit(url)
+        has_port = parts.port != 0
+    except ValueError:
+        return False
+    plain = parts.scheme in ("https", "http") and parts.hostname and not (parts.path or parts.query or parts.fragment)
+    return bool(plain and has_port and "@" not in parts.netloc and url.isascii() and url.isprintable())
 
 
 def read_certifiers(settings: Settings) -> list[x509.Certificate]:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from fe.config import ConfigError, load_settings
+from fe.portal.serve import portal_url
 from fe.start_checks import require_database, require_portal, require_startable
 
 HERE = "postgresql://fe@127.0.0.1/fe"
@@ -113,6 +114,8 @@ def test_whichever_way_tls_is_demanded(mode: str) -> None:
         ({"portal_url": "https://ana:x@portal.example.do"}, "and nothing after it"),
         ({"portal_url": "portal.example.do"}, "should be an address such as https://"),
         ({"portal_url": "javascript:alert(1)"}, "should be an address such as https://"),
+        ({"portal_url": "https://portal.example.do:99999"}, "should be an address such as https://"),
+        ({"portal_url": "https://facturación.example.do"}, "should be an address such as https://"),
     ],
 )
 def test_a_portal_that_people_could_not_trust_does_not_start(tmp_path: Path, given: dict[str, Any], told: str) -> None:
@@ -140,3 +143,20 @@ def test_a_portal_behind_tls_starts_and_in_development_one_on_this_machine(
 
     require_portal(settings, "portal")
     require_portal(settings, "all")
+
+
+@pytest.mark.parametrize(
+    ("given", "origin"),
+    [
+        ("https://Portal.Example.do", "https://portal.example.do"),
+        ("HTTPS://portal.example.do:443", "https://portal.example.do"),
+        ("https://portal.example.do:8443", "https://portal.example.do:8443"),
+        ("https://[2001:DB8::1]:8443", "https://[2001:db8::1]:8443"),
+    ],
+)
+def test_the_address_of_a_portal_is_compared_as_browsers_write_it(tmp_path: Path, given: str, origin: str) -> None:
+    """Their Origin is in lower case and without a port that goes without saying: no form was taken in otherwise."""
+    settings = load_settings(data_dir=tmp_path, portal_bind="127.0.0.1:8100", portal_url=given)
+
+    require_portal(settings, "portal")
+    assert portal_url(settings) == origin

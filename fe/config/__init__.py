@@ -1,6 +1,6 @@
 """What an operator may set, and what is refused of it."""
 
-from fe.config.addresses import Network, host_of, is_loopback, is_real_authority, read_networks
+from fe.config.addresses import Network, host_of, is_loopback, is_real_authority, origin_of, read_networks
 from fe.config.errors import ConfigError
 from fe.config.keys import named_keys, read_key_file, require
 from fe.config.settings import Settings, load_settings
@@ -14,6 +14,7 @@ __all__ = [
     "is_real_authority",
     "load_settings",
     "named_keys",
+    "origin_of",
     "read_key_file",
     "read_networks",
     "require",

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from fe.accounts.openid import CALLBACK, OpenId
 from fe.clock import Clock
-from fe.config import Settings, read_networks
+from fe.config import Settings, origin_of, read_networks
 from fe.http.quotas import Quota, Quotas
 from fe.http.server.listener import serve_http
 from fe.http.tenant_lists import TenantLists
@@ -33,7 +33,7 @@ from fe.webhooks.accounts import webhook_accounts
 
 def portal_url(settings: Settings) -> str:
     """Under which address people reach the portal, without a slash at the end."""
-    return settings.portal_url or f"http://{settings.portal_bind}"
+    return origin_of(settings.portal_url) if settings.portal_url else f"http://{settings.portal_bind}"
 
 
 def build_portal(

@@ -27,8 +27,8 @@ from fe.portal.serve import run_portal
 from fe.processes import Listeners, collect_rarely, database_roles, run_processes, stop_on_signal
 from fe.queue.entrance import Entrance
 from fe.queue.supervisor import Supervisor
-from fe.reception import require_trust, run_reception
-from fe.start_checks import require_portal, require_startable
+from fe.reception import run_reception
+from fe.start_checks import require_front, require_portal, require_startable, require_trust
 from fe.store.citus.nodes import require_node
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.engine import POSTGRES, engine_named
@@ -58,6 +58,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     keep_from_children()
     failpoints.arm(settings.failpoint)
     require_tracing(settings)
+    require_front(settings, role)
     require_trust(settings, role)
     require_portal(settings, role)
     roles = database_roles(settings, role)

@@ -7,7 +7,7 @@ import trio
 
 from fe.actors.credentials import CannotOpen, SigningCredentials
 from fe.clock import Clock
-from fe.config import ConfigError, Settings, read_networks
+from fe.config import Settings, read_networks
 from fe.ecf.signature import Signer
 from fe.http.reception.app import ReceptionDeps, create_reception
 from fe.http.server.listener import serve_http
@@ -19,19 +19,6 @@ from fe.receiving.sessions import SESSIONS, derive_keys
 from fe.start_checks import read_certifiers
 from fe.store.postgres.db import Database
 from fe.vault import Vault
-
-
-def require_trust(settings: Settings, role: str) -> None:
-    """Look, before anything is started, whether what counterparties sign can be checked, by a process of this role.
-
-    Raises ConfigError: suppliers are to be received and nobody is trusted, or the certifiers cannot be read. Actors
-    work without: then nothing goes to receivers (fe/actors/counterparty.py).
-    """
-    if role == "receive" and not settings.reception_bind:
-        raise ConfigError("FE_RECEPTION_BIND is not set: where should suppliers be received?")
-    receives = role in ("receive", "all") and settings.reception_bind
-    if receives or (role != "http" and settings.reception_roots is not None):
-        read_certifiers(settings)
 
 
 class Acknowledgers:

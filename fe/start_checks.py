@@ -107,6 +107,25 @@ def _is_origin(url: str) -> bool:
     return bool(plain and has_port and "@" not in parts.netloc and url.isascii() and url.isprintable())
 
 
+def require_front(settings: Settings, role: str) -> None:
+    """See that a process that is to serve the API has an address to do it at. Raises ConfigError."""
+    if role in ("http", "all") and not settings.http_bind:
+        raise ConfigError("FE_HTTP_BIND is empty: where should clients reach the API?")
+
+
+def require_trust(settings: Settings, role: str) -> None:
+    """Look, before anything is started, whether what counterparties sign can be checked, by a process of this role.
+
+    Raises ConfigError: suppliers are to be received and nobody is trusted, or the certifiers cannot be read. Actors
+    work without: then nothing goes to receivers (fe/actors/counterparty.py).
+    """
+    if role == "receive" and not settings.reception_bind:
+        raise ConfigError("FE_RECEPTION_BIND is not set: where should suppliers be received?")
+    receives = role in ("receive", "all") and settings.reception_bind
+    if receives or (role not in ("http", "cli") and settings.reception_roots is not None):
+        read_certifiers(settings)
+
+
 def read_certifiers(settings: Settings) -> list[x509.Certificate]:
     """Read the certifiers by whose certificates counterparties sign what is believed of them. Raises ConfigError."""
     if settings.reception_roots is None:

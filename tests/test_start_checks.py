@@ -7,7 +7,7 @@ import pytest
 
 from fe.config import ConfigError, load_settings
 from fe.portal.serve import portal_url
-from fe.start_checks import require_database, require_portal, require_startable
+from fe.start_checks import require_database, require_front, require_portal, require_startable
 
 HERE = "postgresql://fe@127.0.0.1/fe"
 AWAY = "postgresql://fe@db.example.com/fe"
@@ -160,3 +160,12 @@ def test_the_address_of_a_portal_is_compared_as_browsers_write_it(tmp_path: Path
 
     require_portal(settings, "portal")
     assert portal_url(settings) == origin
+
+
+def test_a_process_that_serves_the_api_needs_an_address_for_it(tmp_path: Path) -> None:
+    nowhere = load_settings(data_dir=tmp_path, http_bind="")
+
+    for role in ("http", "all"):
+        with pytest.raises(ConfigError, match="FE_HTTP_BIND is empty"):
+            require_front(nowhere, role)
+    require_front(nowhere, "actors")

@@ -217,6 +217,29 @@ def test_a_login_is_judged_by_what_it_may_take(fe: Fe, postgres: str) -> None:
     assert "GRANT fe_operator TO" in as_operator["rights (fe_operator)"]["says"]
 
 
+def test_what_suppliers_are_received_with_is_looked_at(fe: Fe, postgres: str, tmp_path: Path) -> None:
+    """With the settings of its file, which has neither a pepper nor what tokens are signed with."""
+    roots = tmp_path / "roots.pem"
+    roots.write_bytes(default_root().certificate.public_bytes(Encoding.PEM))
+    given = {"reception_bind": "127.0.0.1:8090", "api_key_pepper": "", "jwt_keys": ""}
+    with login(postgres, "IN ROLE fe_reception") as name:
+        given["database_url"] = make_conninfo(fe.dsn, user=name)
+        found = examined(fe, "--role", "receive", code=0, reception_roots=str(roots), **given)
+        nobody = examined(fe, "--role", "receive", code=1, **given)
+        nowhere = examined(fe, "--role", "receive", code=1, **given | {"reception_bind": ""})
+    with login(postgres, "IN ROLE fe_front, fe_worker") as name:
+        given = {"database_url": make_conninfo(fe.dsn, user=name), "reception_bind": "127.0.0.1:8090"}
+        within = examined(
+            fe, "--role", "all", code=1, reception_roots=str(roots), authority_ecf_url="http://127.0.0.1:1", **given
+        )
+
+    assert found["settings"]["state"] == found["secrets"]["state"] == found["rights (fe_reception)"]["state"] == "ok"
+    assert found["trust"]["says"] == "the certificates of 1 certifiers are believed"
+    assert "FE_RECEPTION_ROOTS is not set" in nobody["settings"]["says"]
+    assert "FE_RECEPTION_BIND is not set" in nowhere["settings"]["says"]
+    assert "GRANT fe_reception TO" in within["rights (fe_reception)"]["says"]
+
+
 def test_certificates_that_end_and_keys_that_are_missing_are_counted(fe: Fe, tenant: str, tmp_path: Path) -> None:
     made = fe("certificate", "self-made", "a.p12", "--days", "5", passphrase="correct horse")
     assert made.code == 0, made

@@ -32,7 +32,7 @@ async def examine(
     yield check_secrets(settings, role)
     if role is not Role.CLI:
         yield check_listeners(settings)
-    if role in (Role.ALL, Role.ACTORS):
+    if role in (Role.ALL, Role.ACTORS, Role.RECEIVE):
         yield check_trust(settings)
     yield check_files(settings)
     yield check_disk("disk", settings.data_dir)

@@ -3,13 +3,22 @@
 from fe.config import ConfigError, Settings, is_loopback, require
 from fe.hsm import open_vault, require_usable
 from fe.operations.doctor.finding import Finding, Role, State
-from fe.start_checks import holds_receipts, read_certifiers, require_portal, require_startable
+from fe.start_checks import (
+    holds_receipts,
+    read_certifiers,
+    require_front,
+    require_portal,
+    require_startable,
+    require_trust,
+)
 
 
 def check_settings(settings: Settings, role: Role) -> Finding:
     """See that the service may be started with these settings."""
     try:
         require_startable(settings)
+        require_front(settings, role.value)
+        require_trust(settings, role.value)
         require_portal(settings, role.value)
     except ConfigError as wrong:
         return Finding("settings", State.FAILED, str(wrong), "change what the line names: docs/configuration.md")
@@ -23,7 +32,7 @@ def check_secrets(settings: Settings, role: Role) -> Finding:
     try:
         if role in (Role.ALL, Role.HTTP):
             require(settings.jwt_keys, "FE_JWT_KEYS")
-        if role is not Role.ACTORS:
+        if role not in (Role.ACTORS, Role.RECEIVE):
             require(settings.api_key_pepper, "FE_API_KEY_PEPPER")
         if role is not Role.HTTP:
             require_usable(open_vault(settings))

@@ -14,7 +14,7 @@ from fe.store.citus.nodes import require_node
 from fe.store.postgres.engine import engine_named
 from fe.store.postgres.errors import DatabaseUnavailable, StoreError, words
 from fe.store.postgres.migrate import missing_migrations, verify
-from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, WORKER
+from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, RECEPTION, WORKER
 from fe.store.postgres.session import connected_once
 
 _OLDEST_SERVER = 150000
@@ -117,7 +117,7 @@ _ABOVE = """
 
 
 def _login(conn: psycopg.Connection, roles: Sequence[str]) -> Finding:
-    row = conn.execute(_ABOVE, ([FRONT, WORKER, OPERATOR, PORTAL],)).fetchone()
+    row = conn.execute(_ABOVE, ([FRONT, WORKER, OPERATOR, PORTAL, RECEPTION],)).fetchone()
     assert row is not None
     is_super, bypasses, makes_roles, may_take = row
     login = conn.info.user

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from fe.config import Settings
-from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, WORKER
+from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, RECEPTION, WORKER
 
 
 class State(StrEnum):
@@ -32,6 +32,7 @@ class Role(StrEnum):
     ALL = "all"
     HTTP = "http"
     ACTORS = "actors"
+    RECEIVE = "receive"
     PORTAL = "portal"
     CLI = "cli"
 
@@ -40,14 +41,17 @@ _TAKES = {
     Role.ALL: (FRONT, WORKER),
     Role.HTTP: (FRONT,),
     Role.ACTORS: (WORKER,),
+    Role.RECEIVE: (RECEPTION,),
     Role.PORTAL: (PORTAL,),
     Role.CLI: (OPERATOR,),
 }
 
 
 def takes(role: Role, settings: Settings) -> tuple[str, ...]:
-    """Tell which roles each takes in the database; operators' pages take theirs beside the portal's."""
+    """Tell which roles each takes in the database: as `database_roles` of a process, and the command line its own."""
     found = list(_TAKES[role])
+    if role is Role.ALL and settings.reception_bind:
+        found.append(RECEPTION)
     if role is Role.ALL and settings.portal_bind:
         found.append(PORTAL)
     if PORTAL in found and settings.portal_operators:

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import NoReturn
@@ -290,5 +291,6 @@ def _live(start: Callable[[int], None], index: int, signals: set[int]) -> NoRetu
     finally:
         # Not sys.exit, and not by any error's way up: the parent's atexit handlers (the embedded Postgres) and all that
         # it has yet to do are the parent's.
-        sys.stderr.flush()
+        with suppress(Exception):  # its disk is full, or nobody reads it, or there is none
+            sys.stderr.flush()
         os._exit(code)

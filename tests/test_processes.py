@@ -180,6 +180,17 @@ def test_what_the_parent_does_at_its_end_no_child_does(tmp_path: Path) -> None:
         assert len(running.lines("code")) == 1
 
 
+def test_a_child_ends_where_it_is_though_nobody_hears_its_last_words(tmp_path: Path) -> None:
+    body = "sys.stderr = None if index else open('/dev/full', 'w')\n    print('x', file=sys.stderr)\n    until_told()"
+    with parent(tmp_path, body) as running:
+        running.await_lines("started", 2)
+
+        running.process.send_signal(signal.SIGTERM)
+
+        assert running.end() == 0
+        assert [line[-1] for line in running.lines("parent's")] == [str(running.process.pid)]
+
+
 def test_a_child_that_dies_is_started_again_under_its_number(tmp_path: Path) -> None:
     with parent(tmp_path, "until_told()") as running:
         first = running.await_lines("started", 2)

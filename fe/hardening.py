@@ -56,21 +56,6 @@ def keep_from_children() -> None:
         del os.environ[name]
 
 
-def hold_standard_files() -> None:
-    """See that the numbers 0, 1 and 2 are open. Call it before anything is.
-
-    Where one is closed (`fe run 2>&-`), what is opened next has its number, and that is a connection: what a library
-    says on stderr then goes to whoever is at its other end, and programs that we start are given it.
-    """
-    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free is given: this one
-            os.set_inheritable(number, True)
-            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
-
-
 def restart_without(names: Sequence[str]) -> None:
     """Begin this program anew without these variables, if any is set: then this does not return.
 

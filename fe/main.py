@@ -23,6 +23,7 @@ from fe.monitoring.metrics import Metrics, serve_metrics
 from fe.monitoring.observers import heartbeat, keep_house, watch_outbox
 from fe.monitoring.tracing import open_tracing, require_tracing
 from fe.monitoring.zeros import begin_at_zero
+from fe.open_files import open_as_many_as_allowed
 from fe.portal.serve import run_portal
 from fe.processes import Listeners, collect_rarely, database_roles, run_processes, stop_on_signal
 from fe.queue.entrance import Entrance
@@ -50,6 +51,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     """
     libxml.require_one_libxml2()
     require_startable(settings)
+    open_as_many_as_allowed()
     if not settings.dumpable:
         close_memory()
     if role == "http":

@@ -81,25 +81,6 @@ def test_whatever_is_a_secret_among_the_settings_is_kept_from_programs_that_are_
     assert "FE_LOG_LEVEL" in told.stdout.split()
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-def test_no_connection_takes_the_place_of_a_standard_file_that_is_closed(tmp_path: Path, closed: str) -> None:
-    """What a library writes on stderr would go to the database, or to a client."""
-    told = tmp_path / "told"
-    look = (
-        "import os, sys, fe.cli\n"
-        "import click, fe.cli.failures\n"
-        "def look(command):\n"
-        "    print('said', file=sys.stderr, flush=True)\n"
-        f"    with open({str(told)!r}, 'w') as told:\n"
-        "        print(told.fileno() > 2, *(os.get_inheritable(number) for number in range(3)), file=told)\n"
-        "fe.cli.failures.guarded = look\n"
-        "fe.cli.main()\n"
-    )
-    subprocess.run(["/bin/sh", "-c", f'exec "$0" -c "$1" {closed}', sys.executable, look], check=True)
-
-    assert told.read_text().split() == ["True"] * 4
-
-
 def test_whoever_opens_the_vault_has_closed_its_memory_before(tmp_path: Path) -> None:
     """The commands that take the key-encryption key, too: there is no other way to open it."""
     look = (

@@ -128,7 +128,7 @@ def _one_line(kind: type[BaseException], error: BaseException, _: TracebackType 
 
 def main() -> None:
     """Run the command line of this process and exit with a code that means something."""
-    from fe.hardening import hold_standard_files  # as below
+    from fe.open_files import hold_standard_files  # as below
 
     hold_standard_files()
     from fe.cli.failures import guarded  # with it come the settings, which `import fe.cli` alone does not need

@@ -1,22 +1,24 @@
 """What the machine gives: files that may be open, room on its disk."""
 
-import resource
 import shutil
 from pathlib import Path
 
 from fe.config import Settings
+from fe.open_files import most_open_files
 from fe.operations.doctor.finding import Finding, State
 
 #: Room on a disk: below the first somebody should look, below the second writing fails soon.
 _ENOUGH, _FULL = 2 * 1024**3, 256 * 1024**2
-#: Files a process opens beside its clients' connections.
+#: Files a process opens beside these: connections to the database, modules, pipes.
 _OTHER_FILES = 128
 
 
 def check_files(settings: Settings) -> Finding:
-    """See that a process may open as many files as it may have connections."""
-    allowed, needed = resource.getrlimit(resource.RLIMIT_NOFILE)[0], settings.max_connections + _OTHER_FILES
-    if allowed != resource.RLIM_INFINITY and allowed < needed:
+    """See that a process may open as many files as it may have connections: to its clients, and to others."""
+    listeners = 1 + bool(settings.reception_bind) + bool(settings.portal_bind)
+    to_others = settings.send_slots + settings.track_slots + settings.webhook_slots
+    allowed, needed = most_open_files(), listeners * settings.max_connections + to_others + _OTHER_FILES
+    if allowed < needed:
         return Finding(
             "open files",
             State.WARNING,

@@ -20,7 +20,7 @@ from fe.hsm import open_vault, require_usable
 from fe.http.front import run_front
 from fe.monitoring.log import configure_logging
 from fe.monitoring.metrics import Metrics, serve_metrics
-from fe.monitoring.observers import heartbeat, keep_house, watch_outbox
+from fe.monitoring.observers import heartbeat, keep_house, watch_database, watch_outbox
 from fe.monitoring.tracing import open_tracing, require_tracing
 from fe.monitoring.zeros import begin_at_zero
 from fe.open_files import open_as_many_as_allowed
@@ -112,6 +112,7 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
             metrics.notifications_heard.set_function(lambda: math.nan if wakeups.heard is None else wakeups.heard)
             await watch.start(stop_on_signal, stopping, settings.grace_seconds)
             supervisor.start(watch, "heartbeat", heartbeat, metrics)
+            supervisor.start(watch, "database watch", watch_database, db, clock, metrics)
             if role != "receive":
                 supervisor.start(watch, "wakeups", wakeups.run)
                 supervisor.start(watch, "verdicts", verdicts.run)

@@ -17,7 +17,7 @@ from fe.ecf.ids import new_id
 from fe.identifiers import SubmissionId
 from fe.monitoring.collectors import Collectors
 from fe.monitoring.metrics import Metrics
-from fe.monitoring.observers import keep_house, watch_outbox
+from fe.monitoring.observers import keep_house, watch_database, watch_outbox
 from fe.portal.app import PortalApp
 from fe.portal.plan_runner import PlanRunner
 from fe.store.postgres.db import Database
@@ -77,7 +77,7 @@ async def _maintenance(db: Refusing) -> None:
 
 
 async def _stock(db: Refusing) -> None:
-    await Collectors(db, lambda: NOW, Metrics()).run()
+    await Collectors(db, Metrics()).run()
 
 
 async def _portal(db: Refusing) -> None:
@@ -94,6 +94,7 @@ async def _portal(db: Refusing) -> None:
 BESIDE: dict[str, Beside] = {
     "wakeups": _wakeups,
     "verdicts": _verdicts,
+    "database watch": lambda db: watch_database(db, lambda: NOW, Metrics()),
     "outbox watch": lambda db: watch_outbox(db, Metrics()),
     "housekeeping": lambda db: keep_house(db, lambda: NOW),
     "maintenance": _maintenance,

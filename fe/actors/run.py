@@ -122,7 +122,7 @@ async def run_actors(
             supervisor.start(watch, "circuits", circuits.run)
             supervisor.start(watch, "keys", credentials.forget_in_time)
             supervisor.start(watch, "rescuer", watch_over, db, QUEUE_TABLES, wakeups, metrics, holder, pulse, scale)
-            supervisor.start(watch, "stock watch", Collectors(db, clock, metrics).run)
+            supervisor.start(watch, "stock watch", Collectors(db, metrics).run)
             aggregator = Aggregator(db, clock, metrics, holder)
             supervisor.start(watch, "metering", aggregator.run, Biller(db, clock).round)
             if settings.authority_status_key is not None:

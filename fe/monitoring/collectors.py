@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 import structlog
 import trio
 
-from fe.clock import Clock
 from fe.ecf.catalogue import Environment
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Labels, Metrics, show
@@ -39,10 +38,9 @@ class Collectors:
     A statement that takes longer than `patience` seconds is cancelled: watching must not become a load.
     """
 
-    def __init__(self, db: Database, clock: Clock, metrics: Metrics, patience: float = 5.0) -> None:
+    def __init__(self, db: Database, metrics: Metrics, patience: float = 5.0) -> None:
         self._patience = patience
         self._db = db
-        self._clock = clock
         self._metrics = metrics
 
     async def run(self) -> None:
@@ -101,10 +99,7 @@ class Collectors:
         self._metrics.pauses_age.set(oldest)
 
     async def _server(self, conn: Conn) -> None:
-        before = self._clock()
         found = await statistics.server(conn)
-        ahead = before + (self._clock() - before) / 2 - found.now
-        self._metrics.clock_ahead.set(ahead.total_seconds())
         self._metrics.database_connections.set(found.connections)
         self._metrics.database_max_connections.set(found.max_connections)
         self._metrics.oldest_transaction.set(found.oldest_transaction)

@@ -278,9 +278,6 @@ class Metrics:
         self.archive_fails = Gauge(
             "fe_database_archive_fails", "1 while the server cannot put its log into the archive", registry=own
         )
-        self.clock_ahead = Gauge(
-            "fe_clock_ahead_seconds", "How far our clock is ahead of the database's; negative: behind", registry=own
-        )
 
     def _billing(self, own: CollectorRegistry) -> None:
         """What billing comes to, read off the database like the above."""
@@ -302,7 +299,10 @@ class Metrics:
         """How this process itself is doing."""
         self.build = Gauge("fe_build_info", "What runs here", ("version", "python"), registry=own)
         self.build.labels(__version__, platform.python_version()).set(1)
-        self.database_reachable = Gauge("fe_database_reachable", "1 while the database answers us", registry=own)
+        self.database_reachable = _unread("fe_database_reachable", "1 while the database answers us", own)
+        self.clock_ahead = _unread(
+            "fe_clock_ahead_seconds", "How far our clock is ahead of the database's; negative: behind", own
+        )
         self.pool_wait = Histogram(
             "fe_database_pool_wait_seconds",
             "From asking for a connection to having one, opening it included",
@@ -388,6 +388,13 @@ class Metrics:
         self.slots.labels(stage).set(slots)
         self.in_flight.labels(stage).set_function(count)
         self.in_flight_age.labels(stage).set_function(oldest)
+
+
+def _unread(name: str, means: str, registry: CollectorRegistry) -> Gauge:
+    """A gauge without labels that says nothing (NaN) until it is set: the library's say 0, which nobody has read."""
+    gauge = Gauge(name, means, registry=registry)
+    gauge.set(math.nan)
+    return gauge
 
 
 def show(gauge: Gauge, values: Mapping[Labels, float]) -> None:

@@ -1,6 +1,6 @@
-"""What keeps watch: the loop's lag, the outbox's depth, and the small chores that keep the house in order."""
+"""What keeps watch: the loop's lag, the database, the outbox's depth, and the chores that keep the house in order."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import structlog
 import trio
@@ -8,9 +8,9 @@ import trio
 from fe.clock import Clock
 from fe.monitoring.collectors import EVERYWHERE
 from fe.monitoring.metrics import Metrics, show
-from fe.store import spent_seeds
+from fe.store import spent_seeds, statistics
 from fe.store.postgres.db import Conn, Database
-from fe.store.postgres.errors import ANY_OF_THE_DATABASE, DatabaseUnavailable
+from fe.store.postgres.errors import ANY_OF_THE_DATABASE
 from fe.store.postgres.migrate import coming_months
 from fe.store.queue import outbox
 
@@ -18,6 +18,10 @@ _log = structlog.get_logger(__name__)
 
 _BEAT_SECONDS = 0.25
 _LOOK_SECONDS = 5.0
+#: So long the smallest of questions may take: what answers later is of no use to anybody.
+_ANSWER_SECONDS = 5.0
+#: The database's clock is taken to be read half-way: of an answer that took longer that says too little.
+_CLOCK_READ_WITHIN = timedelta(seconds=1)
 #: To count what waits takes time by how much that is: a fiftieth of all time at most, but it is counted twice a minute.
 _LOOK_SHARE, _LOOK_SECONDS_MAX = 50, 30.0
 _CHORES_EVERY = 3600.0
@@ -35,6 +39,33 @@ async def heartbeat(metrics: Metrics) -> None:
         metrics.loop_lag.observe(max(0.0, trio.current_time() - due))
 
 
+async def watch_database(db: Database, clock: Clock, metrics: Metrics) -> None:
+    """Export whether the database answers, and how far our clock is ahead of its own, until cancelled.
+
+    In every process: each has a way to the database, and most have a clock that others believe.
+    """
+    while True:
+        try:
+            with trio.fail_after(_ANSWER_SECONDS):
+                ahead = await db.run(_ahead, clock)
+        except (*ANY_OF_THE_DATABASE, trio.TooSlowError) as error:
+            metrics.database_reachable.set(0)
+            _log.warning("the database does not answer", error=error)
+        else:
+            metrics.database_reachable.set(1)
+            if ahead is not None:
+                metrics.clock_ahead.set(ahead.total_seconds())
+        await trio.sleep(_LOOK_SECONDS)
+
+
+async def _ahead(conn: Conn, clock: Clock) -> timedelta | None:
+    """How far our clock is ahead of the database's; None where that took too long to say."""
+    before = clock()
+    theirs = await statistics.time_of_day(conn)
+    took = clock() - before
+    return before + took / 2 - theirs if took <= _CLOCK_READ_WITHIN else None
+
+
 async def watch_outbox(db: Database, metrics: Metrics) -> None:
     """Export how much waits and how late it is, until cancelled."""
     while True:
@@ -42,11 +73,8 @@ async def watch_outbox(db: Database, metrics: Metrics) -> None:
         try:
             rows = await db.run(outbox.depth)
         except ANY_OF_THE_DATABASE as error:
-            if isinstance(error, DatabaseUnavailable):
-                metrics.database_reachable.set(0)
             _log.warning("the outbox could not be looked at", error=error)
         else:
-            metrics.database_reachable.set(1)
             metrics.turned("outbox watch")
             counts, lateness = dict(EVERYWHERE), dict(EVERYWHERE)
             for stage, environment, count, late in rows:

@@ -208,7 +208,6 @@ class PostgresHealth:
     temporary_bytes: float
     replica_lag: float
     archive_fails: bool
-    now: datetime
 
 
 # Of other roles the server shows us when their transactions began, and of standbys how far behind they are, only if we
@@ -230,15 +229,23 @@ _SERVER = """
            (SELECT coalesce(max(extract(EPOCH FROM r.replay_lag)), 0) FROM pg_stat_replication AS r)::float8
                AS replica_lag,
            (SELECT coalesce(w.last_failed_time > w.last_archived_time, w.last_failed_time IS NOT NULL)
-              FROM pg_stat_archiver AS w) AS archive_fails,
-           clock_timestamp() AS now
+              FROM pg_stat_archiver AS w) AS archive_fails
       FROM pg_stat_database AS d
      WHERE d.datname = current_database()
 """
 
 
+async def time_of_day(conn: Conn) -> datetime:
+    """Tell what the server's clock says."""
+    cursor = await conn.execute("SELECT clock_timestamp()")
+    found = await cursor.fetchone()
+    assert found is not None
+    now: datetime = found[0]
+    return now
+
+
 async def server(conn: Conn) -> PostgresHealth:
-    """Tell how the server is, and what its clock says."""
+    """Tell how the server is."""
     cursor = conn.cursor(row_factory=class_row(PostgresHealth))
     await cursor.execute(_SERVER)
     found = await cursor.fetchone()

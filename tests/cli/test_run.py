@@ -16,12 +16,14 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from cryptography.hazmat.primitives.serialization import Encoding
 from psycopg.conninfo import make_conninfo
 
 from fe.ecf.schema.kinds import kinds
 from fe.http.app import PREFIX
 from tests.cli.running import SECRETS, Fe, environment
 from tests.cli.warm import warm_fe
+from tests.factories.certificates import default_root
 from tests.factories.logins import login
 from tests.ports import free_port
 from tests.waiting import PATIENCE
@@ -98,6 +100,34 @@ def test_every_role_ends_well_at_sigterm(fe: Fe, role: str) -> None:
         process.wait(timeout=120)
 
     assert process.returncode == 0
+
+
+def metrics_of(at: str) -> dict[str, float]:
+    """What a process tells without labels."""
+    text = httpx.get(f"http://{at}/metrics", timeout=PATIENCE, trust_env=False).text
+    told = (line.split(" ") for line in text.splitlines() if re.match(r"fe_\w+ ", line))
+    return {name: float(value) for name, value in told}
+
+
+@pytest.mark.parametrize("role", ["http", "actors", "receive", "portal"])
+def test_every_role_tells_whether_it_reaches_the_database_and_how_wrong_its_clock_is(
+    fe: Fe, tmp_path: Path, role: str
+) -> None:
+    """A gauge that nobody sets is 0: to an alert a database that is away, and a clock that is right."""
+    roots, at = tmp_path / "roots.pem", f"127.0.0.1:{free_port()}"
+    roots.write_bytes(default_root().certificate.public_bytes(Encoding.PEM))
+    places = {
+        "receive": {"reception_bind": f"127.0.0.1:{free_port()}", "reception_roots": str(roots)},
+        "portal": {"portal_bind": f"127.0.0.1:{free_port()}"},
+    }
+    told = DEVELOPMENT | {"clock_offset": "75", "metrics_bind": at} | places.get(role, {})
+    with running(fe, "--role", role, **told):
+        deadline = time.monotonic() + PATIENCE
+        while (found := metrics_of(at))["fe_database_reachable"] != 1:
+            assert time.monotonic() < deadline, found
+            time.sleep(0.1)
+
+    assert found["fe_clock_ahead_seconds"] == pytest.approx(75, abs=2)
 
 
 def test_several_processes_share_the_port_and_end_together(fe: Fe) -> None:

@@ -198,7 +198,10 @@ class Metrics:
         self._alive(own)
 
     def _watched(self, own: CollectorRegistry) -> None:
-        """What an actor process reads off the database for all of them: the same from each, so look at the largest."""
+        """What an actor process reads off the database for all of them: the same from each, so look at the largest.
+
+        Who reads nothing tells nothing, so that the smallest may be looked at, too.
+        """
         self.dead_letters = Gauge("fe_dead_letters", "Rows that gave up", ("stage", "environment"), registry=own)
         self.dead_letters_age = Gauge(
             "fe_dead_letters_oldest_seconds", "How long ago the oldest gave up", ("stage", "environment"), registry=own
@@ -219,8 +222,8 @@ class Metrics:
             registry=own,
         )
         self.webhook_rows = Gauge("fe_webhook_deliveries", "Deliveries of webhooks", ("state",), registry=own)
-        self.webhook_late = Gauge(
-            "fe_webhook_oldest_late_seconds", "How late the oldest due delivery of a healthy endpoint is", registry=own
+        self.webhook_late = _unread(
+            "fe_webhook_oldest_late_seconds", "How late the oldest due delivery of a healthy endpoint is", own
         )
         self.given_up = Gauge(
             "fe_counterparty_given_up",
@@ -229,8 +232,8 @@ class Metrics:
             registry=own,
         )
         self.webhook_endpoints = Gauge("fe_webhook_endpoints", "Endpoints of webhooks", ("state",), registry=own)
-        self.pauses = Gauge("fe_pauses", "Pauses in force", registry=own)
-        self.pauses_age = Gauge("fe_pauses_oldest_seconds", "How long the oldest has been in force", registry=own)
+        self.pauses = _unread("fe_pauses", "Pauses in force", own)
+        self.pauses_age = _unread("fe_pauses_oldest_seconds", "How long the oldest has been in force", own)
         self.certificates = Gauge(
             "fe_certificates", "Certificates in use of tenants that call, by time left", ("expires",), registry=own
         )
@@ -248,17 +251,17 @@ class Metrics:
         self.node_answers = Gauge("fe_node_answers", "Whether a node of a cluster answers", ("node",), registry=own)
         self.node_bytes = Gauge("fe_node_bytes", "Size of our database on a node", ("node",), registry=own)
         self.node_shards = Gauge("fe_node_shards", "Shards of submissions on a node", ("node",), registry=own)
-        self.database_connections = Gauge("fe_database_connections", "Connections to the server", registry=own)
-        self.database_max_connections = Gauge("fe_database_connections_most", "As many as it takes", registry=own)
-        self.oldest_transaction = Gauge(
-            "fe_database_oldest_transaction_seconds", "Age of the oldest transaction of any client", registry=own
+        self.database_connections = _unread("fe_database_connections", "Connections to the server", own)
+        self.database_max_connections = _unread("fe_database_connections_most", "As many as it takes", own)
+        self.oldest_transaction = _unread(
+            "fe_database_oldest_transaction_seconds", "Age of the oldest transaction of any client", own
         )
-        self.database_bytes = Gauge("fe_database_bytes", "Size of our database", registry=own)
-        self.lock_waits = Gauge("fe_database_lock_waits", "Sessions that wait for a lock", registry=own)
-        self.transaction_ids = Gauge(
+        self.database_bytes = _unread("fe_database_bytes", "Size of our database", own)
+        self.lock_waits = _unread("fe_database_lock_waits", "Sessions that wait for a lock", own)
+        self.transaction_ids = _unread(
             "fe_database_transaction_ids_used",
             "Share of the transaction ids in use before rows must be frozen; at 1 the server takes no writes",
-            registry=own,
+            own,
         )
         self.database_transactions = Gauge(
             "fe_database_transactions", "Transactions, counted by the server", ("end",), registry=own
@@ -266,29 +269,29 @@ class Metrics:
         self.database_blocks = Gauge(
             "fe_database_blocks", "Blocks read, counted by the server", ("source",), registry=own
         )
-        self.deadlocks = Gauge("fe_database_deadlocks", "Deadlocks, counted by the server", registry=own)
-        self.temporary_bytes = Gauge(
-            "fe_database_temporary_bytes", "Bytes that sorts wrote to disk, counted by the server", registry=own
+        self.deadlocks = _unread("fe_database_deadlocks", "Deadlocks, counted by the server", own)
+        self.temporary_bytes = _unread(
+            "fe_database_temporary_bytes", "Bytes that sorts wrote to disk, counted by the server", own
         )
-        self.replica_lag = Gauge(
+        self.replica_lag = _unread(
             "fe_database_replica_lag_seconds",
             "How far the slowest standby is behind; 0 when there is none",
-            registry=own,
+            own,
         )
-        self.archive_fails = Gauge(
-            "fe_database_archive_fails", "1 while the server cannot put its log into the archive", registry=own
+        self.archive_fails = _unread(
+            "fe_database_archive_fails", "1 while the server cannot put its log into the archive", own
         )
 
     def _billing(self, own: CollectorRegistry) -> None:
         """What billing comes to, read off the database like the above."""
-        self.billing_drift = Gauge(
-            "fe_billing_drift_emissions", "How many the last count of open months found to be wrong", registry=own
+        self.billing_drift = _unread(
+            "fe_billing_drift_emissions", "How many the last count of open months found to be wrong", own
         )
-        self.billing_lag = Gauge(
-            "fe_billing_lag_seconds", "How long the oldest billed verdict waits to be added to its month", registry=own
+        self.billing_lag = _unread(
+            "fe_billing_lag_seconds", "How long the oldest billed verdict waits to be added to its month", own
         )
-        self.billing_reconciled = Gauge(
-            "fe_billing_reconciled_seconds", "Since all open months were last counted again", registry=own
+        self.billing_reconciled = _unread(
+            "fe_billing_reconciled_seconds", "Since all open months were last counted again", own
         )
         self.billing_charges = Gauge("fe_billing_charges", "Charges that are not made", ("state",), registry=own)
         self.billing_charges_age = Gauge(

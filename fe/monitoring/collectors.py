@@ -42,6 +42,8 @@ class Collectors:
         self._patience = patience
         self._db = db
         self._metrics = metrics
+        #: What could not be read when it was last looked for: some is looked for more seldom than the rest.
+        self._unread: set[str] = set()
 
     async def run(self) -> None:
         """Take stock until cancelled. What cannot be read keeps its last value, and our silence shows it."""
@@ -58,7 +60,10 @@ class Collectors:
             ]
             if look_number % _SLOW_EVERY == 0:
                 looks += [self._certificates, self._sequences, self._tables, self._webhooks]
-            if all([await self._within_limits(look) for look in looks]):
+            for look in looks:
+                is_read = await self._within_limits(look)
+                (self._unread.discard if is_read else self._unread.add)(look.__name__)
+            if not self._unread:
                 self._metrics.turned("stock watch")
             look_number += 1  # also after one that failed: what takes too long is not asked for more often by that
             await trio.sleep(_LOOK_SECONDS)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from fe.monitoring.metrics import Metrics, show
 from fe.monitoring.observers import watch_database, watch_outbox
 from fe.queue.outcome import Outcome
 from fe.store.postgres.db import Conn, Database, DriverName, open_database
+from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.queue.outbox import Work
 from tests.factories import bookings
 from tests.factories.tenants import make_submission, make_tenant, rows, take
@@ -227,6 +229,36 @@ async def test_what_takes_too_long_to_count_is_not_counted_more_often(autojump_c
 
     assert asked["_webhooks"] == asked["_sequences"] <= 60
     assert asked["_dead_letters"] > 200
+
+
+async def test_what_is_looked_for_seldom_and_not_read_shows_as_silence_until_it_is(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    """Beside it the rest is read, more often: that must not pass for all of it."""
+    turns, mended = list[float](), 1800.0
+
+    class Turning(Metrics):
+        def turned(self, actor: str) -> None:
+            turns.append(trio.current_time())
+
+    class Partly(Database):
+        def __init__(self) -> None:
+            pass
+
+        async def run(self, work: Any, *_: Any, **__: Any) -> Any:
+            await trio.lowlevel.checkpoint()
+            if work.__name__ == "_certificates" and 600 < trio.current_time() - began < mended:
+                raise DatabaseUnavailable("it took too long")
+
+    began = trio.current_time()
+    with trio.move_on_after(3600):
+        await Collectors(Partly(), Turning()).run()
+
+    told = [turn - began for turn in turns]
+    silences = [(last, following) for last, following in pairwise(told) if following - last > 60]
+    ((last, following),) = silences
+    assert last < 660
+    assert mended <= following < mended + 60
 
 
 async def test_the_outbox_is_shown_and_stays_where_it_cannot_be_read(db: Database) -> None:

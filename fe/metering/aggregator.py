@@ -57,6 +57,8 @@ class Aggregator:
                 self._failures.tell()
             except ANY_OF_THE_DATABASE as error:
                 _log.warning("usage could not be brought up to date", error=error)
+                # Not from the start: the first turn may count whole histories.
+                self._metrics.watch_silence("metering")
             else:
                 self._metrics.turned("metering")
             await trio.sleep(_ROUND_SECONDS)

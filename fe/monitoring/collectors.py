@@ -48,6 +48,7 @@ class Collectors:
     async def run(self) -> None:
         """Take stock until cancelled. What cannot be read keeps its last value, and our silence shows it."""
         look_number = 0
+        self._metrics.watch_silence("stock watch")
         while True:
             looks = [
                 self._dead_letters,

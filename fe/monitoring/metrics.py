@@ -378,6 +378,11 @@ class Metrics:
         if not known:
             self.actor_silent.labels(actor).set_function(lambda: time.monotonic() - self._turned[actor])
 
+    def watch_silence(self, actor: str) -> None:
+        """Measure the silence of an actor that is yet to turn from now on: it may never come to that."""
+        if actor not in self._turned:
+            self.turned(actor)
+
     def in_trouble(self, stage: str, is_so: bool) -> None:
         """Say whether a stage is in trouble: see fe/queue/trouble.py."""
         (self.stages_in_trouble.add if is_so else self.stages_in_trouble.discard)(stage)

@@ -68,6 +68,7 @@ async def _ahead(conn: Conn, clock: Clock) -> timedelta | None:
 
 async def watch_outbox(db: Database, metrics: Metrics) -> None:
     """Export how much waits and how late it is, until cancelled."""
+    metrics.watch_silence("outbox watch")
     while True:
         began = trio.current_time()
         try:

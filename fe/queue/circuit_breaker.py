@@ -115,6 +115,7 @@ class Circuits:
 
     async def run(self) -> None:
         """Keep what is known current, open what fails, probe what is open; until cancelled."""
+        self._metrics.watch_silence("circuits")
         while True:
             try:
                 await self._look()

@@ -34,6 +34,7 @@ async def watch_over(
     `tables` are all queue tables of this release, whichever of them this process claims from. It signs off only then:
     after a crash of this actor the others still work on what is held.
     """
+    metrics.watch_silence("rescuer")
     try:
         while True:
             try:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from math import isnan
 from typing import Any
 
 import pytest
@@ -20,10 +21,14 @@ from fe.monitoring import collectors
 from fe.monitoring.collectors import Collectors
 from fe.monitoring.metrics import Metrics, show
 from fe.monitoring.observers import watch_database, watch_outbox
+from fe.queue.circuit_breaker import Circuits
+from fe.queue.leases import watch_over
 from fe.queue.outcome import Outcome
+from fe.queue.pulse import Pulse
 from fe.store.postgres.db import Conn, Database, DriverName, open_database
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.queue.outbox import Work
+from fe.store.queue.wakeups import Wakeups
 from tests.factories import bookings
 from tests.factories.tenants import make_submission, make_tenant, rows, take
 from tests.http.front import start_front
@@ -46,7 +51,7 @@ async def taking_stock(
     async with trio.open_nursery() as nursery:
         nursery.start_soon(taker.run)
         if turns:
-            await until(lambda: value(metrics, "fe_actor_silent_seconds", actor="stock watch") is not None)
+            await until(lambda: not isnan(value(metrics, "fe_webhook_oldest_late_seconds") or 0))  # the last of all
         yield taker
         nursery.cancel_scope.cancel()
 
@@ -207,7 +212,29 @@ async def test_what_cannot_be_read_keeps_its_value_and_shows_as_silence(
         nursery.cancel_scope.cancel()
 
     assert value(metrics, "fe_dead_letters", stage="send", environment="ecf") == 3
-    assert value(metrics, "fe_actor_silent_seconds", actor="stock watch") is None
+    assert (value(metrics, "fe_actor_silent_seconds", actor="stock watch") or 0) > 0
+
+
+def silence_of(metrics: Metrics, actor: str) -> float | None:
+    return value(metrics, "fe_actor_silent_seconds", actor=actor)
+
+
+async def test_the_silence_of_what_never_came_to_turn_is_measured_too() -> None:
+    """Else a fault that is there from the start, or is there still after a restart, is one that nobody hears of."""
+    metrics = Metrics()
+
+    async def answers(*_: str) -> str | None:
+        return None
+
+    pulse = Pulse(lease=timedelta(seconds=60))
+    async with away() as nobody, trio.open_nursery() as nursery:
+        nursery.start_soon(watch_outbox, nobody, metrics)
+        nursery.start_soon(Collectors(nobody, metrics).run)
+        nursery.start_soon(Circuits(nobody, answers, metrics, hosts=()).run)
+        nursery.start_soon(watch_over, nobody, (), Wakeups(nobody), metrics, "me", pulse)
+        expected = {"outbox watch", "stock watch", "circuits", "rescuer"}
+        await until(lambda: {one for one in expected if silence_of(metrics, one) is not None} == expected)
+        nursery.cancel_scope.cancel()
 
 
 async def test_what_takes_too_long_to_count_is_not_counted_more_often(autojump_clock: trio.testing.MockClock) -> None:

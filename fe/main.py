@@ -117,7 +117,7 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
                 supervisor.start(watch, "wakeups", wakeups.run)
                 supervisor.start(watch, "verdicts", verdicts.run)
             if FRONT in pools or WORKER in pools:
-                supervisor.start(watch, "outbox watch", watch_outbox, db, metrics)
+                supervisor.start(watch, "outbox watch", watch_outbox, db, metrics, WORKER in pools)
             if WORKER in pools:
                 supervisor.start(watch, "housekeeping", keep_house, pools[WORKER], clock)
             # From what is taken in here to the signers, where they are here, too.

@@ -95,7 +95,7 @@ BESIDE: dict[str, Beside] = {
     "wakeups": _wakeups,
     "verdicts": _verdicts,
     "database watch": lambda db: watch_database(db, lambda: NOW, Metrics()),
-    "outbox watch": lambda db: watch_outbox(db, Metrics()),
+    "outbox watch": lambda db: watch_outbox(db, Metrics(), True),
     "housekeeping": lambda db: keep_house(db, lambda: NOW),
     "maintenance": _maintenance,
     "stock watch": _stock,

@@ -1,5 +1,6 @@
 """What keeps watch: the loop's lag, the database, the outbox's depth, and the chores that keep the house in order."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import structlog
@@ -66,22 +67,30 @@ async def _ahead(conn: Conn, clock: Clock) -> timedelta | None:
     return before + took / 2 - theirs if took <= _CLOCK_READ_WITHIN else None
 
 
-async def watch_outbox(db: Database, metrics: Metrics) -> None:
-    """Export how much waits and how late it is, until cancelled."""
+async def watch_outbox(db: Database, metrics: Metrics, is_worker: bool) -> None:
+    """Export how much waits and, where a worker asks, how late it is, until cancelled.
+
+    A front may not ask whose the rows are, and so does not know what of them is paused.
+    """
     metrics.watch_silence("outbox watch")
     while True:
         began = trio.current_time()
         try:
-            rows = await db.run(outbox.depth)
+            rows: Sequence[tuple[str, str, int, float | None]]
+            if is_worker:
+                rows = await db.run(outbox.depth)
+            else:
+                rows = [(*row, None) for row in await db.run(outbox.counted)]
         except ANY_OF_THE_DATABASE as error:
             _log.warning("the outbox could not be looked at", error=error)
         else:
             metrics.turned("outbox watch")
             counts, lateness = dict(EVERYWHERE), dict(EVERYWHERE)
             for stage, environment, count, late in rows:
-                counts[stage, environment], lateness[stage, environment] = count, max(0.0, late)
+                counts[stage, environment], lateness[stage, environment] = count, max(0.0, late or 0.0)
             show(metrics.outbox_rows, counts)
-            show(metrics.outbox_late, lateness)
+            if is_worker:
+                show(metrics.outbox_late, lateness)
         took = trio.current_time() - began
         await trio.sleep(min(max(_LOOK_SECONDS, took * _LOOK_SHARE), _LOOK_SECONDS_MAX))
 

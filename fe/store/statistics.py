@@ -44,11 +44,21 @@ async def unknown_outcomes(conn: Conn) -> list[tuple[str, int, float]]:
     return await cursor.fetchall()
 
 
+# Nobody asks for the verdict of what is paused, so that it is not awaited. By tenant, for the reason given at _WAITING
+# of queue/outbox.py.
 _AWAITED = """
-    SELECT o.environment, greatest(extract(EPOCH FROM now() - min(o.entered_at)), 0)::float8
-      FROM outbox AS o
-     WHERE o.stage = 'track' AND o.run_at < 'infinity'  -- the index's condition: see queue/tables.py
-     GROUP BY o.environment
+    WITH waiting AS MATERIALIZED (
+        SELECT o.environment, o.tenant_id, min(o.entered_at) AS since
+          FROM outbox AS o
+         WHERE o.stage = 'track' AND o.run_at < 'infinity'  -- the index's condition: see queue/tables.py
+         GROUP BY o.environment, o.tenant_id
+    )
+    SELECT w.environment, greatest(extract(EPOCH FROM now() - min(w.since)), 0)::float8
+      FROM waiting AS w
+     WHERE NOT EXISTS (SELECT 1
+                         FROM pauses AS p
+                        WHERE p.tenant_id IN (0, w.tenant_id) AND p.environment IN ('', w.environment::text))
+     GROUP BY w.environment
 """
 
 
@@ -281,6 +291,9 @@ _WEBHOOK_LATE = """
       FROM webhook_deliveries AS d
       JOIN webhook_endpoints AS e ON e.tenant_id = d.tenant_id AND e.endpoint_id = d.endpoint_id
      WHERE d.stage = 'webhook' AND d.run_at < now() AND e.failing_since IS NULL
+       AND NOT EXISTS (SELECT 1
+                         FROM pauses AS p
+                        WHERE p.tenant_id IN (0, d.tenant_id) AND p.environment IN ('', d.environment::text))
 """
 
 

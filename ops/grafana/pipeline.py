@@ -16,7 +16,7 @@ PIPELINE = Dashboard(
             ),
             Panel(
                 "Oldest due row by stage",
-                "How long it has been due and not taken. Paused rows and those of an open circuit grow old, too.",
+                "How long it has been due and not taken. What is paused does not count; what a circuit holds does.",
                 {
                     "{{stage}} {{environment}}": largest(
                         "fe_outbox_oldest_late_seconds", ENVIRONMENT, by="stage, environment"

@@ -15,6 +15,7 @@ import trio.testing
 from fe.actors.outcomes import Decided
 from fe.actors.writers import submission_kind
 from fe.clock import clock_ahead, system_clock
+from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.monitoring import collectors
@@ -167,6 +168,48 @@ async def test_what_runs_out_is_counted_for_tenants_that_call(db: Database) -> N
     assert expiring == dict.fromkeys(collectors.SEQUENCE_TIMES, 1)
 
 
+async def test_what_is_paused_is_not_late_and_hides_nothing_that_is(
+    db: Database, worker_db: Database, front_db: Database
+) -> None:
+    metrics, of_front = Metrics(), Metrics()
+    paused, other = await make_tenant(db), await make_tenant(db)
+    for tenant, minutes in ((paused, 90), (other, 30)):
+        for environment in (Environment.ECF, Environment.TESTECF):
+            for stage in (Stage.SEND, Stage.TRACK):
+                waiting = await make_submission(db, tenant, environment=environment, stage=stage, at=NOW)
+                await rows(
+                    db,
+                    """UPDATE outbox SET run_at = now() - make_interval(mins => %(mins)s),
+                                         entered_at = now() - make_interval(mins => %(mins)s) WHERE subject = %(id)s""",
+                    mins=minutes,
+                    id=waiting,
+                )
+    await rows(
+        db,
+        """INSERT INTO pauses (tenant_id, environment, paused_at, paused_by, reason)
+           VALUES (%(tenant)s, '', now(), 'she', 'a test'), (0, 'testecf', now(), 'he', 'a test')""",
+        tenant=paused,
+    )
+
+    async with taking_stock(worker_db, metrics), trio.open_nursery() as nursery:
+        nursery.start_soon(watch_outbox, worker_db, metrics, True)
+        nursery.start_soon(watch_outbox, front_db, of_front, False)
+        await until(lambda: value(metrics, "fe_outbox_rows", stage="send", environment="ecf") == 2)
+        await until(lambda: value(of_front, "fe_outbox_rows", stage="send", environment="ecf") == 2)
+        nursery.cancel_scope.cancel()
+
+    assert value(metrics, "fe_outbox_rows", stage="send", environment="testecf") == 2
+    # It may not ask whose the rows are, and so it does not say that any is late.
+    assert value(of_front, "fe_outbox_oldest_late_seconds", stage="send", environment="ecf") is None
+    for where, late in (("ecf", 1800), ("testecf", 0)):
+        for told in (
+            value(metrics, "fe_outbox_oldest_late_seconds", stage="send", environment=where),
+            value(metrics, "fe_outbox_oldest_late_seconds", stage="track", environment=where),
+            value(metrics, "fe_verdicts_awaited_oldest_seconds", environment=where),
+        ):
+            assert told == pytest.approx(late, abs=60)
+
+
 async def test_pauses_tables_and_the_server_are_seen(db: Database) -> None:
     metrics = Metrics()
     await rows(
@@ -228,7 +271,7 @@ async def test_the_silence_of_what_never_came_to_turn_is_measured_too() -> None:
 
     pulse = Pulse(lease=timedelta(seconds=60))
     async with away() as nobody, trio.open_nursery() as nursery:
-        nursery.start_soon(watch_outbox, nobody, metrics)
+        nursery.start_soon(watch_outbox, nobody, metrics, True)
         nursery.start_soon(Collectors(nobody, metrics).run)
         nursery.start_soon(Circuits(nobody, answers, metrics, hosts=()).run)
         nursery.start_soon(watch_over, nobody, (), Wakeups(nobody), metrics, "me", pulse)
@@ -293,13 +336,13 @@ async def test_the_outbox_is_shown_and_stays_where_it_cannot_be_read(db: Databas
     await make_submission(db, await make_tenant(db), stage=Stage.SEND, at=NOW)
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(watch_outbox, db, metrics)
+        nursery.start_soon(watch_outbox, db, metrics, True)
         await until(lambda: value(metrics, "fe_outbox_rows", stage="send", environment="ecf") == 1)
         nursery.cancel_scope.cancel()
     assert value(metrics, "fe_outbox_rows", stage="sign", environment="testecf") == 0
 
     async with away() as nobody, trio.open_nursery() as nursery:
-        nursery.start_soon(watch_outbox, nobody, metrics)
+        nursery.start_soon(watch_outbox, nobody, metrics, True)
         await trio.sleep(1)
         nursery.cancel_scope.cancel()
     assert value(metrics, "fe_outbox_rows", stage="send", environment="ecf") == 1

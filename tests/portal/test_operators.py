@@ -12,7 +12,7 @@ from fe.portal.pages import operators
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Database
 from fe.store.queue import circuits
-from tests.factories.tenants import make_submission, rows
+from tests.factories.tenants import make_submission, make_tenant, rows
 from tests.portal.operators import WHY, make_dead, operating
 from tests.portal.running import Running, start_portal
 
@@ -92,6 +92,18 @@ async def test_minutes_that_nothing_can_have_waited_are_said_to_be_none(portal: 
         for minutes in ("x", "5256001", "000000000000" + "9" * 20):
             page = await browser.get(f"/operators/dead-letters?minutes={minutes}")
             assert (page.status_code, "Minutes are a whole number." in page.text) == (400, True), minutes
+
+
+async def test_a_pause_of_one_does_not_hide_that_others_wait(portal: Running, tenant: TenantId) -> None:
+    other = await make_tenant(portal.db)
+    async with operating(portal) as browser:
+        await browser.get("/operators/pauses")
+        await browser.send("/operators/pauses", {"tenant": "Empresa de Prueba SRL", "environment": "ecf", **WHY})
+        for waits, is_said in ((tenant, False), (other, True)):
+            await make_submission(portal.db, waits, at=portal.clock(), stage=Stage.SEND)
+            await rows(portal.db, "UPDATE outbox SET run_at = now() - interval '20 min'")
+            page = await browser.get("/operators")
+            assert ("outbox-late.md" in page.text, "pause-forgotten.md" in page.text) == (is_said, True)
 
 
 # --- Pauses -----------------------------------------------------------------------------------------------------------

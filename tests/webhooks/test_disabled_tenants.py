@@ -59,6 +59,22 @@ async def test_what_was_due_is_held_and_tests_are_not_made_either(
     assert (await db.run(statistics.webhooks)).endpoints == {}, "nobody is alarmed by what an operator did"
 
 
+async def test_what_an_operator_paused_is_not_late(db: Database, receiver: Receiver) -> None:
+    tenant = await make_tenant(db)
+    await tell(db, await make_endpoint(db, tenant, receiver.url))
+    await rows(db, "UPDATE webhook_deliveries SET run_at = now() - interval '20 min'")
+    assert (await db.run(statistics.webhooks)).late >= 1200
+
+    await rows(
+        db,
+        """INSERT INTO pauses (tenant_id, environment, paused_at, paused_by, reason)
+           VALUES (%(tenant)s, '', now(), 'she', 'a test')""",
+        tenant=tenant,
+    )
+
+    assert (await db.run(statistics.webhooks)).late == 0
+
+
 async def test_an_endpoint_of_a_disabled_tenant_cannot_be_switched_on_and_comes_back_as_it_was(
     db: Database, receiver: Receiver
 ) -> None:

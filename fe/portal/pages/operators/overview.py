@@ -115,7 +115,7 @@ def _hints(
         hints.append(_NOBODY)
     if circuit_open:
         hints.append(_CIRCUIT)
-    if late and not is_paused and not circuit_open:
+    if late and not circuit_open:
         hints.append(_OVERDUE)
     if dead:
         hints.append(_DEAD)

@@ -235,14 +235,14 @@ class Metrics:
         self.pauses = _unread("fe_pauses", "Pauses in force", own)
         self.pauses_age = _unread("fe_pauses_oldest_seconds", "How long the oldest has been in force", own)
         self.certificates = Gauge(
-            "fe_certificates", "Certificates in use of tenants that call, by time left", ("expires",), registry=own
+            "fe_certificates", "Certificates in use of tenants at work, by time left", ("expires",), registry=own
         )
         self.sequences_left = Gauge(
-            "fe_sequences", "Sequences of tenants that call, by numbers left", ("environment", "left"), registry=own
+            "fe_sequences", "Sequences of tenants at work, by numbers left", ("environment", "left"), registry=own
         )
         self.sequences_expiring = Gauge(
             "fe_sequences_expiring",
-            "Sequences of tenants that call, by time left",
+            "Sequences of tenants at work, by time left",
             ("environment", "expires"),
             registry=own,
         )

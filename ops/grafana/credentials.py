@@ -35,7 +35,7 @@ SIGNING = Dashboard(
         "Certificates": (
             Panel(
                 "Certificates in use, by time left",
-                "Of tenants that called within 30 days. Nothing can be signed with an expired one.",
+                "Of tenants at work within 30 days. Nothing can be signed with an expired one.",
                 {"{{expires}}": largest("fe_certificates", by="expires")},
                 stacked=True,
                 width=16,
@@ -60,7 +60,7 @@ SEQUENCES = Dashboard(
         "Numbers": (
             Panel(
                 "Active sequences, by numbers left",
-                "Of tenants that called within 30 days. `under_3_days`: at the average pace of the sequence's life.",
+                "Of tenants at work within 30 days. `under_3_days`: at the average pace of its life.",
                 {"{{left}} {{environment}}": largest("fe_sequences", ENVIRONMENT, by="environment, left")},
                 width=16,
             ),

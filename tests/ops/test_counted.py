@@ -16,6 +16,7 @@ from fe.actors.outcomes import Decided
 from fe.actors.writers import submission_kind
 from fe.clock import clock_ahead, system_clock
 from fe.ecf.catalogue import Environment
+from fe.ecf.ids import new_id
 from fe.identifiers import TenantId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.monitoring import collectors
@@ -31,6 +32,7 @@ from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
 from tests.factories import bookings
+from tests.factories.operators import disable
 from tests.factories.tenants import make_submission, make_tenant, rows, take
 from tests.http.front import start_front
 from tests.queue.stage import finish, make_stage, make_tools, running
@@ -166,6 +168,55 @@ async def test_what_runs_out_is_counted_for_tenants_that_call(db: Database) -> N
     assert certificates == dict.fromkeys(collectors.CERTIFICATE_TIMES, 1)
     assert numbers == {"none": 1, "under_3_days": 1, "under_10_percent": 1, "enough": 2}
     assert expiring == dict.fromkeys(collectors.SEQUENCE_TIMES, 1)
+
+
+async def make_certificate(db: Database, tenant: TenantId, days_left: int) -> None:
+    await rows(
+        db,
+        """INSERT INTO certificates (tenant_id, certificate_id, p12, holder, serial_number, not_before, not_after)
+           VALUES (%(tenant)s, gen_random_uuid(), '', 'x', '1', now(), now() + make_interval(days => %(left)s))""",
+        tenant=tenant,
+        left=days_left,
+    )
+
+
+async def test_what_runs_out_is_counted_for_who_issues_in_the_portal_and_for_who_only_receives(
+    db: Database, worker_db: Database
+) -> None:
+    """Neither uses a key of the API."""
+    metrics = Metrics()
+    people, receiving, gone, disabled = [await make_tenant(db) for _ in range(4)]
+    for tenant, days_ago in ((people, 3), (gone, 31), (disabled, 3)):
+        await rows(
+            db,
+            """WITH m AS (INSERT INTO usage_marks (tenant_id) VALUES (%(tenant)s))
+               INSERT INTO usage_days (tenant_id, utc_day, environment, submitted, settled, accepted, conditional,
+                                       rejected, answered, latency_us)
+               VALUES (%(tenant)s, now()::date - %(days)s::int, 'ecf', 1, 1, 1, 0, 0, 1, 1)""",
+            tenant=tenant,
+            days=days_ago,
+        )
+    for tenant, days_ago in ((receiving, 3), (gone, 31)):
+        at = NOW - timedelta(days=days_ago)
+        await rows(
+            db,
+            """WITH m AS (INSERT INTO usage_marks (tenant_id) VALUES (%(tenant)s) ON CONFLICT DO NOTHING)
+               INSERT INTO received (tenant_id, received_id, environment, issuer_rnc, e_ncf, ecf_type, issuer_name,
+                                     buyer_rnc, issued_on, total, digest, received_at)
+               VALUES (%(tenant)s, %(id)s, 'ecf', '101010101', 'E310000000001', '31', 'x', '131880738', %(at)s::date, 1,
+                       sha256(''), %(at)s)""",
+            tenant=tenant,
+            id=new_id(at),
+            at=at,
+        )
+    await disable(db, disabled)
+    for tenant, days_left in ((people, -1), (receiving, 3), (gone, 20), (disabled, 45)):
+        await make_certificate(db, tenant, days_left)
+
+    async with taking_stock(worker_db, metrics):
+        found = {each: value(metrics, "fe_certificates", expires=each) for each in collectors.CERTIFICATE_TIMES}
+
+    assert found == dict.fromkeys(collectors.CERTIFICATE_TIMES, 0) | {"expired": 1, "within_7_days": 1}
 
 
 async def test_what_is_paused_is_not_late_and_hides_nothing_that_is(

@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
 import pytest
@@ -180,6 +181,42 @@ def test_one_alert_silences_another_that_exists() -> None:
             if label == "alertname":
                 for pattern in value.strip('"').split("|"):
                     assert any(re.fullmatch(pattern, name) for name in names), pattern
+
+
+def is_kept_quiet(target: Mapping[str, str], source: Mapping[str, str]) -> bool:
+    """Whether Alertmanager's example says nothing of an alert with these labels while the other fires."""
+
+    def meets(labels: Mapping[str, str], matchers: Sequence[str]) -> bool:
+        split = (re.split(r"(=~|=)", matcher, maxsplit=1) for matcher in matchers)
+        return all(
+            re.fullmatch(value.strip('"') if is_like == "=~" else re.escape(value.strip('"')), labels.get(label, ""))
+            for label, is_like, value in split
+        )
+
+    return any(
+        meets(source, rule["source_matchers"])
+        and meets(target, rule["target_matchers"])
+        and all(source.get(label, "") == target.get(label, "") for label in rule.get("equal", ()))
+        for rule in load(PROMETHEUS / "alertmanager.yml")["inhibit_rules"]
+    )
+
+
+def test_a_process_without_the_database_silences_what_follows_there_and_nothing_of_the_others() -> None:
+    portal = {"alertname": "FeDatabaseUnreachable", "severity": "page", "instance": "portal-1"}
+    away = {"alertname": "FeDatabaseAway", "severity": "none"}
+    of_a_process = [
+        {"alertname": name, "severity": "page", "instance": instance}
+        for name in ("FeActorSilent", "FeStageInTrouble")
+        for instance in ("portal-1", "actors-1")
+    ]
+    of_all = [
+        {"alertname": "FeOutboxVeryLate", "severity": "page", "environment": "ecf"},
+        {"alertname": "FeAvailabilityBurnsFast", "severity": "page"},
+    ]
+
+    assert [is_kept_quiet(one, portal) for one in of_a_process] == [True, False, True, False]
+    assert [is_kept_quiet(one, portal) for one in of_all] == [False, False]
+    assert [is_kept_quiet(one, away) for one in of_all] == [True, True]
 
 
 def test_alerts_of_one_name_differ_in_severity() -> None:

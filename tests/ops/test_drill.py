@@ -123,7 +123,11 @@ FAULTS = (
     Fault(
         "something stays paused", gauge(f"fe_pauses_oldest_seconds{{{A}}}", 0, 20000), frozenset({"FePauseForgotten"})
     ),
-    Fault("the database is killed", gauge(f"fe_database_reachable{{{A}}}", 1, 0), frozenset({"FeDatabaseUnreachable"})),
+    Fault(
+        "the database is killed",
+        gauge(f"fe_database_reachable{{{A}}}", 1, 0),
+        frozenset({"FeDatabaseAway", "FeDatabaseUnreachable"}),
+    ),
     Fault(
         "the database is used up and blocked",
         gauge(f"fe_database_connections{{{A}}}", 10, 95)

@@ -11,6 +11,7 @@ import trio.testing
 
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Database, open_database
+from fe.store.queue import wakeups as wakeups_module
 from fe.store.queue.wakeups import CHANNEL, HELP_THROTTLE, THROTTLE, Wakeups
 from tests.factories.tenants import rows
 from tests.store.race import plain
@@ -50,6 +51,40 @@ async def test_a_ring_is_heard_in_the_other_processes(dsn: str) -> None:
             await bells[Stage.SIGN].wait()
         assert not bells[Stage.TRACK].is_set()
         assert (one.heard, other.heard) == (True, True)
+
+
+async def test_that_nothing_is_heard_any_more_is_noticed_and_that_it_is_again(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A listening connection may be lost long after the start, and no other be had for a while."""
+    monkeypatch.setattr(wakeups_module, "_PROBE_EVERY_SECONDS", 0.05)
+    monkeypatch.setattr(wakeups_module, "_PROBE_SECONDS", 1.0)
+    may_listen = True
+    async with open_database(dsn, max_size=2) as db, trio.open_nursery() as nursery:
+        listen = db.listen
+
+        async def listen_if_it_may(*args: Any, **kwargs: Any) -> None:
+            while True:
+                with trio.CancelScope() as scope:
+                    listening.append(scope)
+                    if may_listen:
+                        await listen(*args, **kwargs)
+                    await trio.sleep_forever()
+
+        listening: list[trio.CancelScope] = []
+        monkeypatch.setattr(db, "listen", listen_if_it_may)
+        wakeups = Wakeups(db)
+        nursery.start_soon(wakeups.run)
+        await until(lambda: wakeups.heard is True)
+
+        may_listen = False
+        listening[-1].cancel()
+        await until(lambda: wakeups.heard is False)
+
+        may_listen = True
+        listening[-1].cancel()
+        await until(lambda: wakeups.heard is True)
+        nursery.cancel_scope.cancel()
 
 
 async def test_a_thousand_rings_become_a_few_notifications(dsn: str) -> None:

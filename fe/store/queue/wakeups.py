@@ -28,6 +28,8 @@ HELP_THROTTLE = 0.2
 #: Notifications for later are kept for moments this far apart, not one for each document that waits.
 _GRID = 0.1
 _PROBE_SECONDS = 5.0
+#: So often it is looked at again: a connection that listens may be lost, and no other be had.
+_PROBE_EVERY_SECONDS = 60.0
 
 _log = structlog.get_logger(__name__)
 
@@ -116,7 +118,21 @@ class Wakeups:
                 self._wake(name)
 
     async def _probe(self) -> None:
-        """Find out whether a notification sent over the pool reaches us: a pooler in between may swallow them all."""
+        """Find out whether a notification sent over the pool reaches us, now and every minute.
+
+        A pooler in between may swallow them all, or the listening have ended.
+        """
+        while True:
+            was_heard, self.heard = self.heard, await self._hears()
+            if not self.heard and was_heard is not False:
+                _log.warning(
+                    "notifications do not arrive (a pooler in between?): work is found by polling alone, later"
+                )
+            elif self.heard and was_heard is False:
+                _log.info("notifications arrive again")
+            await trio.sleep(_PROBE_EVERY_SECONDS)
+
+    async def _hears(self) -> bool:
         word = f"probe:{secrets.token_hex(8)}"
         self._probe_word, self._probe_heard = word, trio.Event()
         with trio.move_on_after(_PROBE_SECONDS):
@@ -125,9 +141,7 @@ class Wakeups:
                     await self._db.run(_notify, [word])
                 with trio.move_on_after(0.5):
                     await self._probe_heard.wait()
-        self.heard = self._probe_heard.is_set()
-        if not self.heard:
-            _log.warning("notifications do not arrive (a pooler in between?): work is found by polling alone, later")
+        return self._probe_heard.is_set()
 
     async def _send(self) -> None:
         while True:

@@ -32,3 +32,11 @@ async def until_listened_to(db: Database, channel: str, by: int = 1) -> None:
     with trio.fail_after(PATIENCE):
         while len(await rows(db, listening, listen=f'LISTEN "{channel}"')) < by:  # noqa: ASYNC110  (another's session)
             await trio.sleep(0.01)
+
+
+async def until_waited_for(db: Database, done: Callable[[], object] = bool) -> None:
+    """Wait until somebody waits for a lock of another's in this database, or it is `done` without."""
+    waiting = "SELECT 1 AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    with trio.fail_after(PATIENCE):
+        while not (done() or await rows(db, waiting)):  # noqa: ASYNC110  (only the server knows)
+            await trio.sleep(0.01)

@@ -9,7 +9,7 @@ from fe.cli.failures import Failure
 from fe.cli.printing import json_option, show, show_all, tell
 from fe.cli.session import environment_option, settings_with_database, with_database
 from fe.ecf.catalogue import Environment
-from fe.store import receivers
+from fe.store import receivers, tenants
 from fe.store.postgres.db import Conn, Database
 from fe.store.receivers import Receiver
 
@@ -28,7 +28,10 @@ def open_(tenant_name: str, environment: Environment, authentication: bool, as_j
     """Receive for TENANT under its RNC, or change whether suppliers need a token."""
 
     async def work(conn: Conn) -> Receiver:
-        tenant = await provision.find_tenant(conn, tenant_name)
+        found = await provision.find_tenant(conn, tenant_name)
+        # As it stays until this is done: its RNC may be corrected at this moment, or its certificate retired.
+        tenant = await tenants.locked(conn, found.tenant_id)
+        assert tenant is not None
         rnc = str(tenant.issuer.get("RNCEmisor") or "")
         if not rnc:
             raise provision.ProvisioningRefused(f"tenant {tenant_name!r} has no RNCEmisor to receive under")

@@ -10,7 +10,7 @@ import pytest
 import trio
 from cryptography import x509
 
-from fe.accounts import changes, noted, provision
+from fe.accounts import changes, keys, noted, provision
 from fe.accounts.noted import Actor
 from fe.accounts.provision import BadIssuer, NameTaken, ProvisioningRefused, Unknown
 from fe.actors.credentials import CannotOpen, SigningCredentials
@@ -22,13 +22,14 @@ from fe.lifecycle import Stage
 from fe.store import certificates, issuers, receivers, tenant_context, tenants
 from fe.store.issuers import Standing
 from fe.store.postgres.db import Conn, Database
+from fe.store.queue import outbox
 from fe.store.queue.audit import OperatorAction
 from fe.store.receivers import Receiver
 from fe.store.tenants import Tenant, User
 from fe.vault import Vault
 from tests.factories.companies import VAULT, company_credential
 from tests.factories.tenants import ISSUER, make_submission, row, rows, take
-from tests.waiting import PATIENCE
+from tests.waiting import until_waited_for
 
 NOW = datetime(2026, 11, 6, 12, tzinfo=UTC)
 TODAY = NOW.date()
@@ -187,6 +188,54 @@ async def test_a_user_is_not_removed_while_a_document_waits_to_be_signed_as_it(
     await operator_db.transact(noted.remove_user, act(), tenant, user)
 
 
+# --- beside a change of the tenant ------------------------------------------------------------------------------------
+
+
+async def test_a_key_is_revoked_and_a_dead_letter_booked_while_somebody_changes_their_tenant(
+    operator_db: Database, db: Database, tenant: Tenant
+) -> None:
+    """Both name the tenant by a foreign key; and who revokes holds the audit trail, which the change waits for."""
+    made = await operator_db.transact(noted.create_key, act(), tenant, Environment.ECF, pepper=bytes(32))
+    work = await take(db, await make_submission(db, tenant.tenant_id))
+    done: list[object] = []
+
+    async def revoking() -> None:
+        done.append(await operator_db.transact(noted.revoke_key, act(), tenant, made.record.api_key_id))
+        done.append(await db.run(outbox.dead_letter, [work], at=NOW, errors=["x"]))
+
+    async def changing(conn: Conn, nursery: trio.Nursery) -> None:
+        await tenants.locked(conn, tenant.tenant_id)
+        nursery.start_soon(revoking)
+        await until_waited_for(db, lambda: len(done) == 2)
+        await noted.update_tenant(conn, act(), tenant, issuer={"DireccionEmisor": "Calle 2"})
+        assert done == [True, [True]], "they wait for nobody"
+
+    async with trio.open_nursery() as nursery:
+        await operator_db.transact(changing, nursery)
+
+
+async def test_who_holds_the_audit_trail_does_not_wait_for_a_change_that_waits_for_it(
+    operator_db: Database, db: Database, tenant: Tenant
+) -> None:
+    made = await operator_db.transact(noted.create_key, act(), tenant, Environment.ECF, pepper=bytes(32))
+
+    async def changing() -> None:
+        await operator_db.transact(noted.update_tenant, act(), tenant, issuer={"DireccionEmisor": "Calle 2"})
+
+    async def revoking(conn: Conn, nursery: trio.Nursery) -> None:
+        await keys.revoke_key(conn, tenant.tenant_id, made.record.api_key_id, NOW)
+        nursery.start_soon(changing)
+        await until_waited_for(db)
+        await noted.note(conn, tenant, act(), "key revoked", made.record.api_key_id, None, None)
+
+    async with trio.open_nursery() as nursery:
+        await operator_db.transact(revoking, nursery)
+
+    found = await operator_db.run(tenants.by_id, tenant.tenant_id)
+    assert found is not None
+    assert found.issuer["DireccionEmisor"] == "Calle 2"
+
+
 # --- certificates -----------------------------------------------------------------------------------------------------
 
 
@@ -275,10 +324,7 @@ async def test_of_two_that_are_retired_at_once_the_last_one_stays(
     async def first(conn: Conn, nursery: trio.Nursery) -> None:
         await noted.retire_certificate(conn, act(), tenant, hers)
         nursery.start_soon(second)
-        waiting = "SELECT 1 AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        with trio.fail_after(PATIENCE):
-            while not (said or await rows(db, waiting)):  # noqa: ASYNC110  (only the server knows)
-                await trio.sleep(0.01)
+        await until_waited_for(db, lambda: said)
 
     async with trio.open_nursery() as nursery:
         await operator_db.transact(first, nursery)

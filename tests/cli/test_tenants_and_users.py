@@ -1,7 +1,14 @@
 import json
 
+import trio
+
+from fe.accounts import changes, provision
 from fe.cli.dead_letter_options import system_user
-from tests.cli.running import Fe
+from fe.clock import system_clock
+from fe.store import receivers
+from fe.store.postgres.db import Conn, Database
+from tests.cli.running import Ended, Fe
+from tests.waiting import until_waited_for
 
 
 def test_a_tenant_is_created_and_listed(fe: Fe) -> None:
@@ -188,3 +195,24 @@ def test_what_is_refused_is_not_on_record(fe: Fe, tenant: str) -> None:
 def test_a_user_update_says_what_is_to_be(fe: Fe, tenant: str) -> None:
     assert "--no-override" in fe.refused("user", "update", "a@b", "--tenant", tenant, code=2)
     assert "has no user" in fe.refused("user", "update", "a@b", "--tenant", tenant, "--no-override")
+
+
+async def test_reception_is_opened_under_the_rnc_that_the_tenant_has_then(db: Database, fe: Fe, tenant: str) -> None:
+    """It is corrected at this very moment: else suppliers would reach the tenant under one that is not its own."""
+    ended: list[Ended] = []
+
+    async def opening() -> None:
+        ended.append(await trio.to_thread.run_sync(lambda: fe("reception", "open", tenant, "--environment", "ecf")))
+
+    async def correcting(conn: Conn, nursery: trio.Nursery) -> None:
+        found = await provision.find_tenant(conn, tenant)
+        await changes.update_tenant(conn, found, issuer={"RNCEmisor": "101000001"}, today=system_clock().date())
+        nursery.start_soon(opening)
+        await until_waited_for(db, lambda: ended)
+
+    async with trio.open_nursery() as nursery:
+        await db.transact(correcting, nursery)
+
+    assert [one.code for one in ended] == [0], ended
+    found = await db.run(provision.find_tenant, tenant)
+    assert [one.rnc for one in await db.run(receivers.of_tenant, found.tenant_id)] == ["101000001"]

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from typing import Any, Literal
 
 from fe.accounts import changes, keys, provision, sequences
-from fe.accounts.provision import NewKey, ProvisioningRefused
+from fe.accounts.provision import NewKey, ProvisioningRefused, Unknown
 from fe.accounts.recorded import (
     Shown,
     difference,
@@ -87,8 +87,10 @@ async def update_tenant(
 ) -> Tenant:
     """See `changes.update_tenant`; the record has what is different, and there is none where nothing is.
 
-    A tenant's own people name no other tenant's RNC. Raises RncOfAnother.
+    A tenant's own people name no other tenant's RNC. Raises RncOfAnother. Of two at once the second changes what the
+    first has left.
     """
+    tenant = await _locked(conn, tenant)
     await _require_own_rnc(conn, by, tenant, tenant.issuer, issuer)
     changed = await changes.update_tenant(
         conn, tenant, name=name, issuer=issuer, consumer_summary=consumer_summary, today=by.today
@@ -97,6 +99,14 @@ async def update_tenant(
     if before != after:
         await note(conn, changed, by, "company changed", changed.name, before, after)
     return changed
+
+
+async def _locked(conn: Conn, tenant: Tenant) -> Tenant:
+    """The tenant as it is, which nobody else changes until the transaction ends. Raises Unknown."""
+    found = await tenants.locked(conn, tenant.tenant_id)
+    if found is None:
+        raise Unknown(Text(f"there is no tenant {tenant.name!r}", f"no existe la empresa «{tenant.name}»"))
+    return found
 
 
 async def disable_tenant(conn: Conn, by: Actor, tenant: Tenant, action: OperatorAction) -> None:
@@ -182,7 +192,7 @@ async def add_certificate(
 
 async def retire_certificate(conn: Conn, by: Actor, tenant: Tenant, certificate_id: CertificateId) -> CertificateRecord:
     """See `changes.retire_certificate`. Of two at once the second sees what the first has left."""
-    await tenants.locked(conn, tenant.tenant_id)
+    await _locked(conn, tenant)
     found = await changes.retire_certificate(conn, tenant, certificate_id, by.at)
     await _of_operator(conn, tenant, by, "certificate retire", {"certificateId": str(certificate_id)})
     await note(conn, tenant, by, "certificate retired", found.serial_number, show_certificate(found), None)

@@ -134,6 +134,27 @@ async def test_the_rnc_is_corrected_until_the_first_document_and_not_while_suppl
     assert (await update(operator_db, corrected, issuer={"DireccionEmisor": "Calle 2"})).issuer["RNCEmisor"]
 
 
+async def test_of_two_who_change_a_tenant_at_once_neither_takes_back_what_the_other_changed(
+    operator_db: Database, db: Database, tenant: Tenant
+) -> None:
+    """A command and the portal's form: both had read the tenant before either wrote it."""
+
+    async def second() -> None:
+        await operator_db.transact(noted.update_tenant, act(), tenant, issuer={"NombreComercial": "Ozama"})
+
+    async def first(conn: Conn, nursery: trio.Nursery) -> None:
+        await noted.update_tenant(conn, act(), tenant, issuer={"DireccionEmisor": "Calle 2"})
+        nursery.start_soon(second)
+        await until_waited_for(db)
+
+    async with trio.open_nursery() as nursery:
+        await operator_db.transact(first, nursery)
+
+    found = await operator_db.run(tenants.by_id, tenant.tenant_id)
+    assert found is not None
+    assert found.issuer == {**ISSUER, "DireccionEmisor": "Calle 2", "NombreComercial": "Ozama"}
+
+
 # --- users ------------------------------------------------------------------------------------------------------------
 
 

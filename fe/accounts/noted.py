@@ -157,7 +157,8 @@ async def _require_own_rnc(
 
 
 async def remove_user(conn: Conn, by: Actor, tenant: Tenant, user: User) -> None:
-    """See `changes.remove_user`."""
+    """See `changes.remove_user`. Whoever gives it a certificate at this moment has done so, or does not any more."""
+    await _locked(conn, tenant)
     await changes.remove_user(conn, tenant, user, by.at)
     await _of_operator(conn, tenant, by, "user remove", {"userId": str(user.user_id), "email": user.email})
     await note(conn, tenant, by, "user removed", user.email, show_user(user), None)
@@ -177,8 +178,13 @@ async def add_certificate(
     passphrase: str,
     opened: Credential,
 ) -> CertificateRecord:
-    """See `provision.add_certificate`. The record says which one it takes the place of; another change waits."""
-    await tenants.locked(conn, tenant.tenant_id)
+    """See `provision.add_certificate`. The record says which one it takes the place of; another change waits.
+
+    Raises Unknown where the user was removed since it was looked up: a certifier may have been asked in between.
+    """
+    await _locked(conn, tenant)
+    if user is not None:
+        await provision.require_user(conn, tenant, user)
     user_id = user.user_id if user is not None else None
     in_use = await certificates.in_use(conn, tenant.tenant_id)
     before = next((show_certificate(one) for one in in_use if one.user_id == user_id), None)

@@ -153,6 +153,12 @@ async def find_user(conn: Conn, tenant: Tenant, email: str) -> User:
     return user
 
 
+async def require_user(conn: Conn, tenant: Tenant, user: User) -> None:
+    """See that a user that was looked up is still there. Raises Unknown."""
+    if user.user_id not in {each.user_id for each in await tenants.users_of(conn, tenant.tenant_id)}:
+        raise Unknown.user(tenant, user.email)
+
+
 @dataclass(frozen=True, slots=True)
 class NewKey:
     """A key that was just made. This is the only time its secret is there to be shown."""

@@ -20,6 +20,7 @@ from fe.ecf.selfmade import to_p12
 from fe.identifiers import ActionId, CertificateId, TenantId
 from fe.lifecycle import Stage
 from fe.store import certificates, issuers, receivers, tenant_context, tenants
+from fe.store.certificates import CertificateRecord
 from fe.store.issuers import Standing
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import outbox
@@ -191,6 +192,52 @@ async def test_a_user_that_is_removed_is_found_no_more_and_what_it_signed_still_
     with pytest.raises(Unknown):
         await operator_db.transact(noted.remove_user, act(), tenant, user)
     assert (await audited(db))[-3:] == ["users update", "user remove", "users insert"]
+
+
+async def give_certificate(db: Database, tenant: Tenant, user: User) -> CertificateRecord:
+    opened, passphrase = company_credential(), "only for trying"
+    p12 = to_p12(opened, passphrase)
+    return await db.transact(
+        noted.add_certificate, act(), VAULT, tenant, user, p12=p12, passphrase=passphrase, opened=opened
+    )
+
+
+async def test_a_user_that_was_removed_meanwhile_gets_no_certificate(operator_db: Database, tenant: Tenant) -> None:
+    """Between looking it up and keeping the file a certifier was asked; it would sign for whoever names nobody."""
+    user = await make_user(operator_db, tenant, "ana@ozama.example")
+    await operator_db.transact(noted.remove_user, act(), tenant, user)
+    await make_user(operator_db, tenant, "ana@ozama.example")  # another, though the address is the same
+
+    with pytest.raises(Unknown, match="has no user"):
+        await give_certificate(operator_db, tenant, user)
+
+    assert await operator_db.run(certificates.in_use, tenant.tenant_id) == []
+
+
+async def test_a_user_is_not_removed_while_it_gets_a_certificate(
+    operator_db: Database, db: Database, tenant: Tenant
+) -> None:
+    user = await make_user(operator_db, tenant, "ana@ozama.example")
+    said: list[str] = []
+
+    async def removing() -> None:
+        try:
+            await operator_db.transact(noted.remove_user, act(), tenant, user)
+        except ProvisioningRefused as refused:
+            said.append(str(refused))
+
+    async def adding(conn: Conn, nursery: trio.Nursery) -> None:
+        await tenants.locked(conn, tenant.tenant_id)  # as the portal does, before it writes anything
+        nursery.start_soon(removing)
+        await until_waited_for(db, lambda: said)
+        opened, passphrase = company_credential(), "only for trying"
+        p12 = to_p12(opened, passphrase)
+        await noted.add_certificate(conn, act(), VAULT, tenant, user, p12=p12, passphrase=passphrase, opened=opened)
+
+    async with trio.open_nursery() as nursery:
+        await operator_db.transact(adding, nursery)
+
+    assert ["retire it first" in each for each in said] == [True]
 
 
 @pytest.mark.parametrize("asked", ["as_user", "as_user_id"])

@@ -24,7 +24,7 @@ from fe.store.postgres.db import Conn
 from fe.store.queue import audit
 from fe.store.queue.audit import OperatorAction
 from fe.store.tenants import Tenant, User
-from fe.store.webhooks import deliveries, recoveries
+from fe.store.webhooks import deliveries, endpoints, recoveries
 from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault, VaultError
 
 _RNC = "RNCEmisor"
@@ -124,7 +124,11 @@ async def update_tenant(
 
 
 async def disable_tenant(conn: Conn, tenant: Tenant, action: OperatorAction) -> None:
-    """Shut a tenant out: what it handed in before goes on, nothing new comes. Raises ProvisioningRefused if it is."""
+    """Shut a tenant out: what it handed in before goes on, nothing new comes. Raises ProvisioningRefused if it is.
+
+    Whoever sets a webhook of it at this moment comes before or after: none that is called is left behind.
+    """
+    await endpoints.lock_changes(conn, tenant.tenant_id)
     if not await tenants.disable(conn, tenant.tenant_id, action.at, channel=REVOKED_CHANNEL):
         raise ProvisioningRefused(f"tenant {tenant.name!r} is disabled already")
     await audit.record(conn, action, "tenant disable", tenant.tenant_id, None, {"tenant": tenant.name})
@@ -135,6 +139,7 @@ async def enable_tenant(conn: Conn, tenant: Tenant, action: OperatorAction) -> i
 
     Wake the stage `webhook_recovery` after it. Raises ProvisioningRefused if it is not disabled.
     """
+    await endpoints.lock_changes(conn, tenant.tenant_id)
     called = await tenants.enable(conn, tenant.tenant_id, channel=REVOKED_CHANNEL)
     if called is None:
         raise ProvisioningRefused(f"tenant {tenant.name!r} is not disabled")

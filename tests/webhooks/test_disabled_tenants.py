@@ -1,5 +1,7 @@
 """A disabled tenant is called no more, whatever it set; what would have been told is kept, and told when it is back."""
 
+from collections.abc import Awaitable, Callable, Sequence
+
 import trio
 
 from fe.clock import system_clock
@@ -8,7 +10,7 @@ from fe.egress.target import Policy
 from fe.identifiers import TenantId
 from fe.lifecycle import NumberFate, WebhookEvent
 from fe.store import statistics
-from fe.store.postgres.db import Database
+from fe.store.postgres.db import Conn, Database
 from fe.store.webhooks import deliveries, endpoints
 from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryState
 from fe.webhooks.accounts import Wanted, WebhookAccounts
@@ -16,6 +18,7 @@ from tests.factories import bookings
 from tests.factories.operators import disable, enable
 from tests.factories.tenants import make_submission, make_tenant, row, rows, take
 from tests.receiving.supplier import document, start_reception
+from tests.waiting import until_waited_for
 from tests.webhooks.receiver import WEBHOOK_VAULT, Receiver, delivering, make_endpoint, tell
 from tests.webhooks.test_deliverer import ended
 
@@ -107,3 +110,49 @@ async def test_outcomes_that_come_meanwhile_are_kept_too(db: Database, worker_db
         await enable(db, tenant)
         (heard,) = await receiver.wait()
     assert heard.headers["x-service-event"] == "submission.error"
+
+
+async def test_a_webhook_that_is_set_while_its_tenant_is_disabled_is_not_called(db: Database) -> None:
+    """Each looked before the other had written: it was called for as long as the tenant was shut out."""
+    tenant = await make_tenant(db)
+    done: list[str] = []
+
+    async def shutting_out() -> None:
+        await disable(db, tenant)
+        done.append("disabled")
+
+    async with trio.open_nursery() as nursery:
+        await db.transact(_set_beside, tenant, nursery, shutting_out, db, done)
+
+    (found,) = await db.run(endpoints.listed, tenant)
+    assert found.disabled_reason == "tenant"
+
+
+async def test_a_webhook_that_is_set_while_its_tenant_is_let_in_is_called(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await disable(db, tenant)
+    done: list[str] = []
+
+    async def letting_in() -> None:
+        await enable(db, tenant)
+        done.append("enabled")
+
+    async with trio.open_nursery() as nursery:
+        await db.transact(_set_beside, tenant, nursery, letting_in, db, done)
+
+    (found,) = await db.run(endpoints.listed, tenant)
+    assert (found.enabled, found.disabled_reason) == (True, None)
+
+
+async def _set_beside(
+    conn: Conn,
+    tenant: TenantId,
+    nursery: trio.Nursery,
+    act: Callable[[], Awaitable[None]],
+    db: Database,
+    done: Sequence[str],
+) -> None:
+    """Set a webhook; before that is committed somebody else acts."""
+    await ACCOUNTS.put(conn, tenant, Environment.ECF, Wanted("https://ozama.example/hook"), system_clock())
+    nursery.start_soon(act)
+    await until_waited_for(db, lambda: done)

@@ -107,7 +107,7 @@ async def _disable(conn: Conn, pending: PendingAction, _request: Request, now: d
 
 async def _set_terms(conn: Conn, pending: PendingAction, request: Request, now: datetime) -> dict[str, Any]:
     assert pending.tenant_id is not None
-    before = shown_terms(await billing.account(conn, pending.tenant_id))
+    before = shown_terms(await billing.account(conn, pending.tenant_id, locked=True))
     if before != request["before"]:
         return {"failed": "the terms were changed meanwhile"}
     price = Decimal(request["price"])

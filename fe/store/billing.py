@@ -9,6 +9,7 @@ from uuid import UUID, uuid5
 from psycopg.rows import class_row, scalar_row
 
 from fe.identifiers import TenantId
+from fe.store import tenants
 from fe.store.postgres.db import Conn
 
 PricingTier = Literal["standard", "volume", "enterprise"]
@@ -105,6 +106,7 @@ async def _set_terms(
     currency: str | None = None,
     pricing_tier: PricingTier | None = None,
 ) -> None:
+    await tenants.locked(conn, tenant_id)  # also who is billed for the first time has no row to wait at yet
     await conn.execute(
         _SET_TERMS,
         {
@@ -138,8 +140,13 @@ _ACCOUNT = """
 """
 
 
-async def account(conn: Conn, tenant_id: TenantId) -> Account | None:
-    """Tell under what a tenant is billed; None when it never was."""
+async def account(conn: Conn, tenant_id: TenantId, *, locked: bool = False) -> Account | None:
+    """Tell under what a tenant is billed; None when it never was.
+
+    `locked`: as it stays, but for what the caller sets, until the transaction ends.
+    """
+    if locked:
+        await tenants.locked(conn, tenant_id)
     cursor = conn.cursor(row_factory=class_row(Account))
     await cursor.execute(_ACCOUNT, {"tenant": tenant_id})
     return await cursor.fetchone()

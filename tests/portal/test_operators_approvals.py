@@ -16,7 +16,7 @@ from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, ReplayPlanId, TenantId
 from fe.store import billing, pending_actions, tenants
 from fe.store.pending_actions import Kind
-from fe.store.postgres.db import Database
+from fe.store.postgres.db import Conn, Database
 from fe.store.queue import dead_letters
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.dead_letters import DeadLetterFilter
@@ -24,6 +24,7 @@ from tests.factories.tenants import rows
 from tests.portal.operators import WHY, dead, make_dead, operating, runner, times_replayed, until_rows
 from tests.portal.running import Browser, Running, start_portal
 from tests.store.race import plain
+from tests.waiting import until_waited_for
 
 DISCARD, REVIEW = "/operators/dead-letters/discard", "/operators/dead-letters/review"
 
@@ -255,6 +256,33 @@ async def test_terms_that_changed_meanwhile_are_not_set(
     assert (account.unit_price, account.pricing_tier, account.subscription_id) == (Decimal("0.0350"), "volume", "sub_1")
     ended = await rows(portal.db, "SELECT outcome FROM pending_actions ORDER BY asked_at, action_id")
     assert [one["outcome"].get("failed") for one in ended] == [None, "the terms were changed meanwhile"]
+
+
+async def test_nor_where_they_change_at_the_very_moment(
+    portal: Running, operator_db: Database, tenant: TenantId
+) -> None:
+    """The command line sets a price while the portal carries out what was agreed to under the one before."""
+    now = portal.clock()
+    await operator_db.run(
+        billing.enable, tenant, subscription_id="sub_1", unit_price=Decimal(1), currency="USD", pricing_tier="standard"
+    )
+    before = await operator_db.run(billing.account, tenant)
+    request = second_person.terms_request(before, price=Decimal(2), currency=None, tier=None)
+    agreed = await _approved(operator_db, portal, "billing price", tenant, request)
+
+    async def setting(conn: Conn, nursery: trio.Nursery) -> None:
+        await billing.set_price(conn, tenant, unit_price=Decimal(3), at=now)
+        nursery.start_soon(carry_out, operator_db, agreed, portal.clock)
+        await until_waited_for(portal.db)
+
+    async with trio.open_nursery() as nursery:
+        await operator_db.transact(setting, nursery)
+
+    account = await operator_db.run(billing.account, tenant)
+    assert account is not None
+    assert account.unit_price == 3
+    (ended,) = await rows(portal.db, "SELECT outcome FROM pending_actions")
+    assert ended["outcome"] == {"failed": "the terms were changed meanwhile"}
 
 
 async def test_a_request_that_was_tampered_with_is_not_carried_out(

@@ -1,17 +1,22 @@
 """Companies, their terms and owners, and lockouts, as operators deal with them."""
 
+from decimal import Decimal
 from ipaddress import ip_address
 
+import httpx
 import trio
 
+from fe.accounts import changes
 from fe.config import load_settings
 from fe.identifiers import ApiKeyId, TenantId
-from fe.store import throttle
-from fe.store.postgres.db import Database
+from fe.store import billing, throttle
+from fe.store.postgres.db import Conn, Database
 from fe.store.throttle import AttemptLimits
+from tests.factories.operators import act, tenant_of
 from tests.factories.tenants import row, rows
 from tests.portal.operators import WHY, operating
 from tests.portal.running import Running, start_portal
+from tests.waiting import until_waited_for
 
 NEW = "/operators/companies/new"
 COMPANY = {
@@ -78,6 +83,64 @@ async def test_terms_are_set_seen_and_ended(portal: Running, tenant: TenantId) -
 
     acts = await rows(portal.db, "SELECT action FROM operator_actions ORDER BY at, action_id")
     assert [one["action"] for one in acts] == ["billing enable", "billing disable"]
+
+
+async def test_terms_that_another_has_changed_meanwhile_are_not_said_to_be_set(
+    portal: Running, operator_db: Database, tenant: TenantId
+) -> None:
+    """Between the look at what is there and its carrying out: what is asked for is on record before."""
+    here = f"/operators/companies/{tenant}"
+    terms = {"subscription": "sub_1", "price": "0.035", "currency": "usd", "tier": "volume"}
+    pages: list[httpx.Response] = []
+
+    async with operating(portal) as browser:
+        await browser.get(here)
+
+        async def sending() -> None:
+            pages.append(await browser.send(f"{here}/terms", terms | WHY))
+
+        async def setting(conn: Conn, nursery: trio.Nursery) -> None:
+            # Who sets terms holds the audit trail, which what is asked for waits for.
+            await billing.enable(
+                conn, tenant, subscription_id="sub_2", unit_price=Decimal(1), currency="USD", pricing_tier="standard"
+            )
+            nursery.start_soon(sending)
+            await until_waited_for(portal.db)
+
+        async with trio.open_nursery() as both:
+            await operator_db.transact(setting, both)
+
+    (page,) = pages
+    assert (page.status_code, "The terms are set." in page.text) == (409, False)
+    assert "Somebody changed this meanwhile" in page.text
+    account = await operator_db.run(billing.account, tenant)
+    assert account is not None
+    assert account.subscription_id == "sub_2"
+
+
+async def test_a_company_that_another_has_shut_out_meanwhile_is_shown_as_it_is(
+    portal: Running, operator_db: Database, tenant: TenantId
+) -> None:
+    here = f"/operators/companies/{tenant}"
+    pages: list[httpx.Response] = []
+
+    async with operating(portal) as browser:
+        await browser.get(here)
+
+        async def sending() -> None:
+            pages.append(await browser.send(f"{here}/disable", WHY))
+
+        async def shutting_out(conn: Conn, nursery: trio.Nursery) -> None:
+            await changes.disable_tenant(conn, await tenant_of(conn, tenant), act(portal.clock()))
+            nursery.start_soon(sending)
+            await until_waited_for(portal.db)
+
+        async with trio.open_nursery() as both:
+            await operator_db.transact(shutting_out, both)
+
+    (page,) = pages
+    assert (page.status_code, "The company is shut out." in page.text) == (409, False)
+    assert "shut out since" in page.text
 
 
 async def test_a_second_person_is_asked_for_what_costs_a_company_dear(

@@ -1,11 +1,13 @@
 """Replays from the portal: looked at first, carried on without a terminal, stopped, taken up by whoever comes next."""
 
+import httpx
 import trio
 
 from fe.identifiers import ReplayPlanId, TenantId
-from fe.store.postgres.db import Database
-from fe.store.queue import replay_plans, replay_progress
+from fe.store.postgres.db import Conn, Database
+from fe.store.queue import dead_letters, replay_plans, replay_progress
 from tests.factories import bookings
+from tests.factories.operators import act
 from tests.factories.tenants import rows, take
 from tests.portal.operators import (
     WHY,
@@ -18,6 +20,7 @@ from tests.portal.operators import (
     until_rows,
 )
 from tests.portal.running import Browser, Running
+from tests.waiting import until_waited_for
 
 REVIEW, REPLAY = "/operators/dead-letters/review", "/operators/dead-letters/replay"
 DISCARD = "/operators/dead-letters/discard"
@@ -92,6 +95,33 @@ async def test_a_selection_that_has_changed_is_not_acted_upon(portal: Running, t
 
     assert len(await dead(portal.db)) == 4
     assert not await rows(portal.db, "SELECT 1 AS n FROM pending_actions")
+
+
+async def test_what_another_has_set_going_meanwhile_leads_to_what_became_of_it(
+    portal: Running, operator_db: Database, tenant: TenantId
+) -> None:
+    """Between the look at what is chosen and its carrying out: there is no plan then, and no page of one."""
+    (subject,) = await make_dead(portal.db, tenant, portal.clock())
+    pages: list[httpx.Response] = []
+
+    async with operating(portal) as browser:
+        await look_at_all(browser)
+
+        async def sending() -> None:
+            pages.append(await browser.send(REPLAY, {"canary": "0", "per_second": "5", **WHY}))
+
+        async def replaying(conn: Conn, nursery: trio.Nursery) -> None:
+            # Who replays holds the audit trail, which what is asked for waits for.
+            await dead_letters.replay(conn, act(portal.clock()), tenant, subject)
+            nursery.start_soon(sending)
+            await until_waited_for(portal.db)
+
+        async with trio.open_nursery() as both:
+            await operator_db.transact(replaying, both)
+
+    (page,) = pages
+    assert (page.status_code, page.url.path.startswith("/operators/approvals/")) == (200, True)
+    assert "none of them is as it was" in page.text
 
 
 async def test_a_form_that_is_sent_twice_makes_one_plan(portal: Running, tenant: TenantId) -> None:

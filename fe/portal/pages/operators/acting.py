@@ -3,13 +3,14 @@
 from datetime import timedelta
 from uuid import UUID
 
+from fe.accounts.carry_out import carry_out
 from fe.ecf.catalogue import Environment
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import TenantId
 from fe.lifecycle import Stage
 from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
-from fe.store import tenants
+from fe.store import pending_actions, tenants
 from fe.store.queue.audit import LONGEST_REASON, OperatorAction
 from fe.store.queue.dead_letters import DeadLetterFilter
 from fe.store.tenants import Tenant
@@ -41,6 +42,13 @@ def acting(visit: Visit) -> OperatorAction:
 async def go_to_approval(visit: Visit, action_id: UUID) -> Reply:
     """Lead to what was asked for, which a second operator has to approve."""
     return await visit.go(f"/operators/approvals/{action_id}", _WAITS)
+
+
+async def carried_out(visit: Visit, action_id: UUID) -> bool:
+    """Carry out what somebody asked for who needs nobody else; False where what it was asked about is otherwise now."""
+    await carry_out(visit.operators, action_id, visit.portal.clock)
+    found = await visit.operators.run(pending_actions.find, action_id)
+    return found is not None and "failed" not in found.outcome
 
 
 def uuid_of(visit: Visit, name: str) -> UUID:

@@ -3,14 +3,13 @@
 import re
 
 from fe.accounts import noted, provision, second_person
-from fe.accounts.carry_out import carry_out
 from fe.ecf.dates import local
 from fe.ecf.identity import TAX_ID_FORM
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import TenantId
 from fe.portal.page_types import Needs, Page
-from fe.portal.pages.operators.acting import FormProblem, acting, go_to_approval, tenant_in_address
-from fe.portal.replies import Reply
+from fe.portal.pages.operators.acting import FormProblem, acting, carried_out, go_to_approval, tenant_in_address
+from fe.portal.replies import CHANGED_MEANWHILE, Reply
 from fe.portal.visit import Visit
 from fe.store import billing, issuers, tenants
 from fe.store.issuers import Delegation
@@ -112,7 +111,8 @@ async def disable(visit: Visit) -> Reply:
         return await show(visit, tenant, wrong.text)
     if not alone:
         return await go_to_approval(visit, action_id)
-    await carry_out(visit.operators, action_id, visit.portal.clock)
+    if not await carried_out(visit, action_id):
+        return await show(visit, await tenant_in_address(visit), CHANGED_MEANWHILE)
     return await visit.go(
         f"/operators/companies/{tenant.tenant_id}", Text("The company is shut out.", "La empresa está inhabilitada.")
     )

@@ -15,7 +15,7 @@ from fe.lifecycle import Stage
 from fe.operations.replay import preview
 from fe.operations.why import LIMITS, explain
 from fe.portal.page_types import Needs, Page
-from fe.portal.pages.operators.acting import FILTERS, FormProblem, acting, chosen, go_to_approval, uuid_of
+from fe.portal.pages.operators.acting import FILTERS, FormProblem, acting, carried_out, chosen, go_to_approval, uuid_of
 from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
 from fe.store import submissions
@@ -145,7 +145,8 @@ async def replay(visit: Visit) -> Reply:
     action_id = await visit.operate(second_person.ask, "replay", request, by, "portal", alone=alone)
     if not alone:
         return await go_to_approval(visit, action_id)
-    await carry_out(visit.operators, action_id, visit.portal.clock)
+    if not await carried_out(visit, action_id):  # there is no plan: what became of it says why
+        return await visit.go(f"/operators/approvals/{action_id}")
     wake(visit)
     return await visit.go(f"/operators/replays/{plan_id}")
 

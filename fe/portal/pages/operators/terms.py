@@ -5,13 +5,12 @@ from decimal import Decimal
 from typing import cast
 
 from fe.accounts import second_person
-from fe.accounts.carry_out import carry_out
 from fe.ecf.texts import LocalizedError, Text
 from fe.metering.terms import SUBSCRIPTION, is_currency, is_price
 from fe.portal.page_types import Needs, Page
-from fe.portal.pages.operators.acting import FormProblem, acting, go_to_approval, tenant_in_address
+from fe.portal.pages.operators.acting import FormProblem, acting, carried_out, go_to_approval, tenant_in_address
 from fe.portal.pages.operators.companies import show
-from fe.portal.replies import Reply
+from fe.portal.replies import CHANGED_MEANWHILE, Reply
 from fe.portal.visit import Visit
 from fe.store import billing
 from fe.store.billing import PricingTier
@@ -51,7 +50,8 @@ async def set_terms(visit: Visit) -> Reply:
         return await show(visit, tenant, wrong.text)
     if not alone:
         return await go_to_approval(visit, action_id)
-    await carry_out(visit.operators, action_id, visit.portal.clock)
+    if not await carried_out(visit, action_id):
+        return await show(visit, tenant, CHANGED_MEANWHILE)
     return await visit.go(
         f"/operators/companies/{tenant.tenant_id}", Text("The terms are set.", "Las condiciones están guardadas.")
     )

@@ -59,6 +59,8 @@ class KeyStates:
         self._patience = patience
         self._known: dict[ApiKeyId, tuple[ApiKey, float]] = {}
         self._asking: dict[ApiKeyId, trio.Event] = {}
+        #: Keys of which something was heard while they were asked after: the answer may be from before.
+        self._overtaken: set[ApiKeyId] = set()
         #: When the last lookup of a key failed.
         self._failed_at: dict[ApiKeyId, float] = {}
 
@@ -84,7 +86,8 @@ class KeyStates:
         try:
             with trio.move_on_after(self._patience.asked):
                 found = await self._db.run(keys.find, api_key_id)
-                self._learn(api_key_id, found, asked_at)
+                if api_key_id not in self._overtaken:
+                    self._learn(api_key_id, found, asked_at)
                 return found
             raise DatabaseUnavailable("no answer in time")
         except DatabaseUnavailable as unanswered:
@@ -93,6 +96,7 @@ class KeyStates:
             return self._believed(api_key_id, unanswered)
         finally:
             del self._asking[api_key_id]
+            self._overtaken.discard(api_key_id)
             done.set()
 
     def _believed(self, api_key_id: ApiKeyId, unanswered: DatabaseUnavailable) -> ApiKey:
@@ -110,8 +114,10 @@ class KeyStates:
             _keep(self._known, api_key_id, (found, asked_at))
 
     def forget(self, api_key_id: ApiKeyId) -> None:
-        """Ask again at the next use."""
+        """Ask again at the next use, also where somebody is asking."""
         self._known.pop(api_key_id, None)
+        if api_key_id in self._asking:
+            self._overtaken.add(api_key_id)
 
     async def listen(self) -> None:
         """Hear of revocations until cancelled."""

@@ -9,6 +9,8 @@ import pytest
 import trio
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from fe.accounts.keys import revoke_key
+from fe.clock import system_clock
 from fe.http.auth import KeyPatience, KeyStates
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Database, open_database
@@ -120,3 +122,27 @@ async def test_whoever_waits_for_an_answer_in_vain_does_not_ask_again_one_after_
 
     assert len(refused) == 5
     assert counting.questions == 1
+
+
+async def test_a_key_that_is_revoked_while_it_is_asked_after_is_asked_after_again(
+    db: Database, front_db: Database, key: Key
+) -> None:
+    """Notice and answer come by two links: what was read before the revocation may be heard after it."""
+
+    class Slow(Database):
+        async def run(self, work: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:
+            answer = await super().run(work, *args, **kwargs)
+            if not revoked:
+                revoked.append(await db.transact(revoke_key, key.tenant_id, key.api_key_id, system_clock()))
+                states.forget(key.api_key_id)
+            return answer
+
+    revoked: list[bool] = []
+    states = KeyStates(Slow(front_db._driver))
+
+    before, after = await states.find(key.api_key_id), await states.find(key.api_key_id)
+
+    assert before is not None
+    assert before.revoked_at is None
+    assert after is not None
+    assert after.revoked_at is not None

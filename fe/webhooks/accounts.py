@@ -112,7 +112,7 @@ class WebhookAccounts:
             before = await endpoints.of_environment(conn, tenant_id, environment)
             if before is None:
                 return await self._add(conn, tenant_id, environment, replace(wanted, url=url), kinds, at)
-            headers = before.headers
+            headers = None
             if wanted.headers is not None:
                 headers = self._encrypt_headers(
                     tenant_id, before.endpoint_id, self._beside(before, wanted.kept, wanted.headers)
@@ -125,6 +125,7 @@ class WebhookAccounts:
                 enabled=wanted.enabled,
                 events=kinds,
                 headers=headers,
+                keeps_headers=wanted.headers is None,
                 at=at,
             )
             assert changed is not None
@@ -146,7 +147,7 @@ class WebhookAccounts:
             url=before.url,
             enabled=False,
             events=[WebhookEvent(kind) for kind in before.events],
-            headers=before.headers,
+            keeps_headers=True,
             at=at,
         )
         return None if changed is None else await self._show(conn, changed, at)

@@ -153,10 +153,12 @@ async def add(
         await conn.execute(_ADD_KEY, values)
 
 
-# Switching it on again also takes back our own decision not to call it.
+# Switching it on again also takes back our own decision not to call it. Headers that stay are not written again as they
+# were read: they may be under another key by now (fe/store/rewrapping.py).
 _CHANGE = f"""
     UPDATE webhook_endpoints
-       SET url = %(url)s, enabled = %(enabled)s, events = %(events)s, headers = %(headers)s, updated_at = %(at)s,
+       SET url = %(url)s, enabled = %(enabled)s, events = %(events)s, updated_at = %(at)s,
+           headers = CASE WHEN %(keeps_headers)s THEN headers ELSE %(headers)s END,
            failing_since = CASE WHEN disabled_at IS NOT NULL AND %(enabled)s THEN NULL ELSE failing_since END,
            disabled_at = CASE WHEN %(enabled)s THEN NULL ELSE disabled_at END,
            disabled_reason = CASE WHEN %(enabled)s THEN NULL ELSE disabled_reason END
@@ -173,11 +175,13 @@ async def change(
     url: str,
     enabled: bool,
     events: Sequence[WebhookEvent],
-    headers: bytes | None,
+    headers: bytes | None = None,
+    keeps_headers: bool = False,
     at: datetime,
 ) -> Endpoint | None:
     """Change an endpoint; None when there is no such one. `enabled` calls it again, whyever it was not called.
 
+    With `keeps_headers` it has those that it has, and `headers` is not looked at.
     Whoever enables one that was not called then asks for what was held (recoveries.ask with `only_held`).
     """
     cursor = conn.cursor(row_factory=record_row(Endpoint))
@@ -190,6 +194,7 @@ async def change(
             "enabled": enabled,
             "events": list(events),
             "headers": headers,
+            "keeps_headers": keeps_headers,
             "at": at,
         },
     )

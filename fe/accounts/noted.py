@@ -244,8 +244,8 @@ async def revoke_key(conn: Conn, by: Actor, tenant: Tenant, api_key_id: ApiKeyId
 async def put_sequence(
     conn: Conn, /, by: Actor, tenant: Tenant, environment: Environment, prefix: str, **what: Any
 ) -> Sequence:
-    """See `provision.put_sequence`."""
-    before = await _sequence(conn, tenant, environment, prefix)
+    """See `provision.put_sequence`. Numbers that are drawn meanwhile are no part of the record."""
+    before = await sequence_store.locked(conn, tenant.tenant_id, environment, prefix)
     made = await provision.put_sequence(conn, tenant, environment, prefix, now=by.at, **what)
     await _sequence_set(conn, by, tenant, environment, before, made)
     return made
@@ -269,7 +269,7 @@ async def change_sequence(
     what: sequence_store.Change,
 ) -> Sequence:
     """See `sequences.change`."""
-    before = await _sequence(conn, tenant, environment, prefix)
+    before = await sequence_store.locked(conn, tenant.tenant_id, environment, prefix)
     made = await sequences.change(conn, tenant.tenant_id, environment, prefix, what, now=by.at)
     await _sequence_set(conn, by, tenant, environment, before, made)
     return made
@@ -278,17 +278,12 @@ async def change_sequence(
 async def delete_sequence(conn: Conn, by: Actor, tenant: Tenant, environment: Environment, prefix: str) -> bool:
     """Delete a sequence; False where there is none. What was issued from it is not touched. Raises BadSequence."""
     sequences.check_prefix(prefix)
-    before = await _sequence(conn, tenant, environment, prefix)
+    before = await sequence_store.locked(conn, tenant.tenant_id, environment, prefix)
     is_deleted = await sequence_store.delete(conn, tenant.tenant_id, environment, prefix)
     if is_deleted:
         shown = None if before is None else show_sequence(before)
         await note(conn, tenant, by, "sequence deleted", f"{prefix} {environment}", shown, None)
     return is_deleted
-
-
-async def _sequence(conn: Conn, tenant: Tenant, environment: Environment, prefix: str) -> Sequence | None:
-    every = await sequence_store.listed(conn, tenant.tenant_id, environment)
-    return next((one for one in every if one.prefix == prefix), None)
 
 
 async def _sequence_set(

@@ -1,6 +1,6 @@
 """Changing tenants and taking users and certificates back: what is refused, what stays provable, what is gone."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -19,17 +19,19 @@ from fe.ecf.ids import new_id
 from fe.ecf.selfmade import to_p12
 from fe.identifiers import ActionId, CertificateId, TenantId
 from fe.lifecycle import Stage
-from fe.store import certificates, issuers, receivers, tenant_context, tenants
+from fe.store import certificates, issuers, receivers, submissions, tenant_context, tenants
 from fe.store.certificates import CertificateRecord
 from fe.store.issuers import Standing
+from fe.store.portal import changes as book
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import outbox
 from fe.store.queue.audit import OperatorAction
 from fe.store.receivers import Receiver
+from fe.store.sequences import Sequence
 from fe.store.tenants import Tenant, User
 from fe.vault import Vault
 from tests.factories.companies import VAULT, company_credential
-from tests.factories.tenants import ISSUER, make_submission, row, rows, take
+from tests.factories.tenants import ISSUER, make_submission, new_submission, row, rows, take
 from tests.waiting import until_waited_for
 
 NOW = datetime(2026, 11, 6, 12, tzinfo=UTC)
@@ -254,6 +256,30 @@ async def test_a_user_is_not_removed_while_a_document_waits_to_be_signed_as_it(
 
     await rows(db, "DELETE FROM outbox WHERE subject = %(s)s", s=waiting)
     await operator_db.transact(noted.remove_user, act(), tenant, user)
+
+
+# --- sequences --------------------------------------------------------------------------------------------------------
+
+
+async def test_numbers_that_are_drawn_while_a_sequence_is_set_are_not_on_record_as_changed(
+    operator_db: Database, db: Database, tenant: Tenant
+) -> None:
+    def setting(**what: Any) -> Callable[[Conn], Awaitable[Sequence]]:
+        return lambda conn: noted.put_sequence(conn, act(), tenant, Environment.ECF, "E31", **what)
+
+    await operator_db.transact(setting())
+
+    async def drawing(conn: Conn, nursery: trio.Nursery) -> None:
+        new = new_submission(tenant.tenant_id, e_ncf=None, draw_prefix="E31")
+        assert (await submissions.accept(conn, new, NOW)).e_ncf == "E310000000001"
+        nursery.start_soon(operator_db.transact, setting(is_active=False))
+        await until_waited_for(db)
+
+    async with trio.open_nursery() as nursery:
+        await db.transact(drawing, nursery)
+
+    kept = await db.run(book.latest, tenant.tenant_id, limit=9)
+    assert [(one.before, one.after) for one in kept if one.before] == [({"isActive": True}, {"isActive": False})]
 
 
 # --- beside a change of the tenant ------------------------------------------------------------------------------------

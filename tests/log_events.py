@@ -30,6 +30,10 @@ where it is traced. No line holds a document, a secret or a row of the database:
 errors of the database are told by their code (`tests/test_log.py`). Addresses, ids of keys and of tenants are in it: it
 is operational data ([classes](data.md)), for operators and for nobody else.
 
+A collector that stands still holds up no process: lines for which its pipe has no room are left out, and once it has,
+the first one is `lines of the log were left out: nobody read them` (warning, `fe/monitoring/outlet.py`), with their
+number in `lines`.
+
 Let the collector send lines to a system that the machines which write them cannot change: who takes a machine over
 must not be able to take its traces back. What changes who may do what is in the audit trail besides, chained by hashes
 and written by the database (`fe audit`): that is what proves, the log is what explains. Alerts are on metrics, not on

@@ -14,6 +14,8 @@ from typing import Any
 
 import structlog
 
+from fe.monitoring.outlet import handlers_of
+
 _SECRET_WORDS = ("secret", "passphrase", "password", "token", "authorization", "p12", "pepper", "kek", "cookie", "jwt")
 
 #: The logger of lines that are JSON already: see fe/monitoring/ways.py.
@@ -120,7 +122,9 @@ def configure_logging(level: str = "info", *, human: bool = False) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler, of_lines = handlers_of(sys.stderr)
+    if human:  # whoever holds a terminal's output still is waited for
+        handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[structlog.stdlib.ExtraAdder(), *shared],
@@ -138,7 +142,7 @@ def configure_logging(level: str = "info", *, human: bool = False) -> None:
     logging._srcfile = None  # as logging's documentation advises
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     lines = logging.getLogger(LINES)
-    lines.handlers[:] = [logging.StreamHandler(sys.stderr)]
+    lines.handlers[:] = [of_lines]
     lines.propagate = False
     for chatty in ("httpx", "httpcore", "hypercorn.access", "psycopg.pool"):
         logging.getLogger(chatty).setLevel(logging.WARNING)

@@ -130,6 +130,19 @@ def test_every_role_tells_whether_it_reaches_the_database_and_how_wrong_its_cloc
     assert found["fe_clock_ahead_seconds"] == pytest.approx(75, abs=2)
 
 
+def test_a_log_that_nobody_reads_any_more_holds_up_neither_answers_nor_the_end(fe: Fe) -> None:
+    with running(fe, "--role", "http", access_log="1") as (process, url), httpx.Client(timeout=PATIENCE) as client:
+        for _ in range(600):  # its pipe holds half as many lines
+            assert client.get(f"{url}/healthz").status_code == 200
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=120)
+        assert process.stderr is not None
+        said = process.stderr.read()
+
+    assert process.returncode == 0
+    assert 0 < said.count("/healthz") < 600
+
+
 def test_several_processes_share_the_port_and_end_together(fe: Fe) -> None:
     with running(fe, "--processes", "2", "--role", "http") as (process, url):
         deadline = time.monotonic() + PATIENCE

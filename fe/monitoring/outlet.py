@@ -1,0 +1,103 @@
+"""Lines of the log on their way out: whoever does not read them holds up nobody.
+
+A log that goes through a pipe or a socket (systemd, containers) is read by somebody else, and when that stands still
+the pipe is full after a few hundred lines. A process that waited for it would answer nobody, lose its leases, and not
+hear that it is to stop. So after a moment lines are left out and counted, and once there is room again the first line
+tells how many.
+"""
+
+import fcntl
+import os
+import select
+import stat
+import struct
+import termios
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from logging import Handler, LogRecord, StreamHandler
+from typing import TextIO
+
+#: How long a line may wait for room; while lines are being left out none waits.
+_WAIT_SECONDS = 0.02
+_LOOK_SECONDS = 0.002
+#: What a pipe holds, where it does not say.
+_USUAL_PIPE = 65_536
+
+
+def tell_of_lost(lines: int) -> bytes:
+    """Make the line that tells of others."""
+    at = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    event = "lines of the log were left out: nobody read them"
+    return f'{{"lines": {lines}, "event": "{event}", "level": "warning", "timestamp": "{at}"}}\n'.encode()
+
+
+class Outlet:
+    """A file that lines are written to, each whole. Several threads and handlers may use it."""
+
+    def __init__(self, number: int, tell: Callable[[int], bytes] = tell_of_lost) -> None:
+        self._number = number
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._poll = select.poll()
+        self._poll.register(number, select.POLLOUT)
+        self._is_pipe = stat.S_ISFIFO(os.fstat(number).st_mode)
+        #: Lines that were left out since the last one that was written.
+        self._lost = 0
+
+    def write(self, line: bytes) -> None:
+        """Write a line, and before it how many were left out; or leave it out, too. Raises OSError."""
+        with self._lock:
+            whole = self._tell(self._lost) + line if self._lost else line
+            if not self._has_room(len(whole)):
+                self._lost += 1
+                return
+            self._lost = 0
+            while whole:
+                whole = whole[os.write(self._number, whole) :]
+
+    def _has_room(self, size: int) -> bool:
+        until = time.monotonic() + (0 if self._lost else _WAIT_SECONDS)
+        while not self._has_room_now(size):
+            if time.monotonic() >= until:
+                return False
+            time.sleep(_LOOK_SECONDS)
+        return True
+
+    def _has_room_now(self, size: int) -> bool:
+        if not self._poll.poll(0):  # an error is something, too: writing says what it is
+            return False
+        if not self._is_pipe or size <= select.PIPE_BUF:
+            return True
+        # It keeps what was written in pages, which need not be full: of half of what it holds one can be sure.
+        (unread,) = struct.unpack("i", fcntl.ioctl(self._number, termios.FIONREAD, bytes(4)))
+        return bool(unread == 0 or unread + size <= self._capacity() // 2)
+
+    def _capacity(self) -> int:
+        get = getattr(fcntl, "F_GETPIPE_SZ", None)  # Linux has it
+        return _USUAL_PIPE if get is None else int(fcntl.fcntl(self._number, get))
+
+
+class PatientHandler(StreamHandler[TextIO]):
+    """Writes records to the file of a stream, past its buffer."""
+
+    def __init__(self, stream: TextIO, outlet: Outlet) -> None:
+        super().__init__(stream)
+        self._outlet = outlet
+
+    def emit(self, record: LogRecord) -> None:
+        """Write a record."""
+        try:
+            self._outlet.write(f"{self.format(record)}\n".encode(errors="backslashreplace"))
+        except Exception:  # as the library's own: a log that cannot be written ends nothing
+            self.handleError(record)
+
+
+def handlers_of(stream: TextIO) -> tuple[Handler, Handler]:
+    """Make two handlers of one stream: by its file, where it has one."""
+    try:
+        outlet = Outlet(stream.fileno())
+    except (AttributeError, OSError):  # a stream of a test's, or none
+        return StreamHandler(stream), StreamHandler(stream)
+    return PatientHandler(stream, outlet), PatientHandler(stream, outlet)

@@ -1,5 +1,6 @@
 """Who is calling: the bearer token, and whether its key is still active."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from typing import TypeVar
@@ -8,7 +9,7 @@ import structlog
 import trio
 
 from fe.accounts.keys import REVOKED_CHANNEL
-from fe.clock import Clock
+from fe.clock import Clock, boot_seconds
 from fe.ecf.texts import Text
 from fe.http import messages
 from fe.http.calls import Caller
@@ -52,11 +53,17 @@ _log = structlog.get_logger(__name__)
 
 
 class KeyStates:
-    """The state of API keys, remembered for a few seconds. One per process."""
+    """The state of API keys, remembered for a few seconds. One per process.
 
-    def __init__(self, db: Database, patience: KeyPatience = KEY_PATIENCE) -> None:
+    `now` goes on while the machine sleeps: a key may have been revoked meanwhile, and its notification be lost.
+    """
+
+    def __init__(
+        self, db: Database, patience: KeyPatience = KEY_PATIENCE, now: Callable[[], float] = boot_seconds
+    ) -> None:
         self._db = db
         self._patience = patience
+        self._now = now
         self._known: dict[ApiKeyId, tuple[ApiKey, float]] = {}
         self._asking: dict[ApiKeyId, trio.Event] = {}
         #: Keys of which something was heard while they were asked after: the answer may be from before.
@@ -71,7 +78,7 @@ class KeyStates:
         """
         while True:
             known = self._known.get(api_key_id)
-            if known is not None and trio.current_time() - known[1] < self._patience.fresh:
+            if known is not None and self._now() - known[1] < self._patience.fresh:
                 return known[0]
             other = self._asking.get(api_key_id)
             if other is None:
@@ -79,10 +86,10 @@ class KeyStates:
             await other.wait()
 
     async def _ask(self, api_key_id: ApiKeyId) -> ApiKey | None:
-        if trio.current_time() - self._failed_at.get(api_key_id, -inf) < self._patience.retry:
+        if self._now() - self._failed_at.get(api_key_id, -inf) < self._patience.retry:
             return self._believed(api_key_id, DatabaseUnavailable("it did not answer a moment ago"))
         done = self._asking[api_key_id] = trio.Event()
-        asked_at = trio.current_time()
+        asked_at = self._now()
         try:
             with trio.move_on_after(self._patience.asked):
                 found = await self._db.run(keys.find, api_key_id)
@@ -92,7 +99,7 @@ class KeyStates:
             raise DatabaseUnavailable("no answer in time")
         except DatabaseUnavailable as unanswered:
             # From its end on: whoever waited for this lookup would else repeat it, one after the other.
-            _keep(self._failed_at, api_key_id, trio.current_time())
+            _keep(self._failed_at, api_key_id, self._now())
             return self._believed(api_key_id, unanswered)
         finally:
             del self._asking[api_key_id]
@@ -102,7 +109,7 @@ class KeyStates:
     def _believed(self, api_key_id: ApiKeyId, unanswered: DatabaseUnavailable) -> ApiKey:
         """What was known of a key not too long ago, in place of an answer; raises `unanswered` when that is nothing."""
         known = self._known.get(api_key_id)
-        if known is None or trio.current_time() - known[1] >= self._patience.believed:
+        if known is None or self._now() - known[1] >= self._patience.believed:
             raise unanswered
         return known[0]
 

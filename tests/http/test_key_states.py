@@ -1,5 +1,6 @@
 """How keys are asked after while the database is away, and as soon as it is back."""
 
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -146,3 +147,27 @@ async def test_a_key_that_is_revoked_while_it_is_asked_after_is_asked_after_agai
     assert before.revoked_at is None
     assert after is not None
     assert after.revoked_at is not None
+
+
+async def test_a_key_that_was_revoked_while_the_machine_slept_is_asked_about_when_it_wakes(
+    db: Database, dsn: str, key: Key
+) -> None:
+    """Its notification went by a connection that is gone, and what the process waits by stood still."""
+    slept = 0.0
+
+    def told(clock: int, tell: Callable[[int], float] = time.clock_gettime) -> float:
+        return tell(clock) + (slept if clock == time.CLOCK_BOOTTIME else 0.0)
+
+    with pytest.MonkeyPatch.context() as machine:
+        machine.setattr(time, "clock_gettime", told)
+        states = KeyStates(db)
+        known = await states.find(key.api_key_id)
+        assert known is not None
+        assert known.revoked_at is None
+        with plain(dsn) as conn:
+            conn.execute("UPDATE api_keys SET revoked_at = now() WHERE api_key_id = %s", (key.api_key_id,))
+        slept = 600.0
+        asked = await states.find(key.api_key_id)
+
+    assert asked is not None
+    assert asked.revoked_at is not None

@@ -237,26 +237,8 @@ async def add_certificate(
     `opened` is what `open_p12` made of these very bytes: nothing that cannot be opened is kept. The one in use before
     is retired. So one that is not valid yet is refused while the one in use is, and one that has expired always.
     """
-    if opened.not_after <= now:
-        raise ProvisioningRefused(
-            Text(
-                f"the certificate expired on {opened.not_after:%Y-%m-%d}: ask your certifier for a new one",
-                f"el certificado venció el {opened.not_after:%d-%m-%Y}: solicite uno nuevo a su certificadora",
-            )
-        )
     user_id = user.user_id if user else None
-    if opened.not_before > now:
-        for current in await certificates.in_use(conn, tenant.tenant_id):
-            if current.user_id == user_id and current.not_before <= now < current.not_after:
-                first, last = opened.not_before, current.not_after
-                raise ProvisioningRefused(
-                    Text(
-                        f"the certificate is valid from {first:%Y-%m-%d} on, and would take the place of one that is"
-                        f" valid now (until {last:%Y-%m-%d}): add it when it is valid",
-                        f"el certificado es válido a partir del {first:%d-%m-%Y} y sustituiría a uno que hoy es válido"
-                        f" (hasta el {last:%d-%m-%Y}): súbalo cuando sea válido",
-                    )
-                )
+    await _require_in_time(conn, tenant, user_id, opened, now)
     certificate_id = CertificateId(new_id(now))
     record = CertificateRecord(
         tenant_id=tenant.tenant_id,
@@ -279,6 +261,31 @@ async def add_certificate(
     der = opened.certificate.public_bytes(Encoding.DER)
     await certificates.put(conn, record, encrypted, now, x509=der)
     return record
+
+
+async def _require_in_time(
+    conn: Conn, tenant: Tenant, user_id: UserId | None, opened: Credential, now: datetime
+) -> None:
+    """See that it is neither over, nor to come while the one that it would take the place of is valid."""
+    if opened.not_after <= now:
+        raise ProvisioningRefused(
+            Text(
+                f"the certificate expired on {opened.not_after:%Y-%m-%d}: ask your certifier for a new one",
+                f"el certificado venció el {opened.not_after:%d-%m-%Y}: solicite uno nuevo a su certificadora",
+            )
+        )
+    if opened.not_before > now:
+        for current in await certificates.in_use(conn, tenant.tenant_id):
+            if current.user_id == user_id and current.not_before <= now < current.not_after:
+                first, last = opened.not_before, current.not_after
+                raise ProvisioningRefused(
+                    Text(
+                        f"the certificate is valid from {first:%Y-%m-%d} on, and would take the place of one that is"
+                        f" valid now (until {last:%Y-%m-%d}): add it when it is valid",
+                        f"el certificado es válido a partir del {first:%d-%m-%Y} y sustituiría a uno que hoy es válido"
+                        f" (hasta el {last:%d-%m-%Y}): súbalo cuando sea válido",
+                    )
+                )
 
 
 async def put_sequence(

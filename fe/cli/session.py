@@ -33,11 +33,12 @@ environment_option = click.option(
 
 
 def settings_with_database(*, as_it_is: bool = False) -> Settings:
-    """Read the settings; without FE_DATABASE_URL start the embedded server and fill in its address,
-    which is for development only.
+    """Read the settings; without FE_DATABASE_URL start the embedded server, which is for development only, and fill in
+    its address.
 
     Raises ConfigError and NoEmbeddedServer. `as_it_is` is for commands that look at the database themselves; all others
-    find it reachable, up to date and open to operators, or raise DatabaseUnavailable, MigrationError or RoleRefused.
+    find it reachable, up to date and open to operators, or raise DatabaseUnavailable, MigrationError, RoleRefused or
+    SessionRefused.
     """
     settings = load_settings()
     require_database(settings)

@@ -84,8 +84,9 @@ class Counterparties:
     ) -> CounterpartyAnswer:
         """Send a document to where `base` takes its kind; with a token where one is asked for (401).
 
-        `before_send` is told the address when the first byte is about to leave; what it raises comes out unchanged.
-        Raises CannotReach, or NobodyKnows. Cancelled after `before_send`, it may have arrived.
+        `before_send` is told the address before anybody is connected to: once, also where the document goes out again
+        with a token; what it raises comes out unchanged. Raises CannotReach, or NobodyKnows. Cancelled after
+        `before_send`, it may have arrived.
         """
         address = f"{base}/{_PATHS[kind]}"
         form = xml_form(file_name, xml)

@@ -17,7 +17,7 @@ import trio
 from fe.actors import deliverer
 from fe.actors.reconciler import Reconciler
 from fe.actors.sender import Sender
-from fe.clock import Clock
+from fe.clock import Clock, boot_seconds
 from fe.egress.client import Egress
 from fe.http import auth
 from fe.identifiers import ApiKeyId
@@ -172,8 +172,13 @@ def remembers_keys_for_ever() -> None:
     """I9: a key that was good stays good."""
     build = auth.KeyStates.__init__
 
-    def for_ever(self: auth.KeyStates, db: Database, patience: auth.KeyPatience = auth.KEY_PATIENCE) -> None:
-        build(self, db, replace(patience, fresh=1e9, believed=1e9))
+    def for_ever(
+        self: auth.KeyStates,
+        db: Database,
+        patience: auth.KeyPatience = auth.KEY_PATIENCE,
+        now: Callable[[], float] = boot_seconds,
+    ) -> None:
+        build(self, db, replace(patience, fresh=1e9, believed=1e9), now)
 
     auth.KeyStates.__init__ = for_ever  # type: ignore[method-assign]
 
@@ -186,7 +191,7 @@ def renews_the_hold() -> None:
         try:
             return await ask(self, api_key_id)
         except DatabaseUnavailable:
-            self._failed_at[api_key_id] = trio.current_time()
+            self._failed_at[api_key_id] = self._now()
             raise
 
     auth.KeyStates._ask = _ask  # type: ignore[method-assign]

@@ -29,6 +29,7 @@ DELIVERY_STATES = ("webhook", "held", "failed")
 ENDPOINT_STATES = ("well", "failing", "disabled")
 CHARGE_STATES = ("waiting", "failed")
 KINDS_HANDED_ON = ("receipt", "approval")
+STAGES_HANDED_ON = ("address", "pass_on")
 NUMBERS_LEFT = ("none", "under_3_days", "under_10_percent", "enough")
 
 
@@ -153,6 +154,10 @@ class Collectors:
         for kind, count in await statistics.given_up(conn):
             counts[kind,] = count
         show(self._metrics.given_up, counts)
+        ages: dict[Labels, float] = {(stage,): 0.0 for stage in STAGES_HANDED_ON}
+        for stage, oldest in await statistics.handing_on(conn):
+            ages[stage,] = oldest
+        show(self._metrics.handing_age, ages)
 
     async def _webhooks(self, conn: Conn) -> None:
         found = await statistics.webhooks(conn)

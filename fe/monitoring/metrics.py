@@ -231,6 +231,12 @@ class Metrics:
             ("kind",),
             registry=own,
         )
+        self.handing_age = Gauge(
+            "fe_counterparty_oldest_seconds",
+            "How long the oldest delivery to the other party of a receipt has been in its stage",
+            ("stage",),
+            registry=own,
+        )
         self.webhook_endpoints = Gauge("fe_webhook_endpoints", "Endpoints of webhooks", ("state",), registry=own)
         self.pauses = _unread("fe_pauses", "Pauses in force", own)
         self.pauses_age = _unread("fe_pauses_oldest_seconds", "How long the oldest has been in force", own)

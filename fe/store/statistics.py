@@ -327,6 +327,22 @@ async def given_up(conn: Conn) -> list[tuple[str, int]]:
     return await cursor.fetchall()
 
 
+_HANDING_ON = """
+    SELECT o.stage, greatest(extract(EPOCH FROM now() - min(o.entered_at)), 0)::float8
+      FROM counterparty_outbox AS o
+     WHERE NOT EXISTS (SELECT 1
+                         FROM pauses AS p
+                        WHERE p.tenant_id IN (0, o.tenant_id) AND p.environment IN ('', o.environment::text))
+     GROUP BY o.stage
+"""
+
+
+async def handing_on(conn: Conn) -> list[tuple[str, float]]:
+    """Tell for how many seconds the oldest delivery to a counterparty has been in its stage, where it is not paused."""
+    cursor = await conn.execute(_HANDING_ON)
+    return await cursor.fetchall()
+
+
 async def webhooks(conn: Conn) -> WebhookStock:
     """Count what waits to be told, and who does not listen."""
     deliveries = await (await conn.execute(_WEBHOOK_DELIVERIES)).fetchall()

@@ -219,6 +219,34 @@ async def test_what_runs_out_is_counted_for_who_issues_in_the_portal_and_for_who
     assert found == dict.fromkeys(collectors.CERTIFICATE_TIMES, 0) | {"expired": 1, "within_7_days": 1}
 
 
+async def test_how_long_what_is_for_a_counterparty_waits_is_told_by_its_stage(
+    db: Database, worker_db: Database
+) -> None:
+    """Held back for want of certifiers, it is tried no more than looked at: it never gives up."""
+    metrics, (one, paused) = Metrics(), [await make_tenant(db) for _ in range(2)]
+    await rows(
+        db,
+        f"""INSERT INTO counterparty_outbox (tenant_id, subject, stage, environment, run_at, entered_at)
+            VALUES ({one}, gen_random_uuid(), 'address', 'ecf', now(), now() - interval '5 days'),
+                   ({one}, gen_random_uuid(), 'address', 'ecf', now(), now() - interval '1 day'),
+                   ({paused}, gen_random_uuid(), 'pass_on', 'ecf', now(), now() - interval '9 days')""",
+    )
+    await rows(
+        db,
+        """INSERT INTO pauses (tenant_id, environment, paused_at, paused_by, reason)
+           VALUES (%(tenant)s, 'ecf', now(), 'she', 'a test')""",
+        tenant=paused,
+    )
+
+    async with taking_stock(worker_db, metrics):
+        found = {
+            stage: value(metrics, "fe_counterparty_oldest_seconds", stage=stage)
+            for stage in collectors.STAGES_HANDED_ON
+        }
+
+    assert found == {"address": pytest.approx(5 * 86400, abs=60), "pass_on": 0}
+
+
 async def test_what_is_paused_is_not_late_and_hides_nothing_that_is(
     db: Database, worker_db: Database, front_db: Database
 ) -> None:

@@ -216,6 +216,11 @@ FAULTS = (
         frozenset({"FeWebhooksFail", "FeWebhooksLate"}),
     ),
     Fault(
+        "receipts are held back from their receivers",
+        gauge(f'fe_counterparty_oldest_seconds{{{A}, stage="address"}}', 0, 400000),
+        frozenset({"FeCounterpartyWaits"}),
+    ),
+    Fault(
         "nobody counts the months again",
         gauge(f"fe_billing_reconciled_seconds{{{A}}}", 100, 20000),
         frozenset({"FeBillingLag"}),

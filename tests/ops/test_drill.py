@@ -232,8 +232,8 @@ FAULTS = (
     ),
 )
 
-#: Driven elsewhere: credential stuffing is told from a week (credentials_week.yml), billing in billing.yml.
-ELSEWHERE = {"FeDeadMansSwitch", "FeCredentialStuffing"}
+#: Driven elsewhere: what is told from a week (credentials_week.yml, pipeline_week.yml), and billing in billing.yml.
+ELSEWHERE = {"FeDeadMansSwitch", "FeCredentialStuffing", "FeVerdictsRefused"}
 
 
 def of_an_idle_process(minutes: int) -> dict[str, str]:

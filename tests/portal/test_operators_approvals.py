@@ -206,6 +206,27 @@ async def test_what_cannot_be_carried_out_now_keeps_nothing_else_from_it(
     assert not await dead(portal.db)
 
 
+async def test_what_cannot_be_carried_out_now_is_not_said_to_have_changed_nothing(
+    nursery: trio.Nursery, dsn: str, careful: Running, operator_db: Database, tenant: TenantId
+) -> None:
+    """It is decided and on record: whoever believed that nothing comes of it would be wrong a moment later."""
+    (subject,) = await make_dead(careful.db, tenant, careful.clock())
+    async with operating(careful) as browser:
+        await browser.get("/operators/dead-letters")
+        await browser.send(REVIEW, {"which": "all"})
+        with plain(dsn) as console:
+            console.execute("BEGIN")
+            console.execute("SELECT FROM dead_letters WHERE subject = %s FOR UPDATE", (subject,))
+            page = await browser.send(DISCARD, WHY)
+            console.execute("ROLLBACK")
+
+    assert (page.status_code, "Nothing was changed" in page.text) == (503, False)
+    assert "do not send it again" in page.text
+    nursery.start_soon(runner(careful, operator_db).run)
+    await until_rows(careful.db, "SELECT 1 AS n FROM pending_actions WHERE executed_at IS NOT NULL")
+    assert not await dead(careful.db)
+
+
 async def test_carrying_out_that_is_cut_off_anywhere_goes_on(
     portal: Running, operator_db: Database, tenant: TenantId
 ) -> None:

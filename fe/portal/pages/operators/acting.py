@@ -8,9 +8,10 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import TenantId
 from fe.lifecycle import Stage
-from fe.portal.replies import Reply, not_found
+from fe.portal.replies import Refused, Reply, not_found
 from fe.portal.visit import Visit
 from fe.store import pending_actions, tenants
+from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.queue.audit import LONGEST_REASON, OperatorAction
 from fe.store.queue.dead_letters import DeadLetterFilter
 from fe.store.tenants import Tenant
@@ -23,6 +24,12 @@ _NO_TENANT = Text("There is no company of that name.", "No existe una empresa co
 _WAITS = Text(
     "Nothing is done yet: a second operator has to approve it.",
     "Todavía no se hace nada: un segundo operador debe aprobarlo.",
+)
+_TO_BE_DONE = Text(
+    "It cannot be done now. It is on record and is carried out as soon as it can be: do not send it again, and look "
+    "under Approvals for what came of it.",
+    "No se puede hacer en este momento. Quedó registrado y se ejecuta en cuanto se pueda: no lo envíe de nuevo y mire "
+    "en Aprobaciones qué resultó.",
 )
 _LONGEST_WAIT = 10 * 365 * 24 * 60
 
@@ -45,9 +52,16 @@ async def go_to_approval(visit: Visit, action_id: UUID) -> Reply:
 
 
 async def carried_out(visit: Visit, action_id: UUID) -> bool:
-    """Carry out what somebody asked for who needs nobody else; False where what it was asked about is otherwise now."""
-    await carry_out(visit.operators, action_id, visit.portal.clock)
-    found = await visit.operators.run(pending_actions.find, action_id)
+    """Carry out what was decided; False where what it was asked about is otherwise now.
+
+    Raises Refused where it cannot be done now: it is on record, and the service carries it out by itself.
+    """
+    try:
+        await carry_out(visit.operators, action_id, visit.portal.clock)
+        found = await visit.operators.run(pending_actions.find, action_id)
+    except DatabaseUnavailable:
+        visit.session = None  # what the head of a page shows of it may need asking
+        raise Refused(503, _TO_BE_DONE) from None
     return found is not None and "failed" not in found.outcome
 
 

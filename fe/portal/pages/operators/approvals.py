@@ -4,10 +4,9 @@ import json
 from typing import Any
 
 from fe.accounts import second_person
-from fe.accounts.carry_out import carry_out
 from fe.ecf.texts import LocalizedError, Text
 from fe.portal.page_types import Needs, Page
-from fe.portal.pages.operators.acting import acting, uuid_of
+from fe.portal.pages.operators.acting import acting, carried_out, uuid_of
 from fe.portal.pages.operators.dead_letters import wake
 from fe.portal.replies import CHANGED_MEANWHILE, Refused, Reply, not_found
 from fe.portal.visit import Visit
@@ -59,7 +58,7 @@ async def approve(visit: Visit) -> Reply:
         await visit.operate(second_person.approve, found.action_id, _digest(visit), acting(visit), "portal")
     except LocalizedError as wrong:
         return await _show(visit, wrong.text)
-    await carry_out(visit.operators, found.action_id, visit.portal.clock)
+    await carried_out(visit, found.action_id)
     wake(visit)
     return await visit.go(f"/operators/approvals/{found.action_id}", Text("It is approved.", "Está aprobado."))
 

@@ -6,7 +6,6 @@ from decimal import Decimal
 from uuid import UUID
 
 from fe.accounts import second_person
-from fe.accounts.carry_out import carry_out
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.ecf.texts import LocalizedError, Text
@@ -167,7 +166,7 @@ async def discard(visit: Visit) -> Reply:
     action_id = await visit.operate(second_person.ask, "discard", request, by, "portal", alone=alone)
     if not alone:
         return await go_to_approval(visit, action_id)
-    await carry_out(visit.operators, action_id, visit.portal.clock)
+    await carried_out(visit, action_id)
     return await visit.go(f"/operators/approvals/{action_id}")
 
 

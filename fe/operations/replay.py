@@ -123,10 +123,14 @@ def _digest(dead_letter: DeadLetter) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How far a run of a plan came. `stopped` says which failure ended it; None: it came to the plan's end."""
+    """How far a run of a plan came. `stopped` says which failure ended it; None: it came to the plan's end.
+
+    `was_halted`: that was on record before, by whoever stopped the plan, who may have gone on with it since.
+    """
 
     progress: Progress
     stopped: str | None = None
+    was_halted: bool = False
 
 
 async def run_plan(
@@ -169,7 +173,8 @@ async def run_plan(
             case "canaries":
                 watch.awaits_canaries()
             case "halted":
-                return Run(await db.run(replay_progress.progress, plan.plan_id), await _why_halted(db, plan))
+                progress = await db.run(replay_progress.progress, plan.plan_id)
+                return Run(progress, await _why_halted(db, plan), was_halted=True)
             case "done":
                 await db.run(replay_plans.finish, plan.plan_id, clock())
                 all_released = True

@@ -1,10 +1,14 @@
 """Replays from the portal: looked at first, carried on without a terminal, stopped, taken up by whoever comes next."""
 
+from collections.abc import Awaitable, Callable
+from typing import Any
+
 import httpx
 import trio
 
 from fe.identifiers import ReplayPlanId, TenantId
 from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.roles import OPERATOR
 from fe.store.queue import dead_letters, replay_plans, replay_progress
 from tests.factories import bookings
 from tests.factories.operators import act
@@ -163,6 +167,34 @@ async def test_a_plan_is_stopped_and_goes_on(
     assert not await dead(portal.db)
     acts = await rows(portal.db, "SELECT action FROM operator_actions WHERE subject IS NULL ORDER BY at, action_id")
     assert [one["action"] for one in acts] == ["plan", "plan stop", "plan go on"]
+
+
+async def test_who_goes_on_with_a_plan_is_not_outdone_by_who_has_just_seen_it_stopped(
+    portal: Running, operator_db: Database, tenant: TenantId
+) -> None:
+    """What carries it on puts a stop on record, but none that it found there."""
+    await make_dead(portal.db, tenant, portal.clock(), 3)
+    async with operating(portal) as browser:
+        plan_id = await replay_all(browser)
+    assert await operator_db.run(replay_plans.halt, plan_id, "ana: wrong ones", portal.clock())
+    seen: list[str | None] = []
+
+    class GoesOn(Database):
+        async def run(self, work: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:
+            found = await super().run(work, *args, **kwargs)
+            if work is replay_plans.find:  # why it is stopped; it was just found to be
+                seen.append(found.halted_because)
+                await operator_db.transact(replay_plans.go_on, plan_id)
+            return found
+
+    plan = await operator_db.run(replay_plans.find, plan_id)
+    assert plan is not None
+    await runner(portal, GoesOn(operator_db._driver, OPERATOR))._carry_on(plan)
+
+    assert seen == ["ana: wrong ones"]
+    plan = await operator_db.run(replay_plans.find, plan_id)
+    assert plan is not None
+    assert plan.halted_at is None
 
 
 async def test_a_canary_that_fails_stops_the_plan_and_everybody_sees_why(

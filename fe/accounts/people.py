@@ -168,7 +168,10 @@ async def issue_reset(conn: Conn, person: Person, by_whom: str, now: datetime) -
 async def reset_password(conn: Conn, token: str, password_hash: str, now: datetime) -> Person:
     """Set the password by a link, use the link up, and end all sessions. Raises PersonRefused."""
     person = await resets.find(conn, hash_token(token), now)
-    if person is None or not await resets.spend(conn, hash_token(token), now):
+    if person is None:
+        raise PersonRefused(LINK_OVER)
+    await resets.lock(conn, person.person_id)
+    if not await resets.spend(conn, hash_token(token), now):
         raise PersonRefused(LINK_OVER)
     await set_password(conn, person.person_id, password_hash)
     return person

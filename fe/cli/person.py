@@ -247,10 +247,11 @@ def reset(email: str, second_factor_too: bool, by_whom: str, as_json: bool) -> N
 
     async def task(conn: Conn) -> str:
         found = await makers.find_person(conn, email)
+        token = await makers.issue_reset(conn, found, by_whom, system_clock())
         if second_factor_too:
             await second_factor.remove(conn, found.person_id)
             await makers.end_everything(conn, found.person_id)
-        return await makers.issue_reset(conn, found, by_whom, system_clock())
+        return token
 
     token = with_database(settings, _transact(task))
     record = {

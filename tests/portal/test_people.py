@@ -13,6 +13,7 @@ from fe.store.portal.people import Person, PortalRole
 from fe.store.postgres.db import Conn
 from tests.http.front import make_tenant
 from tests.portal.running import PASSWORD, Browser, Running, hidden_fields
+from tests.waiting import until_waited_for
 
 NEW = "cuatro perros comen yuca"
 
@@ -240,6 +241,30 @@ async def test_a_link_of_an_operator_sets_the_password_once_and_ends_all_session
     portal.clock.ahead = makers.RESET_LIFE
     async with portal.browser() as browser:
         assert (await browser.get(f"/reset/{late}")).status_code == 404
+
+
+async def test_of_two_links_that_operators_make_at_once_the_second_voids_the_first(
+    portal: Running, owner: Browser, tenant: TenantId
+) -> None:
+    person = await portal.db.run(people.by_email, "ana@example.do")
+    assert person is not None
+    made: list[str] = []
+
+    async def another() -> None:
+        made.append(await portal.db.transact(makers.issue_reset, person, "op", portal.clock()))
+
+    async with trio.open_nursery() as nursery:
+
+        async def first(conn: Conn) -> str:
+            token = await makers.issue_reset(conn, person, "root", portal.clock())
+            nursery.start_soon(another)
+            await until_waited_for(portal.db)
+            return token
+
+        token = await portal.db.transact(first)
+    async with portal.browser() as browser:
+        assert (await browser.get(f"/reset/{token}")).status_code == 404
+        assert (await browser.get(f"/reset/{made[0]}")).status_code == 200
 
 
 async def test_the_password_is_changed_and_other_browsers_are_out(

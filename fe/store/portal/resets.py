@@ -8,6 +8,10 @@ from fe.identifiers import PersonId
 from fe.store.portal.people import PERSON_COLUMNS, Person
 from fe.store.postgres.db import Conn
 
+# Taken by whoever makes a link and whoever uses one, before anything else of the person: of two links that are made at
+# once the second sees the first, and ends it.
+_LOCK = "SELECT 1 FROM people WHERE person_id = %(person)s FOR NO KEY UPDATE"
+
 _ISSUE = """
     INSERT INTO password_resets (token_hash, person_id, created_by, created_at, expires_at)
     VALUES (%(hash)s, %(person)s, %(by)s, %(at)s, %(until)s)
@@ -16,10 +20,16 @@ _ISSUE = """
 _SPEND_ALL = "UPDATE password_resets SET used_at = %(at)s WHERE person_id = %(person)s AND used_at IS NULL"
 
 
+async def lock(conn: Conn, person_id: PersonId) -> None:
+    """Keep the links of a person from others until the transaction ends."""
+    await conn.execute(_LOCK, {"person": person_id})
+
+
 async def issue(
     conn: Conn, token_hash: bytes, person_id: PersonId, *, by_whom: str, at: datetime, until: datetime
 ) -> None:
     """Keep a link; those before it are good for nothing any more. In one transaction."""
+    await lock(conn, person_id)
     await spend_all(conn, person_id, at)
     await conn.execute(_ISSUE, {"hash": token_hash, "person": person_id, "by": by_whom, "at": at, "until": until})
 

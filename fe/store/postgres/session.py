@@ -30,13 +30,13 @@ FORMS = {
 #: once, for any values: what tests/store/test_plans.py proves is what runs, and no call waits for its planning, nor for
 #: the compiling of a plan that is guessed to be dear because it might read every month.
 SERVER_SETTINGS = {
-    **FORMS,
     "statement_timeout": "8s",
     "lock_timeout": "5s",
     "idle_in_transaction_session_timeout": "10s",
     "client_connection_check_interval": "5s",
     "plan_cache_mode": "force_generic_plan",
     "jit": "off",
+    **FORMS,
 }
 
 #: No role: the rights of the login. Said too, because a pooler may hand on what somebody else's session had set.

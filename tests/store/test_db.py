@@ -533,6 +533,25 @@ async def test_notifications_are_heard_and_heard_again_after_the_listener_was_ki
         nursery.cancel_scope.cancel()
 
 
+async def test_a_server_that_became_a_standby_is_left_for_the_one_that_was_promoted(
+    small: Database, dsn: str, driver: DriverName
+) -> None:
+    """Where its connections outlive that, behind a proxy or in a cloud: they are kept for half an hour."""
+
+    async def become_a_standby(conn: Conn) -> int:
+        await conn.execute("SET default_transaction_read_only = on")
+        return conn.info.backend_pid
+
+    async with open_database(dsn, max_size=1, patience=30, driver=driver) as db:
+        standby = await db.run(become_a_standby)
+        with pytest.raises(DatabaseUnavailable):
+            await db.run(insert, 1)
+
+        await db.run(insert, 2)
+        assert await db.run(backend) != standby
+    assert await small.run(count) == 1
+
+
 async def test_a_listener_that_is_cancelled_leaves_no_connection(small: Database, dsn: str) -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(small.listen, "channel", lambda _: None)

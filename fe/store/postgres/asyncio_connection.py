@@ -82,7 +82,11 @@ class AsyncioDriver:
         async def crossing() -> T:
             async with self._pool.connection() as conn:
                 self._observe_wait(time.monotonic() - asked_at)
-                return await work(conn)
+                try:
+                    return await work(conn)
+                except psycopg.errors.ReadOnlySqlTransaction:
+                    await conn.close()  # as in trio_connection.py
+                    raise
 
         result: T = await trio_asyncio.aio_as_trio(crossing, loop=self._loop)()
         return result

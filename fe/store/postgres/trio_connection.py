@@ -297,6 +297,9 @@ class TrioPool:
             lent, until = await self._take()
             try:
                 yield lent
+            except errors.ReadOnlySqlTransaction:
+                lent.drop()  # a standby, or one that has become one: the next connection may find who was promoted
+                raise
             finally:
                 if lent.pgconn.transaction_status == TransactionStatus.IDLE:
                     self._idle.append((lent, until))

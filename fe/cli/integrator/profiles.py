@@ -54,11 +54,21 @@ def is_name(text: str) -> bool:
 
 
 def folder() -> Path:
-    """The folder of the profiles: `fe/profiles` in XDG_CONFIG_HOME, or in `~/.config`."""
+    """The folder of the profiles: `fe/profiles` in XDG_CONFIG_HOME, or in `~/.config`. Raises Failure for none."""
     configured = os.environ.get("XDG_CONFIG_HOME", "")
     # The specification: a relative path is to be ignored.
-    base = Path(configured) if configured.startswith("/") else Path.home() / ".config"
-    return base / "fe" / "profiles"
+    if configured.startswith("/"):
+        return Path(configured) / "fe" / "profiles"
+    try:
+        return Path.home() / ".config" / "fe" / "profiles"
+    except RuntimeError:  # a container's user that the system does not know
+        raise Failure(
+            say(
+                "there is no home folder to keep keys in: set HOME, or XDG_CONFIG_HOME",
+                "no hay una carpeta personal para guardar claves: defina HOME o XDG_CONFIG_HOME",
+            ),
+            CONFIGURATION,
+        ) from None
 
 
 def save(profile: Profile) -> Path:

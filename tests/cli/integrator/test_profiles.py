@@ -148,6 +148,18 @@ def test_without_xdg_it_is_under_the_home_and_a_relative_folder_is_ignored(
     assert profiles.folder() == here.folder / ".config/fe/profiles"
 
 
+def test_a_user_without_a_home_is_told_what_to_set(here: FeHere, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container whose user has a number and no name."""
+
+    def nowhere() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.setattr(Path, "home", nowhere)
+
+    assert "set HOME, or XDG_CONFIG_HOME" in here.refused("status", "x", code=3)
+
+
 def test_a_write_that_fails_leaves_what_was_there(here: FeHere, monkeypatch: pytest.MonkeyPatch) -> None:
     before = profiles.Profile("default", "http://127.0.0.1:1", "fak_1", "s", "ecf")
     profiles.save(before)

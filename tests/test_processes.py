@@ -363,6 +363,36 @@ def test_actors_open_no_public_port_and_each_process_has_its_own_for_metrics() -
     assert Listeners([], ("127.0.0.1", 0)).of_process(2).metrics == ("127.0.0.1", 0)
 
 
+# --- In a container ----------------------------------------------------------------------------------------------
+
+
+def alone(*command: str) -> "subprocess.Popen[str]":
+    """Start a command as the first process of a namespace of its own."""
+    apart = ["unshare", "--pid", "--fork", "--mount-proc"]
+    try:
+        subprocess.run([*apart, "true"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("NOT PROVED HERE: only root makes namespaces of processes")
+    return subprocess.Popen([*apart, *command], stdout=subprocess.PIPE, text=True)
+
+
+def test_the_first_process_of_a_container_ends_at_sigterm_before_it_serves() -> None:
+    """Without a handler for it the kernel keeps it away from such a process."""
+    program = (
+        "import fe.cli, fe.cli.failures, os, time\n"
+        "fe.cli.failures.guarded = lambda _: (print(os.getpid(), flush=True), time.sleep(120))\n"
+        "fe.cli.main()\n"
+    )
+    with alone(sys.executable, "-c", program) as around:
+        assert around.stdout is not None
+        assert around.stdout.readline() == "1\n"
+        (first,) = Path(f"/proc/{around.pid}/task/{around.pid}/children").read_text().split()
+
+        os.kill(int(first), signal.SIGTERM)
+
+    assert around.returncode == 128 + signal.SIGTERM
+
+
 # --- The collector -----------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,8 @@
 
 import importlib
 import io
+import os
+import signal
 import sys
 from types import TracebackType
 
@@ -126,8 +128,19 @@ def _one_line(kind: type[BaseException], error: BaseException, _: TracebackType 
     click.echo(f"fe: unexpected {kind.__name__}: {text} (`fe --debug ...` shows where)", err=True)
 
 
+def _hear_when_to_end() -> None:
+    """In a container we are the first process, from which the kernel keeps signals that it has no handler for.
+
+    `fe run` has one of its own, once it serves; until then, and in all other commands, `docker stop` waited its time
+    out. Ending at once is safe at every moment.
+    """
+    if os.getpid() == 1:
+        signal.signal(signal.SIGTERM, lambda number, _: os._exit(128 + number))
+
+
 def main() -> None:
     """Run the command line of this process and exit with a code that means something."""
+    _hear_when_to_end()
     from fe.open_files import hold_standard_files  # as below
 
     hold_standard_files()

@@ -609,7 +609,8 @@ def on_simulated_time(dsn: str) -> Iterator[Both]:
                 (tenant, f"tenant {tenant}", weight),
             )
     limits = {**SERVER_SETTINGS, "search_path": "simulated,public,pg_catalog", "simulated.now": BEGINNING.isoformat()}
-    both = Both(make_conninfo(dsn, options=" ".join(f"-c {name}={value}" for name, value in limits.items())))
+    said = {name: value.replace(" ", "\\ ") for name, value in limits.items()}
+    both = Both(make_conninfo(dsn, options=" ".join(f"-c {name}={value}" for name, value in said.items())))
     try:
         yield both
     finally:

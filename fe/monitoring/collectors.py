@@ -1,6 +1,7 @@
 """The stock-taker: counts what gave up, what is in doubt and what runs out, for the gauges that operators watch."""
 
 from collections.abc import Awaitable, Callable
+from itertools import product
 
 import structlog
 import trio
@@ -23,6 +24,8 @@ EVERYWHERE: dict[Labels, float] = {
     (stage.value, environment.value): 0.0 for stage in Stage for environment in Environment
 }
 CERTIFICATE_TIMES = ("expired", "within_7_days", "within_30_days", "within_60_days", "later")
+#: Whose they are: a tenant that issued or received in production within a month, or one that does not yet.
+AT_WORK_IN = ("production", "tests")
 SEQUENCE_TIMES = ("expired", "within_15_days", "within_60_days", "later", "never")
 #: Of deliveries that are not confirmed, and of endpoints that are switched on.
 DELIVERY_STATES = ("webhook", "held", "failed")
@@ -135,9 +138,9 @@ class Collectors:
         show(self._metrics.billing_charges_age, ages)
 
     async def _certificates(self, conn: Conn) -> None:
-        counts: dict[Labels, float] = {(expires,): 0.0 for expires in CERTIFICATE_TIMES}
-        for expires, count in await statistics.certificates(conn):
-            counts[expires,] = count
+        counts: dict[Labels, float] = dict.fromkeys(product(CERTIFICATE_TIMES, AT_WORK_IN), 0.0)
+        for expires, at_work_in, count in await statistics.certificates(conn):
+            counts[expires, at_work_in] = count
         show(self._metrics.certificates, counts)
 
     async def _sequences(self, conn: Conn) -> None:

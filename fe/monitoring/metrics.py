@@ -241,7 +241,10 @@ class Metrics:
         self.pauses = _unread("fe_pauses", "Pauses in force", own)
         self.pauses_age = _unread("fe_pauses_oldest_seconds", "How long the oldest has been in force", own)
         self.certificates = Gauge(
-            "fe_certificates", "Certificates in use of tenants at work, by time left", ("expires",), registry=own
+            "fe_certificates",
+            "Certificates in use of tenants at work, by time left",
+            ("expires", "at_work_in"),
+            registry=own,
         )
         self.sequences_left = Gauge(
             "fe_sequences", "Sequences of tenants at work, by numbers left", ("environment", "left"), registry=own

@@ -81,25 +81,35 @@ async def pauses(conn: Conn) -> tuple[int, float]:
 # A tenant that has not called, issued or received for a month, or is disabled, is no longer with us: what it leaves
 # may expire in peace. Who issues in the portal, or only receives, uses no key. The tenants (each has a mark) are asked
 # one by one, so that years of days and documents are not read; what some engines spread over nodes is settled first.
-_AT_WORK = """
-    lately AS MATERIALIZED (
-        SELECT m.tenant_id
+_ISSUED, _RECEIVED = (
+    """SELECT m.tenant_id, {in_production} AS in_production
           FROM usage_marks AS m
          WHERE EXISTS (SELECT 1
                          FROM usage_days AS u
-                        WHERE u.tenant_id = m.tenant_id AND u.utc_day > (now() - interval '30 days')::date)
-        UNION ALL
-        SELECT m.tenant_id
+                        WHERE u.tenant_id = m.tenant_id AND u.utc_day > (now() - interval '30 days')::date
+                          AND (u.environment = 'ecf' OR NOT {in_production}))""",
+    """SELECT m.tenant_id, {in_production} AS in_production
           FROM usage_marks AS m
          WHERE EXISTS (SELECT 1
                          FROM received AS r
-                        WHERE r.tenant_id = m.tenant_id AND r.received_id >= uuid_floor(now() - interval '30 days'))
+                        WHERE r.tenant_id = m.tenant_id AND r.received_id >= uuid_floor(now() - interval '30 days')
+                          AND (r.environment = 'ecf' OR NOT {in_production}))""",
+)
+_LATELY = "\n        UNION ALL\n        ".join(
+    one.format(in_production=where) for one in (_ISSUED, _RECEIVED) for where in ("true", "false")
+)
+_AT_WORK = f"""
+    lately AS MATERIALIZED (
+        {_LATELY}
     ), at_work AS MATERIALIZED (
-        SELECT DISTINCT a.tenant_id
-          FROM (SELECT l.tenant_id FROM lately AS l
+        SELECT a.tenant_id, bool_or(a.in_production) AS in_production
+          FROM (SELECT l.tenant_id, l.in_production FROM lately AS l
                 UNION ALL
-                SELECT k.tenant_id FROM api_key_uses AS k WHERE k.last_used_at > now() - interval '30 days') AS a
+                SELECT k.tenant_id, false
+                  FROM api_key_uses AS k
+                 WHERE k.last_used_at > now() - interval '30 days') AS a
          WHERE NOT EXISTS (SELECT 1 FROM disabled_tenants AS d WHERE d.tenant_id = a.tenant_id)
+         GROUP BY a.tenant_id
     )
 """
 
@@ -110,16 +120,17 @@ _CERTIFICATES = f"""
                 WHEN c.not_after <= now() + interval '30 days' THEN 'within_30_days'
                 WHEN c.not_after <= now() + interval '60 days' THEN 'within_60_days'
                 ELSE 'later' END AS expires,
+           CASE WHEN at_work.in_production THEN 'production' ELSE 'tests' END AS at_work_in,
            count(*)::int
       FROM certificates AS c
       JOIN at_work ON at_work.tenant_id = c.tenant_id
      WHERE c.retired_at IS NULL
-     GROUP BY expires
+     GROUP BY expires, at_work_in
 """
 
 
-async def certificates(conn: Conn) -> list[tuple[str, int]]:
-    """Count the certificates in use of tenants at work, by the time they have left."""
+async def certificates(conn: Conn) -> list[tuple[str, str, int]]:
+    """Count the certificates in use of tenants at work: time left, whether in production or for tests, how many."""
     cursor = await conn.execute(_CERTIFICATES)
     return await cursor.fetchall()
 

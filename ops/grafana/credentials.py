@@ -36,14 +36,18 @@ SIGNING = Dashboard(
             Panel(
                 "Certificates in use, by time left",
                 "Of tenants at work within 30 days. Nothing can be signed with an expired one.",
-                {"{{expires}}": largest("fe_certificates", by="expires")},
+                {"{{expires}} {{at_work_in}}": largest("fe_certificates", by="expires, at_work_in")},
                 stacked=True,
                 width=16,
             ),
             Panel(
                 "Expired, or about to",
                 "Expired and within 7 days: ops/runbooks/certificate-expiry.md.",
-                {"{{expires}}": largest("fe_certificates", 'expires=~"expired|within_7_days"', by="expires")},
+                {
+                    "{{expires}} {{at_work_in}}": largest(
+                        "fe_certificates", 'expires=~"expired|within_7_days"', by="expires, at_work_in"
+                    )
+                },
                 shape="stat",
                 limits=(1, 1),
             ),

@@ -156,7 +156,7 @@ async def test_what_runs_out_is_counted_for_tenants_that_call(db: Database) -> N
             )
 
     async with taking_stock(db, metrics):
-        certificates = {each: value(metrics, "fe_certificates", expires=each) for each in collectors.CERTIFICATE_TIMES}
+        certificates = certificates_of(metrics, "tests")  # what they issued is not in their days, in production or not
         numbers = {
             each: value(metrics, "fe_sequences", environment="ecf", left=each) for each in collectors.NUMBERS_LEFT
         }
@@ -168,6 +168,13 @@ async def test_what_runs_out_is_counted_for_tenants_that_call(db: Database) -> N
     assert certificates == dict.fromkeys(collectors.CERTIFICATE_TIMES, 1)
     assert numbers == {"none": 1, "under_3_days": 1, "under_10_percent": 1, "enough": 2}
     assert expiring == dict.fromkeys(collectors.SEQUENCE_TIMES, 1)
+
+
+def certificates_of(metrics: Metrics, at_work_in: str) -> dict[str, float | None]:
+    return {
+        expires: value(metrics, "fe_certificates", expires=expires, at_work_in=at_work_in)
+        for expires in collectors.CERTIFICATE_TIMES
+    }
 
 
 async def make_certificate(db: Database, tenant: TenantId, days_left: int) -> None:
@@ -185,38 +192,49 @@ async def test_what_runs_out_is_counted_for_who_issues_in_the_portal_and_for_who
 ) -> None:
     """Neither uses a key of the API."""
     metrics = Metrics()
-    people, receiving, gone, disabled = [await make_tenant(db) for _ in range(4)]
-    for tenant, days_ago in ((people, 3), (gone, 31), (disabled, 3)):
+    people, receiving, gone, disabled, trying, tried = [await make_tenant(db) for _ in range(6)]
+    for tenant, days_ago, where in (
+        (people, 3, "ecf"),
+        (gone, 31, "ecf"),
+        (disabled, 3, "ecf"),
+        (trying, 3, "certecf"),
+        (trying, 31, "ecf"),
+    ):
         await rows(
             db,
-            """WITH m AS (INSERT INTO usage_marks (tenant_id) VALUES (%(tenant)s))
+            """WITH m AS (INSERT INTO usage_marks (tenant_id) VALUES (%(tenant)s) ON CONFLICT DO NOTHING)
                INSERT INTO usage_days (tenant_id, utc_day, environment, submitted, settled, accepted, conditional,
                                        rejected, answered, latency_us)
-               VALUES (%(tenant)s, now()::date - %(days)s::int, 'ecf', 1, 1, 1, 0, 0, 1, 1)""",
+               VALUES (%(tenant)s, now()::date - %(days)s::int, %(where)s, 1, 1, 1, 0, 0, 1, 1)""",
+            where=where,
             tenant=tenant,
             days=days_ago,
         )
-    for tenant, days_ago in ((receiving, 3), (gone, 31)):
+    for tenant, days_ago, where in ((receiving, 3, "ecf"), (gone, 31, "ecf"), (tried, 3, "testecf")):
         at = NOW - timedelta(days=days_ago)
         await rows(
             db,
             """WITH m AS (INSERT INTO usage_marks (tenant_id) VALUES (%(tenant)s) ON CONFLICT DO NOTHING)
                INSERT INTO received (tenant_id, received_id, environment, issuer_rnc, e_ncf, ecf_type, issuer_name,
                                      buyer_rnc, issued_on, total, digest, received_at)
-               VALUES (%(tenant)s, %(id)s, 'ecf', '101010101', 'E310000000001', '31', 'x', '131880738', %(at)s::date, 1,
-                       sha256(''), %(at)s)""",
+               VALUES (%(tenant)s, %(id)s, %(where)s, '101010101', 'E310000000001', '31', 'x', '131880738',
+                       %(at)s::date, 1, sha256(''), %(at)s)""",
             tenant=tenant,
+            where=where,
             id=new_id(at),
             at=at,
         )
     await disable(db, disabled)
-    for tenant, days_left in ((people, -1), (receiving, 3), (gone, 20), (disabled, 45)):
+    for tenant, days_left in ((people, -1), (receiving, 3), (gone, 20), (disabled, 45), (trying, 20), (tried, 20)):
         await make_certificate(db, tenant, days_left)
 
     async with taking_stock(worker_db, metrics):
-        found = {each: value(metrics, "fe_certificates", expires=each) for each in collectors.CERTIFICATE_TIMES}
+        found = {each: certificates_of(metrics, each) for each in collectors.AT_WORK_IN}
 
-    assert found == dict.fromkeys(collectors.CERTIFICATE_TIMES, 0) | {"expired": 1, "within_7_days": 1}
+    none = dict.fromkeys(collectors.CERTIFICATE_TIMES, 0)
+    assert found["production"] == none | {"expired": 1, "within_7_days": 1}
+    # Who issues and receives for tests alone: that wakes nobody.
+    assert found["tests"] == none | {"within_30_days": 2}
 
 
 async def test_how_long_what_is_for_a_counterparty_waits_is_told_by_its_stage(
@@ -330,7 +348,7 @@ async def test_what_cannot_be_read_keeps_its_value_and_shows_as_silence(
         # Less than the server's own patience with a lock; more than the others take, however busy the machine is.
         async with taking_stock(db, metrics, turns=False, patience=3):
             # Read after the one that is locked: the others are not held up by it.
-            await until(lambda: value(metrics, "fe_certificates", expires="later") is not None)
+            await until(lambda: certificates_of(metrics, "tests")["later"] is not None)
         nursery.cancel_scope.cancel()
 
     assert value(metrics, "fe_dead_letters", stage="send", environment="ecf") == 3

@@ -186,9 +186,9 @@ FAULTS = (
     ),
     Fault(
         "certificates and sequences come to their end",
-        gauge(f'fe_certificates{{{A}, expires="expired"}}', 0, 1)
-        | gauge(f'fe_certificates{{{A}, expires="within_7_days"}}', 0, 1)
-        | gauge(f'fe_certificates{{{A}, expires="within_30_days"}}', 0, 1)
+        gauge(f'fe_certificates{{{A}, expires="expired", at_work_in="production"}}', 0, 1)
+        | gauge(f'fe_certificates{{{A}, expires="within_7_days", at_work_in="production"}}', 0, 1)
+        | gauge(f'fe_certificates{{{A}, expires="within_30_days", at_work_in="production"}}', 0, 1)
         | gauge(f'fe_sequences{{{A}, {E}, left="none"}}', 0, 1)
         | gauge(f'fe_sequences{{{A}, {E}, left="under_3_days"}}', 0, 1)
         | gauge(f'fe_sequences_expiring{{{A}, {E}, expires="expired"}}', 0, 1),

@@ -321,10 +321,7 @@ async def test_the_far_ends_of_the_ranges_are_taken(api: httpx.AsyncClient) -> N
         "from=2026-01-01T00:00:00%2B02:00",
         "from=2026-01-01T00:00:00+02:00",
     ):
-        answer = await api.get(f"/invoices?{query}")
-        assert answer.status_code in (200, 400), query
-        if answer.status_code == 400:
-            assert "0001" in query or "9999" in query, query
+        assert (await api.get(f"/invoices?{query}")).status_code == 200, query
 
 
 @clause("GET /invoices", "| from", "| to")

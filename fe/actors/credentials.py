@@ -137,9 +137,9 @@ class SigningCredentials:
         """Drop keys whose time is over, until cancelled: a process that has nothing to sign soon holds none."""
         while True:
             await trio.sleep(self._seconds / 4)
-            self.forget_idle()
+            self.forget_expired()
 
-    def forget_idle(self) -> None:
+    def forget_expired(self) -> None:
         """Drop the keys whose time is over."""
         now = trio.current_time()
         for key, slot in list(self._slots.items()):

@@ -55,7 +55,7 @@ async def test_a_certificate_is_opened_once_for_all_who_wait_and_kept(db: Databa
     assert got[0].id == str(certificate)
 
 
-async def test_a_key_is_opened_anew_after_its_time_and_dropped_when_idle(
+async def test_a_key_is_opened_anew_after_its_time_and_dropped_without_being_asked_for(
     db: Database,
 ) -> None:
     tenant = await make_tenant(db)
@@ -68,7 +68,7 @@ async def test_a_key_is_opened_anew_after_its_time_and_dropped_when_idle(
     cache._seconds = PATIENCE  # the time of the next one is not over while we look
     await cache.get(tenant, certificate)
     assert vault.opened == 4
-    cache.forget_idle()
+    cache.forget_expired()
     assert len(cache._slots) == 1
 
     idle = make_credentials(db, seconds=0.05)

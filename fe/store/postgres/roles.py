@@ -1,4 +1,4 @@
-"""The roles of the database: what each kind of process may do there. Their rights are in sql/0008_roles.sql."""
+"""The roles of the database: what each kind of process may do there (docs/decisions/row-level-security.md)."""
 
 #: The HTTP front: sees one tenant at a time (fe/store/postgres/tenant_scope.py).
 FRONT = "fe_front"

@@ -1,5 +1,6 @@
 """Identifiers that carry their own time."""
 
+import re
 import secrets
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -7,6 +8,8 @@ from uuid import UUID
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: Behind the milliseconds: what is drawn by lot, the version and the variant.
 _RANDOM_BITS = 80
+
+_FORM = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 LAST_ID = UUID(int=(1 << 128) - 1)
 
@@ -31,6 +34,11 @@ def new_id(now: datetime) -> UUID:
     time = milliseconds(now) & (1 << 48) - 1
     value = time << _RANDOM_BITS | 0x7 << 76 | (noise >> 62) << 64 | 0b10 << 62 | noise & (1 << 62) - 1
     return UUID(int=value)
+
+
+def read_id(text: str) -> UUID | None:
+    """Read an id as it is written, with its dashes; None for what is none, which matches nothing."""
+    return UUID(text) if _FORM.fullmatch(text) else None
 
 
 def period_of_ids(since: datetime | None, until: datetime | None) -> tuple[UUID, UUID]:

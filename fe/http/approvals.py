@@ -1,18 +1,17 @@
 """Decisions on received documents over HTTP: approving and rejecting."""
 
 from typing import Literal, TypeVar
-from uuid import UUID
 
 import trio
 
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
+from fe.ecf.ids import read_id
 from fe.http import messages
 from fe.http.approval_models import APPROVAL_TAKEN, ApprovalTaken
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.languages import Language
-from fe.http.parameters import read_uuid
 from fe.http.quotas import Quotas
 from fe.http.request_bodies import read_body
 from fe.http.request_models import ApproveReceived, RejectReceived
@@ -101,7 +100,7 @@ class ApprovalHandlers:
         return ApiReply(202 if is_new else 200, APPROVAL_TAKEN.write(answer))
 
     async def _find(self, tenant_id: TenantId, text: str) -> ReceivedRecord:
-        wanted: UUID | None = read_uuid(text)
+        wanted = read_id(text)
         record = None if wanted is None else await self._db.run_for(tenant_id, received.one, wanted)
         if record is None:
             raise ApiError(404, messages.NO_RECEIVED)

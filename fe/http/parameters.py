@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Generic, Literal, TypeVar
-from uuid import UUID
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
+from fe.ecf.ids import read_id
 from fe.ecf.texts import Text
 from fe.http import messages
 from fe.http.errors import ApiError
@@ -21,7 +21,6 @@ from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryState
 F = TypeVar("F")
 
 _TRACK_OR_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
-_UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _E_NCF = re.compile(E_NCF_FORM)
 _TAX_ID = re.compile(TAX_ID_FORM)
@@ -56,7 +55,8 @@ def read_track_or_id(text: str) -> SubmissionId | TrackId | None:
     """Read a taxLogId or trackId; None for what can be neither, which matches nothing."""
     if not _TRACK_OR_ID.fullmatch(text):
         return None
-    return SubmissionId(UUID(text)) if _UUID.fullmatch(text) else TrackId(text)
+    submission_id = read_id(text)
+    return TrackId(text) if submission_id is None else SubmissionId(submission_id)
 
 
 def read_number(query: Mapping[str, str], name: str, *, default: int, minimum: int, maximum: int) -> int:
@@ -161,11 +161,6 @@ def read_delivery_query(query: Mapping[str, str], environment: Environment) -> L
     return _read_list(query, chosen)
 
 
-def read_uuid(text: str) -> UUID | None:
-    """Read an id; None for what is none, which matches nothing."""
-    return UUID(text) if _UUID.fullmatch(text) else None
-
-
 def _read_period(query: Mapping[str, str]) -> tuple[datetime | None, datetime | None]:
     since = read_moment(query, "from", end_of_day=False)
     until = read_moment(query, "to", end_of_day=True)
@@ -192,6 +187,7 @@ def _read_cursor(query: Mapping[str, str]) -> SubmissionId | None:
     text = query.get("cursor")
     if text is None:
         return None
-    if not _UUID.fullmatch(text):
+    cursor = read_id(text)
+    if cursor is None:
         raise ApiError(400, messages.BAD_CURSOR)
-    return SubmissionId(UUID(text))
+    return SubmissionId(cursor)

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from typing import TypedDict
-from uuid import UUID
 
 from fe.clock import iso
+from fe.ecf.ids import read_id
 from fe.http.approval_models import ApprovalAtAuthority, ReceivedApproval
 from fe.http.calls import ApiReply, Call
 from fe.http.handing import serialize_handing
 from fe.http.paging import read_page
-from fe.http.parameters import read_received_query, read_uuid
+from fe.http.parameters import read_received_query
 from fe.http.response_models import (
     NOT_FOUND,
     RECEIVED,
@@ -73,7 +73,7 @@ class ReceivedHandlers:
         return ApiReply(200, RECEIVED_XML.write(answer))
 
     async def _find(self, call: Call) -> ReceivedRecord | None:
-        wanted: UUID | None = read_uuid(call.params["received_id"])
+        wanted = read_id(call.params["received_id"])
         return None if wanted is None else await self._db.run_for(call.identity.tenant_id, received.one, wanted)
 
 

@@ -8,12 +8,13 @@ from uuid import UUID
 import trio
 
 from fe.clock import Clock, iso
+from fe.ecf.ids import read_id
 from fe.ecf.texts import Text
 from fe.http import messages
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.paging import read_page
-from fe.http.parameters import parse_moment, read_delivery_query, read_uuid
+from fe.http.parameters import parse_moment, read_delivery_query
 from fe.http.quotas import Quotas
 from fe.http.request_bodies import read_body
 from fe.http.response_models import NOT_FOUND
@@ -131,7 +132,7 @@ class WebhookHandlers:
 
     async def delivery(self, call: Call) -> ApiReply:
         """Show one delivery with its tries; what matches nothing is 200 {found: false}."""
-        tenant_id, wanted = call.identity.tenant_id, read_uuid(call.params["delivery_id"])
+        tenant_id, wanted = call.identity.tenant_id, read_id(call.params["delivery_id"])
         found = None if wanted is None else await self._db.run_for(tenant_id, deliveries.one, wanted)
         if found is None or not _is_of(call, found):
             return ApiReply(200, NOT_FOUND.write({"found": False}))
@@ -142,7 +143,7 @@ class WebhookHandlers:
     async def retry(self, call: Call) -> ApiReply:
         """Have a delivery made again, under its id."""
         self._count(call)
-        wanted = read_uuid(call.params["delivery_id"])
+        wanted = read_id(call.params["delivery_id"])
         tenant_id = call.identity.tenant_id
         known = None if wanted is None else await self._db.run_for(tenant_id, deliveries.one, wanted)
         again = None

@@ -1,8 +1,7 @@
-"""Days and ids as forms and addresses write them."""
+"""Days and moments as forms write them."""
 
 import re
 from datetime import date, datetime
-from uuid import UUID
 
 from fe.ecf.dates import ZONE
 from fe.ecf.texts import LocalizedError, Text
@@ -11,7 +10,6 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2})?")
 #: What lies outside is a slip of the finger, and some of it no other program can reckon with.
 _YEARS = range(1990, 3000)
-_ID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 
 class NoDay(LocalizedError):
@@ -38,8 +36,3 @@ def read_moment(text: str) -> datetime:
     except ValueError:
         pass
     raise NoDay(Text("a moment is written YYYY-MM-DDTHH:MM", "un momento se escribe AAAA-MM-DDTHH:MM"))
-
-
-def read_id(text: str) -> UUID | None:
-    """Read an id; None for what is none, which matches nothing."""
-    return UUID(text) if _ID.fullmatch(text) else None

@@ -1,17 +1,14 @@
 """Finding a submission by what somebody has of it, over all tenants: for operators."""
 
-import re
 from dataclasses import dataclass
-from uuid import UUID
 
 from fe.ecf.catalogue import Environment
+from fe.ecf.ids import read_id
 from fe.identifiers import SubmissionId
 from fe.lifecycle import Status
 from fe.store.postgres.db import Conn
 from fe.store.postgres.engine import engine_of
 from fe.store.postgres.rows import record_row
-
-_UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +96,7 @@ async def named(conn: Conn, name: str) -> list[NamedSubmission]:
     The newest first, at most 20.
     """
     cursor = conn.cursor(row_factory=record_row(NamedSubmission))
-    submission = UUID(name) if _UUID.fullmatch(name) else None
+    submission = read_id(name)
     values = {"submission": submission, "spellings": [name, name.upper()], "name": name}
     statement = _NAMED_ON_NODES if "submissions" in engine_of(conn).distributed else _NAMED
     await cursor.execute(statement, {**values, "environments": list(Environment)})

@@ -7,9 +7,10 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from fe.ecf.dates import ZONE
+from fe.ecf.ids import read_id
 from fe.ecf.texts import LocalizedError, Text
 from fe.lifecycle import WebhookEvent
-from fe.portal.days import read_day, read_id, read_moment
+from fe.portal.days import read_day, read_moment
 from fe.portal.foreign_text import foreign
 from fe.portal.page_types import Needs, Page
 from fe.portal.pages.webhooks import webhook_page

@@ -14,6 +14,7 @@ from fe.accounts.sequences import put
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.document import read_payload
 from fe.ecf.ids import new_id
+from fe.ecf.json_text import write_json
 from fe.ecf.parse import parse_json
 from fe.ecf.totals import totals
 from fe.http.examples import EXAMPLES, Example
@@ -32,6 +33,7 @@ from fe.store.submissions import Accepted, NewSubmission
 from tests.ecf.receipts import line, payload
 from tests.factories.companies import make_certificate
 from tests.factories.firsts import not_known_at_first
+from tests.factories.tenants import make_submission
 from tests.http.front import ISSUER, make_tenant
 from tests.portal.receipt_form import ReceiptForm
 from tests.portal.running import Browser, Running, start_portal
@@ -432,6 +434,46 @@ async def test_a_receipt_is_copied_and_a_note_made_for_it(portal: Running, owner
     async with portal.browser(stranger) as browser:
         other = await browser.get("/")
         assert (await browser.get(f"{other.url.path}/testecf/new/31?from={issued}")).status_code == 404
+
+
+@pytest.mark.parametrize("by", ["id", "email"])
+async def test_what_is_made_of_a_users_receipt_is_that_users_too(
+    portal: Running, owner: Browser, able: TenantId, by: str
+) -> None:
+    user_id = UserId(new_id(portal.clock()))
+    await portal.db.run(tenants.create_user, able, user_id, "Sucursal@example.do", None)
+    named: dict[str, Any] = {"as_user_id": user_id} if by == "id" else {"as_user": "sucursal@example.do"}
+    issued = await make_submission(
+        portal.db,
+        able,
+        at=portal.clock(),
+        environment=Environment.TESTECF,
+        original=write_json(payload(EcfType.CREDIT_FISCAL, [line()])),
+        **named,
+    )
+
+    again = await ReceiptForm.open(owner, f"/companies/{able}/testecf/new/copy?from={issued}")
+    note = await ReceiptForm.open(owner, f"{at(able, '34')}?from={issued}")
+
+    assert [form.value("as_user") for form in (again, note)] == [str(user_id)] * 2
+
+
+async def test_a_user_who_is_gone_is_told_of_before_the_company_issues_in_place_of_them(
+    portal: Running, owner: Browser, able: TenantId
+) -> None:
+    issued = await make_submission(
+        portal.db,
+        able,
+        at=portal.clock(),
+        environment=Environment.TESTECF,
+        original=write_json(payload(EcfType.CREDIT_FISCAL, [line()])),
+        as_user="gone@example.do",
+    )
+
+    note = await ReceiptForm.open(owner, f"{at(able, '34')}?from={issued}")
+
+    assert note.status == 200
+    assert "was issued by gone@example.do, who is no user of the company any more" in note.text
 
 
 @pytest.mark.parametrize("amount", ["99.99", "100.80", "100.00", None])

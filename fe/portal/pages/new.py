@@ -32,9 +32,11 @@ from fe.portal.receipt.paths import NoPlace, mend
 from fe.portal.receipt.view import paper_of, sequences_of, show_form, why_none
 from fe.portal.replies import CHANGED_MEANWHILE, Refused, Reply, not_found, redirect
 from fe.portal.visit import Visit
-from fe.store import submissions
+from fe.store import submissions, tenants
+from fe.store.portal import receipt
+from fe.store.portal.receipt import ReceiptRecord
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber, TenantDisabled
-from fe.store.submissions import Accepted, Record
+from fe.store.submissions import Accepted
 
 #: A thousand lines fit: the most that the portal reads at all (fe/portal/sent_forms.py). A line has a dozen fields.
 MAX_FORM_BYTES = 1024 * 1024
@@ -61,11 +63,13 @@ async def copy(visit: Visit) -> Reply:
 async def fill_in(visit: Visit) -> Reply:
     """Show the form of a type: empty, or with what another receipt says."""
     of = _type(visit)
-    entry = ReceiptEntry.empty(layout(of))
-    if "from" in visit.query:
-        record, source = await _source(visit)
-        entry = _copied(visit, of, record, source)
-    return await show_form(visit, entry, str(uuid4()))
+    if "from" not in visit.query:
+        return await show_form(visit, ReceiptEntry.empty(layout(of)), str(uuid4()))
+    record, source = await _source(visit)
+    issuer = await _who_issued(visit, record)
+    entry = _copied(visit, of, record, source, issuer or "")
+    unknown = None if issuer is not None else messages.issued_by_nobody_here(record.as_user or "")
+    return await show_form(visit, entry, str(uuid4()), message=unknown)
 
 
 async def send(visit: Visit) -> Reply:
@@ -214,13 +218,13 @@ def _request_id(visit: Visit, form_id: str) -> ClientRequestId:
     return ClientRequestId(f"portal:{visit.person.person.person_id}:{form_id}")
 
 
-async def _source(visit: Visit) -> tuple[Record, Document]:
+async def _source(visit: Visit) -> tuple[ReceiptRecord, Document]:
     """The receipt that a form begins with. Raises Refused."""
     try:
         wanted = SubmissionId(UUID(visit.query.get("from", "")))
     except ValueError:
         raise not_found() from None
-    record = await visit.read(submissions.find, wanted)
+    record = await visit.read(receipt.one, wanted)
     if record is None:
         raise not_found()
     original = await visit.read(submissions.original, record.submission_id)
@@ -230,15 +234,27 @@ async def _source(visit: Visit) -> tuple[Record, Document]:
         raise not_found() from None
 
 
-def _copied(visit: Visit, of: EcfType, record: Record, source: Document) -> ReceiptEntry:
+async def _who_issued(visit: Visit, record: ReceiptRecord) -> str | None:
+    """For which user the receipt was issued: '' for the company, None for a user who is none any more."""
+    if record.as_user_id is not None:
+        return str(record.as_user_id)
+    if record.as_user is None:
+        return ""
+    wanted = record.as_user.casefold()
+    users = await visit.read(tenants.users_of)
+    return next((str(one.user_id) for one in users if one.email.casefold() == wanted), None)
+
+
+def _copied(visit: Visit, of: EcfType, record: ReceiptRecord, source: Document, as_user: str) -> ReceiptEntry:
     issuer = visit.company.tenant.issuer
     if of in NOTES and source.type not in NOTES:
         if record.environment is not visit.environment:
             raise not_found()
         issued = local(record.signed_at or record.submitted_at).date()
         today = local(visit.now).date()
-        return ReceiptEntry.of(layout(of), note_for(source, of, issuer, e_ncf=record.e_ncf, issued=issued, today=today))
-    return ReceiptEntry.of(layout(of), the_same_again(source, of, issuer))
+        note = note_for(source, of, issuer, e_ncf=record.e_ncf, issued=issued, today=today)
+        return ReceiptEntry.of(layout(of), note, as_user)
+    return ReceiptEntry.of(layout(of), the_same_again(source, of, issuer), as_user)
 
 
 _BASE = "/companies/<int:company>/<environment>/new"

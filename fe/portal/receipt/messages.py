@@ -64,3 +64,11 @@ def issued_otherwise(e_ncf: str | None) -> Text:
         f"Este formulario ya se emitió, como {number}, y usted lo cambió después. Lo que ve no se emitió. "
         "Si quiere otro comprobante, presione Emitir de nuevo.",
     )
+
+
+def issued_by_nobody_here(email: str) -> Text:
+    """Say that a receipt was issued for a user who is gone, so that the form cannot begin with that one."""
+    return Text(
+        f"That receipt was issued by {email}, who is no user of the company any more: choose who issues this one.",
+        f"Ese comprobante lo emitió {email}, que ya no es usuario de la empresa: elija quién emite este.",
+    )

@@ -31,7 +31,7 @@ from fe.portal.cookies import ENVIRONMENT, remember_environment, set_cookie
 from fe.portal.deps import Portal
 from fe.portal.page_types import Needs, Page
 from fe.portal.pages import every_page
-from fe.portal.replies import CROWDED, INTERNAL, NOT_FOUND, STALE_FORM, UNAVAILABLE, Refused, Reply
+from fe.portal.replies import NOT_FOUND, STALE_FORM, Refused, Reply, crowded, internal, unavailable
 from fe.portal.sent_forms import MAX_BODY_BYTES, SentForms
 from fe.portal.session import IDLE, LIFE, NOTED, Session, hash_token, is_proof, new_token
 from fe.portal.visit import Form, Visit
@@ -81,6 +81,7 @@ class PortalApp:
     async def answer(self, page: Page | None, params: Mapping[str, Any], scope: HTTPScope) -> Reply:
         """Answer a request: whatever goes wrong becomes a page here."""
         visit = self._visit(page, params, scope)
+        sent, begun = visit.method == "POST", False
         try:
             async with AsyncExitStack() as held:
                 async with self._turn(scope):
@@ -95,14 +96,17 @@ class PortalApp:
                     # Else nobody is here: what was sent is not read, and its sender is led to where one logs in.
                 stopped = await let_in(page, visit)
                 remember_environment(visit, _cookie(ENVIRONMENT))
-                return stopped or await page.handler(visit)
+                if stopped is not None:
+                    return stopped
+                begun = sent
+                return await page.handler(visit)
         except Refused as refused:
             if refused.status in _UNREAD:
                 visit.headers.append(("Connection", "close"))
             return visit.page("refused.html", refused.status, message=refused.message)
         except ApiError as full:  # of what all applications share: there is no room for it now
             visit.headers += full.headers
-            return visit.page("refused.html", full.status, message=CROWDED)
+            return visit.page("refused.html", full.status, message=crowded(sent=sent, begun=begun))
         except LocalizedError as told:
             return visit.page("refused.html", 409, message=told.text)
         except ProvisioningRefused as refused:
@@ -110,10 +114,10 @@ class PortalApp:
         except DatabaseUnavailable as away:
             _log.warning("the database cannot be reached", reason=str(away))
             visit.session = None  # what the head of a page shows of it may need asking
-            return visit.page("refused.html", 503, message=UNAVAILABLE)
+            return visit.page("refused.html", 503, message=unavailable(sent=sent, begun=begun))
         except Exception as error:  # the one place where errors become pages
             _log.error("a page failed", page=visit.rule, error=error, exc_info=error)
-            return visit.page("refused.html", 500, message=INTERNAL)
+            return visit.page("refused.html", 500, message=internal(begun=begun))
 
     def _visit(self, page: Page | None, params: Mapping[str, Any], scope: HTTPScope) -> Visit:
         headers = request.headers

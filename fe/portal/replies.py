@@ -37,18 +37,43 @@ CHANGED_MEANWHILE = Text(
 )
 SENT_TWICE = Text("This form was sent before: it was done once.", "Este formulario ya se envió: se hizo una sola vez.")
 TOO_LARGE = Text("What you sent is too large.", "Lo que envió es demasiado grande.")
-CROWDED = Text(
-    "There is too much to do at the moment. Nothing was changed; try again in a moment.",
-    "Hay demasiado que hacer en este momento. Nada cambió; intente de nuevo en un momento.",
+_CROWDED = Text("There is too much to do at the moment.", "Hay demasiado que hacer en este momento.")
+_UNAVAILABLE = Text(
+    "The service cannot reach its database now.", "El servicio no alcanza su base de datos en este momento."
 )
-UNAVAILABLE = Text(
-    "The service cannot reach its database now. Nothing was changed; try again in a moment.",
-    "El servicio no alcanza su base de datos en este momento. Nada cambió; intente de nuevo en un momento.",
+_READING = Text("Load the page again in a moment.", "Cargue la página de nuevo en un momento.")
+_NOT_BEGUN = Text("Nothing was changed; try again in a moment.", "Nada cambió; intente de nuevo en un momento.")
+_BEGUN = Text(
+    "It is not known whether what you sent was done. Load this page again in a moment, so that your browser sends it "
+    "again: it is done once.",
+    "No se sabe si lo que envió se hizo. Cargue esta página de nuevo en un momento, para que su navegador lo envíe "
+    "otra vez: se hace una sola vez.",
 )
-INTERNAL = Text(
+_INTERNAL = Text(
     "Something went wrong on our side; it is in the log under the number below.",
     "Algo falló de nuestro lado; está en el registro bajo el número de abajo.",
 )
+
+
+def crowded(*, sent: bool, begun: bool) -> Text:
+    """Say that there is no room now; `sent` and `begun` as in `unavailable`."""
+    return _not_now(_CROWDED, sent=sent, begun=begun)
+
+
+def unavailable(*, sent: bool, begun: bool) -> Text:
+    """Say that the database is away. `sent`: a form was sent; `begun`: its work was begun, and may have been done."""
+    return _not_now(_UNAVAILABLE, sent=sent, begun=begun)
+
+
+def internal(*, begun: bool) -> Text:
+    """Say that there is a fault of ours; `begun` as in `unavailable`."""
+    return Text(f"{_INTERNAL.en} {_BEGUN.en}", f"{_INTERNAL.es} {_BEGUN.es}") if begun else _INTERNAL
+
+
+def _not_now(why: Text, *, sent: bool, begun: bool) -> Text:
+    # Who reads a page may have been led there by a form that was done: of what was changed nothing is said.
+    then = _BEGUN if begun else _NOT_BEGUN if sent else _READING
+    return Text(f"{why.en} {then.en}", f"{why.es} {then.es}")
 
 
 def too_slow(seconds: float) -> Text:

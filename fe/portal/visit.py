@@ -8,6 +8,8 @@ from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from uuid import UUID
 
+import structlog
+
 from fe.accounts import noted
 from fe.accounts.noted import Actor
 from fe.ecf.catalogue import Environment
@@ -20,7 +22,10 @@ from fe.portal.session import Session, form_proof
 from fe.store.portal import sessions
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.tenants import Tenant
+
+_log = structlog.get_logger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -211,10 +216,13 @@ class Visit:
         return Reply(status, body.encode(), self._with(()))
 
     async def go(self, to: str, notice: Text | None = None) -> Reply:
-        """Send the browser on after something was done; the next page says `notice`, once."""
+        """Send the browser on after something was done; the next page says `notice`, once, if it can be kept."""
         if notice is not None and self.session is not None:
             said = {"en": notice.en, "es": notice.es}
-            await self.portal.db.run(sessions.leave_notice, self.session.record.token_hash, said)
+            try:
+                await self.portal.db.run(sessions.leave_notice, self.session.record.token_hash, said)
+            except DatabaseUnavailable as away:  # it is done, whatever is said of it
+                _log.warning("what a page was to say was not kept", reason=str(away))
         reply = redirect(to)
         return replace(reply, headers=self._with(reply.headers))
 

@@ -10,6 +10,7 @@ import httpx
 import pytest
 import trio
 
+from fe.accounts import noted
 from fe.accounts.sequences import put
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.document import read_payload
@@ -26,6 +27,7 @@ from fe.portal.receipt.copies import note_for
 from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.layout import layout
 from fe.store import tenants
+from fe.store.portal import sessions
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
@@ -543,6 +545,25 @@ async def test_a_company_that_has_had_its_quota_is_told_so(
         await form.press("check")
 
         assert (form.status, form.value("item.NombreItem")) == (429, "Mesa")
+
+
+async def test_a_receipt_that_is_issued_leads_to_it_though_nothing_can_be_noted(
+    portal: Running, owner: Browser, able: TenantId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_: Any) -> None:
+        raise DatabaseUnavailable("it went away after the receipt")
+
+    form = await simple(owner, able)
+    monkeypatch.setattr(sessions, "leave_notice", away)
+    monkeypatch.setattr(noted, "note", away)
+
+    await form.press("issue")
+
+    assert (form.status, "Nothing was changed" in form.text) == (200, False)
+    assert form.url is not None
+    assert "/submissions/" in form.url.path
+    (issued,) = await submissions(portal)
+    assert issued["e_ncf"] in form.text
 
 
 async def test_with_the_database_away_the_form_stays_and_is_issued_once_later(

@@ -7,11 +7,12 @@ import trio
 
 from fe.http import tenant_lists
 from fe.identifiers import TenantId
+from fe.store import keys
 from fe.store.portal import people, receipts
 from fe.store.portal.people import PortalRole
 from fe.store.portal.receipts import ReceiptPage
 from fe.store.postgres.db import Database
-from fe.store.postgres.errors import NodeUnavailable
+from fe.store.postgres.errors import DatabaseUnavailable, NodeUnavailable
 from tests.http.front import make_tenant
 from tests.portal.running import Browser, Running, hidden_fields
 from tests.waiting import PATIENCE, until
@@ -83,7 +84,7 @@ async def test_lists_of_a_company_have_turns_and_a_page_says_when_there_is_none(
         other = await owner.client.get(f"/companies/{tenant}/keys")
         may_go_on.set()
 
-    assert (refused.status_code, "try again in a moment" in refused.text) == (429, True)
+    assert (refused.status_code, "Load the page again in a moment" in refused.text) == (429, True)
     assert other.status_code == 200
 
 
@@ -125,3 +126,36 @@ async def test_an_accountant_is_told_so(portal: Running, tenant: TenantId) -> No
     person = await portal.person(tenant, PortalRole.ACCOUNTANT)
     async with portal.browser(person, "es") as browser:
         assert (await browser.get("/")).status_code == 200
+
+
+async def test_what_a_form_did_before_the_database_went_away_is_not_denied(
+    portal: Running, owner: Browser, tenant: TenantId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = f"/companies/{tenant}/keys/new"
+    page = await owner.get(there)
+    form = hidden_fields(page.text, there) | {"environment": "testecf", "scope": "invoices:read"}
+    transact = Database.transact_for
+
+    async def answer_is_lost(*given: Any, **more: Any) -> Any:
+        await transact(*given, **more)
+        raise DatabaseUnavailable("the link broke before the answer")
+
+    async def away(*_: Any, **__: Any) -> Any:
+        raise DatabaseUnavailable("no link")
+
+    monkeypatch.setattr(Database, "transact_for", answer_is_lost)
+    lost = await owner.client.post(there, data=form)
+    monkeypatch.setattr(Database, "run_for", away)
+    reading = await owner.client.get(f"/companies/{tenant}/keys")
+    monkeypatch.setattr(Database, "run", away)
+    before_anything = await owner.client.post(there, data=form)
+    monkeypatch.undo()
+    again = await owner.client.post(there, data=form)
+
+    assert {one.status_code for one in (lost, reading, before_anything)} == {503}
+    assert "It is not known whether what you sent was done. Load this page again" in lost.text
+    assert "Nothing was changed" not in lost.text
+    assert "Nothing was changed" not in reading.text, "a form that was done may have led there"
+    assert "Nothing was changed; try again in a moment" in before_anything.text
+    assert (again.status_code, "it was done once" in again.text) == (409, True)
+    assert len(await portal.db.run_for(tenant, keys.of_tenant)) == 1

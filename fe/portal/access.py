@@ -2,7 +2,9 @@
 
 from urllib.parse import quote
 
+from fe.ecf.texts import Text
 from fe.identifiers import PersonId, TenantId
+from fe.portal.entering import own_path
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import NOT_ALLOWED, Refused, Reply, not_found, redirect
 from fe.portal.session import FRESH
@@ -12,6 +14,11 @@ from fe.store.portal import people
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Conn
 from fe.store.tenants import Tenant
+
+_NOT_DONE = Text(
+    "What you sent was not done: show who you are, and do it again.",
+    "Lo que envió no se hizo: demuestre quién es y hágalo de nuevo.",
+)
 
 _MAY = {
     Needs.READ: (PortalRole.OWNER, PortalRole.MEMBER, PortalRole.ACCOUNTANT),
@@ -29,6 +36,8 @@ async def let_in(page: Page, visit: Visit) -> Reply | None:
         return None
     session = visit.session
     if session is None:
+        if page.method == "POST" and page.needs is not Needs.PERSON:
+            return visit.page("ended.html", 403, resumes=page.resume is not None)
         return redirect(f"/sign-in{_back(visit)}")
     if page.needs is Needs.OPERATE and (not session.person.is_operator or visit.portal.operators is None):
         raise not_found()
@@ -41,7 +50,7 @@ async def let_in(page: Page, visit: Visit) -> Reply | None:
         if visit.of_company.role not in _MAY[page.needs]:
             raise Refused(403, NOT_ALLOWED)
     if page.fresh and visit.now - session.record.authenticated_at > FRESH:
-        return redirect(f"/again{_back(visit)}")
+        return await visit.go(f"/again{_back(visit)}", None if visit.method == "GET" else _NOT_DONE)
     return None
 
 
@@ -53,9 +62,8 @@ def _asks_second_factor(page: Page, visit: Visit) -> bool:
 
 def _back(visit: Visit) -> str:
     """Where to go afterwards: to the page itself, and from a form to where it was."""
-    if visit.method != "GET" or visit.path == "/":
-        return ""
-    return f"?next={quote(visit.path, safe='/')}"
+    path = visit.path if visit.method == "GET" else own_path(visit.came_from)
+    return "" if path == "/" else f"?next={quote(path, safe='/')}"
 
 
 async def _company(visit: Visit, person_id: PersonId) -> Company | None:

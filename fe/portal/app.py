@@ -8,6 +8,7 @@ of nobody.
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from typing import Any, cast
+from urllib.parse import unquote, urlsplit
 
 import structlog
 import trio
@@ -92,14 +93,14 @@ class PortalApp:
                     self._require_own_page()
                     if visit.session is not None or page.needs is Needs.NOTHING:
                         visit.form = await held.enter_async_context(self._forms.read(page, scope))
-                        self._require_proof(visit)
+                        self._require_proof(page, visit)
                     # Else nobody is here: what was sent is not read, and its sender is led to where one logs in.
                 stopped = await let_in(page, visit)
                 remember_environment(visit, _cookie(ENVIRONMENT))
                 if stopped is not None:
                     return stopped
-                begun = sent
-                return await page.handler(visit)
+                begun = sent and not visit.is_stale
+                return await (page.resume if page.resume is not None and visit.is_stale else page.handler)(visit)
         except Refused as refused:
             if refused.status in _UNREAD:
                 visit.headers.append(("Connection", "close"))
@@ -137,6 +138,7 @@ class PortalApp:
             user_agent=headers.get("User-Agent", "")[:_LONGEST_AGENT],
             request_id=scope["state"]["request_id"],
             token=_cookie(self.portal.cookie) or "",
+            came_from=_path_of(headers.get("Referer", ""), self.portal.url),
         )
 
     def _turn(self, scope: HTTPScope) -> AbstractAsyncContextManager[None]:
@@ -158,6 +160,8 @@ class PortalApp:
         visit.language = "es" if person.language == "es" else "en"
         if visit.method == "GET" and (record.notice is not None or now - record.seen_at > NOTED):
             await self.portal.db.run(sessions.seen, token_hash, now)
+        elif now - record.seen_at > NOTED:  # a form is a click, too: who fills in a long one opens no other page
+            await self.portal.db.run(sessions.used, token_hash, now)
 
     def _require_own_page(self) -> None:
         """See that no other site's page sent it, as far as browsers say. Raises Refused."""
@@ -165,10 +169,13 @@ class PortalApp:
         if (origin is not None and origin != self.portal.url) or site not in (None, "same-origin", "none"):
             raise Refused(403, STALE_FORM)
 
-    def _require_proof(self, visit: Visit) -> None:
-        """See that a page of ours, of this very browser, sent it. Raises Refused."""
-        if not is_proof(self.portal.form_keys, visit.token, visit.form.get("csrf")):
+    def _require_proof(self, page: Page, visit: Visit) -> None:
+        """See that a page of ours, of this very browser and session, sent it. Raises Refused."""
+        if is_proof(self.portal.form_keys, visit.token, visit.form.get("csrf")):
+            return
+        if page.resume is None or visit.session is None:
             raise Refused(403, STALE_FORM)
+        visit.is_stale = True
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Take receipts in, and forget sessions and forms that are over, until cancelled."""
@@ -201,6 +208,11 @@ def _cookie(name: str) -> str | None:
         if found.strip() == name:
             return value.strip()[:100]
     return None
+
+
+def _path_of(address: str, ours: str) -> str:
+    """The path of an address of ours; '' for anything else."""
+    return unquote(urlsplit(address).path) if address.startswith(f"{ours}/") else ""
 
 
 def _language(wanted: str | None, accepted: str | None) -> Language:

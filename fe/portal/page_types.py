@@ -45,6 +45,9 @@ class Page:
     #: The largest body it reads, and of how many fields and files. Before anybody has logged in it is a few fields.
     max_body_bytes: int = 256 * 1024
     max_fields: int = 200
+    #: What answers in place of `handler` where the form is of a session before: shows what was typed, and does nothing.
+    #: Without one it is refused, and what was typed with it.
+    resume: Handler | None = None
 
     def __post_init__(self) -> None:
         """Hold what anybody may send to what such pages need."""

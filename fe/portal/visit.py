@@ -101,6 +101,10 @@ class Visit:
     request_id: str
     token: str
     session: Session | None = None
+    #: The path of our page that a form was sent from, as far as browsers say; else ''.
+    came_from: str = ""
+    #: Whether the form is of a session before, and nothing may be done of what it says.
+    is_stale: bool = False
     #: Set for pages whose address has `<company>` in it.
     of_company: Company | None = None
     #: Which environment the navigation leads to from pages that are of none: the one that was looked at last.

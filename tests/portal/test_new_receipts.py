@@ -1,7 +1,7 @@
 """Receipts made by a form: what it asks back, what it keeps, who may, and that it issues once."""
 
 import json
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -26,6 +26,7 @@ from fe.monitoring.metrics import Metrics
 from fe.portal.receipt.copies import note_for
 from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.layout import layout
+from fe.portal.session import IDLE
 from fe.store import tenants
 from fe.store.portal import sessions
 from fe.store.portal.people import PortalRole
@@ -38,7 +39,7 @@ from tests.factories.firsts import not_known_at_first
 from tests.factories.tenants import make_submission
 from tests.http.front import ISSUER, make_tenant
 from tests.portal.receipt_form import ReceiptForm
-from tests.portal.running import Browser, Running, start_portal
+from tests.portal.running import PASSWORD, Browser, Running, start_portal
 
 _NOW = datetime(2026, 11, 1, tzinfo=UTC)
 HOSTILE = '<img src=x onerror=alert(1)>"\u202e=cmd()'
@@ -592,3 +593,75 @@ async def test_with_the_database_away_the_form_stays_and_is_issued_once_later(
         assert form.url is not None
         assert "/submissions/" in form.url.path
         assert len(await submissions(portal)) == 1
+
+
+# --- a session that ends, or goes on under another token, while somebody fills a form in ------------------------------
+
+
+async def test_who_shows_again_who_it_is_in_another_tab_loses_nothing_that_was_typed(
+    portal: Running, owner: Browser, able: TenantId
+) -> None:
+    form = await simple(owner, able)
+    portal.clock.ahead = timedelta(minutes=11)
+    await owner.get(f"/companies/{able}/certificates/new")
+    assert (await owner.send("/again", {"password": PASSWORD})).url.path == f"/companies/{able}/certificates/new"
+
+    await form.press("issue")
+
+    assert (form.status, await submissions(portal)) == (403, [])
+    assert "nothing was done now. What you typed is here" in form.text
+    assert (form.value("item.NombreItem"), form.value("item.PrecioUnitarioItem")) == ("Mesa", "1000")
+    await form.press("issue")
+    (issued,) = await submissions(portal)
+    assert issued["e_ncf"] == "E310000000001"
+
+
+async def test_a_session_that_ends_while_a_form_is_filled_in_loses_nothing_that_was_typed(
+    portal: Running, owner: Browser, able: TenantId
+) -> None:
+    form = await simple(owner, able)
+    sent = form.sent("issue")
+    portal.clock.ahead = IDLE
+
+    ended = await owner.client.post(form.path, data=sent)
+
+    assert (ended.status_code, "What you sent was not done" in ended.text) == (403, True)
+    assert "load this page again" in ended.text
+    await owner.sign_in("ana@example.do")
+    await form.press("issue")  # as a browser does that loads the page again
+    assert (form.status, form.value("item.NombreItem")) == (403, "Mesa")
+    assert await submissions(portal) == []
+    await form.press("issue")
+    assert len(await submissions(portal)) == 1
+
+
+async def test_a_receipt_that_was_issued_before_its_session_ended_is_issued_once(
+    portal: Running, owner: Browser, able: TenantId
+) -> None:
+    form = await simple(owner, able)
+    again = ReceiptForm(owner, form.path, list(form.fields))
+    await form.press("issue")
+    portal.clock.ahead = IDLE
+    await owner.sign_in("ana@example.do")
+
+    await again.press("issue")
+    assert again.status == 403
+    await again.press("issue")
+
+    assert "was issued before" in again.text
+    assert len(await submissions(portal)) == 1
+
+
+async def test_who_is_somebody_else_by_then_may_do_no_more_than_before(
+    portal: Running, owner: Browser, able: TenantId
+) -> None:
+    form = await simple(owner, able)
+    reader = await portal.person(able, PortalRole.ACCOUNTANT, email="b@example.do")
+    await owner.get("/account")
+    await owner.send("/sign-out")
+    await owner.sign_in(reader.email)
+
+    await form.press("issue")
+
+    assert (form.status, "Mesa" in form.text) == (403, False)
+    assert "Your role does not allow this" in form.text

@@ -10,7 +10,7 @@ from fe.accounts import people as accounts
 from fe.identifiers import TenantId
 from fe.portal.session import FRESH, IDLE, LIFE
 from fe.store import throttle
-from fe.store.portal import credentials, people
+from fe.store.portal import credentials, people, sessions
 from fe.store.portal.people import Person
 from fe.store.postgres.db import Conn
 from tests.factories.tenants import rows
@@ -164,6 +164,24 @@ async def test_a_session_ends_by_age_and_by_idleness(portal: Running, owner: Bro
         assert (await browser.get("/account")).url.path == "/sign-in"
 
 
+async def test_sending_forms_keeps_a_session_and_leaves_what_the_next_page_says(
+    portal: Running, owner: Browser, tenant: TenantId
+) -> None:
+    there = f"/companies/{tenant}/testecf/new/31"
+    form = hidden_fields((await owner.get(there)).text, there) | {"do": "check"}
+    (session,) = await rows(portal.db, "SELECT token_hash FROM portal_sessions")
+    await portal.db.run(sessions.leave_notice, session["token_hash"], {"en": "Kept for the page.", "es": ""})
+    for _ in range(4):
+        portal.clock.ahead += IDLE / 2
+        checked = await owner.client.post(there, data=form)
+        assert (checked.status_code, "Result" in checked.text) == (200, True)
+
+    assert "Kept for the page." in (await owner.get("/account")).text
+    assert "Kept for the page." not in (await owner.get("/account")).text
+    portal.clock.ahead += IDLE
+    assert (await owner.client.post(there, data=form)).status_code == 403
+
+
 async def test_logging_in_again_in_the_same_browser_ends_the_session_before(portal: Running, owner: Browser) -> None:
     other = await portal.person(email="b@example.do")
     before = owner.client.cookies["fe"]
@@ -190,6 +208,36 @@ async def test_what_opens_doors_asks_again_after_ten_minutes(portal: Running, ow
     page = await owner.send("/again", {"password": PASSWORD})
 
     assert page.url.path == f"/companies/{tenant}/people/invite"
+
+
+async def test_a_form_that_asks_again_who_it_is_says_that_it_was_not_done_and_leads_back_to_it(
+    portal: Running, owner: Browser, tenant: TenantId
+) -> None:
+    there = f"/companies/{tenant}/keys/new"
+    page = await owner.get(there)
+    form = hidden_fields(page.text, there) | {"environment": "testecf", "scope": "invoices:read"}
+    portal.clock.ahead = FRESH_AND_MORE
+
+    for said, following in ((f"{portal.url}{there}", there), ("https://evil.example/a", None), ("", None)):
+        asked = await owner.client.post(there, data=form, headers={"Referer": said}, follow_redirects=True)
+        assert (asked.url.path, asked.url.params.get("next")) == ("/again", following)
+        assert "What you sent was not done: show who you are, and do it again." in asked.text
+
+
+async def test_a_form_of_a_session_that_has_ended_says_that_it_was_not_done(
+    portal: Running, owner: Browser, tenant: TenantId
+) -> None:
+    there = f"/companies/{tenant}/people/withdraw"
+    page = await owner.get(f"/companies/{tenant}")
+    proof = hidden_fields(page.text, "/sign-out")
+    portal.clock.ahead = IDLE
+
+    ended = await owner.client.post(there, data=proof)
+    account = await owner.client.post("/sign-out", data=proof, headers={"Referer": f"{portal.url}/account"})
+
+    assert (ended.status_code, "What you sent was not done." in ended.text) == (403, True)
+    assert 'href="/sign-in"' in ended.text
+    assert (account.status_code, account.headers["location"]) == (303, "/sign-in?next=/account")
 
 
 # --- a password that is set while somebody logs in with the one before ------------------------------------------------

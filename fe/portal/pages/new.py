@@ -21,6 +21,7 @@ from fe.identifiers import ClientRequestId, SubmissionId
 from fe.issuing.accept import remarks
 from fe.issuing.issuers import ForbiddenIssuer
 from fe.issuing.prepare import read
+from fe.portal.days import read_id
 from fe.portal.forms import digest
 from fe.portal.page_types import Needs, Page
 from fe.portal.receipt import messages
@@ -92,6 +93,13 @@ async def send(visit: Visit) -> Reply:
     except _Stopped as stopped:
         said = stopped.checked
         return await show_form(visit, entry, form_id, checked=said, message=stopped.text, status=stopped.status)
+
+
+async def resume(visit: Visit) -> Reply:
+    """Show a form that is of a session before with what was typed into it; nothing else is done."""
+    entry = ReceiptEntry.sent(layout(_type(visit)), visit.form)
+    form_id = str(read_id(visit.form.get("form")) or uuid4())
+    return await show_form(visit, entry, form_id, message=messages.RESUMED, status=403)
 
 
 class _Stopped(Exception):
@@ -263,5 +271,13 @@ PAGES = (
     Page("GET", _BASE, Needs.WRITE, choose),
     Page("GET", f"{_BASE}/copy", Needs.WRITE, copy),
     Page("GET", f"{_BASE}/<type>", Needs.WRITE, fill_in),
-    Page("POST", f"{_BASE}/<type>", Needs.WRITE, send, max_body_bytes=MAX_FORM_BYTES, max_fields=MAX_FIELDS),
+    Page(
+        "POST",
+        f"{_BASE}/<type>",
+        Needs.WRITE,
+        send,
+        max_body_bytes=MAX_FORM_BYTES,
+        max_fields=MAX_FIELDS,
+        resume=resume,
+    ),
 )

@@ -69,6 +69,14 @@ async def seen(conn: Conn, token_hash: bytes, at: datetime) -> None:
     await conn.execute(_SEEN, {"hash": token_hash, "at": at})
 
 
+_USED = "UPDATE portal_sessions SET seen_at = %(at)s WHERE token_hash = %(hash)s"
+
+
+async def used(conn: Conn, token_hash: bytes, at: datetime) -> None:
+    """Note that a session is in use; what it is to be told, a page will say."""
+    await conn.execute(_USED, {"hash": token_hash, "at": at})
+
+
 _LEAVE_NOTICE = "UPDATE portal_sessions SET notice = %(notice)s WHERE token_hash = %(hash)s"
 
 

@@ -123,6 +123,11 @@ def _arriving(owner: Seen, stranger: Seen, company: str) -> Iterator[tuple[str, 
     yield "second factor", stranger
     stranger.open(f"{company}/keys")
     yield "keys, for who may not make one", stranger
+    stranger.open(f"{company}/ecf/new/31")
+    page.context.clear_cookies()
+    stranger.page.locator("main button[value=check]:visible").first.click()
+    page.locator('main a[href="/sign-in"]').wait_for()
+    yield "a form of a session that has ended", stranger
 
 
 def _operating(operator: Seen, installation: Installation) -> Iterator[tuple[str, Seen]]:

@@ -54,7 +54,9 @@ _GIVEN_UP = Text(
     "receipts that wait for the service's operator", "comprobantes que esperan por el operador del servicio"
 )
 _REJECTED = Text("receipts rejected in the last 7 days", "comprobantes rechazados en los últimos 7 días")
-_FAILED = Text("receipts that could not be sent in the last 7 days", "comprobantes sin enviar en los últimos 7 días")
+_FAILED = Text(
+    "receipts that ended in an error in the last 7 days", "comprobantes que terminaron en error en los últimos 7 días"
+)
 
 
 def _of_troubles(troubles: Sequence[Unsettled]) -> Iterator[Matter]:

@@ -25,7 +25,8 @@ STATUSES: Mapping[str, Badge] = {
     Status.ACCEPTED: Badge("ok", Text("Accepted", "Aceptado")),
     Status.CONDITIONAL: Badge("warn", Text("Accepted with remarks", "Aceptado condicional")),
     Status.REJECTED: Badge("bad", Text("Rejected", "Rechazado")),
-    Status.ERROR: Badge("bad", Text("Not sent: error", "No enviado: error")),
+    # Also of what was sent and refused outright, or given up while nobody knew whether it had arrived.
+    Status.ERROR: Badge("bad", Text("Error: no verdict", "Error: sin veredicto")),
     Place.DEAD_LETTER: Badge("bad", Text("Needs the operator", "Requiere al operador")),
 }
 
@@ -77,7 +78,7 @@ EVENTS: Mapping[str, Text] = {
         "La DGII no lo tiene: se envía de nuevo el mismo documento",
     ),
     EventKind.VERDICT: Text("Verdict of the DGII", "Respuesta definitiva de la DGII"),
-    EventKind.ERROR: Text("It cannot be sent", "No se puede enviar"),
+    EventKind.ERROR: Text("It ended in an error, without a verdict", "Terminó en error, sin veredicto"),
     EventKind.RETRY: Text("It did not work out; tried again later", "No resultó; se intenta de nuevo más tarde"),
     EventKind.DEAD_LETTER: Text(
         "Out of attempts: the operator of the service looks into it",

@@ -11,12 +11,16 @@ from uuid import uuid4
 import pytest
 
 from fe.ecf.catalogue import EcfType, Environment
-from fe.identifiers import TenantId
-from fe.lifecycle import Status
+from fe.ecf.ids import new_id
+from fe.identifiers import ActionId, TenantId
+from fe.lifecycle import NumberFate, Stage, Status
 from fe.store.portal import receipts
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Database
-from tests.factories.tenants import make_submission, rows
+from fe.store.queue import dead_letters
+from fe.store.queue.audit import OperatorAction
+from tests.factories import bookings
+from tests.factories.tenants import make_submission, rows, take
 from tests.http import worker
 from tests.http.front import make_tenant
 from tests.portal.receipts import HOSTILE, IMAGE, TURNED, make_receipt
@@ -159,6 +163,26 @@ async def test_a_receipt_shows_its_story_and_what_to_do(owner: Browser, tenant: 
     assert (await owner.get(f"/companies/{tenant}/ecf/submissions/{one}/sent")).status_code == 404
     elsewhere = await owner.get(f"/companies/{tenant}/testecf/submissions/{one}")
     assert elsewhere.url.path == f"/companies/{tenant}/ecf/submissions/{one}"
+
+
+async def test_of_what_may_have_arrived_it_is_not_said_that_it_was_not_sent(
+    owner: Browser, portal: Running, tenant: TenantId, db: Database
+) -> None:
+    one = await make_submission(db, tenant, at=portal.clock(), stage=Stage.RECONCILE, environment=Environment.ECF)
+    await db.run(bookings.dead_letter, await take(db, one), at=portal.clock(), error="no answer")
+    by = OperatorAction(ActionId(new_id(portal.clock())), portal.clock(), "olga", "enough")
+    assert await db.transact(dead_letters.discard, by, tenant, one) is NumberFate.UNKNOWN
+
+    page = await owner.get(f"/companies/{tenant}/ecf/submissions/{one}")
+    listed = await owner.get(f"/companies/{tenant}/ecf/submissions")
+    exported = await owner.get(f"/companies/{tenant}/ecf/submissions/export")
+    overview = await owner.get(f"/companies/{tenant}")
+
+    assert "not known yet: do not use it again until it is" in page.text
+    for shown in (page, listed, exported):
+        assert "Error: no verdict" in shown.text
+        assert "Not sent" not in shown.text
+    assert "receipts that ended in an error in the last 7 days: 1." in overview.text
 
 
 async def test_a_problem_leads_to_its_line(owner: Browser, tenant: TenantId, db: Database) -> None:

@@ -60,6 +60,11 @@ FATES: Mapping[NumberFate, Text] = {
     NumberFate.VOID: Text("voided", "anulado"),
 }
 
+TAKEN_SINCE = Text(
+    "given back by this one, and not free: another receipt has it now",
+    "este lo devolvió, y no está libre: ahora lo lleva otro comprobante",
+)
+
 EVENTS: Mapping[str, Text] = {
     EventKind.ACCEPTED: Text("Received from you and stored", "Recibido de usted y guardado"),
     EventKind.SIGNED: Text("Made, checked and signed", "Elaborado, verificado y firmado"),

@@ -100,6 +100,26 @@ async def test_one_number_handed_in_twice_is_shown_twice(owner: Browser, tenant:
     assert "Also handed in under this number" in one.text
 
 
+async def test_a_number_that_was_given_back_is_not_called_free_once_another_receipt_has_it(
+    owner: Browser, tenant: TenantId, db: Database
+) -> None:
+    refused = await make_submission(db, tenant, at=NOW, e_ncf="E310000000009", environment=Environment.ECF)
+    failure = {"status": "error", "error": "no certificate"}
+    await db.run(bookings.failure, await take(db, refused), at=NOW, response=failure, fate=NumberFate.REUSABLE)
+
+    async def said() -> str:
+        page = await owner.get(f"/companies/{tenant}/ecf/submissions/{refused}")
+        return page.text.partition("<dt>Number</dt><dd>")[2].partition("</dd>")[0]
+
+    assert await said() == "free again: the next one may have it"
+    again: dict[str, Any] = {"at": NOW, "e_ncf": "E310000000009", "environment": Environment.ECF}
+    await make_submission(db, tenant, **again | {"environment": Environment.TESTECF})
+    await make_submission(db, tenant, **again, issuer_rnc="101000001")
+    assert await said() == "free again: the next one may have it", "of another environment, or issuer"
+    await make_submission(db, tenant, **again)
+    assert await said() == "given back by this one, and not free: another receipt has it now"
+
+
 @pytest.mark.parametrize("query", ["since=31-12-2026", "buyer=12", "state=nothing", "type=99", "since=0001-01-01"])
 async def test_what_cannot_be_meant_is_said_beside_the_form(
     query: str, owner: Browser, tenant: TenantId, some: None

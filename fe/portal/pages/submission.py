@@ -14,7 +14,7 @@ from fe.ecf.verdicts import Explanation, explain
 from fe.http.failures import say_response
 from fe.http.serializers import serialize_event
 from fe.identifiers import SubmissionId
-from fe.lifecycle import Status
+from fe.lifecycle import NumberFate, Status
 from fe.portal import receipt_words as words
 from fe.portal.document_facts import Facts, facts_of, name_shown, total_in
 from fe.portal.document_view import marked, show_document
@@ -70,6 +70,7 @@ async def show(visit: Visit) -> Reply:
         problems=problems,
         facts=facts,
         total=total_in(receipt.qr_code_url) or facts.amount,
+        number=_number_said(receipt, others),
         modified=modified,
         others=others,
         other_side=other_side,
@@ -133,6 +134,18 @@ async def _relatives(visit: Visit, receipt: ReceiptRecord, facts: Facts) -> tupl
     about = await visit.read(store.of_number, receipt.environment, facts.modified)
     issued = [one for one in about if one.root in ("ECF", "RFCE")]
     return (issued[0] if issued else None), others
+
+
+def _number_said(receipt: ReceiptRecord, others: Sequence[Relative]) -> Text:
+    """What became of the number: one that was given back is free until another receipt of the issuer takes it."""
+    is_taken = any(
+        one.number_fate is not NumberFate.REUSABLE
+        for one in others
+        if one.root in ("ECF", "RFCE") and one.issuer_rnc in (None, receipt.issuer_rnc)
+    )
+    if receipt.number_fate is NumberFate.REUSABLE and is_taken:
+        return words.TAKEN_SINCE
+    return words.FATES[receipt.number_fate]
 
 
 def _happening(event: Event) -> _Happening:

@@ -85,11 +85,13 @@ class Relative:
     status: Status
     root: Root
     e_ncf: str
+    issuer_rnc: str | None
+    number_fate: NumberFate
     submitted_at: datetime
 
 
 _OF_NUMBER = """
-    SELECT s.submission_id, s.environment, s.status, s.root, s.e_ncf, s.submitted_at
+    SELECT s.submission_id, s.environment, s.status, s.root, s.e_ncf, s.issuer_rnc, s.number_fate, s.submitted_at
       FROM submissions AS s
      WHERE s.tenant_id = %(tenant)s AND s.e_ncf = %(e_ncf)s AND s.environment = %(environment)s
      ORDER BY s.submission_id DESC

@@ -43,13 +43,22 @@ def matters(
 
 
 def _of_certificates(certificates: Sequence[CertificateRecord], now: datetime) -> Iterator[Matter]:
-    if all(one.user_id is not None for one in certificates):
-        said = Text("There is no company certificate: nothing can be signed.", "Falta el certificado digital.")
-        yield Matter("bad" if not certificates else "warn", said, "certificates")
+    if not certificates:
+        yield Matter("bad", _NO_CERTIFICATE, "certificates")
+    elif len(certificates) > 1 and all(one.user_id is not None for one in certificates):
+        yield Matter("warn", _NONE_OF_THE_COMPANY, "certificates")
     for warning in warnings(certificates, now):
         yield Matter("bad" if warning.is_urgent else "warn", warning.text, "certificates")
 
 
+_NO_CERTIFICATE = Text(
+    "There is no certificate: nothing can be signed.", "Falta el certificado digital: no se puede firmar nada."
+)
+#: With one user's certificate alone that one signs: `certificate_choice`.
+_NONE_OF_THE_COMPANY = Text(
+    "There is no certificate of the company: of several users', only receipts that name one of them are signed.",
+    "La empresa no tiene certificado propio y varios usuarios sí: solo se firman los comprobantes que indican a uno.",
+)
 _GIVEN_UP = Text(
     "receipts that wait for the service's operator", "comprobantes que esperan por el operador del servicio"
 )
@@ -73,6 +82,13 @@ def _of_troubles(troubles: Sequence[Unsettled]) -> Iterator[Matter]:
                 yield Matter("bad" if one.environment.billable else "warn", said, f"{here}?state={state}")
 
 
+#: Of what ends with a day in Santo Domingo, by how many whole days are left until then.
+_SOON = {
+    0: Text("at the end of today", "hoy, al terminar el día"),
+    1: Text("at the end of tomorrow", "mañana, al terminar el día"),
+}
+
+
 def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterator[Matter]:
     for one in sequences:
         if not one.is_active:
@@ -84,9 +100,10 @@ def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterato
             said = Text(f"The sequence {name} is used up.", f"La secuencia {name} está agotada.")
             yield Matter("bad" if is_bad else "warn", said, path)
         elif left * 100 <= size * max(SEQUENCE_PERCENTS):
-            said = Text(
-                f"The sequence {name} has {left} numbers left.", f"A la secuencia {name} le quedan {left} números."
+            many = (
+                Text("1 number", "queda 1 número") if left == 1 else Text(f"{left} numbers", f"quedan {left} números")
             )
+            said = Text(f"The sequence {name} has {many.en} left.", f"A la secuencia {name} le {many.es}.")
             yield Matter("warn", said, path)
         if one.ends_at is None:
             continue
@@ -95,7 +112,8 @@ def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterato
             said = Text(f"The sequence {name} has expired.", f"La secuencia {name} venció.")
             yield Matter("bad" if is_bad else "warn", said, path)
         elif days < max(SEQUENCE_DAYS):
-            said = Text(f"The sequence {name} expires in {days} days.", f"La secuencia {name} vence en {days} días.")
+            when = _SOON.get(days) or Text(f"in {days} days", f"en {days} días")
+            said = Text(f"The sequence {name} expires {when.en}.", f"La secuencia {name} vence {when.es}.")
             yield Matter("warn", said, path)
 
 

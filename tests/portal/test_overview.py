@@ -4,20 +4,24 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
+import pytest
+
 from fe.ecf.catalogue import Environment
-from fe.identifiers import SequenceId, TenantId
+from fe.ecf.ids import new_id
+from fe.identifiers import SequenceId, TenantId, UserId
 from fe.lifecycle import Status
 from fe.metering.aggregator import fold_all, restart
 from fe.portal.attention import matters
-from fe.store import sequences
+from fe.store import sequences, tenants
 from fe.store.portal.standing import MAX_COUNTED, Unsettled
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import WORKER
+from fe.store.sequences import Sequence
 from tests.factories.companies import make_certificate
 from tests.factories.tenants import make_submission
 from tests.http import worker
 from tests.portal.receipts import make_receipt
-from tests.portal.running import Browser
+from tests.portal.running import Browser, Running
 
 NOW = datetime.now(UTC)
 
@@ -25,7 +29,7 @@ NOW = datetime.now(UTC)
 async def test_a_new_company_is_told_what_to_do_first(owner: Browser, tenant: TenantId) -> None:
     page = await owner.get(f"/companies/{tenant}")
 
-    assert "There is no company certificate" in page.text
+    assert "There is no certificate: nothing can be signed." in page.text
     assert f'href="/companies/{tenant}/certificates"' in page.text
     assert "Make the first receipt" in page.text
 
@@ -83,13 +87,59 @@ async def test_a_sequence_that_runs_out_or_ends_is_told(tenant: TenantId, db: Da
 
     told = [str(matter.text) for matter in matters([], found, [], [], NOW)]
 
-    assert told[0].startswith("There is no company certificate")
+    assert told[0].startswith("There is no certificate")
     assert sorted(one.removeprefix("The sequence ecf ")[:20] for one in told[1:]) == [
         "E31 has 5 numbers le",
         "E32 is used up.",
         "E33 expires in 10 da",
         "E34 has expired.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("left", "hours", "said"),
+    [
+        (1, None, "A la secuencia ecf E31 le queda 1 número."),
+        (5, None, "A la secuencia ecf E31 le quedan 5 números."),
+        (100, 1, "La secuencia ecf E31 vence hoy, al terminar el día."),
+        (100, 25, "La secuencia ecf E31 vence mañana, al terminar el día."),
+        (100, 49, "La secuencia ecf E31 vence en 2 días."),
+    ],
+)
+def test_one_is_not_said_as_many(left: int, hours: int | None, said: str) -> None:
+    now = datetime(2026, 12, 1, 4, tzinfo=UTC) - timedelta(hours=hours or 0)
+    ends = None if hours is None else datetime(2026, 12, 1, 4, tzinfo=UTC) - timedelta(milliseconds=1)
+    sequence = Sequence(TenantId(1), Environment.ECF, "E31", SequenceId(uuid4()), 1, 100, 101 - left, True, ends)
+
+    (told,) = [one.text.es for one in matters([], [sequence], [], [], now) if "secuencia" in one.text.es]
+
+    assert told == said
+
+
+async def test_what_users_alone_sign_with_is_said_as_it_is(
+    owner: Browser, portal: Running, tenant: TenantId, db: Database
+) -> None:
+    async def certificate_of(email: str) -> None:
+        user_id = UserId(new_id(portal.clock()))
+        await db.run(tenants.create_user, tenant, user_id, email, None)
+        await make_certificate(db, tenant, user_id=user_id)
+
+    await certificate_of("a@example.do")
+    signs = await owner.get(f"/companies/{tenant}/certificates")
+    assert "that of its only user signs" in signs.text
+    alone = await owner.get(f"/companies/{tenant}")
+    await certificate_of("b@example.do")
+    several = await owner.get(f"/companies/{tenant}")
+
+    assert "nothing can be signed" not in alone.text
+    assert "All is well" in alone.text
+    assert "only receipts that name one of them are signed" in several.text
+
+
+async def test_the_month_is_named_as_it_is_counted(portal: Running, owner: Browser, tenant: TenantId) -> None:
+    page = await owner.get(f"/companies/{tenant}")
+
+    assert f"<small>{portal.clock():%m-%Y}, UTC</small>" in page.text
 
 
 def test_more_than_anybody_counts_is_said_so() -> None:

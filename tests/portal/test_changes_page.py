@@ -8,9 +8,11 @@ from decimal import Decimal
 
 import pytest
 
+from fe.ecf.dates import ZONE
 from fe.ecf.ids import new_id
 from fe.identifiers import TenantId
 from fe.portal.csv_cells import csv_file, guarded
+from fe.portal.pages import changes as changes_page
 from fe.store.portal import changes
 from fe.store.portal.changes import TenantChange
 from fe.store.portal.people import PortalRole
@@ -91,6 +93,27 @@ async def test_the_file_runs_nothing(portal: Running, owner: Browser, tenant: Te
     assert sorted(row["subject"] for row in rows) == sorted(f"'{text}" for text in DANGEROUS)
     assert all(row["by"].startswith("'") for row in rows)
     assert rows[0]["after"] == '{"NombreComercial": "New", "isActive": true}'
+
+
+async def test_a_file_that_does_not_hold_all_says_so(
+    portal: Running, owner: Browser, tenant: TenantId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    portal.clock.stop()
+    for number in range(3):
+        portal.clock.ahead += timedelta(milliseconds=5)
+        await note(portal, tenant, subject=f"S{number}")
+
+    async def rows(most: int) -> list[list[str]]:
+        monkeypatch.setattr(changes_page, "MAX_EXPORTED", most)
+        page = await owner.get(f"/companies/{tenant}/changes/export")
+        return list(csv.reader(io.StringIO(page.content.decode("utf-8-sig"), newline="")))[1:]
+
+    whole = await rows(3)
+    assert [row[4] for row in whole] == ["S2", "S1", "S0"]
+    assert whole[0][0] == portal.clock().astimezone(ZONE).isoformat(" ", "seconds"), "as all files say it"
+    *held, last = await rows(2)
+    assert [row[4] for row in held] == ["S2", "S1"]
+    assert last == ["There are older ones: choose a kind of change, or see them in the portal."]
 
 
 async def test_another_companys_changes_are_not_there(portal: Running, owner: Browser, tenant: TenantId) -> None:

@@ -1,11 +1,13 @@
 """What was changed for a company: who did it, when, and from what to what; as pages, and as a file."""
 
 import json
+from collections.abc import Sequence
 from urllib.parse import urlencode
 from uuid import UUID
 
+from fe.ecf.texts import Text
 from fe.portal.action_names import action_name, difference
-from fe.portal.csv_cells import CSV_TYPE, csv_file
+from fe.portal.csv_cells import CSV_TYPE, Cell, csv_file
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
@@ -13,8 +15,12 @@ from fe.store.portal import changes
 from fe.store.portal.changes import TenantChange
 
 _ON_A_PAGE = 50
-#: What one file holds at most, the latest; a year of a busy company has fewer.
-_IN_A_FILE = 10_000
+#: What one file holds at most, the latest; it says where there are more.
+MAX_EXPORTED = 10_000
+_OLDER_ROWS = Text(
+    "There are older ones: choose a kind of change, or see them in the portal.",
+    "Hay más antiguos: elija un tipo de cambio, o véalos en el portal.",
+)
 _HEADS = ("at", "by", "through", "action", "subject", "before", "after", "id")
 
 
@@ -41,14 +47,17 @@ async def listed(visit: Visit) -> Reply:
 async def export(visit: Visit) -> Reply:
     """Give the changes as a file for spreadsheets."""
     kind = _kind(visit, await visit.read(changes.actions))
-    found = await visit.read(changes.latest, limit=_IN_A_FILE, action=kind)
-    body = csv_file(_HEADS, (_row(each) for each in found))
+    found = await visit.read(changes.latest, limit=MAX_EXPORTED + 1, action=kind)
+    rows: list[Sequence[Cell]] = [_row(each) for each in found[:MAX_EXPORTED]]
+    if len(found) > MAX_EXPORTED:
+        rows.append((_OLDER_ROWS.said(visit.language),))
+    body = csv_file(_HEADS, rows)
     return visit.file(f"changes-{visit.tenant_id}-{visit.now:%Y-%m-%d}.csv", CSV_TYPE, body)
 
 
-def _row(change: TenantChange) -> tuple[str, ...]:
+def _row(change: TenantChange) -> Sequence[Cell]:
     return (
-        change.at.isoformat(timespec="seconds"),
+        change.at,
         change.by_whom,
         change.through,
         change.action,

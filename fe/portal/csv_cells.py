@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
@@ -10,6 +11,10 @@ from fe.ecf.dates import ZONE
 
 #: What makes a spreadsheet compute or run what is in a cell, also behind what some of them skip; the wide forms too.
 _ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+#: What a spreadsheet would take for a number or a day and write otherwise: without the zeros that a cédula begins with,
+#: without what comes after the fifteenth digit, as a power of ten, or as a day of its own form.
+_REWRITTEN = re.compile(r"0[0-9]+|[0-9]{16,}|[0-9]+[eE][0-9]+|[0-9]{1,4}[-/][0-9]{1,2}(?:[-/][0-9]{1,4})?", re.ASCII)
 
 Cell = str | int | Decimal | date | datetime | None
 
@@ -26,8 +31,8 @@ def csv_file(heads: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
 
 
 def guarded(text: str) -> str:
-    """Put a quote before what a spreadsheet would take for a formula; everything else stays as it is."""
-    return f"'{text}" if text.lstrip(" ").startswith(_ACTIVE) else text
+    """Put a quote before what a spreadsheet would take for a formula, or would write otherwise; all else stays."""
+    return f"'{text}" if text.lstrip(" ").startswith(_ACTIVE) or _REWRITTEN.fullmatch(text.strip()) else text
 
 
 def _cell(value: Cell) -> str:

@@ -130,6 +130,16 @@ def test_what_a_spreadsheet_would_run_is_text(text: str) -> None:
     assert guarded(text) == f"'{text}"
 
 
+@pytest.mark.parametrize("text", ["00112345678", "00", "12345678901234567", "12e5", "1E05", "1-2", "2026-11-26"])
+def test_what_a_spreadsheet_would_write_otherwise_is_text(text: str) -> None:
+    assert guarded(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["131880681", "40212345678", "0", "E310000000001", "12e", "0f", "001-1234567-8", ""])
+def test_what_it_would_leave_as_it_is_is_as_it_was(text: str) -> None:
+    assert guarded(text) == text
+
+
 def test_other_cells_are_as_they_are() -> None:
     body = csv_file(("a", "b"), [("Café; 1-2 = 3", Decimal("-5.00")), (None, 7), ('say "a"', "x,\ny")])
 

@@ -88,6 +88,7 @@ async def test_a_small_receipt_is_checked_and_issued(portal: Running, owner: Bro
     assert types.text.count("/testecf/new/") >= 10
     assert "E310000000001" in types.text
     form = await simple(owner, able)
+    assert "What is issued cannot be taken back or changed" in form.text
 
     await form.press("check")
 

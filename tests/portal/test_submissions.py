@@ -23,7 +23,7 @@ from tests.factories import bookings
 from tests.factories.tenants import make_submission, rows, take
 from tests.http import worker
 from tests.http.front import make_tenant
-from tests.portal.receipts import HOSTILE, IMAGE, TURNED, make_receipt
+from tests.portal.receipts import HOSTILE, IMAGE, TURNED, make_receipt, make_received
 from tests.portal.running import Browser, Running
 
 NOW = datetime.now(UTC)
@@ -296,3 +296,17 @@ async def test_an_accountant_reads_it_in_spanish(portal: Running, tenant: Tenant
     assert "Este número ya fue utilizado." in page.text
     assert "Rechazado" in listed.text
     assert "/new/copy" not in page.text
+
+
+@pytest.mark.parametrize(("environment", "is_trial"), [("ecf", False), ("certecf", True), ("testecf", True)])
+async def test_a_document_says_beside_its_facts_whether_it_is_a_trial(
+    owner: Browser, tenant: TenantId, db: Database, environment: str, is_trial: bool
+) -> None:
+    of = Environment(environment)
+    one = await make_receipt(db, tenant, e_ncf="E310000000001", environment=of)
+    theirs = await make_received(db, tenant, environment=of)
+
+    for there in (f"submissions/{one}", f"received/{theirs}"):
+        page = await owner.get(f"/companies/{tenant}/{environment}/{there}")
+        said = page.text.partition("<dt>Environment</dt><dd>")[2].partition("</dd>")[0]
+        assert said == environment + (" · a trial, of no fiscal value" if is_trial else "")

@@ -150,6 +150,21 @@ def test_what_comes_between_pages_is_right_too(
     assert not wrong, "\n".join(map(str, wrong))
 
 
+def test_a_receipt_on_paper_is_no_wider_than_the_paper_and_says_that_it_is_a_trial(
+    look: Looker, installation: Installation, owner_state: str
+) -> None:
+    seen = look.window(state=owner_state)
+    seen.speak("es")
+    seen.page.set_viewport_size({"width": 720, "height": 960})  # a letter, within its margins
+    seen.page.emulate_media(media="print")
+    seen.open(address(VIEWS["receipt"], installation))
+
+    assert seen.width() <= 720
+    printed = seen.page.locator("body").inner_text()
+    assert "SignatureValue" in printed
+    assert "de prueba, sin valor fiscal" in printed
+
+
 def test_filters_are_folded_on_a_phone_and_open_on_a_desk(
     look: Looker, installation: Installation, owner_state: str
 ) -> None:

@@ -31,6 +31,12 @@ STALE_FORM = Text(
     "This form is from another session: open the page again and repeat what you did.",
     "Este formulario es de otra sesión: abra la página de nuevo y repita lo que hizo.",
 )
+RESUMED = Text(
+    "You have signed in again since this form was opened, and nothing was done now. What you typed is here: look at "
+    "it, and press the button again.",
+    "Usted entró de nuevo después de abrir este formulario, y ahora no se hizo nada. Lo que escribió está aquí: "
+    "revíselo y presione el botón otra vez.",
+)
 CHANGED_MEANWHILE = Text(
     "Somebody changed this meanwhile: look at it as it is now, and repeat your change if it is still right.",
     "Alguien lo cambió mientras tanto: mírelo como está ahora y repita su cambio si todavía es correcto.",

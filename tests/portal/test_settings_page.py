@@ -16,7 +16,7 @@ from fe.store.tenants import Tenant
 from tests.factories import tenants as factories
 from tests.factories.tenants import make_submission
 from tests.http.front import ISSUER, make_tenant
-from tests.portal.running import Browser, Running, hidden_fields
+from tests.portal.running import PASSWORD, Browser, Running, hidden_fields
 from tests.portal.typed import filled
 
 
@@ -143,6 +143,27 @@ async def test_a_form_from_before_somebody_elses_change_is_refused(
 
     assert (page.status_code, "changed this meanwhile" in page.text) == (409, True)
     assert (await now_of(portal, tenant)).issuer["NombreComercial"] == "By another"
+
+
+async def test_who_shows_again_who_it_is_in_another_tab_loses_nothing_that_was_typed(
+    portal: Running, owner: Browser, tenant: TenantId
+) -> None:
+    there = f"/companies/{tenant}/settings"
+    page = await owner.get(there)
+    typed = filled(page.text, there) | {"NombreComercial": "Lo que se escribió"}
+    before = hidden_fields(page.text, there) | typed
+    await owner.get("/again")
+    await owner.send("/again", {"password": PASSWORD})
+
+    stale = await owner.client.post(there, data=before)
+
+    assert (stale.status_code, "What you typed is here" in stale.text) == (403, True)
+    assert 'value="Lo que se escribió"' in stale.text
+    assert "Lo que se escribió" not in (await owner.client.get(there)).text, "nothing was changed"
+    owner.page = stale
+    saved = await owner.send(there, filled(stale.text, there))
+    assert 'value="Lo que se escribió"' in saved.text
+    assert "were changed" in saved.text
 
 
 async def test_the_same_form_does_its_work_once(owner: Browser, tenant: TenantId) -> None:

@@ -31,7 +31,7 @@ from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.layout import layout
 from fe.portal.receipt.paths import NoPlace, mend
 from fe.portal.receipt.view import paper_of, sequences_of, show_form, why_none
-from fe.portal.replies import CHANGED_MEANWHILE, Refused, Reply, not_found, redirect
+from fe.portal.replies import CHANGED_MEANWHILE, RESUMED, Refused, Reply, not_found, redirect
 from fe.portal.visit import Visit
 from fe.store import submissions, tenants
 from fe.store.portal import receipt
@@ -99,7 +99,7 @@ async def resume(visit: Visit) -> Reply:
     """Show a form that is of a session before with what was typed into it; nothing else is done."""
     entry = ReceiptEntry.sent(layout(_type(visit)), visit.form)
     form_id = str(read_id(visit.form.get("form")) or uuid4())
-    return await show_form(visit, entry, form_id, message=messages.RESUMED, status=403)
+    return await show_form(visit, entry, form_id, message=RESUMED, status=403)
 
 
 class _Stopped(Exception):

@@ -7,7 +7,7 @@ from fe.accounts.recorded import show_tenant
 from fe.ecf.texts import Text
 from fe.portal.issuer_form import by_field, issuer_fields, issuer_of, typed, values_of
 from fe.portal.page_types import Needs, Page
-from fe.portal.replies import Reply, not_found
+from fe.portal.replies import RESUMED, Reply, not_found
 from fe.portal.visit import Visit
 from fe.store import tenants
 from fe.store.postgres.db import Conn
@@ -56,18 +56,28 @@ async def save(visit: Visit) -> Reply:
     try:
         await visit.change(work)
     except ProvisioningRefused as refused:
-        return visit.page(
-            "company/settings.html",
-            400 if isinstance(refused, BadIssuer | BadName) else 409,
-            fields=issuer_fields(),
-            values=values,
-            name=name,
-            consumer_summary=summary,
-            shown=None,
-            stale=visit.form.get("shown"),
-            problems=_problems(refused),
-        )
+        return _again(visit, 400 if isinstance(refused, BadIssuer | BadName) else 409, _problems(refused))
     return await visit.go(visit.at("settings"), _SAVED)
+
+
+async def resume(visit: Visit) -> Reply:
+    """Show a form that is of a session before with what was typed into it; nothing is changed."""
+    return _again(visit, 403, {"": [RESUMED]})
+
+
+def _again(visit: Visit, status: int, problems: dict[str, list[Text]]) -> Reply:
+    """The form as it was sent, with what is wrong with it."""
+    return visit.page(
+        "company/settings.html",
+        status,
+        fields=issuer_fields(),
+        values=typed(visit.form),
+        name=visit.form.get("name"),
+        consumer_summary=visit.form.get("consumer_summary"),
+        shown=None,
+        stale=visit.form.get("shown"),
+        problems=problems,
+    )
 
 
 def _problems(refused: ProvisioningRefused) -> dict[str, list[Text]]:
@@ -83,5 +93,5 @@ def _problems(refused: ProvisioningRefused) -> dict[str, list[Text]]:
 
 PAGES = (
     Page("GET", "/companies/<int:company>/settings", Needs.READ, settings),
-    Page("POST", "/companies/<int:company>/settings", Needs.OWN, save),
+    Page("POST", "/companies/<int:company>/settings", Needs.OWN, save, resume=resume),
 )

@@ -11,12 +11,6 @@ NOT_KNOWN = Text(
     "En este momento no se alcanza la base de datos y no se sabe si el comprobante se emitió. Presione Emitir de nuevo "
     "en un momento: se emite una sola vez.",
 )
-RESUMED = Text(
-    "You have signed in again since this form was opened, and nothing was done now. What you typed is here: look at "
-    "it, and press the button again.",
-    "Usted entró de nuevo después de abrir este formulario, y ahora no se hizo nada. Lo que escribió está aquí: "
-    "revíselo y presione el botón otra vez.",
-)
 TOO_MANY = Text(
     "The company has handed in as many receipts as it may for now: try again later.",
     "La empresa ya envió todos los comprobantes que puede por ahora: intente más tarde.",

@@ -53,6 +53,7 @@ from fe.authority.replies import (
     read_receipt,
     read_token,
     read_verdict,
+    read_voiding,
     says_not_found,
     says_try_again,
 )
@@ -90,8 +91,10 @@ def classify_submission(service: Service, e_ncf: str | None, reply: HttpReply, n
 
 
 def _answer(service: Service, body: Body) -> Receipt | Verdict:
-    if service in (Service.COMMERCIAL_APPROVAL, Service.RANGE_VOIDING):
+    if service is Service.COMMERCIAL_APPROVAL:
         return read_approval(body)
+    if service is Service.RANGE_VOIDING:
+        return read_voiding(body)
     receipt = read_receipt(body) if service is Service.RECEPTION else None
     return receipt or read_verdict(body)
 

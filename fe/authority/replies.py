@@ -28,6 +28,12 @@ _ROOTS = frozenset(
     }
 )
 _TRY_AGAIN = re.compile(r"intent(ar|e|elo) (de )?nuev(a vez|o|amente)")
+#: What the technical description has the voiding service say (authority.md#voiding).
+_VOIDED = re.compile(r"\banuladas correctamente\b")
+_VOIDED_BUT_SOME = re.compile(r"\banuladas\b.*\bexcep(?:cion de|to)\b")
+_NOT_VOIDED = re.compile(
+    r"\bno fue posible anular\b|\bhan sido utilizadas\b|\bno es valid[ao]\b|\bno valido\b|\bes mayor al?\b"
+)
 _TRACK_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{1,8192}")
 
@@ -191,25 +197,50 @@ def read_verdict_about(body: Body, *, e_ncf: str | None, track_id: TrackId | Non
 
 
 def read_approval(body: Body) -> Verdict:
-    """Read the answer of approval or voiding (authority.md#approval): 1 approved, 2 rejected, "01" and "02" too.
+    """Read the answer of approval (authority.md#approval): 1 approved, 2 rejected, "01" and "02" too.
 
     What other codes mean is not published; without a word that settles it, such an answer is unreadable.
     """
     body = _one(body)
-    value = body.value
-    code, word = number(member(value, "codigo")), fold(text(member(value, "estado", "nombre")) or "")
-    by_code = {1: Estado.ACCEPTED, 2: Estado.REJECTED}.get(-1 if code is None else code)
+    word = fold(text(member(body.value, "estado", "nombre")) or "")
     by_word = None
     if re.search(r"\b(aprobad|aceptad)[ao]s?\b", word):
         by_word = Estado.ACCEPTED
     elif re.search(r"\brechazad[ao]s?\b", word):
         by_word = Estado.REJECTED
-    if by_code and by_word and by_code is not by_word:
+    return _settled(body, by_word)
+
+
+def read_voiding(body: Body) -> Verdict:
+    """Read the answer of voiding (authority.md#voiding): by its words, and where they are others, as an approval.
+
+    Its codes are not published. Where it leaves numbers out it is accepted with remarks: they are in `messages`.
+    """
+    body = _one(body)
+    name = text(member(body.value, "nombre")) or ""
+    said = (name, " ".join(message.valor for message in messages(body)))
+    by_word = next((estado for words in said if (estado := _voiding(fold(words))) is not None), None)
+    return read_approval(body) if by_word is None else _settled(body, by_word)
+
+
+def _voiding(words: str) -> Estado | None:
+    if _VOIDED_BUT_SOME.search(words):
+        return Estado.CONDITIONAL
+    if _NOT_VOIDED.search(words):
+        return Estado.REJECTED
+    return Estado.ACCEPTED if _VOIDED.search(words) else None
+
+
+def _settled(body: Body, by_word: Estado | None) -> Verdict:
+    """The verdict that words and code say together. Raises Unreadable where neither does, or they disagree."""
+    code = number(member(body.value, "codigo"))
+    by_code = {1: Estado.ACCEPTED, 2: Estado.REJECTED}.get(-1 if code is None else code)
+    if by_code and by_word and (by_code is Estado.REJECTED) is not (by_word is Estado.REJECTED):
         raise Contradiction(f"estado and codigo disagree: {by_word} and {code}", body.raw)
-    estado = by_code or by_word
+    estado = by_word or by_code
     if estado is None:
         raise Unreadable("neither codigo nor estado says approved or rejected", body.raw)
-    return _verdict(body, value, estado)
+    return _verdict(body, body.value, estado)
 
 
 def _verdict(body: Body, value: dict[str, Any], estado: Estado) -> Verdict:

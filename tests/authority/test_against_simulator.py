@@ -112,6 +112,15 @@ async def test_an_approval_and_a_voiding_are_verdicts(authority: Authority) -> N
         assert verdict.estado is Estado.ACCEPTED
 
 
+async def test_a_voiding_that_leaves_numbers_out_has_remarks(authority: Authority) -> None:
+    await authority.submit(invoice(), ME)
+
+    verdict = await authority.submit(Outgoing(TEST, Service.RANGE_VOIDING, f"{ISSUER}.xml", sign(anecf(1, 3))), ME)
+
+    assert isinstance(verdict, Verdict)
+    assert (verdict.estado, [message.valor for message in verdict.messages]) == (Estado.CONDITIONAL, [number(31, 1)])
+
+
 @pytest.mark.parametrize("catalogue", Catalogue)
 async def test_a_number_that_is_used_again_is_told_as_a_duplicate(start: Start, catalogue: Catalogue) -> None:
     simulator = await start(catalogue=catalogue)

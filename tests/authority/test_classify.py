@@ -90,6 +90,7 @@ PAGE = b"<html><head><title>Request Rejected</title></head><body>Support ID: 1</
         (ACECF, {"mensaje": ["x"], "estado": "Aprobación Comercial Aprobada.", "codigo": "02"}, 400, OutcomeUnknown),
         (ANECF, {"rnc": "131880738", "codigo": 1, "nombre": "", "mensajes": []}, 200, Verdict),
         (ANECF, {"rnc": "131880738", "codigo": "2", "nombre": "x", "mensajes": ["y"]}, 400, Verdict),
+        (ANECF, {"codigo": "200", "nombre": "Las secuencias fueron anuladas correctamente."}, 200, Verdict),
         (ANECF, {"rnc": "131880738", "codigo": "7", "nombre": "x", "mensajes": ["y"]}, 200, OutcomeUnknown),
         (ANECF, {"rnc": "131880738", "codigo": "7", "nombre": "x", "mensajes": ["y"]}, 400, AuthorityRefused),
         # The same for every service

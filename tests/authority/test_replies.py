@@ -20,6 +20,7 @@ from fe.authority.replies import (
     read_trackings,
     read_verdict,
     read_verdict_about,
+    read_voiding,
 )
 from fe.authority.services import read_services, read_up, read_windows
 from fe.ecf.catalogue import Environment
@@ -156,6 +157,7 @@ READERS: list[Callable[[Body], object]] = [
     read_receipt,
     read_verdict,
     read_approval,
+    read_voiding,
     read_trackings,
     read_services,
     read_up,
@@ -311,6 +313,44 @@ def test_a_breakdown_of_the_authoritys_own_is_told_by_its_text_not_its_code() ->
 )
 def test_an_approval_is_compared_as_a_number(content: Any, estado: Estado) -> None:
     assert read_approval(body(content)).estado is estado
+
+
+VOIDED = "Las secuencias fueron anuladas correctamente."
+BUT_SOME = "Las secuencias fueron anuladas correctamente. Con excepción de las secuencias del detalle"
+USED = "Las secuencias que está intentando anular han sido utilizadas"
+
+
+@pytest.mark.parametrize(
+    ("content", "estado"),
+    [
+        # The codes of this service are not published, its words are.
+        ({"codigo": "200", "nombre": VOIDED, "mensajes": []}, Estado.ACCEPTED),
+        ({"codigo": None, "nombre": "Anulación", "mensajes": [VOIDED]}, Estado.ACCEPTED),
+        ({"codigo": "01", "nombre": BUT_SOME, "mensajes": ["E310000000005"]}, Estado.CONDITIONAL),
+        ({"codigo": "206", "nombre": BUT_SOME, "mensajes": [USED]}, Estado.CONDITIONAL),
+        ({"codigo": "0", "nombre": USED, "mensajes": []}, Estado.REJECTED),
+        ({"codigo": "3", "nombre": "No fue posible anular las siguientes secuencias"}, Estado.REJECTED),
+        ({"codigo": "3", "nombre": "El tipo de comprobante no es válido"}, Estado.REJECTED),
+        ({"codigo": 1, "nombre": "Rango anulado", "mensajes": ["x"]}, Estado.ACCEPTED),
+        ({"codigo": "02", "nombre": "Anulación rechazada.", "mensajes": ["x"]}, Estado.REJECTED),
+    ],
+)
+def test_a_voiding_is_read_by_its_words(content: Any, estado: Estado) -> None:
+    assert read_voiding(body(content)).estado is estado
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"codigo": 2, "nombre": VOIDED},
+        {"codigo": 1, "nombre": USED},
+        {"codigo": "0", "nombre": "Ha ocurrido una excepción", "mensajes": []},
+        {"codigo": "0", "nombre": "Las secuencias fueron recibidas", "mensajes": []},
+    ],
+)
+def test_a_voiding_that_says_two_things_or_nothing_cannot_be_read(content: Any) -> None:
+    with pytest.raises(Unreadable):
+        read_voiding(body(content))
 
 
 ONE = {"trackId": "a-1", "estado": "Aceptado", "fechaRecepcion": "8/15/2023 6:06:57 AM"}

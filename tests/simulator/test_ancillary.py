@@ -80,7 +80,7 @@ async def test_used_numbers_are_not_voided_and_are_told(simulator: Running) -> N
 
     assert (partly.status_code, partly.json()["mensajes"]) == (200, [number(31, 5)])
     assert not_at_all.status_code == 400
-    assert not_at_all.json()["mensajes"] == ["Las secuencias ya fueron utilizadas."]
+    assert not_at_all.json()["mensajes"] == ["Las secuencias que está intentando anular han sido utilizadas."]
 
 
 async def test_bad_voidings_are_refused(simulator: Running) -> None:

@@ -24,7 +24,7 @@ async def void_ranges(state: AuthorityState, call: AuthorityCall) -> AuthorityRe
         asked = _read_ranges(examined.root, call, issuer)
         used = [e_ncf for voided in asked for e_ncf in state.ledger.used_within(voided)]
         if used and len(used) == sum(voided.last - voided.first + 1 for voided in asked):
-            raise Refusal("Las secuencias ya fueron utilizadas.")
+            raise Refusal("Las secuencias que está intentando anular han sido utilizadas.")
     except Refusal as refusal:
         journal(state, call, status=400, verdict={"codigo": 2, "estado": "Rechazado"}, refused=refusal.text)
         return _reply(None, _REFUSED, "Anulación rechazada.", [refusal.text])
@@ -33,7 +33,9 @@ async def void_ranges(state: AuthorityState, call: AuthorityCall) -> AuthorityRe
     journal(state, call, status=200, verdict=done, issuer=issuer, voided=records)
     for voided in asked:
         state.ledger.void(voided)
-    name = "Secuencias anuladas excepto las detalladas." if used else "Secuencias anuladas."
+    name = "Las secuencias fueron anuladas correctamente."
+    if used:
+        name += " Con excepción de las secuencias del detalle."
     return _reply(issuer, _VOIDED, name, used)
 
 

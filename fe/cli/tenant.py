@@ -66,7 +66,8 @@ def _issuer(rnc: str | None, legal_name: str | None, address: str | None, issuer
     type=click.Choice(["automatic", "off"]),
     default="automatic",
     show_default=True,
-    help="Whether consumer invoices under the threshold go out as their summary.",
+    help="Whether consumer invoices under the threshold go out as their summary. Off: whole, which the authority "
+    "rejects; only for who hands in the summaries (RFCE) from a program of their own.",
 )
 @by_option
 @json_option
@@ -96,7 +97,8 @@ def create(
 @click.option(
     "--consumer-summary",
     type=click.Choice(["automatic", "off"]),
-    help="Whether consumer invoices under the threshold go out as their summary.",
+    help="Whether consumer invoices under the threshold go out as their summary. Off: whole, which the authority "
+    "rejects; only for who hands in the summaries (RFCE) from a program of their own.",
 )
 @by_option
 @json_option

@@ -81,6 +81,20 @@ def modified_not_accepted(e_ncf: str, submission: SubmissionId, status: Status) 
     )
 
 
+def goes_out_whole(document: Document) -> Problem:
+    """A consumer invoice under the threshold of a tenant whose program makes the summaries: a remark, not a refusal."""
+    return Problem(
+        code="goes-out-whole",
+        path="Encabezado.Totales.MontoTotal",
+        message="the authority takes nothing but the summary (RFCE) of this consumer invoice, which goes out whole",
+        message_es="la DGII solo acepta el resumen (RFCE) de esta factura de consumo, que se envía completa",
+        found=show(document.get("Encabezado.Totales.MontoTotal")),
+        fix="hand in its RFCE, or have consumer invoices go out as their summary (company data in the portal)",
+        fix_es="envíe su RFCE, o haga que las facturas de consumo se envíen como resumen (datos de la empresa, portal)",
+        severity=Severity.CONDITIONAL,
+    )
+
+
 def no_certificate(said: Text) -> Problem:
     """No certificate could sign it at that moment; `said` is what the receipt would end with."""
     return Problem(

@@ -5,7 +5,7 @@ It goes the way of signing, with the tenant's own data and the number it would g
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from typing import Protocol
 
@@ -17,11 +17,12 @@ from fe.ecf.document import Document, NotADocument
 from fe.ecf.modified import number_modified_by
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.schema.messages import problem
+from fe.ecf.summary import takes_summary
 from fe.ecf.taxes import RATES, Rates
 from fe.identifiers import TenantId, UserId
 from fe.issuing.certificate_choice import NoCertificate, choose_certificate
 from fe.issuing.issuers import SIGNER_PATH, KnownIssuers, signed_for
-from fe.issuing.messages import foreign_issuer, modified_not_accepted, no_certificate, unknown_user
+from fe.issuing.messages import foreign_issuer, goes_out_whole, modified_not_accepted, no_certificate, unknown_user
 from fe.issuing.prepare import Draft, prefix_to_draw, prepare
 from fe.lifecycle import Status
 from fe.store import tenant_context
@@ -185,6 +186,7 @@ def examine(
         *prepared.problems,
         *_of_the_issuer(made, known),
         *_of_the_modified(made, known),
+        *_of_the_way(made, known, today),
     ]
     problems.sort(key=lambda one: one.severity is not Severity.REJECTED)
     if len(problems) > MAX_PROBLEMS:
@@ -228,3 +230,9 @@ def _of_the_modified(document: Document, known: TenantContext) -> Iterator[Probl
     if of_the_issuer and all(one.status in ended_badly for one in of_the_issuer):
         last = max(of_the_issuer, key=lambda one: one.submission_id)
         yield modified_not_accepted(str(number_modified_by(document)), last.submission_id, last.status)
+
+
+def _of_the_way(document: Document, known: TenantContext, today: date) -> Iterator[Problem]:
+    """The authority takes nothing but the summary of a small consumer invoice (authority.md#routing)."""
+    if known.consumer_summary != "automatic" and takes_summary(document, on=today):
+        yield goes_out_whole(document)

@@ -32,10 +32,12 @@ class TenantContext:
     holders: tuple[Holder, ...]
     #: What became here of the receipt that the document modifies.
     modified: tuple[NumberUse, ...] = ()
+    #: Whether its consumer invoices under the threshold go out as their summary: `automatic`, or `off`.
+    consumer_summary: str = "automatic"
 
 
 _TENANT = """
-    SELECT t.issuer, u.issuer_override, u.user_id IS NOT NULL AS found,
+    SELECT t.issuer, t.consumer_summary, u.issuer_override, u.user_id IS NOT NULL AS found,
            ARRAY(SELECT o.issuer_override ->> 'RNCEmisor'
                    FROM users AS o
                   WHERE o.tenant_id = %(tenant)s AND o.removed_at IS NULL
@@ -91,6 +93,7 @@ async def tenant_context(
         },
         holders=await numbers.holders(conn, tenant_id, environment, e_ncf, now) if e_ncf is not None else (),
         modified=await numbers.issued(conn, tenant_id, environment, modified) if modified is not None else (),
+        consumer_summary=row["consumer_summary"],
     )
 
 

@@ -28,7 +28,7 @@ from fe.store.submissions import NewSubmission
 from fe.store.tenant_context import TenantContext
 from tests.ecf.drafts import drafts
 from tests.factories.companies import company_credential
-from tests.issuing.cases import CASES, OTHER, Case
+from tests.issuing.cases import CASES, OTHER, Case, sale
 
 SIGNER = Signer(company_credential())
 HOSTS = QrHosts("https://ecf.example", "https://fc.example")
@@ -182,6 +182,20 @@ def test_an_issuer_of_our_own_and_the_supplier_that_is_approved_are_not_foreign(
     known = known_to(own_rncs=frozenset({"131880738", "130000001"}))
 
     assert "foreign-issuer" not in {problem.code for problem in told(given, known)}
+
+
+def test_a_small_consumer_invoice_that_goes_out_whole_is_remarked_on() -> None:
+    """The authority rejects it (authority.md#routing), and its number is used up; the summary would be taken."""
+    small, large = sale(EcfType.CONSUMER), sale(EcfType.CONSUMER)
+    large["DetallesItems"]["Item"][0]["PrecioUnitarioItem"] = "250000.00"
+    whole = known_to(consumer_summary="off")
+
+    (remark,) = [problem for problem in told(small, whole) if problem.code == "goes-out-whole"]
+
+    assert (remark.severity, remark.path) == (Severity.CONDITIONAL, "Encabezado.Totales.MontoTotal")
+    assert remark.found == "118.00"
+    for other, known in ((small, known_to()), (large, whole), (sale(), whole)):
+        assert "goes-out-whole" not in {problem.code for problem in told(other, known)}
 
 
 def test_a_user_that_is_not_there_is_told_by_the_field_that_named_him() -> None:

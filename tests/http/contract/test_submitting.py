@@ -14,6 +14,7 @@ from fe.lifecycle import Stage
 from fe.store import sequences, submissions, tenants
 from fe.store.postgres.db import Conn, Database
 from tests.factories.firsts import not_known_at_first
+from tests.factories.tenants import rows
 from tests.http.clauses import clause
 from tests.http.front import Key, Running, invoice_payload, make_key, structured
 
@@ -568,6 +569,20 @@ async def test_strict_is_told_of_its_first_that_was_taken_in_while_it_was_valida
 
     assert (first.status_code, second.status_code) == (202, 200), second.text
     assert second.json()["taxLogId"] == first.json()["taxLogId"]
+
+
+async def test_validation_knows_that_a_small_consumer_invoice_goes_out_whole(
+    api: httpx.AsyncClient, db: Database
+) -> None:
+    body = structured(invoice_payload("E320000000001"))
+
+    before = (await api.post("/invoices/validate", json=body)).json()
+    await rows(db, "UPDATE tenants SET consumer_summary = 'off'")
+    after = (await api.post("/invoices/validate", json=body)).json()
+
+    assert before == {"valid": True, "problems": []}
+    assert after["valid"]
+    assert [(one["code"], one["severity"]) for one in after["problems"]] == [("goes-out-whole", "conditional")]
 
 
 async def test_validation_and_strict_know_the_tenants_records(api: httpx.AsyncClient, db: Database) -> None:

@@ -22,6 +22,7 @@ from fe.ecf.identity import e_ncf, tax_id
 from fe.ecf.parse import parse_xml
 from fe.ecf.problems import Severity
 from fe.ecf.reading import as_whole
+from fe.ecf.rules.ancillary import WITHOUT_APPROVAL
 from fe.ecf.schema import validate
 from fe.ecf.signature import BadSignature, Verified, verify
 from fe.ecf.trust import check_certificate
@@ -196,6 +197,9 @@ def assess_approval(raw: bytes, *, rnc: str, trust: Trust, now: datetime) -> App
     text = {name: _text(verified.root, f"{_DETAIL}/{name}") for name in ("RNCEmisor", "eNCF", "RNCComprador", "Estado")}
     if text["RNCEmisor"] != rnc:
         raise ApprovalRefused("RNCEmisor is somebody else's")
+    number = e_ncf(text["eNCF"])
+    if number is not None and number.type in WITHOUT_APPROVAL:
+        raise ApprovalRefused(f"a receipt of type {number.type} takes no commercial approval")
     approved = as_whole(text["Estado"]) == "1"
     reason = _text(verified.root, f"{_DETAIL}/DetalleMotivoRechazo") or None
     return ApprovalAssessment(

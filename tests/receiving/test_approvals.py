@@ -128,6 +128,26 @@ async def test_only_what_is_accepted_can_be_approved(reception: Running, db: Dat
     assert (await reception.approve(approval(NUMBER, THEIRS))).status_code == 400
 
 
+@pytest.mark.parametrize("kind", ["32", "41", "43", "46", "47"])
+async def test_a_type_that_takes_no_approval_is_not_approved(reception: Running, db: Database, kind: str) -> None:
+    number = f"E{kind}0000000001"
+    subject = await issue(db, reception, number=number)
+
+    answer = await reception.approve(approval(number, THEIRS))
+
+    assert (answer.status_code, "takes no commercial approval" in answer.json()["message"]) == (400, True), answer.text
+    assert await said(db, reception, subject) is None
+
+
+@pytest.mark.parametrize("kind", ["33", "34", "44", "45"])
+async def test_every_type_that_takes_an_approval_is_approved(reception: Running, db: Database, kind: str) -> None:
+    number = f"E{kind}0000000001"
+    subject = await issue(db, reception, number=number)
+
+    assert (await reception.approve(approval(number, THEIRS))).status_code == 200
+    assert await said(db, reception, subject) == (True, None)
+
+
 async def test_the_accepted_one_is_found_however_often_its_number_was_handed_in_again(
     reception: Running, db: Database
 ) -> None:

@@ -62,10 +62,16 @@ def extents(text: str) -> Iterator[Extent]:
 
 def other_markup(text: str) -> Iterator[int]:
     """The offsets of comments and processing instructions; an XML declaration is none."""
-    for markup in _MARKUP.finditer(text):
-        at = markup.start()
-        if text.startswith("<!--", at) or (text.startswith("<?", at) and not _is_declaration(text, at)):
-            yield at
+    return (markup.start() for markup in _MARKUP.finditer(text) if _is_other(text, markup.start()))
+
+
+def without_other_markup(text: str) -> str:
+    """The text without its comments and processing instructions."""
+    return _MARKUP.sub(lambda markup: "" if _is_other(text, markup.start()) else markup[0], text)
+
+
+def _is_other(text: str, at: int) -> bool:
+    return text.startswith("<!--", at) or (text.startswith("<?", at) and not _is_declaration(text, at))
 
 
 def _is_declaration(text: str, at: int) -> bool:

@@ -19,7 +19,8 @@ from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.certificate import holder_id
 from fe.ecf.dates import read_day, read_moment
 from fe.ecf.identity import e_ncf, tax_id
-from fe.ecf.parse import parse_xml
+from fe.ecf.parse import ForeignMarkup, parse_xml
+from fe.ecf.places import without_other_markup
 from fe.ecf.problems import Severity
 from fe.ecf.reading import as_whole
 from fe.ecf.rules.ancillary import WITHOUT_APPROVAL
@@ -85,7 +86,12 @@ def assess(raw: bytes, *, rnc: str, trust: Trust, now: datetime) -> Assessment:
 
     Raises MalformedXml when it is no XML we read, and NothingToAnswer when it does not name issuer and number.
     """
-    root = parse_xml(raw)
+    try:
+        root = parse_xml(raw)
+    except ForeignMarkup as refused:
+        # There is a document to answer to, only none that is looked at any further.
+        bare = parse_xml(without_other_markup(raw.decode("utf-8-sig")).encode())
+        return Assessment(_heading(bare), AckReason.SPECIFICATION, refused.message.en)
     heading = _heading(root)
     objection = _structure(root, heading)
     if objection is not None:

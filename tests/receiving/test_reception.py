@@ -1,6 +1,7 @@
 """An e-CF arrives and is acknowledged: each refusal in the protocol's order, and nothing said that is not stored."""
 
 import hashlib
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -113,6 +114,33 @@ async def test_no_other_type_is(reception: Running, ecf_type: EcfType) -> None:
     said = read(await reception.send(document(ecf_type)))
 
     assert (said.state, said.reason) == ("1", "1")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param(lambda raw: raw.replace(b"<ECF>", b"<!-- Hecho por Facturador 3.1 --><ECF>", 1), id="before it"),
+        pytest.param(lambda raw: raw + b"\n<!-- fin -->", id="behind it"),
+        pytest.param(lambda raw: raw.replace(b"<Emisor>", b"<Emisor><!-- x -->", 1), id="in it"),
+        pytest.param(
+            lambda raw: b"\xef\xbb\xbf" + raw.replace(b"<ECF>", b"<?xml-stylesheet x?><ECF>", 1), id="a style"
+        ),
+        pytest.param(
+            lambda raw: raw.replace(b"<ECF>", b"<!-- <RNCEmisor>101000001</RNCEmisor> --><ECF>", 1), id="another issuer"
+        ),
+    ],
+)
+async def test_a_document_with_a_comment_is_answered_too_and_refused_with_reason_1(
+    reception: Running, db: Database, written: Callable[[bytes], bytes]
+) -> None:
+    """400 is for what is no XML to answer to (authority.md#receivers)."""
+    raw = written(document())
+
+    said = read(await reception.send(raw))
+
+    assert (said.state, said.reason) == ("1", "1")
+    assert (said.fields["RNCEmisor"], said.fields["eNCF"]) == (THEIRS, "E310000000007")
+    assert await kept(db) == []
 
 
 async def test_a_document_that_breaks_the_format_is_refused_with_reason_1(reception: Running, db: Database) -> None:

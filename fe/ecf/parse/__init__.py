@@ -14,7 +14,15 @@ from fe.ecf.parse.from_xml import (
     parse_own,
     parse_xml,
 )
-from fe.ecf.parse.malformed import MAX_BYTES, Malformed, MalformedJson, MalformedXml, excerpt, writable
+from fe.ecf.parse.malformed import (
+    MAX_BYTES,
+    ForeignMarkup,
+    Malformed,
+    MalformedJson,
+    MalformedXml,
+    excerpt,
+    writable,
+)
 
 __all__ = [
     "MAX_BYTES",
@@ -25,6 +33,7 @@ __all__ = [
     "MAX_XML_ELEMENTS",
     "MAX_XML_NAMESPACES",
     "MAX_XML_PREFIX",
+    "ForeignMarkup",
     "Malformed",
     "MalformedJson",
     "MalformedXml",

@@ -8,7 +8,7 @@ from typing import Any
 from lxml import etree
 
 from fe.ecf.parse import messages
-from fe.ecf.parse.malformed import BOM, MAX_BYTES, MalformedXml, decode
+from fe.ecf.parse.malformed import BOM, MAX_BYTES, ForeignMarkup, MalformedXml, decode
 from fe.ecf.places import extents, other_markup, place
 from fe.ecf.texts import Text
 
@@ -58,7 +58,7 @@ def parse_xml(raw: bytes, *, max_bytes: int = MAX_BYTES) -> etree._Element:
     in UTF-8; a DOCTYPE, an entity, a comment, a processing instruction, anything beside the root; more than 50,000
     elements or 32 levels; more than 32 namespace declarations in force at one element, prefixes of more than 64
     characters, more than 32 attributes of one element; NUL. So whoever looks at the declarations of every node, or
-    writes the canonical form, does work in proportion to the bytes.
+    writes the canonical form, does work in proportion to the bytes. Comments and instructions are a ForeignMarkup.
     """
     if len(raw) > max_bytes:
         raise MalformedXml(messages.larger(max_bytes))
@@ -170,7 +170,7 @@ def _refuse_all_but_elements(raw: bytes, root: etree._Element) -> None:
         return
     # Without a DOCTYPE an entity that XML does not define is refused by the parser, so it is one of the others.
     text = raw.decode()
-    raise MalformedXml(message, *place(text, next(other_markup(text), 0)))
+    raise ForeignMarkup(message, *place(text, next(other_markup(text), 0)))
 
 
 def _drop_blanks(root: etree._Element) -> None:

@@ -46,6 +46,10 @@ class MalformedXml(Malformed):
     """Not an XML document this service reads."""
 
 
+class ForeignMarkup(MalformedXml):
+    """Well-formed XML, and in it what no document says anything in: a comment, or a processing instruction."""
+
+
 def excerpt(text: str, limit: int = 64) -> str:
     """`text` made safe to show: at most `limit` characters, those that are not printable written as escapes."""
     shown = text[:limit]

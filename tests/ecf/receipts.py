@@ -94,6 +94,31 @@ def draft(ecf_type: EcfType, lines: list[dict[str, Any]], **more: Any) -> Docume
     return read_payload(payload(ecf_type, lines, **more))
 
 
+def long_draft() -> Document:
+    """As many lines as a receipt may have, with all that lines may have of codes and discounts in a body of 1 MiB.
+
+    It is 0.7 MB as a payload, and 1.2 MB as XML.
+    """
+    codes = [
+        {"TipoCodigo": "Interna", "CodigoItem": "AB-00000001"},
+        {"TipoCodigo": "EAN13", "CodigoItem": "7501234567890"},
+    ]
+    discounts = [
+        {"TipoSubDescuento": "%", "SubDescuentoPorcentaje": "5.00"},
+        {"TipoSubDescuento": "$", "MontoSubDescuento": "1.00"},
+    ]
+    one = line(
+        "1234.56",
+        "12.50",
+        TablaCodigosItem={"CodigosItem": codes},
+        DescripcionItem="Servicio técnico prestado en el mes, según orden de trabajo. " * 2,
+        UnidadMedida="43",
+        TablaSubDescuento={"SubDescuento": discounts},
+        TablaSubRecargo={"SubRecargo": [{"TipoSubRecargo": "$", "MontoSubRecargo": "1.00"}]},
+    )
+    return draft(EcfType.CREDIT_FISCAL, [one] * 1000)
+
+
 def fill(document: Document) -> Document:
     """What the service makes of it."""
     return autofill(document, issuer=ISSUER, expiry=EXPIRY, now=NOW)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator, Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 import trio
@@ -10,7 +10,12 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from lxml import etree
 
 from fe.authority.simulator import Catalogue, CheckLevel
+from fe.ecf.autofill import autofill
+from fe.ecf.build import build
+from fe.ecf.parse import MAX_BYTES
 from fe.ecf.signature import profile
+from tests.ecf.receipts import ISSUER as ISSUER_FIELDS
+from tests.ecf.receipts import long_draft
 from tests.factories.certificates import default_root
 from tests.simulator.support import (
     ISSUER,
@@ -24,6 +29,7 @@ from tests.simulator.support import (
     ecf,
     number,
     sign,
+    signer,
 )
 
 E31 = number(31, 1)
@@ -31,6 +37,15 @@ E31 = number(31, 1)
 
 def codes(verdict: Json) -> list[int]:
     return [message["codigo"] for message in verdict["mensajes"]]
+
+
+async def test_a_receipt_of_as_many_lines_as_it_may_have_is_accepted(simulator: Running) -> None:
+    """However many bytes that is: the protocol has no limit."""
+    whole = autofill(long_draft(), issuer=ISSUER_FIELDS, expiry=date(2028, 12, 31), now=datetime.now(UTC))
+    raw = signer().sign(build(whole)).xml
+
+    assert len(raw) > MAX_BYTES
+    assert (await simulator.verdict(raw, str(whole.e_ncf)))["estado"] == "Aceptado"
 
 
 async def test_a_valid_ecf_gets_a_track_id_and_is_accepted(simulator: Running) -> None:

@@ -4,6 +4,7 @@ See authority.md#receivers. It takes what is rightly signed and gives the same b
 signs with is the simulated supplier's certificate (`GET /supplier` of the management port).
 """
 
+from functools import partial
 from hashlib import sha256
 
 import trio
@@ -18,10 +19,12 @@ from fe.ecf.build import build
 from fe.ecf.catalogue import Root
 from fe.ecf.dates import show_moment
 from fe.ecf.document import Document
-from fe.ecf.parse import MalformedXml
+from fe.ecf.parse import MAX_SIGNED_BYTES, MAX_SIGNED_ELEMENTS, MalformedXml
 from fe.ecf.signature import BadSignature, Signer, verify
 
 _SENT = frozenset({"31", "33", "34", "44"})
+
+_verify = partial(verify, max_bytes=MAX_SIGNED_BYTES, max_elements=MAX_SIGNED_ELEMENTS)
 
 
 async def receive(state: AuthorityState, call: AuthorityCall) -> RawAnswer:
@@ -30,7 +33,7 @@ async def receive(state: AuthorityState, call: AuthorityCall) -> RawAnswer:
         return RawAnswer(400, b"no hay un archivo xml", TEXT)
     raw = call.part.content
     try:
-        verified = await trio.to_thread.run_sync(verify, raw, limiter=state.verifiers)
+        verified = await trio.to_thread.run_sync(_verify, raw, limiter=state.verifiers)
         root, reason = verified.root, None
     except MalformedXml:
         return RawAnswer(400, b"no es un XML", TEXT)
@@ -88,7 +91,7 @@ async def take_approval(state: AuthorityState, call: AuthorityCall) -> RawAnswer
         return RawAnswer(400, b"no hay un archivo xml", TEXT)
     raw = call.part.content
     try:
-        verified = await trio.to_thread.run_sync(verify, raw, limiter=state.verifiers)
+        verified = await trio.to_thread.run_sync(_verify, raw, limiter=state.verifiers)
     except (MalformedXml, BadSignature):
         return RawAnswer(400, b"la firma no es correcta", TEXT)
     detail = verified.root.find("DetalleAprobacionComercial")

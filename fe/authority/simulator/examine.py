@@ -9,11 +9,14 @@ from lxml import etree
 from fe.authority.simulator.facts import DocumentFacts, read_facts, unverified_code
 from fe.authority.simulator.settings import CheckLevel
 from fe.ecf.document import NotADocument, read_xml
-from fe.ecf.parse import parse_xml
+from fe.ecf.parse import MAX_SIGNED_BYTES, MAX_SIGNED_ELEMENTS, parse_xml
 from fe.ecf.problems import Problem
 from fe.ecf.rules import RULES, check
 from fe.ecf.schema import validate
 from fe.ecf.signature import BadSignature, verify
+
+#: The authority says of no size that it is too large.
+_LIMITS = {"max_bytes": MAX_SIGNED_BYTES, "max_elements": MAX_SIGNED_ELEMENTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +39,13 @@ def examine(raw: bytes, level: CheckLevel, now: datetime) -> Examined:
     """Read `raw`; raises MalformedXml when it is not well-formed."""
     certificate = bad_signature = None
     if level is CheckLevel.NONE:
-        root = parse_xml(raw)
+        root = parse_xml(raw, **_LIMITS)
         code = unverified_code(root)
     else:
         try:
-            verified = verify(raw)
+            verified = verify(raw, **_LIMITS)
         except BadSignature as bad:
-            root = parse_xml(raw)
+            root = parse_xml(raw, **_LIMITS)
             code, bad_signature = unverified_code(root), bad.message
         else:
             root, code, certificate = verified.root, verified.security_code, verified.certificate

@@ -17,7 +17,7 @@ from fe.ecf.catalogue import Environment, Root
 from fe.ecf.certificate import holder, holder_id
 from fe.ecf.dates import local, read_moment
 from fe.ecf.document import Document, NotADocument, read_xml
-from fe.ecf.parse import MalformedXml, parse_xml
+from fe.ecf.parse import MAX_SIGNED_BYTES, MAX_SIGNED_ELEMENTS, MalformedXml, parse_xml
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.qr import Printed
 from fe.ecf.rules import RULES, check
@@ -27,6 +27,8 @@ from fe.ecf.trust import check_certificate
 
 #: Where the QR pages are, of whole documents and of summaries.
 ECF_HOST, FC_HOST = "https://ecf.dgii.gov.do", "https://fc.dgii.gov.do"
+
+_LIMITS = {"max_bytes": MAX_SIGNED_BYTES, "max_elements": MAX_SIGNED_ELEMENTS}
 
 #: By so much another clock may be ahead of ours.
 _AHEAD = timedelta(minutes=5)
@@ -67,7 +69,7 @@ def check_document(
     it the address for `environment` is told.
     """
     try:
-        root = parse_xml(raw)
+        root = parse_xml(raw, **_LIMITS)
         document = read_xml(root)
     except MalformedXml as wrong:
         return [DocumentCheck("document", "failed", wrong.text.said(terminal_language()))]
@@ -77,7 +79,7 @@ def check_document(
     found = [DocumentCheck("document", "ok", " ".join(str(one) for one in named if one is not None))]
     signed_at = read_moment(root.findtext(_SIGNED_AT.get(document.root, "none")) or "")
     try:
-        verified = verify(raw)
+        verified = verify(raw, **_LIMITS)
     except BadSignature as bad:
         found.append(DocumentCheck("signature", "failed", bad.message))
         gone = say("not looked at: the signature is not good", "no se miró: la firma no es buena")

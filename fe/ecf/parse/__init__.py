@@ -16,6 +16,8 @@ from fe.ecf.parse.from_xml import (
 )
 from fe.ecf.parse.malformed import (
     MAX_BYTES,
+    MAX_SIGNED_BYTES,
+    MAX_SIGNED_ELEMENTS,
     ForeignMarkup,
     Malformed,
     MalformedJson,
@@ -28,6 +30,8 @@ __all__ = [
     "MAX_BYTES",
     "MAX_JSON_CONTAINERS",
     "MAX_JSON_DEPTH",
+    "MAX_SIGNED_BYTES",
+    "MAX_SIGNED_ELEMENTS",
     "MAX_XML_ATTRIBUTES",
     "MAX_XML_DEPTH",
     "MAX_XML_ELEMENTS",

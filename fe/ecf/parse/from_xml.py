@@ -48,15 +48,15 @@ class _Parsers(threading.local):
 _parsers = _Parsers()
 
 
-def parse_xml(raw: bytes, *, max_bytes: int = MAX_BYTES) -> etree._Element:
+def parse_xml(raw: bytes, *, max_bytes: int = MAX_BYTES, max_elements: int = MAX_XML_ELEMENTS) -> etree._Element:
     """Parse an XML document and return its root, without the whitespace between elements (authority.md#whitespace).
 
     The text of an element that has no element in it is left as it is, blanks included. Line numbers (`sourceline`) are
     those of the input. A byte order mark is tolerated.
 
     Refuses with MalformedXml, with line and column where there is a place: more than `max_bytes`; anything but XML 1.0
-    in UTF-8; a DOCTYPE, an entity, a comment, a processing instruction, anything beside the root; more than 50,000
-    elements or 32 levels; more than 32 namespace declarations in force at one element, prefixes of more than 64
+    in UTF-8; a DOCTYPE, an entity, a comment, a processing instruction, anything beside the root; more than
+    `max_elements` or 32 levels; more than 32 namespace declarations in force at one element, prefixes of more than 64
     characters, more than 32 attributes of one element; NUL. So whoever looks at the declarations of every node, or
     writes the canonical form, does work in proportion to the bytes. Comments and instructions are a ForeignMarkup.
     """
@@ -70,9 +70,9 @@ def parse_xml(raw: bytes, *, max_bytes: int = MAX_BYTES) -> etree._Element:
     if b"<!DOCTYPE" in raw:
         raise _refusal(messages.DOCTYPE, raw, raw.index(b"<!DOCTYPE"))
     # Counted before parsing: a megabyte of empty elements costs a hundred of memory.
-    if raw.count(b"<") > MAX_XML_ELEMENTS and raw.count(b"<") - raw.count(b"</") > MAX_XML_ELEMENTS:
-        first_too_many = next(islice(_START.finditer(raw), MAX_XML_ELEMENTS, None))
-        raise _refusal(messages.too_many_elements(MAX_XML_ELEMENTS), raw, first_too_many.start())
+    if raw.count(b"<") > max_elements and raw.count(b"<") - raw.count(b"</") > max_elements:
+        first_too_many = next(islice(_START.finditer(raw), max_elements, None))
+        raise _refusal(messages.too_many_elements(max_elements), raw, first_too_many.start())
     try:
         root = etree.fromstring(raw, _parsers.parser)
     except etree.XMLSyntaxError as wrong:

@@ -23,7 +23,7 @@ from lxml import etree
 
 from fe.ecf.catalogue import Root
 from fe.ecf.certificate import UNREADABLE, holder, holder_id
-from fe.ecf.parse import parse_xml
+from fe.ecf.parse import MAX_BYTES, MAX_XML_ELEMENTS, parse_xml
 from fe.ecf.signature import profile
 
 #: Seeds are signed to the same profile as documents (authority.md#session).
@@ -82,7 +82,7 @@ class Verified:
     security_code: str
 
 
-def verify(raw: bytes) -> Verified:
+def verify(raw: bytes, *, max_bytes: int = MAX_BYTES, max_elements: int = MAX_XML_ELEMENTS) -> Verified:
     """Check that `raw` is a document signed by the certificate inside it, to the profile of authority.md#signature.
 
     Inclusive and exclusive C14N 1.0 are both accepted, as CanonicalizationMethod and as an optional second transform;
@@ -91,9 +91,12 @@ def verify(raw: bytes) -> Verified:
 
     Says nothing about who the signer is: ask `fe.ecf.trust.check_certificate` and compare its holder.
 
+    What was signed here may be larger than what strangers may send: its limits are MAX_SIGNED_BYTES and
+    MAX_SIGNED_ELEMENTS.
+
     Raises MalformedXml for bytes that are no XML document we read, BadSignature for everything else.
     """
-    root = parse_xml(raw)
+    root = parse_xml(raw, max_bytes=max_bytes, max_elements=max_elements)
     signature = _only_signature(root)
     signed_info, value, key_info = _children(signature, "SignedInfo", "SignatureValue", "KeyInfo")
     exclusive, expected_digest, reference_exclusive = _read_signed_info(signed_info)

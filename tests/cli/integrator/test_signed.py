@@ -1,7 +1,7 @@
 """`fe verify` and `fe qr`: a signed document looked at offline, check by check."""
 
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -14,13 +14,14 @@ from lxml import etree
 from fe.cli.integrator import signed
 from fe.cli.integrator.checks import DocumentCheck, check_document, is_good
 from fe.ecf.build import build
-from fe.ecf.catalogue import EcfType, Environment
+from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.certificate import Credential
 from fe.ecf.document import Document
+from fe.ecf.parse import MAX_BYTES
 from fe.ecf.signature import Signer, security_code
 from fe.ecf.summary import summarise
 from tests.cli.in_process import FeHere
-from tests.ecf.receipts import NOW, changed, line, receipt
+from tests.ecf.receipts import NOW, changed, fill, line, long_draft, receipt
 from tests.factories.certificates import VALID_FROM, VALID_UNTIL, default_root, make_root, name, rsa_key
 
 LATER = NOW + timedelta(days=30)
@@ -55,6 +56,29 @@ def test_a_good_receipt_of_every_type_passes_every_check(ecf_type: EcfType) -> N
     assert is_good(found), found
     assert [one.check for one in found] == CHECKS
     assert {one.state for one in found} == {"ok"}
+
+
+def every_range() -> Document:
+    """An ANECF with as many ranges of a type as it may have, each of one number."""
+    numbers = [f"E31{number:010}" for number in range(1, 20_000, 2)]
+    block = {
+        "NoLinea": "1",
+        "TipoeCF": "31",
+        "TablaRangoSecuenciasAnuladaseNCF": {
+            "Secuencias": [{"SecuenciaeNCFDesde": one, "SecuenciaeNCFHasta": one} for one in numbers]
+        },
+        "CantidadeNCFAnulados": "10000",
+    }
+    head = {"RncEmisor": "131880738", "CantidadeNCFAnulados": "10000"}
+    return Document(Root.ANECF, None, {"Encabezado": head, "DetalleAnulacion": {"Anulacion": [block]}})
+
+
+@pytest.mark.parametrize("drafted", [long_draft, every_range])
+def test_what_was_signed_may_be_longer_than_what_it_was_made_from(drafted: Callable[[], Document]) -> None:
+    raw = sign(fill(drafted()))
+
+    assert len(raw) > MAX_BYTES
+    assert is_good(check_document(raw, now=LATER, roots=[default_root().certificate]))
 
 
 def test_without_roots_nobody_says_whose_it_is_and_with_others_it_fails() -> None:

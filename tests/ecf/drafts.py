@@ -63,6 +63,8 @@ def excise_fields(draw: st.DrawFn, allowed: frozenset[TaxKind]) -> dict[str, Any
                 st.decimals(min_value=Decimal("0.01"), max_value=Decimal(5000), places=2).map(str)
             ),
         }
+    if ADDITIONAL_TAXES[codes[0]].kind is TaxKind.SPECIFIC_TOBACCO:
+        fields["TablaSubcantidad"] = {"SubcantidadItem": [{"Subcantidad": "20", "CodigoSubcantidad": "43"}]}
     if ADDITIONAL_TAXES[codes[0]].kind is TaxKind.SPECIFIC_ALCOHOL:
         inside = st.decimals(min_value=Decimal("0.001"), max_value=Decimal(5), places=3).map(str)
         entries = draw(st.lists(inside, min_size=1, max_size=2))

@@ -34,6 +34,14 @@ from tests.ecf.breaking import (
 )
 from tests.ecf.receipts import line, receipt
 
+#: Ten packets of twenty cigarettes in each unit that is sold.
+PACKETS = {
+    "CantidadReferencia": "10",
+    "UnidadReferencia": "43",
+    "PrecioUnitarioReferencia": "300.00",
+    "TablaSubcantidad": {"SubcantidadItem": [{"Subcantidad": "20", "CodigoSubcantidad": "43"}]},
+}
+
 CASES: list[Any] = [
     # The lines.
     at("line-number", f"{ITEM}.NumeroLinea", sale, "2"),
@@ -108,6 +116,12 @@ CASES: list[Any] = [
         partial(with_tax, "023", more=BEER),
     ),
     at("reference-unit-missing", f"{ITEM}.UnidadReferencia", partial(with_tax, "006", more=BEER), None),
+    at(
+        "pack-size-missing",
+        f"{ITEM}.TablaSubcantidad",
+        partial(with_tax, "019", "036", more=PACKETS),
+        None,
+    ),
     # Global discounts and surcharges.
     by(
         "adjustment-indicator",

@@ -148,6 +148,15 @@ ROWS = (
         "Format document, field 14 of the lines",
     ),
     Rule(
+        "pack-size-missing",
+        CONDITIONAL,
+        "additional tax {tax} asks for the units that a packet holds",
+        "el impuesto adicional {tax} pide las unidades que trae la cajetilla",
+        "add TablaSubcantidad with the units of one packet",
+        "agregue TablaSubcantidad con las unidades de una cajetilla",
+        "Format document, fields 15 and 16 of the lines; authority.md#messages (2150)",
+    ),
+    Rule(
         "adjustment-indicator",
         REJECTED,
         "it is not clear which lines the global discount or surcharge touches",

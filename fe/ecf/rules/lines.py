@@ -136,6 +136,8 @@ def _check_taxes(case: Examination, item: Fields, place: int, allowed: frozenset
             if name not in needed:
                 needed.add(name)
                 case.report("tax-data-missing", _path(place, name), tax=tax.code)
+        if tax.kind is TaxKind.SPECIFIC_TOBACCO and not _says_contents(item):
+            case.report("pack-size-missing", _path(place, "TablaSubcantidad"), tax=tax.code)
     if number(item.get("CantidadReferencia")) is not None and "UnidadReferencia" not in item:
         case.report("reference-unit-missing", _path(place, "UnidadReferencia"))
 
@@ -153,8 +155,10 @@ def _needed(tax: AdditionalTax, item: Fields) -> list[str]:
     elif tax.specific is not None:
         names.append("PrecioUnitarioReferencia")
     missing = [name for name in names if not number(item.get(name))]
-    if tax.kind is TaxKind.SPECIFIC_ALCOHOL and not any(
-        number(row.get("Subcantidad")) for row in rows(item, "TablaSubcantidad", "SubcantidadItem")
-    ):
+    if tax.kind is TaxKind.SPECIFIC_ALCOHOL and not _says_contents(item):
         missing.append("TablaSubcantidad")
     return missing
+
+
+def _says_contents(item: Fields) -> bool:
+    return any(number(row.get("Subcantidad")) for row in rows(item, "TablaSubcantidad", "SubcantidadItem"))

@@ -17,6 +17,7 @@ from fe.ecf.document import read_payload
 from fe.ecf.ids import new_id
 from fe.ecf.json_text import write_json
 from fe.ecf.parse import parse_json
+from fe.ecf.rules import check
 from fe.ecf.totals import totals
 from fe.http.examples import EXAMPLES, Example
 from fe.http.quotas import Quota, Quotas
@@ -33,7 +34,7 @@ from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.submissions import Accepted, NewSubmission
-from tests.ecf.receipts import line, payload
+from tests.ecf.receipts import NOW, line, payload, receipt
 from tests.factories.companies import make_certificate
 from tests.factories.firsts import not_known_at_first
 from tests.factories.tenants import make_submission
@@ -666,3 +667,21 @@ async def test_who_is_somebody_else_by_then_may_do_no_more_than_before(
 
     assert (form.status, "Mesa" in form.text) == (403, False)
     assert "Your role does not allow this" in form.text
+
+
+def test_a_global_discount_that_names_no_kind_of_lines_is_said_to_be_for_lines_of_one_kind() -> None:
+    """One that is for all lines of several kinds needs a row for each (format document, section D)."""
+    adjust = next(table for table in layout(EcfType.CREDIT_FISCAL).tables if table.key == "adjust")
+    kind = next(one for one in adjust.fields if one.path.endswith("IndicadorFacturacionDescuentooRecargo"))
+    row = {"TipoAjuste": "D", "TipoValor": "%", "ValorDescuentooRecargo": "10"}
+
+    def codes(*indicators: str) -> set[str]:
+        lines = [line(indicator=one) for one in indicators]
+        discounted = {"DescuentoORecargo": [dict(row)]}
+        return {
+            one.code for one in check(receipt(EcfType.CREDIT_FISCAL, lines, DescuentosORecargos=discounted), now=NOW)
+        }
+
+    assert "adjustment-indicator" in codes("1", "4")
+    assert codes("4", "4") == set()
+    assert (kind.blank.en, kind.blank.es) == ("All, where they are of one kind", "Todas, si son de una sola clase")

@@ -98,7 +98,7 @@ BLANKS = {
     "IndicadorMontoGravado": Text("It is added to the prices", "Se suma a los precios"),
     "TipoMoneda": Text("Pesos alone", "Solo pesos"),
     "UnidadMedida": Text("None", "Ninguna"),
-    "IndicadorFacturacionDescuentooRecargo": Text("All", "Todas"),
+    "IndicadorFacturacionDescuentooRecargo": Text("All, where they are of one kind", "Todas, si son de una sola clase"),
 }
 
 

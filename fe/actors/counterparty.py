@@ -131,7 +131,13 @@ class CounterpartyHandlers:
 
         try:
             answer = await self.counterparties.deliver(
-                base, handed.kind, _file_name(handed), handed.content, opened, before_send=announce
+                base,
+                handed.kind,
+                _file_name(handed),
+                handed.content,
+                opened,
+                tokens=found.tokens,
+                before_send=announce,
             )
         except CannotReach as lost:
             unknown = isinstance(lost, NobodyKnows)
@@ -150,9 +156,10 @@ class CounterpartyHandlers:
         opened = await self.credentials.for_session(work.tenant_id, handed.certificate_id)
         try:
             base = await self.directory.address(handed.environment, handed.counterparty_rnc, handed.kind, opened)
+            tokens = await self.directory.authentication(handed.environment, handed.counterparty_rnc, opened)
         except AuthorityError as error:
             raise TryLater(f"the directory cannot be asked: {error.reason}", error.retry_after) from error
-        return _unlisted() if base is None else _Found(handed, opened, base)
+        return _unlisted() if base is None else _Found(handed, opened, base, tokens)
 
     async def _answered(self, work: HandingWork, handed: Handed, answer: CounterpartyAnswer) -> Outcome:
         if handed.kind is HandingKind.APPROVAL:
@@ -192,6 +199,8 @@ class _Found:
     handed: Handed
     opened: Opened
     base: str
+    #: Where tokens for it are given, if the directory says so.
+    tokens: str | None
 
 
 #: Nothing failed: it goes on when whoever runs this has said whom to believe.

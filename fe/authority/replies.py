@@ -282,12 +282,14 @@ def read_trackings(body: Body) -> list[Tracking]:
 class DirectoryEntry:
     """Where an electronic taxpayer is reached: bases that the paths of authority.md#receivers come after.
 
-    They are what a stranger had written down: anything may stand there. None where nothing does.
+    They are what a stranger had written down: anything may stand there. None where nothing does. `authentication` is
+    where tokens for both are given, if they ask for any.
     """
 
     rnc: str
     reception: str | None
     approval: str | None
+    authentication: str | None = None
 
 
 def read_directory(body: Body, *, rnc: str, stands_in: bool = False) -> DirectoryEntry | None:
@@ -310,9 +312,10 @@ def _entry(value: Any) -> DirectoryEntry | None:
     rnc = text(member(value, "rnc"))
     if rnc is None:
         return None
-    return DirectoryEntry(
-        rnc, text(member(value, "urlrecepcion")) or None, text(member(value, "urlaceptacion")) or None
+    reception, approval, optional = (
+        text(member(value, f"url{name}")) for name in ("recepcion", "aceptacion", "opcional")
     )
+    return DirectoryEntry(rnc, reception or None, approval or None, optional or None)
 
 
 # --- Sessions -----------------------------------------------------------------------------------------------------

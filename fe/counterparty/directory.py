@@ -34,8 +34,12 @@ class Directory:
         entry = await self._entry(environment, rnc, credential)
         if entry is None:
             return None
-        base = entry.reception if kind is HandingKind.RECEIPT else entry.approval
-        return None if base is None else base.strip().rstrip("/") or None
+        return _base(entry.reception if kind is HandingKind.RECEIPT else entry.approval)
+
+    async def authentication(self, environment: Environment, rnc: str, credential: Signing) -> str | None:
+        """Give the base under which `rnc` gives tokens, or None where the directory names none; as `address` does."""
+        entry = await self._entry(environment, rnc, credential)
+        return None if entry is None else _base(entry.authentication)
 
     def forget(self, environment: Environment, rnc: str) -> None:
         """Ask anew the next time: where it sent us nobody was found."""
@@ -54,3 +58,7 @@ class Directory:
         if len(self._known) > _MAX_ENTRIES:
             self._known.popitem(last=False)
         return found
+
+
+def _base(written: str | None) -> str | None:
+    return None if written is None else written.strip().rstrip("/") or None

@@ -17,6 +17,7 @@ from fe.authority.classify import classify_token, read_retry_after
 from fe.authority.client import Signing
 from fe.authority.errors import AuthorityError
 from fe.authority.multipart import MultipartForm, xml_form
+from fe.authority.replies import GrantedToken
 from fe.authority.session import NotASeed, sign_seed
 from fe.clock import Clock
 from fe.egress.answer import HostReply
@@ -80,10 +81,12 @@ class Counterparties:
         xml: bytes,
         credential: Signing,
         *,
+        tokens: str | None = None,
         before_send: Callable[[str], Awaitable[None]],
     ) -> CounterpartyAnswer:
         """Send a document to where `base` takes its kind; with a token where one is asked for (401).
 
+        `tokens` is the base under which they give those, where the directory says so.
         `before_send` is told the address before anybody is connected to: once, also where the document goes out again
         with a token; what it raises comes out unchanged. Raises CannotReach, or NobodyKnows. Cancelled after
         `before_send`, it may have arrived.
@@ -96,7 +99,7 @@ class Counterparties:
         if reply.status == 401:
             # Asking for a token is the receiver's choice, and the directory does not tell it: this is how we learn.
             self._tokens.pop((base, credential.id), None)
-            reply = await self._post(address, form, await self._log_in(base, credential))
+            reply = await self._post(address, form, await self._log_in(base, tokens or base, credential))
         if reply.status == 401:
             self._tokens.pop((base, credential.id), None)
         wait = read_retry_after(reply.headers.get("retry-after"), self._clock())
@@ -106,8 +109,27 @@ class Counterparties:
         token, until = self._tokens.get((base, credential.id), ("", -math.inf))
         return token if trio.current_time() < until else None
 
-    async def _log_in(self, base: str, credential: Signing) -> str:
+    async def _log_in(self, base: str, tokens: str, credential: Signing) -> str:
+        """Get a token for `base` from where `tokens` says; if there is none to be had, from `base` itself.
+
+        The authority's own counterparty gives them at its base, whatever the directory says (authority.md#directory).
+        """
         asked = trio.current_time()
+        try:
+            granted = await self._granted(tokens, credential)
+        except CannotReach as first:
+            if tokens == base:
+                raise
+            try:
+                granted = await self._granted(base, credential)
+            except CannotReach:
+                raise first from None
+        self._tokens[base, credential.id] = (granted.token, asked + granted.lifetime.total_seconds() * _USABLE)
+        if len(self._tokens) > _MAX_TOKENS:
+            self._tokens.popitem(last=False)
+        return granted.token
+
+    async def _granted(self, base: str, credential: Signing) -> GrantedToken:
         seed = await self._exchange(Request("GET", f"{base}/{_SEED}", (("Accept", "application/xml"),), b""))
         if not 200 <= seed.status < 300:
             raise CannotReach(f"they ask for a token, and for a seed they answer {seed.status}")
@@ -118,15 +140,11 @@ class Counterparties:
             raise CannotReach(f"they ask for a token, and what they give is no seed: {error}") from error
         reply = await self._exchange(_posting(f"{base}/{_TOKEN}", xml_form("semilla.xml", signed), None))
         try:
-            granted = classify_token(
+            return classify_token(
                 HttpReply(reply.status, reply.headers.get("content-type", ""), None, reply.body), self._clock()
             )
         except AuthorityError as error:
             raise CannotReach(f"they give no token: status {reply.status}") from error
-        self._tokens[base, credential.id] = (granted.token, asked + granted.lifetime.total_seconds() * _USABLE)
-        if len(self._tokens) > _MAX_TOKENS:
-            self._tokens.popitem(last=False)
-        return granted.token
 
     async def _post(self, address: str, form: MultipartForm, token: str | None) -> HostReply:
         try:

@@ -77,6 +77,23 @@ async def test_the_directory_is_asked_again_only_after_a_while(autojump_clock: t
     assert (await address(), authority.asked) == ("https://x.do/r", 4)
 
 
+async def test_where_tokens_are_given_is_told_with_it(autojump_clock: trio.testing.MockClock) -> None:
+    authority = Scripted()
+    authority.entry = read([{**ENTRY, "urlOpcional": " https://sesiones.x.do/ "}])
+    directory = Directory(cast(Authority, authority))
+
+    told = await directory.authentication(Environment.ECF, RNC, NOBODY)
+
+    assert (told, await directory.address(Environment.ECF, RNC, HandingKind.RECEIPT, NOBODY), authority.asked) == (
+        "https://sesiones.x.do",
+        "https://x.do/r",
+        1,
+    )
+    authority.entry = READ
+    directory.forget(Environment.ECF, RNC)
+    assert await directory.authentication(Environment.ECF, RNC, NOBODY) is None
+
+
 async def test_the_certification_environment_has_none() -> None:
     authority = Scripted()
 

@@ -58,6 +58,9 @@ class AtTheReceiver:
     async def address(self, *_: object) -> str:
         return self.base
 
+    async def authentication(self, *_: object) -> None:
+        return None
+
     def forget(self, *_: object) -> None:
         pass
 

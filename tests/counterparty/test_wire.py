@@ -34,14 +34,21 @@ async def receiver() -> AsyncIterator[Receiver]:
         yield one
 
 
-async def deliver(receiver: Receiver) -> CounterpartyAnswer:
+@pytest.fixture
+async def elsewhere() -> AsyncIterator[Receiver]:
+    """Where the directory says that they give tokens."""
+    async with receiving() as one:
+        yield one
+
+
+async def deliver(receiver: Receiver, tokens: str | None = None) -> CounterpartyAnswer:
     async def announce(_: str) -> None:
         await trio.lowlevel.checkpoint()
 
     egress, base = Egress(Policy(development=True)), f"http://127.0.0.1:{receiver.port}"
     counterparties, ours = Counterparties(egress, lambda: NOW, trio.CapacityLimiter(1)), Ours("c1", SIGNER)
     return await counterparties.deliver(
-        base, HandingKind.RECEIPT, "131880738E310000000001.xml", b"<ECF/>", ours, before_send=announce
+        base, HandingKind.RECEIPT, "131880738E310000000001.xml", b"<ECF/>", ours, tokens=tokens, before_send=announce
     )
 
 
@@ -81,3 +88,42 @@ async def test_who_asks_for_a_token_and_gives_none_is_not_reached(receiver: Rece
         await deliver(receiver)
 
     assert len(receiver.heard) == 1 + len(steps)
+
+
+TOKEN = {"token": "abc", "expira": "2026-11-06T15:15:30Z", "expedido": "2026-11-06T14:15:30Z"}
+
+
+async def test_a_token_is_had_where_the_directory_says(receiver: Receiver, elsewhere: Receiver) -> None:
+    """urlOpcional (authority.md#directory): another host than the one that takes documents, perhaps."""
+    receiver.steps.extend([ASKS_FOR_A_TOKEN, say(b"taken")])
+    elsewhere.steps.extend([say(SEED), say(TOKEN)])
+
+    answer = await deliver(receiver, f"http://127.0.0.1:{elsewhere.port}/sesiones")
+
+    assert (answer.status, answer.body) == (200, b"taken")
+    assert [one.path for one in elsewhere.heard] == [
+        "sesiones/fe/autenticacion/api/semilla",
+        "sesiones/fe/autenticacion/api/validacioncertificado",
+    ]
+    assert [one.headers.get("authorization") for one in receiver.heard] == [None, "Bearer abc"]
+
+
+@pytest.mark.parametrize("wrong", [[say(b"", 404)], [say(b"<html/>")], [say(SEED), say(b"", 400)]])
+async def test_who_gives_none_there_may_give_one_beside_his_documents(
+    receiver: Receiver, elsewhere: Receiver, wrong: list[Step]
+) -> None:
+    receiver.steps.extend([ASKS_FOR_A_TOKEN, say(SEED), say(TOKEN), say(b"taken")])
+    elsewhere.steps.extend(wrong)
+
+    assert (await deliver(receiver, f"http://127.0.0.1:{elsewhere.port}")).body == b"taken"
+    assert len(elsewhere.heard) == len(wrong)
+
+
+async def test_where_neither_gives_one_the_reason_is_that_of_the_one_the_directory_names(
+    receiver: Receiver, elsewhere: Receiver
+) -> None:
+    receiver.steps.extend([ASKS_FOR_A_TOKEN, say(b"", 404)])
+    elsewhere.steps.append(say(b"", 503))
+
+    with pytest.raises(CannotReach, match="for a seed they answer 503"):
+        await deliver(receiver, f"http://127.0.0.1:{elsewhere.port}")

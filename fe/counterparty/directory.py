@@ -61,4 +61,6 @@ class Directory:
 
 
 def _base(written: str | None) -> str | None:
-    return None if written is None else written.strip().rstrip("/") or None
+    """Read a base: taxpayers register them without `https://`, and the directory may say them so."""
+    base = "" if written is None else written.strip().rstrip("/")
+    return base if "://" in base else f"https://{base}" if base else None

@@ -94,6 +94,27 @@ async def test_where_tokens_are_given_is_told_with_it(autojump_clock: trio.testi
     assert await directory.authentication(Environment.ECF, RNC, NOBODY) is None
 
 
+@pytest.mark.parametrize(
+    ("written", "base"),
+    [
+        ("fe.x.do", "https://fe.x.do"),
+        ("fe.x.do:8443/dgii/", "https://fe.x.do:8443/dgii"),
+        ("https://fe.x.do/dgii", "https://fe.x.do/dgii"),
+        ("http://fe.x.do", "http://fe.x.do"),
+        (" / ", None),
+    ],
+)
+async def test_a_base_may_be_written_without_its_scheme(written: str, base: str | None) -> None:
+    authority = Scripted()
+    authority.entry = DirectoryEntry(RNC, written, written, written)
+    directory = Directory(cast(Authority, authority))
+
+    found = [await directory.address(Environment.ECF, RNC, kind, NOBODY) for kind in HandingKind]
+
+    assert found == [base, base]
+    assert await directory.authentication(Environment.ECF, RNC, NOBODY) == base
+
+
 async def test_the_certification_environment_has_none() -> None:
     authority = Scripted()
 

@@ -16,6 +16,8 @@ from fe.ecf.signature import BadSignature, verify
 from fe.ecf.trust import check_certificate
 
 _DUPLICATE = "3"
+#: What is left empty where a document was received by who goes by published examples; the XSD wants it left out.
+_LEFT_EMPTY = ("empty-element", "DetalleAcusedeRecibo.CodigoMotivoNoRecibido")
 #: CodigoMotivoNoRecibido.
 _REASONS = {
     "1": "1: specification error",
@@ -64,7 +66,7 @@ def read_acknowledgement(
     if root.tag != Root.ARECF:
         raise NotBelieved("it is another document")
     for problem in validate(root):
-        if problem.severity is Severity.REJECTED:
+        if problem.severity is Severity.REJECTED and (problem.code, problem.path) != _LEFT_EMPTY:
             raise NotBelieved(f"its format is not that of an ARECF: {problem.path}")
     said = {str(child.tag): (child.text or "").strip() for child in root[0]}
     signed_at = read_moment(said.get("FechaHoraAcuseRecibo", "")) or now

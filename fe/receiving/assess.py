@@ -183,19 +183,24 @@ class ApprovalAssessment:
 
 
 _DETAIL = "DetalleAprobacionComercial"
+#: The XSD takes an empty reason, which says nothing.
+_LEFT_EMPTY = ("empty-element", f"{_DETAIL}.DetalleMotivoRechazo")
 
 
 def assess_approval(raw: bytes, *, rnc: str, trust: Trust, now: datetime) -> ApprovalAssessment:
     """Assess an ACECF that was sent to the issuer with this tax id.
 
     Raises MalformedXml, or ApprovalRefused. An amount without decimals passes: the authority's own simulator writes it
-    so, which its schema refuses.
+    so, which its schema refuses; and so does a reason that is there and empty, which its schema takes.
     """
     root = parse_xml(raw)
     if root.tag != Root.ACECF:
         raise ApprovalRefused("the root element should be ACECF")
     for problem in validate(root):
-        if problem.severity is Severity.REJECTED and not (problem.path == f"{_DETAIL}.MontoTotal" and _is_amount(root)):
+        as_sent = (problem.code, problem.path) == _LEFT_EMPTY or (
+            problem.path == f"{_DETAIL}.MontoTotal" and _is_amount(root)
+        )
+        if problem.severity is Severity.REJECTED and not as_sent:
             raise ApprovalRefused(f"the format is not that of an ACECF: {problem.path}: {problem.message}")
     verified = _verified(raw, trust, root.findtext(f"{_DETAIL}/FechaHoraAprobacionComercial"), now)
     if isinstance(verified, str):

@@ -68,6 +68,17 @@ def test_not_received_says_why(code: str | None, reason: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("state", "said"), [("0", Acknowledged(True, None)), ("1", Acknowledged(False, "it does not say why"))]
+)
+def test_a_reason_that_is_left_empty_is_none(state: str, said: Acknowledged) -> None:
+    """As some published examples have it (authority.md#receivers)."""
+    document = unsigned(Estado=state)
+    document[0].insert(5, etree.SubElement(document[0], "CodigoMotivoNoRecibido"))
+
+    assert read(Signer(default_credential()).sign(document).xml) == said
+
+
+@pytest.mark.parametrize(
     ("raw", "says"),
     [
         (b"", "no XML"),

@@ -90,6 +90,17 @@ async def test_an_amount_without_decimals_passes_as_the_authoritys_own_counterpa
     assert (await reception.approve(whole)).status_code == 200
 
 
+@pytest.mark.parametrize("state", ["1", "2"])
+async def test_a_reason_that_is_left_empty_is_none(reception: Running, db: Database, state: str) -> None:
+    """The authority's schema takes it so."""
+    subject = await issue(db, reception)
+    raw = approval(NUMBER, THEIRS, Estado=state)
+    empty = raw.replace(b"</Estado>", b"</Estado><DetalleMotivoRechazo></DetalleMotivoRechazo>")
+
+    assert (await reception.approve(sign(empty))).status_code == 200
+    assert await said(db, reception, subject) == (state == "1", None)
+
+
 async def test_a_state_is_its_number_however_it_is_spelt(reception: Running, db: Database) -> None:
     """As the schema has it; taken for a text, `01` was a rejection."""
     subject = await issue(db, reception)

@@ -13,6 +13,7 @@ import trio
 from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import local
 from fe.ecf.document import Document, NotADocument
+from fe.ecf.ids import read_id
 from fe.ecf.parse import Malformed, parse_json
 from fe.ecf.problems import Repair
 from fe.ecf.texts import Text
@@ -21,7 +22,6 @@ from fe.identifiers import ClientRequestId, SubmissionId
 from fe.issuing.accept import remarks
 from fe.issuing.issuers import ForbiddenIssuer
 from fe.issuing.prepare import read
-from fe.portal.days import read_id
 from fe.portal.forms import digest
 from fe.portal.page_types import Needs, Page
 from fe.portal.receipt import messages

@@ -194,6 +194,7 @@ CASES: list[Any] = [
         {"Encabezado.OtraMoneda": {"TipoMoneda": "USD"}},
     ),
     at("currency-incomplete", "Encabezado.OtraMoneda.TipoMoneda", in_dollars, None),
+    at("currency-incomplete", "Encabezado.OtraMoneda.TipoCambio", in_dollars, ""),
     at("currency-header-missing", f"{ITEM}.OtraMonedaDetalle", sale, {"PrecioOtraMoneda": "2.00"}),
     at("currency-amount", "Encabezado.OtraMoneda.MontoTotalOtraMoneda", in_dollars, "9.00"),
     at("currency-amount", f"{ITEM}.OtraMonedaDetalle.MontoItemOtraMoneda", in_dollars, "9.00"),

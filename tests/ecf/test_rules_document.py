@@ -48,6 +48,7 @@ CASES: list[Any] = [
     at("issue-date-future", "Encabezado.Emisor.FechaEmision", sale, "21-11-2026"),
     at("issue-date-old", "Encabezado.Emisor.FechaEmision", sale, "31-12-2017"),
     by("due-date-missing", f"{ID}.FechaLimitePago", sale, {f"{ID}.TipoPago": "2"}),
+    by("due-date-missing", f"{ID}.FechaLimitePago", sale, {f"{ID}.TipoPago": "2", f"{ID}.FechaLimitePago": ""}),
     by("due-date-early", f"{ID}.FechaLimitePago", sale, {f"{ID}.TipoPago": "2", f"{ID}.FechaLimitePago": "14-10-2025"}),
     at("free-credit-fiscal", f"{ID}.TipoPago", sale, "3"),
     by(

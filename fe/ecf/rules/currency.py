@@ -5,7 +5,7 @@ from decimal import Decimal
 from fe.ecf.currency import HEADER, convert, exchange_rate
 from fe.ecf.excise import tax_code
 from fe.ecf.money import number
-from fe.ecf.reading import Fields, rows, section
+from fe.ecf.reading import Fields, rows, section, text
 from fe.ecf.rules.case import Examination
 from fe.ecf.taxes import AMOUNT_ELEMENTS
 
@@ -16,9 +16,10 @@ _TAXES = f"{_PLACE}.ImpuestosAdicionalesOtraMoneda.ImpuestoAdicionalOtraMoneda"
 def check_currency(case: Examination) -> None:
     """Check that currency and rate come together, and every converted amount. Call inside `money.exact()`."""
     other = section(case.header, "OtraMoneda")
-    if other:
+    stated = any(value != "" for value in other.values())  # an empty text is never written
+    if stated:
         for name in ("TipoMoneda", "TipoCambio"):
-            if name not in other:
+            if text(other, name) is None:
                 case.report("currency-incomplete", f"{_PLACE}.{name}")
     rate = exchange_rate(case.header)
     if rate is not None:

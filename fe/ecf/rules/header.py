@@ -87,7 +87,7 @@ def check_payment(case: Examination) -> None:
     id_doc = case.id_doc
     terms = whole(id_doc, "TipoPago")
     due = day_in(id_doc, "FechaLimitePago")
-    if terms == _CREDIT and "FechaLimitePago" not in id_doc and case.type is not EcfType.MINOR_EXPENSES:
+    if terms == _CREDIT and text(id_doc, "FechaLimitePago") is None and case.type is not EcfType.MINOR_EXPENSES:
         case.report("due-date-missing", "Encabezado.IdDoc.FechaLimitePago")
     if terms == _FREE and case.type is EcfType.CREDIT_FISCAL:
         case.report("free-credit-fiscal", "Encabezado.IdDoc.TipoPago", found=terms, expected="1, 2")

@@ -133,7 +133,8 @@ async def find_and_claim(
     With what is in flight already, never more of a lane than its gate lets through, nor of a tenant than its part of
     the slots. A tenant with one row waits behind others with any number of rows for as many claims as it takes to go
     once round all tenants: at most the number of those that have work due divided by the scope of a claim, and of those
-    that have anything waiting divided by 256 (due_rows_first in sql/).
+    that have anything waiting divided by 256 (due_rows_first in sql/). On Citus whoever had nothing due a moment ago
+    may wait for those of a tenth of a second more (known_due in fe/store/citus/claims.sql).
     """
     terms = Terms(
         lease=tools.lease,

@@ -62,16 +62,26 @@ def key_encryption_keys(value: SecretStr) -> SecretStr:
     return _named(value, 32)
 
 
-def _one_word(value: SecretStr) -> SecretStr:
-    """A secret that others made, as it goes into a header. A file that it comes from may end it with a line's end."""
-    word = value.get_secret_value().strip()
-    if not word:
+def _one_line(value: SecretStr) -> SecretStr:
+    """A secret that others made. A file that it comes from may end it with a line's end."""
+    line = value.get_secret_value().strip()
+    if not line:
         raise ValueError("is empty: leave it out where there is none")
-    if not (word.isascii() and word.isprintable()) or " " in word:
+    if not (line.isascii() and line.isprintable()):
+        raise ValueError("should be one line of visible ASCII")
+    return SecretStr(line)
+
+
+def _one_word(value: SecretStr) -> SecretStr:
+    """The same as it goes into a header by itself."""
+    word = _one_line(value)
+    if " " in word.get_secret_value():
         raise ValueError("should be one word of visible ASCII")
-    return SecretStr(word)
+    return word
 
 
+#: A client's secret may have blanks in it (RFC 6749, appendix A.2).
+Line = Annotated[SecretStr, AfterValidator(_one_line)]
 Word = Annotated[SecretStr, AfterValidator(_one_word)]
 Peppers = Annotated[SecretStr, AfterValidator(_peppers)]
 NamedKeys = Annotated[SecretStr, AfterValidator(_named_keys)]

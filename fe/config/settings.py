@@ -32,6 +32,7 @@ from fe.config.addresses import (
 from fe.config.errors import ConfigError
 from fe.config.keys import (
     KeyEncryptionKeys,
+    Line,
     NamedKeys,
     Peppers,
     Word,
@@ -183,7 +184,7 @@ class Settings(BaseSettings):
         "", description="OpenID Connect provider that people may log in by (https://...); empty: none"
     )
     portal_oidc_client_id: str = Field("", description="what that provider calls this portal")
-    portal_oidc_client_secret: Word | None = Field(None, description="with which the portal proves to it who it is")
+    portal_oidc_client_secret: Line | None = Field(None, description="with which the portal proves to it who it is")
     portal_oidc_name: str = Field("OpenID", description="how people call that provider: shown on the button")
 
     jwt_keys: NamedKeys | None = Field(None, description="id:hex[,id:hex]; the first signs, all verify")

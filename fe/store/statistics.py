@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import LiteralString
 
 from psycopg.rows import class_row
 
@@ -81,23 +82,25 @@ async def pauses(conn: Conn) -> tuple[int, float]:
 # A tenant that has not called, issued or received for a month, or is disabled, is no longer with us: what it leaves
 # may expire in peace. Who issues in the portal, or only receives, uses no key. The tenants (each has a mark) are asked
 # one by one, so that years of days and documents are not read; what some engines spread over nodes is settled first.
-_ISSUED, _RECEIVED = (
-    """SELECT m.tenant_id, {in_production} AS in_production
+def _issued(in_production: LiteralString) -> LiteralString:
+    return f"""SELECT m.tenant_id, {in_production} AS in_production
           FROM usage_marks AS m
          WHERE EXISTS (SELECT 1
                          FROM usage_days AS u
                         WHERE u.tenant_id = m.tenant_id AND u.utc_day > (now() - interval '30 days')::date
-                          AND (u.environment = 'ecf' OR NOT {in_production}))""",
-    """SELECT m.tenant_id, {in_production} AS in_production
+                          AND (u.environment = 'ecf' OR NOT {in_production}))"""
+
+
+def _received(in_production: LiteralString) -> LiteralString:
+    return f"""SELECT m.tenant_id, {in_production} AS in_production
           FROM usage_marks AS m
          WHERE EXISTS (SELECT 1
                          FROM received AS r
                         WHERE r.tenant_id = m.tenant_id AND r.received_id >= uuid_floor(now() - interval '30 days')
-                          AND (r.environment = 'ecf' OR NOT {in_production}))""",
-)
-_LATELY = "\n        UNION ALL\n        ".join(
-    one.format(in_production=where) for one in (_ISSUED, _RECEIVED) for where in ("true", "false")
-)
+                          AND (r.environment = 'ecf' OR NOT {in_production}))"""
+
+
+_LATELY = "\n        UNION ALL\n        ".join(of(where) for of in (_issued, _received) for where in ("true", "false"))
 _AT_WORK = f"""
     lately AS MATERIALIZED (
         {_LATELY}

@@ -460,7 +460,7 @@ async def test_requests_that_came_before_the_end_on_new_connections_are_answered
     """Their clients have connected and asked; reset, they would not know what became of it."""
     with ExitStack() as held, trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
-            front = await start_front(nursery, front_db, load_settings(grace_seconds=1e6))
+            front = await start_front(nursery, front_db, load_settings(grace_seconds=86_400))
             at = ("127.0.0.1", front.port)
             asked = [held.enter_context(socket.create_connection(at)) for _ in range(20)]
             silent = held.enter_context(socket.create_connection(at))
@@ -479,7 +479,7 @@ async def test_shutdown_does_not_wait_for_idle_connections(front_db: Database, s
     forever = PeerPatience(request=1e6)
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
-            front = await start_front(nursery, front_db, load_settings(grace_seconds=1e6), patience=forever)
+            front = await start_front(nursery, front_db, load_settings(grace_seconds=86_400), patience=forever)
             (stream,) = await streams.opened(front.port, LIVE)
             assert (await stream.receive_some(1000)).startswith(b"HTTP/1.1 200")
             front.shutdown.set()
@@ -488,7 +488,7 @@ async def test_shutdown_does_not_wait_for_idle_connections(front_db: Database, s
 
 async def test_a_client_that_does_not_read_does_not_hold_up_the_shutdown(front_db: Database) -> None:
     page = f"GET {PREFIX}/docs HTTP/1.1\r\nHost: a\r\n\r\n".encode()
-    settings, patience = load_settings(grace_seconds=1e6), PeerPatience(request=1e6, answer=0.5)
+    settings, patience = load_settings(grace_seconds=86_400), PeerPatience(request=1e6, answer=0.5)
     with socket.socket() as sock, trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
             front = await start_front(nursery, front_db, settings, patience=patience)

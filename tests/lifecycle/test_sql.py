@@ -174,11 +174,8 @@ def test_nothing_but_these_functions_moves_a_submission() -> None:
         r"(INSERT INTO|UPDATE|DELETE FROM)\s+(submissions|submission_events|dead_letters)\b"
         r"|(INSERT INTO|DELETE FROM)\s+outbox\b|UPDATE\s+outbox\b[^;]*\bstage\s*=[^;]*\bWHERE\b|record_event\("
     )
-    found = {(one.where, one.name) for one in in_python() if moves.search(one.text.partition("FROM picked")[0])}
 
-    assert found == {
-        ("store/queue/outbox.py", "_COMPLETE"),  # of work that is no submission
-    }
+    assert [str(one) for one in in_python() if moves.search(one.text.partition("FROM picked")[0])] == []
 
 
 def test_the_database_s_codes_are_those_of_the_module(postgres: str, template: str) -> None:

@@ -27,7 +27,7 @@ ACROSS_TENANTS = {
     ("store/queue/host_lanes.py", "_FLOOR"): "the earliest row of the hot table",
     ("store/queue/webhooks.py", "_TENANTS"): "whose old events are to be forgotten: a row for each endpoint",
     ("0044_due_rows_first", "earliest_due"): "the earliest due rows of a lane: whose they are, is the answer",
-    ("store/queue/outbox.py", "_WAITING"): "gauges over the hot table",
+    ("store/queue/outbox.py", "_COUNTED"): "gauges over the hot table",
     ("store/queue/tables.py", "_RESCUE"): "a worker held rows of any tenant",
     ("store/queue/diagnosis.py", "_WORKERS"): "an operator's question: how many rows each worker holds",
     ("store/queue/dead_letters.py", "*"): "operators list and count dead letters over all tenants",
@@ -230,6 +230,7 @@ def test_no_statement_is_put_together_from_input() -> None:
 
 #: What is no constant and goes into a statement all the same, and why it may.
 TRUSTED = {
+    "in_production": "statistics: true and false, by the module",
     "chosen.where()": "history, received: conditions of the module, each with named parameters",
     "way.source": "portal/receipts: constants of the module, by which index is read",
     "way.where": "portal/receipts: conditions of the module, each with named parameters",

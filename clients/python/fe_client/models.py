@@ -1119,8 +1119,8 @@ class EcfEncabezado32(TypedDict):
     """What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga."""
     Emisor: NotRequired["EcfEmisor31"]
     """Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
-    Comprador: "EcfComprador32"
-    """Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse."""
+    Comprador: NotRequired["EcfComprador32"]
+    """Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. Filled in where left out: an empty element. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse. Si falta, se completa: un elemento vacío."""
     InformacionesAdicionales: NotRequired["EcfInformacionesAdicionales31"]
     """Shipment: weights, packages, and for exports ports and costs. · Datos del embarque: pesos, bultos y, en exportaciones, puertos y costos."""
     Transporte: NotRequired["EcfTransporte31"]

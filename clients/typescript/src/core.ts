@@ -968,8 +968,8 @@ export type components = {
             IdDoc: components["schemas"]["EcfIdDoc32"];
             /** @description Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
             Emisor?: components["schemas"]["EcfEmisor31"];
-            /** @description Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse. */
-            Comprador: components["schemas"]["EcfComprador32"];
+            /** @description Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. Filled in where left out: an empty element. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse. Si falta, se completa: un elemento vacío. */
+            Comprador?: components["schemas"]["EcfComprador32"];
             /** @description Shipment: weights, packages, and for exports ports and costs. · Datos del embarque: pesos, bultos y, en exportaciones, puertos y costos. */
             InformacionesAdicionales?: components["schemas"]["EcfInformacionesAdicionales31"];
             /** @description How the goods travel; in payments abroad, only the country they go to. · Cómo viaja la mercancía; en pagos al exterior, solo el país de destino. */

@@ -76,7 +76,7 @@ def _one_word(value: SecretStr) -> SecretStr:
     """The same as it goes into a header by itself."""
     word = _one_line(value)
     if " " in word.get_secret_value():
-        raise ValueError("should be one word of visible ASCII")
+        raise ValueError("should be one word")
     return word
 
 

@@ -19,6 +19,11 @@ def section(parent: Fields, name: str) -> Fields:
     return value if isinstance(value, dict) else EMPTY
 
 
+def says_anything(group: Fields) -> bool:
+    """Tell whether anything of a group will be written: an empty text never is."""
+    return any(value != "" for value in group.values())
+
+
 def rows(parent: Fields, table: str, name: str) -> list[Fields]:
     """Give the repeated `name` in `table` (`SubDescuento`, `TablaSubDescuento`), each as fields; one alone is a row."""
     holder = parent.get(table)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from fe.ecf.catalogue import EcfType
+from fe.ecf.rules import check
 from fe.ecf.rules.amounts_messages import ROWS
 from tests.ecf.breaking import (
     ADJUSTMENT,
@@ -32,7 +33,7 @@ from tests.ecf.breaking import (
     voided,
     with_tax,
 )
-from tests.ecf.receipts import line, receipt
+from tests.ecf.receipts import NOW, line, receipt
 
 #: Ten packets of twenty cigarettes in each unit that is sold.
 PACKETS = {
@@ -75,6 +76,12 @@ CASES: list[Any] = [
         "11.01",
     ),
     at("withholding-amount-missing", f"{ITEM}.Retencion", sale, {"IndicadorAgenteRetencionoPercepcion": "1"}),
+    at(
+        "withholding-amount-missing",
+        f"{ITEM}.Retencion",
+        sale,
+        {"IndicadorAgenteRetencionoPercepcion": "1", "MontoISRRetenido": ""},
+    ),
     at("withholding-vat-missing", f"{ITEM}.Retencion.MontoITBISRetenido", partial(receipt, EcfType.PURCHASES), None),
     by(
         "perception",
@@ -148,6 +155,7 @@ CASES: list[Any] = [
     ),
     # The totals.
     at("amount-indicator-missing", f"{ID}.IndicadorMontoGravado", sale, None),
+    at("amount-indicator-missing", f"{ID}.IndicadorMontoGravado", sale, ""),
     at("base-mismatch", f"{TOTALS}.MontoGravadoI1", sale, "98.99"),
     at("base-mismatch", f"{TOTALS}.MontoGravadoI1", sale, None),
     at("base-mismatch", f"{TOTALS}.MontoGravadoI2", sale, "2.00"),
@@ -218,3 +226,15 @@ def test_a_broken_rule_is_reported_at_its_place(case: Broken) -> None:
 
 def test_every_rule_of_the_table_has_a_document_that_breaks_it() -> None:
     assert codes_of(CASES) >= {rule.code for rule in ROWS}
+
+
+@pytest.mark.parametrize(
+    ("group", "said"),
+    [("Retencion", {}), ("Retencion", {"MontoISRRetenido": ""}), ("OtraMonedaDetalle", {"PrecioOtraMoneda": ""})],
+)
+def test_nothing_is_demanded_for_a_group_of_which_nothing_is_written(group: str, said: dict[str, str]) -> None:
+    document = receipt(EcfType.CREDIT_FISCAL, [line(**{group: said})])
+
+    found = {one.code for one in check(document, now=NOW)}
+
+    assert not found & {"withholding-amount-missing", "currency-header-missing"}

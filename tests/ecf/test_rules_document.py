@@ -100,6 +100,12 @@ CASES: list[Any] = [
         "reference-incomplete",
         f"{REFERENCE}.CodigoModificacion",
         sale,
+        {REFERENCE: {"NCFModificado": "E310000000002", "FechaNCFModificado": ISSUED, "CodigoModificacion": ""}},
+    ),
+    by(
+        "reference-incomplete",
+        f"{REFERENCE}.CodigoModificacion",
+        sale,
         {REFERENCE: {"FechaNCFModificado": ISSUED, "NCFModificado": "B0100000001"}},
     ),
     at("reference-code", f"{REFERENCE}.CodigoModificacion", note, "5"),

@@ -10,7 +10,7 @@ from decimal import Decimal
 from fe.ecf.catalogue import EcfType
 from fe.ecf.excise import rates_for, tax_code
 from fe.ecf.money import ZERO, number
-from fe.ecf.reading import Fields, rows
+from fe.ecf.reading import Fields, rows, text
 from fe.ecf.rules.case import Examination
 from fe.ecf.taxes import ADDITIONAL_TAXES, AMOUNT_ELEMENTS, VAT, Rates
 from fe.ecf.totals import SHAPES, Adjustments, Tally, TotalsShape, compose, payable
@@ -46,7 +46,8 @@ def rates_that_apply(case: Examination) -> Rates:
 
 def check_amount_indicator(case: Examination, ecf_type: EcfType, tally: Tally) -> None:
     """Check that a document with taxed lines says whether their amounts have VAT inside."""
-    if any(tally.billed[1:4]) and SHAPES[ecf_type].says_whether_included and "IndicadorMontoGravado" not in case.id_doc:
+    is_said = text(case.id_doc, "IndicadorMontoGravado") is not None
+    if any(tally.billed[1:4]) and SHAPES[ecf_type].says_whether_included and not is_said:
         case.report("amount-indicator-missing", "Encabezado.IdDoc.IndicadorMontoGravado", expected="0, 1")
 
 

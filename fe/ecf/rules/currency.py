@@ -5,7 +5,7 @@ from decimal import Decimal
 from fe.ecf.currency import HEADER, convert, exchange_rate
 from fe.ecf.excise import tax_code
 from fe.ecf.money import number
-from fe.ecf.reading import Fields, rows, section, text
+from fe.ecf.reading import Fields, rows, says_anything, section, text
 from fe.ecf.rules.case import Examination
 from fe.ecf.taxes import AMOUNT_ELEMENTS
 
@@ -16,7 +16,7 @@ _TAXES = f"{_PLACE}.ImpuestosAdicionalesOtraMoneda.ImpuestoAdicionalOtraMoneda"
 def check_currency(case: Examination) -> None:
     """Check that currency and rate come together, and every converted amount. Call inside `money.exact()`."""
     other = section(case.header, "OtraMoneda")
-    stated = any(value != "" for value in other.values())  # an empty text is never written
+    stated = says_anything(other)
     if stated:
         for name in ("TipoMoneda", "TipoCambio"):
             if text(other, name) is None:
@@ -28,12 +28,12 @@ def check_currency(case: Examination) -> None:
                 _compare(case, other, name, number(case.totals.get(source)), rate, f"{_PLACE}.{name}")
         _check_taxes(case, other, rate)
     for place, item in enumerate(case.items, 1):
-        if "OtraMonedaDetalle" in item:
+        detail = section(item, "OtraMonedaDetalle")
+        if says_anything(detail):
             path = f"DetallesItems.Item[{place}].OtraMonedaDetalle"
-            if not other:
+            if not stated:
                 case.report("currency-header-missing", path)
             elif rate is not None:
-                detail = section(item, "OtraMonedaDetalle")
                 amount = number(item.get("MontoItem"))
                 _compare(case, detail, "MontoItemOtraMoneda", amount, rate, f"{path}.MontoItemOtraMoneda")
 

@@ -7,7 +7,7 @@ from fe.ecf.catalogue import EcfType
 from fe.ecf.excise import codes_of, in_bulk, tax_code
 from fe.ecf.lines import DISCOUNT, SURCHARGE, SubTable, indicator, line_amount, sub_amount, sub_total
 from fe.ecf.money import ONE, ZERO, number
-from fe.ecf.reading import Fields, rows, section, whole
+from fe.ecf.reading import Fields, rows, says_anything, section, text, whole
 from fe.ecf.rules.case import Examination
 from fe.ecf.rules.header import exists
 from fe.ecf.taxes import ADDITIONAL_TAXES, AdditionalTax, Rates, TaxKind
@@ -53,8 +53,8 @@ def check_lines(case: Examination, ecf_type: EcfType, rates: Rates) -> Tally:
         if abroad and whole(item, "IndicadorBienoServicio") not in (_SERVICE, None):
             path = _path(place, "IndicadorBienoServicio")
             case.report("service-only", path, found=item["IndicadorBienoServicio"], expected=_SERVICE)
-        if "Retencion" in item:
-            _check_retention(case, section(item, "Retencion"), place, ecf_type)
+        if says_anything(retention := section(item, "Retencion")):
+            _check_retention(case, retention, place, ecf_type)
         if "TablaImpuestoAdicional" in item:
             _check_taxes(case, item, place, SHAPES[ecf_type].additional)
         if "FechaElaboracion" in item or "FechaVencimientoItem" in item:
@@ -105,7 +105,7 @@ def _check_retention(case: Examination, retention: Fields, place: int, ecf_type:
         path = _path(place, "Retencion.IndicadorAgenteRetencionoPercepcion")
         case.report("perception", path, found="2", expected="1")
     if vat is None and income is None:
-        if "MontoISRRetenido" not in retention and ecf_type is not EcfType.PAYMENTS_ABROAD:
+        if text(retention, "MontoISRRetenido") is None and ecf_type is not EcfType.PAYMENTS_ABROAD:
             case.report("withholding-amount-missing", _path(place, "Retencion"))
     elif vat is None and ecf_type is EcfType.PURCHASES:
         case.report("withholding-vat-missing", _path(place, "Retencion.MontoITBISRetenido"))

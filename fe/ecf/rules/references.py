@@ -6,7 +6,7 @@ from datetime import timedelta
 from fe.ecf.catalogue import EcfType
 from fe.ecf.identity import Referred, referred
 from fe.ecf.money import number
-from fe.ecf.reading import Fields, section, text, whole
+from fe.ecf.reading import Fields, says_anything, section, text, whole
 from fe.ecf.rules.case import Examination, day_in
 from fe.ecf.rules.parties import check_digit
 
@@ -28,11 +28,11 @@ CREDIT_NOTE_DAYS = timedelta(days=30)
 def check_references(case: Examination, ecf_type: EcfType) -> None:
     """Check InformacionReferencia, where there is one: the schema knows who must have it."""
     reference = section(case.content, _PLACE)
-    if not reference:
+    if not says_anything(reference):
         return
     if ecf_type not in _NOTES:
         for name in ("NCFModificado", "FechaNCFModificado", "CodigoModificacion"):
-            if name not in reference:
+            if text(reference, name) is None:
                 case.report("reference-incomplete", f"{_PLACE}.{name}")
     if "RNCOtroContribuyente" in reference:
         check_digit(case, reference, "RNCOtroContribuyente", _PLACE)

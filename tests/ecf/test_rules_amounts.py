@@ -233,7 +233,7 @@ def test_every_rule_of_the_table_has_a_document_that_breaks_it() -> None:
     [("Retencion", {}), ("Retencion", {"MontoISRRetenido": ""}), ("OtraMonedaDetalle", {"PrecioOtraMoneda": ""})],
 )
 def test_nothing_is_demanded_for_a_group_of_which_nothing_is_written(group: str, said: dict[str, str]) -> None:
-    document = receipt(EcfType.CREDIT_FISCAL, [line(**{group: said})])
+    document = receipt(EcfType.CREDIT_FISCAL, [line() | {group: said}])
 
     found = {one.code for one in check(document, now=NOW)}
 

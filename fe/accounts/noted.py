@@ -105,7 +105,7 @@ async def _locked(conn: Conn, tenant: Tenant) -> Tenant:
     """The tenant as it is, which nobody else changes until the transaction ends. Raises Unknown."""
     found = await tenants.locked(conn, tenant.tenant_id)
     if found is None:
-        raise Unknown(Text(f"there is no tenant {tenant.name!r}", f"no existe la empresa «{tenant.name}»"))
+        raise Unknown.tenant(tenant.name)
     return found
 
 

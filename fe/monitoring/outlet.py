@@ -62,7 +62,7 @@ class Outlet:
         while not self._has_room_now(size):
             if time.monotonic() >= until:
                 return False
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_LOOK_SECONDS)  # whoever logs waits, the loop too: 20 ms, once for as long as nobody reads
         return True
 
     def _has_room_now(self, size: int) -> bool:

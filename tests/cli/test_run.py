@@ -125,7 +125,7 @@ def test_every_role_tells_whether_it_reaches_the_database_and_how_wrong_its_cloc
         deadline = time.monotonic() + PATIENCE
         while (found := metrics_of(at))["fe_database_reachable"] != 1:
             assert time.monotonic() < deadline, found
-            time.sleep(0.1)
+            time.sleep(0.1)  # of another process: it is asked until it answers so
 
     assert found["fe_clock_ahead_seconds"] == pytest.approx(75, abs=2)
 

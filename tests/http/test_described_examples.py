@@ -50,7 +50,7 @@ def test_every_draft_that_is_in_order_follows_the_schema_of_its_type(document: D
 
 def test_the_first_receipt_of_a_newcomer_follows_its_schema() -> None:
     """It has no buyer: below RD$250,000 nobody has to send one, though the format has an empty element then."""
-    schema_of({"$ref": "#/components/schemas/NewInvoice"}).validate(FIRST)
+    assert schema_of({"$ref": "#/components/schemas/NewInvoice"}).is_valid(FIRST)
 
 
 @pytest.mark.parametrize("kind", EcfType)

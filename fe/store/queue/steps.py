@@ -43,12 +43,11 @@ _SIGNING_INPUT = """
 async def signing_input(conn: Conn, work: Work) -> SigningInput:
     """Read what signing this submission needs."""
     values = {"tenant": work.tenant_id, "submission": work.subject}
-    async with conn.pipeline():
-        signing_input = conn.cursor(row_factory=dict_row)
-        await signing_input.execute(_SIGNING_INPUT, values)
-        candidates = await tenant_context.candidates(conn, work.tenant_id)
+    signing_input = conn.cursor(row_factory=dict_row)
+    await signing_input.execute(_SIGNING_INPUT, values)
     row = await signing_input.fetchone()
     assert row is not None, "an outbox row without its submission"
+    candidates = await tenant_context.candidates(conn, work.tenant_id)
     # As the claim brings them (claim.py): whoever compares one by `is` would not know its text.
     row |= {"root": Root(row["root"]), "ecf_type": None if row["ecf_type"] is None else EcfType(row["ecf_type"])}
     return SigningInput(**row, candidates=tuple(candidates), holders=await numbers.holders_before(conn, work))

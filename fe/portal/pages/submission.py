@@ -169,12 +169,12 @@ async def _deliveries(visit: Visit, receipt: ReceiptRecord, timeline: Sequence[E
 
 
 def _qr(url: str | None) -> Markup | None:
-    """The code that a printed receipt has, as SVG. Light under it whatever the page's colours are: readers need it."""
+    """Draw the QR code of a printed receipt as SVG: black on white in every colour scheme, sized by the CSS."""
     if url is None:
         return None
     # One mask for all: readers take any, and choosing the best of eight takes most of the time of this page.
     drawn = segno.make(url, micro=False, mask=2).svg_inline(
-        scale=4, dark="#000", light="#fff", svgclass=None, lineclass=None, omitsize=False, title="QR"
+        scale=4, dark="#000", light="#fff", svgclass=None, lineclass=None, omitsize=True, title="QR"
     )
     return Markup(drawn)  # noqa: S704  (made by segno, of modules alone: nothing of the address is in it)
 

@@ -4,6 +4,8 @@
 """
 
 import os
+import shutil
+import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,7 +14,7 @@ import pytest
 from tests.portal.browser.between import between
 from tests.portal.browser.installation import Installation
 from tests.portal.browser.languages import foreign
-from tests.portal.browser.looking import SCREENS, Looker, shrunk
+from tests.portal.browser.looking import SCREENS, Looker, Seen, shrunk
 
 PICTURES = Path(__file__).resolve().parents[3] / "docs" / "portal"
 #: Bytes of all pictures together.
@@ -181,3 +183,39 @@ def test_filters_are_folded_on_a_phone_and_open_on_a_desk(
     phone.page.locator(".fold button").tap()
     phone.page.wait_for_url("**buyer=131880681**")
     assert phone.page.locator("[name=buyer]").is_visible(), "what is chosen is seen"
+
+
+def read_qr(seen: Seen, picture: Path) -> str:
+    """Decode the QR code that the page shows, as a phone's camera does: from its pixels."""
+    if shutil.which("zbarimg") is None:
+        pytest.skip("NOT PROVED HERE: there is no zbarimg on this machine (.ci/servers installs zbar-tools)")
+    seen.page.locator("figure.qr").screenshot(path=picture)
+    read = subprocess.run(["zbarimg", "--quiet", "--raw", picture], capture_output=True, text=True, check=False)
+    return read.stdout.strip()
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_receipt_qr_decoded_from_a_screenshot_is_the_address_at_the_authority(
+    look: Looker, installation: Installation, owner_state: str, tmp_path: Path, screen: str, dark: bool
+) -> None:
+    seen = look.window(screen, dark=dark, state=owner_state)
+    seen.open(address(VIEWS["receipt"], installation))
+
+    assert read_qr(seen, tmp_path / "qr.png") == seen.page.locator("figure.qr a").get_attribute("href")
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_second_factor_qr_decoded_from_a_screenshot_has_the_secret_shown(
+    look: Looker, installation: Installation, owner_state: str, tmp_path: Path, screen: str, dark: bool
+) -> None:
+    seen = look.window(screen, dark=dark, state=owner_state)
+    seen.open("/account/second-factor")
+    seen.send("/second-factor/begin")
+    seen.page.locator(".qr").wait_for()
+
+    read = read_qr(seen, tmp_path / "qr.png")
+
+    assert read.startswith("otpauth://totp/")
+    assert seen.page.locator(".secret code").inner_text() in read

@@ -17,7 +17,7 @@ from fe.ecf.identity import tax_id
 from fe.ecf.ids import new_id
 from fe.ecf.texts import Text
 from fe.identifiers import CertificateId
-from fe.store import certificates, issuers, tenants
+from fe.store import certificates, issuers, keys, tenants, throttle
 from fe.store.certificates import CertificateRecord, EncryptedCertificate
 from fe.store.issuers import Standing
 from fe.store.postgres.db import Conn
@@ -135,14 +135,17 @@ async def disable_tenant(conn: Conn, tenant: Tenant, action: OperatorAction) -> 
 
 
 async def enable_tenant(conn: Conn, tenant: Tenant, action: OperatorAction) -> int:
-    """Let a tenant in again; gives how many endpoints are called again, which get what was kept for them.
+    """Enable a disabled tenant; return the number of endpoints that are called again, which get their held events.
 
-    Wake the stage `webhook_recovery` after it. Raises ProvisioningRefused if it is not disabled.
+    Lockouts of its keys end: its programs kept logging in while every login was refused. Wake the stage
+    `webhook_recovery` after it. Raises ProvisioningRefused if the tenant is not disabled.
     """
     await endpoints.lock_changes(conn, tenant.tenant_id)
     called = await tenants.enable(conn, tenant.tenant_id, channel=REVOKED_CHANNEL)
     if called is None:
         raise ProvisioningRefused(f"tenant {tenant.name!r} is not disabled")
+    for key in await keys.of_tenant(conn, tenant.tenant_id):
+        await throttle.lift(conn, throttle.bucket_of_key(key.api_key_id))
     for endpoint_id in called:
         oldest = await deliveries.oldest_held(conn, tenant.tenant_id, endpoint_id)
         # Also where nothing is held yet: what comes up at this very moment may still be.

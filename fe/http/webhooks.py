@@ -167,7 +167,7 @@ class WebhookHandlers:
         """List the latest recoveries of the webhooks that tell of the key's environment."""
         caller = call.identity
         found = await self._db.run_for(caller.tenant_id, recoveries.listed, environment=caller.environment)
-        answer: Recoveries = {"items": [_recovery(one) for one in found if not one.only_held]}
+        answer: Recoveries = {"items": [_recovery(one) for one in found]}
         return ApiReply(200, RECOVERIES.write(answer))
 
     def _count(self, call: Call) -> None:

@@ -18,7 +18,7 @@ from fe.lifecycle import WANTED, WebhookEvent
 from fe.store.postgres.db import Conn
 from fe.store.webhooks import deliveries, endpoints, events, recoveries
 from fe.store.webhooks.endpoints import Endpoint
-from fe.store.webhooks.recoveries import RecoveryRecord, RecoveryState
+from fe.store.webhooks.recoveries import RecoveryRecord
 from fe.webhooks.events import sample_body
 from fe.webhooks.headers import BadHeaders, check_headers
 from fe.webhooks.secrets import WebhookVault, webhook_vault
@@ -192,20 +192,18 @@ class WebhookAccounts:
     async def recover(
         self, conn: Conn, tenant_id: TenantId, environment: Environment, since: datetime, at: datetime
     ) -> RecoveryRecord:
-        """Deliver again what did not arrive since a moment, in stretches. Raises NoWebhook, BadWebhook, NotNow."""
+        """Redeliver failed and held events since a time, in stretches. Raises NoWebhook, BadWebhook, NotNow.
+
+        An endpoint has one such recovery at a time. The recovery that re-enabling starts does not count: it is not
+        listed, and covers held events alone.
+        """
         if since >= at:
             raise BadWebhook(Text("since must lie in the past", "since debe estar en el pasado"))
         async with conn.transaction():
             await endpoints.lock_changes(conn, tenant_id)
             endpoint = await self._of(conn, tenant_id, environment)
-            for one in await recoveries.listed(conn, tenant_id, environment=environment):
-                if one.endpoint_id == endpoint.endpoint_id and one.state is RecoveryState.UNDER_WAY:
-                    raise NotNow(
-                        Text(
-                            f"a recovery is under way: {one.recovery_id}",
-                            f"hay una recuperación en curso: {one.recovery_id}",
-                        )
-                    )
+            if (other := await recoveries.under_way(conn, tenant_id, endpoint.endpoint_id)) is not None:
+                raise NotNow(Text(f"a recovery is under way: {other}", f"hay una recuperación en curso: {other}"))
             recovery_id = new_id(at)
             await recoveries.ask(
                 conn,

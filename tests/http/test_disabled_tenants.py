@@ -7,6 +7,7 @@ import trio
 from fe.accounts.keys import REVOKED_CHANNEL
 from fe.accounts.provision import ProvisioningRefused
 from fe.http.auth import KeyPatience
+from fe.http.server.come_again import BELIEVED
 from fe.identifiers import TenantId
 from fe.issuing.accept import Acceptance
 from fe.store import keys, submissions
@@ -52,6 +53,25 @@ async def test_a_disabled_tenant_can_neither_log_in_nor_use_a_token_that_is_out(
 
         await until_answered(api, 200)
         assert (await api.post("/login", json=key.credentials)).status_code == 200
+
+
+async def test_login_after_enabling_a_locked_out_tenant_succeeds(
+    front_db: Database, nursery: trio.Nursery, db: Database, key: Key
+) -> None:
+    front = await start_front(nursery, front_db)
+    other = await make_key(db, await make_tenant(db))
+    async with front.client() as api:
+        await disable(db, key.tenant_id)
+        refused = [(await api.post("/login", json=key.credentials)).status_code for _ in range(6)]
+        guessed = {**other.credentials, "apiSecret": "0" * 64}
+        guesses = [(await api.post("/login", json=guessed)).status_code for _ in range(6)]
+
+        await enable(db, key.tenant_id)
+
+        assert refused == guesses == [401] * 5 + [429]
+        await trio.sleep(BELIEVED)
+        assert (await api.post("/login", json=key.credentials)).status_code == 200
+        assert (await api.post("/login", json=guessed)).status_code == 429, "the lockouts of other tenants stay"
 
 
 async def until_answered(api: httpx.AsyncClient, wanted: int) -> None:

@@ -413,6 +413,78 @@ async def test_a_recovery_delivers_what_failed_and_what_was_never_told(
     assert json.loads(heard.body)["receivedEcf"]["encf"] == "E310000000007"
 
 
+@pytest.mark.parametrize("only_held", [False, True])
+@pytest.mark.parametrize("count", [0, 1, 2, 7])
+async def test_recovery_of_any_number_of_events_redelivers_each_and_counts_them(
+    db: Database, worker_db: Database, receiver: Receiver, count: int, only_held: bool
+) -> None:
+    tenant = await make_tenant(db)
+    made = await make_endpoint(db, tenant, receiver.url)
+    told = [await tell(db, made, kind=WebhookEvent.ACCEPTED) for _ in range(count)]
+    await rows(db, "UPDATE webhook_deliveries SET stage = %(stage)s", stage="held" if only_held else "failed")
+    at = datetime.now(UTC)
+    recovery = new_id(at)
+    await rows(db, "UPDATE webhook_endpoints SET events = %(events)s", events=[WebhookEvent.ACCEPTED])
+    await db.run(
+        recoveries.ask,
+        tenant,
+        made.endpoint,
+        recovery_id=recovery,
+        since=at - timedelta(hours=1),
+        until=at + timedelta(seconds=1),
+        only_held=only_held,
+        at=at,
+    )
+    async with delivering(worker_db):
+
+        async def is_over() -> RecoveryRecord | None:
+            job = await db.run(recoveries.one, tenant, recovery)
+            return job if job is not None and job.finished_at is not None else None
+
+        job = await eventually(is_over)
+        for delivery in told:
+            await ended(db, tenant, delivery, DeliveryState.DELIVERED)
+
+    assert (job.state, job.recovered, len(receiver.heard)) == (RecoveryState.DONE, count, count)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 4, 5])
+async def test_recovery_in_stretches_of_two_counts_every_stretch(db: Database, worker_db: Database, count: int) -> None:
+    tenant = await make_tenant(db)
+    made = await make_endpoint(db, tenant, "http://127.0.0.1:1/", events=[WebhookEvent.ACCEPTED])
+    for _ in range(count):
+        await tell(db, made, kind=WebhookEvent.ACCEPTED)
+    await rows(db, "UPDATE webhook_deliveries SET stage = 'failed'")
+    at = datetime.now(UTC)
+    since, until = at - timedelta(hours=1), at + timedelta(seconds=1)
+    recovery = new_id(at)
+    await db.run(
+        recoveries.ask,
+        tenant,
+        made.endpoint,
+        recovery_id=recovery,
+        since=since,
+        until=until,
+        only_held=False,
+        at=at,
+    )
+    stretches: list[tuple[int, bool]] = []
+    while not stretches or not stretches[-1][1]:
+        await rows(db, "UPDATE webhook_recoveries SET holder = 'this worker'")
+        (stretch,) = await rows(
+            worker_db,
+            "SELECT found, is_done FROM recover_webhooks(%(tenant)s, %(recovery)s, 0, now(), 2)",
+            tenant=tenant,
+            recovery=recovery,
+        )
+        stretches.append((stretch["found"], stretch["is_done"]))
+
+    assert stretches == [(2, False)] * (count // 2) + [(count % 2, True)]
+    job = await db.run(recoveries.one, tenant, recovery)
+    assert job is not None
+    assert (job.state, job.recovered) == (RecoveryState.DONE, count)
+
+
 def test_the_schedule_is_ten_tries_over_75_hours() -> None:
     spread = random.Random(1)
     waits = [webhook_gap(attempt, spread) for attempt in range(1, ATTEMPTS)]

@@ -220,7 +220,7 @@ def recoveries_(tenant_name: str, as_json: bool) -> None:
     async def work(_: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> list[RecoveryRecord]:
         return await recoveries.listed(conn, tenant_id)
 
-    found = [one for one in of_tenant(tenant_name, work) if not one.only_held]
+    found = of_tenant(tenant_name, work)
     listed = [{**_recovery(one), "recovered": one.recovered, "finishedAt": one.finished_at} for one in found]
     show_all(listed, as_json=as_json, none="none was asked for")
 

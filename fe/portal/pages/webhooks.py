@@ -64,7 +64,7 @@ async def webhook_page(
     found = next((one for one in shown if one.endpoint.environment == visit.environment), None)
     latest = await visit.read_list(deliveries.listed, DeliveryFilter(environment=visit.environment), limit=_LATEST)
     asked = await visit.read(recoveries.listed, environment=visit.environment)
-    of_this = found and [one for one in asked if one.endpoint_id == found.endpoint.endpoint_id and not one.only_held]
+    of_this = found and [one for one in asked if one.endpoint_id == found.endpoint.endpoint_id]
     return visit.page(
         "company/webhooks.html",
         status,

@@ -28,7 +28,6 @@ class RecoveryRecord:
     endpoint_id: UUID
     since: datetime
     until: datetime
-    only_held: bool
     state: RecoveryState
     recovered: int
     asked_at: datetime
@@ -75,13 +74,12 @@ async def ask(
     )
 
 
-_COLUMNS = """subject AS recovery_id, endpoint_id, since, until, only_held, stage AS state, recovered, asked_at,
-           finished_at"""
+_COLUMNS = """subject AS recovery_id, endpoint_id, since, until, stage AS state, recovered, asked_at, finished_at"""
 
 _LISTED = f"""
     SELECT {_COLUMNS}
       FROM webhook_recoveries
-     WHERE tenant_id = %(tenant)s
+     WHERE tenant_id = %(tenant)s AND NOT only_held
        AND (%(environment)s::text IS NULL
             OR endpoint_id IN (SELECT e.endpoint_id
                                  FROM webhook_endpoints AS e
@@ -95,10 +93,28 @@ _LISTED = f"""
 async def listed(
     conn: Conn, tenant_id: TenantId, *, environment: Environment | None = None, limit: int = 20
 ) -> list[RecoveryRecord]:
-    """List the recoveries of a tenant, newest first: of the endpoints that tell of an environment, or of all."""
+    """List the recoveries that a tenant asked for, newest first: of the endpoints of an environment, or of all.
+
+    Those that re-enabling an endpoint starts are left out.
+    """
     cursor = conn.cursor(row_factory=record_row(RecoveryRecord))
     await cursor.execute(_LISTED, {"tenant": tenant_id, "environment": environment, "limit": limit})
     return await cursor.fetchall()
+
+
+_UNDER_WAY = """
+    SELECT subject
+      FROM webhook_recoveries
+     WHERE tenant_id = %(tenant)s AND endpoint_id = %(endpoint)s AND stage = 'webhook_recovery' AND NOT only_held
+     LIMIT 1
+"""
+
+
+async def under_way(conn: Conn, tenant_id: TenantId, endpoint_id: UUID) -> UUID | None:
+    """Find a recovery of an endpoint that its tenant asked for and that has not ended."""
+    cursor = await conn.execute(_UNDER_WAY, {"tenant": tenant_id, "endpoint": endpoint_id})
+    row: tuple[UUID] | None = await cursor.fetchone()
+    return row and row[0]
 
 
 _ONE = f"SELECT {_COLUMNS} FROM webhook_recoveries WHERE tenant_id = %(tenant)s AND subject = %(recovery)s"

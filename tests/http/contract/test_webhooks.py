@@ -513,6 +513,37 @@ async def test_what_was_kept_is_let_go_when_it_is_enabled_again(
     assert (await api.get("/webhooks/recoveries")).json()["items"] == []
 
 
+async def test_recovery_while_a_re_enabled_webhook_catches_up_is_accepted(
+    api: httpx.AsyncClient, db: Database, tenant: TenantId
+) -> None:
+    made = await put(api)
+    since = {"since": (NOW - timedelta(days=1)).isoformat()}
+    await deliver(db, tenant, made["id"], 2)
+    await rows(db, "UPDATE webhook_deliveries SET stage = 'held'")
+    await rows(db, "UPDATE webhook_endpoints SET disabled_at = now(), disabled_reason = 'failing'")
+    await put(api)
+
+    asked = await api.post("/webhooks/recover", json=since)
+
+    assert asked.status_code == 202
+    assert (await api.get("/webhooks/recoveries")).json()["items"] == [asked.json()]
+
+
+async def test_recoveries_after_many_re_enablings_are_still_listed(api: httpx.AsyncClient, db: Database) -> None:
+    await put(api)
+    since = {"since": (NOW - timedelta(days=1)).isoformat()}
+    asked = (await api.post("/webhooks/recover", json=since)).json()
+    await rows(
+        db,
+        "INSERT INTO webhook_recoveries (tenant_id, subject, stage, run_at, endpoint_id, since, until, position,"
+        " asked_at, only_held) SELECT r.tenant_id, ('ffffffff-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid,"
+        " 'done', now(), r.endpoint_id, r.since, r.until, r.position, now(), true"
+        " FROM webhook_recoveries AS r, generate_series(1, 20) AS n",
+    )
+
+    assert (await api.get("/webhooks/recoveries")).json()["items"] == [asked]
+
+
 async def test_every_route_of_webhooks_is_in_the_description(front: Running) -> None:
     async with front.client() as client:
         described = (await client.get("/openapi.json")).json()["paths"]

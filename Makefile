@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 # A rule's output is never a file, and two rules at once would set the same environment up twice.
-.PHONY: help setup demo test debian citus faults check format bench lock sbom advisories clean
+.PHONY: help setup wheel image demo test debian citus faults check format bench lock sbom advisories clean
 .NOTPARALLEL:
 
 # What was compiled is kept, whatever the machine says: else each of hundreds of processes compiles all of it.
@@ -12,6 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 ARGS ?=
 PYTHON ?=
 UV ?= uv
+BUILDER ?= podman
 BIN := .venv/bin
 CITUS_PGBIN ?=
 # Each starts a cluster of its own: three servers.
@@ -25,6 +26,15 @@ help: ## Show this list
 
 setup: ## Make .venv from the locks (every other target does so first)
 	@PYTHON="$(PYTHON)" .ci/setup
+
+wheel: setup ## Build dist/fe-VERSION-py3-none-any.whl, with the locked build tools
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+
+# '+' separates release and commit in a version, and is not allowed in a tag.
+image: setup ## Build the image fe:VERSION; BUILDER=docker
+	@version=$$($(BIN)/python setup.py -q --version) && \
+	$(BUILDER) build $(if $(filter podman,$(BUILDER)),--format docker) -f Containerfile \
+		--build-arg BUILD_VERSION="$$version" --tag "fe:$$(echo "$$version" | tr + -)" .
 
 demo: setup ## Show the whole road with a simulated authority; ARGS=--exit ends at once
 	@$(BIN)/fe demo $(ARGS)

@@ -17,7 +17,7 @@ from tests.cli.running import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 #: What a wheel is built from.
-SOURCES = ("fe", "docs", "sql", "ops", "pyproject.toml", "README.md", "LICENSE")
+SOURCES = ("fe", "docs", "sql", "ops", "pyproject.toml", "setup.py", "README.md", "LICENSE")
 BUILD = ("-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "--quiet")
 
 

@@ -10,6 +10,7 @@ from types import TracebackType
 import click
 from click.shell_completion import CompletionItem
 
+from fe import __version__
 from fe.ecf import libxml
 
 #: Command name -> where it lives, and the line that `fe --help` shows.
@@ -104,7 +105,7 @@ class Lazy(click.Group):
 
 
 @click.group(cls=Lazy, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="fe", prog_name="fe")
+@click.version_option(__version__, prog_name="fe")
 @click.option("--debug", is_flag=True, help="Show tracebacks, and what is logged at level debug.")
 @click.option("--parent-pipe", type=int, hidden=True, help="Stop when this file descriptor reaches its end.")
 def cli(debug: bool, parent_pipe: int | None) -> None:

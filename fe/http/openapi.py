@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
-from fe import __version__
+from fe import RELEASE
 from fe.accounts.keys import SCOPES
 from fe.ecf.json_text import write_json
 from fe.http.answer_examples import ANSWERS
@@ -70,7 +70,7 @@ def describe(routes: Iterable[Route]) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {
             "title": "fe",
-            "version": __version__,
+            "version": RELEASE,
             "summary": "Electronic fiscal receipts",
             "description": _INTRODUCTION,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},

@@ -113,7 +113,7 @@ async def update_tenant(
                 Text(
                     f"suppliers reach tenant {tenant.name!r} under the RNC {tenant.issuer.get(_RNC)}: "
                     "close its reception first",
-                    f"los proveedores llegan a «{tenant.name}» por el RNC {tenant.issuer.get(_RNC)}: cierre primero "
+                    f"los suplidores llegan a «{tenant.name}» por el RNC {tenant.issuer.get(_RNC)}: cierre primero "
                     "su recepción",
                 ),
                 "fe reception close",
@@ -231,7 +231,7 @@ async def retire_certificate(
             raise ProvisioningRefused(
                 Text(
                     "what suppliers send is acknowledged with it: put another in its place, or close reception",
-                    "con él se acusa recibo de lo que envían los proveedores: ponga otro en su lugar o cierre la "
+                    "con él se acusa recibo de lo que envían los suplidores: ponga otro en su lugar o cierre la "
                     "recepción",
                 ),
                 "fe certificate add, fe reception close",

@@ -26,7 +26,7 @@ INVITATION_LIFE = timedelta(days=7)
 
 LAST_OWNER = Text(
     "A company has an owner at all times: make somebody else an owner first.",
-    "Una empresa tiene siempre un propietario: primero nombre propietario a otra persona.",
+    "Una empresa tiene siempre un administrador: primero nombre administrador a otra persona.",
 )
 NOT_A_MEMBER = Text("This person does not work for the company.", "Esta persona no trabaja para la empresa.")
 

@@ -17,7 +17,7 @@ from fe.store.tenants import Tenant
 
 _NOT_DONE = Text(
     "What you sent was not done: show who you are, and do it again.",
-    "Lo que envió no se hizo: demuestre quién es y hágalo de nuevo.",
+    "Lo que envió no se hizo: confirme su contraseña y hágalo de nuevo.",
 )
 
 _MAY = {

@@ -62,7 +62,7 @@ _FIELDS = {
     "minSequence": Text("first number", "primer número"),
     "maxSequence": Text("last number", "último número"),
     "currentSequence": Text("next number", "próximo número"),
-    "isActive": Text("numbers are drawn from it", "se toman números de ella"),
+    "isActive": Text("the sequence is used", "se usa la secuencia"),
     "expireOn": Text("last day", "último día"),
     "url": Text("address", "dirección"),
     "enabled": Text("enabled", "activado"),

@@ -23,6 +23,8 @@ class Matter:
     colour: str
     text: Text
     path: str
+    #: Whether it is still to come: a day or a number that is near.
+    is_soon: bool = False
 
 
 def matters(
@@ -48,7 +50,12 @@ def _of_certificates(certificates: Sequence[CertificateRecord], now: datetime) -
     elif len(certificates) > 1 and all(one.user_id is not None for one in certificates):
         yield Matter("warn", _NONE_OF_THE_COMPANY, "certificates")
     for warning in warnings(certificates, now):
-        yield Matter("bad" if warning.is_urgent else "warn", warning.text, "certificates")
+        said = Text(_sentence(warning.text.en), _sentence(warning.text.es))
+        yield Matter("bad" if warning.is_urgent else "warn", said, "certificates", is_soon=not warning.is_urgent)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 _NO_CERTIFICATE = Text(
@@ -60,11 +67,11 @@ _NONE_OF_THE_COMPANY = Text(
     "La empresa no tiene certificado propio y varios usuarios sí: solo se firman los comprobantes que indican a uno.",
 )
 _GIVEN_UP = Text(
-    "receipts that wait for the service's operator", "comprobantes que esperan por el operador del servicio"
+    "receipts that wait for the service's operator", "comprobantes en revisión por el soporte del servicio"
 )
 _REJECTED = Text("receipts rejected in the last 7 days", "comprobantes rechazados en los últimos 7 días")
 _FAILED = Text(
-    "receipts that ended in an error in the last 7 days", "comprobantes que terminaron en error en los últimos 7 días"
+    "receipts that ended in an error in the last 7 days", "comprobantes que no se pudieron enviar en los últimos 7 días"
 )
 
 
@@ -104,8 +111,8 @@ def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterato
                 Text("1 number", "queda 1 número") if left == 1 else Text(f"{left} numbers", f"quedan {left} números")
             )
             said = Text(f"The sequence {name} has {many.en} left.", f"A la secuencia {name} le {many.es}.")
-            yield Matter("warn", said, path)
-        if one.ends_at is None:
+            yield Matter("warn", said, path, is_soon=True)
+        if one.ends_at is None or left <= 0:
             continue
         days = (one.ends_at - now).days
         if one.ends_at <= now:
@@ -114,7 +121,7 @@ def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterato
         elif days < max(SEQUENCE_DAYS):
             when = _SOON.get(days) or Text(f"in {days} days", f"en {days} días")
             said = Text(f"The sequence {name} expires {when.en}.", f"La secuencia {name} vence {when.es}.")
-            yield Matter("warn", said, path)
+            yield Matter("warn", said, path, is_soon=True)
 
 
 def _of_endpoints(endpoints: Sequence[Endpoint]) -> Iterator[Matter]:

@@ -20,17 +20,17 @@ class Badge:
 
 
 STATUSES: Mapping[str, Badge] = {
-    Status.QUEUED: Badge("soft", Text("On its way", "En camino")),
+    Status.QUEUED: Badge("soft", Text("On its way", "Enviando a la DGII")),
     Status.PROCESSING: Badge("soft", Text("In process at the DGII", "En proceso en la DGII")),
     Status.ACCEPTED: Badge("ok", Text("Accepted", "Aceptado")),
     Status.CONDITIONAL: Badge("warn", Text("Accepted with remarks", "Aceptado condicional")),
     Status.REJECTED: Badge("bad", Text("Rejected", "Rechazado")),
     # Also of what was sent and refused outright, or given up while nobody knew whether it had arrived.
-    Status.ERROR: Badge("bad", Text("Error: no verdict", "Error: sin veredicto")),
-    Place.DEAD_LETTER: Badge("bad", Text("Needs the operator", "Requiere al operador")),
+    Status.ERROR: Badge("bad", Text("Error: no verdict", "No se pudo enviar")),
+    Place.DEAD_LETTER: Badge("bad", Text("Needs the operator", "En revisión por soporte")),
 }
 
-_TYPES: Mapping[EcfType, Text] = {
+TYPE_NAMES: Mapping[EcfType, Text] = {
     EcfType.CREDIT_FISCAL: Text("Fiscal credit invoice", "Factura de crédito fiscal"),
     EcfType.CONSUMER: Text("Consumer invoice", "Factura de consumo"),
     EcfType.DEBIT_NOTE: Text("Debit note", "Nota de débito"),
@@ -43,7 +43,7 @@ _TYPES: Mapping[EcfType, Text] = {
     EcfType.PAYMENTS_ABROAD: Text("Payments abroad", "Pagos al exterior"),
 }
 TYPES: Mapping[EcfType, Text] = {
-    code: Text(f"{code.prefix} {name.en}", f"{code.prefix} {name.es}") for code, name in _TYPES.items()
+    code: Text(f"{code.prefix} {name.en}", f"{code.prefix} {name.es}") for code, name in TYPE_NAMES.items()
 }
 _ROOTS = {
     Root.ACECF: Text("Commercial approval", "Aprobación comercial"),
@@ -52,8 +52,8 @@ _ROOTS = {
 
 FATES: Mapping[NumberFate, Text] = {
     NumberFate.RESERVED: Text("reserved for this receipt", "reservado para este comprobante"),
-    NumberFate.USED: Text("used: no other receipt may have it", "usado: ningún otro comprobante puede llevarlo"),
-    NumberFate.REUSABLE: Text("free again: the next one may have it", "libre de nuevo: otro puede llevarlo"),
+    NumberFate.USED: Text("used: no other receipt may have it", "utilizado"),
+    NumberFate.REUSABLE: Text("free again: the next one may have it", "disponible de nuevo"),
     NumberFate.UNKNOWN: Text(
         "not known yet: do not use it again until it is", "aún no se sabe: no lo use de nuevo hasta saberlo"
     ),
@@ -82,19 +82,19 @@ EVENTS: Mapping[str, Text] = {
         "The DGII does not know it: the same document goes out again",
         "La DGII no lo tiene: se envía de nuevo el mismo documento",
     ),
-    EventKind.VERDICT: Text("Verdict of the DGII", "Respuesta definitiva de la DGII"),
-    EventKind.ERROR: Text("It ended in an error, without a verdict", "Terminó en error, sin veredicto"),
+    EventKind.VERDICT: Text("Verdict of the DGII", "Respuesta de la DGII"),
+    EventKind.ERROR: Text("It ended in an error, without a verdict", "Terminó en error, sin respuesta de la DGII"),
     EventKind.RETRY: Text("It did not work out; tried again later", "No resultó; se intenta de nuevo más tarde"),
     EventKind.DEAD_LETTER: Text(
         "Out of attempts: the operator of the service looks into it",
-        "Se agotaron los intentos: lo revisa el operador del servicio",
+        "Se agotaron los intentos: lo revisa el soporte del servicio",
     ),
-    EventKind.REPLAYED: Text("Set going again by the operator", "Reanudado por el operador"),
-    EventKind.DISCARDED: Text("Given up by the operator", "Abandonado por el operador"),
+    EventKind.REPLAYED: Text("Set going again by the operator", "Reenviado por el soporte del servicio"),
+    EventKind.DISCARDED: Text("Given up by the operator", "Descartado por el soporte del servicio"),
 }
 
 HANDINGS: Mapping[HandingState, Badge] = {
-    HandingState.PENDING: Badge("soft", Text("On its way", "En camino")),
+    HandingState.PENDING: Badge("soft", Text("On its way", "Enviando")),
     HandingState.DELIVERED: Badge("ok", Text("Delivered", "Entregado")),
     HandingState.REFUSED: Badge("bad", Text("They do not take it", "No lo aceptan")),
     HandingState.UNLISTED: Badge("warn", Text("No address in the DGII's directory", "Sin dirección en la DGII")),
@@ -102,13 +102,19 @@ HANDINGS: Mapping[HandingState, Badge] = {
 }
 
 DECISIONS: Mapping[ApprovalStatus, Badge] = {
-    ApprovalStatus.PENDING: Badge("soft", Text("Not decided", "Sin decidir")),
+    ApprovalStatus.PENDING: Badge("soft", Text("Not decided", "Pendiente")),
     ApprovalStatus.APPROVED: Badge("ok", Text("Approved", "Aprobado")),
     ApprovalStatus.REJECTED: Badge("bad", Text("Rejected", "Rechazado")),
 }
 
+#: Decisions that the authority has not accepted yet.
+TAKEN_DECISIONS: Mapping[ApprovalStatus, Badge] = {
+    ApprovalStatus.APPROVED: Badge("soft", Text("Approved: being sent to the DGII", "Aprobado: enviándose a la DGII")),
+    ApprovalStatus.REJECTED: Badge("soft", Text("Rejected: being sent to the DGII", "Rechazado: enviándose a la DGII")),
+}
+
 DELIVERIES: Mapping[DeliveryState, Badge] = {
-    DeliveryState.PENDING: Badge("soft", Text("On its way", "En camino")),
+    DeliveryState.PENDING: Badge("soft", Text("On its way", "Enviando")),
     DeliveryState.HELD: Badge("warn", Text("Held", "Retenida")),
     DeliveryState.DELIVERED: Badge("ok", Text("Delivered", "Entregada")),
     DeliveryState.FAILED: Badge("bad", Text("Failed", "Fallida")),

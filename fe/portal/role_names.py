@@ -4,8 +4,8 @@ from fe.ecf.texts import Text
 from fe.store.portal.people import PortalRole
 
 ROLES = {
-    PortalRole.OWNER: Text("Owner", "Propietario"),
-    PortalRole.MEMBER: Text("Member", "Miembro"),
+    PortalRole.OWNER: Text("Owner", "Administrador"),
+    PortalRole.MEMBER: Text("Member", "Facturador"),
     PortalRole.ACCOUNTANT: Text("Accountant", "Contador"),
 }
 

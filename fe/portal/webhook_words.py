@@ -7,7 +7,7 @@ from fe.store.webhooks.recoveries import RecoveryState
 from fe.webhooks.exchange import STATUS
 
 EVENTS = {
-    WebhookEvent.RECEIVED_ECF: Text("A supplier sent you a receipt.", "Un proveedor le envió un comprobante."),
+    WebhookEvent.RECEIVED_ECF: Text("A supplier sent you a receipt.", "Un suplidor le envió un comprobante."),
     WebhookEvent.ACCEPTED: Text("DGII accepted one of your receipts.", "La DGII aceptó un comprobante suyo."),
     WebhookEvent.CONDITIONAL: Text(
         "DGII accepted one of your receipts with remarks.", "La DGII aceptó un comprobante suyo con observaciones."

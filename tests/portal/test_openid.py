@@ -197,7 +197,7 @@ async def test_showing_again_by_the_provider_takes_a_new_login_of_the_same_perso
             provider.tell(**told)
             page = await browser.get("/again/openid?next=/account/password")
             assert page.status_code == 403
-            assert "Is it still you?" in page.text
+            assert "Confirm your password" in page.text
 
 
 async def test_an_account_there_is_one_persons_here(portal: Running, provider: Provider, ana: Person) -> None:

@@ -136,10 +136,16 @@ async def test_what_users_alone_sign_with_is_said_as_it_is(
     assert "only receipts that name one of them are signed" in several.text
 
 
-async def test_the_month_is_named_as_it_is_counted(portal: Running, owner: Browser, tenant: TenantId) -> None:
-    page = await owner.get(f"/companies/{tenant}")
+async def test_overview_in_the_last_evening_of_a_month_counts_that_month(
+    portal: Running, owner: Browser, tenant: TenantId
+) -> None:
+    evening = datetime(2026, 12, 1, 1, tzinfo=UTC)  # 21:00 of the 30th in Santo Domingo
+    portal.clock.ahead = evening - datetime.now(UTC)
+    async with portal.browser() as browser:
+        await browser.sign_in("ana@example.do")
+        page = await browser.get(f"/companies/{tenant}")
 
-    assert f"<small>{portal.clock():%m-%Y}, UTC</small>" in page.text
+    assert "<small>11-2026</small>" in page.text
 
 
 def test_more_than_anybody_counts_is_said_so() -> None:

@@ -1,8 +1,7 @@
 """Where people arrive: the companies they work for, and each company's first page."""
 
-from datetime import UTC
-
 from fe.ecf.catalogue import Environment
+from fe.ecf.dates import local
 from fe.identifiers import TenantId
 from fe.portal import attention
 from fe.portal import receipt_words as words
@@ -48,7 +47,7 @@ async def company(visit: Visit) -> Reply:
     """Show where a company stands: what needs attention, the numbers of the month, what was handed in last."""
     troubles = await visit.read(standing.trouble, visit.now - attention.LATELY)
     found_sequences = [one for of in Environment for one in await visit.read(sequences.listed, of)]
-    month = visit.now.astimezone(UTC).date().replace(day=1)
+    month = local(visit.now).date().replace(day=1)
     recent = await visit.read(receipts.newest, _RECENT)
     return visit.page(
         "company/home.html",

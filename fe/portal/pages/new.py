@@ -31,6 +31,7 @@ from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.layout import layout
 from fe.portal.receipt.paths import NoPlace, mend
 from fe.portal.receipt.view import paper_of, sequences_of, show_form, why_none
+from fe.portal.receipt_advice import Step, advice_on, explained, next_step
 from fe.portal.replies import CHANGED_MEANWHILE, RESUMED, Refused, Reply, not_found, redirect
 from fe.portal.visit import Visit
 from fe.store import submissions, tenants
@@ -69,8 +70,18 @@ async def fill_in(visit: Visit) -> Reply:
     record, source = await _source(visit)
     issuer = await _who_issued(visit, record)
     entry = _copied(visit, of, record, source, issuer or "")
-    unknown = None if issuer is not None else messages.issued_by_nobody_here(record.as_user or "")
-    return await show_form(visit, entry, str(uuid4()), message=unknown)
+    said = None if issuer is not None else messages.issued_by_nobody_here(record.as_user or "")
+    said = await _sequence_first(visit, record) or said
+    return await show_form(visit, entry, str(uuid4()), message=said)
+
+
+async def _sequence_first(visit: Visit, record: ReceiptRecord) -> Text | None:
+    """Give the advice on a receipt that the authority rejected for its sequence, while that is as it was."""
+    codes = [code for code, _ in explained(record)]
+    sequence = (await sequences_of(visit)).get((record.e_ncf or "")[:3])
+    if record.environment is not visit.environment or next_step(record, codes, sequence) is not Step.SEQUENCE:
+        return None
+    return next(advice_on(code).text for code in codes if advice_on(code).step is Step.SEQUENCE)
 
 
 async def send(visit: Visit) -> Reply:
@@ -137,7 +148,7 @@ async def _issue(visit: Visit, work: Issuing, form_id: str) -> Reply:
     except (ForbiddenIssuer, Malformed) as error:
         raise _Stopped(400, error.text, checked) from None
     except NoNumber as none:
-        raise _Stopped(409, messages.NO_NUMBER.get(none.reason, messages.NO_NUMBER["none"]), checked) from None
+        raise _Stopped(409, messages.no_number(none.reason, none.prefix), checked) from None
     except TenantDisabled:
         raise _Stopped(409, messages.DISABLED, checked) from None
     except DatabaseUnavailable as away:

@@ -146,7 +146,16 @@ async def _show_one(visit: Visit, record: ReceivedRecord, problem: Text | None =
         words=words,
         name_shown=name_shown,
         kind=_kind,
+        state_of=_state_of,
     )
+
+
+def _state_of(record: ReceivedRecord, word: Word | None) -> words.Badge:
+    """The state of a decision: one that is on its way counts, though the authority has not accepted it yet."""
+    if record.approval_status is ApprovalStatus.PENDING and word is not None and not _is_open(record, word):
+        taken = ApprovalStatus.APPROVED if word.approved else ApprovalStatus.REJECTED
+        return words.TAKEN_DECISIONS[taken]
+    return words.DECISIONS[record.approval_status]
 
 
 def _is_open(record: ReceivedRecord, word: Word | None) -> bool:

@@ -6,9 +6,9 @@ from fe.accounts import noted, number_fates
 from fe.accounts import sequences as flow
 from fe.accounts.number_fates import RATE_DAYS, STRETCH, Outlook
 from fe.accounts.sequences import NoSequence, NumberSent, PassedOver, SequenceExists
-from fe.ecf.catalogue import PREFIXES
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import TenantId
+from fe.portal import receipt_words as words
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, not_found
 from fe.portal.sequence_forms import TypedSequence, as_it_is, empty, state_of, typed
@@ -17,6 +17,8 @@ from fe.store import sequences
 from fe.store.postgres.db import Conn
 from fe.store.sequences import Sequence
 
+#: The types by the prefix of their numbers, as receipts are called everywhere in the portal.
+_KINDS = {of.prefix: name for of, name in words.TYPE_NAMES.items()}
 _NUMBER = re.compile(r"[0-9]{1,10}")
 _CREATED = Text("The sequence is there.", "La secuencia quedó creada.")
 _DELETED = Text("The sequence is deleted.", "La secuencia quedó eliminada.")
@@ -49,8 +51,8 @@ async def _list(
         "company/sequences.html",
         status,
         shown=shown,
-        kinds=PREFIXES,
-        missing=[kind for code, kind in PREFIXES.items() if code not in known],
+        kinds=_KINDS,
+        missing=[code for code in _KINDS if code not in known],
         typed=given or empty(),
         problem=problem,
         rate_days=RATE_DAYS,
@@ -107,7 +109,7 @@ async def _page(
         status,
         outlook=outlook,
         sequence=sequence,
-        kind=PREFIXES[sequence.prefix],
+        kind=_KINDS[sequence.prefix],
         state=state_of(sequence),
         typed=given or as_it_is(sequence),
         problem=problem,
@@ -130,7 +132,7 @@ def _upto(visit: Visit, sequence: Sequence) -> int:
 
 def _prefix(visit: Visit) -> str:
     prefix: str = visit.params["prefix"]
-    if prefix not in PREFIXES:
+    if prefix not in _KINDS:
         raise not_found()
     return prefix
 

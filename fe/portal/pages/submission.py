@@ -8,9 +8,9 @@ from typing import Any
 import segno
 from markupsafe import Markup
 
+from fe.ecf.catalogue import Root
 from fe.ecf.json_text import write_json
 from fe.ecf.texts import Text
-from fe.ecf.verdicts import Explanation, explain
 from fe.http.failures import say_response
 from fe.http.serializers import serialize_event
 from fe.identifiers import SubmissionId
@@ -19,19 +19,25 @@ from fe.portal import receipt_words as words
 from fe.portal.document_facts import Facts, facts_of, name_shown, total_in
 from fe.portal.document_view import marked, show_document
 from fe.portal.page_types import Needs, Page
+from fe.portal.receipt_advice import VALID, Step, advice_on, explained, fix_of, meaning_of, next_step
 from fe.portal.replies import Reply, not_found, redirect
 from fe.portal.visit import Visit
-from fe.store import counterparty, submissions
+from fe.store import counterparty, sequences, submissions
 from fe.store.portal import receipt as store
 from fe.store.portal.receipt import ReceiptRecord, Relative
+from fe.store.queue import pauses
 from fe.store.submissions import Event
 from fe.store.webhooks import deliveries
 from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryRecord
 
 #: An event is written with the verdict, and its delivery has its moment.
 _AROUND = timedelta(seconds=1)
+#: How long the page of a pending receipt loads itself again.
+_REFRESHED = timedelta(minutes=10)
 #: What is shown of a value in a receipt's story.
 _LONGEST = 200
+#: Roots of receipts, which can be issued again.
+ISSUED = (Root.ECF, Root.RFCE)
 _FILES: Mapping[str, Text] = {
     "signed": Text("Signed XML", "XML firmado"),
     "sent": Text("Summary that was sent (RFCE)", "Resumen enviado (RFCE)"),
@@ -59,15 +65,23 @@ async def show(visit: Visit) -> Reply:
     facts = facts_of(documents[kind], is_xml=is_xml)
     view = show_document(documents[kind], is_xml=is_xml)
     response = say_response(receipt.response, visit.language) or {}
+    is_given_up = response.get("status") == "dead_letter"
     problems = _problems(receipt, response)
     modified, others = await _relatives(visit, receipt, facts)
+    codes = _explained(receipt)
+    is_pending = not is_given_up and receipt.status in (Status.QUEUED, Status.PROCESSING)
     return visit.page(
         "company/submission.html",
         receipt=receipt,
-        is_given_up=response.get("status") == "dead_letter",
+        is_given_up=is_given_up,
         response=response,
-        explained=_explained(response) if receipt.status != Status.ACCEPTED else [],
+        explained=codes,
+        action=await _action(visit, receipt, [code for code, *_ in codes], modified, others),
+        is_pending=is_pending,
+        is_refreshed=is_pending and visit.now - receipt.submitted_at < _REFRESHED,
+        is_paused=is_pending and await visit.read(pauses.is_paused, visit.environment),
         problems=problems,
+        fix_of=fix_of,
         facts=facts,
         total=total_in(receipt.qr_code_url) or facts.amount,
         number=_number_said(receipt, others),
@@ -113,14 +127,55 @@ def _problems(receipt: ReceiptRecord, response: Mapping[str, Any]) -> list[Mappi
     return [problem for problem in every if isinstance(problem, dict)]
 
 
-def _explained(response: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], Explanation]]:
-    """Each code of a verdict with what it means, and the authority's own words."""
-    said = response.get("mensajes")
-    messages = [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
+def _explained(receipt: ReceiptRecord) -> list[tuple[str, Any, Text, Text]]:
+    """List each code of a verdict with the authority's words, its meaning and the advice on it."""
+    codes = explained(receipt)
+    messages = (receipt.response or {}).get("mensajes", ()) if codes else ()
+    values = {str(one.get("codigo", "")): one.get("valor") for one in reversed(messages) if isinstance(one, dict)}
+    is_valid = receipt.status is Status.CONDITIONAL
     return [
-        (next(one for one in messages if str(one.get("codigo", "")) == code), explanation)
-        for code, explanation in explain(messages)
+        (
+            code,
+            values[code],
+            meaning_of(code, Text(known.meaning, known.meaning_es)),
+            VALID if is_valid else advice_on(code).text,
+        )
+        for code, known in codes
     ]
+
+
+async def _action(
+    visit: Visit,
+    receipt: ReceiptRecord,
+    codes: Sequence[str],
+    modified: Relative | None,
+    others: Sequence[Relative],
+) -> tuple[Text, str] | None:
+    """The one action after a rejection or an error: the words of its button, and where it leads."""
+    if not visit.company.writes or receipt.root not in ISSUED:
+        return None
+    prefix = (receipt.e_ncf or "")[:3]
+    sequence = next(
+        (one for one in await visit.read(sequences.listed, visit.environment) if one.prefix == prefix), None
+    )
+    match next_step(receipt, codes, sequence):
+        case None:
+            return None
+        case Step.SEQUENCE:
+            there = f"sequences/{prefix}" if sequence is not None else "sequences"
+            return Text(f"Open the sequence {prefix}", f"Abrir la secuencia {prefix}"), visit.within(there)
+        case Step.NUMBER if others:
+            said = Text("Look for the receipts of this number", "Buscar los comprobantes de este número")
+            return said, f"{visit.within('submissions')}?q={receipt.e_ncf}"
+        case Step.COMPANY if visit.company.owns:
+            return Text("Open the company data", "Abrir los datos de la empresa"), visit.at("settings")
+        case Step.CERTIFICATES:
+            return Text("Open the certificates", "Abrir los certificados"), visit.at("certificates")
+        case Step.MODIFIED if modified is not None:
+            said = Text("Open the modified receipt", "Abrir el comprobante que modifica")
+            return said, visit.within(f"submissions/{modified.submission_id}")
+    copied = f"{visit.within('new/copy')}?from={receipt.submission_id}"
+    return Text("Correct and issue again", "Corregir y emitir de nuevo"), copied
 
 
 async def _relatives(visit: Visit, receipt: ReceiptRecord, facts: Facts) -> tuple[Relative | None, Sequence[Relative]]:

@@ -71,7 +71,7 @@ def _plots(visit: Visit, days: Sequence[UsageDay]) -> dict[str, Plot]:
 
     receipts = Plot(
         "receipts",
-        said("Verdicts by day", "Veredictos por día"),
+        said("Verdicts by day", "Respuestas de la DGII por día"),
         said(
             f"Bars for {len(days)} days: accepted, conditionally accepted and rejected receipts, upon each other.",
             f"Barras de {len(days)} días: comprobantes aceptados, aceptados condicionales y rechazados, apilados.",

@@ -32,6 +32,11 @@ _TOTALS = (
 _MAX_BYTES = 4 * 1024 * 1024
 
 
+def is_own_rnc(problem: Problem) -> bool:
+    """Tell whether a remark is about the last digit of the company's own RNC."""
+    return problem.code == "check-digit" and problem.path == "Encabezado.Emisor.RNCEmisor"
+
+
 @dataclass(slots=True)
 class CheckedReceipt:
     """What a check found: problems in their places, and the computed values, as far as they could be computed."""
@@ -44,6 +49,8 @@ class CheckedReceipt:
     amounts: list[str] = field(default_factory=list)
     #: What prices with ITBIS in them come to, where the total differs from that by rounding.
     prices: Decimal | None = None
+    #: The total without the taxes that are withheld: the amount that the supplier gets.
+    net: Decimal | None = None
 
     @property
     def fatal(self) -> bool:
@@ -52,8 +59,15 @@ class CheckedReceipt:
 
     @property
     def remarks(self) -> list[list[str]]:
-        """What it may be issued with all the same, once a person has seen it."""
-        return [[one.code, one.path] for one in self.problems if one.severity is Severity.CONDITIONAL]
+        """What it may be issued with all the same, once a person has seen it.
+
+        The company's own RNC is not in it: the person at the form cannot mend that, and would agree to it every time.
+        """
+        return [
+            [one.code, one.path]
+            for one in self.problems
+            if one.severity is Severity.CONDITIONAL and not is_own_rnc(one)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +132,7 @@ def _tell(problems: list[Problem], entry: ReceiptEntry, completed: Document | No
     items = completed.get("DetallesItems.Item") or []
     checked.amounts = ["" if (amount := item.get("MontoItem")) is None else str(amount) for item in items]
     checked.prices = _prices(checked, completed)
+    checked.net = _net(checked)
     return checked
 
 
@@ -131,6 +146,13 @@ def _prices(checked: CheckedReceipt, completed: Document) -> Decimal | None:
         return None  # there is no total, or a line that is no amount: which is said beside it
     lines = sum(amounts, ZERO)
     return lines if 0 < abs(lines - total) <= CENT * max(len(amounts), 4) else None
+
+
+def _net(checked: CheckedReceipt) -> Decimal | None:
+    total = number(checked.totals.get("MontoTotal"))
+    names = ("TotalITBISRetenido", "TotalISRRetencion")
+    withheld = [amount for name in names if (amount := number(checked.totals.get(name)))]
+    return None if total is None or not withheld else total - sum(withheld, ZERO)
 
 
 def _note_total(checked: CheckedReceipt, completed: Document, path: str) -> None:

@@ -33,8 +33,8 @@ LABELS = {
     "PaisComprador": Text("Country", "País"),
     "NumeroOrdenCompra": Text("Purchase order", "Orden de compra"),
     "NCFModificado": Text("Number of the modified receipt", "Número del comprobante modificado (NCF)"),
-    "FechaNCFModificado": Text("Its date", "Su fecha"),
-    "CodigoModificacion": Text("What the note does", "Qué hace la nota"),
+    "FechaNCFModificado": Text("Date of the modified receipt", "Fecha del comprobante"),
+    "CodigoModificacion": Text("What the note does", "Tipo de modificación"),
     "RazonModificacion": Text("Reason", "Razón"),
     "NombreItem": Text("What", "Artículo o servicio"),
     "IndicadorBienoServicio": Text("Good or service", "Bien o servicio"),
@@ -46,7 +46,7 @@ LABELS = {
     "IndicadorAgenteRetencionoPercepcion": Text("Withheld or perceived", "Retención o percepción"),
     "MontoITBISRetenido": Text("ITBIS withheld", "ITBIS retenido"),
     "MontoISRRetenido": Text("Income tax withheld (ISR)", "ISR retenido"),
-    "PrecioOtraMoneda": Text("Price in the other currency", "Precio en la otra moneda"),
+    "PrecioOtraMoneda": Text("Price in the other currency", "Precio en otra moneda"),
     "TipoAjuste": Text("Discount or surcharge", "Descuento o recargo"),
     "DescripcionDescuentooRecargo": Text("For what", "Concepto"),
     "TipoValor": Text("Percentage or amount", "Porcentaje o monto"),
@@ -90,7 +90,7 @@ LABELS = {
     "ValorPagar": Text("To pay", "Valor a pagar"),
     "TotalITBISRetenido": Text("ITBIS withheld", "ITBIS retenido"),
     "TotalISRRetencion": Text("Income tax withheld (ISR)", "ISR retenido"),
-    "MontoTotalOtraMoneda": Text("Total in the other currency", "Total en la otra moneda"),
+    "MontoTotalOtraMoneda": Text("Total in the other currency", "Total en otra moneda"),
 }
 
 #: What a field that is left open means, where that is not nothing.
@@ -105,6 +105,20 @@ BLANKS = {
 def label(name: str) -> Text:
     """What the element of that name is called."""
     return LABELS.get(name) or Text(name, name)
+
+
+_SUPPLIERS = (("comprador", "suplidor"), ("Comprador", "Suplidor"))
+_SUPPLIERS_EN = (("buyer", "supplier"), ("Buyer", "Supplier"))
+
+
+def of_supplier(said: Text) -> Text:
+    """Say of the supplier what the format says of the buyer: in purchases and payments abroad the other side sells."""
+    en, es = said.en, said.es
+    for old, new in _SUPPLIERS_EN:
+        en = en.replace(old, new)
+    for old, new in _SUPPLIERS:
+        es = es.replace(old, new)
+    return Text(en, es)
 
 
 _NAME = re.compile(r"\b[A-Z][A-Za-z]+\b", re.ASCII)

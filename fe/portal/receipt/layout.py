@@ -4,7 +4,7 @@ A field that the type does not know is not there. What the type knows and has no
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from fe.ecf.catalogue import EcfType, Root
@@ -12,7 +12,7 @@ from fe.ecf.describe import Described, described, every
 from fe.ecf.schema.model import Code, ValueForm
 from fe.ecf.texts import Text
 from fe.ecf.words import words_of
-from fe.portal.receipt.labels import BLANKS, label, plainly
+from fe.portal.receipt.labels import BLANKS, label, of_supplier, plainly
 
 #: A list of codes that is longer is typed, with what is on it offered, so that a thousand lines stay a page.
 _MAX_CHOICES = 20
@@ -41,8 +41,9 @@ class Table:
 
     key: str
     path: str
-    #: What a row is called.
+    #: What a row is called, and the words of the button that adds one.
     one: Text
+    add: Text
     fields: tuple[Field, ...]
     #: So many may stand there; so many are there at the beginning.
     most: int
@@ -104,7 +105,8 @@ _ITEM = "DetallesItems.Item"
 _PAYMENT = "Encabezado.IdDoc.TablaFormasPago.FormaDePago"
 _ADJUSTMENT = "DescuentosORecargos.DescuentoORecargo"
 _EXPORTS = (EcfType.EXPORTS,)
-_WITHHOLDING = (EcfType.PURCHASES, EcfType.PAYMENTS_ABROAD)
+#: Types in whose receipts the other side sells: the format names the supplier as Comprador, and taxes are withheld.
+WITHHOLDING = (EcfType.PURCHASES, EcfType.PAYMENTS_ABROAD)
 
 _LINE = (
     *("NombreItem", "IndicadorBienoServicio", "CantidadItem", "UnidadMedida", "PrecioUnitarioItem"),
@@ -172,14 +174,23 @@ def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[FormSecti
         *("RNCComprador", "IdentificadorExtranjero", "RazonSocialComprador", "ContactoComprador", "CorreoComprador"),
         *("DireccionComprador", "PaisComprador", "NumeroOrdenCompra"),
     )
-    seller = of in _WITHHOLDING
-    yield FormSection("buyer", Text("Supplier", "Proveedor") if seller else Text("Buyer", "Comprador"), buyer)
+    seller = of in WITHHOLDING
+    if seller:  # the format calls whoever is named there the buyer
+        buyer = tuple(replace(one, hint=of_supplier(one.hint)) for one in buyer)
+    yield FormSection("buyer", Text("Supplier", "Suplidor") if seller else Text("Buyer", "Comprador"), buyer)
     yield FormSection("lines", Text("Lines", "Líneas"), (), _lines(of, known))
     yield FormSection(
         "payments",
         Text("Forms of payment", "Formas de pago"),
         (),
-        _table("pay", _PAYMENT, Text("Payment", "Pago"), ("FormaPago", "MontoPago"), known),
+        _table(
+            "pay",
+            _PAYMENT,
+            Text("Payment", "Pago"),
+            Text("Add payment", "Agregar pago"),
+            ("FormaPago", "MontoPago"),
+            known,
+        ),
         folded=True,
     )
     yield FormSection(
@@ -189,7 +200,8 @@ def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[FormSecti
         _table(
             "adjust",
             _ADJUSTMENT,
-            Text("Adjustment", "Ajuste"),
+            Text("Adjustment", "Descuento o recargo"),
+            Text("Add discount or surcharge", "Agregar descuento o recargo"),
             (
                 *("TipoAjuste", "DescripcionDescuentooRecargo", "TipoValor", "ValorDescuentooRecargo"),
                 *("MontoDescuentooRecargo", "IndicadorFacturacionDescuentooRecargo"),
@@ -214,11 +226,12 @@ def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[FormSecti
 
 def _lines(of: EcfType, known: Mapping[str, Described]) -> Table:
     taxed, goods = _TAXED.get(of, ("1", "1"))
-    names = (*_LINE, *(_WITHHELD if of in _WITHHOLDING else ()), "OtraMonedaDetalle.PrecioOtraMoneda")
+    names = (*_LINE, *(_WITHHELD if of in WITHHOLDING else ()), "OtraMonedaDetalle.PrecioOtraMoneda")
     table = _table(
         "item",
         _ITEM,
         Text("Line", "Línea"),
+        Text("Add line", "Agregar línea"),
         names,
         known,
         least=1,
@@ -235,6 +248,7 @@ def _table(
     key: str,
     path: str,
     row_is: Text,
+    add: Text,
     names: tuple[str, ...],
     known: Mapping[str, Described],
     *,
@@ -248,7 +262,7 @@ def _table(
     fields = tuple(
         _field(one, f"{key}.{one.path[len(path) + 1 :]}", initial.get(one.name, "")) for one in there if one is not None
     )
-    return Table(key, path, row_is, fields, row.many, least)
+    return Table(key, path, row_is, add, fields, row.many, least)
 
 
 def _field(one: Described, name: str, initial: str) -> Field:

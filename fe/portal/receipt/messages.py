@@ -23,20 +23,26 @@ REMARKED = Text(
     "The authority would accept this with remarks. Look at them, and issue it once more if that is what you want.",
     "La DGII lo aceptaría con observaciones. Revíselas y emita otra vez si eso es lo que quiere.",
 )
-NO_NUMBER = {
-    "none": Text(
-        "There is no active sequence for this type: set one up before you issue.",
-        "No hay una secuencia activa para este tipo: configure una antes de emitir.",
-    ),
-    "expired": Text(
-        "The sequence of this type has expired: set up a new one before you issue.",
-        "La secuencia de este tipo está vencida: configure una nueva antes de emitir.",
-    ),
-    "used up": Text(
-        "The numbers of this type are used up: set up a new range before you issue.",
-        "Los números de este tipo se agotaron: configure un rango nuevo antes de emitir.",
-    ),
-}
+
+
+def no_number(reason: str, prefix: str) -> Text:
+    """Say why no number can be drawn, and what to do first; `reason` is that of NoNumber."""
+    if reason == "expired":
+        return Text(
+            f"The sequence {prefix} has expired: set up a new one before you issue.",
+            f"La secuencia {prefix} está vencida: configure una nueva antes de emitir.",
+        )
+    if reason == "used up":
+        return Text(
+            f"There are no {prefix} numbers left: set up a new range before you issue.",
+            f"No quedan números {prefix}: agregue un rango antes de emitir.",
+        )
+    return Text(
+        f"There is no active sequence {prefix}: set one up before you issue.",
+        f"No hay una secuencia {prefix} activa: configure una antes de emitir.",
+    )
+
+
 ISSUED_BEFORE = Text(
     "This receipt was issued before: it was issued once.", "Este comprobante ya se emitió: una sola vez."
 )

@@ -2,21 +2,25 @@
 
 import json
 import re
+from collections.abc import Callable
 from functools import partial
 
 import trio
 
 from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import last_day, local, read_day
+from fe.ecf.money import number
 from fe.ecf.problems import Problem
 from fe.ecf.texts import Text
 from fe.ecf.words import words_of
 from fe.http.pages.papers import PAPERS, Paper
-from fe.portal.receipt.checking import CheckedReceipt
+from fe.portal.receipt.checking import CheckedReceipt, is_own_rnc
 from fe.portal.receipt.entry import ReceiptEntry
-from fe.portal.receipt.labels import label, plainly
-from fe.portal.receipt.layout import list_id
-from fe.portal.receipt.messages import NO_NUMBER
+from fe.portal.receipt.labels import label, of_supplier, plainly
+from fe.portal.receipt.layout import WITHHOLDING, list_id
+from fe.portal.receipt.messages import NOTHING_DONE, no_number
+from fe.portal.receipt.notices import NUMBER
+from fe.portal.receipt.paths import plain
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
 from fe.store import sequences, tenants
@@ -35,7 +39,7 @@ def paper_of(of: EcfType) -> Paper:
 
 
 def why_none(sequence: Sequence | None, visit: Visit) -> str | None:
-    """Why no number can be drawn: a key of NO_NUMBER; None where one can."""
+    """Why no number can be drawn, as `no_number` takes it; None where one can."""
     if sequence is None or not sequence.is_active:
         return "none"
     if sequence.expire_at is not None and last_day(sequence.expire_at) < local(visit.now).date():
@@ -70,6 +74,10 @@ async def show_form(
     except DatabaseUnavailable:
         if message is None:
             raise  # whoever has something to say of what was typed says it even so
+    missing = None if reason is None else no_number(reason, of.prefix)
+    if missing is not None and checked is not None:
+        checked.notices.beside.pop(NUMBER, None)  # the reason is said in its place
+        message = missing if message == NOTHING_DONE else message
     render = partial(
         visit.page,
         "receipt/form.html",
@@ -79,7 +87,7 @@ async def show_form(
         paper=paper_of(of),
         form_id=form_id,
         sequence=sequence,
-        no_number=None if reason is None else NO_NUMBER[reason],
+        no_number=missing,
         users=users,
         checked=checked,
         wrong=checked.notices.beside if checked else {},
@@ -87,8 +95,8 @@ async def show_form(
         as_date=_as_date,
         label=label,
         list_id=list_id,
-        say=say,
-        say_fix=say_fix,
+        say=of_sides(say) if of in WITHHOLDING else say,
+        say_fix=of_sides(say_fix) if of in WITHHOLDING else say_fix,
         repair_of=repair_of,
         about=_about,
     )
@@ -105,16 +113,54 @@ def _as_date(value: str) -> str | None:
     return None if day is None else day.isoformat()
 
 
+_BUYER_MISSING = Text(
+    "Write the RNC or cédula and the name of the customer.", "Escriba el RNC o la cédula y el nombre del cliente."
+)
+_ABOVE_ZERO = {
+    "CantidadItem": Text("The quantity has to be greater than 0.", "La cantidad debe ser mayor que 0."),
+    "PrecioUnitarioItem": Text("The price cannot be negative.", "El precio no puede ser negativo."),
+}
+_OWN_RNC = Text(
+    "The RNC of your company does not pass the check of its last digit: confirm it at the DGII. An operator of this "
+    "service can correct it.",
+    "El RNC de su empresa no pasa la verificación de su último dígito: confírmelo en la DGII. El soporte de este "
+    "servicio puede corregirlo.",
+)
+
+
+def _said_here(problem: Problem) -> Text | None:
+    """Say a problem in the words of the form, where the format's words do not help a person."""
+    name = plain(problem.path).rpartition(".")[2]
+    if (problem.code, name) == ("missing-element", "Comprador"):
+        return _BUYER_MISSING
+    if is_own_rnc(problem):
+        return _OWN_RNC
+    amount = number(problem.found)
+    return _ABOVE_ZERO.get(name) if amount is not None and amount <= 0 else None
+
+
 def say(problem: Problem) -> Text:
     """What is wrong."""
+    if known := _said_here(problem):
+        return known
     return Text(plainly(problem.message, spanish=False), plainly(problem.message_es, spanish=True))
 
 
 def say_fix(problem: Problem) -> Text | None:
     """What to do about it."""
-    if problem.fix is None:
+    if problem.fix is None or _said_here(problem) is not None:
         return None
     return Text(plainly(problem.fix, spanish=False), plainly(problem.fix_es or problem.fix, spanish=True))
+
+
+def of_sides(said: Callable[[Problem], Text | None]) -> Callable[[Problem], Text | None]:
+    """Say problems of the supplier where the format speaks of a buyer."""
+
+    def say_of_supplier(problem: Problem) -> Text | None:
+        found = said(problem)
+        return None if found is None else of_supplier(found)
+
+    return say_of_supplier
 
 
 def repair_of(problem: Problem) -> str | None:

@@ -99,6 +99,16 @@ for (const table of document.querySelectorAll(".scroll > table:not(.wide)")) {
   }
 }
 
+// data-refresh: the page is loaded again after so many seconds, while nobody reads or works in its parts.
+const pending = document.querySelector("[data-refresh]");
+if (pending) {
+  setInterval(() => {
+    const there = document.activeElement;
+    const is_idle = there === document.body || there.id === "main";
+    if (!document.hidden && is_idle && !document.querySelector("details[open]:not(.menu)")) location.reload();
+  }, 1000 * pending.dataset.refresh);
+}
+
 for (const box of document.querySelectorAll(".scroll, pre")) {
   if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
 }

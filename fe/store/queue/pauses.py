@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from psycopg.rows import scalar_row
+
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn
@@ -54,6 +56,20 @@ async def resume(
     if cursor.rowcount == 1:
         await record(conn, action, "resume", tenant_id, None, {"environment": environment})
     return cursor.rowcount == 1
+
+
+_IS_PAUSED = """
+    SELECT EXISTS (
+        SELECT 1 FROM pauses AS p
+         WHERE p.tenant_id IN (0, %(tenant)s) AND p.environment IN ('', %(environment)s))
+"""
+
+
+async def is_paused(conn: Conn, tenant_id: TenantId, environment: Environment) -> bool:
+    """Tell whether work of a tenant is paused in an environment, whichever pause does it."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_IS_PAUSED, {"tenant": tenant_id, "environment": environment})
+    return bool(await cursor.fetchone())
 
 
 _ALL = """

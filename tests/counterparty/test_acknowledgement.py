@@ -52,6 +52,15 @@ def test_received() -> None:
     assert read(signed()) == Acknowledged(True, None)
 
 
+def test_acknowledgement_with_subject_and_issuer_serial_is_believed() -> None:
+    names = (
+        b"<X509SubjectName>CN=x</X509SubjectName><X509IssuerSerial><X509IssuerName>CN=y</X509IssuerName>"
+        b"<X509SerialNumber>1</X509SerialNumber></X509IssuerSerial>"
+    )
+
+    assert read(signed().replace(b"<X509Data>", b"<X509Data>" + names)).received
+
+
 @pytest.mark.parametrize(
     ("code", "reason"),
     [

@@ -14,7 +14,7 @@ from lxml import etree
 
 from fe.ecf.parse import MalformedXml, parse_xml
 from fe.ecf.signature import BadSignature, Reason, profile, verify
-from fe.ecf.signature.verifier import MAX_CERTIFICATE_BYTES
+from fe.ecf.signature.verifier import MAX_CERTIFICATE_BYTES, MAX_CERTIFICATES
 from tests.factories import certificates as made
 from tests.factories.signatures import (
     DSIG,
@@ -138,7 +138,6 @@ SHAPES: dict[str, tuple[Callable[[], bytes], Reason]] = {
     "no KeyInfo": (lambda: by_xmlsec(key_info=""), Reason.SHAPE),
     "Id on the Signature": (lambda: signed().replace(b"<Signature ", b'<Signature Id="s" '), Reason.SHAPE),
     "Id on SignedInfo": (lambda: signed().replace(b"<SignedInfo>", b'<SignedInfo Id="s">'), Reason.SHAPE),
-    "Id on KeyInfo": (lambda: signed().replace(b"<KeyInfo>", b'<KeyInfo Id="k">'), Reason.SHAPE),
     "Id on SignatureValue": (lambda: signed().replace(b"<SignatureValue>", b'<SignatureValue Id="v">'), Reason.SHAPE),
 }
 
@@ -372,6 +371,10 @@ def own() -> str:
     return certificate_of(made.default_credential().der)
 
 
+def issuer() -> str:
+    return certificate_of(made.default_root().certificate.public_bytes(Encoding.DER))
+
+
 def short_key() -> str:
     issued = made.default_root().issue(made.name("CORTA"), made.rsa_key("corta", 1024))
     return certificate_of(issued.public_bytes(Encoding.DER))
@@ -385,16 +388,15 @@ KEY_VALUE = "<KeyValue><RSAKeyValue><Modulus>AQAB</Modulus><Exponent>AQAB</Expon
 
 KEYS: dict[str, tuple[Callable[[], str], Reason]] = {
     "KeyValue instead": (lambda: KEY_VALUE, Reason.KEY_INFO),
-    "KeyValue before": (lambda: f"{KEY_VALUE}<X509Data>{own()}</X509Data>", Reason.KEY_INFO),
-    "KeyValue after": (lambda: f"<X509Data>{own()}</X509Data>{KEY_VALUE}", Reason.KEY_INFO),
-    "KeyName": (lambda: f"<KeyName>x</KeyName><X509Data>{own()}</X509Data>", Reason.KEY_INFO),
     "RetrievalMethod": (lambda: '<RetrievalMethod URI="file:///etc/passwd"/>', Reason.KEY_INFO),
-    "two certificates": (lambda: f"<X509Data>{own()}{own()}</X509Data>", Reason.KEY_INFO),
-    "two sets of certificates": (lambda: f"<X509Data>{own()}</X509Data>" * 2, Reason.KEY_INFO),
     "no certificate": (lambda: "<X509Data/>", Reason.KEY_INFO),
+    "more certificates than a chain has": (
+        lambda: f"<X509Data>{own() * (MAX_CERTIFICATES + 1)}</X509Data>",
+        Reason.KEY_INFO,
+    ),
+    "certificate below another element": (lambda: f"<KeyName><X509Data>{own()}</X509Data></KeyName>", Reason.KEY_INFO),
+    "only the issuer's certificate": (lambda: f"<X509Data>{issuer()}</X509Data>", Reason.SIGNATURE),
     "nothing": (lambda: "", Reason.KEY_INFO),
-    "subject name": (lambda: f"<X509Data><X509SubjectName>x</X509SubjectName>{own()}</X509Data>", Reason.KEY_INFO),
-    "text": (lambda: f"x<X509Data>{own()}</X509Data>", Reason.KEY_INFO),
     "garbage": (lambda: f"<X509Data>{certificate_of(b'garbage')}</X509Data>", Reason.KEY_INFO),
     "trailing bytes": (
         lambda: f"<X509Data>{certificate_of(made.default_credential().der + b'x')}</X509Data>",
@@ -413,7 +415,6 @@ KEYS: dict[str, tuple[Callable[[], str], Reason]] = {
         Reason.KEY_INFO,
     ),
     "not base64": (lambda: "<X509Data><X509Certificate>ñ!</X509Certificate></X509Data>", Reason.ENCODING),
-    "attribute": (lambda: f"<X509Data Id='x'>{own()}</X509Data>", Reason.SHAPE),
     "somebody else's certificate": (
         lambda: f"<X509Data>{certificate_of(made.make_credential('OTRA PERSONA').der)}</X509Data>",
         Reason.SIGNATURE,
@@ -424,10 +425,53 @@ KEYS: dict[str, tuple[Callable[[], str], Reason]] = {
 
 
 @pytest.mark.parametrize("attack", KEYS)
-def test_the_key_comes_from_one_certificate_and_nowhere_else(attack: str) -> None:
+def test_key_info_without_the_signing_certificate_is_refused(attack: str) -> None:
     make, expected = KEYS[attack]
 
     assert reason_of(with_key_info(make())) is expected
+
+
+SERIAL = (
+    "<X509IssuerSerial><X509IssuerName>CN=x</X509IssuerName><X509SerialNumber>1</X509SerialNumber></X509IssuerSerial>"
+)
+
+#: KeyInfo as signers of other languages write it; each holds the certificate that signed.
+MORE_KEY_INFO: dict[str, Callable[[], str]] = {
+    "chain": lambda: f"<X509Data>{own()}{issuer()}</X509Data>",
+    "chain, issuer first": lambda: f"<X509Data>{issuer()}{own()}</X509Data>",
+    "chain over several X509Data": lambda: f"<X509Data>{own()}</X509Data><X509Data>{issuer()}</X509Data>",
+    "chain with an elliptic issuer": lambda: f"<X509Data>{elliptic_key()}{own()}</X509Data>",
+    "certificate that cannot be read beside it": (lambda: f"<X509Data>{certificate_of(b'garbage')}{own()}</X509Data>"),
+    "same certificate twice": lambda: f"<X509Data>{own()}{own()}</X509Data>",
+    "KeyValue before": lambda: f"{KEY_VALUE}<X509Data>{own()}</X509Data>",
+    "KeyValue after": lambda: f"<X509Data>{own()}</X509Data>{KEY_VALUE}",
+    "KeyName": lambda: f"<KeyName>x</KeyName><X509Data>{own()}</X509Data>",
+    "subject name": lambda: f"<X509Data><X509SubjectName>CN=x</X509SubjectName>{own()}</X509Data>",
+    "issuer and serial number": lambda: f"<X509Data>{SERIAL}{own()}</X509Data>",
+    "key identifier": lambda: f"<X509Data><X509SKI>AQAB</X509SKI>{own()}</X509Data>",
+    "Id": lambda: f"<X509Data Id='x'>{own()}</X509Data>",
+    "whitespace between the parts": lambda: f"\n  <X509Data>\n{own()}\n</X509Data>\n",
+}
+
+
+@pytest.mark.parametrize("form", MORE_KEY_INFO)
+def test_key_info_with_more_than_the_certificate_verifies_with_the_one_that_signed(form: str) -> None:
+    verified = verify(with_key_info(MORE_KEY_INFO[form]()))
+
+    assert verified.certificate == made.default_credential().certificate
+
+
+def test_key_value_of_another_key_does_not_verify_a_foreign_signature() -> None:
+    """Only certificates are read: a KeyValue has no name, and any key may be written there."""
+    other = made.make_credential("OTRA PERSONA")
+    numbers = other.key.public_key().public_numbers()
+    modulus = b64encode(numbers.n.to_bytes(256)).decode()
+    key_value = f"<KeyValue><RSAKeyValue><Modulus>{modulus}</Modulus><Exponent>AQAB</Exponent></RSAKeyValue></KeyValue>"
+    key_info = f"<KeyInfo>{key_value}<X509Data>{own()}</X509Data></KeyInfo>"
+
+    document = forge(b"<ECF><A>1</A></ECF>", other, signed_info('URI=""'), key_info=key_info)
+
+    assert reason_of(document) is Reason.SIGNATURE
 
 
 def large_certificate(of: int) -> bytes:

@@ -33,11 +33,14 @@ ROOTS = frozenset({*Root, SEED})
 MIN_KEY_BITS = 2048
 MAX_KEY_BITS = 8192
 
-#: What is read of a certificate is kept for the next document that has it: so much at most, whoever sends it. Those of
-#: the country's certifiers have two kilobytes.
+#: Bounds of a KeyInfo, because parsed certificates are cached: those of the country's certifiers have two kilobytes,
+#: and a chain has three of them.
 MAX_CERTIFICATE_BYTES = 16 * 1024
+MAX_CERTIFICATES = 8
 
 _IS_EXCLUSIVE = {profile.INCLUSIVE_C14N: False, profile.EXCLUSIVE_C14N: True}
+_X509_DATA = f"{{{profile.NAMESPACE}}}X509Data"
+_X509_CERTIFICATE = f"{{{profile.NAMESPACE}}}X509Certificate"
 _BLANKS = str.maketrans("", "", " \t\r\n")
 
 
@@ -86,7 +89,9 @@ def verify(raw: bytes, *, max_bytes: int = MAX_BYTES, max_elements: int = MAX_XM
     """Check that `raw` is a document signed by the certificate inside it, to the profile of authority.md#signature.
 
     Inclusive and exclusive C14N 1.0 are both accepted, as CanonicalizationMethod and as an optional second transform;
-    the Signature may use a namespace prefix. Nothing else of the profile may differ. The signature is checked without
+    the Signature may use a namespace prefix. KeyInfo is not signed, so it may hold more than the signer's certificate
+    (its chain, a KeyValue, names): the certificate whose key verifies the signature counts, the rest is ignored.
+    Nothing else of the profile may differ. The signature is checked without
     the whitespace between elements, so an indented document passes only if it was signed without its indentation.
 
     Says nothing about who the signer is: ask `fe.ecf.trust.check_certificate` and compare its holder.
@@ -100,7 +105,7 @@ def verify(raw: bytes, *, max_bytes: int = MAX_BYTES, max_elements: int = MAX_XM
     signature = _only_signature(root)
     signed_info, value, key_info = _children(signature, "SignedInfo", "SignatureValue", "KeyInfo")
     exclusive, expected_digest, reference_exclusive = _read_signed_info(signed_info)
-    certificate, key = _read_key_info(key_info)
+    candidates = _read_key_info(key_info)
     signature_bytes, signature_value = _base64(value, Reason.SIGNATURE)
 
     # Whatever costs little has been looked at by now. A canonical form does work in proportion to the bytes, because of
@@ -109,10 +114,7 @@ def verify(raw: bytes, *, max_bytes: int = MAX_BYTES, max_elements: int = MAX_XM
     root.remove(signature)
     if sha256(_canonical(root, exclusive=reference_exclusive)).digest() != expected_digest:
         raise BadSignature(Reason.DIGEST, "the content is not what was signed")
-    try:
-        key.verify(signature_bytes, signed_bytes, PKCS1v15(), SHA256())
-    except InvalidSignature:
-        raise BadSignature(Reason.SIGNATURE, "the signature was not made with the certificate's key") from None
+    certificate = _signing_certificate(candidates, signature_bytes, signed_bytes)
     return Verified(root, certificate, signature_value, profile.security_code(signature_value))
 
 
@@ -165,23 +167,45 @@ def _read_transforms(transforms: etree._Element) -> bool:
     raise BadSignature(Reason.TRANSFORM, "the transforms are not the enveloped one and at most one C14N 1.0")
 
 
-def _read_key_info(key_info: etree._Element) -> tuple[x509.Certificate, RSAPublicKey]:
-    _no_attributes(key_info)
-    (data,) = _children(key_info, "X509Data", reason=Reason.KEY_INFO)
-    _no_attributes(data)
-    (element,) = _children(data, "X509Certificate", reason=Reason.KEY_INFO)
-    der, _ = _base64(element, Reason.KEY_INFO)
-    if len(der) > MAX_CERTIFICATE_BYTES:
-        raise BadSignature(Reason.KEY_INFO, f"the X509Certificate is larger than {MAX_CERTIFICATE_BYTES} bytes")
-    return _read_certificate(der)
+def _read_key_info(key_info: etree._Element) -> list[tuple[x509.Certificate, RSAPublicKey]]:
+    """Return the certificates of a KeyInfo that can verify a signature; raise the first one's fault if none can."""
+    elements = key_info.findall(f"{_X509_DATA}/{_X509_CERTIFICATE}")
+    if not 1 <= len(elements) <= MAX_CERTIFICATES:
+        raise BadSignature(Reason.KEY_INFO, f"the KeyInfo does not hold 1 to {MAX_CERTIFICATES} X509Certificate")
+    usable: list[tuple[x509.Certificate, RSAPublicKey]] = []
+    faults: list[BadSignature] = []
+    for element in elements:
+        try:
+            der, _ = _base64(element, Reason.KEY_INFO)
+            if len(der) > MAX_CERTIFICATE_BYTES:
+                text = f"the X509Certificate is larger than {MAX_CERTIFICATE_BYTES} bytes"
+                raise BadSignature(Reason.KEY_INFO, text)
+            usable.append(_read_certificate(der))
+        except BadSignature as fault:
+            faults.append(fault)
+    if not usable:
+        raise faults[0]
+    return usable
 
 
-@lru_cache(maxsize=256)  # whoever signs, signs many documents with one certificate; reading it costs four RSA checks
+def _signing_certificate(
+    candidates: list[tuple[x509.Certificate, RSAPublicKey]], signature: bytes, signed: bytes
+) -> x509.Certificate:
+    for certificate, key in candidates:
+        try:
+            key.verify(signature, signed, PKCS1v15(), SHA256())
+        except InvalidSignature:
+            continue
+        return certificate
+    raise BadSignature(Reason.SIGNATURE, "the signature was not made with the certificate's key")
+
+
+@lru_cache(maxsize=256)  # a signer signs many documents with one certificate, and reading it costs four RSA checks
 def _read_certificate(der: bytes) -> tuple[x509.Certificate, RSAPublicKey]:
     try:
         certificate = x509.load_der_x509_certificate(der)
         key = certificate.public_key()
-        # Read piece by piece: here, so that whoever asks for the holder or the serial number later finds one.
+        # Certificates are parsed lazily: parse here the fields that callers read later.
         _ = holder(certificate), holder_id(certificate), certificate.serial_number
     except UNREADABLE:
         raise BadSignature(Reason.KEY_INFO, "the X509Certificate cannot be read") from None
@@ -190,13 +214,13 @@ def _read_certificate(der: bytes) -> tuple[x509.Certificate, RSAPublicKey]:
     return certificate, key
 
 
-def _children(parent: etree._Element, *names: str, reason: Reason = Reason.SHAPE) -> Sequence[etree._Element]:
+def _children(parent: etree._Element, *names: str) -> Sequence[etree._Element]:
     """The children of `parent`, which are exactly `names`, in that order, with no text among them."""
     children = list(parent)
     if [child.tag for child in children] != [f"{{{profile.NAMESPACE}}}{name}" for name in names]:
-        raise BadSignature(reason, "the Signature has a part too many, too few, or out of place")
+        raise BadSignature(Reason.SHAPE, "the Signature has a part too many, too few, or out of place")
     if parent.text or any(child.tail for child in children):
-        raise BadSignature(reason, "the Signature has text between its parts")
+        raise BadSignature(Reason.SHAPE, "the Signature has text between its parts")
     return children
 
 

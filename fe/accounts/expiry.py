@@ -54,7 +54,16 @@ def within(record: CertificateRecord, now: datetime) -> int | None:
 
 
 def warnings(records: Sequence[CertificateRecord], now: datetime) -> list[ExpiryWarning]:
-    """Say what is to be said of certificates, the most urgent first."""
-    found = [(one, within(one, now)) for one in records]
+    """List what is about to end and has no renewed certificate stored beside it, the most urgent first."""
+    found = [(one, within(one, now)) for one in records if not _is_renewed(one, records)]
     said = [ExpiryWarning(one, days) for one, days in found if days is not None]
     return sorted(said, key=lambda each: each.record.not_after)
+
+
+def _is_renewed(record: CertificateRecord, records: Sequence[CertificateRecord]) -> bool:
+    return any(
+        other.user_id == record.user_id
+        and other.retired_at is None
+        and other.not_before <= record.not_after < other.not_after
+        for other in records
+    )

@@ -187,7 +187,8 @@ async def add_certificate(
         await provision.require_user(conn, tenant, user)
     user_id = user.user_id if user is not None else None
     in_use = await certificates.in_use(conn, tenant.tenant_id)
-    before = next((show_certificate(one) for one in in_use if one.user_id == user_id), None)
+    current = certificates.one_per_holder(in_use, by.at)
+    before = next((show_certificate(one) for one in current if one.user_id == user_id), None)
     made = await provision.add_certificate(
         conn, vault, tenant, user, p12=p12, passphrase=passphrase, opened=opened, now=by.at
     )

@@ -14,7 +14,7 @@ from fe.accounts import sequences
 from fe.accounts.keys import SCOPES, hash_secret, new_api_key
 from fe.ecf.build import build
 from fe.ecf.catalogue import EcfType, Environment, Root
-from fe.ecf.certificate import Credential
+from fe.ecf.certificate import Credential, is_for_signing
 from fe.ecf.dates import ZONE, show_day
 from fe.ecf.document import Document, NotADocument
 from fe.ecf.ids import new_id
@@ -232,13 +232,14 @@ async def add_certificate(
     opened: Credential,
     now: datetime,
 ) -> CertificateRecord:
-    """Encrypt a .p12 file and make it the certificate in use of the company (`user` None) or of a user.
+    """Encrypt a .p12 file and store it as the certificate of the company (`user` None) or of a user.
 
-    `opened` is what `open_p12` made of these very bytes: nothing that cannot be opened is kept. The one in use before
-    is retired. So one that is not valid yet is refused while the one in use is, and one that has expired always.
+    `opened` is the result of `open_p12` for these very bytes. A certificate that is valid now signs from now on, and
+    the one before it is retired. A renewed one that is not valid yet waits: the one in use signs until that moment.
+    Raises ProvisioningRefused for an expired certificate and for one whose KeyUsage does not allow signing.
     """
     user_id = user.user_id if user else None
-    await _require_in_time(conn, tenant, user_id, opened, now)
+    _require_usable(opened, now)
     certificate_id = CertificateId(new_id(now))
     record = CertificateRecord(
         tenant_id=tenant.tenant_id,
@@ -263,29 +264,24 @@ async def add_certificate(
     return record
 
 
-async def _require_in_time(
-    conn: Conn, tenant: Tenant, user_id: UserId | None, opened: Credential, now: datetime
-) -> None:
-    """See that it is neither over, nor to come while the one that it would take the place of is valid."""
+def _require_usable(opened: Credential, now: datetime) -> None:
     if opened.not_after <= now:
         raise ProvisioningRefused(
             Text(
                 f"the certificate expired on {opened.not_after:%Y-%m-%d}: ask your certifier for a new one",
-                f"el certificado venció el {opened.not_after:%d-%m-%Y}: solicite uno nuevo a su certificadora",
+                f"el certificado venció el {opened.not_after:%d-%m-%Y}:"
+                " solicite uno nuevo a su entidad de certificación",
             )
         )
-    if opened.not_before > now:
-        for current in await certificates.in_use(conn, tenant.tenant_id):
-            if current.user_id == user_id and current.not_before <= now < current.not_after:
-                first, last = opened.not_before, current.not_after
-                raise ProvisioningRefused(
-                    Text(
-                        f"the certificate is valid from {first:%Y-%m-%d} on, and would take the place of one that is"
-                        f" valid now (until {last:%Y-%m-%d}): add it when it is valid",
-                        f"el certificado es válido a partir del {first:%d-%m-%Y} y sustituiría a uno que hoy es válido"
-                        f" (hasta el {last:%d-%m-%Y}): súbalo cuando sea válido",
-                    )
-                )
+    if not is_for_signing(opened.certificate):
+        raise ProvisioningRefused(
+            Text(
+                "the certificate is not meant for signing documents (KeyUsage): the authority rejects what it signs;"
+                " ask your certifier for one for signing tax documents",
+                "el certificado no está hecho para firmar documentos (KeyUsage): la DGII rechaza lo que firme;"
+                " solicite a su entidad de certificación uno para firmar documentos tributarios",
+            )
+        )
 
 
 async def put_sequence(

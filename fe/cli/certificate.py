@@ -43,6 +43,8 @@ def add(
 ) -> None:
     """Store the .p12 FILE, encrypted, and sign with it from now on. The one used before is retired.
 
+    A renewed one that is not valid yet waits: the one in use signs until that moment.
+
     Says at once what speaks against it: self-signed, from nobody in FE_CERTIFIERS_FILE, not made for signing. Where
     FE_REVOCATION_HOSTS allows it, its certifier is asked whether it was revoked; one that was is refused.
     """

@@ -8,7 +8,7 @@ from typing import ClassVar
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, pkcs12
+from cryptography.hazmat.primitives.serialization import Encoding, load_der_private_key, pkcs12
 from cryptography.x509.oid import NameOID
 
 from fe.ecf import p12
@@ -222,25 +222,56 @@ def open_p12(data: bytes, passphrase: str | None) -> Credential:
         raise WrongPassphrase from None
     except ValueError as wrong:  # only its text tells a wrong passphrase from a bad certificate
         raise (WrongPassphrase if "password" in str(wrong) else UnreadableCertificate) from None
-    return _pair(opened)
+    return _pair(opened, p12.encrypted_keys(bounded.data)[1:], passphrase)
 
 
-def _pair(opened: pkcs12.PKCS12KeyAndCertificates) -> Credential:
-    key = opened.key
-    if key is None:
-        raise NoKeyPair
-    if not isinstance(key, RSAPrivateKey) or not MIN_KEY_BITS <= key.key_size <= MAX_KEY_BITS:
-        raise UnsupportedKey
-    if opened.cert is None:
-        raise KeyMismatch if opened.additional_certs else NoKeyPair
-    credential = Credential(key, opened.cert.certificate)
+def is_for_signing(certificate: x509.Certificate) -> bool:
+    """Whether its KeyUsage allows signing documents (digitalSignature or nonRepudiation); true where it names none."""
+    usage = key_usage(certificate)
+    return usage is None or usage.digital_signature or usage.content_commitment
+
+
+def key_usage(certificate: x509.Certificate) -> x509.KeyUsage | None:
+    """Return its KeyUsage extension; None where it has none. Raises one of UNREADABLE for a broken one."""
     try:
-        public_key = credential.certificate.public_key()
-        # Read here, so that whoever asks for one of them later finds it.
-        _ = credential.holder, credential.holder_id, credential.serial, credential.not_before, credential.not_after
-        _ = credential.certificate.issuer
+        return certificate.extensions.get_extension_for_class(x509.KeyUsage).value
+    except x509.ExtensionNotFound:
+        return None
+
+
+def _pair(opened: pkcs12.PKCS12KeyAndCertificates, more_keys: list[bytes], passphrase: str) -> Credential:
+    """Choose the pair that signs: certifiers put an encryption pair into the same file, in either order."""
+    if opened.key is None:
+        raise NoKeyPair
+    found = [opened.key, *(_private_key(each, passphrase) for each in more_keys)]
+    keys = [each for each in found if isinstance(each, RSAPrivateKey) and MIN_KEY_BITS <= each.key_size <= MAX_KEY_BITS]
+    if not keys:
+        raise UnsupportedKey
+    certificates = [each.certificate for each in (opened.cert, *opened.additional_certs) if each is not None]
+    if not certificates:
+        raise NoKeyPair
+    pairs: list[Credential] = []
+    is_unreadable = False
+    for certificate in certificates:
+        try:
+            public_key = certificate.public_key()
+            pairs += [Credential(key, certificate) for key in keys if key.public_key() == public_key]
+        except UNREADABLE:
+            is_unreadable = True
+    if not pairs:
+        raise UnreadableCertificate if is_unreadable else KeyMismatch
+    try:
+        chosen = next((each for each in pairs if is_for_signing(each.certificate)), pairs[0])
+        # Certificates are parsed lazily: parse here the fields that callers read later.
+        _ = chosen.holder, chosen.holder_id, chosen.serial, chosen.not_before, chosen.not_after
+        _ = chosen.certificate.issuer
     except UNREADABLE:
         raise UnreadableCertificate from None
-    if public_key != key.public_key():
-        raise KeyMismatch
-    return credential
+    return chosen
+
+
+def _private_key(encrypted: bytes, passphrase: str) -> object:
+    try:
+        return load_der_private_key(encrypted, passphrase.encode())
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        return None  # the pair of the first key may do

@@ -3,7 +3,8 @@
 A .p12 says itself how many rounds its passphrase is stretched, up to 2**31: a minute or an hour of processor time for a
 file of three kilobytes. The counts stand in the open in the outer structure, so they are read and added up first. One
 place cannot be read: a private key *inside* an encrypted part names its own count there. So the parts that can be read
-are put first, and must hold a private key; OpenSSL takes the first key it finds and then never touches another.
+are put first, and must hold a private key; OpenSSL takes the first key it finds and then never touches another. The
+other keys of a readable part are opened one by one (`encrypted_keys`).
 
 Rearranging breaks the file's own checksum (its MAC), which is left out. It guards against accidents only: it is keyed
 with the same passphrase, a wrong passphrase shows as undecipherable content, and key and certificate are compared.
@@ -16,6 +17,8 @@ from dataclasses import dataclass
 MAX_ITERATIONS = 1_500_000
 #: The PKCS#8 form of a 4096-bit RSA key is 2,375 bytes. Larger keys take seconds to check.
 MAX_KEY_BYTES = 3_000
+#: A certifier issues pairs for signing, for encryption and for authentication. Checking one key takes 40 ms.
+MAX_KEYS = 4
 
 _MAX_DEPTH = 16
 
@@ -72,14 +75,14 @@ def bound(data: bytes) -> Bounded:
     readable: list[bytes] = []
     encrypted: list[bytes] = []
     iterations = 0
-    has_key = False
+    keys = 0
     for part in _sequence(_one(_octets(inside))):
         oid, inside = _content(part)
         if oid == _DATA:
             readable.append(part.whole)
             for bag in _sequence(_one(_octets(inside))):
                 count = _key_iterations(bag)
-                has_key |= count is not None
+                keys += count is not None
                 iterations += count or 0
         elif oid == _ENCRYPTED_DATA:
             encrypted.append(part.whole)
@@ -90,12 +93,17 @@ def bound(data: bytes) -> Bounded:
             raise Unsupported("protected with a certificate, not with a passphrase")
     if iterations > MAX_ITERATIONS:
         raise Costly(f"asks for more than {MAX_ITERATIONS} rounds of key derivation")
-    return Bounded(_file(readable + encrypted), has_key, iterations)
+    if keys > MAX_KEYS:
+        raise Costly(f"holds more than {MAX_KEYS} private keys")
+    return Bounded(_file(readable + encrypted), keys > 0, iterations)
 
 
-def first_key(data: bytes) -> bytes | None:
-    """Give the PKCS#8 form, as it stands there, of the first private key in a readable part; None where it is not
-    encrypted by itself. For a file that `bound` let through."""
+def encrypted_keys(data: bytes) -> list[bytes]:
+    """Return the private keys in the readable parts as PKCS#8, in order, where each is encrypted by itself.
+
+    For a file that `bound` let through. Empty where a key stands there unencrypted.
+    """
+    keys = []
     _, content, *_ = _sequence(_one(data), at_least=2)
     for part in _sequence(_one(_octets(_content(content)[1]))):
         oid, inside = _content(part)
@@ -103,9 +111,11 @@ def first_key(data: bytes) -> bytes | None:
             continue
         for bag in _sequence(_one(_octets(inside))):
             kind, value, *_ = _sequence(bag, at_least=2)
-            if kind.content in (_KEY_BAG, _SHROUDED_KEY_BAG):
-                return _explicit(value).whole if kind.content == _SHROUDED_KEY_BAG else None
-    return None
+            if kind.content == _KEY_BAG:
+                return []
+            if kind.content == _SHROUDED_KEY_BAG:
+                keys.append(_explicit(value).whole)
+    return keys
 
 
 def _key_iterations(bag: "_Element") -> int | None:

@@ -55,13 +55,13 @@ def _open_again(data: bytes, passphrase: str, certificate: Certificate) -> Crede
 
     That is so of a key that stands in it in a form that only the whole way reads, and of another passphrase.
     """
-    encrypted = p12.first_key(data)
-    if encrypted is None or "\0" in passphrase:  # to HMAC a passphrase is the same with zeros after it
+    if "\0" in passphrase:  # to HMAC a passphrase is the same with zeros after it
         return None
-    try:
-        key = load_der_private_key(encrypted, passphrase.encode(), unsafe_skip_rsa_key_validation=True)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
-        return None
-    if not isinstance(key, RSAPrivateKey) or key.public_key() != certificate.public_key():
-        return None
-    return Credential(key, certificate)
+    for encrypted in p12.encrypted_keys(data):
+        try:
+            key = load_der_private_key(encrypted, passphrase.encode(), unsafe_skip_rsa_key_validation=True)
+        except (ValueError, TypeError, UnsupportedAlgorithm):
+            continue
+        if isinstance(key, RSAPrivateKey) and key.public_key() == certificate.public_key():
+            return Credential(key, certificate)
+    return None

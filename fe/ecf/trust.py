@@ -14,7 +14,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.hashes import MD5, SHA1
 
-from fe.ecf.certificate import MIN_KEY_BITS, UNREADABLE
+from fe.ecf.certificate import MIN_KEY_BITS, UNREADABLE, is_for_signing, key_usage
 
 
 class Distrust(StrEnum):
@@ -73,8 +73,7 @@ def _validity(certificate: x509.Certificate, at: datetime, who: str) -> list[Obj
 
 def _fitness(certificate: x509.Certificate) -> list[Objection]:
     objections = []
-    usage = _key_usage(certificate)
-    if usage is not None and not (usage.digital_signature or usage.content_commitment):
+    if not is_for_signing(certificate):
         objections.append(Objection(Distrust.WRONG_USAGE, "the certificate is not meant for signing documents"))
     key = certificate.public_key()
     if not isinstance(key, RSAPublicKey) or key.key_size < MIN_KEY_BITS:
@@ -99,7 +98,7 @@ def _may_issue(root: x509.Certificate) -> bool:
         constraints = root.extensions.get_extension_for_class(x509.BasicConstraints).value
     except x509.ExtensionNotFound:
         return False
-    usage = _key_usage(root)
+    usage = key_usage(root)
     return constraints.ca and (usage is None or usage.key_cert_sign)
 
 
@@ -109,10 +108,3 @@ def _issued(root: x509.Certificate, certificate: x509.Certificate) -> bool:
     except (ValueError, TypeError, InvalidSignature):  # another name, another kind of key, another key
         return False
     return True
-
-
-def _key_usage(certificate: x509.Certificate) -> x509.KeyUsage | None:
-    try:
-        return certificate.extensions.get_extension_for_class(x509.KeyUsage).value
-    except x509.ExtensionNotFound:
-        return None

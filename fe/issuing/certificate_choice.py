@@ -5,6 +5,7 @@ from datetime import datetime
 
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import UserId
+from fe.store.certificates import one_per_holder
 from fe.store.queue.inputs import Candidate
 
 _NONE = Text(
@@ -29,7 +30,7 @@ def choose_certificate(
     The user that was asked for (by id before by address), else the company's, else the only user's. A certificate out
     of its time is never used, and never silently replaced by another identity. Raises NoCertificate.
     """
-    chosen = _by_rule(candidates, as_user, as_user_id)
+    chosen = _by_rule(one_per_holder(candidates, now), as_user, as_user_id)
     if not chosen.not_before <= now < chosen.not_after:
         over = now >= chosen.not_after
         first, last = f"{chosen.not_before:%Y-%m-%d}", f"{chosen.not_after:%Y-%m-%d}"

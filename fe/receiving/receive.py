@@ -166,7 +166,7 @@ class Reception:
     async def _signer(self, tenant_id: TenantId, now: datetime) -> Signer:
         """What signs for the tenant: the company's certificate, else the only user's."""
         known = await self.db.run_for(tenant_id, certificates.in_use)
-        usable = [one for one in known if one.not_before <= now < one.not_after]
+        usable = [one for one in certificates.one_per_holder(known, now) if one.not_before <= now < one.not_after]
         company = [one for one in usable if one.user_id is None]
         if not company and len(usable) != 1:
             raise CannotAcknowledge(f"tenant {tenant_id} has no certificate to acknowledge with")

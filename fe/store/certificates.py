@@ -1,8 +1,9 @@
 """Certificates at rest: encrypted .p12 files and what was read off them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, LiteralString
+from typing import Any, LiteralString, Protocol, TypeVar
 
 from psycopg.rows import class_row, scalar_row
 
@@ -38,9 +39,48 @@ class CertificateRecord:
     destroyed_at: datetime | None = None
 
 
+class InUse(Protocol):
+    """A certificate that is not retired."""
+
+    @property
+    def user_id(self) -> UserId | None:
+        """Its holder: a user, or the company (None)."""
+
+    @property
+    def not_before(self) -> datetime:
+        """Start of its validity."""
+
+    @property
+    def not_after(self) -> datetime:
+        """End of its validity."""
+
+
+C = TypeVar("C", bound=InUse)
+
+
+def one_per_holder(found: Sequence[C], now: datetime) -> list[C]:
+    """Reduce certificates to one per holder: the newest that is valid, else the next to be valid, else the last.
+
+    A renewed certificate may be stored before it is valid; the one before it signs until then.
+    """
+    chosen: dict[UserId | None, C] = {}
+    for each in sorted(found, key=lambda one: _precedence(one, now), reverse=True):
+        chosen[each.user_id] = each
+    return [each for each in found if chosen[each.user_id] is each]
+
+
+def _precedence(found: InUse, now: datetime) -> tuple[int, float]:
+    if found.not_before <= now < found.not_after:
+        return 0, -found.not_before.timestamp()
+    if now < found.not_before:
+        return 1, found.not_before.timestamp()
+    return 2, -found.not_after.timestamp()
+
+
 _RETIRE = """
     UPDATE certificates SET retired_at = %(at)s
      WHERE tenant_id = %(tenant)s AND user_id IS NOT DISTINCT FROM %(user)s AND retired_at IS NULL
+       AND (%(not_before)s <= %(at)s OR not_before > %(at)s OR not_after <= %(at)s)
 """
 
 _ADD = """
@@ -59,13 +99,15 @@ async def put(
     *,
     x509: bytes | None = None,
 ) -> None:
-    """Make this the certificate in use of its holder (the company, or a user); run it in a transaction.
+    """Store the certificate of a holder (the company, or a user); run it in a transaction.
 
-    `x509` is the certificate itself, which is nobody's secret (DER).
+    `x509` is the certificate itself (DER), which is public.
 
-    The one in use before is retired, not deleted: submissions name the certificate that signed them.
+    The ones before it are retired, not deleted: submissions name the certificate that signed them. If it is not valid
+    at `at`, the one that is stays in use: `issuing.certificate_choice` takes the new one when its time comes.
     """
-    await conn.execute(_RETIRE, {"tenant": record.tenant_id, "user": record.user_id, "at": at})
+    values = {"tenant": record.tenant_id, "user": record.user_id, "at": at, "not_before": record.not_before}
+    await conn.execute(_RETIRE, values)
     await conn.execute(
         _ADD,
         {
@@ -126,11 +168,11 @@ _RECORD = """
       FROM certificates
      WHERE tenant_id = %(tenant)s"""
 
-_IN_USE = f"{_RECORD} AND retired_at IS NULL ORDER BY user_id NULLS FIRST"
+_IN_USE = f"{_RECORD} AND retired_at IS NULL ORDER BY user_id NULLS FIRST, not_before"
 
 
 async def in_use(conn: Conn, tenant_id: TenantId) -> list[CertificateRecord]:
-    """List a tenant's certificates in use, the company's first."""
+    """List a tenant's certificates that are not retired, the company's first; a holder may have a renewed one, too."""
     cursor = conn.cursor(row_factory=class_row(CertificateRecord))
     await cursor.execute(_IN_USE, {"tenant": tenant_id})
     return await cursor.fetchall()
@@ -145,6 +187,13 @@ async def every(conn: Conn, tenant_id: TenantId) -> list[CertificateRecord]:
     await cursor.execute(_EVERY, {"tenant": tenant_id})
     return await cursor.fetchall()
 
+
+#: Of a certificate `c` in use: no renewed one of its holder is there to sign when it ends.
+HAS_NO_RENEWAL: LiteralString = """
+    NOT EXISTS (SELECT 1 FROM certificates AS r
+                 WHERE r.tenant_id = c.tenant_id AND r.user_id IS NOT DISTINCT FROM c.user_id AND r.retired_at IS NULL
+                   AND r.not_before <= c.not_after AND r.not_after > c.not_after)
+"""
 
 _RETIRE_ONE = "SELECT outcome, waiting FROM retire_certificate(%(tenant)s, %(certificate)s, %(at)s)"
 

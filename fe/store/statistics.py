@@ -7,6 +7,7 @@ from typing import LiteralString
 
 from psycopg.rows import class_row
 
+from fe.store.certificates import HAS_NO_RENEWAL
 from fe.store.postgres.db import Conn
 
 _DEAD_LETTERS = """
@@ -127,7 +128,7 @@ _CERTIFICATES = f"""
            count(*)::int
       FROM certificates AS c
       JOIN at_work ON at_work.tenant_id = c.tenant_id
-     WHERE c.retired_at IS NULL
+     WHERE c.retired_at IS NULL AND {HAS_NO_RENEWAL}
      GROUP BY expires, at_work_in
 """
 

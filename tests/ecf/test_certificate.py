@@ -25,8 +25,10 @@ from fe.ecf.certificate import (
     WrongPassphrase,
     holder,
     holder_id,
+    is_for_signing,
     open_p12,
 )
+from fe.ecf.reopening import P12Opener
 from tests.factories import certificates as made
 
 NO_PAIR = "loaded .p12 did not yield a key and certificate pair"
@@ -80,6 +82,48 @@ def test_the_certifiers_own_certificates_in_the_file_do_not_matter(credential: C
     data = made.make_p12(credential.key, credential.certificate, others=others)
 
     assert open_p12(data, made.PASSPHRASE).certificate == credential.certificate
+
+
+@pytest.fixture(scope="module")
+def for_encryption() -> Credential:
+    return made.make_credential(key=made.rsa_key("cifrado"), usage=made.key_usage())
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_p12_with_an_encryption_pair_opens_with_the_signing_pair(
+    credential: Credential, for_encryption: Credential, is_first: bool
+) -> None:
+    pairs = (credential, for_encryption) if is_first else (for_encryption, credential)
+    file = made.make_two_pair_p12(*pairs)
+
+    opened = open_p12(file, made.PASSPHRASE)
+
+    assert opened.certificate == credential.certificate
+    assert opened.key.public_key() == credential.key.public_key()
+    opener = P12Opener()
+    opener.open(file, made.PASSPHRASE)
+    assert opener.open(file, made.PASSPHRASE).certificate == credential.certificate
+
+
+def test_p12_with_only_an_encryption_pair_opens_and_shows_its_usage(for_encryption: Credential) -> None:
+    """Whether it may be used is decided where certificates are added."""
+    opened = open_p12(made.make_p12(for_encryption.key, for_encryption.certificate), made.PASSPHRASE)
+
+    assert not is_for_signing(opened.certificate)
+
+
+def test_p12_with_an_elliptic_pair_first_opens_with_the_rsa_pair(credential: Credential) -> None:
+    elliptic = made.make_p12(*made.make_ec_pair())
+    file = made.p12_of(*made.parts_of(elliptic), *made.parts_of(made.make_p12(credential.key, credential.certificate)))
+
+    assert open_p12(file, made.PASSPHRASE).certificate == credential.certificate
+
+
+def test_p12_with_more_keys_than_uses_is_too_costly(credential: Credential) -> None:
+    file = made.make_two_pair_p12(*[credential] * (p12.MAX_KEYS + 1))
+
+    with pytest.raises(TooCostly):
+        open_p12(file, made.PASSPHRASE)
 
 
 def test_an_expired_certificate_opens_because_time_is_judged_elsewhere() -> None:

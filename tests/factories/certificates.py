@@ -217,6 +217,12 @@ def make_p12(
     return pkcs12.serialize_key_and_certificates(b"firma", key, certificate, others, encryption)
 
 
+def make_two_pair_p12(*pairs: Credential) -> bytes:
+    """A file with a pair for each use, as certifiers issue it; its parts are in the order of `pairs`."""
+    files = [make_p12(each.key, each.certificate) for each in pairs]
+    return p12_of(*(part for file in files for part in parts_of(file)))
+
+
 def make_3des_p12(credential: Credential, passphrase: str = PASSPHRASE) -> bytes:
     """A file as Windows and Java wrote it for twenty years."""
     encryption = (

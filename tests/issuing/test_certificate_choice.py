@@ -1,5 +1,6 @@
 """Whose certificate signs: the truth table of interface.md#certificate-selection."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -26,6 +27,25 @@ COMPANY, ANA, BERTA = candidate(None), candidate(A), candidate(B)
 ASK_FOR_UPLOAD = "no certificate available: upload"
 ASK_WHO = "several user certificates are available: say which one with asUser or asUserId"
 NO_SUCH_USER = "no certificate available for the user given by"
+
+
+RENEWED = replace(COMPANY, certificate_id=CertificateId(UUID(int=7)), not_before=NOW + timedelta(hours=1))
+
+
+def test_choice_takes_the_certificate_in_use_until_the_renewed_one_is_valid() -> None:
+    def chosen(now: datetime) -> Candidate:
+        return choose_certificate([RENEWED, COMPANY, ANA], as_user=None, as_user_id=None, now=now)
+
+    assert chosen(NOW) is COMPANY
+    assert chosen(RENEWED.not_before - timedelta(microseconds=1)) is COMPANY
+    assert chosen(RENEWED.not_before) is RENEWED, "both are valid: the newer one signs"
+
+
+def test_choice_counts_one_certificate_per_user_when_one_is_renewed() -> None:
+    """A single user signs without being named; a renewed certificate does not make two of it."""
+    renewed = replace(ANA, not_before=NOW + timedelta(hours=1))
+
+    assert choose_certificate([ANA, renewed], as_user=None, as_user_id=None, now=NOW) is ANA
 
 
 @pytest.mark.parametrize(

@@ -163,21 +163,40 @@ async def test_what_cannot_be_used_is_refused_in_words_and_nothing_is_stored(
     assert await portal.db.run(changes.latest, tenant, limit=9) == []
 
 
-async def test_a_renewal_that_is_not_valid_yet_leaves_the_one_that_is(
+async def test_certificates_page_stores_a_renewal_that_waits_beside_the_one_in_use(
     portal: Running, owner: Browser, tenant: TenantId
 ) -> None:
-    """What is signed until then would end as an error. Where there is none to lose it is kept for its day."""
-    user = await make_user(portal, tenant, "santiago@example.do")
     await upload(owner, tenant, p12())
     (before,) = await in_use(portal, tenant)
 
-    page = await upload(owner, tenant, p12(since=3))
+    page = await upload(owner, tenant, p12(since=3, days=600))
+
+    assert page.status_code == 200
+    assert "signs from the first day of its validity" in page.text
+    assert "not valid yet" in page.text
+    kept, renewed = await in_use(portal, tenant)
+    assert kept == before
+    await upload(owner, tenant, p12(since=4, days=700))
+    kept, waiting = await in_use(portal, tenant)
+    assert kept == before
+    assert waiting.certificate_id != renewed.certificate_id
+    await upload(owner, tenant, p12(days=800))
+    (last,) = await in_use(portal, tenant)
+    assert last.certificate_id not in (before.certificate_id, renewed.certificate_id)
+
+
+async def test_certificate_of_the_wrong_usage_is_refused_and_the_good_one_stays(
+    portal: Running, owner: Browser, tenant: TenantId
+) -> None:
+    await upload(owner, tenant, p12())
+    before = await in_use(portal, tenant)
+    wrong = made.make_credential(usage=made.key_usage(), not_after=datetime.now(UTC) + 300 * DAY)
+
+    page = await upload(owner, tenant, made.make_p12(wrong.key, wrong.certificate, PASSPHRASE))
 
     assert page.status_code == 400
-    assert "would take the place of one that is valid now" in page.text
-    assert await in_use(portal, tenant) == [before]
-    await upload(owner, tenant, p12(since=3), user=str(user.user_id))
-    assert len(await in_use(portal, tenant)) == 2
+    assert "not meant for signing documents" in page.text
+    assert await in_use(portal, tenant) == before
 
 
 async def test_more_than_a_megabyte_is_not_read(portal: Running, owner: Browser, tenant: TenantId) -> None:

@@ -17,7 +17,7 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
 from fe.store import certificates, tenants
-from fe.store.certificates import CertificateRecord
+from fe.store.certificates import CertificateRecord, one_per_holder
 from fe.store.postgres.db import Conn
 from fe.store.tenants import User
 
@@ -28,6 +28,10 @@ _AT_ONCE = trio.CapacityLimiter(2)
 
 _NO_FILE = Text("Choose the .p12 or .pfx file.", "Elija el archivo .p12 o .pfx.")
 _STORED = Text("The certificate is stored and signs from now on.", "El certificado está guardado y firma desde ahora.")
+_WAITS = Text(
+    "The certificate is stored and signs from the first day of its validity; the one in use signs until then.",
+    "El certificado está guardado y firma desde el primer día de su vigencia; hasta entonces firma el que está en uso.",
+)
 _RETIRED = Text(
     "The certificate is retired: nothing new is signed with it.",
     "El certificado está retirado: no se firma nada nuevo con él.",
@@ -40,6 +44,7 @@ async def listed(visit: Visit) -> Reply:
     return visit.page(
         "company/certificates.html",
         records=records,
+        current=one_per_holder([one for one in records if one.retired_at is None], visit.now),
         emails={user.user_id: user.email for user in users},
         warnings=warnings(records, visit.now),
         within=lambda record: within(record, visit.now),
@@ -67,7 +72,8 @@ async def add(visit: Visit) -> Reply:
         return await _form(visit, owner, Text(refused.message, refused.message_es))
     except ProvisioningRefused as refused:
         return await _form(visit, owner, refused.text)
-    return await visit.go(visit.at("certificates"), _with(_STORED, examined))
+    said = _STORED if examined.opened.not_before <= visit.now else _WAITS
+    return await visit.go(visit.at("certificates"), _with(said, examined))
 
 
 def _examine(visit: Visit, p12: bytes, passphrase: str) -> ExaminedP12:

@@ -12,7 +12,7 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
 from fe.store import certificates, tenants
-from fe.store.certificates import CertificateRecord
+from fe.store.certificates import CertificateRecord, one_per_holder
 from fe.store.postgres.db import Conn
 from fe.store.tenants import Tenant, User
 
@@ -24,7 +24,7 @@ _REMOVED = Text("The user was removed; what it signed stays.", "El usuario fue e
 async def users(visit: Visit) -> Reply:
     """List them, with what each signs with."""
     found = await visit.read(tenants.users_of)
-    in_use = {one.user_id: one for one in await visit.read(certificates.in_use)}
+    in_use = {one.user_id: one for one in one_per_holder(await visit.read(certificates.in_use), visit.now)}
     return visit.page("company/users.html", users=found, in_use=in_use)
 
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from psycopg.rows import class_row
 
 from fe.identifiers import CertificateId, TenantId
+from fe.store.certificates import HAS_NO_RENEWAL
 from fe.store.postgres.db import Conn
 from fe.store.sequences import EndsWithADay
 
@@ -60,7 +61,7 @@ _CERTIFICATES = f"""
     SELECT c.tenant_id, c.certificate_id, u.email, c.not_after
       FROM certificates AS c
       LEFT JOIN users AS u ON u.tenant_id = c.tenant_id AND u.user_id = c.user_id
-     WHERE c.retired_at IS NULL AND c.not_after < %(before)s AND {_WANTS_CERTIFICATES}
+     WHERE c.retired_at IS NULL AND c.not_after < %(before)s AND {HAS_NO_RENEWAL} AND {_WANTS_CERTIFICATES}
      ORDER BY c.tenant_id, c.certificate_id
 """
 

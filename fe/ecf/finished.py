@@ -55,7 +55,7 @@ def read_finished(raw: bytes, *, at_the_door: bool = False, room: Room | None = 
         found += islice(_carriage_returns(the_kind.root, root, ""), _FEW)
     if found and not (at_the_door and all(each.code == "empty-element" for each, _ in found)):
         raise NotADocument(_placed(raw, root, found))
-    namespaces: dict[Any, str] = root.nsmap
+    namespaces = {prefix: address for prefix, address in root.nsmap.items() if prefix}
     return replace(document, namespaces=namespaces) if namespaces else document
 
 
@@ -102,7 +102,8 @@ def _foreign_declarations(root: etree._Element) -> Iterator[tuple[Problem, Spot]
         elif declared:
             inherited: dict[Any, str] = parent.nsmap if parent is not None else {}
             for prefix, address in declared:
-                if inherited.get(prefix) == address or (node is root and prefix and address in DECLARABLE):
+                # xmlns="" says that there is no namespace, which is so already; .NET writes it into children.
+                if inherited.get(prefix, "") == address or (node is root and prefix and address in DECLARABLE):
                     continue
                 path = "" if node is root else root.getroottree().getelementpath(node).replace("/", ".")
                 name = f"xmlns:{prefix}" if prefix else "xmlns"

@@ -263,6 +263,16 @@ def test_what_the_root_declares_is_looked_at_once_whatever_stands_below() -> Non
     assert read(many) - read(few) < 500
 
 
+@pytest.mark.parametrize("tag", ["<ECF>", "<IdDoc>", "<NombreItem>"])
+def test_document_with_an_empty_default_namespace_is_read(tag: str) -> None:
+    """.NET writes xmlns="" into children; it says what is so without it."""
+    assert tag in COFFEE
+
+    declared = COFFEE.replace(tag, f'{tag[:-1]} xmlns="">')
+
+    assert signed(declared.encode()) == signed(COFFEE.encode())
+
+
 def test_of_declarations_that_do_not_belong_the_first_are_told() -> None:
     xml = COFFEE.replace("<NombreItem>", '<NombreItem xmlns:a="urn:a">').replace("<ECF>", '<ECF xmlns:a="urn:b">')
     item = xml[xml.index("<Item>") : xml.index("</Item>") + len("</Item>")]

@@ -1,18 +1,20 @@
 """An e-CF arrives and is acknowledged: each refusal in the protocol's order, and nothing said that is not stored."""
 
 import hashlib
+from base64 import b64encode
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 import trio
+from cryptography.hazmat.primitives.serialization import Encoding
 
 from fe.ecf.catalogue import EcfType
 from fe.ecf.signature import verify
 from fe.receiving.assess import Trust
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import RECEPTION
-from tests.factories.certificates import make_credential, make_root
+from tests.factories.certificates import default_root, make_credential, make_root
 from tests.factories.companies import company_credential
 from tests.factories.tenants import rows
 from tests.receiving.supplier import (
@@ -194,6 +196,23 @@ async def test_a_document_that_was_changed_or_never_signed_is_refused_with_reaso
     assert (said.state, said.reason) == ("1", "2")
 
 
+@pytest.mark.parametrize(
+    "more",
+    ["<KeyValue><RSAKeyValue><Modulus>AQAB</Modulus><Exponent>AQAB</Exponent></RSAKeyValue></KeyValue>", "chain"],
+)
+async def test_document_whose_key_info_holds_more_than_the_certificate_is_received(
+    reception: Running, db: Database, more: str
+) -> None:
+    """The signer of the JDK writes such a KeyInfo."""
+    der = default_root().certificate.public_bytes(Encoding.DER)
+    chain = f"<X509Data><X509Certificate>{b64encode(der).decode()}</X509Certificate></X509Data>"
+    raw = document().replace(b"<KeyInfo>", b"<KeyInfo>" + (chain if more == "chain" else more).encode())
+
+    assert read(await reception.send(raw)).state == "0"
+    (stored,) = await rows(db, "SELECT document FROM acknowledgements")
+    assert bytes(stored["document"]) == raw
+
+
 async def test_a_certificate_of_nobody_we_trust_or_out_of_its_time_is_reason_2(reception: Running) -> None:
     stranger = make_credential(issuer=make_root("OTRA RAIZ"))
     expired = make_credential(not_after=datetime(2026, 11, 5, tzinfo=UTC))
@@ -346,10 +365,14 @@ async def test_what_is_no_service_is_no_service(reception: Running, method: str,
         f"/testecf/{OURS}/fe/recepci\u00f3n/api/ecf",
         f"/testecf/{OURS}/fe/recepcio\u0301n/api/ecf",
         f"/testecf/{OURS}/fe/RECEPCI\u00d3N/api/ecf/",
+        f"/testecf/{OURS}//fe/recepcion/api/ecf",
+        f"//testecf/{OURS}/fe//recepcion/api///ecf//",
     ],
 )
-async def test_paths_are_taken_in_any_case_and_with_the_accent(reception: Running, path: str) -> None:
-    assert read(await reception.post(path, document())).state == "0"
+async def test_path_in_any_case_with_accents_or_doubled_slashes_is_received(reception: Running, path: str) -> None:
+    url = f"http://127.0.0.1:{reception.port}{path}"
+
+    assert read(await reception.post(url, document())).state == "0"
 
 
 async def test_calls_are_counted_by_what_was_called_never_by_whom(reception: Running) -> None:

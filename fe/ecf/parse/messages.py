@@ -12,7 +12,10 @@ NUL_OR_NOT_UTF_8 = Text("holds a NUL character, or is not UTF-8", "contiene un c
 DOCTYPE = Text("a DOCTYPE is not allowed", "no se permite un DOCTYPE")
 BAD_CHARACTER = Text("a character that XML does not allow", "un carácter que XML no permite")
 NOT_VERSION_1_0 = Text("the XML declaration is not one of version 1.0", "la declaración XML no es de la versión 1.0")
-FOREIGN_ENCODING = Text("the declared encoding is not UTF-8", "la codificación declarada no es UTF-8")
+FOREIGN_ENCODING = Text(
+    'the XML declaration names another encoding: leave the declaration out, or write encoding="utf-8" and send UTF-8',
+    'la declaración XML indica otra codificación: omita la declaración, o escriba encoding="utf-8" y envíe UTF-8',
+)
 COMMENT = Text(
     "a comment or processing instruction is not allowed", "no se permiten comentarios ni instrucciones de proceso"
 )

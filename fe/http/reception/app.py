@@ -14,6 +14,7 @@ from hypercorn.typing import HTTPScope
 from quart import Response, request
 from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTimeout
+from werkzeug.routing import PathConverter
 
 from fe.clock import Clock
 from fe.config import Network
@@ -135,6 +136,13 @@ async def _never(route: Route, call: Call) -> ApiReply:
     raise ApiError(404, messages.NOT_FOUND)
 
 
+class _Rest(PathConverter):
+    """The whole rest of a path, empty or with a slash at its start, which the usual converter leaves out."""
+
+    regex = ".*?"
+    part_isolating = False  # it matches across slashes
+
+
 def create_reception(deps: ReceptionDeps) -> QuartTrio:
     """Build the application; `serve_http` puts the guard around it."""
     app = QuartTrio("fe.reception", static_folder=None)
@@ -159,7 +167,7 @@ def create_reception(deps: ReceptionDeps) -> QuartTrio:
         return respond(await api.answer(scope["method"], scope["path"], make_call(scope, {}, read_body)))
 
     methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-    app.add_url_rule("/", "root", view, methods=methods, strict_slashes=False)
-    app.add_url_rule("/<path:path>", "any", view, methods=methods, strict_slashes=False)
+    app.url_map.converters["rest"] = _Rest
+    app.add_url_rule("/<rest:path>", "any", view, methods=methods, strict_slashes=False)
     app.register_error_handler(HTTPException, refuse)
     return app

@@ -45,12 +45,16 @@ class ReceptionService(StrEnum):
 
 
 _PATH = re.compile(rf"/({'|'.join(Environment)})/([0-9]{{9}}|[0-9]{{11}})/({'|'.join(ReceptionService)})/?", re.ASCII)
+_SLASHES = re.compile("/+")
 
 
 def read_path(path: str) -> tuple[Environment, str, ReceptionService] | None:
-    """Read `/{environment}/{rnc}/fe/...`, in any case, with accents or without; None for what is no such path."""
+    """Read `/{environment}/{rnc}/fe/...`; None for another path.
+
+    Case, accents and repeated slashes do not matter: senders append the service to a registered base that ends in "/".
+    """
     plain = "".join(c for c in unicodedata.normalize("NFD", path.lower()) if not unicodedata.combining(c))
-    found = _PATH.fullmatch(plain)
+    found = _PATH.fullmatch(_SLASHES.sub("/", plain))
     return None if found is None else (Environment(found[1]), found[2], ReceptionService(found[3]))
 
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,7 +26,7 @@ passphrase_option = click.option(
 def read_passphrase(file: Path | None, *, twice: bool = False) -> str:
     """Get the passphrase of a .p12 file; `twice` asks again to catch slips when a new one is chosen."""
     if file is not None:
-        text = file.read_text(encoding="utf-8").split("\n", 1)[0].removesuffix("\r")
+        text = first_line(file)
         if not text:
             raise Failure(f"{file}: its first line is empty")
         return text
@@ -35,3 +36,13 @@ def read_passphrase(file: Path | None, *, twice: bool = False) -> str:
         raise Failure(f"no passphrase: give --passphrase-file or {VARIABLE}, or run it in a terminal", USAGE)
     answer: str = click.prompt("Passphrase", hide_input=True, confirmation_prompt=twice, err=True)
     return answer
+
+
+def first_line(file: Path) -> str:
+    """Read the first line as Windows' editors save it, too: with a byte order mark, or in UTF-16."""
+    data = file.read_bytes()
+    encoding = "utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig"
+    try:
+        return data.decode(encoding).split("\n", 1)[0].removesuffix("\r")
+    except UnicodeDecodeError:
+        raise Failure(f"{file}: is not UTF-8 text: save it as UTF-8 (Windows: «UTF-8», not «ANSI»)") from None

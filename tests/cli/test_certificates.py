@@ -77,6 +77,21 @@ def test_the_company_and_each_user_have_one_certificate_in_use(fe: Fe, tenant: s
     assert person["userId"] == user["userId"]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-8"])
+def test_passphrase_file_saved_by_windows_opens_the_p12(fe: Fe, tenant: str, p12: Path, encoding: str) -> None:
+    (fe.folder / "windows").write_bytes(f"{PASSPHRASE}\r\n".encode(encoding))
+
+    assert fe("certificate", "add", str(p12), "--tenant", tenant, "--passphrase-file", "windows").code == 0
+
+
+def test_passphrase_file_in_latin_1_is_refused_with_the_encoding_to_use(fe: Fe, tenant: str, p12: Path) -> None:
+    (fe.folder / "ansi").write_bytes("contraseña\r\n".encode("latin-1"))
+
+    told = fe.refused("certificate", "add", str(p12), "--tenant", tenant, "--passphrase-file", "ansi")
+
+    assert "save it as UTF-8" in told
+
+
 def test_a_wrong_passphrase_is_said_and_nothing_is_stored(fe: Fe, tenant: str, p12: Path) -> None:
     told = fe.refused("certificate", "add", str(p12), "--tenant", tenant, passphrase="wrong")
 

@@ -93,8 +93,8 @@ def tell_problems(problems: list[dict[str, Any]]) -> None:
         line, column = one.get("line"), one.get("column")
         place = "" if line is None else f":{line}" if column is None else f":{line}:{column}"
         click.echo(f"{one['severity']}  {one['path'] or '-'}{place}  {one['code']}")
-        found = f" ({one['found']!r}" + (f" <> {one['expected']}" if "expected" in one else "") + ")"
-        click.echo(f"  {one['message']}{found if 'found' in one else ''}")
+        expected = f" <> {one['expected']}" if "expected" in one else ""
+        click.echo(f"  {one['message']}" + (f" ({one['found']!r}{expected})" if "found" in one else ""))
         if "allowed" in one:
             click.echo(f"  {' '.join(one['allowed'])}")
         if "fix" in one:

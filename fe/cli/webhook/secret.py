@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from fe.cli.failures import USAGE, Failure
+from fe.cli.secrets import first_line
 from fe.cli.webhook.verify import BadSecret, key_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -25,7 +26,7 @@ secret_option = click.option(
 def read_secret(file: Path | None) -> str | None:
     """Get the secret, None where none is given. Raises Failure when what is given is none."""
     if file is not None:
-        where, text = str(file), file.read_text(encoding="utf-8").split("\n", 1)[0].removesuffix("\r")
+        where, text = str(file), first_line(file)
     else:
         where, text = VARIABLE, os.environ.get(VARIABLE, "")
         if not text:

@@ -20,7 +20,7 @@ from fe.hsm import open_vault, require_usable
 from fe.http.front import run_front
 from fe.monitoring.log import configure_logging
 from fe.monitoring.metrics import Metrics, serve_metrics
-from fe.monitoring.observers import heartbeat, keep_house, watch_database, watch_outbox
+from fe.monitoring.observers import heartbeat, keep_house, watch_database, watch_outbox, watch_writing
 from fe.monitoring.tracing import open_tracing, require_tracing
 from fe.monitoring.zeros import begin_at_zero
 from fe.open_files import open_as_many_as_allowed
@@ -118,6 +118,8 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
                 supervisor.start(watch, "verdicts", verdicts.run)
             if FRONT in pools or WORKER in pools:
                 supervisor.start(watch, "outbox watch", watch_outbox, db, metrics, WORKER in pools)
+            if FRONT in pools:
+                supervisor.start(watch, "write watch", watch_writing, pools[FRONT], metrics)
             if WORKER in pools:
                 supervisor.start(watch, "housekeeping", keep_house, pools[WORKER], clock)
             # From what is taken in here to the signers, where they are here, too.

@@ -17,7 +17,7 @@ from fe.ecf.ids import new_id
 from fe.identifiers import SubmissionId
 from fe.monitoring.collectors import Collectors
 from fe.monitoring.metrics import Metrics
-from fe.monitoring.observers import keep_house, watch_database, watch_outbox
+from fe.monitoring.observers import keep_house, watch_database, watch_outbox, watch_writing
 from fe.portal.app import PortalApp
 from fe.portal.plan_runner import PlanRunner
 from fe.store.postgres.db import Database
@@ -96,6 +96,7 @@ BESIDE: dict[str, Beside] = {
     "verdicts": _verdicts,
     "database watch": lambda db: watch_database(db, lambda: NOW, Metrics()),
     "outbox watch": lambda db: watch_outbox(db, Metrics(), True),
+    "write watch": lambda db: watch_writing(db, Metrics()),
     "housekeeping": lambda db: keep_house(db, lambda: NOW),
     "maintenance": _maintenance,
     "stock watch": _stock,

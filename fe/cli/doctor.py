@@ -12,6 +12,7 @@ from fe.clock import clock_ahead
 from fe.config import ConfigError
 from fe.ecf.catalogue import Environment
 from fe.operations.doctor import Finding, Role, State, examine, healthy
+from fe.operations.doctor.alerting import check_receivers
 from fe.store.postgres.embedded import NoEmbeddedServer
 
 _MARKS = {State.OK: "ok", State.WARNING: "warn", State.FAILED: "FAIL", State.SKIPPED: "skip"}
@@ -32,8 +33,13 @@ _MARKS = {State.OK: "ok", State.WARNING: "warn", State.FAILED: "FAIL", State.SKI
     show_default=True,
     help="In which environment the authority is asked for a seed.",
 )
+@click.option(
+    "--alertmanager",
+    metavar="URL",
+    help="Look whether each receiver of this Alertmanager delivers somewhere, too.",
+)
 @json_option
-def doctor(role: str, environment: str, as_json: bool) -> int:
+def doctor(role: str, environment: str, alertmanager: str | None, as_json: bool) -> int:
     """Look this deployment over and say what to do: with the very settings that a process is started with.
 
     Settings, secrets, database, login and rights, clocks, migrations, certificates, disk, and whether the authority
@@ -51,6 +57,8 @@ def doctor(role: str, environment: str, as_json: bool) -> int:
             settings, Role(role), Environment(environment), clock=clock_ahead(settings.clock_offset)
         ):
             found.append(finding)
+        if alertmanager is not None:
+            found.append(await check_receivers(alertmanager))
 
     trio.run(look)
     if as_json:

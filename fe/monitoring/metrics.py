@@ -312,6 +312,9 @@ class Metrics:
         self.build = Gauge("fe_build_info", "What runs here", ("version", "python"), registry=own)
         self.build.labels(__version__, platform.python_version()).set(1)
         self.database_reachable = _unread("fe_database_reachable", "1 while the database answers us", own)
+        self.database_writable = _unread(
+            "fe_database_writable", "1 while the database takes a front's writes; 0: disk full, or a standby", own
+        )
         self.clock_ahead = _unread(
             "fe_clock_ahead_seconds", "How far our clock is ahead of the database's; negative: behind", own
         )

@@ -1,6 +1,5 @@
 """What keeps watch: the loop's lag, the database, the outbox's depth, and the chores that keep the house in order."""
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import structlog
@@ -10,8 +9,9 @@ from fe.clock import Clock
 from fe.monitoring.collectors import EVERYWHERE
 from fe.monitoring.metrics import Metrics, show
 from fe.store import spent_seeds, statistics
+from fe.store.postgres import readiness
 from fe.store.postgres.db import Conn, Database
-from fe.store.postgres.errors import ANY_OF_THE_DATABASE
+from fe.store.postgres.errors import ANY_OF_THE_DATABASE, DatabaseUnavailable
 from fe.store.postgres.migrate import coming_months
 from fe.store.queue import outbox
 
@@ -67,30 +67,50 @@ async def _ahead(conn: Conn, clock: Clock) -> timedelta | None:
     return before + took / 2 - theirs if took <= _CLOCK_READ_WITHIN else None
 
 
-async def watch_outbox(db: Database, metrics: Metrics, is_worker: bool) -> None:
-    """Export how much waits and, where a worker asks, how late it is, until cancelled.
+async def watch_writing(front: Database, metrics: Metrics) -> None:
+    """Export whether the database takes writes, until cancelled: on a full disk or a standby it answers and takes none.
 
-    A front may not ask whose the rows are, and so does not know what of them is paused.
+    A database that does not answer leaves the last value: that is `fe_database_reachable`.
+    """
+    while True:
+        try:
+            with trio.fail_after(_ANSWER_SECONDS):
+                await front.run(statistics.time_of_day)
+                metrics.database_writable.set(await _takes_writes(front))
+        except (*ANY_OF_THE_DATABASE, trio.TooSlowError):
+            pass  # `watch_database` logs it
+        await trio.sleep(_LOOK_SECONDS)
+
+
+async def _takes_writes(front: Database) -> bool:
+    try:
+        await front.run(readiness.probe_writing)
+    except DatabaseUnavailable as error:
+        _log.error("the database takes no writes", error=error)
+        return False
+    return True
+
+
+async def watch_outbox(db: Database, metrics: Metrics, is_worker: bool) -> None:
+    """Export how many rows wait and how late the oldest is, until cancelled.
+
+    Fronts export it, too, so that lateness shows while no actor runs: look at the largest, and do not add.
     """
     metrics.watch_silence("outbox watch")
+    look = outbox.depth if is_worker else outbox.depth_for_front
     while True:
         began = trio.current_time()
         try:
-            rows: Sequence[tuple[str, str, int, float | None]]
-            if is_worker:
-                rows = await db.run(outbox.depth)
-            else:
-                rows = [(*row, None) for row in await db.run(outbox.counted)]
+            rows = await db.run(look)
         except ANY_OF_THE_DATABASE as error:
             _log.warning("the outbox could not be looked at", error=error)
         else:
             metrics.turned("outbox watch")
             counts, lateness = dict(EVERYWHERE), dict(EVERYWHERE)
             for stage, environment, count, late in rows:
-                counts[stage, environment], lateness[stage, environment] = count, max(0.0, late or 0.0)
+                counts[stage, environment], lateness[stage, environment] = count, max(0.0, late)
             show(metrics.outbox_rows, counts)
-            if is_worker:
-                show(metrics.outbox_late, lateness)
+            show(metrics.outbox_late, lateness)
         took = trio.current_time() - began
         await trio.sleep(min(max(_LOOK_SECONDS, took * _LOOK_SHARE), _LOOK_SECONDS_MAX))
 

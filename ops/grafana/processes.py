@@ -69,10 +69,12 @@ PROCESSES = Dashboard(
                 unit="s",
             ),
             Panel(
-                "Reachable, and wake-ups heard",
-                "1 is good. Without wake-ups work is found every FE_POLL_SECONDS only.",
+                "Reachable, writable, and wake-ups heard",
+                "1 is good. A full disk or a standby is not writable. Without wake-ups work is found every"
+                " FE_POLL_SECONDS only.",
                 {
                     "database {{instance}}": f"fe_database_reachable{{{INSTANCE}}}",
+                    "writable {{instance}}": f"fe_database_writable{{{INSTANCE}}}",
                     "wake-ups {{instance}}": f"fe_notifications_heard{{{INSTANCE}}}",
                 },
             ),

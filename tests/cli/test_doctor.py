@@ -13,6 +13,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from fe.config import Settings
 from fe.operations.doctor import State
+from fe.operations.doctor.alerting import check_receivers
 from fe.operations.doctor.configuration import check_trust
 from fe.operations.doctor.database import check_locks
 from fe.store.postgres.migrate import migrations
@@ -22,6 +23,7 @@ from tests.cli.running import Fe
 from tests.cli.test_simulate import simulating
 from tests.factories.certificates import default_root
 from tests.factories.logins import login
+from tests.ops.live import alertmanager, needs_alertmanager
 
 
 @pytest.fixture
@@ -300,3 +302,29 @@ def test_a_portal_is_looked_over_with_its_own_role_and_that_of_operators_where_i
     assert "may take 2 roles" in too_much["login"]["says"]
     nowhere = examined(fe, "--role", "portal", code=1, portal_bind="")
     assert "FE_PORTAL_BIND is not set" in nowhere["settings"]["says"]
+
+
+def test_a_read_only_database_is_remedied_by_the_setting_not_by_disk_space(fe: Fe) -> None:
+    with psycopg.connect(fe.dsn, autocommit=True) as conn:
+        (name,) = conn.execute("SELECT current_database()").fetchone() or ("",)
+        conn.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on".encode())
+
+    found = examined(fe, "--role", "http", code=1)
+
+    assert "read-only transaction" in found["writing"]["says"]
+    assert "RESET default_transaction_read_only" in found["writing"]["remedy"]
+
+
+@needs_alertmanager
+async def test_receivers_of_alertmanager_without_an_address_are_warned_of(tmp_path: Path) -> None:
+    """The example as it is shipped delivers nowhere."""
+    async with alertmanager(tmp_path) as shipped:
+        empty = await check_receivers(str(shipped.base_url))
+    async with alertmanager(tmp_path, "http://127.0.0.1:1") as filled:
+        full = await check_receivers(str(filled.base_url))
+    gone = await check_receivers(str(filled.base_url))
+
+    assert empty.state is State.WARNING
+    assert "dead-mans-switch, on-call, tickets" in empty.says
+    assert full.state is State.OK
+    assert gone.state is State.FAILED

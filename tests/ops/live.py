@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -73,22 +73,34 @@ def scaled(rules: Any, by: float) -> Any:
         for rule in group["rules"]:
             rule["expr"] = re.sub(r"(?<=\[)(\d+)([smhdw])(?=\])", shorter, rule["expr"])
             if "for" in rule:
-                rule["for"] = f"{round(int(rule['for'][:-1]) * {'m': 60, 'h': 3600}[rule['for'][-1]] * 1000 / by)}ms"
+                rule["for"] = (
+                    f"{round(int(rule['for'][:-1]) * {'s': 1, 'm': 60, 'h': 3600}[rule['for'][-1]] * 1000 / by)}ms"
+                )
     return rules
 
 
 @asynccontextmanager
 async def prometheus(
-    folder: Path, metrics_urls: Sequence[str], *, faster: float = 1, every: int = 1, alertmanager: str | None = None
+    folder: Path,
+    metrics_urls: Sequence[str],
+    *,
+    faster: float = 1,
+    every: int = 1,
+    evaluated_every: int = 1,
+    missing: int = 0,
+    alertmanager: str | None = None,
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """A Prometheus with our rules, the runbooks and exemplars, that scrapes every so many seconds; a client of it."""
+    """A Prometheus with our rules, the runbooks and exemplars; a client of it.
+
+    It scrapes `every` seconds. `missing` of the targets do not answer.
+    """
     rules = folder / "rules"
     rules.mkdir()
     for path in RULES:
         (rules / path.name).write_text(yaml.safe_dump(scaled(load(path), faster)), encoding="utf-8")
     targets = [httpx.URL(url).netloc.decode() for url in metrics_urls]
     config: dict[str, Any] = {
-        "global": {"scrape_interval": f"{every}s", "evaluation_interval": "1s"},
+        "global": {"scrape_interval": f"{every}s", "evaluation_interval": f"{evaluated_every}s"},
         "rule_files": [f"{rules}/*.yml"],
         "scrape_configs": [{"job_name": "fe", "static_configs": [{"targets": targets}]}],
     }
@@ -107,24 +119,58 @@ async def prometheus(
         "--enable-feature=exemplar-storage",
     )
     async with _running(command, f"http://{at}", folder / "prometheus.log") as client:
-        await until(lambda: ask(client, f'count(up{{job="fe"}} == 1) == {len(targets)}'))
+        await until(lambda: ask(client, f'count(up{{job="fe"}} == 1) == {len(targets) - missing}'))
         yield client
 
 
 @asynccontextmanager
-async def alertmanager(folder: Path) -> AsyncIterator[httpx.AsyncClient]:
-    """An Alertmanager with our example; a client of its API."""
+async def alertmanager(folder: Path, deliver_to: str | None = None) -> AsyncIterator[httpx.AsyncClient]:
+    """An Alertmanager with our example; a client of its API. Its receivers post to `deliver_to`/NAME."""
+    config = load(PROMETHEUS / "alertmanager.yml")
+    for receiver in config["receivers"]:
+        if deliver_to is not None and receiver["name"] != "nobody":
+            receiver["webhook_configs"] = [{"url": f"{deliver_to}/{receiver['name']}"}]
+    file = folder / "alertmanager.yml"
+    file.write_text(yaml.safe_dump(config), encoding="utf-8")
     at = f"127.0.0.1:{free_port()}"
     assert ALERTMANAGER is not None
     command = (
         ALERTMANAGER,
-        f"--config.file={PROMETHEUS / 'alertmanager.yml'}",
+        f"--config.file={file}",
         f"--storage.path={folder / 'alertmanager'}",
         f"--web.listen-address={at}",
         "--cluster.listen-address=",
     )
     async with _running(command, f"http://{at}", folder / "alertmanager.log") as client:
         yield client
+
+
+@asynccontextmanager
+async def pager() -> AsyncIterator[tuple[str, list[tuple[str, str, float]]]]:
+    """A receiver of alerts: its URL, and what it was sent (receiver, alert, time), firing ones only."""
+    sent: list[tuple[str, str, float]] = []
+
+    async def serve(stream: trio.SocketStream) -> None:
+        with suppress(trio.BrokenResourceError):
+            request = b""
+            async for some in stream:
+                request += some
+                head, _, body = request.partition(b"\r\n\r\n")
+                length = re.search(rb"(?i)content-length: *(\d+)", head)
+                if length is None or len(body) < int(length[1]):
+                    continue
+                receiver = head.split()[1].decode().strip("/")
+                for alert in json.loads(body)["alerts"]:
+                    if alert["status"] == "firing":
+                        sent.append((receiver, alert["labels"]["alertname"], trio.current_time()))
+                await stream.send_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+                request = b""
+
+    async with trio.open_nursery() as nursery:
+        listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        nursery.start_soon(trio.serve_listeners, serve, listeners)
+        yield f"http://127.0.0.1:{listeners[0].socket.getsockname()[1]}", sent
+        nursery.cancel_scope.cancel()
 
 
 async def ask(client: httpx.AsyncClient, query: str) -> list[dict[str, Any]]:

@@ -32,8 +32,14 @@ from tests.ops.promql import alternatives, grouped_by, selectors
 
 PANELS = [panel for dashboard in DASHBOARDS for panels in dashboard.rows.values() for panel in panels]
 
-#: What Prometheus makes by itself.
-OF_PROMETHEUS = {"up": frozenset[str](), "ALERTS": frozenset({"alertname", "alertstate", "severity"})}
+#: Series of Prometheus itself, and of node_exporter beside the database.
+_OF_NODE_EXPORTER = frozenset({"mountpoint", "fstype"})
+OF_PROMETHEUS = {
+    "node_filesystem_avail_bytes": _OF_NODE_EXPORTER,
+    "node_filesystem_size_bytes": _OF_NODE_EXPORTER,
+    "up": frozenset[str](),
+    "ALERTS": frozenset({"alertname", "alertstate", "severity"}),
+}
 
 #: The values of labels that are closed sets, where the code says what they are.
 VALUES: dict[str, set[str]] = {
@@ -135,7 +141,7 @@ def test_a_panel_says_what_it_means_and_names_what_it_draws(panel: Panel) -> Non
 
 @pytest.mark.parametrize("alert", alerts(), ids=lambda alert: f"{alert['alert']}-{alert['labels']['severity']}")
 def test_an_alert_says_how_bad_it_is_and_what_to_do(alert: dict[str, dict[str, str]]) -> None:
-    assert re.fullmatch(r"[0-9]+[mh]", str(alert["for"]))
+    assert re.fullmatch(r"[0-9]+[smh]", str(alert["for"]))
     assert alert["labels"]["severity"] in SEVERITIES
     assert set(alert["annotations"]) == {"summary", "runbook_url"}
     assert (RUNBOOKS / runbook_of(alert)).is_file()
@@ -181,6 +187,55 @@ def test_one_alert_silences_another_that_exists() -> None:
             if label == "alertname":
                 for pattern in value.strip('"').split("|"):
                     assert any(re.fullmatch(pattern, name) for name in names), pattern
+
+
+def test_a_summary_of_an_increase_has_no_fractions() -> None:
+    """Prometheus extrapolates increases: 2 of them are 2.034."""
+    estimated = [alert for alert in alerts() if re.search(r"\b(increase|delta)\(", alert["expr"])]
+
+    fractions = [
+        alert["alert"]
+        for alert in estimated
+        if "$value" in alert["annotations"]["summary"]
+        and not re.search(r'\$value \| (printf "%.0f"|humanizePercentage)', alert["annotations"]["summary"])
+    ]
+    assert len(estimated) > 5
+    assert fractions == []
+
+
+def inhibitions() -> dict[str, set[str]]:
+    """Which alerts each alert may inhibit, by name."""
+    labels = [{"alertname": alert["alert"], **alert["labels"]} for alert in alerts()]
+    everywhere = {"environment": "ecf", "instance": "one", "stage": "send"}
+    return {
+        source["alertname"]: {
+            target["alertname"]
+            for target in labels
+            if target["alertname"] != source["alertname"] and is_kept_quiet(everywhere | target, everywhere | source)
+        }
+        for source in labels
+    }
+
+
+def test_an_alert_that_is_inhibited_inhibits_nothing_that_its_inhibitor_does_not() -> None:
+    """Else one harmless alert silences a chain: a missing process FeNobodyWorks, and that all late work."""
+    inhibited = inhibitions()
+    chains = [
+        (first, second, third)
+        for first, seconds in inhibited.items()
+        for second in seconds
+        for third in inhibited[second] - seconds - {first}
+    ]
+
+    assert chains == []
+
+
+def test_a_page_that_receipts_are_not_sent_is_inhibited_by_nothing() -> None:
+    silencers = {
+        source for source, targets in inhibitions().items() if targets & {"FeNobodyWorks", "FeDatabaseReadOnly"}
+    }
+
+    assert silencers == set()
 
 
 def is_kept_quiet(target: Mapping[str, str], source: Mapping[str, str]) -> bool:

@@ -8,9 +8,12 @@ from itertools import pairwise
 from math import isnan
 from typing import Any
 
+import psycopg
 import pytest
 import trio
 import trio.testing
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from fe.actors.outcomes import Decided
 from fe.actors.writers import submission_kind
@@ -22,13 +25,14 @@ from fe.lifecycle import NumberFate, Stage, Status
 from fe.monitoring import collectors
 from fe.monitoring.collectors import Collectors
 from fe.monitoring.metrics import Metrics, show
-from fe.monitoring.observers import watch_database, watch_outbox
+from fe.monitoring.observers import watch_database, watch_outbox, watch_writing
 from fe.queue.circuit_breaker import Circuits
 from fe.queue.leases import watch_over
 from fe.queue.outcome import Outcome
 from fe.queue.pulse import Pulse
 from fe.store.postgres.db import Conn, Database, DriverName, open_database
 from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.postgres.roles import FRONT
 from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
 from tests.factories import bookings
@@ -296,8 +300,8 @@ async def test_what_is_paused_is_not_late_and_hides_nothing_that_is(
         nursery.cancel_scope.cancel()
 
     assert value(metrics, "fe_outbox_rows", stage="send", environment="testecf") == 2
-    # It may not ask whose the rows are, and so it does not say that any is late.
-    assert value(of_front, "fe_outbox_oldest_late_seconds", stage="send", environment="ecf") is None
+    # A front does not see whose the rows are: where anything is paused, it reports nothing late.
+    assert value(of_front, "fe_outbox_oldest_late_seconds", stage="send", environment="ecf") == 0
     for where, late in (("ecf", 1800), ("testecf", 0)):
         for told in (
             value(metrics, "fe_outbox_oldest_late_seconds", stage="send", environment=where),
@@ -305,6 +309,38 @@ async def test_what_is_paused_is_not_late_and_hides_nothing_that_is(
             value(metrics, "fe_verdicts_awaited_oldest_seconds", environment=where),
         ):
             assert told == pytest.approx(late, abs=60)
+
+
+async def test_a_front_without_actors_exports_how_late_work_is(db: Database, front_db: Database) -> None:
+    metrics = Metrics()
+    waiting = await make_submission(db, await make_tenant(db), environment=Environment.ECF, stage=Stage.SEND, at=NOW)
+    await rows(
+        db, "UPDATE outbox SET run_at = now() - interval '20 minutes' WHERE subject = %(subject)s", subject=waiting
+    )
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(watch_outbox, front_db, metrics, False)
+        await until(lambda: value(metrics, "fe_outbox_rows", stage="send", environment="ecf") == 1)
+        nursery.cancel_scope.cancel()
+
+    late = value(metrics, "fe_outbox_oldest_late_seconds", stage="send", environment="ecf")
+    assert late == pytest.approx(1200, abs=60)
+
+
+async def test_a_database_that_takes_no_writes_is_reachable_and_not_writable(dsn: str) -> None:
+    metrics = Metrics()
+    name = sql.Identifier(str(conninfo_to_dict(dsn)["dbname"]))
+
+    async with open_database(dsn, max_size=2, role=FRONT) as front, trio.open_nursery() as nursery:
+        nursery.start_soon(watch_database, front, system_clock, metrics)
+        nursery.start_soon(watch_writing, front, metrics)
+        await until(lambda: value(metrics, "fe_database_writable") == 1)
+        with psycopg.connect(make_conninfo(dsn, dbname="postgres"), autocommit=True) as conn:
+            conn.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name))
+            conn.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'fe'")
+        await until(lambda: value(metrics, "fe_database_writable") == 0)
+        await until(lambda: value(metrics, "fe_database_reachable") == 1)
+        nursery.cancel_scope.cancel()
 
 
 async def test_pauses_tables_and_the_server_are_seen(db: Database) -> None:

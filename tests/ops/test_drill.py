@@ -46,6 +46,7 @@ VERDICT = f"fe_submission_verdict_seconds_bucket{{{A}, {E}, le="
 CALL = f'fe_authority_requests_total{{{A}, {E}, operation="reception", host="ecf", outcome='
 LAG = f"fe_loop_lag_seconds_bucket{{{A}, le="
 WAIT = f"fe_database_pool_wait_seconds_bucket{{{A}, le="
+DISK = 'instance="db", job="fe-database", mountpoint="/", fstype="ext4"'
 LOGINS = f'fe_login_total{{{A}, outcome="refused"}}'
 
 #: What a service that is well shows all the time: without it, the alerts on what is missing fire.
@@ -129,6 +130,18 @@ FAULTS = (
         frozenset({"FeDatabaseAway", "FeDatabaseUnreachable"}),
     ),
     Fault(
+        "the database takes no writes",
+        gauge(f"fe_database_writable{{{A}}}", 1, 0),
+        frozenset({"FeDatabaseReadOnly"}),
+    ),
+    Fault(
+        "the database's disk fills up",
+        gauge(f"node_filesystem_avail_bytes{{{DISK}}}", 500, 40)
+        | {f"node_filesystem_size_bytes{{{DISK}}}": ("1000x{}", "1000x{}")},
+        frozenset({"FeDatabaseDiskFills", "FeDatabaseDiskFull"}),
+        after=400,
+    ),
+    Fault(
         "the database is used up and blocked",
         gauge(f"fe_database_connections{{{A}}}", 10, 95)
         | {f"fe_database_connections_most{{{A}}}": ("100x{}", "100x{}")}
@@ -205,8 +218,9 @@ FAULTS = (
     ),
     Fault(
         "somebody tries keys",
-        counter(f'fe_login_lockouts_total{{{A}, bucket="key"}}', 0, 3),
-        frozenset({"FeLoginLockouts"}),
+        counter(f'fe_login_lockouts_total{{{A}, bucket="key"}}', 0, 3)
+        | counter(f'fe_login_lockouts_total{{{A}, bucket="address"}}', 0, 1),
+        frozenset({"FeLoginLockouts", "FeAddressLockouts"}),
     ),
     Fault(
         "webhooks fail, and are late",

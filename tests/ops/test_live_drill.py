@@ -5,9 +5,12 @@ The rules are as they are, but for their time, which is shortened. Every alert, 
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable, Set
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -19,9 +22,10 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from fe.ecf.catalogue import Environment
-from tests.ops.live import alertmanager, ask, needs_alertmanager, needs_prometheus, prometheus, until
+from tests.ops.live import alertmanager, ask, needs_alertmanager, needs_prometheus, pager, prometheus, until
 from tests.ops.scene import children_of
 from tests.ops.worked import Worked, worked
+from tests.ports import free_port
 from tests.system.test_road import invoice
 
 #: A minute of the rules is a second.
@@ -63,6 +67,18 @@ async def the_database_lets_nobody_in(service: Worked) -> AsyncIterator[None]:
             conn.execute(opened)
 
 
+@asynccontextmanager
+async def the_database_takes_no_writes(service: Worked) -> AsyncIterator[None]:
+    name = sql.Identifier(str(conninfo_to_dict(service.stack.dsn)["dbname"]))
+    with psycopg.connect(make_conninfo(service.stack.dsn, dbname="template1"), autocommit=True) as conn:
+        try:
+            conn.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name))
+            conn.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'fe'")
+            yield
+        finally:
+            conn.execute(sql.SQL("ALTER DATABASE {} RESET default_transaction_read_only").format(name))
+
+
 @dataclass(frozen=True)
 class Fault:
     """What happens, which alerts somebody is told of then, and which are kept quiet."""
@@ -74,7 +90,8 @@ class Fault:
 
 FAULTS = (
     Fault(the_authority_is_away, frozenset({"FeAuthorityDown"}), frozenset({"FeAuthorityErrors"})),
-    Fault(all_processes_hang, frozenset({"FeTargetMissing"}), frozenset({"FeNobodyWorks"})),
+    Fault(all_processes_hang, frozenset({"FeTargetMissing", "FeNobodyWorks"})),
+    Fault(the_database_takes_no_writes, frozenset({"FeDatabaseReadOnly"})),
     Fault(the_database_lets_nobody_in, frozenset({"FeDatabaseUnreachable"})),
 )
 
@@ -140,3 +157,74 @@ async def test_faults_are_told_of_once_and_it_is_told_when_they_are_over(tmp_pat
         await until(partial(ask, asked, "min(time() - process_start_time_seconds) > 75"))
         await until(partial(are_over, manager, {"FeActorSilent"}))
         nursery.cancel_scope.cancel()
+
+
+#: As long as it may take from the end of the last actor to the page, in seconds.
+PAGED_WITHIN = 120
+
+
+@asynccontextmanager
+async def a_front(service: Worked) -> AsyncIterator[tuple[str, str]]:
+    """A process of the role `http` beside the service; its base URL, and where its metrics are."""
+    http, metrics = free_port(), free_port()
+    binds = {"FE_HTTP_BIND": f"127.0.0.1:{http}", "FE_METRICS_BIND": f"127.0.0.1:{metrics}"}
+    process = await trio.lowlevel.open_process(
+        [sys.executable, "-m", "fe", "run", "--role", "http"],
+        env=os.environ | service.stack.environment | binds,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield f"http://127.0.0.1:{http}", f"http://127.0.0.1:{metrics}/metrics"
+    finally:
+        process.kill()
+        with trio.CancelScope(shield=True):
+            await process.wait()
+
+
+@needs_prometheus
+@needs_alertmanager
+@pytest.mark.timeout(900)
+async def test_all_actors_gone_while_an_old_target_is_missing_pages_within_two_minutes(tmp_path: Path) -> None:
+    """With intervals and rules as they are shipped. What was sent long ago of another target inhibits nothing."""
+    old = f"http://127.0.0.1:{free_port()}/metrics"
+    missing = {
+        "alertname": "FeTargetMissing",
+        "severity": "page",
+        "job": "fe",
+        "instance": httpx.URL(old).netloc.decode(),
+    }
+    async with (
+        worked(count=1, with_certificates=1, environments=(Environment.ECF,)) as service,
+        a_front(service) as (front, front_metrics),
+        pager() as (deliver_to, sent),
+        alertmanager(tmp_path, deliver_to) as manager,
+        prometheus(
+            tmp_path,
+            [*service.metrics_urls, front_metrics, f"http://{old}/metrics"],
+            every=15,
+            evaluated_every=15,
+            missing=1,
+            alertmanager=manager.base_url.netloc.decode(),
+        ) as asked,
+    ):
+        ends = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+        told = [{"labels": missing, "annotations": {"summary": "gone for long"}, "endsAt": ends}]
+        (await manager.post("/api/v2/alerts", json=told)).raise_for_status()
+        await until(partial(ask, asked, 'fe_actor_silent_seconds{actor="send"}'))
+        await until(lambda: has(sent, "on-call", "FeTargetMissing"))
+
+        gone = trio.current_time()
+        service.stack.processes["service"].kill()
+        headers = {"Authorization": f"Bearer {service.tokens[0]}"}
+        body = {"format": "structured", "payload": invoice(1)}
+        async with httpx.AsyncClient(base_url=f"{front}/api/v1/fe", trust_env=False) as client:
+            (await client.post("/invoices", json=body, headers=headers)).raise_for_status()
+        await until(lambda: has(sent, "on-call", "FeNobodyWorks"), patience=PAGED_WITHIN + 60)
+        took = next(at for _, alert, at in sent if alert == "FeNobodyWorks") - gone
+        assert took < PAGED_WITHIN, f"paged after {took:.0f} s"
+        # The front, which is left, shows that work is late.
+        await until(partial(ask, asked, 'max(fe_outbox_oldest_late_seconds{environment="ecf"}) > 15'))
+
+
+async def has(sent: list[tuple[str, str, float]], receiver: str, alert: str) -> bool:
+    return any(one[:2] == (receiver, alert) for one in sent)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ops.material import PROMETHEUS, RULE_TESTS, RULES
+from tests.ops.material import PROMETHEUS, RULE_TESTS, RULES, load
 
 PROMTOOL = shutil.which("promtool")
 AMTOOL = shutil.which("amtool")
@@ -47,3 +47,14 @@ def test_alerts_fire_when_they_should_and_say_what_they_should(file: Path) -> No
 @needs_amtool
 def test_the_example_of_alertmanager_can_be_read() -> None:
     assert "SUCCESS" in said_of(AMTOOL, "check-config", str(PROMETHEUS / "alertmanager.yml"))
+
+
+@needs_amtool
+def test_the_examples_of_receivers_can_be_read_once_they_are_uncommented(tmp_path: Path) -> None:
+    routes, heading, receivers = (PROMETHEUS / "alertmanager.yml").read_text(encoding="utf-8").partition("\nreceivers:")
+    uncommented = receivers.replace("    # ", "    ")
+    file = tmp_path / "alertmanager.yml"
+    file.write_text(routes + heading + uncommented, encoding="utf-8")
+
+    assert len(load(file)["receivers"]) == len([one for one in load(file)["receivers"] if len(one) > 1]) + 1
+    assert "SUCCESS" in said_of(AMTOOL, "check-config", str(file))

@@ -117,7 +117,7 @@ async def test_of_what_waits_the_front_may_count_rows_and_not_ask_whose_they_are
     async def ask(conn: Conn, tenant_id: TenantId, column: str) -> None:
         await conn.execute(f"SELECT {column} FROM outbox".encode())
 
-    ((stage, environment, count),) = await front.run(outbox.counted)
+    ((stage, environment, count, _),) = await front.run(outbox.depth_for_front)
     assert (stage, environment, count) == ("sign", "ecf", 4)
     for column in ("tenant_id", "subject", "last_error"):
         with pytest.raises(errors.InsufficientPrivilege):

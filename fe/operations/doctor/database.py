@@ -255,12 +255,23 @@ def _rights(dsn: str, role: str, settings: Settings) -> Finding:
     return Finding(f"rights ({role})", State.OK, "the login takes it, and row-level security holds it")
 
 
+_WRITABLE_AGAIN = (
+    "the server or the database is set to read-only: ALTER DATABASE ... RESET default_transaction_read_only, or ALTER"
+    " SYSTEM RESET default_transaction_read_only and SELECT pg_reload_conf(); a standby: name the primary in"
+    " FE_DATABASE_URL (database.md, step 5)"
+)
+
+
 def _writing(dsn: str) -> Finding:
     """See that a row can be written, and leave none: what a full disk or a standby would refuse."""
     try:
         with connected_once(dsn) as conn, conn.transaction(force_rollback=True):
             conn.execute("SELECT set_config('role', %s, true)", (FRONT,))
             conn.execute("SELECT probe_writing(gen_random_uuid())")
+    except psycopg.errors.ReadOnlySqlTransaction as error:
+        return Finding("writing", State.FAILED, words(error), _WRITABLE_AGAIN)
     except psycopg.Error as error:
-        return Finding("writing", State.FAILED, words(error), "see to the room on the database's disks")
+        return Finding(
+            "writing", State.FAILED, words(error), "free space on the database's disks (database.md, step 5)"
+        )
     return Finding("writing", State.OK, "a row can be written")

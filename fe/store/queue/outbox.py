@@ -335,12 +335,26 @@ _WAITING = """
 """
 
 
-_COUNTED = "SELECT stage, environment, count(*)::int AS rows FROM outbox GROUP BY stage, environment"
+# A front does not see whose the rows are. While a tenant is paused in an environment it cannot tell that tenant's rows
+# from the others, so that it reports nothing late there: actors do.
+_WAITING_FOR_FRONT = """
+    WITH waiting AS MATERIALIZED (
+        SELECT o.stage, o.environment, count(*)::int AS rows, min(o.run_at) AS earliest
+          FROM outbox AS o
+         GROUP BY o.stage, o.environment
+    )
+    SELECT w.stage, w.environment, w.rows,
+           CASE WHEN paused.many = 0 THEN extract(EPOCH FROM now() - w.earliest) ELSE 0 END::float8 AS late
+      FROM waiting AS w
+     CROSS JOIN LATERAL (SELECT count(*) AS many
+                           FROM pauses AS p
+                          WHERE p.environment IN ('', w.environment::text)) AS paused
+"""
 
 
-async def counted(conn: Conn) -> list[tuple[str, str, int]]:
-    """Tell per stage and environment how many rows wait: for who may not ask whose they are."""
-    cursor = await conn.execute(_COUNTED)
+async def depth_for_front(conn: Conn) -> list[tuple[str, str, int, float]]:
+    """Return `depth` as a front may read it; 0 s late in an environment where anything is paused."""
+    cursor = await conn.execute(_WAITING_FOR_FRONT)
     return await cursor.fetchall()
 
 

@@ -5,10 +5,17 @@ What is due is decided by the database's clock, and durations are measured on th
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 #: Tells the time as an aware datetime in UTC.
 Clock = Callable[[], datetime]
+
+#: A process signs only while its clock is within this of the database's (ops/runbooks/clock-skew.md).
+MAX_SKEW = timedelta(seconds=2)
+
+#: Tells why a process must not sign now; None while its clock agrees with the database's.
+ClockFault = Callable[[], str | None]
 
 
 def system_clock() -> datetime:
@@ -42,3 +49,91 @@ def clock_ahead(seconds: float) -> Clock:
     """Make a clock that is wrong on purpose: for the fault suite."""
     ahead = timedelta(seconds=seconds)
     return lambda: system_clock() + ahead
+
+
+def no_fault() -> str | None:
+    """Report no fault: for callers that have no database to compare with."""
+    return None
+
+
+class ClockWrong(Exception):
+    """The clocks of this process and of the database are too far apart to start; the message is for an operator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Bounds of how far a clock is ahead of the database's, from one round trip. Negative: behind.
+
+    The database reads its clock somewhere within the round trip, so a slow one widens the bounds and proves nothing.
+    """
+
+    least: timedelta
+    most: timedelta
+
+    @classmethod
+    def of(cls, before: datetime, took: float, theirs: datetime) -> "Comparison":
+        """Compare the moment `before` a round trip of `took` seconds with the moment that the database answered."""
+        least = before - theirs
+        return cls(least, least + timedelta(seconds=took))
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the clocks are certainly further apart than MAX_SKEW."""
+        return self.least > MAX_SKEW or self.most < -MAX_SKEW
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the clocks are certainly no further apart than MAX_SKEW."""
+        return self.least >= -MAX_SKEW and self.most <= MAX_SKEW
+
+    @property
+    def halfway(self) -> timedelta:
+        """The middle of the bounds."""
+        return (self.least + self.most) / 2
+
+    def moved(self, step: timedelta) -> "Comparison":
+        """The bounds after the clock was set forward by `step`."""
+        return Comparison(self.least + step, self.most + step)
+
+
+def clocks_apart(ahead: timedelta) -> str:
+    """Name how far this process's clock is from the database's."""
+    seconds = ahead.total_seconds()
+    return f"the clock of this process is {abs(seconds):.1f} s {'ahead of' if seconds > 0 else 'behind'} the database's"
+
+
+class ClockCheck:
+    """Tells whether this process's clock agrees with the database's: before it did once, and after it no longer does,
+    nothing may be signed.
+
+    `compared` takes a comparison every few seconds. In between, a clock that is set is noticed by the monotonic clock,
+    which `steady` reads and nobody sets. A comparison whose bounds leave the question open changes nothing.
+    """
+
+    def __init__(self, clock: Clock, steady: Callable[[], float] = boot_seconds) -> None:
+        self.clock = clock
+        self.steady = steady
+        self._last: Comparison | None = None
+        #: What the wall clock was ahead of the monotonic one when it was last compared.
+        self._offset = 0.0
+        self._agrees = False
+
+    def compared(self, found: Comparison) -> None:
+        """Take the result of a round trip that has just ended."""
+        self._last, self._offset = found, self._offset_now()
+        self._judge(found)
+
+    def fault(self) -> str | None:
+        """Tell why this process must not sign now, or None. Costs no round trip."""
+        if self._last is None:
+            return "the clock of this process has not been compared with the database's yet"
+        now = self._last.moved(timedelta(seconds=self._offset_now() - self._offset))
+        self._judge(now)
+        return None if self._agrees else f"{clocks_apart(now.halfway)}: it signs nothing until they agree"
+
+    def _judge(self, found: Comparison) -> None:
+        if found.is_wrong or found.is_right:
+            self._agrees = found.is_right
+
+    def _offset_now(self) -> float:
+        return self.clock().timestamp() - self.steady()

@@ -12,7 +12,7 @@ import trio
 
 from fe import __version__, failpoints
 from fe.actors.run import run_actors
-from fe.clock import clock_ahead
+from fe.clock import ClockCheck, clock_ahead
 from fe.config import Settings
 from fe.ecf import libxml, schema
 from fe.hardening import close_memory, keep_from_children
@@ -31,6 +31,7 @@ from fe.queue.supervisor import Supervisor
 from fe.reception import run_reception
 from fe.start_checks import require_front, require_portal, require_startable, require_trust
 from fe.store.citus.nodes import require_node
+from fe.store.postgres.clocks import require_clock
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.engine import POSTGRES, engine_named
 from fe.store.postgres.migrate import verify, verify_node
@@ -47,7 +48,7 @@ _log = structlog.get_logger(__name__)
 def run_service(settings: Settings, *, role: str, processes: int) -> int:
     """Run the service until SIGTERM or SIGINT; return the exit code.
 
-    Raises LibxmlMismatch, ConfigError, or what `verify` raises, before anything is started.
+    Raises LibxmlMismatch, ConfigError, ClockWrong, or what `verify` raises, before anything is started.
     """
     libxml.require_one_libxml2()
     require_startable(settings)
@@ -70,6 +71,7 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     asking = ASKING if engine.distributed else 0
     connections = processes * (len(roles) * (settings.database_connections + asking) + LISTENING)
     verify(dsn, *roles, connections=connections, no_others=no_others, engine=engine)
+    require_clock(dsn, clock_ahead(settings.clock_offset))
     near = settings.database_near if WORKER in roles else None
     if near is not None:
         require_node(dsn, near)
@@ -96,6 +98,7 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
     Returns after a clean stop. What cannot be borne comes out as an exception group and ends the process.
     """
     stopping, clock, metrics = trio.Event(), clock_ahead(settings.clock_offset), Metrics()
+    check = ClockCheck(clock)
     begin_at_zero(metrics)
     metrics.up.labels(role, __version__).set(1)
     supervisor = Supervisor(metrics, stopping)
@@ -112,7 +115,7 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
             metrics.notifications_heard.set_function(lambda: math.nan if wakeups.heard is None else wakeups.heard)
             await watch.start(stop_on_signal, stopping, settings.grace_seconds)
             supervisor.start(watch, "heartbeat", heartbeat, metrics)
-            supervisor.start(watch, "database watch", watch_database, db, clock, metrics)
+            supervisor.start(watch, "database watch", watch_database, db, check, metrics)
             if role != "receive":
                 supervisor.start(watch, "wakeups", wakeups.run)
                 supervisor.start(watch, "verdicts", verdicts.run)
@@ -126,16 +129,17 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
             entrance = Entrance[Work]() if engine_named(settings.database_engine) is POSTGRES else None
             async with trio.open_nursery() as work:
                 shared = wakeups, verdicts, clock, supervisor, tracing
+                fault = check.fault
                 if WORKER in pools and vault is not None:
-                    work.start_soon(run_actors, settings, pools[WORKER], vault, *shared, entrance, node)
+                    work.start_soon(run_actors, settings, pools[WORKER], vault, *shared, entrance, node, fault)
                 if listeners.http:
-                    await work.start(run_front, settings, pools[FRONT], *shared, listeners.http, entrance)
+                    await work.start(run_front, settings, pools[FRONT], *shared, listeners.http, entrance, fault)
                 if RECEPTION in pools and vault is not None:
                     await work.start(
-                        run_reception, settings, pools[RECEPTION], vault, clock, supervisor, listeners.reception
+                        run_reception, settings, pools[RECEPTION], vault, clock, supervisor, listeners.reception, fault
                     )
                 if PORTAL in pools and vault is not None:
-                    await work.start(run_portal, settings, pools, vault, *shared, listeners.portal)
+                    await work.start(run_portal, settings, pools, vault, *shared, listeners.portal, fault)
                 _log.info("serving", role=role, pid=os.getpid(), **listeners.addresses(metrics_port))
                 await stopping.wait()
                 _log.info("stopping", grace=settings.grace_seconds)

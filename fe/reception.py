@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import trio
 
 from fe.actors.credentials import CannotOpen, SigningCredentials
-from fe.clock import Clock
+from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Settings, read_networks
 from fe.ecf.signature import Signer
 from fe.http.reception.app import ReceptionDeps, create_reception
@@ -42,12 +42,13 @@ async def run_reception(
     clock: Clock,
     supervisor: Supervisor,
     listeners: Sequence[socket.socket],
+    clock_fault: ClockFault = no_fault,
     *,
     task_status: trio.TaskStatus[list[socket.socket]] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Answer suppliers on `listeners` until `supervisor.stopping`, and then for as long as the grace.
 
-    `started` says that they are answered. Raises ConfigError.
+    Nothing is acknowledged while there is a `clock_fault`. `started` says that they are answered. Raises ConfigError.
     """
     credentials = SigningCredentials(db, vault, trio.CapacityLimiter(1))
     app = create_reception(
@@ -62,6 +63,7 @@ async def run_reception(
             threads=settings.reception_threads,
             calls_per_second=settings.reception_calls_per_second,
             trusted_proxies=read_networks(settings.trusted_proxies),
+            clock_fault=clock_fault,
         )
     )
     async with trio.open_nursery() as beside:

@@ -1,7 +1,9 @@
 """What the actors of a process need is built here, and they are run: the stages, and what keeps watch beside them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import structlog
 import trio
@@ -17,7 +19,7 @@ from fe.apart import Apart, share_interpreter
 from fe.authority.client import Authority, Timeouts
 from fe.authority.gateway import OUTCOMES
 from fe.authority.hosts import Host, Hosts, Operation, host_of
-from fe.clock import Clock
+from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Settings
 from fe.counterparty.directory import Directory
 from fe.counterparty.wire import Counterparties
@@ -73,11 +75,12 @@ async def run_actors(
     tracing: Tracing = OFF,
     entrance: Entrance[Work] | None = None,
     node: Database | None = None,
+    clock_fault: ClockFault = no_fault,
 ) -> None:
     """Run every stage's actor side by side, each supervised, until they have finished the work in flight.
 
-    What this process takes in comes through `entrance`, where there is one, straight to its signers. With a `node` of a
-    cluster it claims the submissions that lie there, and no others.
+    Nothing is signed while there is a `clock_fault`. What this process takes in comes through `entrance`, where there
+    is one, straight to its signers. With a `node` of a cluster it claims the submissions that lie there, and no others.
     """
     share_interpreter()
     metrics, scale = supervisor.metrics, settings.time_scale
@@ -154,8 +157,12 @@ async def run_actors(
                     actors.start_soon(
                         run_webhooks, settings, webhook_tools, budget_of(settings), hooks, clock, supervisor, tracing
                     )
-                for stage in stages(settings, tools, authority, credentials, pulse, bookings, apart, beside, tracing):
-                    supervisor.start(actors, stage.name, run_stage, stage, tools, supervisor.stopping, bookings)
+                shared = authority, credentials, pulse, bookings, apart, beside, tracing, clock_fault
+                for stage in stages(settings, tools, *shared):
+                    own = tools
+                    if stage.name is Stage.SIGN:
+                        own = replace(tools, gate=partial(_open_while_right, clock_fault, circuits.gate))
+                    supervisor.start(actors, stage.name, run_stage, stage, own, supervisor.stopping, bookings)
                 for passing in handing_stages(handlers, handing.kind, budget=budget_of(settings), scale=scale):
                     supervisor.start(actors, passing.name, run_stage, passing, tools, supervisor.stopping, handing)
                 if settings.stripe_key is not None:
@@ -164,6 +171,11 @@ async def run_actors(
             watch.cancel_scope.cancel()
     finally:
         authority.close()
+
+
+def _open_while_right(clock_fault: ClockFault, gate: Callable[[Any, int], int], lane: Any, slots: int) -> int:
+    """Let no row through while the clock is wrong: other processes claim them."""
+    return gate(lane, slots) if clock_fault() is None else 0
 
 
 def _counterparty_handlers(

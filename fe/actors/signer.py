@@ -12,10 +12,10 @@ from fe.actors.in_turn import InTurn
 from fe.actors.notes import undecided_receipt
 from fe.actors.outcomes import Failed, Signed, failure_response
 from fe.apart import Apart, ApartFailed, NoSlot
-from fe.clock import Clock
+from fe.clock import Clock, ClockFault, no_fault
 from fe.ecf.problems import serialize_problem
 from fe.ecf.texts import Text
-from fe.issuing.certificate_choice import NoCertificate, choose_certificate
+from fe.issuing.certificate_choice import NoCertificate, OutOfTime, choose_certificate
 from fe.issuing.large import is_large, is_short
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import (
@@ -31,6 +31,7 @@ from fe.issuing.sign import (
 from fe.lifecycle import NumberFate
 from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import Outcome, Retry, TryLater
+from fe.store import statistics
 from fe.store.postgres.db import Database
 from fe.store.queue import steps
 from fe.store.queue.inputs import Beside, OutgoingDocument, SigningInput, TakenIn
@@ -43,6 +44,12 @@ _SHOWN_PROBLEMS = 50
 #: How long a large document waits for its turn before its row goes back, its attempt not counted; and for how long.
 _SLOT_SECONDS = 15.0
 _SLOT_AGAIN = timedelta(seconds=2)
+
+#: When a row is due again that this process must not sign, because its clock is wrong.
+_ELSEWHERE = timedelta(seconds=2)
+
+#: A certificate that becomes valid within a day is waited for, and looked at once a minute: a new one may be added.
+_WAITS_FOR_CERTIFICATE, _LOOK_AGAIN = timedelta(days=1), timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +74,22 @@ class SignerPool:
     straight: Callable[[Work, OutgoingDocument, str], Work | None]
     #: Reads what a document that was just taken in needs, as `steps.beside`; together with others.
     beside: Callable[[tuple[Work, TakenIn]], Awaitable[Beside]]
+    #: Why this process must not sign now, if so.
+    clock_fault: ClockFault = no_fault
 
     async def sign(self, work: Work) -> Outcome:
-        """Sign one submission. Cancelled anywhere, nothing has happened: nothing is sent before the booking."""
+        """Sign one submission, unless the clock is wrong before or after: then the row goes back, for other processes.
+
+        Cancelled anywhere, nothing has happened: nothing is sent before the booking.
+        """
+        if (fault := self.clock_fault()) is not None:
+            return Retry(fault, _ELSEWHERE, counts=False)
+        outcome = await self._sign(work)
+        if isinstance(outcome, Signed | Failed) and (fault := self.clock_fault()) is not None:
+            return Retry(fault, _ELSEWHERE, counts=False)
+        return outcome
+
+    async def _sign(self, work: Work) -> Outcome:
         signing_input = work.input
         if isinstance(signing_input, TakenIn):
             signing_input = (await self.beside((work, signing_input))).with_taken_in(signing_input)
@@ -109,12 +129,21 @@ class SignerPool:
         except NumberTaken as taken:
             response = failure_response(taken.text, otherTaxLogId=str(taken.holder))
             return Failed(response=response, fate=NumberFate.USED)
+        except OutOfTime as error:
+            return await self._out_of_time(error)
         except (NoCertificate, CannotOpen) as error:
             return _fail(error.text)
         outgoing = steps.outgoing(signing_input, document)
         is_early = await undecided_receipt(self.db, work, outgoing) is not None
         then = None if is_early else self.straight(work, outgoing, document.host)
         return Signed(document=document, then=then, lease=self.lease)
+
+    async def _out_of_time(self, error: OutOfTime) -> Outcome:
+        """Judge by the database's clock whether the certificate has expired or will be valid soon."""
+        wait = error.passes_in(await self.db.run(statistics.time_of_day))
+        if wait is None or wait > _WAITS_FOR_CERTIFICATE:
+            return _fail(error.text)
+        return Retry(error.text.en, min(max(wait, _ELSEWHERE), _LOOK_AGAIN), counts=False)
 
 
 def _as_made(unsigned: Unsigned) -> Unsigned:

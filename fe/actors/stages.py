@@ -16,6 +16,7 @@ from fe.actors.signer import SignerPool
 from fe.actors.tracker import Tracker
 from fe.apart import Apart
 from fe.authority.client import Authority
+from fe.clock import ClockFault, no_fault
 from fe.config import Settings
 from fe.ecf.catalogue import Environment, Host
 from fe.issuing.rates import KnownRates
@@ -117,6 +118,7 @@ def stages(
     apart: Apart,
     beside: Batcher[tuple[Work, TakenIn], Beside],
     tracing: Tracing = OFF,
+    clock_fault: ClockFault = no_fault,
 ) -> list[StageConfig[Work]]:
     """Build the actors of this process. Keys are opened in threads of their own: nobody who signs waits for one."""
     db, clock = tools.db, tools.clock
@@ -149,6 +151,7 @@ def stages(
         settings.lease,
         sender.straight,
         beside.put,
+        clock_fault,
     )
     tracker = Tracker(db, authority, credentials, reconciler, spread, poll, FOLLOW_FOR * scale)
     budget = budget_of(settings)

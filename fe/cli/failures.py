@@ -98,6 +98,7 @@ def _code(error: BaseException) -> int | None:
 #: Errors of modules that are not imported here: where each is, by its name, and the code it ends with.
 KNOWN_LATER = (
     ("psycopg", "OperationalError", NO_DATABASE),
+    ("fe.clock", "ClockWrong", FAILED),
     ("fe.vault", "VaultError", CONFIGURATION),
     ("fe.accounts.provision", "ProvisioningRefused", FAILED),
     ("fe.accounts.people", "PersonRefused", FAILED),

@@ -14,7 +14,7 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTim
 
 from fe.accounts.keys import Peppers
 from fe.apart import Apart
-from fe.clock import Clock
+from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Network, Settings, named_keys, read_networks, require
 from fe.http import messages
 from fe.http.access_log import AccessLog
@@ -120,6 +120,8 @@ class HttpDeps:
     entrance: Entrance[Work] | None = None
     #: Whether clients may ask for outcomes, outside production.
     authority_simulated: bool = False
+    #: Why this process must not sign; then it is not ready either.
+    clock_fault: ClockFault = no_fault
 
     @classmethod
     def from_settings(
@@ -133,6 +135,7 @@ class HttpDeps:
         verdicts: VerdictNotices | None = None,
         tracing: Tracing = OFF,
         entrance: Entrance[Work] | None = None,
+        clock_fault: ClockFault = no_fault,
     ) -> "HttpDeps":
         """Take secrets and limits from the settings. Raises ConfigError naming what is not set or wrong."""
         return cls(
@@ -148,6 +151,7 @@ class HttpDeps:
             verdicts=verdicts,
             tracing=tracing,
             entrance=entrance,
+            clock_fault=clock_fault,
             authority_simulated=settings.authority_simulated,
             webhooks=webhook_accounts(settings),
             calls_per_second=settings.calls_per_second,
@@ -204,7 +208,7 @@ class Api:
             PREFIX,
             docs(),
             Site(PREFIX),
-            Health(db, self._states, deps.metrics.stages_in_trouble, deps.look_patience),
+            Health(db, self._states, deps.metrics.stages_in_trouble, deps.look_patience, deps.clock_fault),
             Login(db, tokens, Peppers(deps.peppers), clock, metrics, deps.trusted_proxies, deps.attempt_limits),
             Invoices(
                 db,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import trio
 
-from fe.clock import Clock
+from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Settings
 from fe.http.app import HttpDeps, create_app
 from fe.http.server.listener import serve_http
@@ -28,6 +28,7 @@ async def run_front(
     tracing: Tracing,
     listeners: Sequence[socket.socket],
     entrance: Entrance[Work] | None = None,
+    clock_fault: ClockFault = no_fault,
     *,
     task_status: trio.TaskStatus[list[socket.socket]] = trio.TASK_STATUS_IGNORED,
 ) -> None:
@@ -45,6 +46,7 @@ async def run_front(
         metrics=supervisor.metrics,
         tracing=tracing,
         entrance=entrance,
+        clock_fault=clock_fault,
     )
     app = create_app(deps)
     await serve_http(app, listeners, settings=settings, shutdown=supervisor.stopping, task_status=task_status)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import trio
 
+from fe.clock import ClockFault, no_fault
 from fe.ecf.json_text import write_json
 from fe.http.auth import KeyStates
 from fe.http.calls import ApiReply, Call
@@ -43,8 +44,13 @@ class Health:
         states: KeyStates,
         stages_in_trouble: Collection[str] = (),
         patience: LookPatience = LOOK_PATIENCE,
+        clock_fault: ClockFault = no_fault,
     ) -> None:
-        """`stages_in_trouble` names, whenever it is looked at, the stages of this process that are."""
+        """`stages_in_trouble` names, whenever it is looked at, the stages of this process that are in trouble.
+
+        `clock_fault` tells why this process must not sign.
+        """
+        self._clock_fault = clock_fault
         self._patience = patience
         self._db = db
         self._states = states
@@ -59,7 +65,9 @@ class Health:
         return ApiReply(200, write_json({"status": "ok"}))
 
     async def ready(self, call: Call) -> ApiReply:
-        """Answer 200 when what requests need works: the database in shape, a key found, a row written; else 503.
+        """Answer 200 when what requests need works, else 503.
+
+        That is: the database in shape, a key found, a row written, and the clock within 2 s of the database's.
 
         A stage in trouble is named and is no reason for 503: documents are taken in all the same, and wait.
         """
@@ -69,8 +77,9 @@ class Health:
                 with trio.CancelScope(shield=True):
                     self._lacks = await self._look()
                 self._looked_at = trio.current_time()
-        if self._lacks is not None:
-            return _not_ready(self._lacks)
+        lacks = self._lacks or self._clock_fault()
+        if lacks is not None:
+            return not_ready(lacks)
         if self._stages_in_trouble:
             return ApiReply(200, write_json({"status": "ready", "stagesInTrouble": sorted(self._stages_in_trouble)}))
         return ApiReply(200, write_json({"status": "ready"}))
@@ -91,5 +100,6 @@ class Health:
         return None
 
 
-def _not_ready(reason: str) -> ApiReply:
+def not_ready(reason: str) -> ApiReply:
+    """Answer 503 with the reason."""
     return ApiReply(503, ERROR.write({"message": reason, "statusCode": 503}), (("Retry-After", str(RETRY_WHEN_DOWN)),))

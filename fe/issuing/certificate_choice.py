@@ -1,7 +1,7 @@
 """Whose certificate signs (interface.md#certificate-selection). Pure; tests hold its truth table."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import UserId
@@ -22,24 +22,40 @@ class NoCertificate(LocalizedError):
     """No certificate may sign this submission; the message tells the tenant what to do. Permanent."""
 
 
+class OutOfTime(NoCertificate):
+    """The certificate is not valid yet, or has expired, at the time that was given. Another clock may disagree."""
+
+    def __init__(self, text: Text, not_before: datetime, not_after: datetime) -> None:
+        super().__init__(text)
+        self.not_before = not_before
+        self.not_after = not_after
+
+    def passes_in(self, at: datetime) -> timedelta | None:
+        """For how long after `at` it is not valid yet, or nothing where it is valid then; None where it has expired."""
+        return max(self.not_before - at, timedelta(0)) if at < self.not_after else None
+
+
 def choose_certificate(
     candidates: Sequence[Candidate], *, as_user: str | None, as_user_id: UserId | None, now: datetime
 ) -> Candidate:
     """Choose among a tenant's certificates in use.
 
     The user that was asked for (by id before by address), else the company's, else the only user's. A certificate out
-    of its time is never used, and never silently replaced by another identity. Raises NoCertificate.
+    of its time is never used, and never silently replaced by another identity. Raises NoCertificate; of one that is
+    out of its time OutOfTime.
     """
     chosen = _by_rule(one_per_holder(candidates, now), as_user, as_user_id)
     if not chosen.not_before <= now < chosen.not_after:
         over = now >= chosen.not_after
         first, last = f"{chosen.not_before:%Y-%m-%d}", f"{chosen.not_after:%Y-%m-%d}"
         state = Text("has expired", "ha vencido") if over else Text("is not valid yet", "aún no es válido")
-        raise NoCertificate(
+        raise OutOfTime(
             Text(
                 f"the certificate {state.en} (valid {first} to {last}): upload a new one",
                 f"el certificado {state.es} (válido del {first} al {last}): suba uno nuevo",
-            )
+            ),
+            chosen.not_before,
+            chosen.not_after,
         )
     return chosen
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import structlog
 import trio
 
-from fe.clock import Clock
+from fe.clock import Clock, ClockCheck, Comparison
 from fe.monitoring.collectors import EVERYWHERE
 from fe.monitoring.metrics import Metrics, show
 from fe.store import spent_seeds, statistics
@@ -21,7 +21,7 @@ _BEAT_SECONDS = 0.25
 _LOOK_SECONDS = 5.0
 #: So long the smallest of questions may take: what answers later is of no use to anybody.
 _ANSWER_SECONDS = 5.0
-#: The database's clock is taken to be read half-way: of an answer that took longer that says too little.
+#: A round trip that took longer says too little about clocks that may agree, so its middle is not exported.
 _CLOCK_READ_WITHIN = timedelta(seconds=1)
 #: To count what waits takes time by how much that is: a fiftieth of all time at most, but it is counted twice a minute.
 _LOOK_SHARE, _LOOK_SECONDS_MAX = 50, 30.0
@@ -40,31 +40,38 @@ async def heartbeat(metrics: Metrics) -> None:
         metrics.loop_lag.observe(max(0.0, trio.current_time() - due))
 
 
-async def watch_database(db: Database, clock: Clock, metrics: Metrics) -> None:
-    """Export whether the database answers, and how far our clock is ahead of its own, until cancelled.
+async def watch_database(db: Database, check: ClockCheck, metrics: Metrics) -> None:
+    """Export whether the database answers and how far this process's clock is ahead of its own, until cancelled.
 
-    In every process: each has a way to the database, and most have a clock that others believe.
+    Runs in every process. `check` learns of each comparison; the log says when the clocks part and when they agree.
     """
+    agreed = True
     while True:
         try:
             with trio.fail_after(_ANSWER_SECONDS):
-                ahead = await db.run(_ahead, clock)
+                found = await db.run(compare_clocks, check)
         except (*ANY_OF_THE_DATABASE, trio.TooSlowError) as error:
             metrics.database_reachable.set(0)
             _log.warning("the database does not answer", error=error)
         else:
             metrics.database_reachable.set(1)
-            if ahead is not None:
-                metrics.clock_ahead.set(ahead.total_seconds())
+            check.compared(found)
+            if found.is_wrong or found.most - found.least <= _CLOCK_READ_WITHIN:
+                metrics.clock_ahead.set(found.halfway.total_seconds())
+            fault = check.fault()
+            if agreed and fault is not None:
+                _log.error("signing stopped: the clock is wrong", reason=fault, runbook="clock-skew.md")
+            elif fault is None and not agreed:
+                _log.info("signing resumed: the clock agrees with the database's")
+            agreed = fault is None
         await trio.sleep(_LOOK_SECONDS)
 
 
-async def _ahead(conn: Conn, clock: Clock) -> timedelta | None:
-    """How far our clock is ahead of the database's; None where that took too long to say."""
-    before = clock()
+async def compare_clocks(conn: Conn, check: ClockCheck) -> Comparison:
+    """Compare the clocks in one round trip."""
+    before, began = check.clock(), check.steady()
     theirs = await statistics.time_of_day(conn)
-    took = clock() - before
-    return before + took / 2 - theirs if took <= _CLOCK_READ_WITHIN else None
+    return Comparison.of(before, check.steady() - began, theirs)
 
 
 async def watch_writing(front: Database, metrics: Metrics) -> None:

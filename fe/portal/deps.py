@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fe.accounts.openid import OpenId
-from fe.clock import Clock
+from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Network, Settings
 from fe.ecf.texts import Language
 from fe.http.quotas import Quotas
@@ -52,6 +52,8 @@ class Portal:
     openid: OpenId | None = None
     #: Carries on what operators set going; None where there are no pages of theirs.
     plans: PlanRunner | None = None
+    #: Why this process must not sign; then it is not ready either.
+    clock_fault: ClockFault = no_fault
 
     @property
     def is_https(self) -> bool:

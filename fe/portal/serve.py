@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from fe.accounts.openid import CALLBACK, OpenId
-from fe.clock import Clock
+from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Settings, origin_of, read_networks
 from fe.http.quotas import Quota, Quotas
 from fe.http.server.listener import serve_http
@@ -43,6 +43,7 @@ def build_portal(
     wakeups: Wakeups,
     clock: Clock,
     metrics: Metrics,
+    clock_fault: ClockFault = no_fault,
 ) -> Portal:
     """Put together what all pages share. Raises ConfigError."""
     # A form from before a change of the vault's keys, or of a process that has not had it yet, is still ours.
@@ -69,6 +70,7 @@ def build_portal(
         trusted_proxies=read_networks(settings.trusted_proxies),
         openid=openid_of(settings, form_keys[0]),
         plans=None if OPERATOR not in pools else PlanRunner(pools[OPERATOR], new_holder(), clock),
+        clock_fault=clock_fault,
     )
 
 
@@ -98,6 +100,7 @@ async def run_portal(
     supervisor: Supervisor,
     tracing: Tracing,
     listeners: Sequence[socket.socket],
+    clock_fault: ClockFault = no_fault,
     *,
     task_status: trio.TaskStatus[list[socket.socket]] = trio.TASK_STATUS_IGNORED,
 ) -> None:
@@ -105,7 +108,7 @@ async def run_portal(
 
     `started` says that they are answered.
     """
-    portal = build_portal(settings, pools, vault, wakeups, clock, supervisor.metrics)
+    portal = build_portal(settings, pools, vault, wakeups, clock, supervisor.metrics, clock_fault)
     async with trio.open_nursery() as nursery:
         if portal.plans is not None:
             supervisor.start(nursery, "replay plans", portal.plans.run)

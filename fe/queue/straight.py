@@ -66,7 +66,7 @@ class Straight:
 
     def may_take(self, work: Any, after: timedelta) -> bool:
         """Whether there is a slot for it now, or room to hold it until `after` has passed, or until there is one."""
-        if not self._takes_any():
+        if not self._takes_any() or self._tools.gate(work.lane, self._stage.slots) <= 0:
             return False
         return self._has_slot(work, after) or self._later.has_capacity()
 

@@ -19,6 +19,7 @@ import structlog
 import trio
 
 from fe import failpoints
+from fe.clock import ClockFault, no_fault
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.ecf.signature import Signer
@@ -36,7 +37,7 @@ _log = structlog.get_logger(__name__)
 
 
 class CannotAcknowledge(Exception):
-    """The receiver has no certificate to sign with; the message is for our log, not for strangers."""
+    """The receiver has no certificate to sign with, or our clock is wrong; the message is for our log only."""
 
 
 class Signers(Protocol):
@@ -56,6 +57,8 @@ class Reception:
     threads: trio.CapacityLimiter
     #: Told of each acknowledgement that was made, with its environment; must not raise.
     count: Callable[[Environment, AckReason], None] = lambda _environment, _reason: None
+    #: Why this process must not sign now, if so: acknowledgements carry the time, and certificates are judged by it.
+    clock_fault: ClockFault = no_fault
 
     async def receive(self, receiver: Receiver, raw: bytes, presenter: str | None, now: datetime) -> bytes:
         """Give the signed acknowledgement of `raw`; it is stored, and so is what it says was received.
@@ -164,7 +167,9 @@ class Reception:
         )
 
     async def _signer(self, tenant_id: TenantId, now: datetime) -> Signer:
-        """What signs for the tenant: the company's certificate, else the only user's."""
+        """Open what signs for the tenant: the company's certificate, else the only user's. Raises CannotAcknowledge."""
+        if (fault := self.clock_fault()) is not None:
+            raise CannotAcknowledge(fault)
         known = await self.db.run_for(tenant_id, certificates.in_use)
         usable = [one for one in certificates.one_per_holder(known, now) if one.not_before <= now < one.not_after]
         company = [one for one in usable if one.user_id is None]

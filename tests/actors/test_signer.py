@@ -18,6 +18,7 @@ from fe.actors.hand_over import DoAll, HandOver
 from fe.actors.in_turn import InTurn
 from fe.actors.signer import SignerPool
 from fe.apart import Apart, ApartFailed, NoSlot
+from fe.clock import Clock, ClockFault, no_fault, system_clock
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.dates import end_of_day, local, show_day
 from fe.ecf.document import read_xml
@@ -72,7 +73,12 @@ def sale(**head: Any) -> bytes:
 
 
 def make_signer(
-    db: Database, vault: Vault = VAULT, apart: Apart | None = None, sign_all: DoAll[ToSign, SignedDocument] = sign_all
+    db: Database,
+    vault: Vault = VAULT,
+    apart: Apart | None = None,
+    sign_all: DoAll[ToSign, SignedDocument] = sign_all,
+    clock: Clock = lambda: NOW,
+    clock_fault: ClockFault = no_fault,
 ) -> StageConfig[Work]:
     limiter = trio.CapacityLimiter(2)
     pool = SignerPool(
@@ -82,12 +88,13 @@ def make_signer(
         HandOver(sign_all, limiter),
         apart or Apart(1, Metrics()),
         QrHosts("https://ecf.example", "https://fc.example"),
-        lambda: NOW,
+        clock,
         Metrics(),
         KnownRates(db),
         LEASE,
         lambda *_: None,
         partial(_beside, db),
+        clock_fault,
     )
     return make_stage(pool.sign)
 
@@ -221,6 +228,58 @@ async def test_an_expired_certificate_fails_the_submission(db: Database) -> None
     assert await step(db, make_signer(db), subject) == "error"
 
     await assert_failed(db, subject, "the certificate has expired")
+
+
+@pytest.mark.parametrize(
+    ("behind", "not_before", "not_after"),
+    [
+        (timedelta(minutes=20), timedelta(minutes=-5), timedelta(days=365)),
+        (timedelta(days=-9), timedelta(days=-365), timedelta(days=5)),
+        (timedelta(0), timedelta(hours=3), timedelta(days=365)),
+    ],
+    ids=["not valid yet by a slow clock", "expired by a fast clock", "valid in three hours"],
+)
+async def test_certificate_out_of_its_time_by_this_clock_alone_is_tried_again(
+    db: Database, behind: timedelta, not_before: timedelta, not_after: timedelta
+) -> None:
+    now = system_clock()
+    tenant = await make_tenant(db)
+    await make_certificate(db, tenant, not_before=now + not_before, not_after=now + not_after)
+    subject = await make_submission(db, tenant, original=sale())
+
+    assert await step(db, make_signer(db, clock=lambda: now - behind), subject) == "retry"
+
+    left = await waiting(db, subject)
+    assert (left["stage"], left["attempt"], (await submission(db, subject))["status"]) == ("sign", 0, "queued")
+    assert 0 < left["due_in"] <= 60
+
+
+async def test_certificate_valid_in_a_month_fails_the_submission(db: Database) -> None:
+    now = system_clock()
+    tenant = await make_tenant(db)
+    await make_certificate(db, tenant, not_before=now + timedelta(days=30), not_after=now + timedelta(days=365))
+    subject = await make_submission(db, tenant, original=sale())
+
+    await step(db, make_signer(db, clock=system_clock), subject)
+
+    await assert_failed(db, subject, "the certificate is not valid yet")
+
+
+@pytest.mark.parametrize("faults", [["wrong"], [None, "wrong"]], ids=["before", "while it was signed"])
+async def test_signer_with_a_wrong_clock_gives_the_row_back_and_signs_nothing(
+    db: Database, faults: list[str | None]
+) -> None:
+    tenant = await make_tenant(db)
+    await make_certificate(db, tenant)
+    subject = await make_submission(db, tenant, original=sale())
+    told = iter(faults)
+
+    assert await step(db, make_signer(db, clock_fault=lambda: next(told)), subject) == "retry"
+
+    left = await waiting(db, subject)
+    assert (left["stage"], left["attempt"], left["holder"]) == ("sign", 0, None)
+    assert await story(db, subject) == ["accepted"]
+    assert await rows(db, "SELECT * FROM submission_documents WHERE kind <> 'original'") == []
 
 
 @pytest.mark.parametrize(

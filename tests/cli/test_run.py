@@ -120,14 +120,27 @@ def test_every_role_tells_whether_it_reaches_the_database_and_how_wrong_its_cloc
         "receive": {"reception_bind": f"127.0.0.1:{free_port()}", "reception_roots": str(roots)},
         "portal": {"portal_bind": f"127.0.0.1:{free_port()}"},
     }
-    told = DEVELOPMENT | {"clock_offset": "75", "metrics_bind": at} | places.get(role, {})
+    told = DEVELOPMENT | {"clock_offset": "1.5", "metrics_bind": at} | places.get(role, {})
     with running(fe, "--role", role, **told):
         deadline = time.monotonic() + PATIENCE
         while (found := metrics_of(at))["fe_database_reachable"] != 1:
             assert time.monotonic() < deadline, found
             time.sleep(0.1)  # of another process: it is asked until it answers so
 
-    assert found["fe_clock_ahead_seconds"] == pytest.approx(75, abs=2)
+    assert found["fe_clock_ahead_seconds"] == pytest.approx(1.5, abs=0.4)
+
+
+@pytest.mark.parametrize("role", ["http", "actors"])
+def test_run_with_a_wrong_clock_refuses_to_start(fe: Fe, role: str) -> None:
+    told = DEVELOPMENT | {"clock_offset": "30"}
+
+    refused = fe("run", "--role", role, **told)
+    doctor = fe("doctor", "--json", "--role", role, **told)
+
+    assert refused.code == 1
+    assert "the clock of this process is 30.0 s ahead of the database's: set the clock" in refused.err
+    (clock,) = (one for one in json.loads(doctor.out) if one["check"] == "clock (database)")
+    assert clock["state"] == "failed"
 
 
 def test_a_log_that_nobody_reads_any_more_holds_up_neither_answers_nor_the_end(fe: Fe) -> None:

@@ -124,3 +124,14 @@ async def test_a_full_disk_is_not_ready(front_db: Database, nursery: trio.Nurser
         assert await ask(front) == (503, "the database takes no writes")
         disk.clear()
         assert await ask(front) == (200, "")
+
+
+async def test_front_with_a_wrong_clock_is_not_ready_until_it_is_right(
+    front_db: Database, nursery: trio.Nursery
+) -> None:
+    faults: list[str | None] = ["the clock of this process is 30.0 s ahead of the database's"]
+    front = await start_front(nursery, front_db, clock_fault=lambda: faults[-1])
+
+    assert await ask(front) == (503, faults[0])
+    faults.append(None)
+    assert await ask(front) == (200, "")

@@ -134,6 +134,19 @@ async def test_a_number_that_was_drawn_is_known_to_the_signer(db: Database, hous
     assert given.e_ncf == accepted.e_ncf == "E310000000001"
 
 
+async def test_rows_taken_in_while_the_gate_is_closed_wait_for_another_process(
+    db: Database, front_db: Database, worker_db: Database
+) -> None:
+    """A process whose clock is wrong lets no row of `sign` through (fe/actors/run.py)."""
+    house = House(front_db, worker_db, gate=lambda _lane, _slots: 0)
+    async with house.runs():
+        accepted = await house.accept(new_submission(await make_tenant(db)))
+
+    assert not accepted.leased
+    assert house.signed == []
+    assert await left(db) == [(0, 0, None)]
+
+
 async def test_a_repeat_and_a_refused_draw_leave_their_places(db: Database, house: House) -> None:
     tenant = await make_tenant(db)
     twice = [new_submission(tenant, client_request_id=ClientRequestId("same")) for _ in range(2)]

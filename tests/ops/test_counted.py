@@ -17,7 +17,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from fe.actors.outcomes import Decided
 from fe.actors.writers import submission_kind
-from fe.clock import clock_ahead, system_clock
+from fe.clock import ClockCheck, clock_ahead, system_clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.identifiers import TenantId
@@ -490,13 +490,13 @@ async def test_whether_the_database_answers_and_how_far_its_clock_is_away_is_sho
     assert str(value(metrics, "fe_database_reachable")) == str(value(metrics, "fe_clock_ahead_seconds")) == "nan"
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(watch_database, db, clock_ahead(75), metrics)
+        nursery.start_soon(watch_database, db, ClockCheck(clock_ahead(75)), metrics)
         await until(lambda: value(metrics, "fe_database_reachable") == 1)
         await until(lambda: value(metrics, "fe_clock_ahead_seconds") == pytest.approx(75, abs=1))
         nursery.cancel_scope.cancel()
 
     async with away() as nobody, trio.open_nursery() as nursery:
-        nursery.start_soon(watch_database, nobody, system_clock, metrics)
+        nursery.start_soon(watch_database, nobody, ClockCheck(system_clock), metrics)
         await until(lambda: value(metrics, "fe_database_reachable") == 0)
         nursery.cancel_scope.cancel()
     assert value(metrics, "fe_clock_ahead_seconds") == pytest.approx(75, abs=1)
@@ -504,10 +504,11 @@ async def test_whether_the_database_answers_and_how_far_its_clock_is_away_is_sho
 
 async def test_a_clock_is_not_read_off_an_answer_that_took_seconds(db: Database) -> None:
     """Half of what it took may be more than what clocks may differ by: that would wake somebody."""
-    metrics, times = Metrics(), iter([NOW, NOW + timedelta(seconds=5)])
+    seconds = iter(range(0, 1000, 5))
+    metrics, slow = Metrics(), ClockCheck(system_clock, steady=lambda: next(seconds))
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(watch_database, db, lambda: next(times), metrics)
+        nursery.start_soon(watch_database, db, slow, metrics)
         await until(lambda: value(metrics, "fe_database_reachable") == 1)
         nursery.cancel_scope.cancel()
 

@@ -387,3 +387,19 @@ async def test_calls_are_counted_by_what_was_called_never_by_whom(reception: Run
 
     await until(lambda: len(counted()) >= 3)  # a request is counted when its answer is on its way
     assert counted() == {"reception reception", "GET /healthz", "none"}
+
+
+async def test_reception_with_a_wrong_clock_acknowledges_nothing_and_is_not_ready(
+    nursery: trio.Nursery, db: Database, dsn: str
+) -> None:
+    faults: list[str | None] = ["the clock of this process is 30.0 s ahead of the database's"]
+    async with open_database(dsn, role=RECEPTION) as own:
+        reception = await start_reception(nursery, db, own, clock_fault=lambda: faults[-1])
+        async with reception.client() as client:
+            assert (await client.get("/readyz")).status_code == 503
+            assert (await reception.send(document())).status_code == 503
+            assert await rows(db, "SELECT * FROM acknowledgements") == []
+
+            faults.append(None)
+            assert (await client.get("/readyz")).status_code == 200
+            assert read(await reception.send(document())).state == "0"

@@ -16,13 +16,14 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTimeout
 from werkzeug.routing import PathConverter
 
-from fe.clock import Clock
+from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Network
 from fe.ecf.catalogue import Environment
 from fe.ecf.json_text import write_json
 from fe.http import messages
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError, describe
+from fe.http.health import not_ready
 from fe.http.reception.handlers import Suppliers, read_path
 from fe.http.reception.limits import AddressLimits
 from fe.http.route_types import Route
@@ -63,6 +64,8 @@ class ReceptionDeps:
     #: Calls per second and address; 0: as many as they like.
     calls_per_second: float = 20.0
     trusted_proxies: tuple[Network, ...] = ()
+    #: Why this process must not sign; then it acknowledges nothing and is not ready.
+    clock_fault: ClockFault = no_fault
 
 
 class ReceptionApi:
@@ -79,7 +82,15 @@ class ReceptionApi:
         self._trusted = deps.trusted_proxies
         for environment, reason in product(Environment, AckReason):
             deps.metrics.received.labels(environment, str(int(reason)))
-        reception = Reception(deps.db, deps.signers, deps.trust, trio.CapacityLimiter(deps.threads), count=self._count)
+        self._clock_fault = deps.clock_fault
+        reception = Reception(
+            deps.db,
+            deps.signers,
+            deps.trust,
+            trio.CapacityLimiter(deps.threads),
+            count=self._count,
+            clock_fault=deps.clock_fault,
+        )
         self._suppliers = Suppliers(reception, SupplierSessions(deps.keys), deps.clock)
         nothing = Route("POST", "/", None, self._alive)
         self.fast_path = FastPath(_never, MAX_BODY_BYTES, nothing, nothing, enabled=False)
@@ -106,6 +117,8 @@ class ReceptionApi:
 
     async def _ready(self) -> ApiReply:
         await self._db.run(receivers.find, Environment.ECF, _NOBODY)  # a database that is away becomes 503
+        if (fault := self._clock_fault()) is not None:
+            return not_ready(fault)
         return ApiReply(200, write_json({"status": "ready"}))
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:

@@ -2,17 +2,27 @@
 
 from datetime import timedelta
 
+from fe.clock import MAX_SKEW, Comparison
 from fe.operations.doctor.finding import Finding, State
 
-#: How far clocks may differ before somebody should look (ops/runbooks/clock-skew.md), and before tokens fail.
-_SKEW = timedelta(seconds=2)
+#: How far our clock may be from the authority's before its tokens fail.
 _TOKEN_SKEW = timedelta(seconds=30)
+
+_REMEDY = "see which of the two is wrong, and set it: ops/runbooks/clock-skew.md"
 
 
 def skew(check: str, ahead: timedelta, whose: str, *, grain: timedelta = timedelta(0)) -> Finding:
     """Tell how far our clock is ahead of another, which may itself be told no finer than `grain`."""
     says = f"ours is {ahead.total_seconds():+.1f} s from {whose}"
-    if abs(ahead) <= _SKEW + grain:
+    if abs(ahead) <= MAX_SKEW + grain:
         return Finding(check, State.OK, says)
     state = State.WARNING if abs(ahead) <= _TOKEN_SKEW else State.FAILED
-    return Finding(check, state, says, "see which of the two is wrong, and keep it: ops/runbooks/clock-skew.md")
+    return Finding(check, state, says, _REMEDY)
+
+
+def skew_of_the_database(found: Comparison) -> Finding:
+    """Tell whether a process may start and sign beside this database: `fe run` refuses where this fails."""
+    says = f"ours is {found.halfway.total_seconds():+.1f} s from the database's"
+    if not found.is_wrong:
+        return Finding("clock (database)", State.OK, says)
+    return Finding("clock (database)", State.FAILED, f"{says}: `fe run` does not start, and signs nothing", _REMEDY)

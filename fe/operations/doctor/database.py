@@ -7,10 +7,11 @@ import psycopg
 from fe.clock import Clock
 from fe.config import Settings
 from fe.operations.doctor.certificates import check_certificates
-from fe.operations.doctor.clocks import skew
+from fe.operations.doctor.clocks import skew_of_the_database
 from fe.operations.doctor.finding import Finding, Role, State, takes
 from fe.store.citus.distribution import NoCitus, outside_two_phases, require_citus, undistributed
 from fe.store.citus.nodes import require_node
+from fe.store.postgres.clocks import compare_clocks_once
 from fe.store.postgres.engine import engine_named
 from fe.store.postgres.errors import DatabaseUnavailable, StoreError, words
 from fe.store.postgres.migrate import missing_migrations, verify
@@ -160,11 +161,7 @@ def _left_to_everybody(conn: psycopg.Connection) -> Finding:
 
 
 def _clock(conn: psycopg.Connection, clock: Clock) -> Finding:
-    before = clock()
-    row = conn.execute("SELECT clock_timestamp()").fetchone()
-    assert row is not None
-    ahead = before + (clock() - before) / 2 - row[0]
-    return skew("clock (database)", ahead, "the database's")
+    return skew_of_the_database(compare_clocks_once(conn, clock))
 
 
 #: Of the tables and indexes of all months a server has room to lock so many for each lock that it is told of: then a

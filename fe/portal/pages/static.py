@@ -1,5 +1,6 @@
 """Style and script, and whether the process answers."""
 
+from fe.ecf.json_text import write_json
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
@@ -24,8 +25,10 @@ async def alive(visit: Visit) -> Reply:
 
 
 async def ready(visit: Visit) -> Reply:
-    """Say that people can be served; a database that is away becomes 503."""
+    """Report that people can be served; a database that is away or a wrong clock becomes 503."""
     await visit.portal.db.run(people.by_email, _NOBODY)
+    if (fault := visit.portal.clock_fault()) is not None:
+        return Reply(503, write_json({"message": fault, "statusCode": 503}), (("Content-Type", "application/json"),))
     return Reply(200, b'{"status":"ready"}', (("Content-Type", "application/json"),))
 
 

@@ -13,6 +13,7 @@ from fe.cli.failures import Failure
 from fe.cli.printing import json_option, moment, show, show_all, tell
 from fe.cli.replay import replay
 from fe.cli.session import settings_with_database, with_database
+from fe.cli.signed_by import signed_by_
 from fe.cli.submission_names import submission_named
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
@@ -36,6 +37,7 @@ def outbox() -> None:
 
 
 outbox.add_command(replay)
+outbox.add_command(signed_by_)
 
 
 @outbox.command()

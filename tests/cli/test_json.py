@@ -223,6 +223,7 @@ LIFE = (
     "outbox status",
     "outbox resume --tenant Ozama --reason loud",
     "outbox list",
+    "outbox signed-by nowhere",
     "outbox log",
     "tenant disable Ozama --reason unpaid",
     "tenant enable Ozama --reason paid",
@@ -261,7 +262,7 @@ def test_what_commands_print_has_the_forms_and_the_fields_of_the_page(
         promised = fields(page[name])
         assert [field for field in first if field != "secret"] == promised or name == "evidence verify", name
 
-    assert empty == {"counterparty list", "outbox list"}, "the others have something to show"
+    assert empty == {"counterparty list", "outbox list", "outbox signed-by"}, "the others have something to show"
 
 
 def test_an_answer_in_words_and_one_for_programs_are_of_the_same_facts(

@@ -23,7 +23,7 @@ from fe.store.queue import circuits, replay_plans
 from fe.store.queue.audit import OperatorAction
 from tests.cli.running import Fe, environment
 from tests.factories import bookings
-from tests.factories.tenants import make_submission, make_tenant, row, rows, submission, take, waiting
+from tests.factories.tenants import DOCUMENT, make_submission, make_tenant, row, rows, submission, take, waiting
 
 WHY = ("--reason", "the authority is back")
 #: What is kept of `--by eva`.
@@ -416,3 +416,25 @@ async def test_a_plan_that_is_locked_by_somebody_else_waits_and_then_goes_on(
         ran = await trio.to_thread.run_sync(lambda: fe(*args))
 
     assert json.loads(ran.out)["released"] == 2
+
+
+async def test_signed_by_lists_what_one_process_signed_within_the_time(db: Database, fe: Fe, now: datetime) -> None:
+    """A process with a wrong clock is stopped first, and then looked for by its name."""
+    tenant = await make_tenant(db)
+    subjects = []
+    for number, process in enumerate(("node7:12:aa", "node7:12:aa", "node7:125:bb", "node8:12:cc"), 1):
+        subject = await make_submission(db, tenant, at=now, e_ncf=f"E31{number:010}")
+        work = await take(db, subject)
+        await rows(db, "UPDATE outbox SET holder = %(holder)s WHERE subject = %(id)s", holder=process, id=subject)
+        await db.run(bookings.signed, work, DOCUMENT, at=now)
+        subjects.append(str(subject))
+    await rows(db, "UPDATE submissions SET status = 'Rechazado' WHERE submission_id = %(id)s", id=subjects[1])
+
+    def listed(*args: str) -> list[str]:
+        return [one["taxLogId"] for one in fe("outbox", "signed-by", *args, "--json").json()]
+
+    assert listed("node7:12:aa") == listed("node7:12") == subjects[:2]
+    assert listed("node7") == subjects[:3]
+    assert listed("node7:12", "--rejected") == subjects[1:2]
+    assert listed("node7", "--until", f"{now - timedelta(hours=1):%Y-%m-%dT%H:%M}") == []
+    assert fe("outbox", "signed-by", "node9").out == "nothing of that time was signed by node9\n"

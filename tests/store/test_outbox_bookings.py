@@ -336,6 +336,7 @@ async def test_signing_keeps_the_bytes_and_makes_sending_due_on_the_host_that_ta
         "securityCode": "AbC1+/",
         "sha256": digest_of(SIGNED).hex(),
         "summarySha256": digest_of(summary).hex(),
+        "process": "test",
     }
 
 

@@ -13,6 +13,7 @@ import trio.testing
 from fe.actors.maintenance import honour_maintenance
 from fe.actors.webhook_watch import watch_webhooks
 from fe.authority.client import MaintenanceWindow
+from fe.clock import ClockCheck
 from fe.ecf.ids import new_id
 from fe.identifiers import SubmissionId
 from fe.monitoring.collectors import Collectors
@@ -94,7 +95,7 @@ async def _portal(db: Refusing) -> None:
 BESIDE: dict[str, Beside] = {
     "wakeups": _wakeups,
     "verdicts": _verdicts,
-    "database watch": lambda db: watch_database(db, lambda: NOW, Metrics()),
+    "database watch": lambda db: watch_database(db, ClockCheck(lambda: NOW), Metrics()),
     "outbox watch": lambda db: watch_outbox(db, Metrics(), True),
     "write watch": lambda db: watch_writing(db, Metrics()),
     "housekeeping": lambda db: keep_house(db, lambda: NOW),

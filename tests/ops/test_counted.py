@@ -332,7 +332,7 @@ async def test_a_database_that_takes_no_writes_is_reachable_and_not_writable(dsn
     name = sql.Identifier(str(conninfo_to_dict(dsn)["dbname"]))
 
     async with open_database(dsn, max_size=2, role=FRONT) as front, trio.open_nursery() as nursery:
-        nursery.start_soon(watch_database, front, system_clock, metrics)
+        nursery.start_soon(watch_database, front, ClockCheck(system_clock), metrics)
         nursery.start_soon(watch_writing, front, metrics)
         await until(lambda: value(metrics, "fe_database_writable") == 1)
         with psycopg.connect(make_conninfo(dsn, dbname="postgres"), autocommit=True) as conn:

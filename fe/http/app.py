@@ -59,7 +59,7 @@ from fe.monitoring.zeros import begin_front_at_zero
 from fe.queue.entrance import Entrance
 from fe.store import throttle
 from fe.store.postgres.db import Database
-from fe.store.postgres.errors import ANY_OF_THE_DATABASE
+from fe.store.postgres.errors import ANY_OF_THE_DATABASE, DatabaseUnavailable
 from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
 from fe.store.throttle import ATTEMPT_LIMITS, AttemptLimits
@@ -71,6 +71,8 @@ PRUNE_SECONDS = 60.0
 BODY_BYTES_OF_ONE = 16 * 1024 * 1024
 BODY_BYTES = 64 * 1024 * 1024
 _CLOSE = ("Connection", "close")
+#: Answers to a change that report stored state and have written nothing: it is not there, or it was done before.
+_REPORT_STATE = (404, 409)
 
 _log = structlog.get_logger(__name__)
 
@@ -265,6 +267,11 @@ class Api:
                 reply = await route.handler(call)
         except Exception as error:  # here and in _traced: the two places where errors become answers
             reply = self._refusal(route, call, error)
+        if reply.status in _REPORT_STATE and call.caller is not None and route.method != "GET":
+            try:
+                await self._db.confirm()
+            except DatabaseUnavailable as error:
+                reply = self._refusal(route, call, error)
         if route.about is not None or reply.status >= 400:
             reply = replace(reply, headers=(*reply.headers, *HEADERS[call.language]))
         if call.caller is not None:

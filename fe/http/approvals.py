@@ -87,6 +87,8 @@ class ApprovalHandlers:
         decided = await take_in(lambda: self._db.run_for(new.tenant_id, approvals.decide, decision, new, now))
         _refuse(decided, approved=reason is None)
         is_new = decided.outcome is DecisionOutcome.ACCEPTED
+        if not is_new:
+            await self._db.confirm()
         if is_new:
             self._accepted[caller.environment].inc()
             self._wakeups.notify(Stage.SIGN)

@@ -1,5 +1,6 @@
 """Submissions over HTTP: submitting a document, asking for its status, fetching its XML, and the history."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -229,6 +230,8 @@ class Invoices:
             record = await self._waiting.for_the_end(
                 call.identity.tenant_id, record, seconds, authorization=authorization
             )
+        if record.status is Status.ERROR:
+            await self._db.confirm()
         again = _POLLING.get(record.status)
         other = None
         if takes_approval(record):
@@ -274,6 +277,7 @@ class Invoices:
             records = await self._lists.read(
                 tenant_id, history.after, query.chosen, limit=query.limit, cursor=query.cursor
             )
+            await self._confirm(records)
             items, following = _serialize_items(records, query.limit)
             return ApiReply(200, STRETCH.write({"limit": query.limit, "items": items, "nextCursor": following}))
         records, total = await self._lists.read(
@@ -285,6 +289,7 @@ class Invoices:
             totals=self._totals,
             now=self._clock(),
         )
+        await self._confirm(records)
         items, following = _serialize_items(records, query.limit)
         answer: SubmissionPage = {
             "page": query.page,
@@ -294,6 +299,15 @@ class Invoices:
             "nextCursor": following,
         }
         return ApiReply(200, PAGE.write(answer))
+
+    async def _confirm(self, records: Sequence[Record]) -> None:
+        """Confirm a list from which a client concludes that a receipt was taken in, or that it will not be sent.
+
+        All other states were made by a worker, whose claim waited for the standby after the receipt, or come from the
+        authority, which will say them again.
+        """
+        if any(record.status in (Status.QUEUED, Status.ERROR) for record in records):
+            await self._db.confirm()
 
     async def _find(self, call: Call) -> Record | None:
         wanted = read_track_or_id(call.params["track_or_id"])

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar, cast
 
 import structlog
+import trio
 
 from fe import failpoints
 from fe.ecf.catalogue import SUBMITTABLE, Environment, Root
@@ -29,7 +30,7 @@ from fe.issuing.large import is_short
 from fe.issuing.messages import number_far_ahead
 from fe.issuing.prepare import Draft, prefix_to_draw
 from fe.lifecycle import Stage
-from fe.queue.batcher import Batcher
+from fe.queue.batcher import WRITE_SECONDS, Batcher
 from fe.queue.entrance import Entrance, KeptPlace
 from fe.store import submissions
 from fe.store.postgres.db import Database
@@ -210,13 +211,19 @@ class Acceptance:
         for tries_left in reversed(range(_TRIES)):
             failpoints.reached("accepting")
             try:
-                accepted = _own(new, await self._db.run(submissions.accept, new, now))
+                with trio.move_on_after(WRITE_SECONDS) as patience:
+                    answer = await self._db.run(submissions.accept, new, now)
+                if patience.cancelled_caught:
+                    raise DatabaseUnavailable("the write took too long")
+                await self._confirm([answer])
+                accepted = _own(new, answer)
                 break
             except (submissions.AlreadyStored, NoNumber) as error:
                 # A call before, whose answer was lost, may have stored it, with the last number there was.
                 found = await self._db.run_for(new.tenant_id, submissions.find, new.submission_id)
                 if found is None:
                     raise error from None
+                await self._db.confirm()
                 return Accepted("accepted", new.submission_id, found.status, found.e_ncf, body_matched=True)
             except Contended as error:
                 if not tries_left or isinstance(error, LockNotHad):  # of that one the client has waited long enough
@@ -275,9 +282,19 @@ class Acceptance:
         except Exception as error:  # whatever is wrong with one of them: it is that one's answer, and not the others'
             _log.warning("a batch of submissions falls apart", rows=len(rows), error=error)
         else:
+            await self._confirm(answers)
             failpoints.reached("accepted")
             return [_own(new, answer) for (new, _), answer in zip(rows, answers, strict=True)]
         return [None] * len(rows)
+
+    async def _confirm(self, answers: Sequence[Accepted | NoNumber | None]) -> None:
+        """Confirm repeats: their rows may be commits whose wait for the standby was cancelled.
+
+        A new row beside them has done so, by the commit that took it in. Raises DatabaseUnavailable.
+        """
+        outcomes = {answer.outcome for answer in answers if isinstance(answer, Accepted)}
+        if outcomes == {"deduped"}:
+            await self._db.confirm()
 
     def _place_for(self, new: NewSubmission) -> KeptPlace[Work] | None:
         if self._entrance is None or len(new.original) > _LARGE:

@@ -124,6 +124,8 @@ class Reception:
             facts=assessed.facts if reason is AckReason.RECEIVED else None,
         )
         counts = await self.db.run_for(receiver.tenant_id, received.keep, said)
+        if counts != signed:
+            await self.db.confirm()
         failpoints.reached("acknowledged")
         if counts is not None:
             self._note(receiver, assessed, reason)
@@ -154,11 +156,15 @@ class Reception:
             document=raw,
             at=now,
         )
+        await self.db.confirm()
         if not kept:
             raise ApprovalRefused("this contradicts what was said of this e-CF before")
 
     async def _said(self, receiver: Receiver, digest: bytes, reason: AckReason) -> bytes | None:
-        return await self.db.run_for(receiver.tenant_id, received.said_about, receiver.environment, digest, int(reason))
+        said = await self.db.run_for(receiver.tenant_id, received.said_about, receiver.environment, digest, int(reason))
+        if said is not None:  # signed, and perhaps not on the standby
+            await self.db.confirm()
+        return said
 
     async def _is_received(self, receiver: Receiver, assessed: Assessment) -> bool:
         heading = assessed.heading

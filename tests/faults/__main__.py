@@ -1,4 +1,4 @@
-"""`python -m tests.faults`: one run of the fault suite, and then its mutants."""
+"""`python -m tests.faults`: one run of the fault suite, one failover, and then the mutants."""
 
 import argparse
 import json
@@ -6,13 +6,14 @@ import os
 import random
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import trio
 
 from tests import citus
 from tests.faults.mutants import MUTANTS, say, try_all
-from tests.faults.run import Order, run
+from tests.faults.run import SILENCE, Order, failover, run
 
 
 def main() -> int:
@@ -34,6 +35,11 @@ def main() -> int:
     started = time.monotonic()
     ended = trio.run(run, Order(seed=asked.seed, seconds=asked.seconds, every=asked.every), asked.folder)
     say(ended.report.table())
+    if not ended.violations and citus.programs() is None:
+        say(f"a synchronous standby hears nothing for {SILENCE:.0f} s and then takes over")
+        failed_over = trio.run(run, failover(asked.seed))
+        say(failed_over.report.table())
+        ended = replace(failed_over, report=ended.report)
     if asked.report is not None:
         asked.report.write_text(json.dumps(ended.report.as_json(ended.violations), indent=1), encoding="utf-8")
     say(f"{time.monotonic() - started:.0f} s in all, violations: {len(ended.violations)}")

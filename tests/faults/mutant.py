@@ -69,6 +69,15 @@ def acknowledges_too_early() -> None:
     submissions.accept_many = accept_many
 
 
+def believes_what_it_reads() -> None:
+    """I1: what can be read is committed, and what is committed is safe."""
+
+    async def confirm(self: Database) -> None:
+        pass
+
+    Database.confirm = confirm  # type: ignore[method-assign]
+
+
 def makes_the_document_anew() -> None:
     """I2: another try, another moment of signing."""
 
@@ -232,6 +241,7 @@ BUGS: dict[str, Callable[[], None]] = {
     bug.__name__.replace("_", "-"): bug
     for bug in (
         acknowledges_too_early,
+        believes_what_it_reads,
         makes_the_document_anew,
         announces_nothing,
         asks_nobody,

@@ -10,7 +10,7 @@ import psycopg
 import trio
 
 from tests.faults.checker import Violation
-from tests.faults.run import Order, run
+from tests.faults.run import SILENCE, Order, run
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,8 @@ class Mutant:
     every: float = 0.8
     drain: float = 15.0
     per_second: float = 25.0
+    #: As `Order.silence`.
+    silence: float = 0.0
     #: Whether it is caught soon enough to be tried at every change.
     quick: bool = False
 
@@ -35,6 +37,9 @@ class Mutant:
 MUTANTS: dict[str, Mutant] = {
     "acknowledges-too-early": Mutant(
         "I1", "acknowledges-too-early", deck={"cut at http": 3, "cut http": 1}, seconds=6, every=0.3, drain=6.0
+    ),
+    "believes-what-it-reads": Mutant(
+        "I1", "believes-what-it-reads", seconds=4, silence=SILENCE, per_second=6.0, quick=True
     ),
     "makes-the-document-anew": Mutant(
         "I2", "makes-the-document-anew", faults=[{"kind": "reset-before", "operation": "reception", "times": 10}]
@@ -123,6 +128,7 @@ def hunt(name: str, seed: int) -> Caught:
         drain=mutant.drain,
         prepare=_editor(mutant),
         blip=mutant.invariant == "I11",
+        silence=mutant.silence,
         faults=mutant.faults,
         keep=False,
     )

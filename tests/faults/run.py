@@ -35,7 +35,11 @@ from tests.faults.nemesis import CITUS_DECK, DECK, Nemesis, draw
 from tests.faults.parts import Tell
 from tests.faults.report import Happening, Report, report_of
 from tests.faults.scene import ROOT, Scene, set_scene
+from tests.faults.standby import Pair
 
+#: Longer than a batch waits for the standby (10 s) and a client for its answer (6 s), and then for the repeat.
+SILENCE = 20.0
+_BEGUN_IN_SILENCE = 2.0
 #: How long everything may take to come to its end once the faults are over.
 DRAIN_SECONDS = 90.0
 _LOOK_SECONDS = 0.5
@@ -77,8 +81,17 @@ class Order:
     faults: Sequence[Mapping[str, object]] = UNLUCKY
     #: Whether the database goes away once more in the end, under calls that do not pause.
     blip: bool = True
+    #: How long a synchronous standby hears nothing before it takes over from a primary that dies; 0: there is none.
+    silence: float = 0.0
     #: Whether a run with violations keeps its folder.
     keep: bool = True
+
+
+def failover(seed: int) -> Order:
+    """A failover to a synchronous standby that has heard nothing for a while, and nothing else that goes wrong."""
+    return Order(
+        seed, seconds=4.0, per_second=6.0, deck={}, points=False, mood="none", faults=(), blip=False, silence=SILENCE
+    )
 
 
 @dataclass(frozen=True)
@@ -115,6 +128,7 @@ async def _run(order: Order, folder: Path) -> Ended:
         actors=order.actors,
         settings=order.settings,
         prepare=order.prepare,
+        standby=order.silence > 0,
     )
     async with scene_of(folder, order.seed, tell) as scene, _http_client() as client:
         doors = [Door(url, client) for url in scene.urls]
@@ -134,6 +148,8 @@ async def _run(order: Order, folder: Path) -> Ended:
                 nursery.start_soon(harass, scene.reception, order.seed, calm)
             strikes = draw(order.seed, order.seconds, every=order.every, deck=order.deck)
             await nemesis.run(strikes, order.seconds)
+            if isinstance(scene.rig.postgres, Pair):
+                await _fail_over(scene.rig.postgres, order.silence, clients, tell)
             clients.stop()
             supplier.stop()
             calm.set()
@@ -169,6 +185,21 @@ async def _run(order: Order, folder: Path) -> Ended:
 def _http_client() -> httpx.AsyncClient:
     limits = httpx.Limits(max_connections=200, max_keepalive_connections=50)
     return httpx.AsyncClient(trust_env=False, timeout=6.0, limits=limits)
+
+
+async def _fail_over(pair: Pair, silence: float, clients: Clients, tell: Tell) -> None:
+    """Let the standby hear nothing for so long, and then take over.
+
+    Clients begin nothing new after a moment: what is handed in anew would share its wait with the repeats.
+    """
+    tell("standby", "hears nothing")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(pair.silence, silence + 1.0)
+        await trio.sleep(_BEGUN_IN_SILENCE)
+        clients.stop()
+        await trio.sleep(silence - _BEGUN_IN_SILENCE)
+        tell("postgres", "kill -9, and the standby takes over")
+        await pair.fail_over()
 
 
 async def _revoke_one(scene: Scene, clients: Clients, revocations: list[Revocation]) -> None:

@@ -33,6 +33,7 @@ from tests.faults.nodes import Nodes
 from tests.faults.parts import Part, Tell
 from tests.faults.postgres import Postgres
 from tests.faults.proxy import FaultProxy
+from tests.faults.standby import Pair
 from tests.faults.watchman import Watchman
 from tests.ports import free_port
 from tests.receiving.supplier import OURS
@@ -94,15 +95,17 @@ async def set_scene(
     actors: int = 2,
     settings: Mapping[str, str] | None = None,
     prepare: Callable[[str], None] = lambda dsn: None,
+    standby: bool = False,
 ) -> AsyncIterator[Scene]:
     """Start everything in `folder`, and stop it at the end of the block.
 
     `program` is what Python is told to run in place of the service: a broken variant of it, say; `prepare` is told the
-    DSN of the migrated database before anything else.
+    DSN of the migrated database before anything else. With `standby`, every commit waits for a second server.
     """
     watchman = Watchman()
     binaries = citus.programs()
-    postgres = Postgres(folder, watchman) if binaries is None else Nodes(folder, watchman, binaries)
+    one = Pair if standby else Postgres
+    postgres = one(folder, watchman) if binaries is None else Nodes(folder, watchman, binaries)
     try:
         await postgres.make()
         await postgres.make_database("fe")
@@ -116,6 +119,8 @@ async def set_scene(
             await provision(db, listener, tenants)
             await open_reception(db, tenants[[rnc for rnc, _ in TENANTS].index(OURS)])
         async with trio.open_nursery() as nursery:
+            if isinstance(postgres, Pair):
+                await postgres.follow(nursery)
             nursery.start_soon(listener.run, hooks)
             authority, mood, urls, journal = await _start_authority(nursery, folder, watchman, tell, seed, issuers)
             proxies: dict[str, FaultProxy] = {}

@@ -6,9 +6,10 @@ import random
 import pytest
 import trio
 
+from tests.faults.history import Outcome
 from tests.faults.mutants import MUTANTS, SEEDS, hunt
 from tests.faults.nemesis import DECK
-from tests.faults.run import Order, run
+from tests.faults.run import Order, failover, run
 
 pytestmark = [
     #: Other tests may have the cores meanwhile.
@@ -31,6 +32,17 @@ def test_a_short_run_breaks_no_invariant() -> None:
     assert ended.report.drained_after is not None
     assert ended.report.submissions["Aceptado"] > 0
     assert sum(ended.report.strikes.values()) > 10
+
+
+def test_failover_to_a_standby_that_was_silent_loses_nothing_acknowledged() -> None:
+    ended = trio.run(run, failover(1))
+
+    assert not ended.violations, "\n".join(map(str, ended.violations))
+    assert ended.report.drained_after is not None
+    acknowledged = sum(call.op == "submit" and call.outcome is Outcome.OK for call in ended.history.calls)
+    unknown = sum(call.op == "submit" and call.outcome is Outcome.UNKNOWN for call in ended.history.calls)
+    assert acknowledged > 10
+    assert unknown > 5, "clients were to repeat calls while the standby was silent"
 
 
 @pytest.mark.parametrize("name", [name for name, mutant in MUTANTS.items() if mutant.quick])

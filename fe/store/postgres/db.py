@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from contextlib import aclosing, asynccontextmanager, suppress
 from functools import partial
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar
+from weakref import WeakSet, ref
 
 import psycopg
 import trio
@@ -72,6 +73,14 @@ _NOTICING = {
     "keepalives_interval": "5",
     "keepalives_count": "3",
 }
+#: How long a confirmation may wait for the synchronous standby before its answer is "unavailable".
+CONFIRM_SECONDS = 10.0
+#: A transaction that writes nothing waits for no standby. This message is written to the log, and its commit comes
+#: behind every commit that is visible: once the standby has it, the standby has those.
+_CONFIRM = "SELECT pg_logical_emit_message(true, 'fe', '')"
+#: The function of the server that warns when a wait for the standby is cancelled. Its text depends on lc_messages.
+_WAITS_FOR_STANDBY = "SyncRepWaitForLSN"
+_NOT_CONFIRMED = "the synchronous standby has not confirmed the commit"
 _AWAY = "the node that it lies on does not answer"
 #: Others were in the way, and the statement has left nothing behind.
 _CONTENDED = {"40001": Contended, "40P01": Contended, "55P03": LockNotHad}
@@ -135,14 +144,29 @@ class Database:
 
         return await self._lent(borrowed)
 
+    async def confirm(self) -> None:
+        """Wait until everything that was visible so far is on the synchronous standby, where there is one.
+
+        Call it before an answer that reports stored state as done and that has written nothing itself: the state may
+        be a commit whose wait for the standby was cancelled. Costs one commit. Raises DatabaseUnavailable, after at
+        most CONFIRM_SECONDS. On a cluster it waits for the coordinator's standby.
+        """
+        with trio.move_on_after(CONFIRM_SECONDS):
+            await self.run(_confirm)
+            return
+        raise DatabaseUnavailable(_NOT_CONFIRMED)
+
     async def transact(
         self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Run `work` in one explicit transaction. Errors and cancellation as for `run`; either rolls back."""
+        """Run `work` in one explicit transaction. Errors and cancellation as for `run`; either rolls back.
+
+        The result is confirmed (`confirm`), and so is a refusal that `work` raises: "that is done already" reports
+        stored state too.
+        """
 
         async def borrowed(conn: Conn) -> T:
-            async with conn.transaction():
-                return await work(conn, *args, **kwargs)
+            return await _whole(conn, partial(work, conn, *args, **kwargs))
 
         return await self._lent(borrowed)
 
@@ -160,9 +184,11 @@ class Database:
         await self._require_node_of(tenant_id)
 
         async def borrowed(conn: Conn) -> T:
-            async with conn.transaction():
+            async def scoped() -> T:
                 with tenant_scope(conn, tenant_id, self._role, self._engine):
                     return await work(conn, *args, **kwargs)
+
+            return await _whole(conn, scoped)
 
         return await self._lent(borrowed)
 
@@ -280,10 +306,17 @@ class Database:
             await trio.sleep(retry)
 
     async def _lent(self, work: Callable[[Conn], Awaitable[T]]) -> T:
+        async def watched(conn: Conn) -> T:
+            _unconfirmed.discard(conn)
+            result = await work(conn)
+            if conn in _unconfirmed:
+                raise DatabaseUnavailable(_NOT_CONFIRMED)
+            return result
+
         if self._nodes is None:
-            return await self._translated(self._driver.borrow, work)
+            return await self._translated(self._driver.borrow, watched)
         with self._nodes.call():
-            return await self._translated(self._driver.borrow, work)
+            return await self._translated(self._driver.borrow, watched)
         raise NodeUnavailable("a node of the cluster does not answer, and it may have waited for that")
 
     async def _translated(
@@ -300,6 +333,41 @@ class Database:
             raise translated from error
         except OSError as error:
             raise DatabaseUnavailable(f"{type(error).__name__}: {error.strerror or error}") from error
+
+
+#: Connections on which a wait for the standby was cancelled since they were lent: to the server that is a warning, and
+#: the statement a success.
+_unconfirmed: WeakSet[Conn] = WeakSet()
+
+
+def _watch_commits(conn: Conn) -> None:
+    """Note on a new connection when a commit was not confirmed by the synchronous standby."""
+    known = ref(conn)
+
+    def note(diagnostic: psycopg.errors.Diagnostic) -> None:
+        connection = known()
+        if diagnostic.source_function == _WAITS_FOR_STANDBY and connection is not None:
+            _unconfirmed.add(connection)
+
+    conn.add_notice_handler(note)
+
+
+async def _confirm(conn: Conn) -> None:
+    await conn.execute(_CONFIRM)
+
+
+async def _whole(conn: Conn, work: Callable[[], Awaitable[T]]) -> T:
+    """Run `work` in a transaction, and confirm what it found, whether it returns or refuses."""
+    try:
+        async with conn.transaction():
+            result = await work()
+            await _confirm(conn)
+            return result
+    except (DatabaseUnavailable, psycopg.Error, OSError):
+        raise
+    except Exception:
+        await _confirm(conn)
+        raise
 
 
 def _translate(error: psycopg.Error) -> Exception:
@@ -349,6 +417,7 @@ async def open_database(
     async def prepare(conn: Conn) -> None:
         await apply_settings(conn, settings_of(role, engine))
         note_engine(conn, engine)
+        _watch_commits(conn)
         if nodes is not None:
             nodes.of(conn)
 

@@ -95,7 +95,10 @@ def field_of(problem: Problem) -> str:
 def say_problem(problem: Problem) -> Text:
     """What is wrong with a field, its name before it and what it should be behind it."""
     where = field_of(problem) or _ISSUER
-    return Text(*(_said(where, text, problem.expected) for text in (problem.message, problem.message_es)))
+    return Text(
+        _said(where, problem.message, problem.expected),
+        _said(where, problem.message_es, problem.expected_es or problem.expected),
+    )
 
 
 def _said(where: str, message: str, expected: str | None) -> str:

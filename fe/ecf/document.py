@@ -19,13 +19,17 @@ from fe.ecf.schema.kinds import SEED, SIGNATURE, DocumentKind, kind, kind_of, ty
 from fe.ecf.schema.messages import problem
 from fe.ecf.schema.model import Element
 from fe.ecf.schema.naming import spelt
-from fe.ecf.schema.repairs import code_meant, number_meant
+from fe.ecf.schema.repairs import code_meant, is_as_written, number_meant
 from fe.ecf.schema.simple import BILLABLE_INDICATOR, ECF_TYPE
 from fe.ecf.shapes import AN_OBJECT, FEW, LEAVES, bars_the_way, renamed, shape_problem, unknown_problems, wrong_shape
+from fe.ecf.texts import Text
 
 #: What a structured item may say; 0 (not billable) stays possible through `format: xml` (interface.md#structured).
 _INDICATORS = frozenset({"1", "2", "3", "4", 1, 2, 3, 4})
-_E_NCF_EXPECTED = "E, the two digits of a type, ten digits: E310000000001"
+_E_NCF_EXPECTED = Text(
+    "E, the two digits of a type, ten digits: E310000000001",
+    "E, los dos dígitos de un tipo, diez dígitos: E310000000001",
+)
 
 #: A number that can be one: well formed, and of a type there is. Whether it was authorised is the authority's matter.
 _E_NCF_FORM = re.compile(rf"E(?:{'|'.join(EcfType)})[0-9]{{10}}", re.ASCII)
@@ -189,11 +193,15 @@ def malformed_number(root: Root, content: Mapping[str, Any]) -> Problem | None:
     number = number_meant(str(given))
     repair = None
     if number is not None:
-        # Zeros that were left out are a guess, and a number that was not meant is a tax matter.
-        as_written = re.sub("[^0-9]", "", str(given)) == number[1:]
-        repair = Repair("set", _E_NCF[root], value=number, certain=as_written)
+        repair = Repair("set", _E_NCF[root], value=number, certain=is_as_written(str(given), number))
     return problem(
-        "e-ncf-malformed", _E_NCF[root], found=given, expected=_E_NCF_EXPECTED, instead=number, repair=repair
+        "e-ncf-malformed",
+        _E_NCF[root],
+        found=given,
+        expected=_E_NCF_EXPECTED.en,
+        expected_es=_E_NCF_EXPECTED.es,
+        instead=number,
+        repair=repair,
     )
 
 
@@ -236,8 +244,12 @@ def _type_of(root: Root, content: Mapping[str, Any], room: Room) -> EcfType | No
     except ValueError:
         found = show(stated if stated else e_ncf)
         number = e_ncf[1:3] if isinstance(e_ncf, str) and _E_NCF_FORM.fullmatch(e_ncf) else None
-        instead = number or code_meant(ECF_TYPE.codes, text.strip("Ee- "))
-        repair = None if instead is None or path.endswith("eNCF") else Repair("set", path, value=instead)
+        read = code_meant(ECF_TYPE.codes, text.strip("Ee- "))
+        instead = number or (None if read is None else read.value)
+        certain = read is not None and read.certain and instead == read.value
+        repair = None
+        if instead is not None and not path.endswith("eNCF"):
+            repair = Repair("set", path, value=instead, certain=certain)
         wrong = problem("unknown-type", path, found=found, name=found, allowed=tuple(EcfType), repair=repair)
         raise NotADocument((wrong,)) from None
 
@@ -304,8 +316,7 @@ def _wrong_indicators(content: Mapping[str, Any]) -> Iterator[Problem]:
             line = item.get("NumeroLinea") or number
             path = f"DetallesItems.Item[{number}].IndicadorFacturacion"
             code = code_meant(BILLABLE_INDICATOR.codes, given)
-            # What says nothing, is exempt: so it would be, had it been left out.
-            repair = Repair("set", path, value=code or "4", certain=code is not None)
+            repair = None if code is None else Repair("set", path, value=code.value, certain=code.certain)
             codes = tuple(code.value for code in BILLABLE_INDICATOR.codes)
             yield problem("indicador-facturacion", path, found=given, at=show(line), allowed=codes, repair=repair)
 

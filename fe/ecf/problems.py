@@ -26,8 +26,8 @@ class Repair:
     """What to do to a structured payload so that the problem is gone, for programs; paths are those of problems.
 
     `set` the value at `path` (what is missing on the way there is made), `rename` what is at `path` to the path `to`
-    (it may stand in another group there), or `remove` it. Unless it is `certain`, the value is an example of the form
-    that is wanted, and only a person knows the true one.
+    (it may stand in another group there), or `remove` it. A `certain` one loses nothing and has no second reading:
+    programs may apply it. Any other is a proposal, or an example of the form that is wanted: a person decides.
     """
 
     op: Literal["set", "rename", "remove"]
@@ -53,6 +53,7 @@ class Problem:
     line: int | None = None
     found: str | None = None
     expected: str | None = None
+    expected_es: str | None = None
     fix: str | None = None
     fix_es: str | None = None
     severity: Severity = Severity.REJECTED
@@ -126,6 +127,7 @@ def serialize_problem(problem: Problem) -> dict[str, Any]:
         "column": problem.column,
         "found": problem.found,
         "expected": problem.expected,
+        "expectedEs": problem.expected_es if problem.expected_es is not None else problem.expected,
         "fix": problem.fix,
         "fixEs": problem.fix_es,
         "allowed": list(problem.allowed) or None,

@@ -10,8 +10,8 @@ from fe.ecf.problems import Problem, Repair, Room
 from fe.ecf.schema.kinds import DocumentKind, kind
 from fe.ecf.schema.messages import problem
 from fe.ecf.schema.model import Element
-from fe.ecf.schema.naming import name_problem, nearest
-from fe.ecf.schema.repairs import example, meant
+from fe.ecf.schema.naming import name_problem, nearest, without_rivals
+from fe.ecf.schema.repairs import fold, meant
 
 #: The classes of values a payload may have where the format has text; bool, a kind of int, is none of them.
 LEAVES = frozenset({str, int, Decimal})
@@ -24,7 +24,7 @@ FEW = 50
 def renamed(name: str, path: str, meant_name: str) -> Problem:
     """The problem that a name on the way to the document's type is misspelt: nothing below can be read for it."""
     there, to = (f"{path}.{one}" if path else one for one in (excerpt(name), meant_name))
-    repair = Repair("rename", there, to=to)
+    repair = Repair("rename", there, to=to, certain=fold(name) == fold(meant_name))
     return problem("unknown-element", there, name=excerpt(name), instead=meant_name, repair=repair)
 
 
@@ -60,9 +60,18 @@ def unknown_problems(
     the_kind: DocumentKind, of: Element, content: Mapping[Any, Any], path: str, room: Room
 ) -> Iterator[Problem]:
     """One problem for every key of `content` that `of` has no element for; the first say what was meant, by `room`."""
-    for name, value in content.items():
-        if name not in of.by_name and value is not None:
-            yield name_problem(the_kind, of, str(name), path, present=content, suggest=room.guess())
+    unknown = (str(name) for name, value in content.items() if name not in of.by_name and value is not None)
+    guessed: list[Problem] = []
+    for name in unknown:
+        if not room.guess():
+            yield from without_rivals(guessed)
+            yield name_problem(the_kind, of, name, path, suggest=False)
+            break
+        guessed.append(name_problem(the_kind, of, name, path, present=content))
+    else:
+        yield from without_rivals(guessed)
+    for name in unknown:
+        yield name_problem(the_kind, of, name, path, suggest=False)
 
 
 def shape_problem(of: Element, value: Any, path: str) -> Problem:
@@ -79,11 +88,14 @@ def _reshaped(of: Element, value: Any, path: str) -> Repair | None:
         fits = isinstance(inner, Mapping) and isinstance(value, list)
         return Repair("rename", f"{path}[1]", to=path) if fits else None
     if inner.__class__ in LEAVES and inner is not value:
-        return Repair("set", path, value=inner)
-    text = meant(of.simple, inner) if isinstance(inner, bool) and of.simple.codes else None
-    if text is not None:
-        return Repair("set", path, value=text)
-    return Repair("set", path, value=example(of), certain=False)
+        # The name of what was wrapped in an object may say more than the format can: {"USD": 100}.
+        return Repair("set", path, value=inner, certain=isinstance(value, list))
+    if isinstance(inner, bool) and of.simple.codes:
+        read = meant(of.simple, inner)
+        if read is not None:
+            is_flag = {code.value for code in of.simple.codes} <= {"0", "1"}
+            return Repair("set", path, value=read.value, certain=is_flag)
+    return None
 
 
 def wrong_shape(name: str, path: str, value: Any, wanted: tuple[str, str], repair: Repair | None = None) -> Problem:
@@ -93,7 +105,7 @@ def wrong_shape(name: str, path: str, value: Any, wanted: tuple[str, str], repai
     elif isinstance(value, (list, tuple)):
         found, found_es = "a list", "una lista"
     elif isinstance(value, bool):
-        found, found_es = "true or false", "verdadero o falso"
+        found = found_es = "true" if value else "false"
     elif value is None:
         found, found_es = "null", "nulo"
     elif isinstance(value, float):

@@ -140,8 +140,10 @@ def _name_problems(problems: Sequence[Problem]) -> Text:
 
 
 def _name(problem: Problem) -> Text:
-    expected = f" (expected: {problem.expected})" if problem.expected is not None else ""
-    said = Text(f"{problem.message}{expected}", problem.message_es)
+    said = Text(problem.message, problem.message_es)
+    if problem.expected is not None:
+        expected_es = problem.expected_es or problem.expected
+        said = Text(f"{said.en} (expected: {problem.expected})", f"{said.es} (se espera: {expected_es})")
     return said.after(excerpt(problem.path, 120)) if problem.path else said
 
 

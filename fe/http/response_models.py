@@ -45,7 +45,10 @@ class ProblemRepair(TypedDict):
     value: NotRequired[Any]
     to: NotRequired[str]
     certain: Annotated[
-        bool, Field(description="false: `value` is an example of the form, the true one is yours to say")
+        bool,
+        Field(
+            description="true: it loses nothing and has no second reading; false: a proposal that a person decides on"
+        ),
     ]
 
 
@@ -70,6 +73,7 @@ class DocumentProblem(TypedDict):
     column: NotRequired[Annotated[int, Field(description="of XML that cannot be signed as it stands")]]
     found: NotRequired[str]
     expected: NotRequired[str]
+    expectedEs: NotRequired[str]
     fix: NotRequired[str]
     fixEs: NotRequired[str]
     allowed: NotRequired[

@@ -125,8 +125,7 @@ def by_field(refused: BadIssuer) -> dict[str, list[Text]]:
 
 def _text(problem: Problem) -> Text:
     message = Text(problem.message, problem.message_es)
-    return (
-        Text(f"{message.en} ({problem.expected})", f"{message.es} ({problem.expected})")
-        if problem.expected
-        else message
-    )
+    if not problem.expected:
+        return message
+    expected_es = problem.expected_es or problem.expected
+    return Text(f"{message.en} ({problem.expected})", f"{message.es} ({expected_es})")

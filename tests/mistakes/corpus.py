@@ -190,6 +190,27 @@ _TEXTS = {
 }
 
 
+#: Values of which nobody can tell what they stand for: nothing is proposed in their place.
+UNREADABLE = {
+    f"{path} = {value!r}"
+    for path, value in (
+        (f"{ITEM}.PrecioUnitarioItem", "cien"),
+        (f"{ITEM}.CantidadItem", "uno"),
+        ("Encabezado.Emisor.FechaEmision", "hoy"),
+        (f"{ID}.TipoPago", "9"),
+        (f"{ID}.TipoIngresos", "99"),
+        (f"{ITEM}.IndicadorBienoServicio", "B"),
+        (f"{ITEM}.IndicadorFacturacion", "9"),
+        (f"{ITEM}.UnidadMedida", "999"),
+        (f"{ITEM}.UnidadMedida", "x"),
+        (f"{BUYER}.RNCComprador", "13188068"),
+        (f"{BUYER}.RazonSocialComprador", "True"),
+        (f"{BUYER}.CorreoComprador", "compras"),
+        (f"{ITEM}.NombreItem", "True"),
+    )
+}
+
+
 def of_wrong_values() -> Iterator[Mistake]:
     """Values of another form, type or list."""
     of = good(EcfType.CREDIT_FISCAL)

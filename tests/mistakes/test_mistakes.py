@@ -9,7 +9,7 @@ from fe.ecf.document import NotADocument, read_payload
 from fe.ecf.problems import Problem, Severity, serialize_problem
 from fe.issuing.prepare import prepare
 from tests.ecf.receipts import EXPIRY, ISSUER, NOW
-from tests.mistakes.corpus import Mistake, good, mistakes, of_other_types
+from tests.mistakes.corpus import UNREADABLE, Mistake, good, mistakes, of_other_types
 from tests.mistakes.repairing import applied
 
 
@@ -43,6 +43,9 @@ def test_the_first_problem_names_the_cause_and_its_repair_works(mistake: Mistake
     assert first["fix"], first
     assert first["fixEs"], first
     repair = first.get("repair")
+    if mistake.name in UNREADABLE:
+        assert repair is None, repair
+        return
     assert repair is not None, first
     mended = applied(mistake.given, repair)
     left = problems_of(mended)

@@ -11,6 +11,7 @@ from fe.ecf.schema.kinds import DS, SIGNATURE, DocumentKind, kind_of, probable_k
 from fe.ecf.schema.messages import problem
 from fe.ecf.schema.validator import BLANKS, walk
 from fe.ecf.schema.xsd import compiled, prepare
+from fe.ecf.texts import Text
 
 __all__ = ["DECLARABLE", "prepare", "unknown_kind", "validate"]
 
@@ -44,7 +45,8 @@ def unknown_kind(element: etree._Element) -> Problem:
     """Say that a root, or the type of an ECF, is none that the format knows."""
     if element.tag != "ECF":
         name = show(element.tag)
-        return problem("unknown-root", "", found=name, name=name, expected="ECF, RFCE, ACECF or ANECF")
+        roots = Text("ECF, RFCE, ACECF or ANECF", "ECF, RFCE, ACECF o ANECF")
+        return problem("unknown-root", "", found=name, name=name, expected=roots.en, expected_es=roots.es)
     path = "Encabezado.IdDoc.TipoeCF"
     found = element.findtext("Encabezado/IdDoc/TipoeCF")
     if not found:

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from fe.ecf.problems import Problem, Repair, show
+from fe.ecf.texts import Text
 
 
 class ProblemMessage(NamedTuple):
@@ -19,7 +20,7 @@ MESSAGES = {
         "{name} is not the root of a document",
         "{name} no es la raíz de un documento",
         "send {expected}",
-        "envíe {expected}",
+        "envíe {expected_es}",
     ),
     "unknown-type": ProblemMessage(
         "{name} is not a type of e-CF",
@@ -85,7 +86,7 @@ MESSAGES = {
         "{name} is out of order",
         "{name} está fuera de orden",
         "its place in the format is after {expected}",
-        "su lugar en el formato es después de {expected}",
+        "su lugar en el formato es después de {expected_es}",
     ),
     "too-many": ProblemMessage(
         "{name} stands here {found} times; the limit is {expected}",
@@ -198,16 +199,20 @@ def problem(
     line: int | None = None,
     *,
     found: object = None,
-    instead: str | None = None,
+    instead: Text | str | None = None,
     allowed: tuple[str, ...] = (),
     repair: Repair | None = None,
     **words: str,
 ) -> Problem:
     """Say that `code` is so at `path`. `name` is the last part of the path unless it is given.
 
-    `instead` is the name, or value, that was probably meant.
+    `instead` is the name, or value, that was probably meant. `expected` in the words is also the Spanish one unless
+    `expected_es` is given.
     """
-    text = MESSAGES[code]
+    text = MESSAGES["unknown-code"] if code == "not-a-number" and allowed else MESSAGES[code]
+    said = Text(instead, instead) if isinstance(instead, str) else instead
+    if "expected" in words:
+        words.setdefault("expected_es", words["expected"])
     shown = None if found is None else show(found)
     words.setdefault("name", path.rpartition(".")[2])
     words.setdefault("found", shown or "")
@@ -219,8 +224,9 @@ def problem(
         line=line,
         found=shown,
         expected=words.get("expected"),
-        fix=f"did you mean {instead}?" if instead else text.fix.format_map(words),
-        fix_es=f"¿quiso decir {instead}?" if instead else text.fix_es.format_map(words),
+        expected_es=words.get("expected_es"),
+        fix=f"did you mean {said.en}?" if said else text.fix.format_map(words),
+        fix_es=f"¿quiso decir {said.es}?" if said else text.fix_es.format_map(words),
         allowed=allowed,
         repair=repair,
     )

@@ -1,6 +1,7 @@
 """What a name was meant to be that stands where the format has no such element: spelling, case, place, or type."""
 
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
@@ -16,6 +17,31 @@ from fe.ecf.schema.repairs import fold
 
 #: A shorter name is in others by chance.
 _A_WORD = 4
+#: Names of the parties' and lines' elements end in these: RNC is RNCComprador in `Comprador`.
+_SUFFIXES = ("Comprador", "Emisor", "Item")
+#: Words of invoicing programs, folded, by the group they stand in.
+_ALIASES: dict[str, dict[str, str]] = {
+    "Comprador": {
+        **dict.fromkeys(("cedula", "rnccedula", "rncocedula", "taxid"), "RNCComprador"),
+        **dict.fromkeys(("nombre", "name", "nombrecomprador", "nombrecliente"), "RazonSocialComprador"),
+        **dict.fromkeys(("email", "emailcomprador", "correoelectronico"), "CorreoComprador"),
+    },
+    "Emisor": {
+        **dict.fromkeys(("cedula", "rnccedula", "taxid"), "RNCEmisor"),
+        **dict.fromkeys(("nombre", "name", "nombreemisor"), "RazonSocialEmisor"),
+        **dict.fromkeys(("email", "correoelectronico"), "CorreoEmisor"),
+        "fecha": "FechaEmision",
+    },
+    "Item": {
+        **dict.fromkeys(("name", "producto", "articulo"), "NombreItem"),
+        **dict.fromkeys(("qty", "quantity", "cant"), "CantidadItem"),
+        **dict.fromkeys(("precio", "preciounitario", "preciounidad", "price", "unitprice"), "PrecioUnitarioItem"),
+        **dict.fromkeys(("importe", "amount"), "MontoItem"),
+        **dict.fromkeys(("unidad", "unidaddemedida"), "UnidadMedida"),
+    },
+}
+#: A line's code stands in a table that wants its kind, too.
+_LINE_CODES = frozenset({"codigo", "codigoitem", "sku", "code", "codigoproducto", "codigoarticulo"})
 
 
 class _Place(NamedTuple):
@@ -89,9 +115,10 @@ def name_problem(
 ) -> Problem:
     """Say that `of`, at `path`, has no element `name`, and what was meant.
 
-    First a name that differs in its case alone; then one that stands here in other types; then one that stands in
-    another place of this type, or anywhere in others; then the nearest word, of this type or of others. `present` are
-    the names that stand beside it: none of them is meant.
+    First a name that differs in its case alone, or that invoicing programs give to an element of this group; then one
+    that stands here in other types; then one that stands in another place of this type, or anywhere in others; then
+    the nearest word, of this type or of others. Only the first kind is certain. `present` are the names that stand
+    beside it: none of them is meant.
     """
     shown = excerpt(name)
     there = f"{path}.{shown}" if path else shown
@@ -121,15 +148,21 @@ def name_problem(
         return replace(said, code=code)
 
     def of_others(types: dict[str, tuple[str, ...]], meant: str) -> Problem:
-        return say("element-of-other-type", name=meant, types=", ".join(types[meant]), repair=Repair("remove", there))
+        repair = Repair("remove", there, certain=False)
+        return say("element-of-other-type", name=meant, types=", ".join(types[meant]), repair=repair)
 
     if not suggest:
         return say(code)
     free = [one for one in of.by_name if one not in present]
     prefix = f"{path}." if path else ""
     exact = spelt(name, free)
+    if exact is None:
+        exact = _called(of, name, free)
     if exact is not None:
         return say(code, instead=exact, repair=Repair("rename", there, to=f"{prefix}{exact}"))
+    if of.name == "Item" and "TablaCodigosItem" in free and fold(name) in _LINE_CODES:
+        to = f"{prefix}TablaCodigosItem.CodigosItem[1].CodigoItem"
+        return say("element-elsewhere", place=to, repair=Repair("rename", there, to=to, certain=False))
     here, anywhere = (_types_of(_bare(path)), _types_of(None)) if the_kind.root.name == Root.ECF else ({}, {})
     foreign = [one for one in here if one not in of.by_name]
     meant = spelt(name, foreign)
@@ -137,17 +170,37 @@ def name_problem(
         return of_others(here, meant)
     elsewhere = _elsewhere(the_kind, name, path)
     if elsewhere:
-        repair = Repair("rename", there, to=elsewhere[0]) if len(elsewhere) == 1 else Repair("remove", there)
+        # Something may stand there already.
+        repair = Repair("rename", there, to=elsewhere[0], certain=False) if len(elsewhere) == 1 else None
         return say("element-elsewhere", place=" / ".join(elsewhere), repair=repair)
     meant = spelt(name, [one for one in anywhere if one not in _paths_by_name(the_kind)])
     if meant is not None:
         return of_others(anywhere, meant)
     near = nearest(name, [*free, *foreign])
     if near is None:
-        return say(code, repair=Repair("remove", there))
+        return say(code, repair=Repair("remove", there, certain=False))
     if near in foreign:
         return of_others(here, near)
-    return say(code, instead=near, repair=Repair("rename", there, to=f"{prefix}{near}"))
+    return say(code, instead=near, repair=Repair("rename", there, to=f"{prefix}{near}", certain=False))
+
+
+def _called(of: Element, name: str, free: Collection[str]) -> str | None:
+    """The element that invoicing programs call so in this group."""
+    wanted = fold(name)
+    meant = _ALIASES.get(of.name, {}).get(wanted)
+    if meant is None and of.name in _SUFFIXES and wanted:
+        meant = next((one for one in free if fold(one) == f"{wanted}{fold(of.name)}"), None)
+    return meant if meant in free else None
+
+
+def without_rivals(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Make the renaming of several names to one element uncertain: one would overwrite the other."""
+    found = list(problems)
+    targets = Counter(one.repair.to for one in found if one.repair is not None and one.repair.to is not None)
+    for one in found:
+        if one.repair is not None and one.repair.to is not None and targets[one.repair.to] > 1:
+            one = replace(one, repair=replace(one.repair, certain=False))
+        yield one
 
 
 def _elsewhere(the_kind: DocumentKind, name: str, path: str) -> list[str]:

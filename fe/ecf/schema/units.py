@@ -66,3 +66,41 @@ UNITS = (
     Code("61", "ounce", "onza"),
     Code("62", "troy ounce", "onza troy"),
 )
+
+#: How programs abbreviate them, folded: no letter of another case, no sign.
+ABBREVIATIONS = {
+    short: code
+    for code, shorts in {
+        "43": "u ud uds und unds uni unid unids unidades ea each pcs",
+        "34": "pza pzas pz piezas",
+        "6": "caja cajas cj",
+        "5": "botellas",
+        "13": "dz docenas",
+        "15": "gal gl galones",
+        "17": "g gr grs gramos",
+        "21": "kg kgs kilo kilos kilogramos",
+        "23": "lb lbs libras",
+        "24": "l lt lts ltr litros liter",
+        "26": "mt mts metros meter",
+        "27": "m2 mt2",
+        "28": "m3 mt3",
+        "19": "hr hrs horas",
+        "12": "dias days",
+        "31": "paq pqt paquetes",
+        "46": "sacos",
+        "59": "ml",
+        "60": "mg",
+        "61": "oz onzas",
+        "8": "cm",
+        "30": "min mins minutos",
+        "22": "kwh",
+        "39": "ton toneladas",
+        "53": "ft2 pie2 pies2",
+        "33": "ft pies",
+        "51": "qq quintales",
+        "1": "barriles",
+        "2": "bolsas",
+        "3": "botes",
+    }.items()
+    for short in shorts.split()
+}

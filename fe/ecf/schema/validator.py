@@ -16,6 +16,7 @@ from fe.ecf.schema.model import Base, Element, Simple
 from fe.ecf.schema.naming import name_problem
 from fe.ecf.schema.repairs import allowed, example, meant
 from fe.ecf.schema.xsd import violations
+from fe.ecf.texts import Text
 
 BLANKS = " \t\r\n"
 _XSI = "{http://www.w3.org/2001/XMLSchema-instance}"
@@ -78,7 +79,7 @@ class _Walk:
         node: etree._Element,
         *,
         found: object = None,
-        instead: str | None = None,
+        instead: Text | None = None,
         codes: tuple[str, ...] = (),
         repair: Repair | None = None,
         **words: str,
@@ -113,7 +114,7 @@ class _Walk:
             number = seen[name] = seen.get(name, 0) + 1
             there = f"{prefix}{name}[{number}]" if known.many > 1 or number > 1 else f"{prefix}{name}"
             if place in misplaced:
-                self._say("misplaced-element", there, child, name=name, expected=_before(of, known))
+                self._say("misplaced-element", there, child, name=name, **_before(of, known))
             if number == known.many + 1:
                 count = sum(other.tag == name for other in children)
                 self._say("too-many", there, child, found=count, name=name, expected=str(known.many))
@@ -144,14 +145,14 @@ class _Walk:
             code = self._known[key]
             if code is not None:
                 few = len(self._problems) < MAX_GUESSES
-                value = meant(simple, text) if few else None
-                repair = None if value is None else Repair("set", path, value=value)
-                if repair is None and few:
-                    repair = Repair("set", path, value=example(of), certain=False)
+                read = meant(simple, text, of.name) if few else None
+                repair = None if read is None else Repair("set", path, value=read.value, certain=read.certain)
                 codes = allowed(simple, text) if few else ()
+                # Of a text that is too long the proposal is its beginning: no other text was meant.
+                instead = None if read is None or code == "too-long" else _named(simple, read.value)
                 words = _expected(of)
                 self._say(
-                    code, path, node, found=text, name=of.name, instead=value, codes=codes, repair=repair, **words
+                    code, path, node, found=text, name=of.name, instead=instead, codes=codes, repair=repair, **words
                 )
 
     def _attributes(self, of: Element, node: etree._Element, path: str) -> None:
@@ -224,9 +225,19 @@ def _expected(of: Element) -> _Expected:
     return {"expected": f"an element with {inside}", "expected_es": f"un elemento con {inside}"}
 
 
-def _before(of: Element, known: Element) -> str:
+def _before(of: Element, known: Element) -> _Expected:
     place = of.order[known.name]
-    return of.children[place - 1].name if place else f"the start of {of.name}"
+    if not place:
+        return {"expected": f"the start of {of.name}", "expected_es": f"el inicio de {of.name}"}
+    return {"expected": of.children[place - 1].name, "expected_es": of.children[place - 1].name}
+
+
+def _named(simple: Simple, value: str) -> Text:
+    """A value, with what it means if it is a code."""
+    code = next((code for code in simple.codes if code.value == value), None)
+    if code is None:
+        return Text(value, value)
+    return Text(f"{value} ({code.meaning})", f"{value} ({code.meaning_es})")
 
 
 def _misplaced(of: Element, children: list[etree._Element]) -> set[int]:

@@ -17,6 +17,7 @@ from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.certificate import Credential, is_for_signing
 from fe.ecf.dates import ZONE, show_day
 from fe.ecf.document import Document, NotADocument
+from fe.ecf.identity import tax_id
 from fe.ecf.ids import new_id
 from fe.ecf.problems import Problem
 from fe.ecf.schema import validate
@@ -104,6 +105,19 @@ def say_problem(problem: Problem) -> Text:
 def _said(where: str, message: str, expected: str | None) -> str:
     text = message if where in message else f"{where}: {message}"
     return f"{text} ({expected})" if expected else text
+
+
+def remark_on(issuer: Mapping[str, Any]) -> Text | None:
+    """Say that the last digit of an issuer's RNC does not check: a slip, or one of the few real ones of that kind."""
+    rnc = tax_id(str(issuer.get("RNCEmisor", "")))
+    if rnc is None or rnc.checks:
+        return None
+    return Text(
+        f"Compare the RNC {rnc} with the registry: its last digit is not the one that the others call for. "
+        "A mistyped RNC is rejected with every receipt; a few real ones are like that.",
+        f"Compare el RNC {rnc} con el registro de la DGII: el último dígito no es el que corresponde a los demás. "
+        "Un RNC mal escrito se rechaza en cada comprobante; unos pocos reales son así.",
+    )
 
 
 async def create_tenant(

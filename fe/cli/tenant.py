@@ -87,7 +87,15 @@ def create(
     async def work(db: Database) -> Tenant:
         return await db.transact(noted.create_tenant, actor(by_whom), name, issuer, consumer_summary)
 
-    show(_record(with_database(settings_with_database(), work)), as_json=as_json)
+    show(_record(_remarked(with_database(settings_with_database(), work))), as_json=as_json)
+
+
+def _remarked(made: Tenant) -> Tenant:
+    """Say on stderr that its RNC may be mistyped."""
+    remark = provision.remark_on(made.issuer)
+    if remark is not None:
+        click.echo(f"fe: {remark}", err=True)
+    return made
 
 
 @tenant.command()
@@ -131,7 +139,7 @@ def update(
     async def work(db: Database) -> Tenant:
         return await db.transact(task)
 
-    show(_record(with_database(settings_with_database(), work)), as_json=as_json)
+    show(_record(_remarked(with_database(settings_with_database(), work))), as_json=as_json)
 
 
 @tenant.command()

@@ -27,6 +27,10 @@ Made = dict[str, Any]
 VERSION = "1.0"
 _EXPIRY = "FechaVencimientoSecuencia"
 
+#: A `Totales` that says no more than these says nothing of the lines.
+_BESIDE_TOTAL = {"MontoTotal", "MontoAvancePago", "SaldoAnterior"}
+_FROM_TOTAL = {"MontoPeriodo", "ValorPagar"}
+
 #: Where the ancillary documents say which version they are and when they were made.
 _STAMPS = {
     Root.ACECF: ("DetalleAprobacionComercial", "FechaHoraAprobacionComercial"),
@@ -48,7 +52,8 @@ def autofill(
     An ECF gets Version, TipoeCF, FechaVencimientoSecuencia (types that have it, from `expiry`), Emisor (from `issuer`,
     the fields of `Emisor`) with FechaEmision (today), the lines' NumeroLinea, IndicadorFacturacion 4, discount and
     surcharge amounts and MontoItem, the amounts of percentage adjustments, IndicadorMontoGravado 0 where something is
-    taxed, Totales, the amounts of OtraMoneda, and FechaHoraFirma: `now`. A `Totales` without MontoTotal counts as left
+    taxed, Totales, the amounts of OtraMoneda, and FechaHoraFirma: `now`. A `Totales` without MontoTotal, or with that
+    alone, counts as left
     out, and so does an `Emisor` without RNCEmisor; what they do say stays. An RFCE gets Version, TipoeCF and Emisor,
     the other roots Version and the moment they were made. ValueError when `now` has no time zone.
     """
@@ -122,7 +127,8 @@ def _fill_ecf(
                     _adjustment(row, place, tally, included) for place, row in enumerate(global_rows, 1)
                 ],
             }
-        if missing(sent, "MontoTotal"):
+        only_total = not missing(sent, "MontoTotal") and _sent(sent).keys() <= _BESIDE_TOTAL
+        if only_total or missing(sent, "MontoTotal"):
             computed = compose(
                 tally,
                 adjustments(made, tally, included),
@@ -130,6 +136,8 @@ def _fill_ecf(
                 included=included,
                 sent=sent,
             )
+            if only_total:  # what hangs on the stated total is not made from another one
+                computed = {name: value for name, value in computed.items() if name not in _FROM_TOTAL}
             header["Totales"] = {**computed, **_sent(sent), **_taxes(sent, computed)}
         other = section(header, "OtraMoneda")
         if rate is not None and missing(other, "MontoTotalOtraMoneda"):

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -221,8 +221,12 @@ def _root_of(payload: Mapping[str, Any], roots: Collection[Root], room: Room) ->
         cause = bars_the_way(payload, "", ("Encabezado",), room)
         if cause is not None:
             raise NotADocument((cause,))
-    given = ", ".join(excerpt(str(name), 16) for name in list(payload)[:3]) or "{}"
-    raise NotADocument((problem("unknown-root", "", found=given, name=given, expected=names),))
+    given = ", ".join(excerpt(str(name), 16) for name in list(payload)[:3])
+    if Root.ECF not in roots:
+        raise NotADocument((problem("unknown-root", "", found=given or "{}", name=given or "{}", expected=names),))
+    words = "payload-without-header" if given else "empty-payload"
+    wrong = problem(words, "", found=given or "{}", name=given, expected=f"Encabezado, DetallesItems; {names}")
+    raise NotADocument((replace(wrong, code="unknown-root"),))
 
 
 def _type_of(root: Root, content: Mapping[str, Any], room: Room) -> EcfType | None:

@@ -53,7 +53,6 @@ class Problem:
     line: int | None = None
     found: str | None = None
     expected: str | None = None
-    expected_es: str | None = None
     fix: str | None = None
     fix_es: str | None = None
     severity: Severity = Severity.REJECTED
@@ -61,6 +60,8 @@ class Problem:
     #: The codes that the value may be, or of a long list those that are alike.
     allowed: tuple[str, ...] = ()
     repair: Repair | None = None
+    #: `expected` in Spanish.
+    expected_es: str | None = None
 
     @property
     def text(self) -> Text:

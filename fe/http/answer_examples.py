@@ -72,10 +72,10 @@ _INVALID: models.Validation = {
             "severity": "rejected",
             "found": "9",
             "expected": "1 (cash), 2 (credit), 3 (free of charge)",
+            "expectedEs": "1 (contado), 2 (crédito), 3 (gratuito)",
             "fix": "use 1 (cash), 2 (credit), 3 (free of charge)",
             "fixEs": "use 1 (contado), 2 (crédito), 3 (gratuito)",
             "allowed": ["1", "2", "3"],
-            "repair": {"op": "set", "path": "Encabezado.IdDoc.TipoPago", "value": "1", "certain": False},
         }
     ],
 }

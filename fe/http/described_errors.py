@@ -116,7 +116,7 @@ BAD_DOCUMENT = DescribedError(
             "severity": "rejected",
             "fix": "leave Color out",
             "fixEs": "elimine Color",
-            "repair": {"op": "remove", "path": "Encabezado.IdDoc.Color", "certain": True},
+            "repair": {"op": "remove", "path": "Encabezado.IdDoc.Color", "certain": False},
         },
     ),
 )

@@ -102,6 +102,7 @@ def prepare(
     """
     if number is not None and document.root is Root.ECF and document.e_ncf is None:
         document = _with_number(document, number)
+    sent = document
     try:
         document = autofill(document, issuer=issuer, expiry=last_day, now=now, rates=rates)
         written = write(document)
@@ -110,8 +111,15 @@ def prepare(
     holder = _holder(document, holders)
     found = [] if holder is None else [number_taken(document, holder)]
     found += check(document, now=now, element=written.element, is_plain=written.is_plain, rates=rates)
-    found.sort(key=lambda problem: problem.severity is not Severity.REJECTED)
+    # A cause stands before the amounts that were computed from it.
+    found.sort(key=lambda one: (one.severity is not Severity.REJECTED, _is_computed(one.path, sent)))
     return Prepared(document, written, tuple(found), holder)
+
+
+def _is_computed(path: str, sent: Document) -> bool:
+    """Tell whether an amount was computed here: the client did not send it."""
+    is_amount = path.startswith(("Encabezado.Totales", "Encabezado.OtraMoneda")) or path.endswith(".MontoItem")
+    return is_amount and sent.get(path) is None
 
 
 def _with_number(document: Document, e_ncf: str) -> Document:

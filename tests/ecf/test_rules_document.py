@@ -63,7 +63,6 @@ CASES: list[Any] = [
     ),
     by("period-order", f"{ID}.FechaHasta", sale, {f"{ID}.FechaDesde": "02-10-2025", f"{ID}.FechaHasta": "01-10-2025"}),
     # The parties.
-    at("check-digit", "Encabezado.Emisor.RNCEmisor", sale, "131880739"),
     at("check-digit", "Encabezado.Comprador.RNCComprador", sale, "00113918204"),
     at("check-digit", f"{REFERENCE}.RNCOtroContribuyente", note, "131880739"),
     at("check-digit", "DetalleAprobacionComercial.RNCComprador", approval, "131880682"),

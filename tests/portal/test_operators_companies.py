@@ -36,7 +36,7 @@ async def test_a_company_is_made_and_what_is_wrong_is_said(portal: Running) -> N
             assert "C/ El Conde 1" in page.text
         await browser.get(NEW)
         page = await browser.send(NEW, COMPANY | WHY)
-        assert "The company is there." in page.text
+        assert "Company created." in page.text
         await browser.get(NEW)
         taken = await browser.send(NEW, COMPANY | WHY)
         assert taken.status_code == 400

@@ -365,6 +365,7 @@ class DocumentProblem(TypedDict):
     """of XML that cannot be signed as it stands"""
     found: NotRequired[str]
     expected: NotRequired[str]
+    expectedEs: NotRequired[str]
     fix: NotRequired[str]
     fixEs: NotRequired[str]
     allowed: NotRequired[list[str]]
@@ -4205,7 +4206,7 @@ class ProblemRepair(TypedDict):
     value: NotRequired[Any]
     to: NotRequired[str]
     certain: bool
-    """false: `value` is an example of the form, the true one is yours to say"""
+    """true: it loses nothing and has no second reading; false: a proposal that a person decides on"""
 
 
 class ReceivedApproval(TypedDict):

@@ -366,6 +366,7 @@ export type components = {
             column?: number;
             found?: string;
             expected?: string;
+            expectedEs?: string;
             fix?: string;
             fixEs?: string;
             /** @description the codes it may be; of a very long list those that are alike */
@@ -3274,7 +3275,7 @@ export type components = {
             path: string;
             value?: unknown;
             to?: string;
-            /** @description false: `value` is an example of the form, the true one is yours to say */
+            /** @description true: it loses nothing and has no second reading; false: a proposal that a person decides on */
             certain: boolean;
         };
         /** @description The tenant's last decision about a received document, and who has been told of it. */

@@ -22,7 +22,17 @@ def check_adjustments(case: Examination, tally: Tally, included: bool) -> Adjust
                 case.report("line-number", f"{path}.NumeroLinea", found=found, expected=expected)
             shift = moved
         _check_row(case, row, path, tally, included)
-    return adjustments(case.content, tally, included)
+    made = adjustments(case.content, tally, included)
+    for place, row in enumerate(table, 1):
+        k = adjusted_indicator(row, tally)
+        if k is None or text(row, "TipoAjuste") == "R" or is_rule_1007(row):
+            continue
+        most = tally.net(k, included) + made.surcharges[k]
+        if 0 <= most < made.discounts[k]:
+            path = f"DescuentosORecargos.DescuentoORecargo[{place}].MontoDescuentooRecargo"
+            case.report("discount-too-high", path, found=row.get("MontoDescuentooRecargo"), expected=f"<= {most}")
+            break
+    return made
 
 
 def _check_row(case: Examination, row: Fields, path: str, tally: Tally, included: bool) -> None:

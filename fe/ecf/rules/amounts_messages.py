@@ -49,6 +49,15 @@ ROWS = (
         "authority.md#tolerance",
     ),
     Rule(
+        "discount-too-high",
+        REJECTED,
+        "the discount is above the amount that it is taken from, which no receipt may have below zero",
+        "el descuento es mayor que el monto al que se aplica, y ningún comprobante admite montos negativos",
+        "lower the discount; what is returned to a buyer goes into a credit note (type 34)",
+        "reduzca el descuento; lo que se devuelve a un comprador va en una nota de crédito (tipo 34)",
+        "authority.md#formats: amounts are 0 or more",
+    ),
+    Rule(
         "discount-sum",
         REJECTED,
         "DescuentoMonto is not the sum of the line's sub-discounts",

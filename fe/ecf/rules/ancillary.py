@@ -35,7 +35,6 @@ def check_summary(case: Examination) -> None:
     """Check an RFCE: its number, its parties, and that its amounts add up among themselves."""
     check_number(case)
     check_dates(case)
-    check_digit(case, case.issuer, "RNCEmisor", "Encabezado.Emisor")
     check_digit(case, case.buyer, "RNCComprador", "Encabezado.Comprador")
     threshold = consumer_in_full(case.day)
     if case.total is not None and case.total >= threshold:

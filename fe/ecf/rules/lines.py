@@ -6,7 +6,7 @@ from decimal import Decimal
 from fe.ecf.catalogue import EcfType
 from fe.ecf.excise import codes_of, in_bulk, tax_code
 from fe.ecf.lines import DISCOUNT, SURCHARGE, SubTable, indicator, line_amount, sub_amount, sub_total
-from fe.ecf.money import ONE, ZERO, number
+from fe.ecf.money import ONE, ZERO, cents, number
 from fe.ecf.reading import Fields, rows, says_anything, section, text, whole
 from fe.ecf.rules.case import Examination
 from fe.ecf.rules.header import exists
@@ -82,9 +82,19 @@ def _check_amount(case: Examination, item: Fields, place: int, amount: Decimal |
     expected = line_amount(item)
     if expected is not None and amount is not None and case.differs(amount, expected, LINE_TOLERANCE):
         case.report("line-amount", _path(place, "MontoItem"), found=item["MontoItem"], expected=expected)
+    if amount is not None and amount < 0 and expected is not None and expected < 0:
+        _check_discount(case, item, place)
     for names, code in _SUB_TABLES:
         if names.total in item or names.table in item:
             _check_sub_table(case, item, place, names, code)
+
+
+def _check_discount(case: Examination, item: Fields, place: int) -> None:
+    """Name the discount that makes an amount negative: the format refuses the amount, which is what follows from it."""
+    price, quantity = number(item.get("PrecioUnitarioItem")), number(item.get("CantidadItem"))
+    if price is not None and quantity is not None and price * quantity >= 0:
+        path = _path(place, DISCOUNT.total)
+        case.report("discount-too-high", path, found=item.get(DISCOUNT.total), expected=f"<= {cents(price * quantity)}")
 
 
 def _check_sub_table(case: Examination, item: Fields, place: int, names: SubTable, code: str) -> None:

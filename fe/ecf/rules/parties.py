@@ -22,8 +22,10 @@ def check_digit(case: Examination, fields: Fields, name: str, place: str) -> Non
 
 
 def check_parties(case: Examination) -> None:
-    """Check the ids of both parties, and that the buyer is named where it must be."""
-    check_digit(case, case.issuer, "RNCEmisor", "Encabezado.Emisor")
+    """Check the buyer's ids, and that it is named where it must be.
+
+    The issuer's RNC is looked at when a company is created: on each receipt the remark would only be in the way.
+    """
     if "RNCComprador" in case.buyer:
         check_digit(case, case.buyer, "RNCComprador", "Encabezado.Comprador")
     by_rnc, by_foreign_id = text(case.buyer, "RNCComprador"), text(case.buyer, "IdentificadorExtranjero")

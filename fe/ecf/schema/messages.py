@@ -22,6 +22,20 @@ MESSAGES = {
         "send {expected}",
         "envíe {expected_es}",
     ),
+    "empty-payload": ProblemMessage(
+        "the payload is empty",
+        "el payload está vacío",
+        "send Encabezado and DetallesItems, with the authority's names: /docs/fields lists them",
+        "envíe Encabezado y DetallesItems, con los nombres de la DGII: /docs/fields los tiene todos",
+    ),
+    "payload-without-header": ProblemMessage(
+        "a payload begins with Encabezado, and this one has {name}",
+        "un payload comienza con Encabezado, y este tiene {name}",
+        "send Encabezado and DetallesItems, with the authority's names (/docs/fields lists them); ACECF, ANECF and "
+        "RFCE stand around their content",
+        "envíe Encabezado y DetallesItems, con los nombres de la DGII (/docs/fields los tiene todos); ACECF, ANECF y "
+        "RFCE van alrededor de su contenido",
+    ),
     "unknown-type": ProblemMessage(
         "{name} is not a type of e-CF",
         "{name} no es un tipo de e-CF",
@@ -90,9 +104,9 @@ MESSAGES = {
     ),
     "too-many": ProblemMessage(
         "{name} stands here {found} times; the limit is {expected}",
-        "{name} aparece aquí {found} veces; el límite es {expected}",
+        "{name} aparece aquí {found} veces; el límite es {expected_es}",
         "keep {expected}",
-        "deje {expected}",
+        "deje {expected_es}",
     ),
     "empty-element": ProblemMessage(
         "{name} is empty, and the authority rejects empty tags",

@@ -2,7 +2,7 @@
 
 from fe.accounts import noted
 from fe.accounts.changes import BadName, RncFixed, RncOfAnother
-from fe.accounts.provision import BadIssuer, NameTaken, ProvisioningRefused
+from fe.accounts.provision import BadIssuer, NameTaken, ProvisioningRefused, remark_on
 from fe.accounts.recorded import show_tenant
 from fe.ecf.texts import Text
 from fe.portal.issuer_form import by_field, issuer_fields, issuer_of, typed, values_of
@@ -57,7 +57,9 @@ async def save(visit: Visit) -> Reply:
         await visit.change(work)
     except ProvisioningRefused as refused:
         return _again(visit, 400 if isinstance(refused, BadIssuer | BadName) else 409, _problems(refused))
-    return await visit.go(visit.at("settings"), _SAVED)
+    remark = remark_on(values) if values.get("RNCEmisor") != visit.company.tenant.issuer.get("RNCEmisor") else None
+    said = _SAVED if remark is None else Text(f"{_SAVED.en} {remark.en}", f"{_SAVED.es} {remark.es}")
+    return await visit.go(visit.at("settings"), said)
 
 
 async def resume(visit: Visit) -> Reply:

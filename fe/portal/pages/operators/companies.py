@@ -55,9 +55,10 @@ async def create(visit: Visit) -> Reply:
         return visit.page("operators/company_new.html", 400, problem=refusal(refused), typed=visit.form)
     except LocalizedError as wrong:
         return visit.page("operators/company_new.html", 400, problem=wrong.text, typed=visit.form)
-    return await visit.go(
-        f"/operators/companies/{made.tenant_id}", Text("The company is there.", "La empresa está creada.")
-    )
+    created, remark = Text("Company created.", "Empresa creada."), provision.remark_on(issuer)
+    if remark is not None:
+        created = Text(f"{created.en} {remark.en}", f"{created.es} {remark.es}")
+    return await visit.go(f"/operators/companies/{made.tenant_id}", created)
 
 
 async def _create(conn: Conn, name: str, issuer: dict[str, str], summary: str, by: OperatorAction) -> Tenant:

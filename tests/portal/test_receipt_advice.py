@@ -9,11 +9,13 @@ import pytest
 
 from fe.accounts.sequences import put
 from fe.ecf.catalogue import EcfType, Environment
+from fe.ecf.json_text import write_json
 from fe.ecf.verdicts import EXPLANATIONS
 from fe.identifiers import TenantId
 from fe.lifecycle import Status
 from fe.portal import receipt_advice, receipt_words
 from fe.store.postgres.db import Database
+from tests.ecf.receipts import line, payload
 from tests.factories.tenants import rows
 from tests.portal.receipts import make_receipt
 from tests.portal.running import Browser, Running
@@ -67,14 +69,15 @@ async def test_rejection_for_the_expiry_of_a_sequence_leads_to_it_until_it_is_ch
 ) -> None:
     await db.transact(put, tenant, Environment.ECF, "E31", last_day=date(2028, 12, 31), now=portal.clock())
     one = await make_receipt(
-        db, tenant, e_ncf="E310000000001", status=Status.REJECTED, messages=(("7", "Secuencia vencida"),)
-    )
-    await rows(
         db,
-        "UPDATE submissions SET ncf_expiration = %(day)s WHERE submission_id = %(id)s",
-        day=date(2028, 12, 31),
-        id=one,
+        tenant,
+        e_ncf="E310000000001",
+        status=Status.REJECTED,
+        messages=(("7", "Secuencia vencida"),),
+        original=write_json(payload(EcfType.CREDIT_FISCAL, [line()])),
     )
+    day = date(2028, 12, 31)
+    await rows(db, "UPDATE submissions SET ncf_expiration = %(day)s WHERE submission_id = %(id)s", day=day, id=one)
 
     before = await page_of(owner, tenant, one)
     copied = await owner.get(f"/companies/{tenant}/ecf/new/31?from={one}")

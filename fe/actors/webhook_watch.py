@@ -1,4 +1,7 @@
-"""Tells of what comes about by itself, forgets what is old, and lets go of what is held in vain, every so often."""
+"""Tells of what comes about by itself, forgets what is old, and lets go of what is held in vain, every so often.
+
+Drafts of the portal that are too old go with it.
+"""
 
 from datetime import timedelta
 from functools import partial
@@ -12,6 +15,7 @@ from fe.clock import Clock
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.store.failures import Failures
+from fe.store.portal import drafts
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE
 from fe.store.queue import webhooks
@@ -47,6 +51,8 @@ async def watch_webhooks(db: Database, clock: Clock) -> None:
                     await tell_notices(db, clock)
                 with failures.apart():
                     await forget_old(db, clock)
+                with failures.apart():
+                    await db.run(drafts.forget, clock())
         except ANY_OF_THE_DATABASE as error:
             _log.warning("webhooks could not be looked after", error=error)
         await trio.sleep(_EVERY_SECONDS)

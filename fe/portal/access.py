@@ -62,7 +62,7 @@ def _asks_second_factor(page: Page, visit: Visit) -> bool:
 
 def _back(visit: Visit) -> str:
     """Where to go afterwards: to the page itself, and from a form to where it was."""
-    path = visit.path if visit.method == "GET" else own_path(visit.came_from)
+    path = visit.address_shown if visit.method == "GET" else own_path(visit.came_from)
     return "" if path == "/" else f"?next={quote(path, safe='/')}"
 
 

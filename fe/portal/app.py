@@ -28,7 +28,7 @@ from fe.http.server.admission import Admission
 from fe.http.server.come_again import ComeAgain
 from fe.http.server.fast_path import FastPath
 from fe.portal.access import let_in
-from fe.portal.cookies import ENVIRONMENT, remember_environment, set_cookie
+from fe.portal.cookies import set_cookie
 from fe.portal.deps import Portal
 from fe.portal.page_types import Needs, Page
 from fe.portal.pages import every_page
@@ -48,7 +48,7 @@ _UNREAD = frozenset({408, 413})
 
 #: Nothing is loaded from anywhere else, nothing runs that is written in a page, nobody frames one.
 _POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; "
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
 _SAFE = {
@@ -96,7 +96,6 @@ class PortalApp:
                         self._require_proof(page, visit)
                     # Else nobody is here: what was sent is not read, and its sender is led to where one logs in.
                 stopped = await let_in(page, visit)
-                remember_environment(visit, _cookie(ENVIRONMENT))
                 if stopped is not None:
                     return stopped
                 begun = sent and not visit.is_stale
@@ -104,7 +103,7 @@ class PortalApp:
         except Refused as refused:
             if refused.status in _UNREAD:
                 visit.headers.append(("Connection", "close"))
-            return visit.page("refused.html", refused.status, message=refused.message)
+            return visit.page("refused.html", refused.status, message=refused.message, is_missing=refused.status == 404)
         except ApiError as full:  # of what all applications share: there is no room for it now
             visit.headers += full.headers
             return visit.page("refused.html", full.status, message=crowded(sent=sent, begun=begun))
@@ -211,8 +210,12 @@ def _cookie(name: str) -> str | None:
 
 
 def _path_of(address: str, ours: str) -> str:
-    """The path of an address of ours; '' for anything else."""
-    return unquote(urlsplit(address).path) if address.startswith(f"{ours}/") else ""
+    """The path and query of an address of ours; '' for anything else."""
+    if not address.startswith(f"{ours}/"):
+        return ""
+    parts = urlsplit(address)
+    said = unquote(parts.path) + (f"?{parts.query}" if parts.query else "")
+    return "" if said.startswith("//") or "\\" in said or not said.isprintable() else said
 
 
 def _language(wanted: str | None, accepted: str | None) -> Language:

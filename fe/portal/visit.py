@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
+from urllib.parse import urlencode
 from uuid import UUID
 
 import structlog
@@ -101,14 +102,12 @@ class Visit:
     request_id: str
     token: str
     session: Session | None = None
-    #: The path of our page that a form was sent from, as far as browsers say; else ''.
+    #: The address of our page that a form was sent from, with its query, as far as browsers say; else ''.
     came_from: str = ""
     #: Whether the form is of a session before, and nothing may be done of what it says.
     is_stale: bool = False
     #: Set for pages whose address has `<company>` in it.
     of_company: Company | None = None
-    #: Which environment the navigation leads to from pages that are of none: the one that was looked at last.
-    remembered_environment: str = Environment.ECF
     #: What the answer sets beside its own headers.
     headers: list[tuple[str, str]] = field(default_factory=list)
 
@@ -241,9 +240,28 @@ class Visit:
 
     # -- addresses and forms -----------------------------------------------------------------------------------------
 
+    @property
+    def here(self) -> Environment:
+        """The environment of the page, or the one that a page of the whole company was reached from."""
+        named = self.params.get("environment") or self.query.get("environment")
+        return Environment(named) if named in list(Environment) else Environment.ECF
+
+    @property
+    def address_shown(self) -> str:
+        """The address of the page that the browser shows, with its query; of a form that was sent, of the form."""
+        if self.method != "GET":
+            return self.came_from or "/"
+        return f"{self.path}?{urlencode(self.query)}" if self.query else self.path
+
     def at(self, path: str) -> str:
-        """The address of a page of the company: `visit.at("keys")`."""
-        return f"/companies/{self.tenant_id}/{path}".rstrip("/")
+        """The address of a page of the company: `visit.at("keys")`.
+
+        It names the environment of this page, so that each tab stays in its own; production goes without saying.
+        """
+        address = f"/companies/{self.tenant_id}/{path}".rstrip("/")
+        if self.here is Environment.ECF or path.partition("/")[0] in list(Environment):
+            return address
+        return f"{address}{'&' if '?' in address else '?'}environment={self.here}"
 
     def within(self, path: str) -> str:
         """The address of a page of the company in the environment of this page: `visit.within("submissions")`."""

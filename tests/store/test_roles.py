@@ -76,9 +76,11 @@ MATRIX = """
 | `pauses` | s | S | SID | S | | s |
 | `pending_actions` | | | SIu | S | | |
 | `people` | | s | SIU | s | | Siu |
+| `portal_drafts` | | SD | | | | SIUD |
 | `portal_forms` | | | SI | | | SID |
 | `portal_logins` | | | SD | | | SID |
 | `portal_sessions` | | | SD | | | SIUD |
+| `portal_troubles_seen` | | | | | | SIU |
 | `received` | S | S | S | S | SI | S |
 | `received_approvals` | S | | S | S | SI | S |
 | `receivers` | | | SIUD | S | S | S |

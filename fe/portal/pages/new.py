@@ -1,16 +1,18 @@
 """New receipts: choosing a type, filling in its form, checking and issuing it, as the API does (fe/issuing).
 
 A form is one receipt: its id is part of the clientRequestId, so that it is issued once however often it is sent. What
-was typed stays in it, whatever comes back.
+was typed is kept as a draft under that id, and each answer to a form that was not issued leads to the draft's page: so
+the browser can go back, reload, and drop the tab.
 """
 
+from http import HTTPStatus
 from typing import Any
 from uuid import UUID, uuid4
 
 import structlog
 import trio
 
-from fe.ecf.catalogue import EcfType
+from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.dates import local
 from fe.ecf.document import Document, NotADocument
 from fe.ecf.ids import read_id
@@ -24,9 +26,11 @@ from fe.issuing.issuers import ForbiddenIssuer
 from fe.issuing.prepare import read
 from fe.portal.forms import digest
 from fe.portal.page_types import Needs, Page
-from fe.portal.receipt import messages
+from fe.portal.pages.sign_in import set_language
+from fe.portal.receipt import drafts, messages
 from fe.portal.receipt.checking import CheckedReceipt, Issuing, found
 from fe.portal.receipt.copies import NOTES, note_for, the_same_again
+from fe.portal.receipt.drafts import OpenDraft
 from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.layout import layout
 from fe.portal.receipt.paths import NoPlace, mend
@@ -35,7 +39,7 @@ from fe.portal.receipt_advice import Step, advice_on, explained, next_step
 from fe.portal.replies import CHANGED_MEANWHILE, RESUMED, Refused, Reply, not_found, redirect
 from fe.portal.visit import Visit
 from fe.store import submissions, tenants
-from fe.store.portal import receipt
+from fe.store.portal import receipt, receipts
 from fe.store.portal.receipt import ReceiptRecord
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber, TenantDisabled
 from fe.store.submissions import Accepted
@@ -89,21 +93,83 @@ async def send(visit: Visit) -> Reply:
     entry = ReceiptEntry.sent(layout(_type(visit)), visit.form)
     form_id = _form_id(visit)
     action, _, what = visit.form.get("do").partition(":")
+    if action in _SWITCHES:
+        return await _SWITCHES[action](visit, entry, form_id, what)
     if action == "add":
         entry.add_row(what)
-        return await show_form(visit, entry, form_id)
+        return await _to_draft(visit, form_id, OpenDraft(entry))
     if action == "remove":
         key, _, number = what.partition(":")
         entry.remove_row(key, int(number) if number.isascii() and number.isdigit() and len(number) < 6 else 0)
-        return await show_form(visit, entry, form_id)
+        return await _to_draft(visit, form_id, OpenDraft(entry))
     if action == "repair":
         entry = _repaired(entry, what)
-    work = Issuing(visit.portal, visit.tenant_id, visit.environment, entry, visit.now, _request_id(visit, form_id))
+    if action != "issue":
+        return await _to_draft(visit, form_id, OpenDraft(entry, is_checked=True))
+    work = _work(visit, entry, form_id)
     try:
-        return await (_issue if action == "issue" else _check)(visit, work, form_id)
+        return await _issue(visit, work, form_id)
     except _Stopped as stopped:
-        said = stopped.checked
-        return await show_form(visit, entry, form_id, checked=said, message=stopped.text, status=stopped.status)
+        if stopped.status == HTTPStatus.SERVICE_UNAVAILABLE:  # nothing can be kept now
+            said = stopped.checked
+            return await show_form(visit, entry, form_id, checked=said, message=stopped.text, status=stopped.status)
+        draft = OpenDraft(entry, is_checked=True, message=stopped.text, status=stopped.status)
+        return await _to_draft(visit, form_id, draft)
+
+
+async def _to_draft(visit: Visit, form_id: str, draft: OpenDraft) -> Reply:
+    """Keep what was typed, and lead to its page. Where it cannot be kept, the answer is the form itself."""
+    try:
+        await drafts.save(visit, form_id, draft)
+    except DatabaseUnavailable as away:
+        _log.warning("draft could not be saved", reason=str(away))
+        return await show_form(visit, draft.entry, form_id, message=draft.message or messages.NOT_NOW, status=503)
+    return await visit.go(visit.within(f"new/{draft.entry.layout.type.value}/{form_id}"))
+
+
+async def _save(visit: Visit, entry: ReceiptEntry, form_id: str, _: str) -> Reply:
+    """Keep what was typed while somebody types; a script asks for it."""
+    await drafts.save(visit, form_id, OpenDraft(entry))
+    return Reply(HTTPStatus.NO_CONTENT, b"")
+
+
+async def _switch_language(visit: Visit, entry: ReceiptEntry, form_id: str, wanted: str) -> Reply:
+    await set_language(visit, wanted)
+    return await _to_draft(visit, form_id, OpenDraft(entry))
+
+
+async def _switch_environment(visit: Visit, entry: ReceiptEntry, form_id: str, wanted: str) -> Reply:
+    """Lead to the same form in another environment, as another receipt."""
+    if wanted not in list(Environment):
+        raise not_found()
+    other_id = form_id if wanted == visit.environment else str(uuid4())
+    await drafts.save(visit, other_id, OpenDraft(entry))
+    return await visit.go(visit.at(f"{wanted}/new/{entry.layout.type.value}/{other_id}"))
+
+
+_SWITCHES = {"save": _save, "language": _switch_language, "environment": _switch_environment}
+
+
+def _work(visit: Visit, entry: ReceiptEntry, form_id: str) -> Issuing:
+    return Issuing(visit.portal, visit.tenant_id, visit.environment, entry, visit.now, _request_id(visit, form_id))
+
+
+async def open_draft(visit: Visit) -> Reply:
+    """Show a form as it was left. The receipt that was issued with it is shown in its place."""
+    of, form_id = _type(visit), str(visit.params["draft"])
+    draft = await drafts.find(visit, of, visit.params["draft"])
+    if draft is None:
+        issued = await visit.read_list(receipts.search, _request_id(visit, form_id))
+        if issued:
+            return redirect(visit.at(f"{issued[0].environment}/submissions/{issued[0].submission_id}"))
+        return await visit.go(visit.within(f"new/{of.value}"), messages.NO_DRAFT)
+    checked, message, status = None, draft.message, draft.status
+    if draft.is_checked:
+        try:
+            checked = await _checked(_work(visit, draft.entry, form_id))
+        except _Stopped as stopped:
+            message, status = stopped.text, stopped.status
+    return await show_form(visit, draft.entry, form_id, checked=checked, message=message, status=status)
 
 
 async def resume(visit: Visit) -> Reply:
@@ -121,11 +187,6 @@ class _Stopped(Exception):
         self.status = status
         self.text = text
         self.checked = checked
-
-
-async def _check(visit: Visit, work: Issuing, form_id: str) -> Reply:
-    checked = await _checked(work)
-    return await show_form(visit, work.entry, form_id, checked=checked)
 
 
 async def _issue(visit: Visit, work: Issuing, form_id: str) -> Reply:
@@ -154,7 +215,7 @@ async def _issue(visit: Visit, work: Issuing, form_id: str) -> Reply:
     except DatabaseUnavailable as away:
         _log.warning("a receipt of the portal may not have been taken in", reason=str(away))
         raise _Stopped(503, messages.NOT_KNOWN, checked) from None
-    return await _after(visit, work, accepted)
+    return await _after(visit, work, accepted, form_id)
 
 
 def _what_stops(visit: Visit, work: Issuing, checked: CheckedReceipt) -> _Stopped | None:
@@ -162,21 +223,24 @@ def _what_stops(visit: Visit, work: Issuing, checked: CheckedReceipt) -> _Stoppe
         return _Stopped(400, messages.NOTHING_DONE, checked)
     if checked.remarks and visit.form.get("seen") != digest(checked.remarks):
         return _Stopped(409, messages.REMARKED, checked)
+    if visit.environment.billable and visit.form.get("agreed") != digest(work.entry.payload()):
+        return _Stopped(409, messages.LOOK_OVER, checked)
     return None
 
 
-async def _after(visit: Visit, work: Issuing, accepted: Accepted) -> Reply:
+async def _after(visit: Visit, work: Issuing, accepted: Accepted, form_id: str) -> Reply:
     there = visit.within(f"submissions/{accepted.submission_id}")
     if accepted.outcome == "deduped" and accepted.body_matched:
         return await visit.go(there, messages.ISSUED_BEFORE)
     if accepted.outcome == "deduped":
         said = messages.issued_otherwise(accepted.e_ncf)
-        return await show_form(visit, work.entry, str(uuid4()), message=said, status=409)
+        return await _to_draft(visit, str(uuid4()), OpenDraft(work.entry, message=said, status=409))
     about = {"type": work.entry.layout.type.value, "environment": visit.environment.value, "eNCF": accepted.e_ncf}
     try:
         await visit.portal.db.transact_for(
             visit.tenant_id, visit.note, "receipt issued", str(accepted.submission_id), None, about
         )
+        await drafts.end(visit, form_id)
     except DatabaseUnavailable as away:  # it is issued, whatever is noted: its clientRequestId says by whom
         _log.warning("that a receipt was issued was not noted", reason=str(away))
     remark = next((one.text for one in remarks(accepted)), None)
@@ -282,6 +346,7 @@ PAGES = (
     Page("GET", _BASE, Needs.WRITE, choose),
     Page("GET", f"{_BASE}/copy", Needs.WRITE, copy),
     Page("GET", f"{_BASE}/<type>", Needs.WRITE, fill_in),
+    Page("GET", f"{_BASE}/<type>/<uuid:draft>", Needs.WRITE, open_draft),
     Page(
         "POST",
         f"{_BASE}/<type>",

@@ -81,13 +81,18 @@ async def sign_out(visit: Visit) -> Reply:
 
 
 async def language(visit: Visit) -> Reply:
-    """Keep which language whoever is here reads."""
-    wanted = "en" if visit.form.get("language") == "en" else "es"
+    """Switch the language, and go back to the page."""
+    await set_language(visit, visit.form.get("language"))
+    return await visit.go(next_page(visit))
+
+
+async def set_language(visit: Visit, asked: str) -> None:
+    """Keep the language that a person reads, with the account and in this browser."""
+    wanted = "en" if asked == "en" else "es"
     if visit.session is not None:
         await visit.portal.db.run(people.set_language, visit.session.person.person_id, wanted)
     secure = "; Secure" if visit.portal.is_https else ""
     visit.headers.append(("Set-Cookie", f"language={wanted}; Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000{secure}"))
-    return await visit.go(next_page(visit))
 
 
 PAGES = (

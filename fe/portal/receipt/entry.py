@@ -99,6 +99,29 @@ class ReceiptEntry:
         entry.keep_least()
         return entry
 
+    @classmethod
+    def of_draft(cls, layout: Layout, said: Mapping[str, Any]) -> "ReceiptEntry":
+        """The form as `draft` wrote it; a field that the layout has since is empty."""
+        entry = cls(
+            layout,
+            {one.name: str(said["values"].get(one.name, "")) for one in layout.fields},
+            {
+                table.key: [
+                    {name: str(row.get(name, "")) for name in table.blank_row()}
+                    for row in said["rows"].get(table.key, [])[: table.most]
+                ]
+                for table in layout.tables
+            },
+            str(said["more"]),
+            str(said["as_user"]),
+        )
+        entry.keep_least()
+        return entry
+
+    def draft(self) -> dict[str, Any]:
+        """All that was typed, as values of JSON."""
+        return {"values": self.values, "rows": self.rows, "more": self.more, "as_user": self.as_user}
+
     def _into_row(self, path: str, value: str) -> bool:
         for table in self.layout.tables:
             found = in_row(path, table.path)

@@ -11,6 +11,11 @@ NOT_KNOWN = Text(
     "En este momento no se alcanza la base de datos y no se sabe si el comprobante se emitió. Presione Emitir de nuevo "
     "en un momento: se emite una sola vez.",
 )
+NOT_NOW = Text(
+    "The database cannot be reached now. Nothing was issued, and what you typed is here: try again in a moment.",
+    "No se alcanza la base de datos ahora. No se emitió nada y lo que escribió está aquí: intente de nuevo en "
+    "un momento.",
+)
 TOO_MANY = Text(
     "The company has handed in as many receipts as it may for now: try again later.",
     "La empresa ya envió todos los comprobantes que puede por ahora: intente más tarde.",
@@ -43,6 +48,15 @@ def no_number(reason: str, prefix: str) -> Text:
     )
 
 
+LOOK_OVER = Text(
+    "This is a real receipt with fiscal value, and not issued yet. Look at the total below, and press Issue if it is "
+    "right.",
+    "Este es un comprobante real, con valor fiscal, y todavía no se ha emitido. Revise el total abajo y presione "
+    "Emitir si está correcto.",
+)
+NO_DRAFT = Text(
+    "That form is not kept any more: begin a new one.", "Ese formulario ya no se conserva: comience uno nuevo."
+)
 ISSUED_BEFORE = Text(
     "This receipt was issued before: it was issued once.", "Este comprobante ya se emitió: una sola vez."
 )

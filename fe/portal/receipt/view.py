@@ -14,6 +14,7 @@ from fe.ecf.problems import Problem
 from fe.ecf.texts import Text
 from fe.ecf.words import words_of
 from fe.http.pages.papers import PAPERS, Paper
+from fe.portal.forms import digest
 from fe.portal.receipt.checking import CheckedReceipt, is_own_rnc
 from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.labels import label, of_supplier, plainly
@@ -86,6 +87,8 @@ async def show_form(
         layout=entry.layout,
         paper=paper_of(of),
         form_id=form_id,
+        action=visit.within(f"new/{of.value}"),
+        agreed=digest(entry.payload()) if checked and not checked.fatal and not entry.unread else None,
         sequence=sequence,
         no_number=missing,
         users=users,

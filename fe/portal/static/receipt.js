@@ -1,5 +1,6 @@
 "use strict";
-// Rows of a receipt's form are added and taken away here; without this file the server does it.
+// Rows of a receipt's form are added and taken away here, and what is typed is kept as a draft; without this file the
+// server does the one, and the other with each button.
 (() => {
   const form = document.querySelector("form.receipt");
   if (!form) return;
@@ -48,4 +49,26 @@
     if (button.dataset.add) add(button.dataset.add);
     else remove(button.dataset.remove, button.closest("fieldset.line"));
   });
+
+  // What is typed is kept a moment later, and when the tab is left: the browser may drop it.
+  let waiting = 0;
+  const keep = () => {
+    clearTimeout(waiting);
+    waiting = 0;
+    const typed = new FormData(form);
+    typed.set("do", "save");
+    const id = typed.get("form");
+    fetch(form.action, { method: "POST", body: new URLSearchParams(typed) }).then(
+      (answer) => { if (answer.status === 204) history.replaceState(null, "", `${form.getAttribute("action")}/${id}`); },
+      () => {},  // it is kept with the next change
+    );
+  };
+  form.addEventListener("input", () => {
+    // What was checked is not what stands here any more.
+    form.querySelectorAll("[data-sum]").forEach((one) => { one.remove(); });
+    clearTimeout(waiting);
+    waiting = setTimeout(keep, 1500);
+  });
+  form.addEventListener("submit", () => { clearTimeout(waiting); waiting = 0; });
+  document.addEventListener("visibilitychange", () => { if (document.hidden && waiting) keep(); });
 })();

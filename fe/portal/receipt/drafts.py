@@ -1,0 +1,53 @@
+"""Drafts of the form of a receipt: what was typed, and what the page says of it when it is opened again."""
+
+import json
+from dataclasses import dataclass
+from uuid import UUID
+
+from fe.ecf.catalogue import EcfType
+from fe.ecf.texts import Text
+from fe.portal.receipt.entry import ReceiptEntry
+from fe.portal.receipt.layout import layout
+from fe.portal.visit import Visit
+from fe.store.portal import drafts
+
+
+@dataclass(frozen=True, slots=True)
+class OpenDraft:
+    """A draft: the form, whether it is shown checked, and with which message and status."""
+
+    entry: ReceiptEntry
+    is_checked: bool = False
+    message: Text | None = None
+    status: int = 200
+
+
+async def save(visit: Visit, draft_id: str, draft: OpenDraft) -> None:
+    """Keep a draft. Raises DatabaseUnavailable."""
+    message = None if draft.message is None else [draft.message.en, draft.message.es]
+    said = {
+        "type": draft.entry.layout.type.value,
+        **draft.entry.draft(),
+        "checked": draft.is_checked,
+        "message": message,
+        "status": draft.status,
+    }
+    content, person = json.dumps(said).encode(), visit.person.person.person_id
+    await visit.portal.db.transact_for(
+        visit.tenant_id, drafts.save, visit.tenant_id, person, UUID(draft_id), content, visit.now
+    )
+
+
+async def find(visit: Visit, of: EcfType, draft_id: UUID) -> OpenDraft | None:
+    """Find a draft of a type that whoever is here has begun."""
+    found = await visit.read(drafts.find, visit.person.person.person_id, draft_id, visit.now)
+    said = None if found is None else json.loads(found)
+    if said is None or said["type"] != of.value:
+        return None
+    message = None if said["message"] is None else Text(*said["message"])
+    return OpenDraft(ReceiptEntry.of_draft(layout(of), said), said["checked"], message, said["status"])
+
+
+async def end(visit: Visit, draft_id: str) -> None:
+    """Delete a draft."""
+    await visit.read(drafts.end, visit.person.person.person_id, UUID(draft_id))

@@ -18,8 +18,9 @@ Tell = Callable[[str, str], None]
 #: How long a part that was asked to stop may take.
 _STOP_SECONDS = 25.0
 
-#: Within so long a process that is to stop itself at a point comes there, or the point was not on its way.
-_NAP_COMES_WITHIN = 20.0
+#: Within so long a process that is to stop itself at a point comes there, or the point was not on its way. Where other
+#: work has the cores it needs half of that to start.
+_NAP_COMES_WITHIN = 60.0
 
 
 class Part:

@@ -14,10 +14,10 @@ from psycopg.pq import TransactionStatus
 
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn, Database, DriverName, open_database
-from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
+from fe.store.postgres.errors import DatabaseUnavailable, NoNumber, SchemaChanging
 from fe.store.postgres.roles import FRONT
 from tests.store.race import plain
-from tests.waiting import PATIENCE, until
+from tests.waiting import PATIENCE, until, until_waited_for
 
 SIZE = 3
 LISTENING = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"
@@ -294,6 +294,54 @@ async def test_states_of_the_servers_condition_read_as_unavailable(small: Databa
 
     assert f"({state}): no space left" in str(unavailable.value)
     assert "CANARY" not in str(unavailable.value)
+
+
+async def test_function_dropped_while_a_statement_that_calls_it_waits_reads_as_a_changing_schema(
+    dsn: str, small: Database
+) -> None:
+    failed: list[SchemaChanging] = []
+
+    async def call(conn: Conn) -> None:
+        await conn.execute("SELECT draws()")
+
+    async def fail() -> None:
+        with pytest.raises(SchemaChanging, match="42883") as raised:
+            await small.run(call)
+        failed.append(raised.value)
+
+    with plain(dsn) as migrating:
+        migrating.execute("CREATE FUNCTION is_free() RETURNS boolean LANGUAGE sql AS 'SELECT true'")
+        migrating.execute(
+            "CREATE FUNCTION draws() RETURNS boolean LANGUAGE plpgsql AS"
+            " $$ BEGIN PERFORM FROM scratch; RETURN is_free(); END $$"
+        )
+        migrating.execute("BEGIN")
+        migrating.execute("LOCK TABLE scratch IN ACCESS EXCLUSIVE MODE")
+        migrating.execute("DROP FUNCTION is_free()")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(fail)
+            await until_waited_for(small)
+            migrating.execute("COMMIT")
+    assert len(failed) == 1
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ("XX000", "cache lookup failed for function 16401"),
+        ("XX000", "could not open relation with OID 16402"),
+        ("XX000", "tuple concurrently updated"),
+        ("0A000", "cached plan must not change result type"),
+    ],
+)
+async def test_error_that_a_migration_causes_beside_it_reads_as_a_changing_schema(
+    small: Database, state: str, message: str
+) -> None:
+    async def work(conn: Conn) -> None:
+        await conn.execute(f"DO $$ BEGIN RAISE '{message}' USING ERRCODE = '{state}'; END $$".encode())
+
+    with pytest.raises(SchemaChanging):
+        await small.run(work)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import scalar_row
 
 from fe.identifiers import TenantId
+from fe.store.postgres import pooled as sessions
 from fe.store.postgres.db import Conn, Database, DriverName, open_database
 from fe.store.postgres.errors import DatabaseUnavailable, SessionRefused
 from fe.store.postgres.migrate import migrate, verify
@@ -23,7 +24,7 @@ from tests.cli.running import Fe
 from tests.cli.test_run import running
 from tests.factories.tenants import make_submission, make_tenant
 from tests.store.race import plain
-from tests.system.pooler import needs_pgbouncer, pgbouncer
+from tests.system.pooler import needs_pgbouncer, pgbouncer, pooler
 from tests.waiting import PATIENCE
 
 
@@ -181,10 +182,49 @@ def test_behind_a_pooler_of_transactions_nothing_says_that_it_serves(fe: Fe) -> 
 
 
 @needs_pgbouncer
+async def test_pooler_switched_to_transactions_under_open_connections_is_refused_until_it_is_switched_back(
+    dsn: str, driver: DriverName, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "REFUSED_SECONDS", 1.0)
+
+    async def use_until(result: str) -> None:
+        """Use both pools in turn until each is served in its own session, or one is refused."""
+        with trio.fail_after(PATIENCE):
+            while True:
+                served = 0
+                for role, db in both:
+                    try:
+                        served += await db.run(settings_there) == settings_of(role, citus.engine())
+                    except DatabaseUnavailable as refused:
+                        assert "pool_mode = session" in str(refused)  # noqa: PT017  (whichever of the two it is)
+                        if result == "refused":
+                            return
+                if result == "served" and served == len(both):
+                    return
+                await trio.sleep(0.2)
+
+    with pooler(dsn, "session") as pooled:
+        async with (
+            open_database(pooled.dsn, max_size=1, driver=driver, role=FRONT) as front,
+            open_database(pooled.dsn, max_size=1, driver=driver, role=WORKER) as worker,
+        ):
+            both = ((FRONT, front), (WORKER, worker))
+            await use_until("served")
+
+            pooled.switch("transaction")
+            await use_until("refused")
+            assert "a session was lost" in caplog.text
+
+            pooled.switch("session")
+            await use_until("served")
+
+
+@needs_pgbouncer
 async def test_a_pooler_that_begins_to_pool_transactions_opens_no_hole_in_the_wall(
-    one_login: str, db: Database
+    one_login: str, db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One server process for all: what the front asks in it runs after the actors have set their role there."""
+    monkeypatch.setattr(sessions, "LOOK_SECONDS", PATIENCE)  # as in the second before the switch is noticed
     mine, theirs = await make_tenant(db), await make_tenant(db)
     await make_submission(db, mine)
     await make_submission(db, theirs)

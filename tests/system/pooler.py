@@ -2,13 +2,16 @@
 
 import os
 import pwd
+import re
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
@@ -33,9 +36,32 @@ def pooler_version() -> tuple[int, ...]:
     return tuple(int(part) for part in said.split()[1].split("."))
 
 
+@dataclass(frozen=True)
+class Pooler:
+    """A PgBouncer that runs."""
+
+    #: Through it.
+    dsn: str
+    process: "subprocess.Popen[bytes]"
+    config: Path
+
+    def switch(self, mode: str) -> None:
+        """Have it pool otherwise from now on, under the connections that there are."""
+        lines = re.sub("(?m)^pool_mode = .*$", f"pool_mode = {mode}", self.config.read_text())
+        self.config.write_text(lines)
+        self.process.send_signal(signal.SIGHUP)
+
+
 @contextmanager
 def pgbouncer(dsn: str, mode: str, **settings: object) -> Iterator[str]:
     """Run it in front of the server of `dsn`, all else as it comes; the DSN that goes through it."""
+    with pooler(dsn, mode, **settings) as running:
+        yield running.dsn
+
+
+@contextmanager
+def pooler(dsn: str, mode: str, **settings: object) -> Iterator[Pooler]:
+    """Run PgBouncer as `pgbouncer` does; it can be switched."""
     assert _PROGRAM is not None
     where = conninfo_to_dict(dsn)
     folder = Path(tempfile.mkdtemp(prefix="fe-pooler-"))
@@ -64,7 +90,7 @@ def pgbouncer(dsn: str, mode: str, **settings: object) -> Iterator[str]:
         process = subprocess.Popen([_PROGRAM, *as_user, str(config)], stdout=log, stderr=log, cwd="/")
     try:
         _until_it_answers(process, port, folder / "log")
-        yield through
+        yield Pooler(through, process, config)
     finally:
         process.kill()
         process.wait()

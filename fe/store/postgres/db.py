@@ -27,10 +27,12 @@ from fe.store.postgres.errors import (
     LockNotHad,
     NodeUnavailable,
     NoNumber,
+    SchemaChanging,
     TenantDisabled,
     words,
 )
 from fe.store.postgres.nodes import ASKING_SECONDS, AwayNodes, silent_groups
+from fe.store.postgres.pooled import PooledSessions
 from fe.store.postgres.session import NO_ROLE, apply_settings, settings_of
 from fe.store.postgres.tenant_scope import tenant_scope
 from fe.store.postgres.trio_connection import TrioDriver
@@ -81,6 +83,13 @@ _CONFIRM = "SELECT pg_logical_emit_message(true, 'fe', '')"
 #: The function of the server that warns when a wait for the standby is cancelled. Its text depends on lc_messages.
 _WAITS_FOR_STANDBY = "SyncRepWaitForLSN"
 _NOT_CONFIRMED = "the synchronous standby has not confirmed the commit"
+#: Errors of a statement that runs beside a migration, by SQLSTATE and the beginning of the message: a function is gone,
+#: a plan's result has another form, an entry of the catalogue went away (with the SQLSTATE of any internal error).
+_SCHEMA_CHANGES = {
+    "42883": ("",),
+    "0A000": ("cached plan must not change result type",),
+    "XX000": ("cache lookup failed for ", "could not open relation with OID ", "tuple concurrently "),
+}
 _AWAY = "the node that it lies on does not answer"
 #: Others were in the way, and the statement has left nothing behind.
 _CONTENDED = {"40001": Contended, "40P01": Contended, "55P03": LockNotHad}
@@ -102,9 +111,15 @@ class Database:
     """A pool of connections, used from Trio tasks."""
 
     def __init__(
-        self, driver: Driver, role: str | None = None, engine: Engine = POSTGRES, nodes: AwayNodes | None = None
+        self,
+        driver: Driver,
+        role: str | None = None,
+        engine: Engine = POSTGRES,
+        nodes: AwayNodes | None = None,
+        sessions: PooledSessions | None = None,
     ) -> None:
         self._driver = driver
+        self._sessions = sessions
         self._role = role or NO_ROLE
         self._engine = engine
         self._nodes = nodes
@@ -308,7 +323,15 @@ class Database:
     async def _lent(self, work: Callable[[Conn], Awaitable[T]]) -> T:
         async def watched(conn: Conn) -> T:
             _unconfirmed.discard(conn)
-            result = await work(conn)
+            if self._sessions is None:
+                result = await work(conn)
+            else:
+                await self._sessions.look(conn)
+                try:
+                    result = await work(conn)
+                except psycopg.Error as error:
+                    await self._sessions.judge(conn, error)
+                    raise
             if conn in _unconfirmed:
                 raise DatabaseUnavailable(_NOT_CONFIRMED)
             return result
@@ -387,6 +410,10 @@ def _translate(error: psycopg.Error) -> Exception:
     lost_node = state == "XX000" and (error.diag.message_primary or "").startswith(_LOST_NODE)
     if lost_node or state.startswith(LOST_CONNECTION):
         return NodeUnavailable(f"{type(error).__name__} ({state}): {error.diag.message_primary}")
+    if state in _SCHEMA_CHANGES and (error.diag.message_primary or "").startswith(_SCHEMA_CHANGES[state]):
+        # Where no migration runs this is a bug of ours, or a database of another release: an operator has to see it.
+        _log.error("a statement does not fit the schema: %s (%s)", type(error).__name__, state)
+        return SchemaChanging(f"{type(error).__name__} ({state}): {error.diag.message_primary}")
     if state.startswith(_TRANSIENT) or state in _TRANSIENT_STATES:
         return DatabaseUnavailable(f"{type(error).__name__} ({state}): {error.diag.message_primary}")
     return error
@@ -413,17 +440,19 @@ async def open_database(
     """
     parameters = {"application_name": "fe", "connect_timeout": "5", **_unless_named(dsn, _NOTICING)}
     nodes = AwayNodes() if engine.distributed else None
+    sessions = PooledSessions()
 
     async def prepare(conn: Conn) -> None:
         await apply_settings(conn, settings_of(role, engine))
         note_engine(conn, engine)
         _watch_commits(conn)
+        await sessions.mark(conn)
         if nodes is not None:
             nodes.of(conn)
 
     kind = TrioDriver if driver == "trio" else AsyncioDriver
     async with kind.opened(dsn, max_size, patience, parameters, prepare, observe_wait) as opened:
-        database = Database(opened, role, engine, nodes)
+        database = Database(opened, role, engine, nodes, sessions)
         if nodes is None:
             yield database
             return

@@ -26,6 +26,10 @@ class LockNotHad(Contended):
     """The same, after a wait for a lock that somebody else has had for too long."""
 
 
+class SchemaChanging(Contended):
+    """A migration changed what the statement names while it waited or ran."""
+
+
 class RoleRefused(StoreError):
     """The login may not take a role that is needed, or the role is not as it should be; the message says what to do."""
 

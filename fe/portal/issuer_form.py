@@ -3,6 +3,7 @@
 Everything is read from the format itself (fe/ecf/schema, fe/ecf/words): a field that it gets stands in the form.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +19,8 @@ from fe.ecf.texts import Text
 from fe.ecf.words import words_of
 from fe.portal.visit import Form
 
+_PHONE = re.compile(r"^\(?([0-9]{3})\)?[ .-]?([0-9]{3})[ .-]?([0-9]{4})$", re.ASCII)
+_BOX = re.compile(r"\[([0-9]+)\]$", re.ASCII)
 #: Said by each receipt, not by the company.
 _OF_RECEIPTS = frozenset({"FechaEmision"})
 
@@ -95,8 +98,10 @@ def values_of(issuer: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def typed(form: Form) -> dict[str, list[str]]:
-    """What somebody wrote in each field's boxes."""
-    return {field.name: [one.strip() for one in form.every(field.name)[: field.many]] for field in issuer_fields()}
+    """Read what was typed in each field's boxes; ten digits of a phone get their dashes."""
+    found = {field.name: [one.strip() for one in form.every(field.name)[: field.many]] for field in issuer_fields()}
+    found["TelefonoEmisor"] = [_PHONE.sub(r"\1-\2-\3", one) for one in found["TelefonoEmisor"]]
+    return found
 
 
 def issuer_of(values: Mapping[str, Sequence[str]]) -> dict[str, Any]:
@@ -123,8 +128,22 @@ def by_field(refused: BadIssuer) -> dict[str, list[Text]]:
     return found
 
 
+def wrong_boxes(refused: BadIssuer) -> dict[str, set[int]]:
+    """Number the boxes that are wrong, from 0, of each field that may be there several times."""
+    found: dict[str, set[int]] = {}
+    for problem in refused.problems:
+        number = _BOX.search(problem.path)
+        if number is not None:
+            found.setdefault(problem.path[: number.start()].rpartition(".")[2], set()).add(int(number[1]) - 1)
+    return found
+
+
 def _text(problem: Problem) -> Text:
     message = Text(problem.message, problem.message_es)
+    for field in issuer_fields():  # people know the field by its label
+        message = Text(
+            message.en.replace(field.name, f'"{field.label.en}"'), message.es.replace(field.name, f"«{field.label.es}»")
+        )
     if not problem.expected:
         return message
     expected_es = problem.expected_es or problem.expected

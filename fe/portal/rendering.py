@@ -17,6 +17,7 @@ from fe.ecf.dates import ZONE
 from fe.ecf.money import cents, number
 from fe.ecf.texts import Language, Text
 from fe.portal.forms import digest
+from fe.portal.operator_words import action_words, stage_name
 
 _STATIC = ("portal.css", "portal.js", "portal.svg", "receipt.js")
 _CONTENT_TYPES = {
@@ -63,6 +64,8 @@ class Renderer:
             "digest": digest,
             "new_form": lambda: str(uuid4()),
             "t": _translate,
+            "stage_name": stage_name,
+            "action_words": action_words,
         }
         self._environment.filters |= {
             "said": _said,

@@ -12,6 +12,8 @@ from fe.portal.visit import Form
 from fe.store.sequences import Change, Sequence
 
 _NUMBER = re.compile(r"[0-9]{1,11}")
+#: A whole number as the DGII's letter has it: only its last ten digits are the range's.
+_E_NCF = re.compile(r"[Ee][0-9]{2}([0-9]{10})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,17 @@ _LABELS = {
 }
 
 
+def _bare(text: str) -> str:
+    found = _E_NCF.fullmatch(text)
+    return text if found is None else str(int(found[1]))
+
+
 def typed(form: Form) -> TypedSequence:
     """What was sent."""
     return TypedSequence(
-        minimum=form.get("minimum"),
-        maximum=form.get("maximum"),
-        following=form.get("following"),
+        minimum=_bare(form.get("minimum")),
+        maximum=_bare(form.get("maximum")),
+        following=_bare(form.get("following")),
         expires=form.get("expires"),
         is_active=form.has("active"),
         prefix=form.get("prefix"),

@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import trio
 
+from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.lifecycle import Stage
 from fe.portal.page_types import Needs
@@ -109,6 +110,24 @@ async def test_a_pause_of_one_does_not_hide_that_others_wait(portal: Running, te
 # --- Pauses -----------------------------------------------------------------------------------------------------------
 
 
+async def test_pause_of_every_company_asks_first_with_counts(portal: Running, tenant: TenantId) -> None:
+    await make_submission(portal.db, tenant, at=portal.clock(), environment=Environment.ECF)
+    async with operating(portal) as browser:
+        await browser.get("/operators/pauses")
+        asked = await browser.send("/operators/pauses", WHY)
+
+        assert asked.status_code == 409
+        assert "Nothing is paused yet." in asked.text
+        assert "every environment, production too" in asked.text
+        assert "<dt>Companies</dt><dd>1</dd>" in asked.text
+        assert "<dt>Receipts that would wait</dt><dd>1</dd>" in asked.text
+        assert not await rows(portal.db, "SELECT 1 AS n FROM pauses")
+
+        done = await browser.send("/operators/pauses")
+        assert "It is paused." in done.text
+    assert await rows(portal.db, "SELECT tenant_id AS t, environment AS e FROM pauses") == [{"t": 0, "e": ""}]
+
+
 async def test_a_company_is_paused_and_goes_on(portal: Running, tenant: TenantId) -> None:
     async with operating(portal) as browser:
         await browser.get("/operators/pauses")
@@ -139,9 +158,11 @@ async def test_a_form_takes_effect_once_and_not_without_a_reason(portal: Running
         refused = await browser.send("/operators/pauses", {"environment": "ecf"})
         assert (refused.status_code, "Give a reason" in refused.text) == (409, True)
         browser.page = page
-        assert (await browser.send("/operators/pauses", {"environment": "ecf", **WHY})).status_code == 200
+        assert (
+            await browser.send("/operators/pauses", {"environment": "ecf", "everyone": "yes", **WHY})
+        ).status_code == 200
         browser.page = page
-        twice = await browser.send("/operators/pauses", {"environment": "certecf", **WHY})
+        twice = await browser.send("/operators/pauses", {"environment": "certecf", "everyone": "yes", **WHY})
 
     assert twice.status_code == 409
     assert [one["environment"] for one in await rows(portal.db, "SELECT environment FROM pauses")] == ["ecf"]

@@ -85,9 +85,9 @@ async def test_fiscal_data_are_changed_and_the_change_is_on_record(
     ("field", "value", "said"),
     [
         ("RNCEmisor", "12", "9 digits"),
-        ("RNCEmisor", "", "RNCEmisor"),
+        ("RNCEmisor", "", "RNC"),
         ("RazonSocialEmisor", "x" * 10_000, "150"),
-        ("TelefonoEmisor", "8095550142", ""),
+        ("TelefonoEmisor", "809555014", ""),
         ("CorreoEmisor", "nobody", ""),
         ("Municipio", "999999", ""),
         ("NombreComercial", "a\x0cb", ""),

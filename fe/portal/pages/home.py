@@ -45,7 +45,9 @@ async def start(visit: Visit) -> Reply:
 
 async def company(visit: Visit) -> Reply:
     """Show where a company stands: what needs attention, the numbers of the month, what was handed in last."""
-    troubles = await visit.read(standing.trouble, visit.now - attention.LATELY)
+    seen_at = await visit.read(standing.troubles_seen_at, visit.person.person.person_id)
+    since = visit.now - attention.LATELY
+    troubles = await visit.read(standing.trouble, since if seen_at is None else max(since, seen_at))
     found_sequences = [one for of in Environment for one in await visit.read(sequences.listed, of)]
     month = local(visit.now).date().replace(day=1)
     recent = await visit.read(receipts.newest, _RECENT)
@@ -60,6 +62,7 @@ async def company(visit: Visit) -> Reply:
         ),
         numbers=list(zip(await visit.read(standing.verdicts, month), troubles, strict=True)),
         max_counted=standing.MAX_COUNTED,
+        has_rejections=any(one.rejected or one.failed for one in troubles),
         month=month,
         recent=recent,
         names=await names_of(visit, recent),
@@ -68,7 +71,14 @@ async def company(visit: Visit) -> Reply:
     )
 
 
+async def see_troubles(visit: Visit) -> Reply:
+    """Note that whoever is here has looked at what was rejected: the overview shows later ones."""
+    await visit.read(standing.see_troubles, visit.person.person.person_id, visit.now)
+    return await visit.go(visit.at(""))
+
+
 PAGES = (
     Page("GET", "/", Needs.PERSON, start),
     Page("GET", "/companies/<int:company>", Needs.READ, company),
+    Page("POST", "/companies/<int:company>/troubles-seen", Needs.READ, see_troubles),
 )

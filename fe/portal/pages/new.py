@@ -30,6 +30,7 @@ from fe.portal.pages.sign_in import set_language
 from fe.portal.receipt import drafts, messages
 from fe.portal.receipt.checking import CheckedReceipt, Issuing, found
 from fe.portal.receipt.copies import NOTES, note_for, the_same_again
+from fe.portal.receipt.doubts import doubts
 from fe.portal.receipt.drafts import OpenDraft
 from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.layout import layout
@@ -167,6 +168,7 @@ async def open_draft(visit: Visit) -> Reply:
     if draft.is_checked:
         try:
             checked = await _checked(_work(visit, draft.entry, form_id))
+            checked.doubts = await doubts(visit, draft.entry)
         except _Stopped as stopped:
             message, status = stopped.text, stopped.status
     return await show_form(visit, draft.entry, form_id, checked=checked, message=message, status=status)

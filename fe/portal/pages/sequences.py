@@ -6,6 +6,7 @@ from fe.accounts import noted, number_fates
 from fe.accounts import sequences as flow
 from fe.accounts.number_fates import RATE_DAYS, STRETCH, Outlook
 from fe.accounts.sequences import NoSequence, NumberSent, PassedOver, SequenceExists
+from fe.ecf.dates import local
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import TenantId
 from fe.portal import receipt_words as words
@@ -21,12 +22,26 @@ from fe.store.sequences import Sequence
 _KINDS = {of.prefix: name for of, name in words.TYPE_NAMES.items()}
 _NUMBER = re.compile(r"[0-9]{1,10}")
 _CREATED = Text("The sequence is there.", "La secuencia quedó creada.")
+_OVER = Text(
+    "The last day has passed: write the one that the DGII gave.",
+    "El último día ya pasó: escriba el que dio la DGII.",
+)
 _DELETED = Text("The sequence is deleted.", "La secuencia quedó eliminada.")
 _USED = Text(
     "Numbers of it were used: switch it off instead, so that it can be seen what became of them.",
     "Ya se usaron números de ella: desactívela, para que siga viéndose qué fue de ellos.",
 )
 _CHANGED = Text("The sequence is changed.", "La secuencia quedó cambiada.")
+
+
+#: What the API says of a sequence that was just set, without its fields' names.
+_REMARKS = {
+    "sequence-expired": Text("Its last day has passed: it gives no numbers.", "Su último día ya pasó: no da números."),
+    "sequence-without-end": Text(
+        "Its last day is missing: receipts of this type need it, and fail without it.",
+        "Falta su último día: los comprobantes de este tipo lo necesitan y fallan sin él.",
+    ),
+}
 
 
 class _Asks(Exception):
@@ -76,6 +91,9 @@ async def create(visit: Visit) -> Reply:
 
 async def _create(conn: Conn, visit: Visit, given: TypedSequence) -> Sequence:
     minimum, maximum = given.number("minimum"), given.number("maximum")
+    last_day = given.last_day
+    if last_day is not None and last_day < local(visit.now).date():
+        raise LocalizedError(_OVER)
     return await noted.create_sequence(
         conn,
         visit.actor,
@@ -84,7 +102,7 @@ async def _create(conn: Conn, visit: Visit, given: TypedSequence) -> Sequence:
         given.prefix,
         minimum=1 if minimum is None else minimum,
         maximum=flow.LARGEST if maximum is None else maximum,
-        last_day=given.last_day,
+        last_day=last_day,
         is_active=given.is_active,
     )
 
@@ -207,7 +225,8 @@ async def _confirm(visit: Visit, given: TypedSequence, lost: PassedOver) -> Repl
 
 def _with_remarks(visit: Visit, done: Text, made: Sequence) -> Text:
     for remark in flow.remarks(made, visit.now):
-        done = Text(f"{done.en} {remark.message}", f"{done.es} {remark.message_es}")
+        said = _REMARKS[remark.code]
+        done = Text(f"{done.en} {said.en}", f"{done.es} {said.es}")
     return done
 
 

@@ -1,11 +1,13 @@
 """What a company says of itself: its name, what becomes Emisor on its receipts, how consumer invoices go out."""
 
+from collections.abc import Mapping
+
 from fe.accounts import noted
 from fe.accounts.changes import BadName, RncFixed, RncOfAnother
 from fe.accounts.provision import BadIssuer, NameTaken, ProvisioningRefused, remark_on
 from fe.accounts.recorded import show_tenant
 from fe.ecf.texts import Text
-from fe.portal.issuer_form import by_field, issuer_fields, issuer_of, typed, values_of
+from fe.portal.issuer_form import by_field, issuer_fields, issuer_of, typed, values_of, wrong_boxes
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import RESUMED, Reply, not_found
 from fe.portal.visit import Visit
@@ -31,6 +33,7 @@ async def settings(visit: Visit) -> Reply:
         shown=show_tenant(tenant),
         stale=None,
         problems={},
+        places={},
     )
 
 
@@ -56,7 +59,8 @@ async def save(visit: Visit) -> Reply:
     try:
         await visit.change(work)
     except ProvisioningRefused as refused:
-        return _again(visit, 400 if isinstance(refused, BadIssuer | BadName) else 409, _problems(refused))
+        places = wrong_boxes(refused) if isinstance(refused, BadIssuer) else {}
+        return _again(visit, 400 if isinstance(refused, BadIssuer | BadName) else 409, _problems(refused), places)
     remark = remark_on(values) if values.get("RNCEmisor") != visit.company.tenant.issuer.get("RNCEmisor") else None
     said = _SAVED if remark is None else Text(f"{_SAVED.en} {remark.en}", f"{_SAVED.es} {remark.es}")
     return await visit.go(visit.at("settings"), said)
@@ -67,7 +71,9 @@ async def resume(visit: Visit) -> Reply:
     return _again(visit, 403, {"": [RESUMED]})
 
 
-def _again(visit: Visit, status: int, problems: dict[str, list[Text]]) -> Reply:
+def _again(
+    visit: Visit, status: int, problems: dict[str, list[Text]], places: Mapping[str, set[int]] | None = None
+) -> Reply:
     """The form as it was sent, with what is wrong with it."""
     return visit.page(
         "company/settings.html",
@@ -79,6 +85,7 @@ def _again(visit: Visit, status: int, problems: dict[str, list[Text]]) -> Reply:
         shown=None,
         stale=visit.form.get("shown"),
         problems=problems,
+        places=places or {},
     )
 
 

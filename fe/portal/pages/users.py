@@ -7,7 +7,7 @@ from fe.accounts.provision import BadIssuer, ProvisioningRefused
 from fe.accounts.recorded import show_user
 from fe.ecf.texts import Text
 from fe.identifiers import TenantId, UserId
-from fe.portal.issuer_form import by_field, issuer_fields, issuer_of, typed, values_of
+from fe.portal.issuer_form import by_field, issuer_fields, issuer_of, typed, values_of, wrong_boxes
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
@@ -127,6 +127,7 @@ def _form(
         shown=None if found is None else show_user(found),
         problem=None if refused is None or isinstance(refused, BadIssuer) else refused.text,
         problems=by_field(refused) if isinstance(refused, BadIssuer) else {},
+        places=wrong_boxes(refused) if isinstance(refused, BadIssuer) else {},
         in_use=in_use,
     )
 

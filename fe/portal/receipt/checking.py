@@ -14,6 +14,7 @@ from fe.ecf.json_text import write_canonical_json
 from fe.ecf.money import CENT, ZERO, number
 from fe.ecf.parse import parse_json
 from fe.ecf.problems import Problem, Severity
+from fe.ecf.texts import Text
 from fe.identifiers import PORTAL_KEY, ClientRequestId, TenantId, UserId
 from fe.issuing.accept import admit
 from fe.issuing.prepare import Draft
@@ -32,11 +33,6 @@ _TOTALS = (
 _MAX_BYTES = 4 * 1024 * 1024
 
 
-def is_own_rnc(problem: Problem) -> bool:
-    """Tell whether a remark is about the last digit of the company's own RNC."""
-    return problem.code == "check-digit" and problem.path == "Encabezado.Emisor.RNCEmisor"
-
-
 @dataclass(slots=True)
 class CheckedReceipt:
     """What a check found: problems in their places, and the computed values, as far as they could be computed."""
@@ -51,6 +47,8 @@ class CheckedReceipt:
     prices: Decimal | None = None
     #: The total without the taxes that are withheld: the amount that the supplier gets.
     net: Decimal | None = None
+    #: What a person should look at twice; it stops nothing.
+    doubts: list[Text] = field(default_factory=list)
 
     @property
     def fatal(self) -> bool:
@@ -59,15 +57,8 @@ class CheckedReceipt:
 
     @property
     def remarks(self) -> list[list[str]]:
-        """What it may be issued with all the same, once a person has seen it.
-
-        The company's own RNC is not in it: the person at the form cannot mend that, and would agree to it every time.
-        """
-        return [
-            [one.code, one.path]
-            for one in self.problems
-            if one.severity is Severity.CONDITIONAL and not is_own_rnc(one)
-        ]
+        """What it may be issued with all the same, once a person has seen it."""
+        return [[one.code, one.path] for one in self.problems if one.severity is Severity.CONDITIONAL]
 
 
 @dataclass(frozen=True, slots=True)

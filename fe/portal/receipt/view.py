@@ -15,7 +15,7 @@ from fe.ecf.texts import Text
 from fe.ecf.words import words_of
 from fe.http.pages.papers import PAPERS, Paper
 from fe.portal.forms import digest
-from fe.portal.receipt.checking import CheckedReceipt, is_own_rnc
+from fe.portal.receipt.checking import CheckedReceipt
 from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.labels import label, of_supplier, plainly
 from fe.portal.receipt.layout import WITHHOLDING, list_id
@@ -123,12 +123,6 @@ _ABOVE_ZERO = {
     "CantidadItem": Text("The quantity has to be greater than 0.", "La cantidad debe ser mayor que 0."),
     "PrecioUnitarioItem": Text("The price cannot be negative.", "El precio no puede ser negativo."),
 }
-_OWN_RNC = Text(
-    "The RNC of your company does not pass the check of its last digit: confirm it at the DGII. An operator of this "
-    "service can correct it.",
-    "El RNC de su empresa no pasa la verificación de su último dígito: confírmelo en la DGII. El soporte de este "
-    "servicio puede corregirlo.",
-)
 
 
 def _said_here(problem: Problem) -> Text | None:
@@ -136,8 +130,6 @@ def _said_here(problem: Problem) -> Text | None:
     name = plain(problem.path).rpartition(".")[2]
     if (problem.code, name) == ("missing-element", "Comprador"):
         return _BUYER_MISSING
-    if is_own_rnc(problem):
-        return _OWN_RNC
     amount = number(problem.found)
     return _ABOVE_ZERO.get(name) if amount is not None and amount <= 0 else None
 

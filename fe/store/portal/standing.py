@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from psycopg.rows import scalar_row
+
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import first_id
-from fe.identifiers import TenantId
+from fe.identifiers import PersonId, TenantId
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
 
@@ -76,6 +78,27 @@ _TROUBLE = f"""
       FROM unnest(%(environments)s::text[]) WITH ORDINALITY AS e (environment, n)
      ORDER BY e.n
 """
+
+
+_SEEN_AT = "SELECT seen_at FROM portal_troubles_seen WHERE tenant_id = %(tenant)s AND person_id = %(person)s"
+
+
+async def troubles_seen_at(conn: Conn, tenant_id: TenantId, person_id: PersonId) -> datetime | None:
+    """Tell until when a person has looked at the company's rejected and failed receipts."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_SEEN_AT, {"tenant": tenant_id, "person": person_id})
+    return await cursor.fetchone()
+
+
+_SEE = """
+    INSERT INTO portal_troubles_seen (tenant_id, person_id, seen_at) VALUES (%(tenant)s, %(person)s, %(at)s)
+    ON CONFLICT (tenant_id, person_id) DO UPDATE SET seen_at = EXCLUDED.seen_at
+"""
+
+
+async def see_troubles(conn: Conn, tenant_id: TenantId, person_id: PersonId, at: datetime) -> None:
+    """Note that a person has looked at the company's rejected and failed receipts."""
+    await conn.execute(_SEE, {"tenant": tenant_id, "person": person_id, "at": at})
 
 
 async def trouble(conn: Conn, tenant_id: TenantId, since: datetime) -> list[Unsettled]:

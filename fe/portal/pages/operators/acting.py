@@ -67,8 +67,13 @@ async def carried_out(visit: Visit, action_id: UUID) -> bool:
 
 def uuid_of(visit: Visit, name: str) -> UUID:
     """The id in the address. Raises Refused for what is none."""
+    return uuid_in(visit.params[name])
+
+
+def uuid_in(text: str) -> UUID:
+    """Read an id that a form carries. Raises Refused for what is none."""
     try:
-        return UUID(visit.params[name])
+        return UUID(text)
     except ValueError:
         raise not_found() from None
 

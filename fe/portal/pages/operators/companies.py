@@ -9,11 +9,12 @@ from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import TenantId
 from fe.portal.page_types import Needs, Page
 from fe.portal.pages.operators.acting import FormProblem, acting, carried_out, go_to_approval, tenant_in_address
+from fe.portal.receipt.labels import label
 from fe.portal.replies import CHANGED_MEANWHILE, Reply
 from fe.portal.visit import Visit
 from fe.store import billing, issuers, tenants
 from fe.store.issuers import Delegation
-from fe.store.portal import members
+from fe.store.portal import invitations, members
 from fe.store.postgres.db import Conn
 from fe.store.queue.audit import OperatorAction, record
 from fe.store.tenants import Tenant
@@ -91,6 +92,9 @@ async def show(visit: Visit, tenant: Tenant, problem: Text | str | None = None, 
         terms=second_person.shown_terms(account),
         members=await visit.operators.run(members.of_tenant, tenant_id),
         months=await visit.operators.run(billing.months, tenant_id, 6),
+        invitations=await visit.operators.run(invitations.waiting, tenant_id, visit.now),
+        label=label,
+        remark=provision.remark_on(tenant.issuer),
         needs_second=visit.portal.settings.portal_second_person > 0,
         problem=problem,
         invitation=invitation,

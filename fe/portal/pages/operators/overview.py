@@ -35,7 +35,7 @@ class Hint:
 
 
 _NOBODY = Hint(
-    Text("No process works: is `fe run` running?", "Ningún proceso trabaja: ¿está `fe run` en marcha?"),
+    Text("No process works: is `fe run` running?", "No hay procesos activos: ¿está `fe run` en marcha?"),
     "/operators",
     "actor-trouble",
 )
@@ -53,12 +53,12 @@ _OVERDUE = Hint(
     "outbox-late",
 )
 _DEAD = Hint(
-    Text("Some gave up: see why, then replay them.", "Algunos no pudieron seguir: vea por qué y repítalos."),
+    Text("Some gave up: see why, then replay them.", "Hay envíos detenidos: vea por qué y reenvíelos."),
     "/operators/dead-letters",
     "replay-dead-letters",
 )
 _DOUBTS = Hint(
-    Text("Of some nobody knows whether the authority has them.", "De algunos nadie sabe si la DGII los tiene."),
+    Text("Of some nobody knows whether the authority has them.", "Hay comprobantes que la DGII todavía no confirma."),
     "/operators/in-doubt",
     "resolve-unknown-outcome",
 )

@@ -1,9 +1,11 @@
 """Inviting who owns a company in the portal: the first owner, or another where the last is gone."""
 
+from uuid import UUID
+
 from fe.accounts import members
-from fe.ecf.texts import LocalizedError
+from fe.ecf.texts import LocalizedError, Text
 from fe.portal.page_types import Needs, Page
-from fe.portal.pages.operators.acting import acting, tenant_in_address
+from fe.portal.pages.operators.acting import acting, tenant_in_address, uuid_in
 from fe.portal.pages.operators.companies import show
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
@@ -23,6 +25,26 @@ async def invite(visit: Visit) -> Reply:
     return await show(visit, tenant, invitation=f"{visit.portal.url}/invitation/{token}")
 
 
+async def withdraw(visit: Visit) -> Reply:
+    """Take an open invitation of an owner back."""
+    tenant = await tenant_in_address(visit)
+    invitation_id = uuid_in(visit.form.get("invitation"))
+    by = OperatorAction.of(visit.by_whom, "invitation withdrawn", visit.now)
+    try:
+        await visit.operate(_withdraw, tenant, invitation_id, by)
+    except LocalizedError as wrong:
+        return await show(visit, tenant, wrong.text)
+    gone = Text("The invitation is withdrawn.", "La invitación se retiró.")
+    return await visit.go(f"/operators/companies/{tenant.tenant_id}", gone)
+
+
+async def _withdraw(conn: Conn, tenant: Tenant, invitation_id: UUID, by: OperatorAction) -> None:
+    async def note(_action: str, subject: str, _before: members.Shown, _after: members.Shown) -> None:
+        await record(conn, by, "owner withdraw", tenant.tenant_id, None, {"email": subject})
+
+    await members.withdraw(conn, tenant.tenant_id, invitation_id, now=by.at, note=note)
+
+
 async def _invite(conn: Conn, tenant: Tenant, email: str, by: OperatorAction) -> str:
     async def note(_action: str, subject: str, _before: members.Shown, _after: members.Shown) -> None:
         await record(conn, by, "owner invite", tenant.tenant_id, None, {"email": subject})
@@ -33,4 +55,7 @@ async def _invite(conn: Conn, tenant: Tenant, email: str, by: OperatorAction) ->
     return token
 
 
-PAGES = (Page("POST", "/operators/companies/<int:tenant>/owners", Needs.OPERATE, invite, fresh=True),)
+PAGES = (
+    Page("POST", "/operators/companies/<int:tenant>/owners", Needs.OPERATE, invite, fresh=True),
+    Page("POST", "/operators/companies/<int:tenant>/owners/withdraw", Needs.OPERATE, withdraw),
+)

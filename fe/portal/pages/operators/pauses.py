@@ -7,8 +7,9 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.pages.operators.acting import FormProblem, acting, environment_named, tenant_named
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
+from fe.store import tenants
 from fe.store.postgres.db import Conn
-from fe.store.queue import pauses
+from fe.store.queue import outbox, pauses
 from fe.store.queue.audit import OperatorAction
 
 _PAUSED = Text("That is paused already.", "Eso ya está en pausa.")
@@ -37,10 +38,26 @@ async def pause(visit: Visit) -> Reply:
         by = acting(visit)
         tenant = await tenant_named(visit, visit.form.get("tenant"))
         environment = environment_named(visit.form.get("environment"))
+        if tenant is None and visit.form.get("everyone") != "yes":
+            return await _ask(visit, environment)
         await visit.operate(_pause, by, None if tenant is None else tenant.tenant_id, environment)
     except LocalizedError as wrong:
         return await _show(visit, wrong.text)
     return await visit.go("/operators/pauses", Text("It is paused.", "Está en pausa."))
+
+
+async def _ask(visit: Visit, environment: Environment | None) -> Reply:
+    """Ask before everybody's work is paused: for how many companies, and how much waits."""
+    waiting = await visit.operators.run(outbox.depth)
+    every = await visit.operators.run(tenants.everyone)
+    return visit.page(
+        "operators/pause_confirm.html",
+        409,
+        environment=environment,
+        companies=sum(one.disabled_since is None for one in every),
+        waiting=sum(count for _, where, count, _ in waiting if environment is None or where == environment),
+        typed=visit.form,
+    )
 
 
 async def _pause(conn: Conn, by: OperatorAction, tenant_id: TenantId | None, environment: Environment | None) -> None:

@@ -15,7 +15,7 @@ from fe.store.queue.replay_plans import ReplayPlan
 
 _SHOWN = 100
 _OVER = Text("It is over, or was stopped before.", "Ya terminó, o se había detenido antes.")
-_RUNS = Text("It is not stopped.", "No está detenida.")
+_RUNS = Text("It is not stopped.", "No está detenido.")
 
 
 async def index(visit: Visit) -> Reply:
@@ -54,7 +54,7 @@ async def stop(visit: Visit) -> Reply:
         await visit.operate(_stop, plan.plan_id, acting(visit))
     except FormProblem as wrong:
         return await _show(visit, await _plan(visit), wrong.text)
-    return await visit.go(f"/operators/replays/{plan.plan_id}", Text("The replay is stopped.", "Repetición detenida."))
+    return await visit.go(f"/operators/replays/{plan.plan_id}", Text("The replay is stopped.", "Reenvío detenido."))
 
 
 async def _stop(conn: Conn, plan_id: ReplayPlanId, by: OperatorAction) -> None:
@@ -71,7 +71,7 @@ async def go_on(visit: Visit) -> Reply:
     except FormProblem as wrong:
         return await _show(visit, await _plan(visit), wrong.text)
     wake(visit)
-    return await visit.go(f"/operators/replays/{plan.plan_id}", Text("The replay goes on.", "La repetición continúa."))
+    return await visit.go(f"/operators/replays/{plan.plan_id}", Text("The replay goes on.", "El reenvío continúa."))
 
 
 async def _go_on(conn: Conn, plan: ReplayPlan, by: OperatorAction) -> None:

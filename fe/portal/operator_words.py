@@ -1,0 +1,44 @@
+"""Words of operators' pages for stages, actions and hosts, which the database names in English."""
+
+from fe.ecf.texts import Text
+from fe.lifecycle import Stage
+
+STAGES = {
+    Stage.SIGN: Text("signing", "firma"),
+    Stage.SEND: Text("sending", "envío a la DGII"),
+    Stage.TRACK: Text("verdict", "respuesta de la DGII"),
+    Stage.RECONCILE: Text("reconciliation", "confirmación con la DGII"),
+}
+
+ACTIONS = {
+    "billing charges": "cobros",
+    "billing disable": "dejar de cobrar",
+    "billing enable": "condiciones de cobro",
+    "billing price": "precio",
+    "billing retry": "repetir cobro",
+    "delegation record": "registrar delegación",
+    "delegation withdraw": "retirar delegación",
+    "discard": "descartar comprobante",
+    "lockout lift": "levantar bloqueo",
+    "owner invite": "invitar administrador",
+    "owner withdraw": "retirar invitación de administrador",
+    "pause": "poner en pausa",
+    "plan": "planificar reenvío",
+    "plan go on": "continuar reenvío",
+    "plan stop": "detener reenvío",
+    "replay": "reenviar comprobante",
+    "resume": "reanudar",
+    "tenant create": "crear empresa",
+    "tenant disable": "inhabilitar empresa",
+    "tenant enable": "habilitar empresa",
+}
+
+
+def stage_name(stage: str) -> Text:
+    """Say the name of a stage; a stage of other work has its own."""
+    return STAGES[Stage(stage)] if stage in list(Stage) else Text(stage, stage)
+
+
+def action_words(action: str) -> Text:
+    """Say what an operator did."""
+    return Text(action, ACTIONS.get(action, action))

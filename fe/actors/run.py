@@ -12,7 +12,7 @@ from fe.actors.charges import run_charges
 from fe.actors.counterparty import CounterpartyHandlers, handing_kind, handing_stages
 from fe.actors.credentials import SigningCredentials
 from fe.actors.maintenance import honour_maintenance
-from fe.actors.stages import authority_circuits, budget_of, reader_beside, stages
+from fe.actors.stages import authority_circuits, budget_of, probe_of, reader_beside, stages
 from fe.actors.webhooks import run_webhooks
 from fe.actors.writers import submission_kind
 from fe.apart import Apart, share_interpreter
@@ -25,10 +25,12 @@ from fe.counterparty.directory import Directory
 from fe.counterparty.wire import Counterparties
 from fe.ecf.catalogue import Environment
 from fe.egress.configured import egress_from_settings
+from fe.identifiers import TenantId
 from fe.lifecycle import Stage
 from fe.metering.aggregator import Aggregator
 from fe.metering.billing import Biller
 from fe.monitoring.collectors import Collectors
+from fe.monitoring.log import what_is_done
 from fe.monitoring.tracing import OFF, Tracing
 from fe.monitoring.ways import SubmissionLog
 from fe.monitoring.zeros import begin_actors_at_zero
@@ -64,6 +66,16 @@ _OPENING = 2
 QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX, COUNTERPARTY_OUTBOX, DELIVERIES, RECOVERIES, CHARGES)
 
 
+#: To the host of summaries: what its session depends on, which another host gives.
+_SESSION = "session"
+
+
+def tenant_at_work() -> TenantId | None:
+    """Return whose row the current task tries."""
+    done = what_is_done.get()
+    return None if done is None else done[1].tenant_id
+
+
 async def run_actors(
     settings: Settings,
     db: Database,
@@ -86,17 +98,22 @@ async def run_actors(
     metrics, scale = supervisor.metrics, settings.time_scale
     begin_actors_at_zero(metrics, [(operation, host_of(operation)) for operation in Operation], OUTCOMES)
     holder = new_holder()
+    circuits = authority_circuits(db, metrics, scale=scale)
 
     def observe(operation: Operation, environment: str, host: Host, outcome: str, seconds: float) -> None:
         metrics.observe_authority(operation, environment, host, outcome, seconds)
         tracing.exchange(f"authority {operation}", seconds, environment=environment, host=host, outcome=outcome)
-        if operation is not Operation.DIRECTORY:  # no receipt of ours waits for that
-            circuits.note(environment, host, outcome, service=operation, seconds=seconds)
+        if operation is Operation.DIRECTORY:  # no receipt of ours waits for that
+            return
+        tenant_id = tenant_at_work()
+        circuits.note(environment, host, outcome, service=operation, seconds=seconds, tenant_id=tenant_id)
+        if operation is Operation.VALIDATE_SEED and outcome == "ok":
+            circuits.note(environment, Host.FC, outcome, service=_SESSION, tenant_id=tenant_id)
 
     def without_session(environment: Environment, host: Host) -> None:
         """Of the host that gives sessions every exchange is noted above; another is not called without one."""
         if host is not host_of(Operation.SEED):
-            circuits.note(environment, host, "unavailable")
+            circuits.note(environment, host, "unavailable", service=_SESSION, tenant_id=tenant_at_work())
 
     authority = Authority(
         Hosts(settings.authority_ecf_url, settings.authority_fc_url, settings.authority_status_url),
@@ -105,7 +122,6 @@ async def run_actors(
         observe=observe,
         without_session=without_session,
     )
-    circuits = authority_circuits(db, authority, metrics, scale=scale)
     tools = Tools(
         db,
         wakeups,
@@ -122,7 +138,7 @@ async def run_actors(
     pulse = Pulse(lease=settings.lease, scale=scale)
     try:
         async with trio.open_nursery() as watch:
-            supervisor.start(watch, "circuits", circuits.run)
+            supervisor.start(watch, "circuits", circuits.run, probe_of(authority))
             supervisor.start(watch, "keys", credentials.forget_in_time)
             supervisor.start(watch, "rescuer", watch_over, db, QUEUE_TABLES, wakeups, metrics, holder, pulse, scale)
             supervisor.start(watch, "stock watch", Collectors(db, metrics).run)

@@ -26,7 +26,7 @@ from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import OFF, Tracing
 from fe.queue.batcher import Batcher
 from fe.queue.bookings import Bookings
-from fe.queue.circuit_breaker import Circuits
+from fe.queue.circuit_breaker import Circuits, Probe
 from fe.queue.outcome import Outcome
 from fe.queue.patience import DISBELIEVED_FOR, DOUBT_FOR, FOLLOW_FOR
 from fe.queue.pulse import Pulse
@@ -61,13 +61,18 @@ def budget_of(settings: Settings) -> float:
     return max((settings.lease - _SLACK).total_seconds(), settings.lease_seconds / 2)
 
 
-def authority_circuits(db: Database, authority: Authority, metrics: Metrics, *, scale: float = 1.0) -> Circuits:
+def authority_circuits(db: Database, metrics: Metrics, *, scale: float = 1.0) -> Circuits:
     """A circuit for each of the authority's hosts that documents wait for; the status service is not one of them."""
+    return Circuits(db, metrics, hosts=(Host.ECF, Host.FC), scale=scale)
+
+
+def probe_of(authority: Authority) -> Probe:
+    """Ask a host of the authority whether it is there."""
 
     async def probe(environment: str, host: str) -> str | None:
         return await authority.probe(Environment(environment), Host(host))
 
-    return Circuits(db, probe, metrics, hosts=(Host.ECF, Host.FC), scale=scale)
+    return probe
 
 
 #: So many documents are claimed for each thread that signs, those that are signed in the loop among them: what is

@@ -1,7 +1,8 @@
 """One circuit breaker per host and environment of those we call, shared by all processes.
 
 While a circuit is open nothing of its lane is claimed, so an outage burns no attempts; one process at a time probes
-with a question that changes nothing; and when the host is back the load returns little by little.
+with a question that changes nothing; and when the host is back the load grows with its answers. A tenant that fails
+while at least as many others are answered does not open it: the retries of its own rows back off.
 """
 
 import math
@@ -13,6 +14,7 @@ from typing import Protocol
 import structlog
 import trio
 
+from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
@@ -32,8 +34,11 @@ _FIRST_PROBE = timedelta(seconds=3)
 _LONGEST_PROBE_GAP = 60.0
 _PROBE_SECONDS = 10.0
 
-#: After closing, a lane may use one slot, and twice as many every so often, until it has them all.
-_RAMP_SECONDS = 2.0
+#: After closing, a lane may use one slot, and one more for every so many answers.
+_ANSWERS_PER_SLOT = 4
+
+#: How long an answer or a failure says something about a tenant now.
+_RECENT_SECONDS = 30.0
 
 #: Answers `None` when the host is there, else says what is wrong.
 Probe = Callable[[str, str], Awaitable[str | None]]
@@ -51,47 +56,93 @@ class CircuitLane(Protocol):
         """The host."""
 
 
+class _LastExchanges:
+    """How the last exchange of each tenant with one service of a host ended."""
+
+    def __init__(self, recent_seconds: float) -> None:
+        self._recent_seconds = recent_seconds
+        #: When the tenant was answered, the latest last.
+        self._answered: dict[TenantId, float] = {}
+        #: When the tenant failed first since it was answered, and when last.
+        self._failing: dict[TenantId, tuple[float, float]] = {}
+
+    def answered(self, tenant_id: TenantId) -> None:
+        self._failing.pop(tenant_id, None)
+        self._answered.pop(tenant_id, None)
+        self._answered[tenant_id] = trio.current_time()
+
+    def fails_alone(self, tenant_id: TenantId) -> bool:
+        """Note a failure; tell whether at least as many others were answered since the tenant began to fail as fail."""
+        now = trio.current_time()
+        recent = now - self._recent_seconds
+        since, _ = self._failing.get(tenant_id, (now, now))
+        self._failing[tenant_id] = since, now
+        self._answered.pop(tenant_id, None)
+        while self._answered and next(iter(self._answered.values())) < recent:
+            del self._answered[next(iter(self._answered))]
+        answered = sum(at > since for at in self._answered.values())
+        return answered >= sum(last >= recent for _, last in self._failing.values())
+
+
 class Circuits:
     """What this process knows of the circuits. Give `note` to the client and `gate` to the loops; run `run`."""
 
-    def __init__(
-        self, db: Database, probe: Probe, metrics: Metrics, *, hosts: Container[str], scale: float = 1.0
-    ) -> None:
+    def __init__(self, db: Database, metrics: Metrics, *, hosts: Container[str], scale: float = 1.0) -> None:
         """Take what it works with. Only `hosts` have circuits; `scale` shortens every wait alike."""
         self._hosts = hosts
         self._db = db
         self._scale = scale
-        self._probe = probe
         self._metrics = metrics
         self._failures: Counter[tuple[str, str]] = Counter()
+        #: How many answers came since the circuit was seen open, or since the process began.
+        self._answers: Counter[tuple[str, str]] = Counter()
         #: Whose failures were enough, and have not led to anything yet.
         self._opening: set[tuple[str, str]] = set()
-        #: When each service last answered.
+        #: When each service last answered, and how each tenant fares there.
         self._answered: dict[tuple[str, str, str], float] = {}
+        self._exchanges: dict[tuple[str, str, str], _LastExchanges] = {}
         self._known: dict[tuple[str, str], Circuit] = {}
         self._known_at = 0.0
         self._alarm = trio.Event()
 
-    def note(self, environment: str, host: str, outcome: str, *, service: str = "", seconds: float = 0.0) -> None:
-        """Take note of one exchange: `unavailable` and `unknown` are failures, whatever else was answered is not.
+    def note(
+        self,
+        environment: str,
+        host: str,
+        outcome: str,
+        *,
+        service: str = "",
+        seconds: float = 0.0,
+        tenant_id: TenantId | None = None,
+    ) -> None:
+        """Take note of one exchange: `unavailable` and `unknown` are failures, every other answer is not.
 
-        `service` tells the host's services apart. `seconds` is how long it took: what began before the
-        circuit closed failed with what it was open for.
+        `service` tells the host's services apart, `tenant_id` whose documents the exchange was about. `seconds` is how
+        long it took: an exchange that began before the circuit closed failed with what it was open for.
         """
         if host not in self._hosts:
             return
         known = self._known.get((environment, host))
         if known is not None and (known.is_open or seconds > self._age(known)):
             return
+        key = environment, host, service
+        exchanges = self._exchanges.get(key)
+        if exchanges is None:
+            exchanges = self._exchanges[key] = _LastExchanges(_RECENT_SECONDS * self._scale)
         if outcome in ("unavailable", "unknown"):
+            if tenant_id is not None and exchanges.fails_alone(tenant_id):
+                return
             self._failures[environment, host] += 1
             if self._failures[environment, host] >= self._enough(environment, host, service):
                 self._opening.add((environment, host))
                 self._alarm.set()
         elif outcome != "cancelled":
             self._failures[environment, host] = 0
+            self._answers[environment, host] += 1
             self._opening.discard((environment, host))
-            self._answered[environment, host, service] = trio.current_time()
+            self._answered[key] = trio.current_time()
+            if tenant_id is not None:
+                exchanges.answered(tenant_id)
 
     def gate(self, lane: CircuitLane, slots: int) -> int:
         """How many rows of a lane may be in flight now."""
@@ -100,8 +151,7 @@ class Circuits:
             return slots
         if circuit.is_open:
             return 0
-        doublings = int(self._age(circuit) / (_RAMP_SECONDS * self._scale))
-        return slots if doublings >= slots.bit_length() else min(slots, 1 << doublings)
+        return min(slots, 1 + self._answers[lane.environment, lane.host] // _ANSWERS_PER_SLOT)
 
     def _enough(self, environment: str, host: str, service: str) -> int:
         known = self._known.get((environment, host))
@@ -113,12 +163,12 @@ class Circuits:
     def _age(self, circuit: Circuit) -> float:
         return circuit.age.total_seconds() + trio.current_time() - self._known_at
 
-    async def run(self) -> None:
+    async def run(self, probe: Probe) -> None:
         """Keep what is known current, open what fails, probe what is open; until cancelled."""
         self._metrics.watch_silence("circuits")
         while True:
             try:
-                await self._look()
+                await self._look(probe)
             except DatabaseUnavailable as error:
                 _log.warning("the circuits could not be looked at", error=error)
             else:
@@ -127,7 +177,7 @@ class Circuits:
                 await self._alarm.wait()
             self._alarm = trio.Event()
 
-    async def _look(self) -> None:
+    async def _look(self, probe: Probe) -> None:
         for environment, host in list(self._opening):
             reason = f"{self._failures[environment, host]} exchanges in a row failed"
             if await self._db.run(circuits.open_circuit, environment, host, reason, _FIRST_PROBE * self._scale):
@@ -138,20 +188,20 @@ class Circuits:
         self._known = {(row.environment, row.host): row for row in rows}
         self._known_at = trio.current_time()
         for row in rows:
-            if row.is_open:  # perhaps somebody else was quicker: after it closes, what failed before does not count
-                self._failures[row.environment, row.host] = 0
+            if row.is_open:  # perhaps by another process: after it closes, earlier failures and answers do not count
+                self._failures[row.environment, row.host] = self._answers[row.environment, row.host] = 0
                 self._opening.discard((row.environment, row.host))
             self._metrics.circuit_open.labels(row.environment, row.host).set(row.is_open)
             if row.probe_due:
-                await self._probe_one(row)
+                await self._probe_one(row, probe)
 
-    async def _probe_one(self, row: Circuit) -> None:
+    async def _probe_one(self, row: Circuit, probe: Probe) -> None:
         hold = timedelta(seconds=2 * _PROBE_SECONDS)
         if not await self._db.run(circuits.claim_probe, row.environment, row.host, hold):
             return
         trouble: str | None = f"no answer within {_PROBE_SECONDS:g} s"
         with trio.move_on_after(_PROBE_SECONDS):
-            trouble = await self._probe(row.environment, row.host)
+            trouble = await probe(row.environment, row.host)
         if trouble is None:
             _log.info("a circuit closed", environment=row.environment, host=row.host)
             await self._db.run(circuits.close_circuit, row.environment, row.host)

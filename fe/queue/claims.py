@@ -1,4 +1,4 @@
-"""Which rows are claimed next: lanes in the order of service, tenants in turn by their weights, never all for one.
+"""Which rows are claimed next: lanes and tenants in turn, tenants by their weights, never all slots for one of them.
 
 There are two ways to the same rows. `_lane_by_lane` is every kind's: it asks the kind's table who has work due, divides
 the free slots here, and claims in each lane: for n lanes up to 1 + n round trips. A kind whose claims are so many that
@@ -26,7 +26,7 @@ NO_FLOORS: Mapping[Lane, datetime] = {}
 
 
 class _Rows:
-    """How many rows have a slot, of a lane or of a tenant in a group of lanes."""
+    """How many rows have a slot, of a lane or of a tenant in a lane."""
 
     __slots__ = ("many",)
 
@@ -44,8 +44,8 @@ class InFlight:
     def __init__(self, slots: int) -> None:
         self.free = slots
         self._lanes: dict[Lane, _Rows] = {}
-        #: By group too: a tenant's own tests never hold up its production.
-        self._tenants: dict[tuple[TenantId, str], _Rows] = {}
+        #: By lane too: a tenant's rows for a slow host never hold up those for another, nor its tests its production.
+        self._tenants: dict[tuple[TenantId, Lane], _Rows] = {}
         #: By the row's identity: since when, and where it is counted.
         self._rows: dict[int, tuple[float, _Rows, _Rows]] = {}
 
@@ -65,7 +65,7 @@ class InFlight:
             if work.lane is not lane or work.tenant_id != tenant_id:
                 lane, tenant_id = work.lane, work.tenant_id
                 of_lane = self._lanes.setdefault(lane, _Rows())
-                of_tenant = self._tenants.setdefault((tenant_id, lane.group), _Rows())
+                of_tenant = self._tenants.setdefault((tenant_id, lane), _Rows())
             of_lane.many += 1
             of_tenant.many += 1
             self._rows[id(work)] = now, of_lane, of_tenant
@@ -86,15 +86,15 @@ class InFlight:
         found = self._lanes.get(lane)
         return 0 if found is None else found.many
 
-    def of_tenant(self, tenant_id: TenantId, group: str) -> int:
-        """How many slots a tenant has in a group of lanes."""
-        found = self._tenants.get((tenant_id, group))
+    def of_tenant(self, tenant_id: TenantId, lane: Lane) -> int:
+        """How many slots a tenant has in a lane."""
+        found = self._tenants.get((tenant_id, lane))
         return 0 if found is None else found.many
 
-    def of_tenants(self) -> Counter[tuple[TenantId, str]]:
-        """How many each tenant has that has any; the others are forgotten."""
+    def of_tenants(self) -> set[tuple[TenantId, str]]:
+        """Return who has slots, and in which groups of lanes; forget the others."""
         self._tenants = {key: rows for key, rows in self._tenants.items() if rows.many}
-        return Counter({key: rows.many for key, rows in self._tenants.items()})
+        return {(tenant_id, lane.group) for tenant_id, lane in self._tenants}
 
     def count(self) -> int:
         """How many are in flight."""
@@ -130,11 +130,14 @@ async def find_and_claim(
 ) -> Found[W]:
     """Claim rows for the free slots (no more than `max_rows`), the tenants in turn by weight. Moves the cursors on.
 
-    With what is in flight already, never more of a lane than its gate lets through, nor of a tenant than its part of
-    the slots. A tenant with one row waits behind others with any number of rows for as many claims as it takes to go
-    once round all tenants: at most the number of those that have work due divided by the scope of a claim, and of those
-    that have anything waiting divided by 256 (due_rows_first in sql/). On Citus whoever had nothing due a moment ago
-    may wait for those of a tenth of a second more (known_due in fe/store/citus/claims.sql).
+    With what is in flight already, never more of a lane than its gate lets through or than leaves its peers their
+    shares, nor of a tenant than its part of the slots. Production goes before tests, and after that the lane with the
+    fewest rows in flight goes first: each host goes on however slow another is.
+
+    A tenant with one row waits behind others with any number of rows for as many claims as it takes to go once round
+    all tenants: at most the number of those that have work due divided by the scope of a claim, and of those that have
+    anything waiting divided by 256 (due_rows_first in sql/). On Citus a tenant that had nothing due a moment ago may
+    wait for those of a tenth of a second more (known_due in fe/store/citus/claims.sql).
     """
     terms = Terms(
         lease=tools.lease,
@@ -143,17 +146,23 @@ async def find_and_claim(
         max_rows=in_flight.free if max_rows is None else max_rows,
         scope=_SCOPE,
         max_per_tenant=stage.slots_of_a_tenant(),
-        busy=in_flight.of_tenants(),
+        busy={
+            (tenant_id, lane): counted
+            for tenant_id, group in in_flight.of_tenants()
+            for lane in stage.lanes
+            if lane.group == group and (counted := counted_of_tenant(tenant_id, lane, stage, in_flight))
+        },
     )
+    in_order = sorted(stage.lanes, key=lambda lane: (not lane.takes_all, in_flight.of_lane(lane)))
     lanes = [
         LaneCapacity(
             lane=lane,
             after=cursors[lane],
             floor=floors.get(lane, ALWAYS),
             free=gate - in_flight.of_lane(lane),
-            left_to_others=0 if lane.takes_all else stage.reserve(),
+            left_to_others=left_to_others(lane, stage, tools, in_flight),
         )
-        for lane in stage.lanes
+        for lane in in_order
         if (gate := tools.gate(lane, stage.slots)) > 0
     ]
     if not lanes:
@@ -162,13 +171,39 @@ async def find_and_claim(
         claims = await stage.kind.together(conn, stage.name, lanes, terms)
     else:
         claims = await _lane_by_lane(conn, stage.kind.source, stage.name, lanes, terms)
-    return _found(claims, lanes, terms, cursors)
+    return _found(claims, lanes, terms, cursors, stage, in_flight)
+
+
+def left_to_others(lane: Lane, stage: StageConfig[W], tools: Tools, in_flight: InFlight) -> int:
+    """Return how many free slots rows of this lane leave: the reserve of tests, and what peers lack of their shares."""
+    share = stage.share_of_a_lane(lane)
+    lacking = sum(
+        max(0, min(share, tools.gate(peer, stage.slots)) - in_flight.of_lane(peer)) for peer in stage.peers[lane]
+    )
+    return lacking + (0 if lane.takes_all else stage.reserve())
+
+
+def counted_of_tenant(tenant_id: TenantId, lane: Lane, stage: StageConfig[W], in_flight: InFlight) -> int:
+    """Return how many rows count against a tenant's part of a lane: those in it, and what is too much in its group."""
+    here = in_flight.of_tenant(tenant_id, lane)
+    elsewhere = sum(in_flight.of_tenant(tenant_id, peer) for peer in stage.peers[lane])
+    return here + max(0, elsewhere - stage.share_of_a_lane(lane))
 
 
 def _found(
-    claims: Sequence[LaneClaim[W]], lanes: Sequence[LaneCapacity], terms: Terms, cursors: dict[Lane, TenantId]
+    claims: Sequence[LaneClaim[W]],
+    lanes: Sequence[LaneCapacity],
+    terms: Terms,
+    cursors: dict[Lane, TenantId],
+    stage: StageConfig[W],
+    in_flight: InFlight,
 ) -> Found[W]:
     found, held = Found[W](), Counter(terms.busy)
+    came_to_its_share = {
+        claim.lane
+        for claim in claims
+        if claim.works and in_flight.of_lane(claim.lane) < stage.share_of_a_lane(claim.lane)
+    }
     of_lane = {each.lane: each for each in lanes}
     for claim in claims:
         lane: Lane = claim.lane
@@ -176,6 +211,8 @@ def _found(
         due = claim.due
         if due is None:
             due, found.capacity_left = len(claim.shares), True  # it is looked for again
+        if len(claim.works) >= capacity and not came_to_its_share.isdisjoint(stage.peers[lane]):
+            found.capacity_left = True  # it left to a peer what that has taken by now
         left_out = len(claim.shares) < due
         found.full = found.full or left_out
         if not claim.shares:
@@ -183,10 +220,10 @@ def _found(
         cursors[lane] = next(reversed(claim.shares))
         claimed = Counter(work.tenant_id for work in claim.works)
         for tenant_id, count in claimed.items():
-            held[tenant_id, lane.group] += count
+            held[tenant_id, lane] += count
         found.works += claim.works
         # Who got all of its share may have more; and there may be tenants beyond those that one look takes in.
-        filled = {held[tenant, lane.group] for tenant, share in claim.shares.items() if claimed[tenant] == share}
+        filled = {held[tenant, lane] for tenant, share in claim.shares.items() if claimed[tenant] == share}
         found.full = found.full or len(claim.works) >= capacity or max(filled, default=0) >= terms.max_per_tenant
         if claim.works and len(claim.works) < capacity:
             all_full = min(filled, default=terms.max_per_tenant) >= terms.max_per_tenant
@@ -197,7 +234,7 @@ def _found(
 
 def _capacity(lane: LaneCapacity, terms: Terms, claimed: int) -> int:
     """How many rows of a lane may be claimed when so many have been of those before it."""
-    return min(min(terms.slots - claimed, lane.free) - lane.left_to_others, terms.max_rows - claimed)
+    return min(terms.slots - claimed - lane.left_to_others, lane.free, terms.max_rows - claimed)
 
 
 async def _lane_by_lane(
@@ -210,10 +247,10 @@ async def _lane_by_lane(
     for each in lanes:
         lane: Lane = each.lane
         capacity = _capacity(each, terms, many)
-        tenants = [tenant for tenant in due[lane] if held[tenant.tenant_id, lane.group] < terms.max_per_tenant]
+        tenants = [tenant for tenant in due[lane] if held[tenant.tenant_id, lane] < terms.max_per_tenant]
         served = tenants[: max(capacity, 0)]
         shares = {
-            tenant.tenant_id: min(share, terms.max_per_tenant - held[tenant.tenant_id, lane.group])
+            tenant.tenant_id: min(share, terms.max_per_tenant - held[tenant.tenant_id, lane])
             for tenant, share in zip(served, divide(served, capacity) if served else (), strict=True)
         }
         works: Sequence[W] = ()
@@ -229,7 +266,7 @@ async def _lane_by_lane(
                 floor=each.floor,
             )
         for tenant_id, count in Counter(work.tenant_id for work in works).items():
-            held[tenant_id, lane.group] += count
+            held[tenant_id, lane] += count
         many += len(works)
         if due[lane]:
             claims.append(LaneClaim(lane, len(due[lane]), shares, works))

@@ -16,7 +16,7 @@ from fe.store.postgres.db import Conn, Database
 from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.wakeups import Wakeups
 
-#: What a lane set aside for later, and one tenant, leave to the others.
+#: The part of the slots that a lane of tests, and one tenant in a lane, leave to the others; peers divide as much.
 _RESERVED_SHARE = 4
 
 
@@ -25,7 +25,7 @@ class Lane(Protocol):
 
     @property
     def group(self) -> str:
-        """Lanes of one group count together when a tenant's share of the slots is looked at."""
+        """Lanes of one group are peers: each leaves the others their share of the slots."""
 
     @property
     def takes_all(self) -> bool:
@@ -168,7 +168,7 @@ class StageConfig(Generic[W]):
     #: Makes one try of one row, with no transaction open, and says what it came to.
     handle: Callable[[W], Awaitable[Outcome]]
     slots: int
-    #: In the order of service.
+    #: Those that take all are served before the others, and then the one with the fewest rows in flight.
     lanes: Sequence[Lane]
     #: Shorter than the lease by more than a cancelled query over a dead link takes (about 11 s).
     budget: float
@@ -187,9 +187,13 @@ class StageConfig(Generic[W]):
     held: int = 0
     #: The stage that its rows go on to, if this process has it: no more are claimed than may go straight on.
     into: str | None = None
+    #: The other lanes of a lane's group.
+    peers: Mapping[Lane, Sequence[Lane]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Look whether a doubt could be written, if there may be one. Raises ValueError."""
+        peers = {lane: [one for one in self.lanes if one.group == lane.group and one != lane] for lane in self.lanes}
+        object.__setattr__(self, "peers", peers)
         if self.doubts_go_to is not None and InDoubt not in self.kind.writers:
             raise ValueError(f"stage {self.name} may leave doubts, and there is no writer for InDoubt")
 
@@ -198,8 +202,16 @@ class StageConfig(Generic[W]):
         return self.slots // _RESERVED_SHARE
 
     def slots_of_a_tenant(self) -> int:
-        """How many of its rows a tenant may have in flight: others find a slot free however slow its tries are."""
+        """How many rows of one lane a tenant may have in flight: others find a slot free however slow its tries are.
+
+        In a group of lanes it may have more than in one lane by the share of a lane.
+        """
         return max(1, self.slots - self.reserve())
+
+    def share_of_a_lane(self, lane: Lane) -> int:
+        """Return how many slots a lane's peers leave to it while it uses fewer; with no peers none need be left."""
+        peers = self.peers[lane]
+        return self.reserve() // (len(peers) + 1) if peers else 0
 
     def exhausted(self, work: W) -> bool:
         """Tell whether this try, should it fail, was the last one."""

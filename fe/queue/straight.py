@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
-from fe.queue.claims import InFlight
+from fe.queue.claims import InFlight, counted_of_tenant, left_to_others
 from fe.queue.later import Later
 from fe.queue.outcome import AT_ONCE
 from fe.queue.stage import StageConfig, Tools
@@ -114,12 +114,11 @@ class Straight:
 
     def _fits(self, work: Any) -> bool:
         stage, in_flight, lane = self._stage, self._in_flight, work.lane
-        free = in_flight.free - (0 if lane.takes_all else stage.reserve())
         return (
-            free > 0
+            in_flight.free > left_to_others(lane, stage, self._tools, in_flight)
             and not self._trouble.has_begun
             and in_flight.of_lane(lane) < self._tools.gate(lane, stage.slots)
-            and in_flight.of_tenant(work.tenant_id, lane.group) < stage.slots_of_a_tenant()
+            and counted_of_tenant(work.tenant_id, lane, stage, in_flight) < stage.slots_of_a_tenant()
         )
 
     def _begin_held(self, work: Any) -> None:

@@ -406,7 +406,7 @@ async def test_the_silence_of_what_never_came_to_turn_is_measured_too() -> None:
     async with away() as nobody, trio.open_nursery() as nursery:
         nursery.start_soon(watch_outbox, nobody, metrics, True)
         nursery.start_soon(Collectors(nobody, metrics).run)
-        nursery.start_soon(Circuits(nobody, answers, metrics, hosts=()).run)
+        nursery.start_soon(Circuits(nobody, metrics, hosts=()).run, answers)
         nursery.start_soon(watch_over, nobody, (), Wakeups(nobody), metrics, "me", pulse)
         expected = {"outbox watch", "stock watch", "circuits", "rescuer"}
         await until(lambda: {one for one in expected if silence_of(metrics, one) is not None} == expected)

@@ -6,18 +6,17 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import trio
-import trio.testing
 
 from fe.actors import maintenance
 from fe.actors.maintenance import honour_maintenance
 from fe.authority.client import MaintenanceWindow
 from fe.authority.errors import Unavailable
 from fe.ecf.catalogue import Environment, Host
+from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
 from fe.queue.circuit_breaker import FAILURES_TO_OPEN, Circuits
 from fe.store.postgres.db import Database
 from fe.store.queue import circuits as stored
-from fe.store.queue.circuits import Circuit
 from fe.store.queue.outbox import OutboxLane
 from tests.factories.tenants import rows
 from tests.waiting import PATIENCE
@@ -46,16 +45,23 @@ class Prober:
 
 @asynccontextmanager
 async def running(db: Database, prober: Prober, scale: float = SCALE) -> AsyncIterator[Circuits]:
-    circuits = Circuits(db, prober, Metrics(), hosts=(Host.ECF, Host.FC), scale=scale)
+    circuits = Circuits(db, Metrics(), hosts=(Host.ECF, Host.FC), scale=scale)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(circuits.run)
+        nursery.start_soon(circuits.run, prober)
         yield circuits
         nursery.cancel_scope.cancel()
 
 
-def fail(circuits: Circuits, lane: OutboxLane, times: int = FAILURES_TO_OPEN) -> None:
+def fail(
+    circuits: Circuits, lane: OutboxLane, times: int = FAILURES_TO_OPEN, tenant_id: TenantId | None = None
+) -> None:
     for _ in range(times):
-        circuits.note(lane.environment, lane.host, "unavailable")
+        circuits.note(lane.environment, lane.host, "unavailable", tenant_id=tenant_id)
+
+
+def answer(circuits: Circuits, lane: OutboxLane, times: int = 1, tenant_id: TenantId | None = None) -> None:
+    for _ in range(times):
+        circuits.note(lane.environment, lane.host, "ok", tenant_id=tenant_id)
 
 
 async def until_gate(circuits: Circuits, lane: OutboxLane, slots: int, wanted: int) -> None:
@@ -120,34 +126,117 @@ async def test_one_process_at_a_time_probes(db: Database) -> None:
         fail(here, PRODUCTION)
         await until_gate(there, PRODUCTION, 16, 0)
         open_for_both.set()
-        await until_gate(there, PRODUCTION, 16, 16)
+        await until_gate(there, PRODUCTION, 16, 1)
 
     assert prober.asked == [(Environment.ECF, Host.ECF)] * 3
 
 
-async def test_after_closing_the_load_returns(db: Database) -> None:
+async def test_circuit_after_closing_lets_more_through_with_each_four_answers(db: Database) -> None:
     open_here = trio.Event()
     async with running(db, Prober(None, after=open_here)) as circuits:
+        answer(circuits, PRODUCTION, 100)  # before the outage: they say nothing of the time after it
         fail(circuits, PRODUCTION)
         await until_gate(circuits, PRODUCTION, 16, 0)
         open_here.set()
-        await until_gate(circuits, PRODUCTION, 16, 16)
+        await until_gate(circuits, PRODUCTION, 16, 1)
 
+        seen = []
+        for _ in range(17):
+            answer(circuits, PRODUCTION, 4)
+            seen.append(circuits.gate(PRODUCTION, 16))
+
+        assert seen == [*range(2, 17), 16, 16]
         assert [circuit.is_open for circuit in await db.run(stored.everything)] == [False]
 
 
-async def test_it_returns_little_by_little(autojump_clock: trio.testing.MockClock) -> None:
-    """Without a database: how much is let through is reckoned from what was read of it last."""
-    circuits = Circuits(Database(None), Prober(), Metrics(), hosts=(Host.ECF,))  # type: ignore[arg-type]
-    seconds_ago = Circuit("ecf", "ecf", False, timedelta(seconds=1), "", probe_due=False, failed_probes=0)
-    circuits._known, circuits._known_at = {("ecf", "ecf"): seconds_ago}, trio.current_time()
+async def test_process_that_begins_after_an_outage_lets_through_one_row_until_it_is_answered(db: Database) -> None:
+    """However long ago the circuit closed: this process has no answer of that host yet."""
+    await db.run(stored.open_circuit, "ecf", "ecf", "a test", timedelta(hours=1))
+    await db.run(stored.close_circuit, "ecf", "ecf")
+    await rows(db, "UPDATE circuits SET since = since - interval '1 hour'")
+    async with running(db, Prober()) as circuits:
+        await until_gate(circuits, PRODUCTION, 16, 1)
+        await trio.sleep(0.1)
+        assert circuits.gate(PRODUCTION, 16) == 1
 
-    seen = []
-    for _ in range(12):
-        seen.append(circuits.gate(PRODUCTION, 16))
-        await trio.sleep(1)
+        answer(circuits, PRODUCTION, 60)
 
-    assert seen == [1, 2, 2, 4, 4, 8, 8, 16, 16, 16, 16, 16]
+        assert circuits.gate(PRODUCTION, 16) == 16
+
+
+# --- A tenant that fails by itself ------------------------------------------------------------------------------------
+
+
+async def test_circuit_with_six_of_twenty_tenants_failing_stays_closed(db: Database) -> None:
+    everybody = [TenantId(n) for n in range(1, 21)]
+    async with running(db, Prober(), scale=1) as circuits:
+        for _ in range(10):
+            for tenant_id in everybody[6:]:
+                answer(circuits, PRODUCTION, 1, tenant_id)
+            for tenant_id in everybody[:4]:  # one after the other, with nothing in between
+                fail(circuits, PRODUCTION, 1, tenant_id)
+            for tenant_id in everybody[6:]:
+                answer(circuits, PRODUCTION, 1, tenant_id)
+            for tenant_id in everybody[4:6] * 3:
+                fail(circuits, PRODUCTION, 1, tenant_id)
+        fail(circuits, PRODUCTION, 50, everybody[0])
+        await trio.sleep(1.5)
+
+        assert circuits.gate(PRODUCTION, 16) == 16
+        assert await db.run(stored.everything) == []
+
+
+async def test_circuit_opens_when_all_tenants_fail_also_those_that_failed_alone_before(db: Database) -> None:
+    one, other = TenantId(1), TenantId(2)
+    async with running(db, Prober(*["down"] * 50), scale=1) as circuits:
+        fail(circuits, PRODUCTION, 1, one)
+        answer(circuits, PRODUCTION, 1, other)
+        fail(circuits, PRODUCTION, 20, one)
+        assert circuits.gate(PRODUCTION, 16) == 16
+
+        fail(circuits, PRODUCTION, 1, other)
+        fail(circuits, PRODUCTION, FAILURES_TO_OPEN - 1, one)
+
+        await until_gate(circuits, PRODUCTION, 16, 0)
+
+
+async def test_circuit_opens_when_nearly_every_tenant_fails_and_few_are_answered(db: Database) -> None:
+    """A host of which one part in twenty still works: others are answered now and then, and fail the next time."""
+    everybody = [TenantId(n) for n in range(1, 21)]
+    async with running(db, Prober(*["down"] * 50), scale=1) as circuits:
+        for tenant_id in everybody:
+            fail(circuits, PRODUCTION, 1, tenant_id)
+            answer(circuits, PRODUCTION, 1, TenantId(1))
+        fail(circuits, PRODUCTION, FAILURES_TO_OPEN, TenantId(5))
+
+        await until_gate(circuits, PRODUCTION, 16, 0)
+
+
+async def test_answers_of_long_ago_do_not_excuse_a_failing_host(db: Database) -> None:
+    one, other = TenantId(1), TenantId(2)
+    async with running(db, Prober(*["down"] * 50)) as circuits:  # an answer is recent for 0.3 seconds
+        fail(circuits, PRODUCTION, 1, one)
+        answer(circuits, PRODUCTION, 1, other)
+        await trio.sleep(0.5)
+
+        fail(circuits, PRODUCTION, FAILURES_TO_OPEN, one)
+
+        await until_gate(circuits, PRODUCTION, 16, 0)
+
+
+async def test_circuit_just_closed_is_not_opened_again_by_a_tenant_that_fails_alone(db: Database) -> None:
+    one, other = TenantId(1), TenantId(2)
+    await db.run(stored.open_circuit, "ecf", "ecf", "a test", timedelta(hours=1))
+    await db.run(stored.close_circuit, "ecf", "ecf")
+    async with running(db, Prober(), scale=100) as circuits:
+        fail(circuits, PRODUCTION, 1, one)
+        answer(circuits, PRODUCTION, 1, other)
+        await until_gate(circuits, PRODUCTION, 16, 1)
+
+        fail(circuits, PRODUCTION, 10, one)
+        await trio.sleep(0.1)
+
+        assert circuits.gate(PRODUCTION, 16) == 1
 
 
 async def test_just_after_closing_one_failure_is_enough(db: Database) -> None:
@@ -171,7 +260,7 @@ async def test_just_after_closing_a_service_that_has_answered_is_there(db: Datab
             circuits.note(PRODUCTION.environment, PRODUCTION.host, "ok", service="reception")
             circuits.note(PRODUCTION.environment, PRODUCTION.host, "unknown", service="reception")
         await trio.sleep(0.1)
-        assert circuits.gate(PRODUCTION, 16) == 1
+        assert circuits.gate(PRODUCTION, 16) == 2
 
         circuits.note(PRODUCTION.environment, PRODUCTION.host, "ok", service="seed")
         circuits.note(PRODUCTION.environment, PRODUCTION.host, "unavailable", service="result")
@@ -189,8 +278,8 @@ async def test_what_fails_while_it_is_open_does_not_open_it_again(db: Database) 
         await until_gate(there, PRODUCTION, 16, 0)
         fail(there, PRODUCTION)
         host_is_back.set()
-        await until_gate(here, PRODUCTION, 16, 16)
-        await until_gate(there, PRODUCTION, 16, 16)
+        await until_gate(here, PRODUCTION, 16, 1)
+        await until_gate(there, PRODUCTION, 16, 1)
         await trio.sleep(0.1)
 
     assert prober.asked == [(Environment.ECF, Host.ECF)]

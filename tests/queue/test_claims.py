@@ -1,9 +1,11 @@
 """Who is served when: tenants in turn, production before tests, a lane by its gate, and no waiting for the poll."""
 
 import math
+import random
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 import trio
@@ -21,8 +23,8 @@ from tests.factories.tenants import make_submission, make_tenant, rows
 from tests.queue.stage import done, finish, make_stage, make_tools, running
 
 FILL = """
-    INSERT INTO outbox (tenant_id, subject, stage, environment, run_at)
-    SELECT %(tenant)s, gen_random_uuid(), 'sign', %(environment)s, now() - n * interval '1 ms'
+    INSERT INTO outbox (tenant_id, subject, stage, environment, host, run_at)
+    SELECT %(tenant)s, gen_random_uuid(), %(stage)s, %(environment)s, %(host)s, now() - n * interval '1 ms'
       FROM generate_series(1, %(many)s) AS n
 """
 
@@ -77,7 +79,11 @@ async def worked_off(db: Database, many: int, slots: int) -> list[SubmissionId]:
 
 
 async def fill(db: Database, tenant: TenantId, many: int, environment: Environment = Environment.ECF) -> None:
-    await rows(db, FILL, tenant=tenant, many=many, environment=environment)
+    await rows(db, FILL, tenant=tenant, many=many, stage=Stage.SIGN, environment=environment, host="")
+
+
+async def fill_to_send(db: Database, tenant: TenantId, many: int, lane: OutboxLane) -> None:
+    await rows(db, FILL, tenant=tenant, many=many, stage=Stage.SEND, environment=lane.environment, host=lane.host)
 
 
 async def claims(db: Database, slots: int, rounds: int) -> list[list[Work]]:
@@ -362,3 +368,158 @@ async def test_a_lane_has_never_more_in_hand_than_its_gate_lets_through(db: Data
             await finished.wait()
 
     assert peak == gate
+
+
+# --- Hosts side by side -----------------------------------------------------------------------------------------------
+
+ECF, FC = OutboxLane(Environment.ECF, "ecf"), OutboxLane(Environment.ECF, "fc")
+TEST_ECF, TEST_FC = OutboxLane(Environment.TESTECF, "ecf"), OutboxLane(Environment.TESTECF, "fc")
+
+
+class Sending:
+    """The send stage of a process, claim by claim."""
+
+    def __init__(self, db: Database, slots: int, **tools: Any) -> None:
+        self._db = db
+        self.stage, self._tools = make_stage(done, Stage.SEND, slots), make_tools(db, **tools)
+        self._cursors = dict.fromkeys(self.stage.lanes, TenantId(0))
+        self.in_flight = InFlight(slots)
+        self.held: list[Work] = []
+        self.is_to_look_again = False
+
+    async def claim(self) -> Counter[OutboxLane]:
+        """Claim, and hold what was claimed; how many of each lane."""
+        found = await self._db.run(find_and_claim, self.stage, self._tools, self._cursors, self.in_flight)
+        self.is_to_look_again = found.capacity_left
+        self.in_flight.begin_all(found.works)
+        self.held += found.works
+        return Counter(work.lane for work in found.works)
+
+    def end(self, lane: OutboxLane, many: int = 1000) -> None:
+        """End so many tries of a lane, as far as there are so many."""
+        for work in [one for one in self.held if one.lane == lane][:many]:
+            self.in_flight.tried(work)
+            self.in_flight.end(work)
+            self.held.remove(work)
+
+    def holds(self) -> Counter[OutboxLane]:
+        return Counter(work.lane for work in self.held)
+
+
+@pytest.mark.parametrize(("slow", "other"), [(ECF, FC), (FC, ECF)])
+async def test_claim_with_one_slow_host_leaves_the_other_its_share(
+    slow: OutboxLane, other: OutboxLane, db: Database
+) -> None:
+    for _ in range(2):
+        await fill_to_send(db, await make_tenant(db), 100, slow)
+    sending = Sending(db, 64)
+
+    assert [await sending.claim(), await sending.claim()] == [Counter({slow: 56}), Counter()]
+
+    await fill_to_send(db, await make_tenant(db), 50, other)
+    for _ in range(5):
+        assert await sending.claim() == Counter({other: 8})
+        sending.end(other)
+
+
+async def test_claim_for_one_tenant_with_a_slow_host_serves_its_rows_for_the_other(db: Database) -> None:
+    tenant, late = await make_tenant(db), await make_tenant(db)
+    await fill_to_send(db, tenant, 100, ECF)
+    sending = Sending(db, 64)
+    assert await sending.claim() == Counter({ECF: 48})
+
+    await fill_to_send(db, tenant, 100, FC)
+    assert await sending.claim() == Counter({FC: 8})
+
+    # It is slow with both hosts: what it may have of both together leaves slots to others.
+    assert await sending.claim() == Counter()
+    await fill_to_send(db, late, 3, ECF)
+    await fill_to_send(db, late, 3, FC)
+    assert await sending.claim() == Counter({ECF: 3, FC: 3})
+
+
+async def test_claims_of_a_slow_and_a_quick_host_that_both_have_a_backlog_even_out(db: Database) -> None:
+    for lane in (ECF, FC):
+        for _ in range(2):
+            await fill_to_send(db, await make_tenant(db), 400, lane)
+    sending = Sending(db, 64)
+    await sending.claim()
+    for _ in range(20):
+        sending.end(FC)
+        sending.end(ECF, 5)
+        await sending.claim()
+
+    assert sending.holds()[FC] >= 32
+
+
+async def test_slow_host_of_the_tests_leaves_production_its_quarter_and_the_tests_other_host_its_share(
+    db: Database,
+) -> None:
+    for lane in (TEST_ECF, TEST_ECF):
+        await fill_to_send(db, await make_tenant(db), 100, lane)
+    sending = Sending(db, 64)
+    assert await sending.claim() == Counter({TEST_ECF: 40})
+    await fill_to_send(db, await make_tenant(db), 100, TEST_FC)
+    assert await sending.claim() == Counter({TEST_FC: 8})
+
+    for lane in (ECF, FC):
+        await fill_to_send(db, await make_tenant(db), 100, lane)
+    assert await sending.claim() == Counter({ECF: 8})
+    assert sending.is_to_look_again
+    assert await sending.claim() == Counter({FC: 8})
+
+
+async def test_claim_of_a_host_that_was_just_away_takes_one_row_of_tests_too(db: Database) -> None:
+    """What a lane leaves to others is left of the free slots, not of the one row that its gate lets through."""
+    await fill_to_send(db, await make_tenant(db), 10, TEST_ECF)
+    sending = Sending(db, 64, gate=lambda lane, slots: 1 if lane.host == "ecf" else slots)
+
+    assert await sending.claim() == Counter({TEST_ECF: 1})
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_claims_at_random_never_take_the_share_of_a_host_nor_leave_all_slots_to_one_tenant(
+    seed: int, db: Database
+) -> None:
+    spread = random.Random(seed)
+    slots = spread.choice([8, 16, 64])
+    tenants = [await make_tenant(db) for _ in range(spread.choice([1, 2, 5]))]
+    sending = Sending(db, slots)
+    share, part = sending.stage.share_of_a_lane(ECF), sending.stage.slots_of_a_tenant()
+    for _ in range(25):
+        await fill_to_send(
+            db, spread.choice(tenants), spread.choice([1, slots]), spread.choice([ECF, ECF, FC, TEST_FC])
+        )
+        await sending.claim()
+        held = sending.holds()
+        assert sending.in_flight.free >= 0
+        assert max(held[ECF], held[FC]) <= slots - share
+        for tenant in tenants:
+            for lane in (ECF, FC, TEST_FC):
+                assert sending.in_flight.of_tenant(tenant, lane) <= part
+        waiting = await rows(db, "SELECT DISTINCT host FROM outbox WHERE environment = 'ecf' AND holder IS NULL")
+        if len(tenants) > 1:
+            for host in waiting:
+                assert held[OutboxLane(Environment.ECF, host["host"])] >= share or len(tenants) < 3
+        sending.end(spread.choice([ECF, FC, TEST_FC]), spread.choice([1, 3, slots]))
+
+
+async def test_executor_with_one_host_that_never_answers_works_off_the_other(db: Database) -> None:
+    tenant = await make_tenant(db)
+    await fill_to_send(db, tenant, 60, ECF)
+    await fill_to_send(db, tenant, 60, FC)
+    served, finished = 0, trio.Event()
+
+    async def handle(work: Work) -> Outcome:
+        nonlocal served
+        if work.host == "ecf":
+            await finished.wait()
+        else:
+            served += 1
+            if served == 60:
+                finished.set()
+        return finish(work)
+
+    async with running(make_stage(handle, Stage.SEND, 16, budget=600), make_tools(db, poll_seconds=600)):
+        with trio.fail_after(60):
+            await finished.wait()

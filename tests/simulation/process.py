@@ -17,7 +17,7 @@ from fe.actors.credentials import Opened, SigningCredentials
 from fe.actors.outcomes import Failed, Signed, failure_response
 from fe.actors.reconciler import Reconciler
 from fe.actors.sender import Sender
-from fe.actors.stages import authority_circuits, lanes
+from fe.actors.stages import authority_circuits, lanes, probe_of
 from fe.actors.tracker import Tracker
 from fe.actors.writers import submission_kind
 from fe.authority.client import Authority
@@ -290,7 +290,7 @@ class Process:
                         )
                     )
                     if self._circuits is not None:
-                        watch.start_soon(self._circuits.run)
+                        watch.start_soon(self._circuits.run, probe_of(self._authority))
                     self._acceptance = Acceptance(tools.db, tools.wakeups, self._entrance)
                     entered = self._entrance.open(bookings, Stage.SIGN, holder=self.name, lease=LEASE)
                     async with bookings.running(), entered, trio.open_nursery() as actors:
@@ -307,7 +307,8 @@ class Process:
         db = Database(self)
         authority = cast(Authority, Wire(ground.state, random.Random(spread.random()), self, ground.network))
         credentials = cast(SigningCredentials, _Credentials())
-        self._circuits = authority_circuits(db, authority, ground.metrics, scale=_CIRCUITS_SCALE)
+        self._authority = authority
+        self._circuits = authority_circuits(db, ground.metrics, scale=_CIRCUITS_SCALE)
         wakeups = cast(Wakeups, Bells(timers, ground, spread))
         tools = Tools(
             db,

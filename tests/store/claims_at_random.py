@@ -62,7 +62,7 @@ def asked(spread: random.Random, known: Sequence[TenantId]) -> tuple[list[LaneCa
         )
         for lane in lanes
     ]
-    busy = {(tenant, "ecf"): spread.randint(1, 3) for tenant in known if spread.random() < 0.3}
+    busy = {(tenant, spread.choice(lanes)): spread.randint(1, 3) for tenant in known if spread.random() < 0.3}
     return capacities, Terms(
         LEASE, "me", slots, slots if spread.random() < 0.8 else 1, spread.choice([2, 64, 64]), most, busy
     )

@@ -40,6 +40,7 @@ OF_ITS_OWN = {
     "joined",
     "keep_due",
     "known_due",
+    "lanes_named",
     "leases_unless_paused",
     "lengths_of",
     "make_shard_callers",

@@ -216,7 +216,7 @@ async def test_nothing_is_claimed_twice_and_nobody_sleeps_while_something_is_due
             left = await waits()
             if found.full:
                 most = stage.slots_of_a_tenant()
-                assert in_flight.free == 0 or all(in_flight.of_tenant(each, _ECF.group) == most for each in left), turn
+                assert in_flight.free == 0 or all(in_flight.of_tenant(each, _ECF) == most for each in left), turn
             else:
                 assert not left, turn
         if turn >= 12 and not held and not await waits():

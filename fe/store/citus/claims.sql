@@ -126,7 +126,7 @@ $$;
 -- Of one lane, of those that were found to have work due ([lane, tenant, round, first]): how many they are, and since when; who is served, in
 -- their turn, and with how many rows each, by their weights. Who is not among p_weighted has the weight 1.
 CREATE OR REPLACE FUNCTION served_of(
-    p_due jsonb, p_lane int, p_environment text, p_capacity int, p_scope int, p_most int, p_busy bigint[],
+    p_due jsonb, p_lane int, p_environment text, p_host text, p_capacity int, p_scope int, p_most int, p_busy bigint[],
     p_busy_in text[], p_weighted bigint[], p_weights int[],
     OUT due int, OUT first_due timestamptz, OUT tenants bigint[], OUT shares int[]
 )
@@ -138,8 +138,9 @@ BEGIN
     WITH known AS (
         SELECT turn.tenant_id, coalesce(w.weight, 1) AS weight, turn.round, turn.first_due,
                p_most - (SELECT count(*)
-                           FROM unnest(p_busy, p_busy_in) AS busy (tenant_id, environment)
-                          WHERE busy.tenant_id = turn.tenant_id AND busy.environment = p_environment)::int AS most
+                           FROM unnest(p_busy, p_busy_in) AS busy (tenant_id, lane)
+                          WHERE busy.tenant_id = turn.tenant_id
+                            AND busy.lane IN (p_environment || ' ' || p_host, p_environment))::int AS most
           FROM (SELECT (f.value ->> 1)::bigint AS tenant_id, min((f.value ->> 2)::int) AS round,
                        min((f.value ->> 3)::timestamptz) AS first_due
                   FROM jsonb_array_elements(p_due) AS f (value)
@@ -159,22 +160,32 @@ BEGIN
 END
 $$;
 
+-- The lanes by their names, in their order.
+CREATE OR REPLACE FUNCTION lanes_named(p_environments text[], p_hosts text[]) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+    SELECT jsonb_agg(l.environment || ' ' || l.host ORDER BY l.n)
+      FROM unnest(p_environments, p_hosts) WITH ORDINALITY AS l (environment, host, n)
+$$;
+
 -- What a session's last look found due, in the order of these turns and without what is paused by now; NULL where all nodes are to be asked
 -- again. It is good for a tenth of a second, and for claims that it fills: while every slot is taken, others could only wait for their turn.
+-- Lanes change their places from claim to claim, so they are known by their names.
 CREATE OR REPLACE FUNCTION known_due(p_stage text, p_environments text[], p_hosts text[], p_afters bigint[])
 RETURNS jsonb LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan AS $$
 DECLARE
     known jsonb := nullif(current_setting('fe.due_to_' || p_stage, true), '');
+    lanes jsonb := lanes_named(p_environments, p_hosts);
 BEGIN
     IF known IS NULL OR (known ->> 'until')::timestamptz < clock_timestamp()
-       OR known -> 'environments' <> to_jsonb(p_environments) OR known -> 'hosts' <> to_jsonb(p_hosts) THEN
+       OR NOT coalesce(known -> 'lanes' @> lanes AND known -> 'lanes' <@ lanes, false) THEN
         RETURN NULL;
     END IF;
     RETURN (
         SELECT jsonb_agg(jsonb_build_array(d.lane, d.tenant_id, CASE WHEN d.tenant_id > p_afters[d.lane] THEN 1 ELSE 2 END,
                                            d.first_due))
-          FROM (SELECT (f.value ->> 0)::int AS lane, (f.value ->> 1)::bigint AS tenant_id, f.value -> 3 AS first_due
-                  FROM jsonb_array_elements(known -> 'due') AS f (value)) AS d
+          FROM (SELECT l.lane::int AS lane, (f.value ->> 1)::bigint AS tenant_id, f.value -> 3 AS first_due
+                  FROM jsonb_array_elements(known -> 'due') AS f (value)
+                  JOIN jsonb_array_elements(lanes) WITH ORDINALITY AS l (name, lane)
+                    ON l.name = known -> 'lanes' -> ((f.value ->> 0)::int - 1)) AS d
          WHERE NOT EXISTS (SELECT FROM pauses AS p
                             WHERE p.tenant_id IN (0, d.tenant_id) AND p.environment IN ('', p_environments[d.lane])));
 END
@@ -187,8 +198,8 @@ DECLARE
     name text := 'fe.due_to_' || p_stage;
 BEGIN
     IF p_due IS NOT NULL THEN
-        PERFORM set_config(name, jsonb_build_object('until', clock_timestamp() + interval '100 ms', 'hosts', p_hosts,
-                                                    'environments', p_environments, 'due', p_due)::text, false);
+        PERFORM set_config(name, jsonb_build_object('until', clock_timestamp() + interval '100 ms', 'lanes',
+                                                    lanes_named(p_environments, p_hosts), 'due', p_due)::text, false);
     ELSIF current_setting(name, true) <> '' THEN
         PERFORM set_config(name, '', false);
     END IF;
@@ -249,9 +260,10 @@ BEGIN
      WHERE t.weight <> 1
        AND t.tenant_id IN (SELECT (f.value ->> 1)::bigint FROM jsonb_array_elements(found_due) AS f (value));
     FOR nth IN 1 .. cardinality(p_hosts) LOOP
-        capacity := least(least(p_slots - many, p_rooms[nth]) - p_left_to_others[nth], p_at_most - many);
+        capacity := least(p_slots - many - p_left_to_others[nth], p_rooms[nth], p_at_most - many);
         SELECT * INTO many_due, first_due, served, divided
-          FROM served_of(found_due, nth, p_environments[nth], capacity, p_scope, p_most, p_busy, p_busy_in, weighted, weights);
+          FROM served_of(found_due, nth, p_environments[nth], p_hosts[nth], capacity, p_scope, p_most, p_busy, p_busy_in,
+                         weighted, weights);
         CONTINUE WHEN many_due = 0;
         leased := claim_lane(p_stage, p_environments[nth], p_hosts[nth], served, divided, first_due, p_holder, p_lease, true);
         RETURN QUERY
@@ -268,7 +280,7 @@ BEGIN
         whose := whose || served;
         IF nth < cardinality(p_hosts) THEN
             p_busy := p_busy || ARRAY(SELECT r.tenant_id FROM rows_of(leased) AS r);
-            p_busy_in := p_busy_in || array_fill(p_environments[nth], ARRAY[fresh]);
+            p_busy_in := p_busy_in || array_fill(p_environments[nth] || ' ' || p_hosts[nth], ARRAY[fresh]);
         END IF;
     END LOOP;
     -- All of a lane, and all of its tenants had their shares: so all of them may have more.
@@ -374,5 +386,5 @@ BEGIN
 END
 $$;
 
-GRANT EXECUTE ON FUNCTION claim_lane, rows_of, weights_of, served_of, claim_rows, known_due, keep_due, signatories_of,
+GRANT EXECUTE ON FUNCTION claim_lane, rows_of, weights_of, served_of, claim_rows, lanes_named, known_due, keep_due, signatories_of,
 due_tenants_of, free_held TO fe_worker;

@@ -52,10 +52,10 @@ BEGIN
         RETURN;
     END IF;
     FOR nth IN 1 .. cardinality(p_hosts) LOOP
-        capacity := least(least(p_slots - many, p_rooms[nth]) - p_left_to_others[nth], p_at_most - many);
+        capacity := least(p_slots - many - p_left_to_others[nth], p_rooms[nth], p_at_most - many);
         SELECT * INTO many_due, first_due, served, divided
           FROM served_of(
-              found_due, nth, p_environments[nth], capacity, p_scope, p_most, p_busy, p_busy_in, p_weighted, p_weights);
+              found_due, nth, p_environments[nth], p_hosts[nth], capacity, p_scope, p_most, p_busy, p_busy_in, p_weighted, p_weights);
         CONTINUE WHEN many_due = 0;
         -- What is said of the lane; then its rows.
         RETURN QUERY
@@ -74,7 +74,7 @@ BEGIN
         many := many + fresh;
         IF nth < cardinality(p_hosts) THEN
             p_busy := p_busy || ARRAY(SELECT r.tenant_id FROM rows_of(leased) AS r);
-            p_busy_in := p_busy_in || array_fill(p_environments[nth], ARRAY[fresh]);
+            p_busy_in := p_busy_in || array_fill(p_environments[nth] || ' ' || p_hosts[nth], ARRAY[fresh]);
         END IF;
     END LOOP;
 END

@@ -36,9 +36,9 @@ class Terms:
     max_rows: int
     #: How many tenants one look takes in.
     scope: int
-    #: How many rows a tenant may have in flight in one group of lanes, and how many it has: by tenant and group.
+    #: How many rows of one lane a tenant may have in flight, and how many count against that: by tenant and lane.
     max_per_tenant: int
-    busy: Mapping[tuple[TenantId, str], int]
+    busy: Mapping[tuple[TenantId, Any], int]
 
 
 @dataclass(frozen=True, slots=True)

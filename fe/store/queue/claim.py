@@ -102,7 +102,7 @@ def parameters_of(stage: Stage, lanes: Sequence[LaneCapacity], terms: Terms) -> 
         "scope": terms.scope,
         "max_per_tenant": terms.max_per_tenant,
         "busy": int8s([tenant_id for tenant_id, _ in busy]),
-        "busy_in": texts([group for _, group in busy]),
+        "busy_in": texts([f"{lane.environment} {lane.host}" for _, lane in busy]),
         "holder": terms.holder,
         "lease": terms.lease,
     }

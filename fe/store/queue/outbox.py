@@ -27,7 +27,7 @@ class OutboxLane:
 
     @property
     def group(self) -> str:
-        """A tenant's work in one environment does not use up its share in another."""
+        """The hosts of one environment are peers."""
         return self.environment
 
     @property

@@ -395,6 +395,57 @@ async def test_a_half_close_in_the_middle_harms_nobody(front: Running) -> None:
     assert await answers_health(front)
 
 
+def _calls(token: str) -> dict[str, bytes]:
+    """A request for each way through the server."""
+    more = f"Host: a\r\nAuthorization: Bearer {token}\r\n"
+    receipt = json.dumps(structured()).encode()
+    sized = f"Content-Type: application/json\r\nContent-Length: {len(receipt)}\r\n\r\n".encode() + receipt
+    chunked = b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n"
+    return {
+        "fast path": f"POST {PREFIX}/invoices HTTP/1.1\r\n{more}".encode() + sized,
+        "framework": f"POST {PREFIX}/invoices/validate HTTP/1.1\r\n{more}".encode() + sized,
+        "chunked": f"POST {PREFIX}/invoices/validate HTTP/1.1\r\n{more}".encode() + chunked % (len(receipt), receipt),
+        "list": f"GET {PREFIX}/invoices?limit=1 HTTP/1.1\r\n{more}\r\n".encode(),
+        "refusal": f"GET {PREFIX}/nothing HTTP/1.1\r\n{more}\r\n".encode(),
+        "no token": f"GET {PREFIX}/invoices HTTP/1.1\r\nHost: a\r\n\r\n".encode(),
+        "health": LIVE,
+    }
+
+
+@pytest.mark.parametrize(
+    ("way", "status"),
+    [
+        ("fast path", 202),
+        ("framework", 200),
+        ("chunked", 200),
+        ("list", 200),
+        ("refusal", 404),
+        ("no token", 401),
+        ("health", 200),
+    ],
+)
+async def test_whole_request_before_a_half_close_is_answered(way: str, status: int, front: Running, key: Key) -> None:
+    call = _calls(await front.token(key))[way]
+
+    for _ in range(5):
+        got = await front.raw(call, half_close=True)
+        assert got.startswith(b"HTTP/1.1 %d" % status), got
+
+    await until(lambda: open_connections(front) == 0)
+
+
+async def test_long_poll_before_a_half_close_is_answered_without_waiting(front: Running, key: Key) -> None:
+    token = await front.token(key)
+    async with front.client(token) as client:
+        tax_log_id = (await client.post("/invoices", json=structured())).json()["taxLogId"]
+    asked = f"GET {PREFIX}/invoices/{tax_log_id}?wait=30 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n\r\n"
+
+    got = await front.raw(asked.encode(), half_close=True)
+
+    assert got.startswith(b"HTTP/1.1 200"), got
+    assert body_of(got)["status"] == "queued"
+
+
 async def test_a_reset_in_the_middle_harms_nobody(front: Running) -> None:
     for cut in (HEAD + b"Content-Length: 10\r\n\r\n{", HEAD + b"Content-Length: 2\r\n\r\n{}", LIVE * 50):
         with socket.create_connection(("127.0.0.1", front.port)) as sock:

@@ -125,6 +125,8 @@ class HardenedConnection(TCPServer):
         self._reading = trio.CancelScope()
         self._to_discard = LINGER_BYTES
         self._idle = False
+        #: Set when nothing is in work any more; looked at once the peer has closed its side.
+        self._answered = trio.Event()
 
     def __await__(self) -> Generator[Any, None, None]:
         return self.run().__await__()
@@ -177,6 +179,7 @@ class HardenedConnection(TCPServer):
                 self._note_idle()
             else:
                 self._idle = False
+                self._answered = trio.Event()
                 self._reading.deadline = inf
 
     async def _send_all(self, data: bytes) -> bool:
@@ -209,13 +212,18 @@ class HardenedConnection(TCPServer):
         except OSError:  # it takes nothing now, or the peer is gone: who waits for the rest to go finds out
             return data
 
-    async def _left(self) -> None:
-        """Return when the peer has closed its side. Bytes that it sends meanwhile hide that from us."""
+    async def _left(self) -> bool:
+        """Return when the peer has closed its side; False: it has reset the connection, and reads no answer.
+
+        Bytes that it sends meanwhile hide that from us.
+        """
         socket = self.stream.socket
         with suppress(OSError):
             await trio.lowlevel.wait_readable(socket)
             if await socket.recv(1, MSG_PEEK):
                 await trio.sleep_forever()
+            return True
+        return False
 
     async def _read_data(self) -> None:
         arrived = self._first.arrived
@@ -250,6 +258,9 @@ class HardenedConnection(TCPServer):
                 return data
             await self.protocol.handle(RawData(data))
             if not data:
+                # The peer sends nothing more, and may still read: its request, if it is whole, is answered.
+                if not (self._idle or self._over):
+                    await self._answered.wait()
                 return b""
             data = b""
 
@@ -288,6 +299,7 @@ class HardenedConnection(TCPServer):
             if self._over:
                 return
             self._over = True
+            self._answered.set()
             with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
                 await self.stream.send_eof()
             self._reading.deadline = trio.current_time() + LINGER_SECONDS
@@ -295,6 +307,7 @@ class HardenedConnection(TCPServer):
     def _note_idle(self) -> None:
         """Nothing is in work: from here on the peer has a while to begin its next request, head and all."""
         self._idle = True
+        self._answered.set()
         if not self._over:
             self._reading.deadline = trio.current_time() + self.config.keep_alive_timeout
 

@@ -60,8 +60,8 @@ if not hasattr(h11.Connection(h11.SERVER), "_receive_buffer"):
 class Http11(H11Protocol):
     """HTTP/1.1 and nothing else."""
 
-    def __init__(self, guard: Guard, left: Callable[[], Awaitable[None]], *args: Any) -> None:
-        """Take what waits until the peer has left, and what Hypercorn's protocol takes."""
+    def __init__(self, guard: Guard, left: Callable[[], Awaitable[bool]], *args: Any) -> None:
+        """Take what waits until the peer has closed its side, and what Hypercorn's protocol takes."""
         super().__init__(cast(AppWrapper, guard), *args)  # called with http scopes only
         self._guard = guard
         self._left = left
@@ -117,20 +117,25 @@ class Http11(H11Protocol):
     async def _answer(self, matched: FastRoute, scope: Any, body: bytes) -> Whole | None:
         """Answer on the fast path; None when it was a wait, and the client left before it was over.
 
-        This is the task that reads, so nobody else would notice.
+        This is the task that reads, so no other would notice. A client that has closed its side may still read: its
+        wait ends, and it is answered as if it had not asked to wait.
         """
         if scope["method"] != "GET" or not scope["query_string"]:  # the one parameter there is here is `wait`
             return await self._guard.answer_whole(matched, scope, body)
         whole: Whole | None = None
+        may_read = False
         async with trio.open_nursery() as nursery:
 
             async def end_when_left() -> None:
-                await self._left()
+                nonlocal may_read
+                may_read = await self._left()
                 nursery.cancel_scope.cancel()
 
             nursery.start_soon(end_when_left)
             whole = await self._guard.answer_whole(matched, scope, body)
             nursery.cancel_scope.cancel()
+        if whole is None and may_read:
+            return await self._guard.answer_whole(matched, {**scope, "query_string": b""}, body)
         return whole
 
     async def _handle_events(self) -> None:

@@ -122,21 +122,20 @@ class Http11(H11Protocol):
         """
         if scope["method"] != "GET" or not scope["query_string"]:  # the one parameter there is here is `wait`
             return await self._guard.answer_whole(matched, scope, body)
-        whole: Whole | None = None
-        may_read = False
+        answers: list[Whole] = []
+        may_read = [False]
         async with trio.open_nursery() as nursery:
 
             async def end_when_left() -> None:
-                nonlocal may_read
-                may_read = await self._left()
+                may_read[0] = await self._left()
                 nursery.cancel_scope.cancel()
 
             nursery.start_soon(end_when_left)
-            whole = await self._guard.answer_whole(matched, scope, body)
+            answers.append(await self._guard.answer_whole(matched, scope, body))
             nursery.cancel_scope.cancel()
-        if whole is None and may_read:
-            return await self._guard.answer_whole(matched, {**scope, "query_string": b""}, body)
-        return whole
+        if answers:
+            return answers[0]
+        return await self._guard.answer_whole(matched, {**scope, "query_string": b""}, body) if may_read[0] else None
 
     async def _handle_events(self) -> None:
         """Go on as far as the bytes that have arrived allow."""

@@ -10,7 +10,6 @@ from fe.http.errors import ApiError
 from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
 
-_MAX_TENANTS = 10_000
 _MINUTE, _DAY = 60.0, 86_400.0
 
 
@@ -64,7 +63,10 @@ class _Span:
 
 
 class Quotas:
-    """Counts what each tenant hands in to this process, in spans that begin with its first document."""
+    """Counts what each tenant hands in to this process, in spans that begin with its first document.
+
+    A tenant is forgotten when its day is over, and no sooner: however many there are, none begins a second day's worth.
+    """
 
     def __init__(self, quota: Quota, metrics: Metrics, *, limit: str = "tenant_quota") -> None:
         """Take what one may have; `limit` names it in the metrics (fe/monitoring/zeros.py)."""
@@ -72,6 +74,7 @@ class Quotas:
         self._limit = limit
         self._metrics = metrics
         self._on = quota != NO_QUOTA
+        #: In the order in which their days began.
         self._spans: OrderedDict[TenantId, tuple[_Span, _Span]] = OrderedDict()
 
     def take(self, tenant_id: TenantId, size: int, now: float) -> None:
@@ -81,6 +84,7 @@ class Quotas:
         """
         if not self._on:
             return
+        self._forget_days_that_are_over(now)
         spans = self._spans.get(tenant_id)
         if spans is None:
             quota = self._quota
@@ -88,8 +92,6 @@ class Quotas:
                 _Span(now, _MINUTE, quota.documents_a_minute, quota.bytes_a_minute),
                 _Span(now, _DAY, quota.documents_a_day, quota.bytes_a_day),
             )
-            if len(self._spans) > _MAX_TENANTS:
-                self._spans.popitem(last=False)
         wait = max(spans[0].wait(size, now), spans[1].wait(size, now))
         if wait:
             self._metrics.share_refused.labels(self._limit).inc()
@@ -97,6 +99,10 @@ class Quotas:
         for span in spans:
             span.documents += 1
             span.bytes += size
+
+    def _forget_days_that_are_over(self, now: float) -> None:
+        while self._spans and now >= next(iter(self._spans.values()))[1].began + _DAY:
+            self._spans.popitem(last=False)
 
     def add(self, tenant_id: TenantId, documents: int) -> None:
         """Count the other documents of a body that `take` let in: they may pass the quota; what follows waits."""

@@ -142,10 +142,12 @@ class Totals:
         months = list(_months_between(since, min(chosen.until or over, over))) if since < over else []
         if not months:
             return await count(conn, tenant_id, chosen)
-        missing = [month for month in months if (tenant_id, month) not in self._months]
+        # Others may have months evicted while the missing ones are counted: what was found here is added up here.
+        known = {month: self._months[tenant_id, month] for month in months if (tenant_id, month) in self._months}
+        missing = [month for month in months if month not in known]
         for month, found in zip(missing, await _count_months(conn, tenant_id, missing), strict=True):
-            self._months[tenant_id, month] = found
-        whole = sum(self._months[tenant_id, month] for month in months)
+            known[month] = self._months[tenant_id, month] = found
+        whole = sum(known.values())
         while len(self._months) > _REMEMBERED_MONTHS:
             self._months.popitem(last=False)
         before = HistoryFilter(since=chosen.since, until=months[0] - _INSTANT)

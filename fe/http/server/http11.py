@@ -135,7 +135,8 @@ class Http11(H11Protocol):
             nursery.cancel_scope.cancel()
         if answers:
             return answers[0]
-        return await self._guard.answer_whole(matched, {**scope, "query_string": b""}, body) if may_read[0] else None
+        at_once: Any = {**scope, "query_string": b""}
+        return await self._guard.answer_whole(matched, at_once, body) if may_read[0] else None
 
     async def _handle_events(self) -> None:
         """Go on as far as the bytes that have arrived allow."""

@@ -386,5 +386,5 @@ BEGIN
 END
 $$;
 
-GRANT EXECUTE ON FUNCTION claim_lane, rows_of, weights_of, served_of, claim_rows, lanes_named, known_due, keep_due, signatories_of,
-due_tenants_of, free_held TO fe_worker;
+GRANT EXECUTE ON FUNCTION claim_lane, rows_of, weights_of, served_of, claim_rows, lanes_named, known_due,
+keep_due, signatories_of, due_tenants_of, free_held TO fe_worker;

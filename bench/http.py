@@ -48,7 +48,7 @@ from fe.http.server.listener import open_sockets, serve_http
 from fe.http.tokens import Tokens
 from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
-from fe.processes import collect_rarely, run_processes
+from fe.processes import collect_rarely
 from fe.store import history, keys, tenants
 from fe.store.postgres.db import Conn, open_database
 from fe.store.postgres.embedded import start_embedded
@@ -101,7 +101,10 @@ def request(token: str) -> bytes:
 def serve_front(port: int, dsn: str, processes: int) -> None:
     """Serve our own front, and nothing else, in so many processes on one socket, as `fe run` does."""
     sockets = open_sockets(f"127.0.0.1:{port}")
-    sys.exit(run_processes(processes, lambda _: trio.run(_serve, dsn, sockets), grace=1.0))
+    for _ in range(processes - 1):
+        if os.fork() == 0:
+            break
+    trio.run(_serve, dsn, sockets)
 
 
 async def _serve(dsn: str, sockets: list[socket.socket]) -> None:

@@ -44,7 +44,7 @@ def open_vault(settings: Settings) -> Vault:
     keys: dict[str, KeyEncryptionKey] = {}
     if token := _token(settings):
         keys |= {label: KeyInToken(token, label) for label in settings.pkcs11_labels()}
-    if settings.kek is not None or settings.kek_file is not None or not keys:
+    if settings.kek is not None or not keys:
         for name, key in settings.keks().items():
             if name in keys:
                 raise ConfigError(f"FE_PKCS11_KEYS and FE_KEK both have a key {name!r}: a value could need either")

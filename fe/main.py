@@ -4,6 +4,7 @@ The HTTP front is put together in fe/http/front.py, the actors in fe/actors/run.
 the portal in fe/portal/serve.py.
 """
 
+import json
 import math
 import os
 
@@ -13,7 +14,7 @@ import trio
 from fe import __version__, failpoints
 from fe.actors.run import run_actors
 from fe.clock import ClockCheck, clock_ahead
-from fe.config import Settings
+from fe.config import Settings, without_env_files
 from fe.ecf import libxml, schema
 from fe.hardening import close_memory, keep_from_children
 from fe.hsm import open_vault, require_usable
@@ -24,15 +25,16 @@ from fe.monitoring.observers import heartbeat, keep_house, watch_database, watch
 from fe.monitoring.tracing import open_tracing, require_tracing
 from fe.monitoring.zeros import begin_at_zero
 from fe.open_files import open_as_many_as_allowed
+from fe.parent_watch import obey
 from fe.portal.serve import run_portal
-from fe.processes import Listeners, collect_rarely, database_roles, run_processes, stop_on_signal
+from fe.processes import Listeners, become_parent, collect_rarely, database_roles, stop_on_signal
 from fe.queue.entrance import Entrance
 from fe.queue.supervisor import Supervisor
 from fe.reception import run_reception
 from fe.start_checks import require_front, require_portal, require_startable, require_trust
 from fe.store.citus.nodes import require_node
 from fe.store.postgres.clocks import require_clock
-from fe.store.postgres.embedded import start_embedded
+from fe.store.postgres.embedded import start_embedded, started_here
 from fe.store.postgres.engine import POSTGRES, engine_named
 from fe.store.postgres.migrate import verify, verify_node
 from fe.store.postgres.pools import ASKING, CLAIMING, LISTENING, open_near, open_pools
@@ -40,16 +42,23 @@ from fe.store.postgres.roles import FRONT, PORTAL, RECEPTION, WORKER
 from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
 from fe.store.verdict_notices import VerdictNotices
+from fe.supervise import Worker
 from fe.vault import Vault
 
 _log = structlog.get_logger(__name__)
 
 
-def run_service(settings: Settings, *, role: str, processes: int) -> int:
+def run_service(settings: Settings, *, role: str, processes: int | None = None, worker: str | None = None) -> int:
     """Run the service until SIGTERM or SIGINT; return the exit code.
 
-    Raises LibxmlMismatch, ConfigError, ClockWrong, or what `verify` raises, before anything is started.
+    With `processes` this process looks at everything, then becomes the parent of so many workers (fe/supervise.py);
+    `worker` is what that parent gives to each. Raises LibxmlMismatch, ConfigError, ClockWrong, or what `verify` raises,
+    before anything is started.
     """
+    given = None if worker is None else Worker(**json.loads(worker))
+    if given is not None:
+        obey(given.parent)
+    environ = without_env_files(os.environ)
     libxml.require_one_libxml2()
     require_startable(settings)
     open_as_many_as_allowed()
@@ -69,40 +78,40 @@ def run_service(settings: Settings, *, role: str, processes: int) -> int:
     no_others = not (settings.development or settings.database_shared_login)
     engine = engine_named(settings.database_engine)
     asking = ASKING if engine.distributed else 0
-    connections = processes * (len(roles) * (settings.database_connections + asking) + LISTENING)
+    siblings = 1 if processes is None or given is not None else processes
+    connections = siblings * (len(roles) * (settings.database_connections + asking) + LISTENING)
     verify(dsn, *roles, connections=connections, no_others=no_others, engine=engine)
     require_clock(dsn, clock_ahead(settings.clock_offset))
     near = settings.database_near if WORKER in roles else None
     if near is not None:
         require_node(dsn, near)
-        verify_node(near, WORKER, connections=processes * (CLAIMING + asking), no_others=no_others, engine=engine)
+        verify_node(near, WORKER, connections=siblings * (CLAIMING + asking), no_others=no_others, engine=engine)
     vault = None if role == "http" else open_vault(settings)
-    listeners = Listeners.open(settings, role, processes)
+    listeners = Listeners.open(settings, role, siblings) if given is None else Listeners.inherited(given)
+    if processes is not None and given is None:
+        return become_parent(listeners, settings, environ, started_here())
     schema.prepare()
-
-    def start(index: int) -> None:
-        if vault is not None:
-            require_usable(vault)  # here: a token is opened by each process for itself
-        collect_rarely()
-        trio.run(serve, settings, dsn, role, vault, listeners.of_process(index))
-
-    if processes > 1:
-        return run_processes(processes, start, grace=settings.grace_seconds, let_go=listeners.close)
-    start(0)
+    if vault is not None:
+        require_usable(vault)
+    collect_rarely()
+    trio.run(serve, settings, dsn, role, vault, listeners, None if given is None else given.ready)
     return 0
 
 
-async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, listeners: Listeners) -> None:
+async def serve(
+    settings: Settings, dsn: str, role: str, vault: Vault | None, listeners: Listeners, ready: int | None = None
+) -> None:
     """Run one process of the service: the HTTP front and the actors side by side in our own nursery.
 
-    Returns after a clean stop. What cannot be borne comes out as an exception group and ends the process.
+    A byte is written to the file `ready` when it serves. Returns after a clean stop.
+    What cannot be borne comes out as an exception group and ends the process.
     """
     stopping, clock, metrics = trio.Event(), clock_ahead(settings.clock_offset), Metrics()
     check = ClockCheck(clock)
     begin_at_zero(metrics)
     metrics.up.labels(role, __version__).set(1)
     supervisor = Supervisor(metrics, stopping)
-    with serve_metrics(metrics, listeners.metrics) as metrics_port:
+    with serve_metrics(metrics, listeners.metrics[0]):
         async with (
             open_pools(dsn, database_roles(settings, role), settings, observe_wait=metrics.pool_wait.observe) as pools,
             open_near(settings, database_roles(settings, role)) as node,
@@ -140,7 +149,10 @@ async def serve(settings: Settings, dsn: str, role: str, vault: Vault | None, li
                     )
                 if PORTAL in pools and vault is not None:
                     await work.start(run_portal, settings, pools, vault, *shared, listeners.portal, fault)
-                _log.info("serving", role=role, pid=os.getpid(), **listeners.addresses(metrics_port))
+                _log.info("serving", role=role, pid=os.getpid(), **listeners.addresses())
+                if ready is not None:
+                    os.write(ready, b"1")
+                    os.close(ready)
                 await stopping.wait()
                 _log.info("stopping", grace=settings.grace_seconds)
                 work.cancel_scope.deadline = trio.current_time() + settings.grace_seconds

@@ -11,7 +11,17 @@ from typing import Any
 
 import pytest
 
-from fe.config import ConfigError, Settings, load_settings, named_keys, require
+from fe.config import (
+    IN_FILES,
+    ConfigError,
+    Settings,
+    apply_env_file,
+    load_settings,
+    named_keys,
+    require,
+    without_env_files,
+)
+from fe.config.env_file import read_env_file
 
 CANARY = "c0ffee"
 KEY = "ab" * 31 + "cd"
@@ -136,32 +146,112 @@ def test_keys_keep_their_order_and_may_have_blanks_around_them() -> None:
     assert named_keys(f"k:{KEY}") == {"k": bytes.fromhex(KEY)}
 
 
-def test_the_keks_come_from_a_file_when_one_is_named(tmp_path: Path) -> None:
-    file = tmp_path / "keks"
-    file.write_text(f"k2:{KEY},k1:{OTHER_KEY}\n")
+#: A right value of each setting that a file may hold.
+HELD = {
+    "database_url": "postgresql://fe:a%26b@/fe",
+    "database_near": "postgresql://fe@/fe",
+    "jwt_keys": f"k:{KEY}",
+    "api_key_pepper": KEY,
+    "kek": f"k2:{KEY},k1:{OTHER_KEY}",
+    "webhook_keys": f"w1:{KEY}",
+    "authority_status_key": CANARY,
+    "stripe_key": CANARY,
+    "portal_oidc_client_secret": f"{CANARY} {CANARY}",
+}
+
+
+@pytest.mark.parametrize("name", IN_FILES)
+def test_secret_in_a_file_is_read_as_if_its_variable_had_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    file = tmp_path / "secret"
+    file.write_text(f"{HELD[name]}\n")
     file.chmod(0o640)
+    monkeypatch.setenv(f"FE_{name.upper()}_FILE", str(file))
 
-    settings = load_settings(kek=f"other:{KEY}", kek_file=file)
+    found = getattr(load_settings(), name)
 
-    assert list(settings.keks()) == ["k2", "k1"]
+    assert (found if isinstance(found, str) else found.get_secret_value()) == HELD[name]
+
+
+def test_secret_in_a_file_and_in_its_variable_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FE_KEK", f"k:{KEY}")
+    monkeypatch.setenv("FE_KEK_FILE", str(tmp_path / "kek"))
+
+    with pytest.raises(ConfigError, match="FE_KEK and FE_KEK_FILE are both set"):
+        load_settings()
 
 
 @pytest.mark.parametrize("content", [b"", CANARY.encode(), f"a:{CANARY}".encode(), b"\xff\xfe" + CANARY.encode()])
-def test_a_bad_kek_file_is_named_and_its_content_is_not_shown(tmp_path: Path, content: bytes) -> None:
+def test_a_bad_kek_file_is_named_and_its_content_is_not_shown(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes
+) -> None:
     file = tmp_path / "keks"
     file.write_bytes(content)
     file.chmod(0o600)
+    monkeypatch.setenv("FE_KEK_FILE", str(file))
 
     with pytest.raises(ConfigError) as wrong:
-        load_settings(kek_file=file).keks()
+        load_settings()
 
     assert f"FE_KEK_FILE {file}" in str(wrong.value)
     assert CANARY not in str(wrong.value)
 
 
-def test_a_kek_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_kek_file_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FE_KEK_FILE", str(tmp_path / "nowhere"))
+
     with pytest.raises(ConfigError, match=r"FE_KEK_FILE .*nowhere"):
-        load_settings(kek_file=tmp_path / "nowhere").keks()
+        load_settings()
+
+
+# --- Files of settings -------------------------------------------------------------------------------------------
+
+
+def env_file(folder: Path, text: str, mode: int = 0o640) -> Path:
+    file = folder / "fe.env"
+    file.write_text(text)
+    file.chmod(mode)
+    return file
+
+
+def test_env_file_is_read_without_a_shell(tmp_path: Path) -> None:
+    text = (
+        "# a remark\n\nFE_DATABASE_URL=postgresql://fe@db/fe?sslmode=verify-full&sslrootcert=/etc/fe/ca.pem\n"
+        "export FE_LOG_LEVEL='info'\nPGPASSFILE=\"/etc/fe/pg pass\"\nFE_PORTAL_OIDC_CLIENT_SECRET=$x `y` #z\n"
+    )
+
+    assert read_env_file(env_file(tmp_path, text)) == {
+        "FE_DATABASE_URL": "postgresql://fe@db/fe?sslmode=verify-full&sslrootcert=/etc/fe/ca.pem",
+        "FE_LOG_LEVEL": "info",
+        "PGPASSFILE": "/etc/fe/pg pass",
+        "FE_PORTAL_OIDC_CLIENT_SECRET": "$x `y` #z",
+    }
+
+
+def test_env_file_with_a_line_that_is_no_setting_is_named_without_its_content(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"fe.env, line 2: should be NAME=VALUE") as wrong:
+        read_env_file(env_file(tmp_path, f"FE_LOG_LEVEL=info\n{CANARY}\n"))
+
+    assert CANARY not in str(wrong.value)
+
+
+def test_env_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"fe.env: others may read or change it \(mode 0644\)"):
+        read_env_file(env_file(tmp_path, "FE_LOG_LEVEL=info\n", 0o644))
+
+
+def test_env_file_does_not_change_what_the_environment_has(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FE_LOG_LEVEL", "error")
+    monkeypatch.setenv("FE_SEND_SLOTS", "1")
+    monkeypatch.delenv("FE_SEND_SLOTS")
+
+    apply_env_file(env_file(tmp_path, "FE_LOG_LEVEL=info\nFE_SEND_SLOTS=7\n"))
+
+    settings = load_settings()
+    assert (settings.log_level, settings.send_slots) == ("error", 7)
+    # A process that is started reads the file as it is then.
+    assert "FE_SEND_SLOTS" not in without_env_files(os.environ)
 
 
 # --- Development -------------------------------------------------------------------------------------------------
@@ -341,22 +431,26 @@ def test_settings_that_are_a_mistake_are_refused_without_being_shown(given: dict
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o604, 0o660, 0o601])
-def test_a_key_file_that_others_may_read_or_change_is_refused(tmp_path: Path, mode: int) -> None:
+def test_a_key_file_that_others_may_read_or_change_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, mode: int
+) -> None:
     file = tmp_path / "keks"
     file.write_text(f"k:{KEY}")
     file.chmod(mode)
+    monkeypatch.setenv("FE_KEK_FILE", str(file))
 
     with pytest.raises(ConfigError, match=rf"FE_KEK_FILE {file}: others may read or change it \(mode {mode:04o}\)"):
-        load_settings(kek_file=file).keks()
+        load_settings()
 
 
-def test_a_key_in_a_file_has_one_purpose_too(tmp_path: Path) -> None:
+def test_a_key_in_a_file_has_one_purpose_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     file = tmp_path / "keks"
     file.write_text(f"k:{KEY}")
     file.chmod(0o600)
+    monkeypatch.setenv("FE_KEK_FILE", str(file))
 
-    with pytest.raises(ConfigError, match="FE_KEK_FILE and FE_API_KEY_PEPPER have the same key"):
-        load_settings(kek_file=file, api_key_pepper=KEY).keks()
+    with pytest.raises(ConfigError, match="FE_KEK and FE_API_KEY_PEPPER have the same key"):
+        load_settings(api_key_pepper=KEY)
 
 
 def test_secrets_of_development_that_others_may_read_are_refused(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """Several processes watched by one: restarts, the end after too many deaths, signals passed on; all of it real."""
 
 import gc
+import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -21,25 +23,28 @@ from fe.processes import Listeners, collect_rarely, split_bind
 from tests.ports import free_port
 from tests.waiting import PATIENCE
 
-#: What runs the children; `start` is the body of a child. Each tells the file when it starts and how it ends.
-PARENT = """
-import atexit, os, signal, sys, time
-from fe.monitoring.log import configure_logging
-from fe.processes import run_processes
+#: What is started; BODY is what it does. Each tells the file when it starts and how it ends.
+CHILD = """
+import json, os, signal, sys, time
+from fe.parent_watch import obey
+from fe.supervise import Worker
 
+given = Worker(**json.loads(sys.argv[-1]))
+index = int(os.environ["METRICS"].split(",").index(str(given.metrics)))
 out = open(sys.argv[1], "a", buffering=1)
-atexit.register(lambda: out.write(f"parent's own end {os.getpid()}\\n"))
+obey(given.parent)
 
 def tell(*words):
     print(*words, file=out)
 
 def until_told(grace=0.0):
     def hear(number, _):
-        tell("heard", index, signal.Signals(number).name)
+        tell("heard", index, signal.Signals(number).name, os.getpid())
         time.sleep(grace)
         sys.exit(0)
     signal.signal(signal.SIGTERM, hear)
     tell("started", index, os.getpid())
+    os.write(given.ready, b"1")
     while True:
         time.sleep(10)
 
@@ -47,15 +52,28 @@ def when(said):
     while said not in open(sys.argv[1]).read():
         time.sleep(0.01)
 
-def start(number):
-    global index
-    index = number
-    BODY
+def count(said):
+    return open(sys.argv[1]).read().count(said)
 
-configure_logging()
-code = run_processes(PROCESSES, start, grace=GRACE)
-tell("code", code)
-sys.exit(code)
+BODY
+"""
+
+#: What watches them, as `fe run --processes` becomes.
+PARENT = """
+import json, os, socket, sys
+
+metrics = [socket.create_server(("127.0.0.1", 0)) for _ in range(PROCESSES)]
+for one in metrics:
+    one.set_inheritable(True)
+os.environ["METRICS"] = ",".join(str(one.fileno()) for one in metrics)
+plan = {
+    "command": [sys.executable, *sys.argv[1:]],
+    "listeners": {},
+    "metrics": [one.fileno() for one in metrics],
+    "grace": GRACE,
+    "closed": False,
+}
+os.execv(sys.executable, [sys.executable, "-m", "fe.supervise", json.dumps(plan)])
 """
 
 
@@ -84,10 +102,14 @@ class Parent:
 def parent(folder: Path, body: str, processes: int = 2, grace: float = 20.0) -> Iterator[Parent]:
     said = folder / "said"
     said.touch()
-    code = PARENT.replace("BODY", body).replace("PROCESSES", str(processes)).replace("GRACE", str(grace))
+    child = folder / "child.py"
+    child.write_text(CHILD.replace("BODY", body))
+    code = PARENT.replace("PROCESSES", str(processes)).replace("GRACE", str(grace))
     with open(folder / "stderr", "w+") as stderr:
         running = Parent(
-            subprocess.Popen([sys.executable, "-c", code, str(said)], stderr=stderr, text=True, start_new_session=True),
+            subprocess.Popen(
+                [sys.executable, "-c", code, str(child), str(said)], stderr=stderr, text=True, start_new_session=True
+            ),
             said,
             stderr,
         )
@@ -116,7 +138,7 @@ def test_sigterm_is_passed_on_and_the_end_is_zero_when_all_have_ended(tmp_path: 
 
         assert running.end() == 0
         assert sorted(line[1] for line in started) == ["0", "1", "2"]
-        assert sorted(running.lines("heard")) == [["heard", str(index), "SIGTERM"] for index in range(3)]
+        assert sorted(line[:3] for line in running.lines("heard")) == [["heard", str(n), "SIGTERM"] for n in range(3)]
         assert not any(alive(line[2]) for line in started)
 
 
@@ -169,28 +191,6 @@ def test_sigint_stops_like_sigterm(tmp_path: Path) -> None:
         assert running.end() == 0
 
 
-def test_what_the_parent_does_at_its_end_no_child_does(tmp_path: Path) -> None:
-    """As stopping the embedded Postgres, which a child's end must not do."""
-    with parent(
-        tmp_path, "tell('started', index, os.getpid())\n    sys.exit('an ending with words')", processes=1
-    ) as running:
-        assert running.end() == 1
-        ends = running.lines("parent's")
-        assert [line[-1] for line in ends] == [str(running.process.pid)]
-        assert len(running.lines("code")) == 1
-
-
-def test_a_child_ends_where_it_is_though_nobody_hears_its_last_words(tmp_path: Path) -> None:
-    body = "sys.stderr = None if index else open('/dev/full', 'w')\n    print('x', file=sys.stderr)\n    until_told()"
-    with parent(tmp_path, body) as running:
-        running.await_lines("started", 2)
-
-        running.process.send_signal(signal.SIGTERM)
-
-        assert running.end() == 0
-        assert [line[-1] for line in running.lines("parent's")] == [str(running.process.pid)]
-
-
 def test_a_child_that_dies_is_started_again_under_its_number(tmp_path: Path) -> None:
     with parent(tmp_path, "until_told()") as running:
         first = running.await_lines("started", 2)
@@ -204,15 +204,17 @@ def test_a_child_that_dies_is_started_again_under_its_number(tmp_path: Path) -> 
         assert again[2] != victim[2]
         assert running.end() == 0
         running.stderr.seek(0)
-        assert '"a process died"' in running.stderr.read()
+        (died,) = [json.loads(line) for line in running.stderr if "died" in line]
+        assert (died["event"], died["pid"], died["status"]) == ("a process died", int(victim[2]), -signal.SIGKILL)
+        assert list(died)[:3] == ["event", "level", "timestamp"]
 
 
 def test_five_deaths_in_a_minute_end_the_whole_and_its_siblings_orderly(tmp_path: Path) -> None:
-    body = "until_told() if index == 0 else (when('started 0'), tell('tried'), sys.exit(3))"
+    body = "until_told() if index == 0 else (when('started 0'), tell('tried'), sys.exit(1))"
     with parent(tmp_path, body) as running:
         assert running.end() == 1
         assert len(running.lines("tried")) == 5
-        assert running.lines("heard") == [["heard", "0", "SIGTERM"]]
+        assert [line[:3] for line in running.lines("heard")] == [["heard", "0", "SIGTERM"]]
 
 
 def test_an_error_in_a_child_is_told_and_counts_as_a_death(tmp_path: Path) -> None:
@@ -245,7 +247,7 @@ def test_who_has_not_ended_when_the_grace_is_over_is_killed(tmp_path: Path) -> N
 @pytest.mark.parametrize("after", [0.0, 0.01, 0.05, 0.2])
 def test_a_stop_that_comes_while_processes_are_being_started_stops_them_too(tmp_path: Path, after: float) -> None:
     """Between a fork and the child's own arrangements the parent's are in force there."""
-    body = "until_told() if index else (tell('tried', index), time.sleep(0.05), sys.exit(3))"
+    body = "until_told() if index else (tell('tried', index), time.sleep(0.05), sys.exit(1))"
     with parent(tmp_path, body, processes=4) as running:
         running.await_lines("tried", 1)
         time.sleep(after)
@@ -258,20 +260,20 @@ def test_a_stop_that_comes_while_processes_are_being_started_stops_them_too(tmp_
 
 
 AS_SERVED = """import trio
-    from fe.processes import stop_on_signal
+from fe.processes import stop_on_signal
 
-    async def serve():
-        stopping = trio.Event()
-        async with trio.open_nursery() as nursery:
-            await nursery.start(stop_on_signal, stopping, 30.0)
-            tell("started", index, os.getpid())
-            await stopping.wait()
-            tell("stopping", index)
-            await trio.sleep(0.5)  # what is in hand
-            nursery.cancel_scope.cancel()
+async def serve():
+    stopping = trio.Event()
+    async with trio.open_nursery() as nursery:
+        await nursery.start(stop_on_signal, stopping, 30.0)
+        tell("started", index, os.getpid())
+        await stopping.wait()
+        tell("stopping", index)
+        await trio.sleep(0.5)  # work in flight
+        nursery.cancel_scope.cancel()
 
-    trio.run(serve)
-    tell("drained", index)"""
+trio.run(serve)
+tell("drained", index)"""
 
 
 def test_ctrl_c_reaches_a_child_from_the_terminal_and_from_its_parent_and_is_one_stop(tmp_path: Path) -> None:
@@ -296,6 +298,59 @@ def test_a_second_signal_after_a_while_ends_a_child_hard(tmp_path: Path) -> None
         running.await_lines("started", 2)  # it was a crash, so it is started again
 
         assert not alive(pid)
+
+
+# --- Replacing ---------------------------------------------------------------------------------------------------
+
+
+def test_sighup_replaces_each_process_once_its_successor_serves(tmp_path: Path) -> None:
+    with parent(tmp_path, "until_told()") as running:
+        first = {line[2] for line in running.await_lines("started", 2)}
+
+        running.process.send_signal(signal.SIGHUP)
+        running.await_lines("heard", 2)
+
+        ended = {line[3] for line in running.lines("heard")}
+        said = [line.split()[:2] for line in running.said.read_text().splitlines()]
+        assert ended == first
+        # One after the other: while one is replaced the other serves.
+        assert said[2:] == [["started", "0"], ["heard", "0"], ["started", "1"], ["heard", "1"]]
+        running.process.send_signal(signal.SIGTERM)
+        assert running.end() == 0
+        assert len(running.lines("started")) == 4
+
+
+def test_a_successor_that_does_not_come_to_serve_leaves_the_old_processes_at_work(tmp_path: Path) -> None:
+    body = "until_told() if count('started') < 2 else (tell('refused'), sys.exit(3))"
+    with parent(tmp_path, body) as running:
+        first = running.await_lines("started", 2)
+
+        running.process.send_signal(signal.SIGHUP)
+        running.await_lines("refused", 1)
+        time.sleep(0.5)
+
+        assert running.lines("heard") == []
+        assert all(alive(line[2]) for line in first)
+        running.process.send_signal(signal.SIGTERM)
+        assert running.end() == 0
+        running.stderr.seek(0)
+        (said,) = [json.loads(line) for line in running.stderr if "serve" in line]
+        assert (said["level"], said["status"]) == ("error", 3)
+
+
+def test_settings_that_are_wrong_at_the_start_end_the_whole_with_their_exit_code(tmp_path: Path) -> None:
+    """systemd does not start it again then: RestartPreventExitStatus=3."""
+    with parent(tmp_path, "sys.exit(3)") as running:
+        assert running.end() == 3
+
+
+def test_the_parent_takes_a_tenth_of_the_memory_of_what_it_starts(tmp_path: Path) -> None:
+    with parent(tmp_path, "until_told()") as running:
+        running.await_lines("started", 2)
+        status = Path(f"/proc/{running.process.pid}/status").read_text()
+        (kilobytes,) = re.findall(r"VmRSS:\s+(\d+) kB", status)
+
+    assert int(kilobytes) < 30_000
 
 
 # --- Listeners ---------------------------------------------------------------------------------------------------
@@ -356,11 +411,11 @@ def test_a_host_for_metrics_that_does_not_exist_is_told_too() -> None:
 
 def test_actors_open_no_public_port_and_each_process_has_its_own_for_metrics() -> None:
     port = free_port()
-    listeners = Listeners.open(load_settings(metrics_bind=f"127.0.0.1:{port}"), "actors")
+    listeners = Listeners.open(load_settings(metrics_bind=f"127.0.0.1:{port}"), "actors", 2)
 
     assert not listeners.http
-    assert [listeners.of_process(index).metrics for index in range(3)] == [("127.0.0.1", port + n) for n in range(3)]
-    assert Listeners([], ("127.0.0.1", 0)).of_process(2).metrics == ("127.0.0.1", 0)
+    assert [one.getsockname() for one in listeners.metrics] == [("127.0.0.1", port + n) for n in range(2)]
+    listeners.close()
 
 
 # --- In a container ----------------------------------------------------------------------------------------------

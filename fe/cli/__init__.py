@@ -5,6 +5,7 @@ import io
 import os
 import signal
 import sys
+from pathlib import Path
 from types import TracebackType
 
 import click
@@ -107,14 +108,25 @@ class Lazy(click.Group):
 @click.group(cls=Lazy, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="fe")
 @click.option("--debug", is_flag=True, help="Show tracebacks, and what is logged at level debug.")
+@click.option(
+    "--env-file",
+    "env_files",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="File of settings, NAME=VALUE a line, read without a shell; the environment goes before it. May be repeated.",
+)
 @click.option("--parent-pipe", type=int, hidden=True, help="Stop when this file descriptor reaches its end.")
-def cli(debug: bool, parent_pipe: int | None) -> None:
+def cli(debug: bool, env_files: tuple[Path, ...], parent_pipe: int | None) -> None:
     """Issue electronic fiscal receipts (e-CF, Dominican Republic).
 
-    Settings come from the environment: every FE_* variable is in docs/configuration.md. Without FE_DATABASE_URL the
-    embedded Postgres under FE_DATA_DIR is used. `fe COMMAND --help` tells more.
+    Settings come from the environment or --env-file: every FE_* variable is in docs/configuration.md. Without
+    FE_DATABASE_URL the embedded Postgres under FE_DATA_DIR is used. `fe COMMAND --help` tells more.
     """
-    from fe.monitoring.log import configure_logging  # not for `fe --help`
+    from fe.config import apply_env_file  # not for `fe --help`
+    from fe.monitoring.log import configure_logging
+
+    for file in env_files:
+        apply_env_file(file)
 
     # What commands say is for people and programs, on stdout; a log beside it would spoil the one for the other.
     configure_logging("debug" if debug else "critical", human=True)

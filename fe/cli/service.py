@@ -1,10 +1,13 @@
 """`fe run` and `fe migrate`: what an operator starts."""
 
+import signal
+
 import click
 
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, tell
 from fe.cli.session import settings_with_database
+from fe.config import ConfigError, set_by_env_file
 from fe.hardening import KEY_ENCRYPTION_KEY, restart_without
 from fe.store.postgres.engine import engine_named
 
@@ -19,14 +22,24 @@ _UP_TO_DATE = "the database is up to date"
     show_default=True,
     help="What this process does. Any number of processes on any number of machines may share one database.",
 )
-@click.option("--processes", type=click.IntRange(1, 64), default=1, show_default=True, help="How many of them.")
-def run(role: str, processes: int) -> None:
+@click.option(
+    "--processes",
+    type=click.IntRange(1, 64),
+    help="How many of them, under a parent that restarts them and, at SIGHUP, replaces each by a new one that has read "
+    "all files of settings again; no connection is lost. Without it: one process, and no parent.",
+)
+@click.option("--worker", hidden=True, help="What the parent gives to each of them.")
+def run(role: str, processes: int | None, worker: str | None) -> None:
     """Run the service until SIGTERM or Ctrl-C, which let work in flight finish (FE_GRACE_SECONDS)."""
+    if processes is not None:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until the parent hears it
     if role == "http":
+        if from_file := [name for name in KEY_ENCRYPTION_KEY if set_by_env_file(name)]:
+            raise ConfigError(f"{from_file[0]} is in an --env-file, and the front must not have it: take it out there")
         restart_without(KEY_ENCRYPTION_KEY)
     from fe.main import run_service  # here, because it imports everything there is
 
-    code = run_service(settings_with_database(as_it_is=True), role=role, processes=processes)
+    code = run_service(settings_with_database(as_it_is=True), role=role, processes=processes, worker=worker)
     if code:
         raise Failure(f"the service ended with {code}", code)
 

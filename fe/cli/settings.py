@@ -14,15 +14,19 @@ from fe.config import Settings
 
 _MARKDOWN = """# Configuration
 
-Every setting is a variable of the environment; there are no configuration files. This page is made from
+Every setting is a variable of the environment. `fe --env-file FILE` reads variables from a file of NAME=VALUE lines
+that only its owner, or a group, may read; a variable that is set already stays. This page is made from
 `fe/config/settings.py` (`fe settings --markdown > docs/configuration.md`), and a test says so when it is not.
 
 A value that is wrong ends the program at once, with exit code 3 and a line that names the variable, never its value.
-Secrets have no defaults: in production they come from your secret store. `FE_DEVELOPMENT=1` makes them up and keeps
-them under `FE_DATA_DIR`. Beside these, `fe certificate` takes a passphrase from `FE_PASSPHRASE`, `fe login` a key from
-`FE_API_KEY_ID` and `FE_API_SECRET` (`fe received` that secret, too), whatever calls the API the name of a profile from
-`FE_PROFILE`, and `fe webhook` has a secret from `FE_WEBHOOK_SECRET` to listen and call with; any other variable that
-begins with `FE_` is an error that names the nearest one, since a slip would leave a default in force.
+Secrets have no defaults: in production they come from your secret store. Each secret, and the address of the database,
+may be in a file of its own instead: `FE_KEK_FILE` names the file that holds what `FE_KEK` would, and so on
+(systemd's `LoadCredential`, mounted secrets of Kubernetes). `fe run --processes N` reads all files again at SIGHUP.
+`FE_DEVELOPMENT=1` makes secrets up and keeps them under `FE_DATA_DIR`. Beside these, `fe certificate` takes a
+passphrase from `FE_PASSPHRASE`, `fe login` a key from `FE_API_KEY_ID` and `FE_API_SECRET` (`fe received` that secret,
+too), whatever calls the API the name of a profile from `FE_PROFILE`, and `fe webhook` has a secret from
+`FE_WEBHOOK_SECRET` to listen and call with; any other variable that begins with `FE_` is an error that names the
+nearest one, since a slip would leave a default in force.
 
 What is dangerous is refused as well, in one line that says why: a key that is one byte over and over, too long, or used
 twice; a key file that others may read; trusted proxies wider than any private network; a database elsewhere without TLS

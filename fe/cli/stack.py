@@ -174,7 +174,7 @@ async def _start_service(
             **({"FE_PORTAL_BIND": f"127.0.0.1:{ports.people}"} if portal else {}),
             **settings,
         }
-        await parts.start("service", ["run", "--processes", str(processes)])
+        await parts.start("service", ["run", *(("--processes", str(processes)) if processes > 1 else ())])
         try:
             await parts.until_ready("service", f"http://127.0.0.1:{ports.http}/readyz")
             if portal:

@@ -101,9 +101,9 @@ def require(secret: SecretStr | None, name: str) -> str:
     return secret.get_secret_value()
 
 
-def read_key_file(path: Path) -> str:
+def read_key_file(path: Path, *, encoding: str = "ascii") -> str:
     """Read a file that holds keys. Raises ValueError when others may read it or a group change it, OSError."""
-    with path.open(encoding="ascii") as file:
+    with path.open(encoding=encoding) as file:
         mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
         if mode & (stat.S_IRWXO | stat.S_IWGRP | stat.S_IXGRP):
             raise ValueError(

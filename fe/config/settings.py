@@ -5,7 +5,7 @@ import logging
 import os
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -36,7 +36,6 @@ from fe.config.keys import (
     NamedKeys,
     Peppers,
     Word,
-    key_encryption_keys,
     named_keys,
     read_key_file,
     require,
@@ -194,7 +193,6 @@ class Settings(BaseSettings):
     kek: KeyEncryptionKeys | None = Field(
         None, description="id:hex[,id:hex]; the first encrypts, all decrypt; only for actors, reception and CLI"
     )
-    kek_file: Path | None = Field(None, description="a file with what `kek` would hold")
     webhook_keys: KeyEncryptionKeys | None = Field(
         None,
         description="id:hex[,id:hex]; the first encrypts the secrets and headers of webhooks, all decrypt; for the HTTP"
@@ -306,7 +304,7 @@ class Settings(BaseSettings):
     def without_key_encryption_key(self) -> "Settings":
         """The same for a process that opens nothing."""
         return self.model_copy(
-            update={"kek": None, "kek_file": None, "pkcs11_module": None, "pkcs11_token": None, "pkcs11_keys": ""}
+            update={"kek": None, "pkcs11_module": None, "pkcs11_token": None, "pkcs11_keys": ""}
             | {"pkcs11_pin_file": None}
         )
 
@@ -328,20 +326,12 @@ class Settings(BaseSettings):
 
     def keks(self) -> dict[str, bytes]:
         """The key-encryption keys by id, the one in use first. Raises ConfigError when none is configured."""
-        if self.kek_file is not None:
-            try:
-                text = read_key_file(self.kek_file)
-                key_encryption_keys(SecretStr(text))
-            except (OSError, ValueError) as error:
-                raise ConfigError(f"FE_KEK_FILE {self.kek_file}: {error}") from error
-            require_different({"FE_KEK_FILE": named_keys(text), **self.secrets()})
-            return named_keys(text)
         return named_keys(require(self.kek, "FE_KEK (or FE_KEK_FILE)"))
 
     def secrets(self) -> dict[str, dict[str, bytes]]:
         """The secrets that are set and have to differ, by the variable and their ids."""
         found: dict[str, dict[str, bytes]] = {}
-        if self.kek is not None and self.kek_file is None:
+        if self.kek is not None:
             found["FE_KEK"] = named_keys(self.kek.get_secret_value())
         if self.webhook_keys is not None:
             found["FE_WEBHOOK_KEYS"] = named_keys(self.webhook_keys.get_secret_value())
@@ -357,17 +347,27 @@ class Settings(BaseSettings):
         return named_keys(",".join(entry if ":" in entry else f":{entry.strip()}" for entry in entries))
 
 
+#: Settings that may be in a file, which FE_NAME_FILE names: secrets, and addresses with a password.
+IN_FILES = (
+    "database_url",
+    "database_near",
+    *(name for name, field in Settings.model_fields.items() if "SecretStr" in repr(field.annotation)),
+)
+
+
 def load_settings(**overrides: Any) -> Settings:
     """Read the environment, and see that it holds together: what is dangerous is refused before anything is started.
 
     Raises ConfigError naming each setting that is wrong, never its value.
     """
     _require_known(os.environ)
+    files = _files(os.environ)
     try:
-        settings = Settings(**overrides)
+        settings = Settings(**(_read(files) | overrides))
     except ValidationError as error:
         found = error.errors(include_input=False, include_url=False)
-        raise ConfigError("; ".join(_describe(problem["loc"], problem["msg"]) for problem in found)) from None
+        told = (_describe(problem["loc"], problem["msg"], files) for problem in found)
+        raise ConfigError("; ".join(told)) from None
     require_different(settings.secrets())
     problems = (
         *(_only_in_development, _authority_problems, _proxy_problems, _processor_problems, _tracing_problems),
@@ -382,6 +382,7 @@ def _require_known(names: Iterable[str]) -> None:
     """Raise ConfigError for a variable that nobody reads: most likely a slip, and its default would be in force."""
     given = [name for name in names if name.upper().startswith("FE_")]
     known = [*(f"FE_{name.upper()}" for name in Settings.model_fields), *_OTHER_VARIABLES]
+    known += [f"FE_{name.upper()}_FILE" for name in IN_FILES]
     # Kubernetes tells each container of its services: one that is called fe, or fe-something, looks like a setting.
     services = [name.removesuffix("SERVICE_HOST") for name in given if name.endswith("_SERVICE_HOST")]
     for name in given:
@@ -473,8 +474,35 @@ def _openid_problems(settings: Settings) -> list[str]:
     return found
 
 
-def _describe(where: tuple[int | str, ...], message: str) -> str:
-    return f"FE_{'.'.join(str(part) for part in where).upper()}: {message.removeprefix('Value error, ')}"
+def _describe(where: tuple[int | str, ...], message: str, files: Mapping[str, Path]) -> str:
+    name = ".".join(str(part) for part in where)
+    source = f"_FILE {files[name]}" if name in files else ""
+    return f"FE_{name.upper()}{source}: {message.removeprefix('Value error, ')}"
+
+
+def _files(environ: Mapping[str, str]) -> dict[str, Path]:
+    """Find the settings that a file holds: FE_KEK_FILE names that of FE_KEK. Raises ConfigError where both are set."""
+    given = {name.upper(): value for name, value in environ.items()}
+    found = {}
+    for name in IN_FILES:
+        variable = f"FE_{name.upper()}"
+        if path := given.get(f"{variable}_FILE"):
+            if given.get(variable):
+                raise ConfigError(f"{variable} and {variable}_FILE are both set: leave one of them out")
+            found[name] = Path(path)
+    return found
+
+
+def _read(files: Mapping[str, Path]) -> dict[str, Any]:
+    """Read what files hold. Raises ConfigError naming the file, never what is in it."""
+    found = {}
+    for name, path in files.items():
+        try:
+            found[name] = read_key_file(path)
+        except (OSError, ValueError) as error:
+            why = "should be plain ASCII" if isinstance(error, UnicodeError) else error
+            raise ConfigError(f"FE_{name.upper()}_FILE {path}: {why}") from error
+    return found
 
 
 def _with_development_secrets(settings: Settings) -> Settings:

@@ -2,9 +2,13 @@
 
 import math
 import platform
+import socket
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from socketserver import ThreadingMixIn
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from prometheus_client import (
     CollectorRegistry,
@@ -13,7 +17,7 @@ from prometheus_client import (
     Histogram,
     ProcessCollector,
     disable_created_metrics,
-    start_http_server,
+    make_wsgi_app,
 )
 
 from fe import __version__
@@ -51,12 +55,34 @@ def _spread(first: float, last: float) -> tuple[float, ...]:
 _FIRST_ANSWERS, _VERDICTS = _spread(0.1, 10.0), _spread(0.3, 30.0)
 
 
+class _Exporter(ThreadingMixIn, WSGIServer):
+    """Answers on a socket that is open already, which processes may share while one takes another's place."""
+
+    daemon_threads = True
+
+    def __init__(self, listener: socket.socket, registry: CollectorRegistry) -> None:
+        super().__init__(listener.getsockname()[:2], _Silent, bind_and_activate=False)
+        self.socket.close()
+        self.socket = listener
+        listener.setblocking(False)  # the other process may be quicker to accept
+        self.server_name, self.server_port = listener.getsockname()[:2]
+        self.setup_environ()
+        self.set_app(make_wsgi_app(registry))
+
+
+class _Silent(WSGIRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        """Log nothing."""
+
+
 @contextmanager
-def serve_metrics(metrics: "Metrics", bind: tuple[str, int]) -> Iterator[int]:
-    """Serve /metrics on a port of its own while the block runs; yield the port (useful when 0 was asked for)."""
-    server, thread = start_http_server(bind[1], addr=bind[0], registry=metrics.registry)
+def serve_metrics(metrics: "Metrics", listener: socket.socket) -> Iterator[None]:
+    """Serve /metrics on a listening socket while the block runs, and close it."""
+    server = _Exporter(listener, metrics.registry)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
     try:
-        yield server.server_port
+        yield
     finally:
         server.shutdown()
         server.server_close()

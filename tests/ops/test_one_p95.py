@@ -1,5 +1,6 @@
 """One p95: what the dashboard draws, what GET /usage says, and what the events say are the same, within a per cent."""
 
+import socket
 import math
 import random
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -18,7 +19,7 @@ from fe.ecf.ids import new_id
 from fe.identifiers import SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.metering import aggregator
-from fe.monitoring.metrics import Metrics, serve_metrics
+from fe.monitoring.metrics import Metrics
 from fe.monitoring.zeros import begin_actors_at_zero
 from fe.queue.outcome import Outcome
 from fe.queue.stage import WorkKind
@@ -90,8 +91,10 @@ async def be_answered(
 async def watched(processes: Sequence[Process], folder: Path) -> AsyncIterator[httpx.AsyncClient]:
     """A Prometheus that has seen all their counters at 0."""
     async with AsyncExitStack() as around:
-        ports = [around.enter_context(serve_metrics(process.metrics, ("127.0.0.1", 0))) for process in processes]
-        urls = [f"http://127.0.0.1:{port}/metrics" for port in ports]
+        listeners = [socket.create_server(("127.0.0.1", 0)) for _ in processes]
+        for process, listener in zip(processes, listeners, strict=True):
+            around.enter_context(serve_metrics(process.metrics, listener))
+        urls = [f"http://127.0.0.1:{listener.getsockname()[1]}/metrics" for listener in listeners]
         client = await around.enter_async_context(prometheus(folder, urls))
         await until(lambda: ask(client, f"count(fe_submission_verdict_seconds_count == 0) == {3 * len(processes)}"))
         yield client

@@ -13,6 +13,8 @@ from fe.store.postgres.errors import StoreError
 #: How long the server may take to start or to stop, in seconds.
 _PATIENCE = 300
 
+_started: list[str] = []
+
 
 class NoEmbeddedServer(StoreError):
     """The embedded Postgres is not installed, or could not be started; the message says what to do."""
@@ -57,7 +59,13 @@ def start_embedded(folder: Path, *, keep: bool = True) -> str:
             f"the embedded Postgres cannot be started in {folder}: {error} (its own words: {folder / 'log'})"
         ) from error
     dsn: str = server.get_uri()
+    _started.append(dsn)
     return dsn
+
+
+def started_here() -> str | None:
+    """Return the DSN of a server that this process has started, and that stops at its end."""
+    return _started[-1] if _started else None
 
 
 def one_at_a_time(make: Callable[[str], Any]) -> Callable[[str], Any]:

@@ -35,6 +35,9 @@ _ROLES = {
     "all": (FRONT, WORKER),
 }
 
+#: First port of /metrics of each role, so that one machine can have a command of each.
+_METRICS_PORTS = {"all": 9464, "http": 9464, "actors": 9474, "portal": 9484, "receive": 9494}
+
 #: The role that has each listener to itself.
 _ROLE_OF = {"http": "http", "reception": "receive", "portal": "portal"}
 
@@ -81,7 +84,7 @@ class Listeners:
     @classmethod
     def open(cls, settings: Settings, role: str, processes: int = 1) -> "Listeners":
         """Open what the role needs. Raises ConfigError when an address cannot be had, those of /metrics included."""
-        host, port = split_bind(settings.metrics_bind, "FE_METRICS_BIND")
+        host, port = split_bind(settings.metrics_bind or f"127.0.0.1:{_METRICS_PORTS[role]}", "FE_METRICS_BIND")
 
         def opened(kind: str, bind: str) -> list[socket.socket]:
             try:

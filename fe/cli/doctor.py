@@ -22,9 +22,8 @@ _MARKS = {State.OK: "ok", State.WARNING: "warn", State.FAILED: "FAIL", State.SKI
 @click.option(
     "--role",
     type=click.Choice([role.value for role in Role]),
-    default=Role.ALL.value,
-    show_default=True,
-    help="What is to work with these settings: as in `fe run --role`, or the command line.",
+    help="What is to work with these settings: as in `fe run --role`, the command line, or the owner who migrates. "
+    "Without it, what the login of the database is for.",
 )
 @click.option(
     "--environment",
@@ -39,7 +38,7 @@ _MARKS = {State.OK: "ok", State.WARNING: "warn", State.FAILED: "FAIL", State.SKI
     help="Look whether each receiver of this Alertmanager delivers somewhere, too.",
 )
 @json_option
-def doctor(role: str, environment: str, alertmanager: str | None, as_json: bool) -> int:
+def doctor(role: str | None, environment: str, alertmanager: str | None, as_json: bool) -> int:
     """Look this deployment over and say what to do: with the very settings that a process is started with.
 
     Settings, secrets, database, login and rights, clocks, migrations, certificates, disk, and whether the authority
@@ -54,7 +53,10 @@ def doctor(role: str, environment: str, alertmanager: str | None, as_json: bool)
             found.append(Finding("settings", State.FAILED, str(wrong), "change what the line names"))
             return
         async for finding in examine(
-            settings, Role(role), Environment(environment), clock=clock_ahead(settings.clock_offset)
+            settings,
+            None if role is None else Role(role),
+            Environment(environment),
+            clock=clock_ahead(settings.clock_offset),
         ):
             found.append(finding)
         if alertmanager is not None:

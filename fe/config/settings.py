@@ -103,7 +103,11 @@ class Settings(BaseSettings):
     dumpable: bool = Field(False, description="let debuggers attach and core dumps be written; for development only")
 
     http_bind: str = Field("127.0.0.1:8080", description="address and port of the public listener")
-    metrics_bind: str = Field("127.0.0.1:9464", description="address and first port of /metrics; one port per process")
+    metrics_bind: str = Field(
+        "",
+        description="address and first port of /metrics, one port per process; empty: 127.0.0.1 and 9464 for the HTTP"
+        " front or all, 9474 for actors, 9484 for the portal, 9494 for reception",
+    )
     trusted_proxies: Networks = Field("", description="comma-separated networks whose X-Forwarded-For is believed")
     max_body_bytes: int = Field(1024 * 1024, ge=1024, description="largest request body")
     max_connections: int = Field(1000, ge=1, description="open connections per HTTP process")

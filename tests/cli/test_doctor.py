@@ -16,13 +16,15 @@ from fe.operations.doctor import State
 from fe.operations.doctor.alerting import check_receivers
 from fe.operations.doctor.configuration import check_trust
 from fe.operations.doctor.database import check_locks
+from fe.operations.doctor.finding import role_of_login
 from fe.store.postgres.migrate import migrations
+from fe.store.postgres.roles import rights_of_login
 from ops.citus.cluster import Cluster
 from tests import citus
 from tests.cli.running import Fe
 from tests.cli.test_simulate import simulating
 from tests.factories.certificates import default_root
-from tests.factories.logins import login
+from tests.factories.logins import database_of, login
 from tests.ops.live import alertmanager, needs_alertmanager
 
 
@@ -50,6 +52,7 @@ def test_a_deployment_in_order_is_told_so_and_nothing_is_changed(fe: Fe) -> None
     assert {one["state"] for one in found.values()} <= {"ok", "warning"}
     assert {
         *(
+            "role",
             "settings",
             "secrets",
             "listeners",
@@ -216,7 +219,35 @@ def test_a_login_is_judged_by_what_it_may_take(fe: Fe, postgres: str) -> None:
         as_operator = examined(fe, "--role", "cli", code=1, database_url=dsn)
 
     assert as_front["login"]["state"] == as_front["rights (fe_front)"]["state"] == "ok"
-    assert "GRANT fe_operator TO" in as_operator["rights (fe_operator)"]["says"]
+    says = as_operator["rights (fe_operator)"]["says"]
+    assert "these are the settings of fe run --role http (http.env)" in says
+    assert "GRANT" not in says  # it would undo the separation of the logins
+
+
+@pytest.mark.parametrize(
+    ("roles", "role"),
+    [
+        ("fe_front", "http"),
+        ("fe_worker", "actors"),
+        ("fe_reception", "receive"),
+        ("fe_portal", "portal"),
+        ("fe_portal, fe_operator", "portal"),
+        ("fe_operator", "cli"),
+        ("fe_front, fe_worker", "all"),
+    ],
+)
+def test_role_is_that_of_the_login_unless_one_is_named(fe: Fe, postgres: str, roles: str, role: str) -> None:
+    with login(postgres, f"IN ROLE {roles}") as name, psycopg.connect(make_conninfo(fe.dsn, user=name)) as conn:
+        assert role_of_login(rights_of_login(conn)) == role
+
+
+def test_settings_of_the_owner_are_looked_over_without_secrets(fe: Fe, postgres: str) -> None:
+    with login(postgres) as name, database_of(postgres, name) as owned:
+        found = examined(fe, code=1, database_url=owned, api_key_pepper="", kek="", jwt_keys="")
+
+    assert found["role"]["says"].startswith("looked over as --role owner")
+    assert found["secrets"]["state"] == "ok"
+    assert [name for name, one in found.items() if one["state"] == "failed"] == ["migrations"]
 
 
 def test_what_suppliers_are_received_with_is_looked_at(fe: Fe, postgres: str, tmp_path: Path) -> None:

@@ -92,7 +92,10 @@ def test_reload_takes_a_rotated_secret_from_the_file_while_the_old_tokens_stay_g
 ) -> None:
     made = fe("key", "create", "--tenant", tenant, "--environment", "testecf", "--json").json
     credentials = {name: made[name] for name in ("apiKeyId", "apiSecret")}
-    with running(fe, tmp_path, processes=1) as served, httpx.Client(base_url=f"{served.url}{PREFIX}", timeout=PATIENCE) as client:
+    with (
+        running(fe, tmp_path, processes=1) as served,
+        httpx.Client(base_url=f"{served.url}{PREFIX}", timeout=PATIENCE) as client,
+    ):
         before = client.post("/login", json=credentials).json()["accessToken"]
         text = served.file.read_text()
         served.file.write_text(text.replace(f"a:{KEYS[0]}", f"b:{KEYS[1]},a:{KEYS[0]}"))

@@ -1,8 +1,8 @@
 """One p95: what the dashboard draws, what GET /usage says, and what the events say are the same, within a per cent."""
 
-import socket
 import math
 import random
+import socket
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ from fe.ecf.ids import new_id
 from fe.identifiers import SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.metering import aggregator
-from fe.monitoring.metrics import Metrics
+from fe.monitoring.metrics import Metrics, serve_metrics
 from fe.monitoring.zeros import begin_actors_at_zero
 from fe.queue.outcome import Outcome
 from fe.queue.stage import WorkKind

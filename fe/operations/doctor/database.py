@@ -8,17 +8,37 @@ from fe.clock import Clock
 from fe.config import Settings
 from fe.operations.doctor.certificates import check_certificates
 from fe.operations.doctor.clocks import skew_of_the_database
-from fe.operations.doctor.finding import Finding, Role, State, takes
+from fe.operations.doctor.finding import Finding, Role, State, role_of_login, takes
 from fe.store.citus.distribution import NoCitus, outside_two_phases, require_citus, undistributed
 from fe.store.citus.nodes import require_node
 from fe.store.postgres.clocks import compare_clocks_once
 from fe.store.postgres.engine import engine_named
 from fe.store.postgres.errors import DatabaseUnavailable, StoreError, words
 from fe.store.postgres.migrate import missing_migrations, verify
-from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, RECEPTION, WORKER
+from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, RECEPTION, WORKER, rights_of_login
 from fe.store.postgres.session import connected_once
 
 _OLDEST_SERVER = 150000
+
+
+def infer_role(settings: Settings) -> tuple[Finding, Role | None]:
+    """Tell what is to work with these settings, by the login of the database. None where that cannot be asked."""
+    assert settings.database_url is not None
+    try:
+        with connected_once(settings.database_url) as conn:
+            role, login = role_of_login(rights_of_login(conn)), conn.info.user
+    except psycopg.Error as error:
+        return _away(error), None
+    return Finding("role", State.OK, f"looked over as --role {role}, by the login {login}"), role
+
+
+def _away(error: psycopg.Error) -> Finding:
+    return Finding(
+        "database",
+        State.FAILED,
+        words(error),
+        "see that FE_DATABASE_URL names it, that it runs, and that it lets this machine in (pg_hba.conf)",
+    )
 
 
 def check_database(settings: Settings, role: Role, clock: Clock) -> list[Finding]:
@@ -36,15 +56,7 @@ def check_database(settings: Settings, role: Role, clock: Clock) -> list[Finding
                     found.append(_node(dsn, settings.database_near))
             found += [check_locks(conn), _migrations(conn)]
     except psycopg.Error as error:
-        return [
-            *found,
-            Finding(
-                "database",
-                State.FAILED,
-                words(error),
-                "see that FE_DATABASE_URL names it, that it runs, and that it lets this machine in (pg_hba.conf)",
-            ),
-        ]
+        return [*found, _away(error)]
     if found[-1].state is State.FAILED:
         return [
             *found,
@@ -248,7 +260,7 @@ def _rights(dsn: str, role: str, settings: Settings) -> Finding:
         engine = engine_named(settings.database_engine)
         verify(dsn, role, connections=settings.database_connections, engine=engine)
     except StoreError as wrong:
-        return Finding(f"rights ({role})", State.FAILED, str(wrong), "let an administrator run what the line says")
+        return Finding(f"rights ({role})", State.FAILED, str(wrong), "do what the line says")
     return Finding(f"rights ({role})", State.OK, "the login takes it, and row-level security holds it")
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from fe.config import Settings
-from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, RECEPTION, WORKER
+from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, READONLY, RECEPTION, WORKER, LoginRights
 
 
 class State(StrEnum):
@@ -27,7 +27,7 @@ class Finding:
 
 
 class Role(StrEnum):
-    """What is to work here: as in `fe run --role`, and the command line."""
+    """What is to work here: as in `fe run --role`, the command line, and `fe migrate`."""
 
     ALL = "all"
     HTTP = "http"
@@ -35,6 +35,7 @@ class Role(StrEnum):
     RECEIVE = "receive"
     PORTAL = "portal"
     CLI = "cli"
+    OWNER = "owner"
 
 
 _TAKES = {
@@ -44,7 +45,20 @@ _TAKES = {
     Role.RECEIVE: (RECEPTION,),
     Role.PORTAL: (PORTAL,),
     Role.CLI: (OPERATOR,),
+    Role.OWNER: (),
 }
+
+
+def role_of_login(rights: LoginRights) -> Role:
+    """Tell what is to work with a login, by what it may take."""
+    ours = rights.roles - {READONLY}
+    if rights.is_superuser:
+        return Role.ALL
+    if rights.is_owner and not ours:
+        return Role.OWNER
+    if PORTAL in ours and ours <= {PORTAL, OPERATOR}:
+        return Role.PORTAL
+    return next((role for role in Role if ours == set(_TAKES[role])), Role.ALL)
 
 
 def takes(role: Role, settings: Settings) -> tuple[str, ...]:

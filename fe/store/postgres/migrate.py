@@ -19,7 +19,7 @@ from fe.store.postgres.applied_migrations import Applied
 from fe.store.postgres.connection_limit import require_free_connections
 from fe.store.postgres.engine import POSTGRES, Engine
 from fe.store.postgres.errors import DatabaseUnavailable, RoleRefused, StoreError, words
-from fe.store.postgres.roles import EVERY
+from fe.store.postgres.roles import EVERY, rights_of_login, why_not
 from fe.store.postgres.session import apply_settings_once, connected_once, require_session_pooling
 
 #: In the repository this is a link to `sql/`, in a wheel a folder of its own.
@@ -300,13 +300,12 @@ def _take(conn: psycopg.Connection, role: str) -> None:
     """Take a role to the end of the transaction."""
     login = conn.info.user
     try:
-        conn.execute("SELECT set_config('role', %s, true)", (role,))
+        with conn.transaction():
+            conn.execute("SELECT set_config('role', %s, true)", (role,))
     except psycopg.errors.InvalidParameterValue:
         raise RoleRefused(f"the database has no role {role}: run `fe migrate`") from None
     except psycopg.errors.InsufficientPrivilege:
-        raise RoleRefused(
-            f"the login {login} may not take the role {role}: let an administrator run GRANT {role} TO {login}"
-        ) from None
+        raise RoleRefused(why_not(login, rights_of_login(conn), role)) from None
     if conn.execute(_STANDS_ABOVE).fetchone() == (True,):
         raise RoleRefused(
             f"no row-level security holds the role {role}: let an administrator run "

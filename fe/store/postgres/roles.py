@@ -1,5 +1,9 @@
 """The roles of the database: what each kind of process may do there (docs/decisions/row-level-security.md)."""
 
+from dataclasses import dataclass
+
+import psycopg
+
 #: The HTTP front: sees one tenant at a time (fe/store/postgres/tenant_scope.py).
 FRONT = "fe_front"
 #: The actors, which serve all tenants.
@@ -15,3 +19,54 @@ RECEPTION = "fe_reception"
 PORTAL = "fe_portal"
 
 EVERY = (FRONT, WORKER, OPERATOR, READONLY, RECEPTION, PORTAL)
+
+#: What works with the login of each role, and the file of its settings (docs/operations.md, Who is given what).
+WORKS_WITH = {
+    FRONT: ("fe run --role http", "http.env"),
+    WORKER: ("fe run --role actors", "actors.env"),
+    RECEPTION: ("fe run --role receive", "reception.env"),
+    PORTAL: ("fe run --role portal", "portal.env"),
+    OPERATOR: ("the command line", "operator.env"),
+    READONLY: ("reports", "none of our files"),
+}
+
+_MAY_TAKE = """
+    SELECT ARRAY(SELECT r.rolname::text FROM pg_roles AS r
+                  WHERE r.rolname = ANY (%s) AND pg_has_role(l.oid, r.oid, 'MEMBER')),
+           coalesce(pg_has_role(l.oid, (SELECT relowner FROM pg_class WHERE oid = to_regclass('tenants')), 'MEMBER'),
+                    pg_has_role(l.oid, d.datdba, 'MEMBER')),
+           l.rolsuper
+      FROM pg_roles AS l, pg_database AS d
+     WHERE l.rolname = session_user AND d.datname = current_database()
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LoginRights:
+    """What the login of a connection may be: the roles it may take, and whether it owns the tables."""
+
+    roles: frozenset[str]
+    is_owner: bool
+    is_superuser: bool
+
+
+def rights_of_login(conn: psycopg.Connection) -> LoginRights:
+    """Ask what the login of a connection may take. Before the first migration the owner is that of the database."""
+    row = conn.execute(_MAY_TAKE, (list(EVERY),)).fetchone()
+    assert row is not None
+    return LoginRights(frozenset(row[0]), row[1], row[2])
+
+
+def why_not(login: str, rights: LoginRights, role: str) -> str:
+    """Say why a login may not take a role. A GRANT is advised only where the login has none of ours."""
+    _, file = WORKS_WITH[role]
+    if rights.is_owner:
+        return f"the login {login} owns the tables: these are the settings of `fe migrate` (owner.env), use {file}"
+    for one in EVERY:
+        if one in rights.roles:
+            work, its_file = WORKS_WITH[one]
+            return (
+                f"these are the settings of {work} ({its_file}): its login {login} may not take the role {role}, "
+                f"use {file}"
+            )
+    return f"the login {login} may not take the role {role}: let an administrator run GRANT {role} TO {login}"

@@ -84,6 +84,7 @@ bench: setup ## Run every benchmark, in under 15 minutes; ARGS="--peers FOLDER" 
 lock: ## Compute requirements/*.lock anew from pyproject.toml (needs uv)
 	$(UV) pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header requirements/build.in -o requirements/build.lock
 	$(UV) pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements/run.lock
+	$(UV) pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header --extra pkcs11 --extra tracing pyproject.toml -o requirements/extras.lock
 	$(UV) pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header requirements/audit.in -o requirements/audit.lock
 	$(UV) pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-header --extra dev pyproject.toml -o requirements/dev.lock
 

@@ -53,6 +53,16 @@ def test_what_only_the_demonstration_needs_is_not_on_a_server() -> None:
     assert ended.stderr == "fe: the demonstration is not installed: install the `embedded` extra\n"
 
 
+def test_a_server_with_extras_is_locked_to_the_same_versions_as_one_without() -> None:
+    def locked(name: str) -> set[str]:
+        text = (ROOT / "requirements" / name).read_text(encoding="utf-8")
+        return set(re.findall(r"^([\w.-]+==[^ ]+)", text, re.MULTILINE))
+
+    assert locked("run.lock") < locked("extras.lock") < locked("dev.lock")
+    more = {entry.partition("==")[0] for entry in locked("extras.lock") - locked("run.lock")}
+    assert {"python-pkcs11", "opentelemetry-sdk", "requests"} <= more
+
+
 def test_only_wheels_with_hashes_are_installed() -> None:
     for script in ("setup", "audit-tools"):
         text = (ROOT / ".ci" / script).read_text(encoding="utf-8")

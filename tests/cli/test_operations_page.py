@@ -57,37 +57,33 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "operations.md"
 
 
+#: First port of /metrics of each role.
+METRICS = {"http": 9464, "actors": 9474, "portal": 9484, "receive": 9494}
+
+
 @dataclass(frozen=True)
 class Unit:
-    """One of the page's units: what it runs, with which variables, at which ports."""
+    """A unit of ops/systemd: what it runs, with which file of settings, at which ports."""
 
     command: list[str]
-    settings: dict[str, str]
     file: Path
 
     @property
-    def processes(self) -> int:
-        return int(self.command[self.command.index("--processes") + 1])
-
-    @property
     def metrics(self) -> range:
-        first = int(self.settings.get("FE_METRICS_BIND", "127.0.0.1:9464").rpartition(":")[2])
-        return range(first, first + self.processes)
+        first = METRICS[self.command[self.command.index("--role") + 1]]
+        return range(first, first + int(self.command[self.command.index("--processes") + 1]))
 
 
-def units(text: str) -> dict[str, Unit]:
+def units() -> dict[str, Unit]:
     found = {}
-    for block in blocks_of(text, "ini"):
-        parser = configparser.RawConfigParser()
+    for file in (ROOT / "ops" / "systemd").glob("*.service"):
+        parser = configparser.RawConfigParser(strict=False)
         parser.optionxform = str  # type: ignore[assignment,method-assign]  # systemd's names have capitals
-        parser.read_string(block)
-        if "Service" not in parser:
-            continue  # a pooler's
-        service = parser["Service"]
-        command = shlex.split(service["ExecStart"])
-        name, _, value = service.get("Environment", "").partition("=")
-        unit = Unit(command, {name: value} if name else {}, Path(service["EnvironmentFile"]))
-        found[command[command.index("--role") + 1]] = unit
+        parser.read_string(file.read_text(encoding="utf-8"))
+        command = shlex.split(parser["Service"]["ExecStart"])
+        if "--role" in command:
+            settings = Path(command[command.index("--env-file") + 1])
+            found[command[command.index("--role") + 1]] = Unit(command, settings)
     return found
 
 
@@ -135,12 +131,13 @@ class Machine:
         return dict(line.split("=", 1) for line in file.read_text(encoding="utf-8").split())
 
     def start(self, unit: Unit, **more: str) -> "subprocess.Popen[str]":
-        """Start what a unit starts, as systemd would: with its file, its variables, and nothing else of ours."""
+        """Start what a unit starts, as systemd would: with its file, and nothing else of ours."""
         plain = {name: value for name, value in environment().items() if not name.startswith("FE_")}
+        command = [word.replace("/etc/fe", str(self.folder)) for word in unit.command[1:]]
         return subprocess.Popen(
-            [sys.executable, "-m", "fe", *unit.command[1:]],
+            [sys.executable, "-m", "fe", *command],
             cwd=self.folder,
-            env={**plain, **self.settings(unit.file), **unit.settings, **more},
+            env={**plain, **more},
             stderr=subprocess.PIPE,
             text=True,
         )
@@ -162,6 +159,8 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
         where = conninfo_to_dict(server)
         address = quote(str(where["host"]), safe="") + (f":{where['port']}" if where.get("port") else "")
         text = text.replace("db.internal/fe", f"{address}/fe").replace("/etc/fe", str(tmp_path))
+        # The users of the units are made in tests/ops/test_installation.py.
+        text = text.replace('chown "root:fe-$role" "$role.env"; ', "")
         yield Machine(tmp_path, text, server)
     finally:
         shutil.rmtree(data, ignore_errors=True)
@@ -213,7 +212,7 @@ async def test_production_is_set_up_and_issues_its_first_receipts_as_the_page_sa
     (machine.folder / "passphrase").write_text("of the signer\n", encoding="utf-8")
 
     machine.run(files)
-    assert {path.stat().st_mode & 0o077 for path in machine.folder.glob("*.env")} == {0}
+    assert {path.stat().st_mode & 0o037 for path in machine.folder.glob("*.env")} == {0}
     # Its authority is simulated, and that is for development only.
     at = {"ECF": simulator.at.ecf, "FC": simulator.at.fc, "STATUS": simulator.at.status}
     hosts = "FE_DEVELOPMENT=1\n" + "".join(f"FE_AUTHORITY_{name}_URL={url}\n" for name, url in at.items())
@@ -225,7 +224,7 @@ async def test_production_is_set_up_and_issues_its_first_receipts_as_the_page_sa
     (key_id,) = re.findall(r"^apiKeyId +(fak_\w+)$", said, re.MULTILINE)
     (secret,) = re.findall(r"^apiSecret +([0-9a-f]{64})$", said, re.MULTILINE)
 
-    described = units(machine.text)
+    described = units()
     front, actors = described["http"], described["actors"]
     shift = free_ports(8080, *front.metrics, *actors.metrics)
     moved = {name: f"127.0.0.1:{one.metrics.start + shift}" for name, one in (("front", front), ("actors", actors))}
@@ -288,6 +287,7 @@ def test_each_file_has_what_its_reader_needs_and_no_other_secret(machine: Machin
     assert given == {
         "http.env": {"FE_JWT_KEYS", "FE_API_KEY_PEPPER", "FE_WEBHOOK_KEYS"},
         "actors.env": {"FE_KEK", "FE_WEBHOOK_KEYS"},
+        "reception.env": {"FE_KEK", "FE_RECEPTION_BIND", "FE_RECEPTION_ROOTS"},
         "portal.env": {"FE_KEK", "FE_API_KEY_PEPPER", "FE_WEBHOOK_KEYS", "FE_PORTAL_BIND", "FE_PORTAL_URL"},
         "operator.env": {"FE_API_KEY_PEPPER", "FE_KEK", "FE_WEBHOOK_KEYS"},
         "owner.env": set(),
@@ -300,9 +300,9 @@ def test_each_file_has_what_its_reader_needs_and_no_other_secret(machine: Machin
 
 
 def test_the_units_of_one_machine_do_not_share_a_port() -> None:
-    found = units(PAGE.read_text(encoding="utf-8"))
+    found = units()
 
-    assert found.keys() == {"http", "actors"}
+    assert found.keys() == METRICS.keys()
     ports = [port for unit in found.values() for port in unit.metrics]
     assert len(set(ports)) == len(ports)
     assert all(str(port) in PAGE.read_text(encoding="utf-8") for port in ports)
@@ -369,7 +369,8 @@ async def test_statements_and_commands_of_runbooks_work_with_the_logins_they_nam
         "address": 2,
         "key": 1,
     }
-    operator = f"set -a; . {machine.folder}/operator.env; set +a; KEY={key} TENANT=ozama ID={subject}\n"
+    operator = f'fe() {{ command fe --env-file {machine.folder}/operator.env "$@"; }}; '
+    operator += f"KEY={key} TENANT=ozama ID={subject}\n"
     said = "".join(
         machine.run(operator + block).stdout for name in WITH_LOGINS for block in blocks_of(runbook(name), "sh")
     )

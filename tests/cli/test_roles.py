@@ -41,7 +41,9 @@ def test_each_role_of_the_service_needs_its_own_role_in_the_database_and_no_othe
             process.wait(timeout=120)
 
         assert process.returncode == 0
-        assert f"GRANT fe_operator TO {program}" in fe.refused("tenant", "list", database_url=url)
+        assert f"these are the settings of fe run --role {role} ({role}.env)" in fe.refused(
+            "tenant", "list", database_url=url
+        )
 
 
 @pytest.mark.parametrize("driver", ["trio", "trio-asyncio"])

@@ -1,5 +1,6 @@
 """What the service is run with, looked at by those who know: image, compose, units, manifests."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -10,14 +11,14 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped]  # ships no types
 
-from fe.config import load_settings
+from fe.config import Settings, load_settings
 from fe.start_checks import require_portal, require_startable
 from tests.ops.material import PROMETHEUS, ROOT
 
 OPS = ROOT / "ops"
 UNITS = sorted((OPS / "systemd").glob("*.service"))
 MANIFESTS = sorted(
-    file for file in (OPS / "kubernetes").glob("*.yaml") if file.name not in ("kustomization.yaml", "adapter.yaml")
+    file for file in (OPS / "kubernetes").rglob("*.yaml") if file.name not in ("kustomization.yaml", "adapter.yaml")
 )
 COMPOSE = OPS / "compose" / "compose.yaml"
 
@@ -125,8 +126,39 @@ def test_kubernetes_takes_a_manifest(file: Path) -> None:
 
 
 def test_kustomize_names_what_there_is() -> None:
-    (kustomization,) = documents(OPS / "kubernetes" / "kustomization.yaml")
-    assert set(kustomization["resources"]) == {file.name for file in MANIFESTS} - {"migrate.yaml"}
+    (all_day,) = documents(OPS / "kubernetes" / "kustomization.yaml")
+    (migrate,) = documents(OPS / "kubernetes" / "migrate" / "kustomization.yaml")
+    # Reception is a resource to add.
+    assert set(all_day["resources"]) == {file.name for file in MANIFESTS} - {"migrate.yaml", "reception.yaml"}
+    assert migrate["resources"] == ["migrate.yaml"]
+    assert migrate["images"] == all_day["images"]
+
+
+def test_pods_may_reach_the_ports_that_settings_name_by_default() -> None:
+    every = [document for file in MANIFESTS for document in documents(file)]
+    allowed = {
+        one["metadata"]["name"]: {port["port"] for rule in one["spec"]["egress"] for port in rule["ports"]}
+        for one in every
+        if one["kind"] == "NetworkPolicy"
+    }
+    called = {int(port) for port in Settings.model_fields["egress_ports"].default.split(",")}
+
+    assert allowed.keys() == {"fe-http", "fe-actors", "fe-portal", "fe-reception"}
+    assert all({53, 5432, 4318} <= ports for ports in allowed.values())
+    assert called <= allowed["fe-actors"]
+    assert called <= allowed["fe-portal"]
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_unit_reads_its_own_file_as_its_own_user(unit: Path) -> None:
+    text = unit.read_text(encoding="utf-8")
+    user = re.findall(r"^User=(.*)$", text, re.MULTILINE)
+    file = re.findall(r"^ExecStart=/opt/fe/bin/fe --env-file /etc/fe/(\w+)\.env ", text, re.MULTILINE)
+
+    assert user == [f"fe-{name}" for name in file] != []
+    if "[Install]" in text:
+        assert "ExecReload=/bin/kill -HUP $MAINPID" in text
+        assert "RestartPreventExitStatus=3" in text
 
 
 def containers() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
@@ -139,7 +171,7 @@ def containers() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
 
 def test_pods_have_no_rights_and_no_secret_is_in_a_manifest() -> None:
     found = list(containers())
-    assert [name for name, _, _ in found] == ["fe-actors", "fe-http", "fe-migrate", "fe-portal"]
+    assert [name for name, _, _ in found] == ["fe-actors", "fe-http", "fe-migrate", "fe-portal", "fe-reception"]
     for name, spec, container in found:
         assert spec["securityContext"]["runAsNonRoot"] is True
         assert spec["automountServiceAccountToken"] is False
@@ -157,7 +189,7 @@ def test_front_and_actors_scale_apart_and_one_of_each_always_stays() -> None:
     }
     scaled = {one["metadata"]["name"]: one["spec"] for one in every if one["kind"] == "HorizontalPodAutoscaler"}
 
-    assert budgets == {"fe-http": 1, "fe-actors": 1, "fe-portal": 1}
+    assert budgets == {"fe-http": 1, "fe-actors": 1, "fe-portal": 1, "fe-reception": 1}
     assert scaled.keys() == {"fe-http", "fe-actors"}
     (adapter,) = documents(OPS / "kubernetes" / "adapter.yaml")
     by = next(metric["external"] for metric in scaled["fe-actors"]["metrics"] if metric["type"] == "External")

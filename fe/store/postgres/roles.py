@@ -58,15 +58,13 @@ def rights_of_login(conn: psycopg.Connection) -> LoginRights:
 
 
 def why_not(login: str, rights: LoginRights, role: str) -> str:
-    """Say why a login may not take a role. A GRANT is advised only where the login has none of ours."""
+    """Say why a login may not take a role. A GRANT is advised unless the login is that of one other role."""
     _, file = WORKS_WITH[role]
     if rights.is_owner:
         return f"the login {login} owns the tables: these are the settings of `fe migrate` (owner.env), use {file}"
-    for one in EVERY:
-        if one in rights.roles:
-            work, its_file = WORKS_WITH[one]
-            return (
-                f"these are the settings of {work} ({its_file}): its login {login} may not take the role {role}, "
-                f"use {file}"
-            )
+    if len(rights.roles) == 1:
+        work, its_file = WORKS_WITH[next(iter(rights.roles))]
+        if role == OPERATOR and PORTAL in rights.roles:
+            file = f"{file}; with FE_PORTAL_OPERATORS=1 the portal needs the login fe_portal_operators_login"
+        return f"these are the settings of {work} ({its_file}): {login} may not take the role {role}, use {file}"
     return f"the login {login} may not take the role {role}: let an administrator run GRANT {role} TO {login}"

@@ -56,8 +56,6 @@ def run_service(settings: Settings, *, role: str, processes: int | None = None, 
     before anything is started.
     """
     given = None if worker is None else Worker(**json.loads(worker))
-    if given is not None:
-        obey(given.parent)
     environ = without_env_files(os.environ)
     libxml.require_one_libxml2()
     require_startable(settings)
@@ -91,6 +89,8 @@ def run_service(settings: Settings, *, role: str, processes: int | None = None, 
     if processes is not None and given is None:
         return become_parent(listeners, settings, environ, started_here())
     schema.prepare()
+    if given is not None:
+        obey(given.parent)  # a thread: not before all schemas are compiled
     if vault is not None:
         require_usable(vault)
     collect_rarely()

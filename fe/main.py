@@ -42,7 +42,7 @@ from fe.store.postgres.roles import FRONT, PORTAL, RECEPTION, WORKER
 from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
 from fe.store.verdict_notices import VerdictNotices
-from fe.supervise import Worker
+from fe.supervise import ProcessFiles
 from fe.vault import Vault
 
 _log = structlog.get_logger(__name__)
@@ -55,7 +55,7 @@ def run_service(settings: Settings, *, role: str, processes: int | None = None, 
     `worker` is what that parent gives to each. Raises LibxmlMismatch, ConfigError, ClockWrong, or what `verify` raises,
     before anything is started.
     """
-    given = None if worker is None else Worker(**json.loads(worker))
+    given = None if worker is None else ProcessFiles(**json.loads(worker))
     environ = without_env_files(os.environ)
     libxml.require_one_libxml2()
     require_startable(settings)

@@ -16,7 +16,7 @@ import trio
 from fe.config import ConfigError, Settings
 from fe.http.server.listener import BindError, open_sockets
 from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, RECEPTION, WORKER
-from fe.supervise import Plan, Worker, supervise
+from fe.supervise import Plan, ProcessFiles, supervise
 
 _log = structlog.get_logger(__name__)
 
@@ -108,7 +108,7 @@ class Listeners:
         return listeners
 
     @classmethod
-    def inherited(cls, given: Worker) -> "Listeners":
+    def inherited(cls, given: ProcessFiles) -> "Listeners":
         """Take the sockets over that the parent has opened."""
         public = {name: [socket.socket(fileno=one) for one in each] for name, each in given.listeners.items()}
         return cls(metrics=[socket.socket(fileno=given.metrics)], **public)

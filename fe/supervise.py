@@ -38,7 +38,7 @@ _PR_SET_DUMPABLE = 4
 
 @dataclass(frozen=True)
 class Plan:
-    """What to start: `command` gets `--worker` and a `Worker` as JSON at its end."""
+    """What to start: `command` gets `--worker` and a `ProcessFiles` as JSON at its end."""
 
     command: list[str]
     #: Numbers of listening sockets that every process shares, by what they are for.
@@ -52,7 +52,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Worker:
+class ProcessFiles:
     """What a started process is given, by numbers of open files."""
 
     listeners: dict[str, list[int]]
@@ -185,7 +185,7 @@ class _Supervisor:
 
     def _start(self, index: int, replaces: int | None = None) -> None:
         ready, theirs = os.pipe()
-        given = Worker(self._plan.listeners, self._plan.metrics[index], theirs, self._parent)
+        given = ProcessFiles(self._plan.listeners, self._plan.metrics[index], theirs, self._parent)
         command = [*self._plan.command, "--worker", json.dumps(asdict(given))]
         metrics = self._plan.metrics[index]
         for number in (theirs, self._parent, metrics):

@@ -27,9 +27,9 @@ from tests.waiting import PATIENCE
 CHILD = """
 import json, os, signal, sys, time
 from fe.parent_watch import obey
-from fe.supervise import Worker
+from fe.supervise import ProcessFiles
 
-given = Worker(**json.loads(sys.argv[-1]))
+given = ProcessFiles(**json.loads(sys.argv[-1]))
 index = int(os.environ["METRICS"].split(",").index(str(given.metrics)))
 out = open(sys.argv[1], "a", buffering=1)
 obey(given.parent)

@@ -1,5 +1,6 @@
 """The HTTP application: builds every handler, and one table of routes from which all else follows."""
 
+import re
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -43,7 +44,7 @@ from fe.http.server.admission import Admission
 from fe.http.server.come_again import ComeAgain, asked
 from fe.http.server.fast_path import FastPath
 from fe.http.server.limited_requests import request_class
-from fe.http.server.replies import refuse, respond
+from fe.http.server.replies import refuser, respond
 from fe.http.server.requests import make_call, note_trace
 from fe.http.shares import Shares
 from fe.http.tenant_lists import TenantLists
@@ -364,7 +365,8 @@ def create_app(deps: HttpDeps) -> QuartTrio:
     begin_front_at_zero(deps.metrics, [(route.name, route.method) for route in api.routes])
     for route in api.routes:
         app.add_url_rule(route.path, route.name, _view(api, route), methods=[route.method], strict_slashes=True)
-    app.register_error_handler(HTTPException, refuse)
+    shown = {re.sub(r"<(\w+)>", r"{\1}", route.path) for route in api.routes if route.about is not None}
+    app.register_error_handler(HTTPException, refuser(PREFIX, sorted(shown)))
     return app
 
 
@@ -382,7 +384,10 @@ def _view(api: Api, route: Route) -> Callable[..., Awaitable[Response]]:
                 try:
                     return await request.get_data(cache=False, as_text=False, parse_form_data=False)
                 except RequestEntityTooLarge:
-                    raise ApiError(413, messages.body_too_large(request.max_content_length), (_CLOSE,)) from None
+                    limit, is_batch = request.max_content_length, route.path == f"{PREFIX}/invoices/batch"
+                    raise ApiError(
+                        413, messages.body_too_large(limit, request.content_length, is_batch=is_batch), (_CLOSE,)
+                    ) from None
                 except RequestTimeout:
                     raise ApiError(408, messages.body_too_slow(api.body_seconds), (_CLOSE,)) from None
 

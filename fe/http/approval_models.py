@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from fe.ecf.catalogue import Environment
 from fe.http.response_types import Moment, ResponseModel, closed
+from fe.http.warnings import Warnings
 from fe.lifecycle import Status
 from fe.store.received import ApprovalStatus
 
@@ -61,6 +62,7 @@ class ApprovalTaken(TypedDict):
     status: Annotated[Status, Field(description="of the ACECF")]
     deduped: Annotated[bool, Field(description="whether it was decided before: then nothing was processed again")]
     message: str
+    warnings: NotRequired[Warnings]
 
 
 APPROVAL_TAKEN = ResponseModel(ApprovalTaken)

@@ -11,7 +11,7 @@ from fe.http import messages
 from fe.http.approval_models import APPROVAL_TAKEN, ApprovalTaken
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
-from fe.http.languages import Language
+from fe.http.languages import Language, serialize_problems
 from fe.http.quotas import Quotas
 from fe.http.request_bodies import read_body
 from fe.http.request_models import ApproveReceived, RejectReceived
@@ -99,6 +99,8 @@ class ApprovalHandlers:
                 e_ncf=record.e_ncf,
             )
         answer = _serialize(record, reason is None, decided, call.language)
+        if body.ignored:
+            answer["warnings"] = serialize_problems(body.ignored, call.language)
         return ApiReply(202 if is_new else 200, APPROVAL_TAKEN.write(answer))
 
     async def _find(self, tenant_id: TenantId, text: str) -> ReceivedRecord:

@@ -159,7 +159,7 @@ class Authenticator:
         """Identify the caller and see that its token permits `scope`. Raises ApiError (401, 403, 503)."""
         now = self._clock()
         if authorization is None or authorization[: len(_BEARER)].lower() != _BEARER:
-            raise _unauthorized(messages.MISSING_TOKEN)
+            raise ApiError(401, messages.MISSING_TOKEN, (WWW_AUTHENTICATE,), hint=messages.HOW_TO_GET_A_TOKEN)
         try:
             grant = self._tokens.read(authorization[len(_BEARER) :].strip(), now)
         except BadToken:

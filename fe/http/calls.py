@@ -134,8 +134,8 @@ def refuse_foreign_media_type(content_type: str | None) -> None:
     if media_type != "application/json" and not (
         media_type.startswith("application/") and media_type.endswith("+json")
     ):
-        raise ApiError(415, messages.NOT_JSON_TYPE)
+        raise ApiError(415, messages.not_json_type(excerpt(media_type, _LONGEST_NAME)))
     for parameter in parameters:
         name, _, value = parameter.partition("=")
         if name == "charset" and value.strip('"') not in ("utf-8", "utf8"):
-            raise ApiError(415, messages.FOREIGN_CHARSET)
+            raise ApiError(415, messages.foreign_charset(excerpt(value, _LONGEST_NAME)))

@@ -38,18 +38,27 @@ class ApiError(Exception):
     refuses_for = 0
 
     def __init__(
-        self, status: int, message: Text, headers: Headers = (), problems: Sequence[DocumentProblem] = ()
+        self,
+        status: int,
+        message: Text,
+        headers: Headers = (),
+        problems: Sequence[DocumentProblem] = (),
+        hint: Text | None = None,
     ) -> None:
-        """Take status and message; `problems` are all that is wrong with the document, where one was validated."""
+        """Take status and message; `problems` are all that is wrong with the document, where one was validated.
+
+        `hint` says what to do where the interface document gives the words of `message`.
+        """
         super().__init__(status, message.en)
         self.status = status
         self.message = message
         self.headers = headers
         self.problems = problems
+        self.hint = hint
 
     def __reduce__(self) -> tuple[type["ApiError"], tuple[object, ...]]:
         """Go from process to process whole."""
-        return ApiError, (self.status, self.message, self.headers, self.problems)
+        return ApiError, (self.status, self.message, self.headers, self.problems, self.hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +69,7 @@ class ErrorAnswer:
     message: Text
     headers: Headers = ()
     problems: Sequence[DocumentProblem] = ()
+    hint: Text | None = None
 
     def body(self, language: Language = "en") -> bytes:
         """The body every error has (interface.md#errors)."""
@@ -68,6 +78,8 @@ class ErrorAnswer:
     def fields(self, language: Language) -> Error:
         """What the body says."""
         fields: Error = {"message": self.message.said(language), "statusCode": self.status}
+        if self.hint is not None:
+            fields["hint"] = self.hint.said(language)
         if self.problems:
             fields["problems"] = say_problems(self.problems, language)
         return fields
@@ -77,7 +89,7 @@ def describe(error: Exception) -> ErrorAnswer:
     """Say what a client is sent for `error`. What is not in the table is a bug: 500, and it is logged."""
     match error:
         case ApiError():
-            return ErrorAnswer(error.status, error.message, error.headers, error.problems)
+            return ErrorAnswer(error.status, error.message, error.headers, error.problems, error.hint)
         case MalformedJson():
             return ErrorAnswer(400, messages.of_body(error.text))
         case CannotBeSigned():

@@ -1,5 +1,6 @@
 """Submissions over HTTP: submitting a document, asking for its status, fetching its XML, and the history."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -11,6 +12,7 @@ import trio
 from fe.apart import Apart
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
+from fe.ecf.identity import E_NCF_FORM
 from fe.ecf.parse import MAX_BYTES, refuse_crowd
 from fe.ecf.problems import Problem
 from fe.http import messages
@@ -18,7 +20,7 @@ from fe.http.calls import ApiReply, Call, Caller
 from fe.http.document_slots import DocumentSlots
 from fe.http.errors import ApiError, describe, refusal
 from fe.http.languages import Language, serialize_problems
-from fe.http.large_invoices import LargeInvoice
+from fe.http.large_invoices import DraftApart, LargeInvoice
 from fe.http.long_polls import LongPolls
 from fe.http.parameters import WAIT_MAX, read_history_query, read_number, read_track_or_id
 from fe.http.quotas import Quotas
@@ -35,6 +37,7 @@ from fe.http.response_models import (
     VALIDATION,
     XML,
     AcceptedSubmission,
+    Batch,
     BatchItem,
     Deduped,
     SubmissionItem,
@@ -50,17 +53,22 @@ from fe.http.serializers import (
     takes_approval,
 )
 from fe.http.tenant_lists import TenantLists
+from fe.identifiers import ClientRequestId
 from fe.issuing.accept import remarks
 from fe.issuing.issuers import ForbiddenIssuer
 from fe.issuing.large import LARGE_BYTES, is_large
+from fe.issuing.prepare import Draft
 from fe.issuing.submitting import Submitting, WouldNotBeSent
 from fe.issuing.validate import DraftInThreads, ToValidate, is_fatal
 from fe.lifecycle import Status
 from fe.monitoring.metrics import Metrics
-from fe.store import counterparty, history, submissions
+from fe.store import counterparty, history, submissions, tenant_context
 from fe.store.postgres.db import Database
 from fe.store.submissions import Accepted, NewSubmission, Record
 
+_E_NCF = re.compile(E_NCF_FORM)
+#: An id of a client's own, as one writes it into a path.
+_REQUEST_ID = re.compile(r"[\x21-\x7e]{1,120}")
 _NOT_FOUND = NOT_FOUND.write({"found": False})
 #: When to ask again, in seconds (interface.md#limits).
 _POLLING = {Status.QUEUED: "5", Status.PROCESSING: "30"}
@@ -117,11 +125,11 @@ class Invoices:
                 large = LargeInvoice(raw, caller, now, self._apart, key, sandbox=self._is_sandbox(caller))
                 new, strict = await large.take_in()
                 await self._submitting.require_own_name(new)
-                warnings = await self._refuse_what_would_not_be_sent(new, large, now) if strict else []
+                warnings = await self._refuse_what_would_not_be_sent(new, large, now) if strict else list(new.remarks)
                 await self._slots.may_store(caller.tenant_id, len(raw))
         else:
             new, draft = read_submission(raw, caller, now, key, self._is_sandbox(caller))
-            warnings = []
+            warnings = list(new.remarks)
             await self._submitting.require_own_name(new)
             if draft is not None:
                 async with self._slots.slot(caller.tenant_id, len(raw)):
@@ -137,7 +145,7 @@ class Invoices:
         call.span.tell(submission=str(accepted.submission_id), outcome=accepted.outcome)
         self._submitting.note(accepted, new, call.request_id, call.span.trace_id)
         if accepted.outcome == "deduped":
-            return ApiReply(200, DEDUPED.write(_serialize_deduped(accepted, caller, call.language)))
+            return ApiReply(200, DEDUPED.write(_serialize_deduped(accepted, caller, new.remarks, call.language)))
         return ApiReply(202, ACCEPTED.write(_serialize_accepted(accepted, caller, warnings, call.language)))
 
     async def create_many(self, call: Call) -> ApiReply:
@@ -152,34 +160,53 @@ class Invoices:
         raw = await call.body()
         self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
         now, sandbox = self._clock(), self._is_sandbox(caller)
-        if is_large(raw):
+        if large := is_large(raw):
             async with self._slots.turn(caller.tenant_id, len(raw)):
-                read = await self._apart.run(caller.tenant_id, read_submissions, raw, caller, now, sandbox)
+                batch = await self._apart.run(caller.tenant_id, read_submissions, raw, caller, now, sandbox)
                 await self._slots.may_store(caller.tenant_id, len(raw))
         else:
-            read = read_submissions(raw, caller, now, sandbox)
+            batch = read_submissions(raw, caller, now, sandbox)
+        read = batch.receipts
         self._quotas.add(caller.tenant_id, len(read) - 1)
-        news: list[NewSubmission] = []
-        for place, new in enumerate(read):
-            if isinstance(new, Exception):
+        refused: dict[int, Exception] = {}
+        taken: dict[int, tuple[NewSubmission, list[Problem]]] = {}
+        for place, receipt in enumerate(read):
+            if isinstance(receipt, Exception):
+                refused[place] = receipt
                 continue
+            new, draft = receipt
             try:
                 await self._submitting.require_own_name(new)
-                news.append(new)
-            except ForbiddenIssuer as foreign:
-                read[place] = foreign
-        outcomes = iter(zip(news, await self._submitting.acceptance.accept_together(news, now), strict=True))
+                warnings = list(new.remarks)
+                if draft is not None:
+                    candidate = self._candidate(draft, caller, apart=large)
+                    async with self._slots.slot(caller.tenant_id, len(new.original)):
+                        warnings = await self._refuse_what_would_not_be_sent(new, candidate, now)
+                taken[place] = new, warnings
+            except (ForbiddenIssuer, ApiError) as wrong:
+                refused[place] = wrong
+        news = [new for new, _ in taken.values()]
+        outcomes = iter(await self._submitting.acceptance.accept_together(news, now))
         items: list[BatchItem] = []
-        for one in read:
-            new_, outcome = (None, one) if isinstance(one, Exception) else next(outcomes)
+        for place in range(len(read)):
+            new_, warnings = taken.get(place, (None, []))
+            outcome = refused[place] if new_ is None else next(outcomes)
             if isinstance(outcome, Accepted) and new_ is not None:
                 self._submitting.note(outcome, new_, call.request_id, call.span.trace_id)
-                items.append(_serialize_taken(outcome, caller, call.language))
+                items.append(_serialize_taken(outcome, caller, new_, warnings, call.language))
             elif isinstance(outcome, Exception):
                 items.append(cast(BatchItem, describe(outcome).fields(call.language)))
                 if reason := refusal(outcome):
                     self._metrics.refused.labels(reason).inc()
-        return ApiReply(200, BATCH.write({"items": items}))
+        answer: Batch = {"items": items}
+        if batch.remarks:
+            answer["warnings"] = serialize_problems(batch.remarks, call.language)
+        return ApiReply(200, BATCH.write(answer))
+
+    def _candidate(self, draft: Draft, caller: Caller, *, apart: bool) -> ToValidate:
+        if apart:
+            return DraftApart(draft, caller.tenant_id, self._apart)
+        return DraftInThreads(draft, self._submitting.threads)
 
     def _is_sandbox(self, caller: Caller) -> bool:
         """Tell whether this caller may say what becomes of its receipts: never of production's."""
@@ -224,7 +251,7 @@ class Invoices:
             self._waiting.require_patience(call.identity.tenant_id)
         record = await self._find(call)
         if record is None:
-            return ApiReply(200, _NOT_FOUND)
+            return await self._not_found(call)
         if seconds:
             authorization = call.headers["authorization"].encode("latin-1")
             record = await self._waiting.for_the_end(
@@ -243,7 +270,7 @@ class Invoices:
         """Show the document: signed, or before that what the client sent as XML, or nothing yet."""
         record = await self._find(call)
         if record is None:
-            return ApiReply(200, _NOT_FOUND)
+            return await self._not_found(call)
         kind, content = await self._db.run_for(call.identity.tenant_id, submissions.xml, record.submission_id)
         source = kind if kind == "signed" or record.format == "xml" else None
         answer: SubmissionXml = {
@@ -259,7 +286,7 @@ class Invoices:
         """List a submission's events, oldest first."""
         record = await self._find(call)
         if record is None:
-            return ApiReply(200, _NOT_FOUND)
+            return await self._not_found(call)
         events = await self._db.run_for(call.identity.tenant_id, submissions.timeline, record.submission_id)
         answer: Timeline = {
             "taxLogId": str(record.submission_id),
@@ -309,6 +336,20 @@ class Invoices:
         if any(record.status in (Status.QUEUED, Status.ERROR) for record in records):
             await self._db.confirm()
 
+    async def _not_found(self, call: Call) -> ApiReply:
+        """Answer {found: false}, with a hint where the id is an e-NCF or one of the client's own."""
+        wanted, caller = call.params["track_or_id"], call.identity
+        hint = None
+        if _E_NCF.fullmatch(wanted):
+            hint = messages.LOOKS_LIKE_E_NCF
+        elif _REQUEST_ID.fullmatch(wanted) and await self._db.run_for(
+            caller.tenant_id, tenant_context.is_known_request, caller.environment, ClientRequestId(wanted)
+        ):
+            hint = messages.IS_A_REQUEST_ID
+        if hint is None:
+            return ApiReply(200, _NOT_FOUND)
+        return ApiReply(200, NOT_FOUND.write({"found": False, "hint": hint.said(call.language)}))
+
     async def _find(self, call: Call) -> Record | None:
         wanted = read_track_or_id(call.params["track_or_id"])
         if wanted is None:
@@ -349,16 +390,18 @@ def _serialize_accepted(
     return fields
 
 
-def _serialize_taken(accepted: Accepted, caller: Caller, language: Language) -> BatchItem:
+def _serialize_taken(
+    accepted: Accepted, caller: Caller, new: NewSubmission, warnings: list[Problem], language: Language
+) -> BatchItem:
     fields: AcceptedSubmission | Deduped
     if accepted.outcome == "deduped":
-        status, fields = 200, _serialize_deduped(accepted, caller, language)
+        status, fields = 200, _serialize_deduped(accepted, caller, new.remarks, language)
     else:
-        status, fields = 202, _serialize_accepted(accepted, caller, [], language)
+        status, fields = 202, _serialize_accepted(accepted, caller, warnings, language)
     return cast(BatchItem, {"statusCode": status, **fields})
 
 
-def _serialize_deduped(accepted: Accepted, caller: Caller, language: Language) -> Deduped:
+def _serialize_deduped(accepted: Accepted, caller: Caller, warnings: Sequence[Problem], language: Language) -> Deduped:
     said = messages.USED_BEFORE if accepted.body_matched else messages.USED_BEFORE_FOR_ANOTHER
     fields: Deduped = {
         "taxLogId": str(accepted.submission_id),
@@ -370,4 +413,6 @@ def _serialize_deduped(accepted: Accepted, caller: Caller, language: Language) -
     }
     if accepted.e_ncf is not None:
         fields["eNCF"] = accepted.e_ncf
+    if warnings:
+        fields["warnings"] = serialize_problems(warnings, language)
     return fields

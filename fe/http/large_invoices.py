@@ -8,7 +8,8 @@ from fe.ecf.problems import Problem
 from fe.ecf.taxes import Rates
 from fe.http.calls import Caller
 from fe.http.reading import read_draft, read_submission
-from fe.identifiers import ClientRequestId
+from fe.identifiers import ClientRequestId, TenantId
+from fe.issuing.prepare import Draft
 from fe.issuing.validate import Survey, find_problems
 from fe.store.submissions import NewSubmission
 from fe.store.tenant_context import TenantContext
@@ -57,6 +58,31 @@ class LargeInvoice:
         return await self._apart.run(self._caller.tenant_id, _problems, self._raw, self._sandbox, known, now, rates)
 
 
+class DraftApart:
+    """A draft of a large batch: read and validated apart."""
+
+    def __init__(self, draft: Draft, tenant_id: TenantId, apart: Apart) -> None:
+        self._draft = draft
+        self._tenant_id = tenant_id
+        self._apart = apart
+
+    async def survey(self) -> Survey:
+        """Read it. Raises NotADocument, Malformed, and ApartFailed."""
+        return await self._apart.run(self._tenant_id, _survey_of, self._draft)
+
+    async def problems(self, known: TenantContext, now: datetime, rates: Rates) -> list[Problem]:
+        """Find what is wrong with it. Raises ApartFailed."""
+        return await self._apart.run(self._tenant_id, _problems_of, self._draft, known, now, rates)
+
+
+def _survey_of(draft: Draft) -> Survey:
+    return Survey.of(draft, draft.read())
+
+
+def _problems_of(draft: Draft, known: TenantContext, now: datetime, rates: Rates) -> list[Problem]:
+    return find_problems(draft, draft.read(), known, now, rates)
+
+
 def _take_in(
     raw: bytes, caller: Caller, now: datetime, key: ClientRequestId | None, sandbox: bool
 ) -> tuple[NewSubmission, bool, Survey | None]:
@@ -70,10 +96,8 @@ def _take_in(
 
 
 def _survey(raw: bytes, sandbox: bool) -> Survey:
-    draft = read_draft(raw, sandbox)
-    return Survey.of(draft, draft.read())
+    return _survey_of(read_draft(raw, sandbox))
 
 
 def _problems(raw: bytes, sandbox: bool, known: TenantContext, now: datetime, rates: Rates) -> list[Problem]:
-    draft = read_draft(raw, sandbox)
-    return find_problems(draft, draft.read(), known, now, rates)
+    return _problems_of(read_draft(raw, sandbox), known, now, rates)

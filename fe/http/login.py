@@ -17,6 +17,7 @@ from fe.ecf.texts import Text
 from fe.http import messages
 from fe.http.calls import ApiReply, Call, Caller
 from fe.http.errors import ApiError
+from fe.http.languages import serialize_problems
 from fe.http.request_bodies import InvalidField, RequestModel, read_body
 from fe.http.response_models import TOKEN, Token
 from fe.http.server.addresses import Address, client_address
@@ -27,7 +28,7 @@ from fe.monitoring.metrics import Metrics
 from fe.store import keys, throttle
 from fe.store.keys import ApiKey
 from fe.store.postgres.db import Conn, Database
-from fe.store.throttle import ATTEMPT_LIMITS, AttemptLimits, Lockout
+from fe.store.throttle import ATTEMPT_LIMITS, WINDOW, AttemptLimits, Lockout
 
 #: Logins that are refused by a lockout are told of once in so many seconds, with how many they were.
 _THROTTLED_SECONDS = 60.0
@@ -135,6 +136,8 @@ class Login:
             "environment": key.environment,
             "scopes": scopes,
         }
+        if credentials.ignored:
+            answer["warnings"] = serialize_problems(credentials.ignored, call.language)
         return ApiReply(200, TOKEN.write(answer))
 
     def _pepper_of(self, key: ApiKey | None, secret: str, now: datetime) -> str | None:
@@ -157,11 +160,15 @@ class Login:
             whose = {} if api_key_id is None else {"api_key_id": _bounded(api_key_id)}
             _log.warning("a login lockout began", bucket=lockout.kind, address=str(client), **whose)
         seconds = max(math.ceil(lockout.retry_after), 1)
-        if lockout.kind == "address":
-            return too_many_requests(seconds)
-        return ApiError(
-            429, messages.TOO_MANY_REQUESTS, (("Retry-After", str(seconds)),)
-        )  # the address may have other keys
+        by_address = lockout.kind == "address"
+        allowed = self._limits.address if by_address else self._limits.key
+        hint = messages.locked_out(allowed, int(WINDOW.total_seconds()), seconds, by_address=by_address)
+        if by_address:
+            refused = too_many_requests(seconds)
+            refused.hint = hint
+            return refused
+        # The address may have other keys.
+        return ApiError(429, messages.TOO_MANY_REQUESTS, (("Retry-After", str(seconds)),), hint=hint)
 
 
 def _bounded(api_key_id: str) -> str:

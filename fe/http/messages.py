@@ -53,11 +53,25 @@ FOREIGN_VERSION = of_status(505)
 # --- who is calling
 
 MISSING_TOKEN = Text("Missing bearer token", "Falta el token (Authorization: Bearer)")
+HOW_TO_GET_A_TOKEN = Text(
+    "POST /login gives a token for an hour: send it as Authorization: Bearer TOKEN",
+    "POST /login entrega un token por una hora: envíelo como Authorization: Bearer TOKEN",
+)
 BAD_TOKEN = Text("Invalid or expired token", "El token no es válido o ha vencido")
 #: What the holder of a token is told whose key is not to be used any more (interface.md#authentication-failures).
 KEY_REVOKED = Text("API key has been revoked", "La clave de API fue revocada")
 BAD_CREDENTIALS = Text("Invalid credentials", "Credenciales no válidas")
 KEY_ID_FORM = Text("apiKeyId must start with fak_", "apiKeyId debe comenzar con fak_")
+
+
+def locked_out(allowed: int, window: int, seconds: int, *, by_address: bool) -> Text:
+    whose = Text("from this address", "desde esta dirección") if by_address else Text("of this key", "de esta clave")
+    return Text(
+        f"more than {allowed} logins {whose.en} within {window} s: logins are locked for {seconds} s. A token is good"
+        " for an hour: log in once and keep it. Tokens that you have go on working.",
+        f"más de {allowed} inicios de sesión {whose.es} en {window} s: bloqueados por {seconds} s. Un token sirve una"
+        " hora: inicie sesión una vez y guárdelo. Los tokens que ya tiene siguen funcionando.",
+    )
 
 
 def missing_scope(scope: str) -> Text:
@@ -73,13 +87,26 @@ TWO_LENGTHS = Text(
 NO_PROXY = Text("this is not a proxy", "esto no es un proxy")
 BAD_TARGET = Text("the request target must begin with /", "el destino de la solicitud debe comenzar con /")
 CRUMBS = Text("the body came in too many small pieces", "el cuerpo llegó en demasiados trozos pequeños")
-NOT_JSON_TYPE = Text("Content-Type must be application/json", "Content-Type debe ser application/json")
 CODED_BODY = Text(
     "send the body as it is, without Content-Encoding", "envíe el cuerpo tal como es, sin Content-Encoding"
 )
 FOREIGN_CHARSET = Text("the charset of application/json must be utf-8", "el charset de application/json debe ser utf-8")
 BAD_QUERY = Text("the query string cannot be read", "no se puede leer la consulta (query string)")
 PARAMETER_TWICE = Text("the query string names a parameter twice", "la consulta nombra un parámetro dos veces")
+
+
+def not_json_type(media_type: str) -> Text:
+    was = media_type or "-"
+    return Text(
+        f"Content-Type must be application/json (it was {was})", f"Content-Type debe ser application/json (era {was})"
+    )
+
+
+def foreign_charset(charset: str) -> Text:
+    return Text(
+        f"{FOREIGN_CHARSET.en} (it was {charset})",
+        f"{FOREIGN_CHARSET.es} (era {charset})",
+    )
 
 
 def only_one_header(name: str) -> Text:
@@ -90,12 +117,24 @@ def headers_too_large(limit: int) -> Text:
     return Text(f"the headers must not be larger than {limit} bytes", f"las cabeceras no deben pasar de {limit} bytes")
 
 
-def body_too_large(limit: int | None) -> Text:
-    return Text(f"the body must not be larger than {limit} bytes", f"el cuerpo no debe pasar de {limit} bytes")
+def body_too_large(limit: int | None, announced: int | None = None, *, is_batch: bool = False) -> Text:
+    """Say how large a body may be, how large it was, and into how many parts to cut a batch."""
+    said = Text(f"the body must not be larger than {limit} bytes", f"el cuerpo no debe pasar de {limit} bytes")
+    if not is_batch or announced is None or limit is None or announced <= limit:
+        return said
+    parts = announced // limit + 1
+    return Text(
+        f"{said.en}; this batch has {announced}: send its receipts in {parts} batches or more",
+        f"{said.es}; este lote tiene {announced}: envíe sus comprobantes en {parts} lotes o más",
+    )
 
 
 def body_too_slow(seconds: float) -> Text:
     return Text(f"the body did not arrive within {seconds:g} s", f"el cuerpo no llegó en {seconds:g} s")
+
+
+def nearest_path(path: str) -> Text:
+    return Text(f"did you mean {path}?", f"¿quiso decir {path}?")
 
 
 def no_such_parameter(name: str, known: Iterable[str]) -> Text:
@@ -180,6 +219,37 @@ REASON_FORM = Text(
 A_TEXT = Text("must be a text", "debe ser un texto")
 A_UUID = Text("must be a UUID", "debe ser un UUID")
 AN_ADDRESS = Text("must be an e-mail address", "debe ser un correo electrónico")
+
+
+LOOKS_LIKE_A_PAYLOAD = Text(
+    'this body looks like a payload without its envelope: send {"format": "structured", "payload": {…}}',
+    'este cuerpo parece un payload sin su envoltura: envíe {"format": "structured", "payload": {…}}',
+)
+
+
+def unknown_member(name: str) -> Text:
+    return Text(f"there is no member {name}: it was ignored", f"no existe el campo {name}: se ignoró")
+
+
+def unknown_members_refused(names: Iterable[str]) -> Text:
+    listed = ", ".join(names)
+    return Text(
+        f"strict refuses members that do not exist: {listed}", f"strict rechaza los campos que no existen: {listed}"
+    )
+
+
+def did_you_mean(nearest: str | None, known: Iterable[str]) -> Text:
+    if nearest is not None:
+        return Text(f"did you mean {nearest}?", f"¿quiso decir {nearest}?")
+    listed = ", ".join(known)
+    return Text(f"leave it out; the members are {listed}", f"elimínelo; los campos son {listed}")
+
+
+def there_is_instead(said: Text, missing: str, names: Iterable[str]) -> Text:
+    listed = ", ".join(names)
+    return Text(
+        f"{said.en}; {missing} is missing, and there is {listed}", f"{said.es}; falta {missing}, y está {listed}"
+    )
 
 
 def must_be(name: str, form: Text) -> Text:
@@ -267,10 +337,6 @@ USED_BEFORE_FOR_ANOTHER = Text(
     f"{USED_BEFORE.en} Its body was another one; the first is what counts.",
     f"{USED_BEFORE.es} Su cuerpo era otro; cuenta el primero.",
 )
-NO_STRICT_BATCH = Text(
-    "strict is not for batches: ask POST /invoices/validate before",
-    "strict no es para lotes: consulte antes POST /invoices/validate",
-)
 TWO_KEYS = Text(
     "Idempotency-Key and clientRequestId differ: send one of them",
     "Idempotency-Key y clientRequestId difieren: envíe uno de los dos",
@@ -283,6 +349,11 @@ NO_KEY_OF_BATCH = Text(
     "a batch has no Idempotency-Key: give each of its items a clientRequestId",
     "un lote no tiene Idempotency-Key: dé un clientRequestId a cada uno de sus items",
 )
+
+
+def too_many_items(count: int, maximum: int) -> Text:
+    parts = -(-count // maximum)
+    return Text(f"there are {count}: send them in {parts} batches", f"hay {count}: envíelos en {parts} lotes")
 
 
 def batch_form(maximum: int) -> Text:
@@ -302,6 +373,15 @@ def no_number(reason: str, prefix: str) -> Text:
             return Text(f"the NCF sequence for {prefix} has expired", f"la secuencia de NCF para {prefix} ha vencido")
     return Text(f"the NCF sequence for {prefix} is exhausted", f"la secuencia de NCF para {prefix} está agotada")
 
+
+LOOKS_LIKE_E_NCF = Text(
+    "this is an e-NCF: GET /invoices?encf= finds its receipts",
+    "es un e-NCF: GET /invoices?encf= busca sus comprobantes",
+)
+IS_A_REQUEST_ID = Text(
+    "this is a clientRequestId: GET /invoices?clientRequestId= finds its receipt",
+    "es un clientRequestId: GET /invoices?clientRequestId= busca su comprobante",
+)
 
 # --- sequences
 

@@ -10,6 +10,7 @@ from fe.accounts.sequences import LARGEST, PREFIX_WORDS, BadSequence, NoSequence
 from fe.clock import Clock
 from fe.ecf.catalogue import PREFIXES
 from fe.ecf.dates import last_day
+from fe.ecf.problems import Problem
 from fe.ecf.texts import Text
 from fe.http import messages
 from fe.http.calls import ApiReply, Call
@@ -169,7 +170,7 @@ class Ncf:
             is_active=new.isActive is not False,
             now=now,
         )
-        return ApiReply(200, NUMBER_SEQUENCE.write(self._serialize(sequence, call.language)))
+        return ApiReply(200, NUMBER_SEQUENCE.write(self._serialize(sequence, new.ignored, call.language)))
 
     async def change(self, call: Call) -> ApiReply:
         """Change of a sequence only what is named, and put its next number back where nothing was sent."""
@@ -191,7 +192,7 @@ class Ncf:
             raise ApiError(404, missing.text) from None
         except NumberSent as sent:
             raise ApiError(409, sent.text) from None
-        return ApiReply(200, NUMBER_SEQUENCE.write(self._serialize(sequence, call.language)))
+        return ApiReply(200, NUMBER_SEQUENCE.write(self._serialize(sequence, changed.ignored, call.language)))
 
     async def delete(self, call: Call) -> ApiReply:
         """Delete the sequence of a prefix; receipts already issued are not touched."""
@@ -201,10 +202,10 @@ class Ncf:
             raise ApiError(404, NoSequence(prefix).text)
         return ApiReply(200, DELETED.write({"ok": True, "prefix": prefix}))
 
-    def _serialize(self, sequence: Sequence, language: Language) -> NumberSequence:
-        """Show what was just set, with what is to be said about it."""
+    def _serialize(self, sequence: Sequence, ignored: tuple[Problem, ...], language: Language) -> NumberSequence:
+        """Show what was just set, with remarks on it and on members of the request that were ignored."""
         fields = _serialize_sequence(sequence)
-        if remarks := account_sequences.remarks(sequence, self._clock()):
+        if remarks := [*ignored, *account_sequences.remarks(sequence, self._clock())]:
             fields["warnings"] = serialize_problems(remarks, language)
         return fields
 

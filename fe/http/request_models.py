@@ -1,11 +1,13 @@
 """The bodies that clients send about submissions."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
 
+from fe.ecf.catalogue import Root
 from fe.ecf.parse import writable
 from fe.ecf.texts import Text
 from fe.http import messages
@@ -47,6 +49,10 @@ _EXAMPLE: dict[str, JsonValue] = {
         },
     },
 }
+
+
+#: What a payload has at its top, and an envelope never.
+_OF_A_PAYLOAD = frozenset({"Encabezado", "DetallesItems", *Root})
 
 
 class ByUser(RequestModel):
@@ -170,6 +176,11 @@ class NewInvoice(ByUser):
         """The interface's own messages."""
         return {**super().messages(), "format": messages.FORMAT_FORM}
 
+    @classmethod
+    def hint(cls, value: Mapping[str, Any]) -> Text | None:
+        """Recognise a payload that came without its envelope."""
+        return messages.LOOKS_LIKE_A_PAYLOAD if "format" not in value and value.keys() & _OF_A_PAYLOAD else None
+
     @model_validator(mode="after")
     def _has_its_document(self) -> Self:
         if self.format == "xml" and not (self.xml or "").strip():
@@ -189,6 +200,7 @@ class NewInvoice(ByUser):
             as_user_id=self.user_id,
             simulation=None if self.simulate is None else self.simulate.asked(),
             simulated_now=None if self.simulate is None else self.simulate.moment(),
+            remarks=self.ignored,
         )
 
 
@@ -206,15 +218,27 @@ class NewBatch(RequestModel):
         Field(
             min_length=1,
             max_length=MAX_ITEMS,
-            description="each as the body of POST /invoices, without `strict`",
+            description="each as the body of POST /invoices",
             json_schema_extra={"items": {"$ref": "#/components/schemas/NewInvoice"}},
         ),
     ]
+    strict: Annotated[
+        bool | None,
+        Field(description="refuse each receipt that would not be sent, with every problem; the others are taken in"),
+    ] = None
 
     @classmethod
     def messages(cls) -> dict[str, Text]:
         """Our own message for a list of a wrong length, or none."""
         return {"items": messages.batch_form(MAX_ITEMS)}
+
+    @classmethod
+    def hint(cls, value: Mapping[str, Any]) -> Text | None:
+        """Say into how many batches to cut one that is too long."""
+        items = value.get("items")
+        if isinstance(items, list) and len(items) > MAX_ITEMS:
+            return messages.too_many_items(len(items), MAX_ITEMS)
+        return None
 
 
 class ApproveReceived(ByUser):

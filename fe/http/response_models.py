@@ -14,6 +14,9 @@ from typing_extensions import TypedDict
 from fe.ecf.catalogue import Environment
 from fe.http.approval_models import Handing, ReceivedApproval
 from fe.http.response_types import Amount, Code, Day, Digits, Moment, ResponseModel, Uuid, closed
+from fe.http.warnings import DocumentProblem as DocumentProblem
+from fe.http.warnings import ProblemRepair as ProblemRepair
+from fe.http.warnings import Warnings
 from fe.lifecycle import EventKind, NumberFate, Status
 from fe.store.billing import PricingTier
 from fe.store.received import ApprovalStatus
@@ -25,61 +28,13 @@ class Error(TypedDict):
 
     message: Annotated[str, Field(description="what is wrong, in words for a person; names the field it is about")]
     statusCode: Annotated[int, Field(description="the HTTP status once more")]
+    hint: NotRequired[Annotated[str, Field(description="what to do, where `message` does not say it")]]
     problems: NotRequired[
         Annotated[
-            list["DocumentProblem"],
+            list[DocumentProblem],
             Field(description="everything that is wrong with the document, as POST /invoices/validate says it"),
         ]
     ]
-
-
-@closed
-class ProblemRepair(TypedDict):
-    """What to do to a structured payload so that a problem is gone. Paths are as in problems."""
-
-    op: Annotated[
-        Literal["set", "rename", "remove"],
-        Field(description="give `path` the `value`; move what is there to the path `to`; or take it away"),
-    ]
-    path: str
-    value: NotRequired[Any]
-    to: NotRequired[str]
-    certain: Annotated[
-        bool,
-        Field(
-            description="true: it loses nothing and has no second reading; false: a proposal that a person decides on"
-        ),
-    ]
-
-
-@closed
-class DocumentProblem(TypedDict):
-    """One thing that is wrong with a document; what does not apply is left out."""
-
-    code: Annotated[str, Field(description="stable, for programs")]
-    path: Annotated[
-        str,
-        Field(
-            description="such as Encabezado.Totales.MontoTotal or DetallesItems.Item[3].MontoItem; the first is Item[1]"
-        ),
-    ]
-    message: str
-    messageEs: str
-    severity: Annotated[
-        Literal["rejected", "conditional"],
-        Field(description="whether the authority would refuse, or accept with remarks"),
-    ]
-    line: NotRequired[Annotated[int, Field(description="of the XML")]]
-    column: NotRequired[Annotated[int, Field(description="of XML that cannot be signed as it stands")]]
-    found: NotRequired[str]
-    expected: NotRequired[str]
-    expectedEs: NotRequired[str]
-    fix: NotRequired[str]
-    fixEs: NotRequired[str]
-    allowed: NotRequired[
-        Annotated[list[str], Field(description="the codes it may be; of a very long list those that are alike")]
-    ]
-    repair: NotRequired[Annotated[ProblemRepair, Field(description="what to do to a structured payload, for programs")]]
 
 
 @closed
@@ -91,6 +46,7 @@ class Token(TypedDict):
     expiresIn: Annotated[Literal[3600], Field(description="seconds")]
     environment: Environment
     scopes: list[str]
+    warnings: NotRequired[Warnings]
 
 
 @closed
@@ -107,8 +63,8 @@ class AcceptedSubmission(TypedDict):
         Annotated[
             list[DocumentProblem],
             Field(
-                description="what does not keep it from being sent and you should know: a number far ahead of the "
-                "next, and with `strict: true` every remark"
+                description="what does not keep it from being sent and you should know: members of the body that do "
+                "not exist, lines taken for exempt, a number far ahead; with `strict: true` every remark"
             ),
         ]
     ]
@@ -125,6 +81,7 @@ class Deduped(TypedDict):
     bodyMatched: Annotated[bool, Field(description="whether the repeated body was the same")]
     message: str
     eNCF: NotRequired[str]
+    warnings: NotRequired[Warnings]
 
 
 @closed
@@ -149,6 +106,7 @@ class Batch(TypedDict):
     """What became of each receipt of a batch, in their order."""
 
     items: list[BatchItem]
+    warnings: NotRequired[Warnings]
 
 
 @closed
@@ -156,6 +114,7 @@ class NotFound(TypedDict):
     """Nothing of this tenant has that id."""
 
     found: Literal[False]
+    hint: NotRequired[Annotated[str, Field(description="how to find what the id looks like")]]
 
 
 @closed
@@ -361,7 +320,10 @@ class NumberSequence(TypedDict):
     warnings: NotRequired[
         Annotated[
             list[DocumentProblem],
-            Field(description="when it was just set: that it is over already, or says no last day; absent otherwise"),
+            Field(
+                description="when it was just set: members of the body that do not exist, that it is over already, or "
+                "says no last day; absent otherwise"
+            ),
         ]
     ]
 

@@ -12,6 +12,7 @@ from fe.ecf.texts import Text
 from fe.http import messages
 from fe.http.request_bodies import RequestModel
 from fe.http.response_types import Moment, ResponseModel, Uuid, closed
+from fe.http.warnings import Warnings
 from fe.lifecycle import WANTED, WebhookEvent
 
 #: What an endpoint may ask for, in the order of the page.
@@ -101,6 +102,7 @@ class Webhook(TypedDict):
     secret: NotRequired[
         Annotated[str, Field(description="only where it has just been made: keep it, it is not shown again")]
     ]
+    warnings: NotRequired[Warnings]
 
 
 @closed
@@ -191,6 +193,7 @@ class Recovery(TypedDict):
     recovered: Annotated[int, Field(description="deliveries put on their way so far")]
     askedAt: Moment
     finishedAt: Moment | None
+    warnings: NotRequired[Warnings]
 
 
 @closed

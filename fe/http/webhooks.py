@@ -13,6 +13,7 @@ from fe.ecf.texts import Text
 from fe.http import messages
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
+from fe.http.languages import serialize_problems
 from fe.http.paging import read_page
 from fe.http.parameters import parse_moment, read_delivery_query
 from fe.http.quotas import Quotas
@@ -106,7 +107,10 @@ class WebhookHandlers:
         )
         set_now = await self._do(call, self._accounts.put, caller.environment, wanted, self._clock())
         self._wakeups.notify("webhook_recovery")
-        return ApiReply(200, WEBHOOK.write(_serialize(set_now)))
+        answer = _serialize(set_now)
+        if new.ignored:
+            answer["warnings"] = serialize_problems(new.ignored, call.language)
+        return ApiReply(200, WEBHOOK.write(answer))
 
     async def rotate(self, call: Call) -> ApiReply:
         """Make a new secret, and show it."""
@@ -156,12 +160,16 @@ class WebhookHandlers:
     async def recover(self, call: Call) -> ApiReply:
         """Deliver again what did not arrive since a moment."""
         self._count(call)
-        since = parse_moment(read_body(NewRecovery, await call.body()).since)
+        new = read_body(NewRecovery, await call.body())
+        since = parse_moment(new.since)
         if since is None:
             raise ApiError(400, messages.SINCE_FORM)
         asked = await self._do(call, self._accounts.recover, call.identity.environment, since, self._clock())
         self._wakeups.notify("webhook_recovery")
-        return ApiReply(202, RECOVERY.write(_recovery(asked)))
+        answer = _recovery(asked)
+        if new.ignored:
+            answer["warnings"] = serialize_problems(new.ignored, call.language)
+        return ApiReply(202, RECOVERY.write(answer))
 
     async def recoveries(self, call: Call) -> ApiReply:
         """List the latest recoveries of the webhooks that tell of the key's environment."""

@@ -24,6 +24,7 @@ from fe.ecf.ids import new_id
 from fe.ecf.json_text import write_canonical_json
 from fe.ecf.parse import MalformedXml
 from fe.ecf.problems import Problem, Room
+from fe.ecf.rules import assumptions, of_the_issue_date
 from fe.ecf.texts import Text
 from fe.identifiers import ApiKeyId, SubmissionId, TenantId
 from fe.issuing.large import is_short
@@ -119,6 +120,7 @@ def admit(
         simulation=draft.simulation,
         # Of XML the signer refuses more than the door does, so it reads it again.
         document=document if draft.format == "structured" and is_short(original) else None,
+        remarks=(*draft.remarks, *assumptions(document), *of_the_issue_date(document, now)),
     )
 
 

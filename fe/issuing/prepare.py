@@ -18,7 +18,7 @@ from fe.ecf.document import Document, NotADocument, read_payload
 from fe.ecf.finished import read_finished
 from fe.ecf.parse import parse_json
 from fe.ecf.problems import Problem, Room, Severity
-from fe.ecf.rules import check
+from fe.ecf.rules import assumptions, check
 from fe.ecf.taxes import RATES, Rates
 from fe.identifiers import ClientRequestId, SubmissionId, UserId
 from fe.issuing.messages import number_taken
@@ -39,6 +39,8 @@ class Draft:
     #: What the simulated authority is asked to do with it, and for which moment it is validated.
     simulation: Simulation | None = None
     simulated_now: datetime | None = None
+    #: What is to be said of the request that it came in, beside the document.
+    remarks: tuple[Problem, ...] = ()
 
     def read(self, room: Room | None = None) -> Document:
         """Read the document; raises as the function of that name does. `room` is that of its request."""
@@ -103,13 +105,14 @@ def prepare(
     if number is not None and document.root is Root.ECF and document.e_ncf is None:
         document = _with_number(document, number)
     sent = document
+    assumed = assumptions(document)
     try:
         document = autofill(document, issuer=issuer, expiry=last_day, now=now, rates=rates)
         written = write(document)
     except NotADocument as error:
         return Prepared(document, None, error.problems)
     holder = _holder(document, holders)
-    found = [] if holder is None else [number_taken(document, holder)]
+    found = [*assumed] if holder is None else [number_taken(document, holder), *assumed]
     found += check(document, now=now, element=written.element, is_plain=written.is_plain, rates=rates)
     # A cause stands before the amounts that were computed from it.
     found.sort(key=lambda one: (one.severity is not Severity.REJECTED, _is_computed(one.path, sent)))

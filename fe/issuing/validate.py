@@ -182,6 +182,7 @@ def examine(
     )
     made = prepared.document
     problems = [
+        *draft.remarks,
         *_of_the_user(draft, known),
         *prepared.problems,
         *_of_the_issuer(made, known),

@@ -11,6 +11,7 @@ from psycopg.rows import class_row
 
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.document import Document
+from fe.ecf.problems import Problem
 from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId, TrackId, UserId
 from fe.lifecycle import FINAL, NumberFate, Status
 from fe.sandbox import Simulation
@@ -49,6 +50,8 @@ class NewSubmission:
     simulation: Simulation | None = None
     #: What reading `original` gives: for whoever signs it in this process. It is not stored.
     document: Document | None = None
+    #: What its client is told of it at the door. It is not stored.
+    remarks: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

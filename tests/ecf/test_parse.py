@@ -27,6 +27,7 @@ from fe.ecf.parse import (
     parse_json,
     parse_own,
     parse_xml,
+    split_list,
 )
 from fe.ecf.texts import Text
 from tests.ecf.strategies import json_values
@@ -67,8 +68,8 @@ def test_json_numbers_are_exact_and_never_floats() -> None:
         (b'{"a": 1,}', "not JSON"),
         (b'["\n"]', "not JSON: Invalid control character"),
         (b'["\\x"]', "not JSON: Invalid \\escape"),
-        (b"\xef\xbb\xbf{}", "byte order mark"),
-        ("{}".encode("utf-16"), "NUL"),
+        ("{}".encode("utf-16"), "NUL character; it looks like UTF-16: send UTF-8"),
+        (b"\x1f\x8b\x08\x08", "not UTF-8; it looks compressed"),
         ("{}".encode("utf-16-le"), "NUL"),
         ("{}".encode("utf-32"), "NUL"),
         ('"ñ"'.encode("latin-1"), "not UTF-8"),
@@ -122,6 +123,54 @@ def test_a_json_error_says_line_and_column() -> None:
         parse_json(b'{\n "a": "\xff"}')
 
     assert (caught.value.line, caught.value.column) == (2, 8)
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b'{"a": {"b": [1,\n 1.0E7]}}', "a.b[2]: a number with an exponent; write it out (line 2, column 2)"),
+        (b'{"a": [{"b": 1}, {"b": NaN}]}', "a[2].b: NaN is not a number of JSON (line 1, column 24)"),
+        (b'{"a": -Infinity}', "a: -Infinity is not a number of JSON (line 1, column 7)"),
+        (b'{"1e5": "1e5", "b": 123456789012345678901}', "b: a number of more than 20 digits (line 1, column 21)"),
+        (b'{"a": {"b": 1, "b": 1e5}}', 'a: the key "b" appears twice in one object'),
+        (b'{"a": 1e5, "b": ?}', "a number with an exponent; write it out (line 1, column 7)"),
+        (b'{"a": "x\x00"}', "holds a NUL character (line 1, column 9)"),
+    ],
+)
+def test_json_value_refused_names_path_and_place(raw: bytes, said: str) -> None:
+    with pytest.raises(MalformedJson) as caught:
+        parse_json(raw)
+
+    assert str(caught.value) == said
+
+
+def test_json_byte_order_mark_is_tolerated() -> None:
+    assert parse_json(b"\xef\xbb\xbf" + b'{"a": 1}') == {"a": 1}
+
+
+def test_json_list_is_cut_where_its_elements_end() -> None:
+    raw = b'{"n": [[7]], "items" : [ {"a": "],\xff"},\n [1, {"b": 1e5}], "\\"]", {"c": 1,} ], "z": {"items": [1, 2]}}'
+    cut = split_list(raw, "items", 4)
+    assert cut is not None
+    rest, parts = cut
+
+    said = []
+    for part in parts:
+        try:
+            said.append(part.read())
+        except MalformedJson as wrong:
+            said.append(str(wrong))
+
+    assert parse_json(rest) == {"n": [[7]], "items": [0, 0, 0, 0], "z": {"items": [1, 2]}}
+    assert said == [
+        "not UTF-8 (line 1, column 35)",
+        "[2].b: a number with an exponent; write it out (line 2, column 12)",
+        '"]',
+        "not JSON: Expecting property name enclosed in double quotes (line 2, column 34)",
+    ]
+    assert split_list(raw, "items", 3) is None
+    assert split_list(raw, "other", 4) is None
+    assert split_list(b'{"items": [{"a": [}]}', "items", 4) is None
 
 
 def test_escapes_for_characters_that_xml_can_carry_are_kept() -> None:

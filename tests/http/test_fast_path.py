@@ -109,7 +109,7 @@ async def test_any_other_repeated_header_is_one_list(
     for other in ("text/plain", "application/json"):
         got = await front.raw(request("POST", "/invoices", token, f"Content-Type: {other}", body=body))
 
-        assert body_of(got) == {"message": "Content-Type must be application/json", "statusCode": 415}, other
+        assert body_of(got)["message"].startswith("Content-Type must be application/json (it was "), other
     repeated = await front.raw(request("GET", "/invoices/nobody", token, "Accept: a/b", "Accept: c/d"))
     assert body_of(repeated) == {"found": False}
 

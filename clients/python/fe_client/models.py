@@ -24,7 +24,7 @@ class AcceptedSubmission(TypedDict):
     eNCF: NotRequired[str]
     """the document's number; the one drawn when it came without"""
     warnings: NotRequired["list[DocumentProblem]"]
-    """what does not keep it from being sent and you should know: a number far ahead of the next, and with `strict: true` every remark"""
+    """what does not keep it from being sent and you should know: members of the body that do not exist, lines taken for exempt, a number far ahead; with `strict: true` every remark"""
 
 
 class Acecf(TypedDict):
@@ -155,6 +155,8 @@ class ApprovalTaken(TypedDict):
     deduped: bool
     """whether it was decided before: then nothing was processed again"""
     message: str
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
 
 
 class ApproveReceived(TypedDict):
@@ -186,6 +188,8 @@ class Batch(TypedDict):
     """What became of each receipt of a batch, in their order."""
 
     items: "list[BatchItem]"
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
 
 
 class BatchItem(TypedDict):
@@ -263,6 +267,8 @@ class Deduped(TypedDict):
     """whether the repeated body was the same"""
     message: str
     eNCF: NotRequired[str]
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
 
 
 class Deleted(TypedDict):
@@ -4021,6 +4027,8 @@ class Error(TypedDict):
     """what is wrong, in words for a person; names the field it is about"""
     statusCode: int
     """the HTTP status once more"""
+    hint: NotRequired[str]
+    """what to do, where `message` does not say it"""
     problems: NotRequired["list[DocumentProblem]"]
     """everything that is wrong with the document, as POST /invoices/validate says it"""
 
@@ -4057,7 +4065,9 @@ class NewBatch(TypedDict):
     """Receipts to submit together; each is taken or refused by itself."""
 
     items: "list[NewInvoice]"
-    """each as the body of POST /invoices, without `strict`"""
+    """each as the body of POST /invoices"""
+    strict: NotRequired[bool | None]
+    """refuse each receipt that would not be sent, with every problem; the others are taken in"""
 
 
 class NewStructuredInvoice(TypedDict):
@@ -4150,6 +4160,8 @@ class NotFound(TypedDict):
     """Nothing of this tenant has that id."""
 
     found: Literal[False]
+    hint: NotRequired[str]
+    """how to find what the id looks like"""
 
 
 #: What became of the fiscal number.
@@ -4173,7 +4185,7 @@ class NumberSequence(TypedDict):
     expireOn: str | None
     """its last day, in Santo Domingo"""
     warnings: NotRequired["list[DocumentProblem]"]
-    """when it was just set: that it is over already, or says no last day; absent otherwise"""
+    """when it was just set: members of the body that do not exist, that it is over already, or says no last day; absent otherwise"""
 
 
 class PrefixName(TypedDict):
@@ -4319,6 +4331,8 @@ class Recovery(TypedDict):
     """deliveries put on their way so far"""
     askedAt: str
     finishedAt: str | None
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
 
 
 class RejectReceived(TypedDict):
@@ -4652,6 +4666,8 @@ class Token(TypedDict):
     """seconds"""
     environment: "Environment"
     scopes: list[str]
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
 
 
 class UsageItem(TypedDict):
@@ -4716,6 +4732,8 @@ class Webhook(TypedDict):
     """until when the secret before the last rotation signs beside the new one"""
     secret: NotRequired[str]
     """only where it has just been made: keep it, it is not shown again"""
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
 
 
 class Webhooks(TypedDict):

@@ -19,7 +19,7 @@ export type components = {
             message: string;
             /** @description the document's number; the one drawn when it came without */
             eNCF?: string;
-            /** @description what does not keep it from being sent and you should know: a number far ahead of the next, and with `strict: true` every remark */
+            /** @description what does not keep it from being sent and you should know: members of the body that do not exist, lines taken for exempt, a number far ahead; with `strict: true` every remark */
             warnings?: components["schemas"]["DocumentProblem"][];
         };
         Acecf: {
@@ -134,6 +134,8 @@ export type components = {
             /** @description whether it was decided before: then nothing was processed again */
             deduped: boolean;
             message: string;
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
         };
         /**
          * @description What may be said when a received document is approved; nothing has to be.
@@ -168,6 +170,8 @@ export type components = {
         /** @description What became of each receipt of a batch, in their order. */
         Batch: {
             items: components["schemas"]["BatchItem"][];
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
         };
         /** @description What became of one receipt of a batch: the fields that POST /invoices would have answered with. */
         BatchItem: {
@@ -255,6 +259,8 @@ export type components = {
             bodyMatched: boolean;
             message: string;
             eNCF?: string;
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
         };
         /** @description The sequence is gone. */
         Deleted: {
@@ -2996,6 +3002,8 @@ export type components = {
             message: string;
             /** @description the HTTP status once more */
             statusCode: number;
+            /** @description what to do, where `message` does not say it */
+            hint?: string;
             /** @description everything that is wrong with the document, as POST /invoices/validate says it */
             problems?: components["schemas"]["DocumentProblem"][];
         };
@@ -3070,8 +3078,10 @@ export type components = {
          *     }
          */
         NewBatch: {
-            /** @description each as the body of POST /invoices, without `strict` */
+            /** @description each as the body of POST /invoices */
             items: components["schemas"]["NewInvoice"][];
+            /** @description refuse each receipt that would not be sent, with every problem; the others are taken in */
+            strict?: boolean | null;
         };
         /**
          * @description A receipt to submit.
@@ -3220,6 +3230,8 @@ export type components = {
         NotFound: {
             /** @constant */
             found: false;
+            /** @description how to find what the id looks like */
+            hint?: string;
         };
         /**
          * @description What became of the fiscal number.
@@ -3244,7 +3256,7 @@ export type components = {
             expireAt: string | null;
             /** @description its last day, in Santo Domingo */
             expireOn: string | null;
-            /** @description when it was just set: that it is over already, or says no last day; absent otherwise */
+            /** @description when it was just set: members of the body that do not exist, that it is over already, or says no last day; absent otherwise */
             warnings?: components["schemas"]["DocumentProblem"][];
         };
         /** @description A type of e-CF. */
@@ -3392,6 +3404,8 @@ export type components = {
             /** Format: date-time */
             askedAt: string;
             finishedAt: string | null;
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
         };
         /**
          * @description Why a received document is rejected.
@@ -3710,6 +3724,8 @@ export type components = {
             expiresIn: 3600;
             environment: components["schemas"]["Environment"];
             scopes: string[];
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
         };
         /** @description One day in one environment. */
         UsageItem: {
@@ -3768,6 +3784,8 @@ export type components = {
             oldSecretUntil: string | null;
             /** @description only where it has just been made: keep it, it is not shown again */
             secret?: string;
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
         };
         /** @description Where the tenant is called: in the key's environment, and in all. */
         Webhooks: {

@@ -198,7 +198,17 @@ _REASONS = {
     "surcharge-sum": RejectionReason.SUB_SURCHARGES,
 }
 #: Remarks of ours that help who issues. The authority has the registers and tables that these only guess at.
-ADVICE = frozenset({"check-digit", "issue-date-future", "issue-date-old", "tax-rate-assumed"})
+ADVICE = frozenset(
+    {
+        "check-digit",
+        "issue-date-future",
+        "issue-date-old",
+        "issue-date-past",
+        "payments-differ",
+        "tax-rate-assumed",
+        "total-not-prices",
+    }
+)
 
 
 def _message_of(problem: Problem) -> str:

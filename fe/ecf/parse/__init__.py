@@ -4,7 +4,14 @@ Everything that arrives (requests, received e-CF, the authority's answers) is re
 what is refused. Each limit exists because its absence was seen to hang, fool or outgrow a parser or a later reader.
 """
 
-from fe.ecf.parse.from_json import MAX_JSON_CONTAINERS, MAX_JSON_DEPTH, parse_json, refuse_crowd
+from fe.ecf.parse.from_json import (
+    MAX_JSON_CONTAINERS,
+    MAX_JSON_DEPTH,
+    ListedPart,
+    parse_json,
+    refuse_crowd,
+    split_list,
+)
 from fe.ecf.parse.from_xml import (
     MAX_XML_ATTRIBUTES,
     MAX_XML_DEPTH,
@@ -38,6 +45,7 @@ __all__ = [
     "MAX_XML_NAMESPACES",
     "MAX_XML_PREFIX",
     "ForeignMarkup",
+    "ListedPart",
     "Malformed",
     "MalformedJson",
     "MalformedXml",
@@ -46,5 +54,6 @@ __all__ = [
     "parse_own",
     "parse_xml",
     "refuse_crowd",
+    "split_list",
     "writable",
 ]

@@ -3,14 +3,18 @@
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, NoReturn
 
 import msgspec
 
 from fe.ecf.parse import messages
 from fe.ecf.parse.malformed import BOM, MAX_BYTES, NOT_XML, MalformedJson, decode, excerpt
+from fe.ecf.places import place
+from fe.ecf.texts import Text
 
 MAX_JSON_DEPTH = 64
 #: Objects and lists together. A megabyte has room for ten times as many, each of which takes a hundred bytes; a
@@ -21,6 +25,7 @@ MAX_NUMBER_DIGITS = 20  # a unit price has 16 + 4, the longest number of the for
 _OPENING = re.compile(rb"[\[{]")
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _NOT_A_BRACKET = bytes(set(range(256)) - set(b"[]{}"))
+_STRUCTURE = re.compile(rb"[\[\]{},]")
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _SUSPECT_ESCAPE = re.compile(r"\\[ubf]")
 
@@ -28,18 +33,22 @@ _SUSPECT_ESCAPE = re.compile(r"\\[ubf]")
 def parse_json(raw: bytes, *, max_bytes: int = MAX_BYTES) -> Any:
     """Read a JSON text into dict, list, str, bool, None, int and Decimal; never a float.
 
-    Refuses with MalformedJson: more than `max_bytes`; anything but UTF-8 without a byte order mark; nesting deeper than
-    64; more than 50,000 objects and lists; numbers of more than 20 digits or with an exponent, NaN and Infinity; an
-    object that has a key twice; and, in keys and strings alike, every character that XML 1.0 has no room for (NUL,
-    controls, lone surrogates).
+    A byte order mark is tolerated, as in XML. Refuses with MalformedJson, naming the value by its path or the place by
+    line and column: more than `max_bytes`; anything but UTF-8; nesting deeper than 64; more than 50,000 objects and
+    lists; numbers of more than 20 digits or with an exponent, NaN and Infinity; an object that has a key twice; and, in
+    keys and strings alike, every character that XML 1.0 has no room for (NUL, controls, lone surrogates).
     """
     if len(raw) > max_bytes:
         raise MalformedJson(messages.larger(max_bytes))
-    if raw.startswith(BOM):
-        raise MalformedJson(messages.BYTE_ORDER_MARK, 1, 1)
+    raw = raw.removeprefix(BOM)
     if b"\0" in raw:
-        raise MalformedJson(messages.NUL)
-    text = decode(raw, MalformedJson)
+        before = raw[: raw.index(b"\0")].decode("utf-8", "replace")
+        raise MalformedJson(messages.looks_like(messages.NUL, _coding_of(raw)), *place(before, len(before)))
+    try:
+        text = decode(raw, MalformedJson)
+    except MalformedJson as wrong:
+        said = messages.looks_like(wrong.message, _coding_of(raw))
+        raise MalformedJson(said, wrong.line, wrong.column) from None
     if (opened := raw.count(b"{") + raw.count(b"[")) > MAX_JSON_DEPTH:
         _refuse_deep(raw, may_be_many=opened > MAX_JSON_CONTAINERS)
     value = _read_quickly(raw)
@@ -48,9 +57,70 @@ def parse_json(raw: bytes, *, max_bytes: int = MAX_BYTES) -> Any:
             value = _JSON.decode(text)
         except json.JSONDecodeError as wrong:
             raise MalformedJson(messages.not_json(wrong.msg), wrong.lineno, wrong.colno) from None
+        except MalformedJson as refused:
+            raise _locate(text, refused) from None
     if _may_be_unwritable(text):
         _refuse_unwritable(value, "")
     return value
+
+
+#: So many bytes before a bracket its key is looked for in.
+_NEAR = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPart:
+    """An element of a list in a JSON text: its bytes, and the place in the text at which they begin."""
+
+    raw: bytes
+    line: int
+    column: int
+
+    def read(self) -> Any:
+        """Parse the element alone. Raises MalformedJson with the line and column in the whole text."""
+        try:
+            return parse_json(self.raw)
+        except MalformedJson as wrong:
+            line, column = wrong.line, wrong.column
+            if line is not None and column is not None:
+                line, column = self.line + line - 1, column + (self.column - 1 if line == 1 else 0)
+            raise MalformedJson(wrong.message, line, column, wrong.path) from None
+
+
+def split_list(raw: bytes, name: str, most: int) -> tuple[bytes, list[ListedPart]] | None:
+    """Cut the elements out of the list `name` of a JSON object that `parse_json` refuses as a whole.
+
+    Gives the text with a 0 in the place of each element, and the elements. None where the text has no such list, the
+    list has no end or more than `most` elements, or the text has more objects and lists than any may have.
+    """
+    brackets = _STRING.sub(lambda text: b" " * len(text[0]), raw)
+    if brackets.count(b"{") + brackets.count(b"[") > MAX_JSON_CONTAINERS:
+        return None
+    begins_list = re.compile(rb'"%s"[ \t\r\n]*:[ \t\r\n]*\Z' % name.encode())
+    depth, ends = 0, list[int]()
+    for found in _STRUCTURE.finditer(brackets):
+        at, sign = found.start(), found[0]
+        if sign in b"[{":
+            depth += 1
+            if not ends and depth == 2 and sign == b"[" and begins_list.search(raw, max(at - _NEAR, 0), at):
+                ends.append(at)
+        elif sign == b",":
+            if ends and depth == 2:
+                ends.append(at)
+        else:
+            depth -= 1
+            if ends and depth == 1:
+                ends.append(at)
+                break
+        if len(ends) > most + 1:
+            return None
+    else:
+        return None
+    parts = []
+    for before, after in pairwise(ends):
+        ahead = raw[: before + 1].decode("utf-8", "replace")
+        parts.append(ListedPart(raw[before + 1 : after], *place(ahead, len(ahead))))
+    return raw[: ends[0] + 1] + b",".join([b"0"] * len(parts)) + raw[ends[-1] :], parts
 
 
 #: A text of more strings is not looked through at a glance: to find where each of them ends takes its time.
@@ -133,18 +203,26 @@ def _refuse_unwritable(value: Any, path: str) -> None:
             _refuse_unwritable(below, f"{path}[{number}]")
 
 
+def _wrong_with(token: str) -> Text | None:
+    """Why a number is refused: the words of JSON for what is none, too many digits, an exponent."""
+    if token[-1] not in "0123456789":
+        return messages.not_a_number(token)
+    is_decimal = "." in token or "e" in token or "E" in token
+    if len(token) > MAX_NUMBER_DIGITS + is_decimal + (token[0] == "-"):
+        return messages.too_many_digits(MAX_NUMBER_DIGITS)
+    return messages.EXPONENT if "e" in token or "E" in token else None
+
+
 def _integer(token: str) -> int:
     # The length is checked before the conversion: that of a long token takes seconds and holds the interpreter lock.
-    if len(token) > MAX_NUMBER_DIGITS + (token[0] == "-"):
-        raise MalformedJson(messages.too_many_digits(MAX_NUMBER_DIGITS))
+    if (wrong := _wrong_with(token)) is not None:
+        raise MalformedJson(wrong)
     return int(token)
 
 
 def _decimal(token: str) -> Decimal:
-    if len(token) > MAX_NUMBER_DIGITS + 1 + (token[0] == "-"):
-        raise MalformedJson(messages.too_many_digits(MAX_NUMBER_DIGITS))
-    if "e" in token or "E" in token:
-        raise MalformedJson(messages.EXPONENT)
+    if (wrong := _wrong_with(token)) is not None:
+        raise MalformedJson(wrong)
     return Decimal(token)
 
 
@@ -160,6 +238,59 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
+# The reader of the standard library does not tell its hooks where they are. So a text that a hook refuses is read a
+# second time, by hooks that leave a mark in the place of each value that is refused: its path leads to it.
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """The mark in the place of a value that is refused."""
+
+    why: Text
+    is_number: bool = True
+
+
+def _number_or_mark(token: str) -> object:
+    wrong = _wrong_with(token)
+    return 0 if wrong is None else _Refused(wrong)
+
+
+def _object_or_mark(pairs: list[tuple[str, Any]]) -> object:
+    try:
+        return _object(pairs)
+    except MalformedJson as wrong:
+        return _Refused(wrong.message, is_number=False)
+
+
+def _locate(text: str, refused: MalformedJson) -> MalformedJson:
+    """Add to a refusal of a hook the path and the place of the first value that is refused."""
+    line = column = None
+    without_texts = _TEXT.sub(lambda string: " " * len(string[0]), text)
+    wrong = (found.start() for found in _NUMBER.finditer(without_texts) if _wrong_with(found[0]) is not None)
+    if (at := next(wrong, None)) is not None:
+        line, column = place(text, at)
+    try:
+        path, first = next(_marks(_MARKING.decode(text), ""))
+    except json.JSONDecodeError:  # further on it is no JSON
+        return MalformedJson(refused.message, line, column)
+    if not first.is_number:
+        line = column = None
+    return MalformedJson(
+        first.why, line, column, path if len(path) <= _LONGEST_PATH else f"…{path[1 - _LONGEST_PATH :]}"
+    )
+
+
+def _marks(value: Any, path: str) -> Iterator[tuple[str, _Refused]]:
+    if isinstance(value, _Refused):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, below in value.items():
+            yield from _marks(below, f"{path}.{excerpt(key)}" if path else excerpt(key))
+    elif isinstance(value, list):
+        for number, below in enumerate(value, 1):
+            yield from _marks(below, f"{path}[{number}]")
+
+
 def _number(token: str) -> int | Decimal:
     """A number that is not a small integer."""
     return _decimal(token) if "." in token or "e" in token or "E" in token else _integer(token)
@@ -173,3 +304,25 @@ _QUICK = msgspec.json.Decoder(float_hook=_number)
 _JSON = json.JSONDecoder(
     object_pairs_hook=_object, parse_int=_integer, parse_float=_decimal, parse_constant=_not_a_number, strict=True
 )
+_MARKING = json.JSONDecoder(
+    object_pairs_hook=_object_or_mark,
+    parse_int=_number_or_mark,
+    parse_float=_number_or_mark,
+    parse_constant=_number_or_mark,
+    strict=True,
+)
+_TEXT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+_NUMBER = re.compile(r"-?(?:NaN|Infinity|[0-9][0-9.]*(?:[eE][+-]?[0-9]+)?)")
+_LONGEST_PATH = 160
+
+#: How compressed bytes begin: gzip, zlib, zstd, zip.
+_COMPRESSED = (b"\x1f\x8b", b"\x78\x01", b"\x78\x9c", b"\x78\xda", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def _coding_of(raw: bytes) -> Text | None:
+    """What bytes look like that are no JSON in UTF-8; None where that cannot be said."""
+    begins = raw[:64]
+    if begins.startswith(_COMPRESSED):
+        return messages.COMPRESSED
+    return messages.UTF_16 if begins.startswith(_UTF_16) or 3 * begins.count(0) >= len(begins) else None

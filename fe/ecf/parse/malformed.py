@@ -44,7 +44,18 @@ class Malformed(ValueError):
 
 
 class MalformedJson(Malformed):
-    """Not a JSON text this service reads."""
+    """Not a JSON text this service reads. `path` leads to the value that is refused, where that is known."""
+
+    def __init__(self, message: Text, line: int | None = None, column: int | None = None, path: str = "") -> None:
+        super().__init__(message, line, column)
+        self.args = (message, line, column, path)
+        self.path = path
+
+    @property
+    def text(self) -> Text:
+        """The message with its place, as far as that is known."""
+        said = super().text
+        return said.after(self.path) if self.path else said
 
 
 class MalformedXml(Malformed):

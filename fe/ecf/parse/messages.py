@@ -5,8 +5,10 @@ from lxml import etree
 from fe.ecf.texts import Text
 
 NOT_UTF_8 = Text("not UTF-8", "no es UTF-8")
-BYTE_ORDER_MARK = Text("begins with a byte order mark", "comienza con una marca de orden de bytes (BOM)")
 NUL = Text("holds a NUL character", "contiene un carácter NUL")
+#: What a body looks like whose bytes are no JSON, and what to send instead.
+UTF_16 = Text("it looks like UTF-16: send UTF-8", "parece UTF-16: envíe UTF-8")
+COMPRESSED = Text("it looks compressed: send it as it is", "parece comprimido: envíelo sin comprimir")
 EXPONENT = Text("a number with an exponent; write it out", "un número con exponente; escríbalo completo")
 NUL_OR_NOT_UTF_8 = Text("holds a NUL character, or is not UTF-8", "contiene un carácter NUL, o no es UTF-8")
 DOCTYPE = Text("a DOCTYPE is not allowed", "no se permite un DOCTYPE")
@@ -79,6 +81,11 @@ def not_json(why: str) -> Text:
     spanish = next((es for begins, es in _JSON_ERRORS.items() if why.startswith(begins)), None)
     because = Text(f": {why}", "" if spanish is None else f": {spanish}")
     return Text(f"not JSON{because.en}", f"no es JSON{because.es}")
+
+
+def looks_like(wrong: Text, coding: Text | None) -> Text:
+    """Add to a refusal what the bytes look like, where that is known."""
+    return wrong if coding is None else Text(f"{wrong.en}; {coding.en}", f"{wrong.es}; {coding.es}")
 
 
 def larger(limit: int) -> Text:

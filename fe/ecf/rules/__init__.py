@@ -17,6 +17,7 @@ from fe.ecf.problems import Problem
 from fe.ecf.rules.adjustments import check_adjustments
 from fe.ecf.rules.amounts import check_amount_indicator, check_amounts, rates_that_apply
 from fe.ecf.rules.ancillary import check_acknowledgement, check_approval, check_summary, check_voided
+from fe.ecf.rules.assumed import assumptions, of_the_issue_date
 from fe.ecf.rules.case import Examination
 from fe.ecf.rules.currency import check_currency
 from fe.ecf.rules.header import check_dates, check_number, check_payment
@@ -30,11 +31,11 @@ from fe.ecf.schema import validate
 from fe.ecf.taxes import RATES, Rates
 from fe.ecf.totals import vat_included
 
-__all__ = ["ASSUMPTIONS", "RULES", "apply_rules", "check"]
+__all__ = ["ASSUMPTIONS", "RULES", "apply_rules", "assumptions", "check", "of_the_issue_date"]
 
-#: Remarks on what was assumed here, not on what was sent. They stay with a document after it was signed: nobody could
-#: find them out later.
-ASSUMPTIONS = frozenset({"tax-rate-assumed"})
+#: Remarks on what was assumed or computed here, not on what was sent. They stay with a document after it was signed:
+#: nobody could find them out later.
+ASSUMPTIONS = frozenset({"tax-rate-assumed", "exempt-assumed", "total-not-prices", "payments-differ"})
 
 
 def check(

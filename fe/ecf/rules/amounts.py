@@ -70,6 +70,15 @@ def check_amounts(case: Examination, ecf_type: EcfType, tally: Tally, adjust: Ad
     if "ImpuestosAdicionales" in totals or "ImpuestosAdicionales" in expected:
         _check_taxes(case, expected)
     _check_what_is_due(case, adjust)
+    if included and not any(adjust.present) and "ImpuestosAdicionales" not in expected and not adjust.rule_1007:
+        _check_prices(case, tally)
+
+
+def _check_prices(case: Examination, tally: Tally) -> None:
+    """Compare the total with the prices, which have the VAT inside: taking it out and adding it again costs a cent."""
+    prices = sum(tally.amounts[1:], ZERO)
+    if case.total is not None and case.total != prices and not case.differs(case.total, prices, case.tolerance):
+        case.report("total-not-prices", f"{_PLACE}.MontoTotal", found=case.total, expected=prices)
 
 
 def _check_rates(case: Examination, shape: TotalsShape, expected: Fields) -> None:

@@ -62,20 +62,7 @@ class Examination:
 
     def report(self, code: str, path: str, *, found: Any = None, expected: object = None, **words: object) -> None:
         """Book a problem. `found` is None where nothing was there."""
-        rule = RULES[code]
-        self.problems.append(
-            Problem(
-                code=code,
-                path=path,
-                message=rule.message.format_map(words) if words else rule.message,
-                message_es=rule.message_es.format_map(words) if words else rule.message_es,
-                found=None if found is None else show(found),
-                expected=None if expected is None else str(expected),
-                fix=rule.fix,
-                fix_es=rule.fix_es,
-                severity=rule.severity,
-            )
-        )
+        self.problems.append(found_by_rule(code, path, found=found, expected=expected, **words))
 
     def differs(self, sent: Decimal, expected: Decimal, tolerance: Decimal) -> bool:
         """Whether an amount is further from what it should be than the tolerance."""
@@ -86,3 +73,19 @@ def day_in(fields: Fields, name: str) -> date | None:
     """Read a date of the document; None where it is absent or there is no such day."""
     written = text(fields, name)
     return read_day(written) if written else None
+
+
+def found_by_rule(code: str, path: str, *, found: object = None, expected: object = None, **words: object) -> Problem:
+    """Make the problem of a rule; `words` fill in its texts."""
+    rule = RULES[code]
+    return Problem(
+        code=code,
+        path=path,
+        message=rule.message.format_map(words) if words else rule.message,
+        message_es=rule.message_es.format_map(words) if words else rule.message_es,
+        found=None if found is None else show(found),
+        expected=None if expected is None else str(expected),
+        fix=rule.fix,
+        fix_es=rule.fix_es,
+        severity=rule.severity,
+    )

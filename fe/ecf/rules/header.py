@@ -1,11 +1,11 @@
 """Rules on the number, the dates and the payment (authority.md#reception, #signature and #types)."""
 
-from datetime import date
+from datetime import date, timedelta
 
 from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import read_day, read_moment
 from fe.ecf.identity import e_ncf
-from fe.ecf.money import number
+from fe.ecf.money import ZERO, number
 from fe.ecf.reading import Fields, rows, section, text, whole
 from fe.ecf.rules.case import Examination, day_in
 
@@ -19,6 +19,9 @@ _DATES = (
 
 #: The first electronic receipts were issued in 2019; the authority's own test set dates one in December 2018.
 _FIRST_DAY = date(2018, 1, 1)
+
+#: Older than so many days, a date of issue is likely to be that of a copy, or of another year.
+LONG_PAST = timedelta(days=60)
 
 _CREDIT, _FREE = "2", "3"
 _VOUCHERS = "5"
@@ -59,6 +62,8 @@ def check_dates(case: Examination) -> None:
             case.report("issue-date-future", path, found=case.issuer["FechaEmision"])
         elif case.issued < _FIRST_DAY:
             case.report("issue-date-old", path, found=case.issuer["FechaEmision"])
+        elif case.today - case.issued > LONG_PAST:
+            case.report("issue-date-past", path, found=case.issuer["FechaEmision"])
     check_moment(case, case.content, "FechaHoraFirma", "")
 
 
@@ -97,8 +102,21 @@ def check_payment(case: Examination) -> None:
         first, last = day_in(id_doc, "FechaDesde"), day_in(id_doc, "FechaHasta")
         if first is not None and last is not None and last < first:
             case.report("period-order", "Encabezado.IdDoc.FechaHasta", found=id_doc["FechaHasta"])
-    if case.type is not EcfType.CONSUMER and "TablaFormasPago" in id_doc:
-        for place, row in enumerate(rows(id_doc, "TablaFormasPago", "FormaDePago"), 1):
+    if "TablaFormasPago" in id_doc:
+        _check_payments(case)
+
+
+def _check_payments(case: Examination) -> None:
+    """Check that the ways of payment add up to what is due, and may pay for this type."""
+    payments = rows(case.id_doc, "TablaFormasPago", "FormaDePago")
+    amounts = [number(row.get("MontoPago")) for row in payments]
+    due = [number(case.totals.get(name)) for name in ("ValorPagar", "MontoPeriodo", "MontoTotal")]
+    paid = sum((amount for amount in amounts if amount is not None), ZERO)
+    if payments and None not in amounts and case.total is not None and paid not in due:
+        wanted = next(amount for amount in due if amount is not None)
+        case.report("payments-differ", "Encabezado.IdDoc.TablaFormasPago", found=paid, expected=wanted)
+    if case.type is not EcfType.CONSUMER:
+        for place, row in enumerate(payments, 1):
             if number(row.get("FormaPago")) == int(_VOUCHERS):
                 path = f"Encabezado.IdDoc.TablaFormasPago.FormaDePago[{place}].FormaPago"
                 case.report("vouchers-only-consumer", path, found=_VOUCHERS)

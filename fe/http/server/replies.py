@@ -1,11 +1,22 @@
 """Answers of handlers as the framework wants them."""
 
-from quart import Response, request
-from werkzeug.exceptions import HTTPException
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from functools import lru_cache
 
+from quart import Response, request
+from werkzeug.exceptions import HTTPException, NotFound
+
+from fe.ecf.texts import Text
+from fe.http import messages
 from fe.http.calls import ApiReply
 from fe.http.errors import describe
 from fe.http.languages import HEADERS, choose
+
+#: How like a path has to be to be named, and so many characters of it are compared.
+_LIKE = 0.8
+_LONGEST = 100
 
 
 def respond(reply: ApiReply) -> Response:
@@ -17,6 +28,25 @@ def respond(reply: ApiReply) -> Response:
 
 async def refuse(error: HTTPException) -> Response:
     """Answer what the framework refuses by itself, in the form of all errors."""
-    problem = describe(error)
+    return _refuse(error, None)
+
+
+def refuser(prefix: str, paths: Sequence[str]) -> Callable[[HTTPException], Awaitable[Response]]:
+    """Make a `refuse` that names the nearest of these paths where there is no such path; they begin with `prefix`."""
+
+    @lru_cache(maxsize=256)
+    def nearest(asked: str) -> Text | None:
+        # What is asked for may have lost its prefix, or have it twice.
+        likeliest = get_close_matches(asked, paths, 1, _LIKE) or get_close_matches(f"{prefix}{asked}", paths, 1, _LIKE)
+        return messages.nearest_path(likeliest[0]) if likeliest else None
+
+    async def refuse_or_suggest(error: HTTPException) -> Response:
+        return _refuse(error, nearest(request.path[:_LONGEST]) if isinstance(error, NotFound) else None)
+
+    return refuse_or_suggest
+
+
+def _refuse(error: HTTPException, hint: Text | None) -> Response:
+    problem = replace(describe(error), hint=hint)
     language = choose(request.headers.get("Accept-Language"))
     return respond(ApiReply(problem.status, problem.body(language), (*problem.headers, *HEADERS[language])))

@@ -11,6 +11,8 @@ from fe.store.postgres.db import Database
 from tests.factories.tenants import rows
 from tests.http.front import Key, Start, invoice_payload, structured
 
+E31 = {"prefix": "E31", "maxSequence": 900, "expireAt": "2028-12-31"}
+
 
 def numbered(number: int, **more: Any) -> dict[str, Any]:
     return structured(invoice_payload(f"E31{number:010}"), clientRequestId=f"order-{number}", **more)
@@ -42,7 +44,7 @@ async def test_each_receipt_of_a_batch_is_taken_or_refused_by_itself(api: httpx.
     assert told[3]["message"].startswith("xml: ")
     assert told[6]["message"].startswith("no active NCF sequence for E31")
     listed = (await api.get("/invoices")).json()["items"]
-    assert {one["taxLogId"] for one in listed} == {told[0]["taxLogId"], told[7]["taxLogId"]}
+    assert {one["taxLogId"] for one in listed} == {told[place]["taxLogId"] for place in (0, 7)}
 
 
 async def test_a_batch_of_five_hundred_that_is_repeated_issues_nothing_twice(
@@ -83,7 +85,7 @@ async def test_a_receipt_that_the_database_refuses_fails_alone_and_can_be_sent_a
 
 
 async def test_each_item_is_answered_in_the_language_that_is_asked_for(api: httpx.AsyncClient) -> None:
-    items = [numbered(1), numbered(1), "no receipt", numbered(2, strict=True), numbered(3, asUserId="x")]
+    items = [numbered(1), numbered(1), "no receipt", numbered(3, asUserId="x")]
 
     answer = await api.post("/invoices/batch", json={"items": items}, headers={"Accept-Language": "es-DO"})
 
@@ -92,7 +94,6 @@ async def test_each_item_is_answered_in_the_language_that_is_asked_for(api: http
         "Aceptado para su proceso. Consulte GET /invoices/{taxLogId} para el veredicto.",
         "Este clientRequestId ya se usó; no se procesó nada de nuevo.",
         "el cuerpo debe ser un objeto JSON",
-        "strict no es para lotes: consulte antes POST /invoices/validate",
         "asUserId: debe ser un UUID",
     ]
 
@@ -114,7 +115,114 @@ async def test_what_is_no_batch_is_refused_as_a_whole(api: httpx.AsyncClient, bo
     answer = await api.post("/invoices/batch", json=body)
 
     assert answer.status_code == 400
-    assert answer.json()["message"] == "items must be an array of 1 to 500 receipts"
+    assert answer.json()["message"].startswith("items must be an array of 1 to 500 receipts")
+
+
+async def test_batch_of_too_many_says_into_how_many_to_cut_it(api: httpx.AsyncClient) -> None:
+    answer = await api.post("/invoices/batch", json={"items": [{}] * 1001})
+
+    assert answer.json()["message"] == (
+        "items must be an array of 1 to 500 receipts; there are 1001: send them in 3 batches"
+    )
+
+
+async def test_batch_above_the_largest_body_says_into_how_many_to_cut_it(api: httpx.AsyncClient) -> None:
+    answer = await api.post("/invoices/batch", content=b" " * 2_700_000, headers={"Content-Type": "application/json"})
+
+    assert (answer.status_code, answer.json()["message"]) == (
+        413,
+        "the body must not be larger than 1048576 bytes; this batch has 2700000: send its receipts in 3 batches or more",
+    )
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (
+            b'{"payload": {"a": 1.0E7}}',
+            "the body: payload.a: a number with an exponent; write it out (line 3, column 19)",
+        ),
+        (b'{"payload": {"a": NaN}}', "the body: payload.a: NaN is not a number of JSON (line 3, column 19)"),
+        (b'{"payload": {"a": {"b": 1, "b": 2}}}', 'the body: payload.a: the key "b" appears twice in one object'),
+        (b'{"xml": "a\x00b"}', "the body: holds a NUL character (line 3, column 11)"),
+        (b'{"xml": "a\xffb"}', "the body is not UTF-8 (line 3, column 11)"),
+        (b'{"xml": }', "the body is not JSON: Expecting value (line 3, column 9)"),
+        (b'{"a": ' + b"[" * 65 + b"]" * 65 + b"}", "the body: nested deeper than 64 levels"),
+    ],
+)
+async def test_batch_with_one_damaged_receipt_takes_the_others(
+    api: httpx.AsyncClient, damage: bytes, said: str
+) -> None:
+    first, third = json.dumps(numbered(1)).encode(), json.dumps(numbered(2)).encode()
+    raw = b'{"items": [\n' + first + b",\n" + damage + b",\n" + third + b"]}"
+
+    answer = await api.post("/invoices/batch", content=raw, headers={"Content-Type": "application/json"})
+
+    assert answer.status_code == 200, answer.text
+    told = answer.json()["items"]
+    assert [one["statusCode"] for one in told] == [202, 400, 202]
+    assert told[1]["message"] == said
+
+
+async def test_batch_whose_receipts_have_no_end_is_refused_as_a_whole(api: httpx.AsyncClient) -> None:
+    raw = b'{"items": [{"a": 1}, {"b": [}]}'
+
+    answer = await api.post("/invoices/batch", content=raw, headers={"Content-Type": "application/json"})
+
+    assert answer.status_code == 400
+    assert answer.json()["message"] == "the body is not JSON: Expecting ',' delimiter (line 1, column 15)"
+
+
+async def test_unknown_members_of_a_batch_are_named_or_with_strict_refused(api: httpx.AsyncClient) -> None:
+    body = {"items": [numbered(1, clientRequestID="x"), numbered(2)], "Strict": True}
+
+    lenient = (await api.post("/invoices/batch", json=body)).json()
+    refused = await api.post("/invoices/batch", json=body | {"strict": True})
+
+    assert [(one["path"], one["expected"]) for one in lenient["warnings"]] == [("Strict", "strict")]
+    (warning,) = lenient["items"][0]["warnings"]
+    assert (warning["code"], warning["expected"]) == ("unknown-member", "clientRequestId")
+    assert "warnings" not in lenient["items"][1]
+    assert (refused.status_code, refused.json()["problems"][0]["code"]) == (400, "unknown-member")
+
+
+async def test_strict_batch_refuses_what_would_not_be_sent_and_takes_the_others(api: httpx.AsyncClient) -> None:
+    await api.post("/ncf", json=E31)
+    bad = structured(invoice_payload(None, TipoeCF="31"), clientRequestId="order-2")
+    del bad["payload"]["Encabezado"]["IdDoc"]["TipoPago"]
+    good = [structured(invoice_payload(None, TipoeCF="31"), clientRequestId=f"order-{place}") for place in (1, 3)]
+
+    answer = await api.post("/invoices/batch", json={"items": [good[0], bad, good[1]], "strict": True})
+    again = await api.post("/invoices/batch", json={"items": [good[0], bad, good[1]], "strict": True})
+
+    told = answer.json()["items"]
+    assert [one["statusCode"] for one in told] == [202, 400, 202]
+    assert told[1]["problems"][0]["path"] == "Encabezado.IdDoc.TipoPago"
+    assert [one.get("eNCF") for one in told] == ["E310000000001", None, "E310000000002"]
+    assert [one["statusCode"] for one in again.json()["items"]] == [200, 400, 200]
+
+
+async def test_strict_receipt_of_a_batch_is_refused_alone(api: httpx.AsyncClient) -> None:
+    await api.post("/ncf", json=E31)
+    bad = numbered(2, strict=True)
+    del bad["payload"]["Encabezado"]["IdDoc"]["TipoPago"]
+    lenient = numbered(3)
+    del lenient["payload"]["Encabezado"]["IdDoc"]["TipoPago"]
+
+    answer = await api.post("/invoices/batch", json={"items": [numbered(1, strict=True), bad, lenient]})
+
+    assert [one["statusCode"] for one in answer.json()["items"]] == [202, 400, 202]
+
+
+async def test_large_strict_batch_is_validated_apart(api: httpx.AsyncClient) -> None:
+    await api.post("/ncf", json=E31)
+    items = [numbered(number) for number in range(1, 201)]
+    del items[50]["payload"]["Encabezado"]["IdDoc"]["TipoPago"]
+
+    answer = await api.post("/invoices/batch", json={"items": items, "strict": True})
+
+    assert answer.status_code == 200, answer.text
+    assert [one["statusCode"] for one in answer.json()["items"]] == [202] * 50 + [400] + [202] * 149
 
 
 async def test_a_batch_costs_what_its_documents_cost(

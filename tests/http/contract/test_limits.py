@@ -45,7 +45,11 @@ async def test_the_sixth_attempt_of_a_key_in_a_minute_is_locked_out_for_fifteen(
         sixth = await client.post("/login", json=key.credentials)
         seventh = await client.post("/login", json=key.credentials)
 
-    assert (sixth.status_code, sixth.json()) == (429, {"message": "Too Many Requests", "statusCode": 429})
+    told = sixth.json()
+    hint = told.pop("hint")
+    assert (sixth.status_code, told) == (429, {"message": "Too Many Requests", "statusCode": 429})
+    assert hint.startswith("more than 5 logins of this key within 60 s: logins are locked for ")
+    assert "Tokens that you have go on working." in hint
     assert 890 <= int(sixth.headers["Retry-After"]) <= 900
     assert int(seventh.headers["Retry-After"]) <= int(sixth.headers["Retry-After"])
 

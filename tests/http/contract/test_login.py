@@ -169,7 +169,9 @@ async def test_without_a_bearer_token_nothing_but_login_answers(front: Running) 
                 headers = {} if header is None else {"Authorization": header}
                 answer = await client.request(method, path, headers=headers)
                 assert answer.status_code == 401, (method, path, header)
-                assert answer.json() == {"message": "Missing bearer token", "statusCode": 401}
+                told = answer.json()
+                assert "POST /login" in told.pop("hint")
+                assert told == {"message": "Missing bearer token", "statusCode": 401}
 
 
 @clause("Authentication failures", "| 403 | Missing required scope(s)")

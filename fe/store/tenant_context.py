@@ -51,7 +51,12 @@ _TENANT = """
 """
 
 _SEQUENCES = """
-    SELECT q.prefix, q.current_number, q.max_number,
+    SELECT q.prefix, q.max_number,
+           coalesce((SELECT min(r.number)
+                       FROM returned_numbers AS r
+                      WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s AND r.prefix = q.prefix
+                        AND r.number >= q.min_number AND r.number < q.current_number),
+                    q.current_number) AS next_number,
            CASE WHEN q.prefix = left(%(e_ncf)s::text, 3)
                 THEN expiry_of_number(%(e_ncf)s::text, q.min_number, q.max_number, q.expire_at, q.former_ranges)
                 ELSE q.expire_at END AS expire_at
@@ -89,7 +94,7 @@ async def tenant_context(
         own_rncs=frozenset(str(rnc) for rnc in own if rnc),
         expiries={each["prefix"]: each["expire_at"] for each in found if each["expire_at"] is not None},
         next_numbers={
-            each["prefix"]: each["current_number"] for each in found if each["current_number"] <= each["max_number"]
+            each["prefix"]: each["next_number"] for each in found if each["next_number"] <= each["max_number"]
         },
         holders=await numbers.holders(conn, tenant_id, environment, e_ncf, now) if e_ncf is not None else (),
         modified=await numbers.issued(conn, tenant_id, environment, modified) if modified is not None else (),

@@ -20,6 +20,7 @@ from tests import servers
 ALLOWED = {
     ("claim_due", 'local variable "claims" initialization'): "the literal '{}' has no type before it is assigned",
     ("accept_submissions", 'local variable "firsts" initialization'): "the same",
+    ("take_returned_number", "control reached end of function"): "a LOOP without an end: only RETURN leaves it",
     ("first_free_number", "control reached end of function"): "a LOOP without an end: only RETURN leaves it",
 }
 

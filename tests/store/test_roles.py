@@ -89,6 +89,7 @@ MATRIX = """
 | `replay_plans` | | | SIU | S | | |
 | `request_counts` | SIU | | S | S | | SIU |
 | `request_flushes` | SIU | SD | | | | SIU |
+| `returned_numbers` | SD | SI | SI | S | | SD |
 | `schema_migrations` | S | S | S | S | S | S |
 | `sends` | s | SIU | S | S | | S |
 | `sequences` | SIUD | S | SIUD | S | | SIUD |
@@ -204,7 +205,9 @@ CALLERS = {
     **dict.fromkeys(("record_event", "event_hash"), (FRONT, WORKER, OPERATOR, PORTAL)),
     **dict.fromkeys(("accept_submission", "refuse_to_draw", "count_requests", "note_key_use"), ASKED),
     **dict.fromkeys(("attempts_after", "count_attempt", "login_attempt", "probe_writing"), ASKED),
-    **dict.fromkeys(("accept_submissions", "draw_number", "number_is_free", "first_free_number"), ASKED),
+    **dict.fromkeys(
+        ("accept_submissions", "draw_number", "number_is_free", "first_free_number", "take_returned_number"), ASKED
+    ),
     **dict.fromkeys(("name_tenant", "name_submitter"), ASKED),
     **dict.fromkeys(("sequence_last_day", "sequence_is_over", "next_number_in"), (FRONT, OPERATOR, PORTAL)),
     **dict.fromkeys(("change_sequence", "first_number_since", "with_former_range"), (FRONT, OPERATOR, PORTAL)),
@@ -236,6 +239,7 @@ CALLERS = {
     **dict.fromkeys(("reconcile_month", "close_month"), (WORKER, OPERATOR)),
     "set_billing_terms": (OPERATOR,),
     "span_of": (WORKER, OPERATOR),
+    "return_numbers": (WORKER, OPERATOR),
     **dict.fromkeys(("note_ends", "add_usage", "fold_usage", "close_usage", "restart_usage"), (WORKER, OPERATOR)),
     **dict.fromkeys(("latency_bucket", "latency_of_bucket", "microseconds_of"), (WORKER, OPERATOR)),
     **dict.fromkeys(("sketch_of", "sketch_sum", "sketch_p95"), (WORKER, OPERATOR)),

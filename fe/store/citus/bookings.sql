@@ -190,6 +190,7 @@ BEGIN
      WHERE s.tenant_id = p_tenant AND s.submission_id = p_subject;
     PERFORM record_event(p_tenant, p_subject, p_at, 'discarded',
                          jsonb_build_object('by', p_by, 'reason', p_reason, 'note', p_note, 'numberFate', fate));
+    PERFORM return_numbers(ARRAY[p_tenant], ARRAY[p_subject]);
     PERFORM note_ends(ARRAY[p_tenant], ARRAY[p_subject], p_at);
     RETURN fate;
 END

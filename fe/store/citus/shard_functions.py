@@ -46,6 +46,8 @@ _BETWEEN = (
     "refuse_to_draw",
     "number_is_free",
     "first_free_number",
+    "take_returned_number",
+    "return_numbers",
     "close_sends_batch",
     "close_intents_batch",
     "announce_batch",

@@ -11,6 +11,7 @@ DISTRIBUTED = (
     "dead_letters",
     "held_numbers",
     "sequences",
+    "returned_numbers",
     "usage_ends",
     "usage_carried",
     "usage_days",

@@ -131,7 +131,8 @@ async def test_batch_above_the_largest_body_says_into_how_many_to_cut_it(api: ht
 
     assert (answer.status_code, answer.json()["message"]) == (
         413,
-        "the body must not be larger than 1048576 bytes; this batch has 2700000: send its receipts in 3 batches or more",
+        "the body must not be larger than 1048576 bytes; this batch has 2700000: "
+        "send its receipts in 3 batches or more",
     )
 
 

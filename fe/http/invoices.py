@@ -342,10 +342,10 @@ class Invoices:
         hint = None
         if _E_NCF.fullmatch(wanted):
             hint = messages.LOOKS_LIKE_E_NCF
-        elif _REQUEST_ID.fullmatch(wanted) and await self._db.run_for(
-            caller.tenant_id, tenant_context.is_known_request, caller.environment, ClientRequestId(wanted)
-        ):
-            hint = messages.IS_A_REQUEST_ID
+        elif _REQUEST_ID.fullmatch(wanted):
+            own = ClientRequestId(wanted)
+            if await self._db.run_for(caller.tenant_id, tenant_context.is_known_request, caller.environment, own):
+                hint = messages.IS_A_REQUEST_ID
         if hint is None:
             return ApiReply(200, _NOT_FOUND)
         return ApiReply(200, NOT_FOUND.write({"found": False, "hint": hint.said(call.language)}))

@@ -4,8 +4,9 @@
 """
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
+from difflib import get_close_matches
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 from urllib.parse import quote
 
@@ -31,7 +32,9 @@ from fe_client.models import (
     DeliveryAgain,
     DeliveryDetail,
     NewSequence,
+    NewStructuredInvoice,
     NewWebhook,
+    NewXmlInvoice,
     NumberSequence,
     ReceivedItem,
     ReceivedXml,
@@ -48,7 +51,7 @@ from fe_client.models import (
     Webhook,
     Webhooks,
 )
-from fe_client.plans import Plan, Sleep, retry_after
+from fe_client.plans import Plan, Sleep, retry_after, written
 from fe_client.session import Session, found
 
 T = TypeVar("T")
@@ -83,13 +86,15 @@ def submit(
     """Hand in a receipt. It is taken in, once, however often the answer is lost; its verdict comes later.
 
     Give it a `client_request_id` of your own (your order's number), and you may repeat the call yourself, tomorrow or
-    in another process, without issuing twice; else one is made for this call, and errors have it. `strict` refuses at
-    once what would not be sent. `simulate` asks a sandbox for an outcome.
+    in another process, without issuing twice; else one is made for this call, and errors have it. What would not be
+    sent is refused at once, unless `strict` (here, or of the client) is False. `simulate` asks a sandbox for an
+    outcome.
 
     Raises InvalidError with `problems`, ReusedIdError, and what every call may raise.
     """
     request_id = client_request_id or str(uuid.uuid4())
-    body = {**_handed_in(document, as_user, as_user_id, simulate, strict), "clientRequestId": request_id}
+    is_strict = session.strict if strict is None else strict
+    body = {**_handed_in(document, as_user, as_user_id, simulate, is_strict), "clientRequestId": request_id}
     taken: AcceptedSubmission | Deduped = yield from session.call("POST", "/invoices", body=body, request_id=request_id)
     if taken.get("bodyMatched") is False:
         reused = ReusedIdError(cast(Deduped, taken))
@@ -197,14 +202,49 @@ def validate(
     return session.call("POST", "/invoices/validate", body=body)
 
 
-def batch(session: Session, items: Iterable[Mapping[str, Any]]) -> Plan[list[BatchItem]]:
-    """Hand in up to 500 receipts at once; of each, in their order, what `submit` alone would have been answered.
+def batch(session: Session, items: Iterable[Mapping[str, Any]], *, strict: bool | None = None) -> Plan[list[BatchItem]]:
+    """Hand in many receipts; of each, in their order, what `submit` alone would have been answered.
 
     Each is a dict with `format` and `payload` or `xml`, and best a `clientRequestId` of yours; those without get one,
-    so that a lost answer issues nothing twice.
+    so that a lost answer issues nothing twice. More than 500, or more than fit one request, go in several requests, one
+    after the other; an error then carries as `items` what became of those before it. What would not be sent is refused
+    alone, unless `strict` (here, or of the client) is False.
     """
-    given = [{"clientRequestId": str(uuid.uuid4()), **_without_none(item)} for item in items]
-    return session.items("POST", "/invoices/batch", body={"items": given})
+    is_strict = session.strict if strict is None else strict
+    given = [
+        {
+            "clientRequestId": str(uuid.uuid4()),
+            **_without_none(_known("batch", item, NewStructuredInvoice, NewXmlInvoice)),
+        }
+        for item in items
+    ]
+    answered: list[BatchItem] = []
+    for part in _parts(given):
+        try:
+            answered += yield from session.items("POST", "/invoices/batch", body={"items": part, "strict": is_strict})
+        except FeError as error:
+            error.items = answered
+            raise
+    return answered
+
+
+#: A request has so many receipts and bytes at most; the service's own limit of bytes is 1 MiB.
+_BATCH_ITEMS, _BATCH_BYTES = 500, 1_000_000
+
+
+def _parts(items: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Cut a batch into requests by count and bytes. One receipt alone may be as large as it is."""
+    part: list[dict[str, Any]] = []
+    size = 0
+    for item in items:
+        length = len(written(item)) + 1
+        if part and (len(part) == _BATCH_ITEMS or size + length > _BATCH_BYTES):
+            yield part
+            part, size = [], 0
+        part.append(item)
+        size += length
+    if part:
+        yield part
 
 
 def ncf(session: Session) -> Plan[Sequences]:
@@ -214,12 +254,12 @@ def ncf(session: Session) -> Plan[Sequences]:
 
 def put_ncf(session: Session, sequence: NewSequence) -> Plan[NumberSequence]:
     """Create or change the sequence of a prefix. What is left out takes its default, also when it is there already."""
-    return session.call("POST", "/ncf", body=sequence)
+    return session.call("POST", "/ncf", body=_known("put_ncf", sequence, NewSequence))
 
 
 def change_ncf(session: Session, prefix: str, changes: ChangedSequence) -> Plan[NumberSequence]:
     """Change of a sequence only what is named. Raises NotThereError, ConflictError."""
-    return session.call("PATCH", f"/ncf/{_in_path(prefix)}", body=changes)
+    return session.call("PATCH", f"/ncf/{_in_path(prefix)}", body=_known("change_ncf", changes, ChangedSequence))
 
 
 def delete_ncf(session: Session, prefix: str) -> Plan[Deleted]:
@@ -283,7 +323,7 @@ def webhooks(session: Session) -> Plan[Webhooks]:
 
 def set_webhook(session: Session, webhook: NewWebhook) -> Plan[Webhook]:
     """Set where you are called. The first answer has the `secret`, shown only then; `rotate_webhook` makes another."""
-    return session.call("PUT", "/webhooks", body=webhook)
+    return session.call("PUT", "/webhooks", body=_known("set_webhook", webhook, NewWebhook))
 
 
 def rotate_webhook(session: Session) -> Plan[Webhook]:
@@ -415,13 +455,25 @@ def _handed_in(
     form: dict[str, Any] = {"format": "structured", "payload": document}
     if isinstance(document, str):
         form = {"format": "xml", "xml": document}
-    more = {"asUser": as_user, "asUserId": as_user_id, "simulate": simulate, "strict": strict}
+    simulated = None if simulate is None else _known("simulate", simulate, Simulate)
+    more = {"asUser": as_user, "asUserId": as_user_id, "simulate": simulated, "strict": strict}
     return {**form, **_without_none(more)}
 
 
 def _decision(client_request_id: str | None, as_user: str | None, as_user_id: str | None) -> dict[str, Any]:
     request_id = client_request_id or str(uuid.uuid4())
     return {"clientRequestId": request_id, **_without_none({"asUser": as_user, "asUserId": as_user_id})}
+
+
+def _known(what: str, given: Mapping[str, Any], *models: type) -> Mapping[str, Any]:
+    """Refuse members that a body does not have: the service would ignore them. Raises TypeError."""
+    members = {name for model in models for name in model.__annotations__}
+    for name in given:
+        if name not in members:
+            nearest = get_close_matches(name, members, n=1)
+            meant = f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(sorted(members))}"
+            raise TypeError(f"{what}: there is no {name}; {meant}")
+    return given
 
 
 def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fe_client.models import Deduped, DocumentProblem, Submission
+from fe_client.models import BatchItem, Deduped, DocumentProblem, Submission
 
 
 class FeError(Exception):
@@ -10,6 +10,8 @@ class FeError(Exception):
 
     #: Under which id a receipt was handed in. Repeated under it, it is certain to be issued once.
     client_request_id: str | None = None
+    #: Of a batch that went in several requests: what became of the receipts of those before the one that failed.
+    items: list[BatchItem] | None = None
 
 
 class ServerAwayError(FeError):

@@ -63,18 +63,22 @@ class Session:
         timeout: float = 30.0,
         retries: Retries | None = None,
         language: str | None = None,
+        strict: bool = True,
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
     ) -> None:
         """Take where the service is, a key of it, and how patient to be.
 
         `base_url` ends with /api/v1/fe; of a bare host that is added. `timeout` are seconds without a sign of life.
-        `language` is what messages come in (`es`, `en`). `clock` gives seconds that only go forward.
+        `language` is what messages come in (`es`, `en`). `strict`: the service refuses at once a receipt that would not
+        be sent; False: it takes it in, and it ends as `error`. `clock` gives seconds that only go forward.
         """
         self._base = base_url.rstrip("/") + ("" if urlsplit(base_url).path.strip("/") else PREFIX)
         self._credentials = written({"apiKeyId": api_key_id, "apiSecret": api_secret})
         #: Seconds without a sign of life after which a call has failed.
         self.timeout = timeout
+        #: Whether receipts are handed in strictly where a call does not say it.
+        self.strict = strict
         self._retries = retries or Retries()
         self._language = {"Accept-Language": language} if language else {}
         self._chance = chance

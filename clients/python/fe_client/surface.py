@@ -15,6 +15,9 @@ class Options(TypedDict, total=False):
     """How often, and after which pauses, a call is tried again where that is safe."""
     language: str
     """What messages come in: `es` or `en`, which is usual."""
+    strict: bool
+    """Whether the service refuses at once a receipt that would not be sent, with every problem: True. Else it takes it
+    in, and it ends as `error`. A call may say otherwise."""
     clock: Callable[[], float]
     """Seconds that only go forward; for tests."""
     chance: Callable[[], float]

@@ -42,7 +42,7 @@ import {
   UnavailableError,
 } from './errors.js';
 import { newId } from './random.js';
-import { found, retryAfterOf, Session } from './session.js';
+import { found, known, retryAfterOf, Session } from './session.js';
 import type { CallOptions, Options } from './session.js';
 
 /** A receipt: the payload of a structured one (`models.Ecf31` and its like), or finished XML as a text. */
@@ -66,7 +66,12 @@ export interface Checked extends ByUser {
 export interface Receipt extends Checked {
   /** Your order's number, say. With it you may repeat the call yourself without issuing twice; else one is made. */
   clientRequestId?: string | undefined;
-  /** Refuse at once what would not be sent. */
+  /** Refuse at once what would not be sent: what the client says, which is true unless it was made otherwise. */
+  strict?: boolean | undefined;
+}
+
+export interface Batch extends CallOptions {
+  /** Refuse each receipt that would not be sent; the others are taken in. As of `submit`. */
   strict?: boolean | undefined;
 }
 
@@ -79,6 +84,20 @@ interface Listed extends CallOptions {
   until?: Moment;
   pageSize?: number;
 }
+
+const CALL = ['signal'];
+const BY_USER = [...CALL, 'asUser', 'asUserId'];
+const CHECKED = [...BY_USER, 'simulate'];
+const RECEIPT = [...CHECKED, 'clientRequestId', 'strict'];
+const DECISION = [...BY_USER, 'clientRequestId'];
+const LISTED = [...CALL, 'since', 'until', 'pageSize'];
+const OF_SEQUENCE = ['minSequence', 'maxSequence', 'expireAt', 'isActive'];
+const INVOICE = ['format', 'xml', 'payload', 'clientRequestId', 'asUser', 'asUserId', 'strict', 'simulate'];
+const SIMULATE = ['outcome', 'code', 'seconds', 'now'];
+
+/** A request has so many receipts and bytes at most; the service's own limit of bytes is 1 MiB. */
+const BATCH_ITEMS = 500;
+const BATCH_BYTES = 1_000_000;
 
 const FINAL: readonly string[] = ['Aceptado', 'Aceptado Condicional', 'Rechazado', 'error'];
 const LONGEST_WAIT = 30;
@@ -111,7 +130,8 @@ export class Fe {
    * Throws InvalidError with `problems`, ReusedIdError, and what every call may throw.
    */
   async submit(document: Document, options: Receipt = {}): Promise<AcceptedSubmission | Deduped> {
-    const { signal, strict } = options;
+    known('submit', options, RECEIPT);
+    const { signal, strict = this.session.strict } = options;
     const clientRequestId = options.clientRequestId ?? (await newId());
     const body = { ...handedIn(document, options), clientRequestId, strict };
     const asked = { body, signal, clientRequestId };
@@ -131,10 +151,12 @@ export class Fe {
    * again with the same `clientRequestId`.
    */
   async submitAndWait(document: Document, options: Receipt & { timeout?: number } = {}): Promise<Submission> {
-    const { timeout = 180, signal } = options;
-    const clientRequestId = options.clientRequestId ?? (await newId());
+    known('submitAndWait', options, [...RECEIPT, 'timeout']);
+    const { timeout = 180, ...receipt } = options;
+    const { signal } = receipt;
+    const clientRequestId = receipt.clientRequestId ?? (await newId());
     const ends = this.session.clock() + timeout;
-    const { taxLogId } = await this.submit(document, { ...options, clientRequestId });
+    const { taxLogId } = await this.submit(document, { ...receipt, clientRequestId });
     try {
       return await this.wait(taxLogId, { timeout: ends - this.session.clock(), signal });
     } catch (error) {
@@ -150,6 +172,7 @@ export class Fe {
    * that lasted until then.
    */
   async wait(trackOrId: string, options: CallOptions & { timeout?: number } = {}): Promise<Submission> {
+    known('wait', options, [...CALL, 'timeout']);
     const { timeout = 180, signal } = options;
     const { clock, sleep } = this.session;
     const ends = clock() + timeout;
@@ -184,6 +207,7 @@ export class Fe {
    * soon as there is a verdict, at the latest after that many seconds (30 at most).
    */
   status(trackOrId: string, options: CallOptions & { wait?: number } = {}): Promise<Submission | undefined> {
+    known('status', options, [...CALL, 'wait']);
     const { wait = 0, signal } = options;
     return this.session.find('GET', one(trackOrId), { query: { wait: wait || undefined }, wait, signal });
   }
@@ -200,6 +224,7 @@ export class Fe {
 
   /** List everything that is wrong with a receipt, without handing it in. */
   validate(document: Document, options: Checked = {}): Promise<Validation> {
+    known('validate', options, CHECKED);
     return this.session.call('POST', '/invoices/validate', {
       body: handedIn(document, options),
       signal: options.signal,
@@ -207,16 +232,32 @@ export class Fe {
   }
 
   /**
-   * Hand in up to 500 receipts at once; of each, in their order, what `submit` alone would have been answered.
+   * Hand in many receipts; of each, in their order, what `submit` alone would have been answered.
    *
    * Each has `format` and `payload` or `xml`, and best a `clientRequestId` of yours; those without get one, so that a
-   * lost answer issues nothing twice.
+   * lost answer issues nothing twice. More than 500, or more than fit one request, go in several requests, one after the
+   * other; an error then carries as `items` what became of those before it.
    */
-  async batch(items: Iterable<NewInvoice>, options: CallOptions = {}): Promise<BatchItem[]> {
-    const given = [];
-    for (const item of items) given.push({ ...item, clientRequestId: item.clientRequestId ?? (await newId()) });
-    const asked = { body: { items: given }, ...options };
-    return (await this.session.call<{ items: BatchItem[] }>('POST', '/invoices/batch', asked)).items;
+  async batch(items: Iterable<NewInvoice>, options: Batch = {}): Promise<BatchItem[]> {
+    known('batch', options, [...CALL, 'strict']);
+    const { signal, strict = this.session.strict } = options;
+    const given: NewInvoice[] = [];
+    for (const item of items) {
+      known('batch', item, INVOICE);
+      known('simulate', item.simulate ?? {}, SIMULATE);
+      given.push({ ...item, clientRequestId: item.clientRequestId ?? (await newId()) });
+    }
+    const answered: BatchItem[] = [];
+    for (const part of parts(given)) {
+      const asked = { body: { items: part, strict }, signal };
+      try {
+        answered.push(...(await this.session.call<{ items: BatchItem[] }>('POST', '/invoices/batch', asked)).items);
+      } catch (error) {
+        if (error instanceof FeError) error.items = answered;
+        throw error;
+      }
+    }
+    return answered;
   }
 
   /**
@@ -227,6 +268,7 @@ export class Fe {
   invoices(
     filter: Listed & { state?: string; encf?: string; clientRequestId?: string; rnc?: string } = {},
   ): AsyncGenerator<SubmissionItem, void> {
+    known('invoices', filter, [...LISTED, 'state', 'encf', 'clientRequestId', 'rnc']);
     const { state, encf, clientRequestId, rnc } = filter;
     return this.#listed('/invoices', { state, encf, clientRequestId, rnc }, filter);
   }
@@ -238,11 +280,13 @@ export class Fe {
 
   /** Create or change the sequence of a prefix. What is left out takes its default, also when it is there already. */
   putNcf(sequence: NewSequence, options: CallOptions = {}): Promise<NumberSequence> {
+    known('putNcf', sequence, ['prefix', ...OF_SEQUENCE]);
     return this.session.call('POST', '/ncf', { body: sequence, ...options });
   }
 
   /** Change of a sequence only what is named. Throws NotThereError, ConflictError. */
   changeNcf(prefix: string, changes: ChangedSequence, options: CallOptions = {}): Promise<NumberSequence> {
+    known('changeNcf', changes, ['currentSequence', ...OF_SEQUENCE]);
     return this.session.call('PATCH', `/ncf/${encodeURIComponent(prefix)}`, { body: changes, ...options });
   }
 
@@ -253,6 +297,7 @@ export class Fe {
 
   /** Go through what suppliers issued to you, newest first; `rnc` is the supplier's. */
   received(filter: Listed & { encf?: string; rnc?: string } = {}): AsyncGenerator<ReceivedItem, void> {
+    known('received', filter, [...LISTED, 'encf', 'rnc']);
     return this.#listed('/received', { encf: filter.encf, rnc: filter.rnc }, filter);
   }
 
@@ -278,6 +323,7 @@ export class Fe {
 
   /** Read the usage of whole UTC days that end yesterday: 30, or as many as said (180 at most). */
   usage(options: CallOptions & { days?: number } = {}): Promise<UsageReport> {
+    known('usage', options, [...CALL, 'days']);
     return this.session.call('GET', '/usage', { query: { days: options.days }, signal: options.signal });
   }
 
@@ -293,6 +339,7 @@ export class Fe {
 
   /** Set where you are called. The first answer has the `secret`, shown only then; `rotateWebhook` makes another. */
   setWebhook(webhook: NewWebhook, options: CallOptions = {}): Promise<Webhook> {
+    known('setWebhook', webhook, ['url', 'enabled', 'events', 'headers']);
     return this.session.call('PUT', '/webhooks', { body: webhook, ...options });
   }
 
@@ -308,6 +355,7 @@ export class Fe {
 
   /** Go through the calls of your webhook, newest first; `about` is a received document's id or a taxLogId. */
   deliveries(filter: Listed & { state?: string; event?: string; about?: string } = {}): AsyncGenerator<Delivery, void> {
+    known('deliveries', filter, [...LISTED, 'state', 'event', 'about']);
     const { state, event, about } = filter;
     return this.#listed('/webhooks/deliveries', { state, event, about }, filter);
   }
@@ -338,6 +386,7 @@ export class Fe {
   }
 
   async #decide(receivedId: string, decision: string, said: object, options: Decision): Promise<ApprovalTaken> {
+    known(decision, options, DECISION);
     const { asUser, asUserId, signal } = options;
     const clientRequestId = options.clientRequestId ?? (await newId());
     const body = { ...said, clientRequestId, asUser, asUserId };
@@ -371,7 +420,25 @@ function isPassing(error: unknown): error is FeError {
   );
 }
 
+/** Cut a batch into requests by count and bytes. One receipt alone may be as large as it is. */
+function* parts(items: readonly NewInvoice[]): Generator<NewInvoice[]> {
+  let part: NewInvoice[] = [];
+  let size = 0;
+  for (const item of items) {
+    const length = new TextEncoder().encode(JSON.stringify(item)).length + 1;
+    if (part.length > 0 && (part.length === BATCH_ITEMS || size + length > BATCH_BYTES)) {
+      yield part;
+      part = [];
+      size = 0;
+    }
+    part.push(item);
+    size += length;
+  }
+  if (part.length > 0) yield part;
+}
+
 function handedIn(document: Document, { asUser, asUserId, simulate }: Checked): object {
+  known('simulate', simulate ?? {}, SIMULATE);
   const form = typeof document === 'string' ? { format: 'xml', xml: document } : { format: 'structured', payload: document };
   return { ...form, asUser, asUserId, simulate };
 }

@@ -41,6 +41,11 @@ export interface Options {
   retries?: Retries;
   /** What messages come in: `es` or `en`, which is usual. */
   language?: string;
+  /**
+   * Whether the service refuses at once a receipt that would not be sent, with every problem: true. Else it takes it in,
+   * and it ends as `error`. A call may say otherwise.
+   */
+  strict?: boolean;
   fetch?: typeof globalThis.fetch;
   /** Wait so many seconds; for tests. */
   sleep?: (seconds: number, signal?: AbortSignal) => Promise<unknown>;
@@ -85,6 +90,8 @@ const NEVER_CONNECTED = new Set([
 export class Session {
   /** Seconds after which a call has failed. */
   timeout: number;
+  /** Whether receipts are handed in strictly where a call does not say it. */
+  readonly strict: boolean;
   readonly clock: () => number;
   readonly sleep: (seconds: number, signal?: AbortSignal) => Promise<unknown>;
   readonly #base: string;
@@ -98,10 +105,14 @@ export class Session {
   #loggingIn: Promise<Token> | undefined;
 
   constructor(baseUrl: string, apiKeyId: string, apiSecret: string, options: Options = {}) {
+    known('Fe', options, ['timeout', 'retries', 'language', 'strict', 'fetch', 'sleep', 'clock', 'chance']);
+    if (!baseUrl) throw new TypeError('Fe: the base URL is missing, such as https://fe.example.com');
+    known('retries', options.retries ?? {}, ['tries', 'firstPause', 'longestPause']);
     const bare = new URL(baseUrl).pathname === '/';
     this.#base = baseUrl.replace(/\/+$/, '') + (bare ? PREFIX : '');
     this.#credentials = JSON.stringify({ apiKeyId, apiSecret });
     this.timeout = options.timeout ?? 30;
+    this.strict = options.strict ?? true;
     this.#retries = { tries: 5, firstPause: 0.5, longestPause: 60, ...options.retries };
     this.#language = options.language;
     this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
@@ -233,6 +244,21 @@ export class Session {
 /** undefined for `{"found": false}`. */
 export function found<T extends object>(answer: T | { found: false }): T | undefined {
   return 'found' in answer && answer.found === false ? undefined : (answer as T);
+}
+
+/** Refuse members that do not exist, which would be ignored. Throws TypeError. */
+export function known(what: string, given: object, members: readonly string[]): void {
+  for (const name of Object.keys(given)) {
+    if (members.includes(name)) continue;
+    const letters = lettersOf(name);
+    const meant = members.find((member) => lettersOf(member) === letters);
+    const there = meant === undefined ? `there are ${members.join(', ')}` : `did you mean ${meant}?`;
+    throw new TypeError(`${what}: there is no ${name}; ${there}`);
+  }
+}
+
+function lettersOf(name: string): string {
+  return name.toLowerCase().replace(/[_-]/g, '');
 }
 
 /** Seconds to wait, where an answer says so: as a number, or as a proxy may, as a date beside its own `Date`. */

@@ -47,6 +47,13 @@ CASES: list[Any] = [
     at("signed-in-future", "FechaHoraFirma", sale, "20-11-2026 10:00:01"),
     at("issue-date-future", "Encabezado.Emisor.FechaEmision", sale, "21-11-2026"),
     at("issue-date-old", "Encabezado.Emisor.FechaEmision", sale, "31-12-2017"),
+    at("issue-date-past", "Encabezado.Emisor.FechaEmision", sale, "31-12-2024"),
+    by(
+        "payments-differ",
+        f"{ID}.TablaFormasPago",
+        sale,
+        {f"{ID}.TablaFormasPago": {"FormaDePago": [{"FormaPago": "1", "MontoPago": "100.00"}]}},
+    ),
     by("due-date-missing", f"{ID}.FechaLimitePago", sale, {f"{ID}.TipoPago": "2"}),
     by("due-date-missing", f"{ID}.FechaLimitePago", sale, {f"{ID}.TipoPago": "2", f"{ID}.FechaLimitePago": ""}),
     by("due-date-early", f"{ID}.FechaLimitePago", sale, {f"{ID}.TipoPago": "2", f"{ID}.FechaLimitePago": "14-10-2025"}),

@@ -9,7 +9,7 @@ from fe.ecf.document import Document
 from fe.ecf.problems import Problem
 from fe.ecf.reading import rows, section
 from fe.ecf.rules.case import day_in, found_by_rule
-from fe.ecf.rules.header import LONG_PAST
+from fe.ecf.rules.header import is_long_past
 from fe.ecf.rules.lines import INDICATORS_OF
 from fe.ecf.taxes import EXEMPT
 
@@ -43,6 +43,6 @@ def of_the_issue_date(document: Document, now: datetime) -> list[Problem]:
         return []
     issuer = section(section(document.content, "Encabezado"), "Emisor")
     issued = day_in(issuer, "FechaEmision")
-    if issued is None or local(now).date() - issued <= LONG_PAST:
+    if issued is None or not is_long_past(issued, local(now).date()):
         return []
     return [found_by_rule("issue-date-past", "Encabezado.Emisor.FechaEmision", found=issuer["FechaEmision"])]

@@ -71,8 +71,8 @@ ROWS = (
     Rule(
         "issue-date-past",
         CONDITIONAL,
-        "the date of issue is more than 60 days ago",
-        "la fecha de emisión es de hace más de 60 días",
+        "the date of issue is of the year before last, or earlier",
+        "la fecha de emisión es del año antepasado, o anterior",
         "check the date; a receipt is dated on the day it is issued",
         "revise la fecha; un comprobante lleva la del día en que se emite",
         "Sanity; no published rule",

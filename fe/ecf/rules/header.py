@@ -1,6 +1,6 @@
 """Rules on the number, the dates and the payment (authority.md#reception, #signature and #types)."""
 
-from datetime import date, timedelta
+from datetime import date
 
 from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import read_day, read_moment
@@ -19,9 +19,6 @@ _DATES = (
 
 #: The first electronic receipts were issued in 2019; the authority's own test set dates one in December 2018.
 _FIRST_DAY = date(2018, 1, 1)
-
-#: Older than so many days, a date of issue is likely to be that of a copy, or of another year.
-LONG_PAST = timedelta(days=60)
 
 _CREDIT, _FREE = "2", "3"
 _VOUCHERS = "5"
@@ -62,9 +59,14 @@ def check_dates(case: Examination) -> None:
             case.report("issue-date-future", path, found=case.issuer["FechaEmision"])
         elif case.issued < _FIRST_DAY:
             case.report("issue-date-old", path, found=case.issuer["FechaEmision"])
-        elif case.today - case.issued > LONG_PAST:
+        elif is_long_past(case.issued, case.today):
             case.report("issue-date-past", path, found=case.issuer["FechaEmision"])
     check_moment(case, case.content, "FechaHoraFirma", "")
+
+
+def is_long_past(issued: date, today: date) -> bool:
+    """Whether a date of issue is of the year before last, or earlier: more likely a slip than a late receipt."""
+    return issued.year < today.year - 1
 
 
 def exists(case: Examination, fields: Fields, name: str, place: str) -> None:

@@ -1,6 +1,7 @@
 """The Python client as it is published: its core, its version, what is in its wheel, and its check of webhooks."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 from zipfile import ZipFile
 
 import fe_client
+import httpx
 import pytest
 from fe_client import WebhookRefusedError, verify_service_signature, verify_webhook
 from fe_client.plans import written
@@ -152,3 +154,59 @@ def test_amounts_are_written_with_every_digit_they_have() -> None:
         written({"a": object()})
     with pytest.raises(ValueError, match="JSON"):
         written({"a": float("nan")})
+
+
+class Service:
+    """A service that takes in whatever it is sent, and keeps it."""
+
+    def __init__(self) -> None:
+        self.sent: list[Any] = []
+        self.client = httpx.Client(transport=httpx.MockTransport(self.answer))
+
+    def answer(self, request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("/login"):
+            return httpx.Response(200, json={"accessToken": "t", "expiresIn": 3600})
+        self.sent.append(json.loads(request.content))
+        items = [{"statusCode": 202} for _ in self.sent[-1].get("items", [])]
+        return httpx.Response(202, json={"taxLogId": "1", "items": items})
+
+    def fe(self, **options: Any) -> fe_client.Fe:
+        return fe_client.Fe("http://service", "fak_0", "secret", http=self.client, **options)
+
+
+def test_receipts_are_handed_in_strictly_unless_switched_off() -> None:
+    service = Service()
+    strict, lenient = service.fe(), service.fe(strict=False)
+
+    strict.submit({})
+    strict.submit({}, strict=False)
+    lenient.submit({})
+    lenient.batch([{"format": "structured", "payload": {}}], strict=True)
+
+    assert [body["strict"] for body in service.sent] == [True, False, False, True]
+
+
+def test_batch_is_cut_by_count_and_by_bytes() -> None:
+    service = Service()
+    small = [{"format": "structured", "payload": {}} for _ in range(1001)]
+    large = [{"format": "xml", "xml": "x" * 400_000} for _ in range(5)]
+
+    answers = service.fe().batch([*small, *large])
+
+    assert [len(body["items"]) for body in service.sent] == [500, 500, 3, 2, 1]
+    assert len(answers) == 1006
+
+
+def test_unknown_options_and_members_raise() -> None:
+    client = Service().fe()
+
+    for call, said in (
+        (lambda: client.submit({}, clientRequestID="x"), "clientRequestID"),  # type: ignore[call-arg]  # the point
+        (lambda: client.batch([{"format": "xml", "client_request_id": "x"}]), "did you mean clientRequestId?"),
+        (lambda: client.put_ncf({"prefix": "E31", "from": 1}), "put_ncf: there is no from"),  # type: ignore[typeddict-unknown-key]  # the point
+        (lambda: client.change_ncf("E31", {"currentsequence": 5}), "currentSequence"),  # type: ignore[typeddict-unknown-key]  # the point
+        (lambda: client.set_webhook({"url": "u", "event": []}), "did you mean events?"),  # type: ignore[typeddict-unknown-key]  # the point
+        (lambda: Service().fe(Strict=True), "Strict"),
+    ):
+        with pytest.raises(TypeError, match=re.escape(said)):
+            call()

@@ -175,6 +175,56 @@ def test_webhooks_are_judged_as_the_vectors_say(package: Path, more: tuple[str, 
     assert by_header == SIGNED_OTHERWISE
 
 
+_STRICT_AND_CUT = """
+import { Fe } from './dist/index.js';
+const sent = [];
+const fetch = async (url, { body }) => {
+  if (url.endsWith('/login')) return Response.json({ accessToken: 't', expiresIn: 3600 });
+  sent.push(JSON.parse(body));
+  return Response.json({ taxLogId: '1', items: (sent.at(-1).items ?? []).map(() => ({ statusCode: 202 })) });
+};
+const strict = new Fe('http://service', 'fak_0', 's', { fetch });
+const lenient = new Fe('http://service', 'fak_0', 's', { fetch, strict: false });
+await strict.submit({});
+await strict.submit({}, { strict: false });
+await lenient.submit({});
+const small = Array.from({ length: 1001 }, () => ({ format: 'structured', payload: {} }));
+const large = Array.from({ length: 5 }, () => ({ format: 'xml', xml: 'x'.repeat(400000) }));
+const answers = await strict.batch([...small, ...large]);
+const refused = [];
+for (const call of [
+  () => strict.submit({}, { clientRequestID: 'x' }),
+  () => strict.batch([{ format: 'xml', client_request_id: 'x' }]),
+  () => strict.putNcf({ prefix: 'E31', from: 1 }),
+  () => strict.setWebhook({ url: 'u', event: [] }),
+  () => new Fe('http://service', 'fak_0', 's', { Strict: true }),
+  () => new Fe(undefined, 'fak_0', 's'),
+]) {
+  try { await call(); refused.push(null); } catch (error) { refused.push(`${error.name}: ${error.message}`); }
+}
+const parts = sent.slice(3).map(({ items }) => items.length);
+console.log(JSON.stringify([sent.slice(0, 3).map(({ strict }) => strict), parts, answers.length, refused]));
+"""
+
+
+def test_client_is_strict_cuts_batches_and_refuses_unknown_options(package: Path) -> None:
+    ran = subprocess.run(
+        ["node", "--input-type=module", "-e", _STRICT_AND_CUT], cwd=package, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    strict, parts, answered, refused = json.loads(ran.stdout)
+
+    assert (strict, parts, answered) == ([True, False, False], [500, 500, 3, 2, 1], 1006)
+    assert refused == [
+        "TypeError: submit: there is no clientRequestID; did you mean clientRequestId?",
+        "TypeError: batch: there is no client_request_id; did you mean clientRequestId?",
+        "TypeError: putNcf: there is no from; there are prefix, minSequence, maxSequence, expireAt, isActive",
+        "TypeError: setWebhook: there is no event; there are url, enabled, events, headers",
+        "TypeError: Fe: there is no Strict; did you mean strict?",
+        "TypeError: Fe: the base URL is missing, such as https://fe.example.com",
+    ]
+
+
 #: The vectors whose body was not signed by the secret as X-Service-Signature says; the rest differ in other headers.
 SIGNED_OTHERWISE = {
     "one character of the body was changed",

@@ -37,6 +37,7 @@ async def shown(front: Running) -> dict[str, Any]:
 def fits(body: Any, example: Any) -> bool:
     """Whether an answer is the one that is shown; `…` stands for what differs."""
     words = re.escape(example["message"]).replace("…", ".+")
+    body.pop("hint", None)  # for people: its words may change
     return re.fullmatch(words, body["message"]) is not None and {**body, "message": ""} == {**example, "message": ""}
 
 

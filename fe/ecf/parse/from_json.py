@@ -66,6 +66,7 @@ def parse_json(raw: bytes, *, max_bytes: int = MAX_BYTES) -> Any:
 
 #: So many bytes before a bracket its key is looked for in.
 _NEAR = 64
+_JSON_BLANKS = b" \t\r\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +97,13 @@ def split_list(raw: bytes, name: str, most: int) -> tuple[bytes, list[ListedPart
     brackets = _STRING.sub(lambda text: b" " * len(text[0]), raw)
     if brackets.count(b"{") + brackets.count(b"[") > MAX_JSON_CONTAINERS:
         return None
-    begins_list = re.compile(rb'"%s"[ \t\r\n]*:[ \t\r\n]*\Z' % name.encode())
+    key = f'"{name}"'.encode()
     depth, ends = 0, list[int]()
     for found in _STRUCTURE.finditer(brackets):
         at, sign = found.start(), found[0]
         if sign in b"[{":
             depth += 1
-            if not ends and depth == 2 and sign == b"[" and begins_list.search(raw, max(at - _NEAR, 0), at):
+            if not ends and depth == 2 and sign == b"[" and _follows(key, raw[max(at - _NEAR, 0) : at]):
                 ends.append(at)
         elif sign == b",":
             if ends and depth == 2:
@@ -116,11 +117,21 @@ def split_list(raw: bytes, name: str, most: int) -> tuple[bytes, list[ListedPart
             return None
     else:
         return None
-    parts = []
+    if len(ends) > most + 1:
+        return None
+    parts, line, column, passed = [], 1, 1, 0
     for before, after in pairwise(ends):
-        ahead = raw[: before + 1].decode("utf-8", "replace")
-        parts.append(ListedPart(raw[before + 1 : after], *place(ahead, len(ahead))))
+        ahead = raw[passed : before + 1].decode("utf-8", "replace")
+        line += ahead.count("\n")
+        column = len(ahead) - ahead.rfind("\n") if "\n" in ahead else column + len(ahead)
+        passed = before + 1
+        parts.append(ListedPart(raw[passed:after], line, column))
     return raw[: ends[0] + 1] + b",".join([b"0"] * len(parts)) + raw[ends[-1] :], parts
+
+
+def _follows(key: bytes, before: bytes) -> bool:
+    before = before.rstrip(_JSON_BLANKS)
+    return before.endswith(b":") and before[:-1].rstrip(_JSON_BLANKS).endswith(key)
 
 
 #: A text of more strings is not looked through at a glance: to find where each of them ends takes its time.

@@ -115,9 +115,8 @@ def split_list(raw: bytes, name: str, most: int) -> tuple[bytes, list[ListedPart
                 break
         if len(ends) > most + 1:
             return None
-    else:
-        return None
-    if len(ends) > most + 1:
+    # The list that began ends with a bracket of its own kind.
+    if not ends or depth != 1 or raw[ends[-1] : ends[-1] + 1] != b"]" or len(ends) > most + 1:
         return None
     parts, line, column, passed = [], 1, 1, 0
     for before, after in pairwise(ends):

@@ -5,7 +5,7 @@ out after that (fe/accounts/carry_out.py), so nobody carries out what nobody saw
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -13,14 +13,14 @@ from uuid import UUID
 
 from fe.ecf.ids import new_id
 from fe.ecf.texts import LocalizedError, Text
-from fe.identifiers import ReplayPlanId, TenantId
+from fe.identifiers import ReplayPlanId, SubmissionId, TenantId
 from fe.store import pending_actions
 from fe.store.billing import Account, PricingTier
 from fe.store.pending_actions import Decision, Kind, PendingAction, Through
-from fe.store.postgres.db import Conn
-from fe.store.queue import audit
+from fe.store.postgres.db import Conn, Database
+from fe.store.queue import audit, dead_letters
 from fe.store.queue.audit import OperatorAction
-from fe.store.queue.dead_letters import DeadLetter
+from fe.store.queue.dead_letters import DeadLetter, DeadLetterFilter
 from fe.store.tenants import Tenant
 
 #: For how long somebody may agree.
@@ -45,14 +45,15 @@ class DecisionRefused(LocalizedError):
     """What was asked for cannot be decided so."""
 
 
-def is_bulk(rows: int, threshold: int) -> bool:
-    """Tell whether so many dead letters at once are for two persons; a threshold of 0 asks for none."""
-    return 0 < threshold < rows
-
-
 def frozen(found: Sequence[DeadLetter]) -> list[list[Any]]:
     """Name dead letters so that one that died anew since is another."""
     return [[one.tenant_id, str(one.subject), one.died_at.isoformat()] for one in found]
+
+
+async def named(db: Database, request: Mapping[str, Any], limit: int = 100) -> list[DeadLetter]:
+    """Find the dead letters that a request is about, for whoever decides; those of them that are still there."""
+    subjects = [SubmissionId(UUID(subject)) for _, subject, _ in request.get("rows", ())[:limit]]
+    return await db.run(dead_letters.listed, DeadLetterFilter(subjects=subjects), limit) if subjects else []
 
 
 def replay_request(

@@ -12,7 +12,7 @@ import click
 import trio
 
 from fe.accounts import provision, second_person
-from fe.cli.approval import ask_for
+from fe.cli.approval import ask_if_bulk
 from fe.cli.dead_letter_options import act, by_option, words
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, moment, show, show_all, tell
@@ -310,7 +310,6 @@ def _change(
     as_json: bool,
 ) -> None:
     """Change what is billed, or ask a second operator to agree to `terms` where the installation wants that."""
-    settings = settings_with_database()
 
     async def task(conn: Conn) -> Account:
         tenant = await provision.find_tenant(conn, tenant_name)
@@ -320,12 +319,12 @@ def _change(
         return account
 
     async def work(db: Database) -> Account:
-        if terms is not None and name != "billing disable" and settings.portal_second_person:
+        if terms is not None and name != "billing disable":
             tenant = await db.run(provision.find_tenant, tenant_name)
-            await ask_for(db, name, terms(await db.run(store.account, tenant.tenant_id)), action, tenant)
+            await ask_if_bulk(db, name, terms(await db.run(store.account, tenant.tenant_id)), action, tenant)
         return await db.transact(task)
 
-    show(_record(with_database(settings, work)), as_json=as_json)
+    show(_record(with_database(settings_with_database(), work)), as_json=as_json)
 
 
 def _record(found: Account) -> dict[str, Any]:

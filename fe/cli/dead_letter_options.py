@@ -40,8 +40,8 @@ def filters(command: F) -> F:
             click.option("--tenant", "tenant_name", metavar="NAME", help="Only of this tenant."),
             member_option("--environment", Environment, "Only of this environment."),
             member_option("--stage", Stage, "Only of this stage."),
-            click.option("--error", metavar="TEXT", help="Only with this in the error's text."),
-            click.option("--older-than", type=float, metavar="MINUTES", help="Only those that died so long ago."),
+            click.option("--error", metavar="TEXT", help="Only with this in the text of the error or its cause."),
+            click.option("--older-than", type=float, metavar="MINUTES", help="Only those dead for at least MINUTES."),
             click.option("--encf", "e_ncf", metavar="NUMBER", help="Only of this e-NCF."),
             click.option(
                 "--id",
@@ -111,6 +111,15 @@ def given(reason: str | None) -> str:
     if reason is None:
         raise click.UsageError("Missing option '--reason': it is kept on record.")
     return reason
+
+
+NONE_MATCHES = "no dead letter matches"
+
+
+def required(which: dict[str, Any]) -> None:
+    """Refuse an act on all dead letters there are: at least one filter has to be given."""
+    if all(value in (None, ()) for value in which.values()):
+        raise click.UsageError("say which ones: at least one filter, --id at best")
 
 
 async def chosen(

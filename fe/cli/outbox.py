@@ -2,13 +2,26 @@
 
 from collections.abc import Callable
 from functools import partial
+from itertools import groupby
+from shlex import quote
 from typing import Any
 
 import click
 
 from fe.accounts import provision, second_person
-from fe.cli.approval import ask_for
-from fe.cli.dead_letter_options import act, audited, chosen, filters, find, given, member_option, words
+from fe.cli.approval import ask_if_bulk
+from fe.cli.dead_letter_options import (
+    NONE_MATCHES,
+    act,
+    audited,
+    chosen,
+    filters,
+    find,
+    given,
+    member_option,
+    required,
+    words,
+)
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, moment, show, show_all, tell
 from fe.cli.replay import replay
@@ -26,9 +39,12 @@ from fe.store.queue import audit, circuits, dead_letters, diagnosis, pauses
 from fe.store.queue import in_doubt as doubts
 from fe.store.queue import outbox as rows
 from fe.store.queue.audit import OperatorAction
-from fe.store.queue.dead_letters import DeadLetter
+from fe.store.queue.dead_letters import DeadLetter, DeadLetterGroup
 from fe.store.queue.diagnosis import WaitingSubmission
 from fe.store.queue.in_doubt import Doubt
+
+#: How many tenants of a group of dead letters are named.
+_TENANTS_SHOWN = 5
 
 
 @click.group()
@@ -110,22 +126,57 @@ _HEADINGS = {
 
 @outbox.command("list")
 @filters
-@click.option(
-    "--in-doubt", is_flag=True, help="Those of which nobody knows whether the authority has them, dead letters or not."
-)
+@click.option("--in-doubt", is_flag=True, help="Unknown outcome: sent, no answer; dead letters or not.")
+@click.option("--summary", is_flag=True, help="Count them by cause, stage, environment and tenant.")
 @json_option
-def list_(in_doubt: bool, as_json: bool, limit: int, **which: Any) -> None:
+def list_(in_doubt: bool, summary: bool, as_json: bool, limit: int, **which: Any) -> None:
     """List dead letters, the longest dead first; or what is in doubt, the longest first."""
+    if in_doubt and summary:
+        raise click.UsageError("--summary counts dead letters: leave --in-doubt out")
+    if summary:
+        groups = with_database(settings_with_database(), lambda db: _grouped(db, which))
+        _show_groups(groups, as_json=as_json)
+        return
     if in_doubt:
         if which["stage"] is not None:
             raise click.UsageError("--stage says nothing of what is in doubt: it is the authority that is asked")
         found = with_database(settings_with_database(), lambda db: _doubts(db, limit, which))
         show_all([_doubt(one) for one in found], as_json=as_json, none="nothing of that is in doubt")
         return
-    dead_letters = with_database(settings_with_database(), lambda db: find(db, limit, **which))
-    show_all(
-        [_row(dead_letter) for dead_letter in dead_letters], as_json=as_json, none="there are no such dead letters"
-    )
+    found_dead = with_database(settings_with_database(), lambda db: find(db, limit, **which))
+    show_all([_row(dead_letter) for dead_letter in found_dead], as_json=as_json, none=NONE_MATCHES)
+
+
+async def _grouped(db: Database, which: dict[str, Any]) -> list[DeadLetterGroup]:
+    return await db.run(dead_letters.grouped, await chosen(db, **which))
+
+
+def _show_groups(groups: list[DeadLetterGroup], *, as_json: bool) -> None:
+    """Print one record for each group, or for people each cause once, with its tenants and what acts on it."""
+    if as_json or not groups:
+        rows = [
+            {
+                "cause": one.cause,
+                "stage": one.stage,
+                "environment": one.environment,
+                "tenant": one.tenant,
+                "rows": one.count,
+                "oldest": moment(one.oldest),
+            }
+            for one in groups
+        ]
+        show_all(rows, as_json=as_json, none=NONE_MATCHES)
+        return
+    for (cause, stage, environment), alike in groupby(groups, lambda one: (one.cause, one.stage, one.environment)):
+        found = list(alike)
+        click.echo(f"{sum(one.count for one in found)} in stage {stage} ({environment}): {cause}")
+        tenants = [f"{one.tenant} {one.count}" for one in found[:_TENANTS_SHOWN]]
+        more = f", and {len(found) - _TENANTS_SHOWN} more" if len(found) > _TENANTS_SHOWN else ""
+        oldest = moment(min(one.oldest for one in found))
+        click.echo(f"  tenants  {', '.join(tenants)}{more}; the oldest since {oldest}")
+        click.echo(
+            f"  look     fe outbox replay --dry-run --stage {stage} --environment {environment} --error {quote(cause)}"
+        )
 
 
 async def _doubts(db: Database, limit: int, which: dict[str, Any]) -> list[Doubt]:
@@ -189,33 +240,40 @@ async def _submission(db: Database, name: str) -> WaitingSubmission:
 @filters
 @click.option("--dry-run", is_flag=True, help="Say which rows are meant; do nothing.")
 @click.option("--note-for-client", "note", metavar="TEXT", callback=words, help="Shown to the client, with the error.")
+@click.option("--expect", type=click.IntRange(1), metavar="N", help="How many it is to be; needed for more than one.")
 @audited
 @json_option
 def discard(
-    dry_run: bool, note: str | None, by_whom: str, reason: str | None, as_json: bool, limit: int, **which: Any
+    dry_run: bool,
+    note: str | None,
+    expect: int | None,
+    by_whom: str,
+    reason: str | None,
+    as_json: bool,
+    limit: int,
+    **which: Any,
 ) -> None:
     """Give dead letters up: their clients see `error`. It cannot be undone, so at least one filter has to be given.
 
-    The reason is for our own records; what the client is to read goes in the note.
+    For more than one, --expect repeats their number. The reason is for our own records; what the client is to read
+    goes in the note.
     """
-    if not any(which.values()):
-        raise click.UsageError("say which ones: at least one filter, --id at best")
+    required(which)
     because = None if dry_run else given(reason)
-
-    settings = settings_with_database()
 
     async def work(db: Database) -> list[dict[str, Any]]:
         found = await find(db, limit, **which)
         if because is None:
             return [_row(dead_letter) for dead_letter in found]
-        if second_person.is_bulk(len(found), settings.portal_second_person):
-            request = second_person.discard_request(second_person.frozen(found), note)
-            await ask_for(db, "discard", request, act(by_whom, because))
+        if len(found) != (expect or 1) and found:
+            raise Failure(f"nothing is done: {len(found)} dead letters match; repeat with --expect {len(found)} if so")
+        request = second_person.discard_request(second_person.frozen(found), note)
+        await ask_if_bulk(db, "discard", request, act(by_whom, because))
         give_up = partial(dead_letters.discard, note=note)
         done = await act_on_each(db, found, give_up, by_whom, because, clock=system_clock)
         return [{"taxLogId": str(subject), "numberFate": fate} for subject, fate in done.items() if fate]
 
-    show_all(with_database(settings, work), as_json=as_json, none="there are no such dead letters")
+    show_all(with_database(settings_with_database(), work), as_json=as_json, none=NONE_MATCHES)
 
 
 @outbox.command()
@@ -228,7 +286,7 @@ def pause(
 ) -> None:
     """Begin no more work on a tenant's rows, or on any. What is in flight is finished; clients are answered as ever."""
     if not _pause_or_resume(pauses.pause, tenant_name, environment, by_whom, given(reason)):
-        raise Failure("that is paused already")
+        raise Failure(f"{_paused(tenant_name, environment)} is paused already")
     record = {"tenant": tenant_name, "environment": environment, "paused": True}
     tell("paused: `fe outbox resume` with the same options undoes it", record, as_json=as_json)
 
@@ -243,7 +301,7 @@ def resume(
 ) -> None:
     """Undo a pause."""
     if not _pause_or_resume(pauses.resume, tenant_name, environment, by_whom, given(reason)):
-        raise Failure("that is not paused (`fe outbox status` shows what is)")
+        raise Failure(f"{_paused(tenant_name, environment)} is not paused (`fe outbox status` shows what is)")
     tell("resumed", {"tenant": tenant_name, "environment": environment, "paused": False}, as_json=as_json)
 
 
@@ -262,8 +320,12 @@ def halt(plan: str, by_whom: str, reason: str | None, as_json: bool) -> None:
         return await db.transact(task)
 
     if not with_database(settings_with_database(), work):
-        raise Failure("there is no such plan, or it is over, or was stopped before")
+        raise Failure(f"there is no plan {plan}, or it is over, or was stopped before")
     tell(f"the replay {plan} is stopped", {"plan": plan, "halted": True}, as_json=as_json)
+
+
+def _paused(tenant_name: str | None, environment: Environment | None) -> str:
+    return f"{tenant_name or 'every tenant'} in {environment or 'every environment'}"
 
 
 def _pause_or_resume(
@@ -320,6 +382,7 @@ def _row(dead_letter: DeadLetter) -> dict[str, Any]:
         "diedAt": moment(dead_letter.died_at),
         "sends": dead_letter.sends,
         "error": dead_letter.error,
+        "cause": dead_letter.cause,
     }
 
 

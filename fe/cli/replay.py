@@ -1,13 +1,15 @@
 """`fe outbox replay`: setting dead letters going again, looked at first if wanted, and at a pace."""
 
+from collections import Counter
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
 import click
 
 from fe.accounts import second_person
-from fe.cli.approval import ask_for
-from fe.cli.dead_letter_options import act, audited, filters, find, given
+from fe.cli.approval import ask_if_bulk
+from fe.cli.dead_letter_options import NONE_MATCHES, act, audited, filters, find, given, required
 from fe.cli.failures import FAILED_AGAIN, STOPPED, Failure
 from fe.cli.printing import json_option, moment, show, show_all
 from fe.cli.session import settings_with_database, with_database
@@ -24,6 +26,11 @@ from fe.store.queue.dead_letters import DeadLetter
 from fe.store.queue.replay_plans import ReplayPlan
 from fe.store.queue.replay_progress import Progress
 
+#: Rows a second, unless told otherwise.
+_USUAL_PACE = 5.0
+#: How many kinds of rows a dry run counts.
+_COUNTED = 20
+
 
 @click.command()
 @filters
@@ -38,7 +45,11 @@ from fe.store.queue.replay_progress import Progress
     help="So many of each of the authority's hosts and environments first; the rest when these came to a verdict.",
 )
 @click.option(
-    "--per-second", type=click.FloatRange(0.01, 1000), default=5.0, show_default=True, help="At most so many."
+    "--per-second",
+    type=click.FloatRange(0.01, 1000),
+    default=_USUAL_PACE,
+    show_default=True,
+    help="At most so many.",
 )
 @click.option(
     "--stop-on-failure/--no-stop",
@@ -71,7 +82,8 @@ def replay(
 ) -> None:
     """Set dead letters going again. What may have gone out is asked about first, and signed bytes are never remade.
 
-    A plan that exists already is taken up where it stopped: the rows, the reason and the pace are those it began with.
+    At least one filter says which. A plan that exists already is taken up where it stopped, with the rows, the reason
+    and the pace it began with: what stopped it and is a dead letter again is tried once more, --go-on passes over it.
     Ends with 0 when every row has come to a verdict (with --no-wait: was released), 6 when it stopped before all were
     released, 7 when all were and some failed again.
     """
@@ -86,21 +98,25 @@ def replay(
     settings = settings_with_database()
 
     async def work(db: Database) -> tuple[ReplayPlanId, Run]:
+        taken_up = not go_on
         name = plan_id or ReplayPlanId(f"replay-{new_id(system_clock()).hex[:12]}")
         plan = await db.run(replay_plans.find, name)
         if plan is None:
             if go_on:
                 raise Failure(f"there is no plan {name} yet: --go-on is for one that stopped")
+            if plan_id is not None and reason is None:
+                raise click.UsageError(f"there is no plan '{name}'; a new one needs --reason")
+            required(which)
             found = await find(db, limit, **which)
-            if second_person.is_bulk(len(found), settings.portal_second_person):
-                request = second_person.replay_request(
-                    second_person.frozen(found),
-                    name,
-                    canary=canary,
-                    per_second=Decimal(str(per_second)),
-                    stop_on_failure=stop_on_failure,
-                )
-                await ask_for(db, "replay", request, act(by_whom, reason))
+            request = second_person.replay_request(
+                second_person.frozen(found),
+                name,
+                canary=canary,
+                per_second=Decimal(str(per_second)),
+                stop_on_failure=stop_on_failure,
+            )
+            await ask_if_bulk(db, "replay", request, act(by_whom, reason))
+            taken_up = False
             plan = await _write_down(
                 db,
                 found,
@@ -114,7 +130,9 @@ def replay(
         # Said at once: whoever interrupts us needs the name to go on.
         click.echo(f"plan {name}", err=True)
         teller = _Teller(quiet=as_json)
-        run = await replays.run_plan(db, plan, by_whom, clock=system_clock, go_on=go_on, wait=wait, tell=teller.tell)
+        run = await replays.run_plan(
+            db, plan, by_whom, clock=system_clock, go_on=go_on, try_again=taken_up, wait=wait, tell=teller.tell
+        )
         return name, run
 
     name, run = with_database(settings, work)
@@ -133,7 +151,7 @@ def replay(
     )
     if run.stopped is not None:
         raise Failure(
-            f"{run.stopped}; `fe outbox replay --plan {name}` goes on from here when that is mended, "
+            f"{run.stopped}; when that is mended, `fe outbox replay --plan {name}` tries it again and goes on; "
             "--go-on passes over what failed",
             STOPPED,
         )
@@ -145,7 +163,7 @@ async def _write_down(
     db: Database, found: list[DeadLetter], name: ReplayPlanId, by_whom: str, reason: str, **pace: Any
 ) -> ReplayPlan:
     if not found:
-        raise Failure("there are no such dead letters")
+        raise Failure(NONE_MATCHES)
     now = system_clock()
     rows = [(dead_letter.tenant_id, dead_letter.subject) for dead_letter in found]
 
@@ -171,13 +189,18 @@ class _Teller:
             return
         self._said = progress
         failed = f", {len(progress.failed)} failed again" if progress.failed else ""
-        click.echo(f"{progress.released} of {progress.total} released, {progress.ended} ended{failed}", err=True)
+        verdicts = f"{progress.ended} with a verdict{failed}"
+        click.echo(f"{progress.released} of {progress.total} released, {verdicts}", err=True)
 
 
 def _look(settings: Settings, limit: int, which: dict[str, Any], *, ask: bool, as_json: bool) -> None:
+    totals: list[str] = []
+
     async def work(db: Database) -> list[dict[str, Any]]:
         found = await find(db, limit, **which)
         previews = [replays.preview(dead_letter, system_clock()) for dead_letter in found]
+        totals.extend(_counted("would", (one.kind for one in previews)))
+        totals.extend(_counted("in the way", (obstacle for one in previews for obstacle in one.obstacles)))
         shown = [_preview(one) for one in previews]
         if ask:
             # Here, because it brings the authority's client along, which nothing else in this module needs.
@@ -187,14 +210,23 @@ def _look(settings: Settings, limit: int, which: dict[str, Any], *, ask: bool, a
             for preview, one in zip(previews, shown, strict=True):
                 answer = answers[preview.dead_letter.subject]
                 one["authority"] = {"known": answer.known, "says": answer.says}
+            totals.extend(_counted("authority", (answer.says for answer in answers.values())))
         return shown
 
     shown = with_database(settings, work)
     if as_json or not shown:
-        show_all(shown, as_json=as_json, none="there are no such dead letters")
-        return
-    for one in shown:
-        _tell_row(one)
+        show_all(shown, as_json=as_json, none=NONE_MATCHES)
+    else:
+        for one in shown:
+            _tell_row(one)
+    if shown:  # on stderr, so that a program reads rows alone
+        click.echo(f"{len(shown)} in all, {len(shown) / _USUAL_PACE:.0f} s at {_USUAL_PACE:g} a second", err=True)
+        for line in totals:
+            click.echo(line, err=True)
+
+
+def _counted(label: str, texts: Iterable[str]) -> list[str]:
+    return [f"  {label:<11} {count:>6}: {text}" for text, count in Counter(texts).most_common(_COUNTED)]
 
 
 def _preview(one: Preview) -> dict[str, Any]:

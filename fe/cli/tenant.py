@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from fe.accounts import noted, provision
-from fe.cli.approval import ask_for
+from fe.cli.approval import ask_if_bulk
 from fe.cli.dead_letter_options import act, actor, audited, by_option, given, words
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, moment, show, show_all, tell
@@ -151,7 +151,7 @@ def disable(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
 
     What it handed in before is sent and judged, and what suppliers send to it is received, until `fe reception close`.
     """
-    action, settings = act(by_whom, reason), settings_with_database()
+    action = act(by_whom, reason)
 
     async def task(conn: Conn) -> Tenant:
         owner = await provision.find_tenant(conn, name)
@@ -159,12 +159,11 @@ def disable(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
         return await provision.find_tenant(conn, name)
 
     async def work(db: Database) -> Tenant:
-        if settings.portal_second_person:
-            owner = await db.run(provision.find_tenant, name)
-            await ask_for(db, "tenant disable", {"tenant": name}, action, owner)
+        owner = await db.run(provision.find_tenant, name)
+        await ask_if_bulk(db, "tenant disable", {"tenant": name}, action, owner)
         return await db.transact(task)
 
-    found = with_database(settings, work)
+    found = with_database(settings_with_database(), work)
     tell(f"{name} is disabled: `fe tenant enable` lets it in again", _record(found), as_json=as_json)
 
 

@@ -176,12 +176,6 @@ class Settings(BaseSettings):
         description="who sees nothing but the own account before having a second factor: operators, or everyone;"
         " those who come by OpenID Connect too",
     )
-    portal_second_person: int = Field(
-        0,
-        ge=0,
-        description="replays and discards of more dead letters than this, disabling a tenant and changing a price wait"
-        " for a second operator, in the portal and in the CLI; 0: nothing does",
-    )
 
     portal_oidc_issuer: str = Field(
         "", description="OpenID Connect provider that people may log in by (https://...); empty: none"
@@ -382,6 +376,10 @@ def load_settings(**overrides: Any) -> Settings:
     return _with_development_secrets(settings) if settings.development else settings
 
 
+#: Settings of earlier releases, and where what they said is kept now.
+_MOVED = {"FE_PORTAL_SECOND_PERSON": "the limit is in the database: `fe approval limit N`, with the owner's login"}
+
+
 def _require_known(names: Iterable[str]) -> None:
     """Raise ConfigError for a variable that nobody reads: most likely a slip, and its default would be in force."""
     given = [name for name in names if name.upper().startswith("FE_")]
@@ -394,6 +392,8 @@ def _require_known(names: Iterable[str]) -> None:
             name.startswith(service) and _PORT_VARIABLE.match(name.removeprefix(service)) for service in services
         ):
             continue
+        if name.upper() in _MOVED:
+            raise ConfigError(f"{name} is no setting any more: {_MOVED[name.upper()]}")
         nearest = difflib.get_close_matches(name.upper(), known, n=1)
         hint = f": did you mean {nearest[0]}?" if nearest else ": `fe settings` lists them all"
         raise ConfigError(f"there is no setting {name}{hint}")

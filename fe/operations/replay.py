@@ -47,12 +47,16 @@ class Preview:
     dead_letter: DeadLetter
     was_sent: str
     would: str
+    #: `would` without what differs from row to row, to count alike ones.
+    kind: str
     obstacles: tuple[str, ...]
 
 
 def preview(dead_letter: DeadLetter, now: datetime) -> Preview:
     """Say what was sent of a dead letter, what a replay would send, and what stands in the way, from what we know."""
-    return Preview(dead_letter, _was_sent(dead_letter), _would(dead_letter), tuple(_obstacles(dead_letter, now)))
+    would = _would(dead_letter, f" {_digest(dead_letter)}", f"trackId {dead_letter.track_id}")
+    kind = _would(dead_letter, "", "its trackId")
+    return Preview(dead_letter, _was_sent(dead_letter), would, kind, tuple(_obstacles(dead_letter, now)))
 
 
 def can_be_asked(dead_letter: DeadLetter) -> bool:
@@ -76,24 +80,22 @@ def _was_sent(dead_letter: DeadLetter) -> str:
     return what
 
 
-def _would(dead_letter: DeadLetter) -> str:
+def _would(dead_letter: DeadLetter, digest: str, track: str) -> str:
     match dead_letter.stage:
         case Stage.SIGN:
             return "sign it, and send it for the first time"
         case Stage.TRACK:
-            return f"ask again for the verdict of trackId {dead_letter.track_id}; send nothing"
+            return f"ask again for the verdict of {track}; send nothing"
         case Stage.SEND if dead_letter.sends == 0:
-            return f"send the signed bytes {_digest(dead_letter)} for the first time"
+            return f"send the signed bytes{digest} for the first time"
         case Stage.SEND | Stage.RECONCILE if not can_be_asked(dead_letter):
             kind = f"in {dead_letter.environment}" if dead_letter.root in NUMBERED else "of this kind"
-            again = f"send the same bytes {_digest(dead_letter)} again: nobody can be asked about a document {kind}"
+            again = f"send the same bytes{digest} again: nobody can be asked about a document {kind}"
             # Where its last send was given a trackId, what became of that one is asked first.
             known = dead_letter.root in NUMBERED and dead_letter.track_id is not None
-            return f"ask for the verdict of trackId {dead_letter.track_id}; else {again}" if known else again
+            return f"ask for the verdict of {track}; else {again}" if known else again
         case Stage.SEND | Stage.RECONCILE:
-            return (
-                f"ask the authority; if it does not know the document, send the same bytes {_digest(dead_letter)} again"
-            )
+            return f"ask the authority; if it does not know the document, send the same bytes{digest} again"
 
 
 def _obstacles(dead_letter: DeadLetter, now: datetime) -> Iterator[str]:
@@ -140,6 +142,7 @@ async def run_plan(
     *,
     clock: Clock,
     go_on: bool = False,
+    try_again: bool = False,
     wait: bool = True,
     tell: Callable[[Progress], None] = lambda _: None,
     patience: PlanPatience = PLAN_PATIENCE,
@@ -148,12 +151,15 @@ async def run_plan(
 
     Each row is released in one transaction of its own, so a crash or a cancellation anywhere leaves a plan that the
     same call takes up again: no row is released twice, none is forgotten, and the pace is kept, however many run it.
-    What stopped it stops it again, until `go_on` says that an operator has seen that: the rows that failed are passed
-    over, canaries go first again, and failures after that stop it as before. Without `wait` it returns when all are
+    What stopped it stops it again, until an operator says otherwise: with `try_again` the rows that are dead letters
+    again are released once more; with `go_on` the rows that failed are passed over, canaries go first again, and
+    failures after that stop it as before. Without `wait` it returns when all are
     released; with it, when none is under way any more, which may take as long as the authority does.
     """
     if go_on:
         await db.transact(replay_plans.go_on, plan.plan_id)
+    elif try_again:
+        await db.transact(replay_plans.try_again, plan.plan_id)
     watch = _Watch(db, plan, tell, patience)
     all_released = False
     while True:

@@ -184,6 +184,24 @@ async def advance(
     )
 
 
+_NEEDS = "SELECT needs_second_person(%(kind)s, %(by)s, %(rows)s)"
+
+
+async def needs_second_person(conn: Conn, kind: Kind, by_whom: str, rows: int = 1) -> bool:
+    """Tell whether an act of `rows` rows takes a second operator; the database refuses it otherwise."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_NEEDS, {"kind": kind, "by": by_whom, "rows": rows})
+    return bool(await cursor.fetchone())
+
+
+async def limit(conn: Conn) -> int:
+    """Read how many dead letters one operator may replay or discard alone; 0: any number."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute("SELECT more_than FROM second_person")
+    found: int = await cursor.fetchone() or 0
+    return found
+
+
 _TO_DO = """
     SELECT p.action_id FROM pending_actions AS p
      WHERE p.executed_at IS NULL AND p.decision IN ('approved', 'alone')

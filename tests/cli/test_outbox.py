@@ -70,7 +70,32 @@ async def test_dead_letters_are_listed_as_text_and_as_json_and_filtered(db: Data
     assert str(subject) in shown.out
     assert str(signing) not in shown.out
     assert shown.err == "only the 1 longest dead are taken: --limit raises that\n"
-    assert fe("outbox", "list", "--older-than", "5").err == "there are no such dead letters\n"
+    assert fe("outbox", "list", "--older-than", "5").err == "no dead letter matches\n"
+
+
+async def test_a_summary_counts_by_the_cause_behind_the_ending(db: Database, fe: Fe, now: datetime) -> None:
+    """What is said at the end, "sent 8 times", hides the HTTP 500 that did it."""
+    first, second = await make_tenant(db), await make_tenant(db)
+    for number, tenant in ((1, first), (2, first), (3, second)):
+        subject = await make_submission(db, tenant, at=now, stage=Stage.SEND, e_ncf=f"E31{number:010}")
+        await db.run(bookings.doubt, await take(db, subject), at=now, after=timedelta(0), error="HTTP 500: <html>")
+        ending = f"sent {7 + number} times, and the authority still does not know it"
+        await db.run(bookings.dead_letter, await take(db, subject), at=now, error=ending)
+    await make_dead(db, second, now, number=4)
+
+    groups = fe("outbox", "list", "--summary", "--json").json
+    shown = fe("outbox", "list", "--summary").out.splitlines()
+    meant = fe("outbox", "list", "--error", "http 500", "--json").json
+
+    assert [(one["cause"], one["stage"], one["rows"]) for one in groups] == [
+        ("HTTP 500: <html>", "reconcile", 2),
+        ("HTTP 500: <html>", "reconcile", 1),
+        ("authority answered with status 503", "send", 1),
+    ]
+    assert shown[0] == "3 in stage reconcile (ecf): HTTP 500: <html>"
+    assert shown[2].endswith("--stage reconcile --environment ecf --error 'HTTP 500: <html>'")
+    assert {one["cause"] for one in meant} == {"HTTP 500: <html>"}
+    assert {one["error"][:5] for one in meant} == {"sent "}
 
 
 async def test_an_unknown_tenant_is_named(fe: Fe) -> None:
@@ -180,6 +205,9 @@ async def test_a_dry_run_says_row_by_row_what_would_happen_and_changes_nothing(
     assert "8 processes died over it: it may end the next one too" in second["obstacles"]
     lines = [line.strip().split(maxsplit=1)[0] for line in shown.out.splitlines()]
     assert lines == [str(doubtful), "gave", "sent", "would", "in", "in"]
+    assert shown.err.splitlines()[0] == "1 in all, 0 s at 5 a second"
+    counted = " ".join(shown.err.split())
+    assert "would 1: ask the authority; if it does not know the document, send the same bytes again" in counted
     assert await rows(db, "SELECT 1 FROM outbox") == []
     assert await rows(db, "SELECT 1 FROM operator_actions") == []
 
@@ -190,7 +218,7 @@ async def test_a_replay_sets_dead_letters_going_again_and_says_how_far_it_came(
     tenant = await make_tenant(db)
     made = [await make_dead(db, tenant, now, number) for number in range(1, 4)]
 
-    args = ("--canary", "0", "--per-second", "100", "--no-wait", "--by", "eva", *WHY, "--json")
+    args = ("--stage", "send", "--canary", "0", "--per-second", "100", "--no-wait", "--by", "eva", *WHY, "--json")
     ran = fe("outbox", "replay", *args)
 
     assert {key: ran.json[key] for key in ("total", "released", "skipped", "open", "failedAgain", "stopped")} == {
@@ -215,14 +243,18 @@ async def test_a_canary_that_fails_again_stops_a_replay_and_the_same_plan_goes_o
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_let_it_fail, db, made[0], now)
-        stopped = await trio.to_thread.run_sync(lambda: fe("outbox", "replay", "--plan", "monday", *WHY))
-    still = fe("outbox", "replay", "--plan", "monday")
+        begin = ("outbox", "replay", "--plan", "monday", "--stage", "send")
+        stopped = await trio.to_thread.run_sync(lambda: fe(*begin, *WHY))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_let_it_fail, db, made[0], now)
+        still = await trio.to_thread.run_sync(lambda: fe("outbox", "replay", "--plan", "monday"))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_let_them_through, db, made[1:], now)
         went_on = await trio.to_thread.run_sync(lambda: fe("outbox", "replay", "--plan", "monday", "--go-on", "--json"))
 
     assert (stopped.code, still.code, went_on.code) == (6, 6, 7)
-    said = f"a canary failed again: {made[0]} E310000000001: again; `fe outbox replay --plan monday` goes on from here"
+    mended = "when that is mended, `fe outbox replay --plan monday` tries it again and goes on"
+    said = f"a canary failed again: {made[0]} E310000000001: again; {mended}"
     assert said in stopped.err
     assert said in still.err
     assert "1 of 3 released" in stopped.err
@@ -246,7 +278,7 @@ async def test_a_replay_ends_well_only_after_the_last_verdict(db: Database, fe: 
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_let_them_through, db, made, now)
-        ran = await trio.to_thread.run_sync(lambda: fe("outbox", "replay", *WHY, "--json"))
+        ran = await trio.to_thread.run_sync(lambda: fe("outbox", "replay", "--stage", "send", *WHY, "--json"))
 
     assert (ran.json["released"], ran.json["ended"], ran.json["open"]) == (3, 3, 0)
 
@@ -294,7 +326,7 @@ async def test_a_replay_killed_in_the_middle_is_taken_up_by_the_name_of_its_plan
 ) -> None:
     tenant = await make_tenant(db)
     made = [await make_dead(db, tenant, now, number) for number in range(1, 25)]
-    args = ("outbox", "replay", "--plan", "tuesday", "--canary", "0", "--per-second", "6", *WHY)
+    args = ("outbox", "replay", "--stage", "send", "--plan", "tuesday", "--canary", "0", "--per-second", "6", *WHY)
     process = await trio.lowlevel.open_process(
         [sys.executable, "-m", "fe", *args],
         env=environment(database_url=fe.dsn, data_dir=str(fe.folder)),
@@ -325,10 +357,13 @@ async def test_a_replay_killed_in_the_middle_is_taken_up_by_the_name_of_its_plan
 
 
 async def test_a_replay_without_a_reason_or_without_rows_is_refused(db: Database, fe: Fe, now: datetime) -> None:
-    assert fe.refused("outbox", "replay", *WHY) == "there are no such dead letters"
+    assert fe.refused("outbox", "replay", "--stage", "send", *WHY) == "no dead letter matches"
     await make_dead(db, await make_tenant(db), now)
 
-    assert "--reason" in fe.refused("outbox", "replay", code=2)
+    assert "--reason" in fe.refused("outbox", "replay", "--stage", "send", code=2)
+    assert "at least one filter" in fe.refused("outbox", "replay", *WHY, code=2)
+    mistyped = fe.refused("outbox", "replay", "--plan", "mondy", code=2)
+    assert mistyped.startswith("there is no plan 'mondy'; a new one needs --reason")
     assert "1 to 1000 characters" in fe.refused("outbox", "replay", "--reason", " ", code=2)
     assert "--dry-run" in fe.refused("outbox", "replay", "--ask", *WHY, code=2)
     assert len(await rows(db, "SELECT 1 FROM dead_letters")) == 1
@@ -347,7 +382,11 @@ async def test_discarding_needs_a_filter_and_a_reason_and_can_be_looked_at_first
     assert len(await rows(db, "SELECT 1 FROM dead_letters")) == 2
 
     args = ("--reason", "they never pay", "--note-for-client", "issued by hand", "--json")
-    done = fe("outbox", "discard", "--id", str(one), "--id", str(two), *args).json
+    both = ("--id", str(one), "--id", str(two))
+    for wrong in ((), ("--expect", "1"), ("--expect", "3")):
+        assert "nothing is done: 2 dead letters match" in fe.refused("outbox", "discard", *both, *wrong, *args)
+    assert len(await rows(db, "SELECT 1 FROM dead_letters")) == 2
+    done = fe("outbox", "discard", *both, "--expect", "2", *args).json
 
     assert {each["taxLogId"]: each["numberFate"] for each in done} == {str(one): "reusable", str(two): "unknown"}
     given_up = await submission(db, one)
@@ -355,7 +394,7 @@ async def test_discarding_needs_a_filter_and_a_reason_and_can_be_looked_at_first
     assert given_up["response"]["error"].startswith("given up by an operator: issued by hand (")
     assert "never pay" not in str(given_up["response"])
     assert "1 to 1000 characters" in fe.refused("outbox", "discard", "--note-for-client", " ", *WHY, code=2)
-    assert fe("outbox", "discard", "--id", str(one), "--reason", "x").err == "there are no such dead letters\n"
+    assert fe("outbox", "discard", "--id", str(one), "--reason", "x").err == "no dead letter matches\n"
 
 
 async def test_pausing_stops_claims_until_resumed(db: Database, fe: Fe, now: datetime) -> None:
@@ -370,9 +409,9 @@ async def test_pausing_stops_claims_until_resumed(db: Database, fe: Fe, now: dat
     resumed = fe("outbox", "resume", "--tenant", name, *WHY)
 
     assert paused.out.startswith("paused: ")
-    assert twice == "that is paused already"
+    assert twice == "Ozama in every environment is paused already"
     assert f"Paused by {EVA}: wrong issuer data. Nothing happens before `fe outbox resume`." in why
-    assert other == "that is not paused (`fe outbox status` shows what is)"
+    assert other == "every tenant in every environment is not paused (`fe outbox status` shows what is)"
     assert resumed.out == "resumed\n"
     assert "Paused" not in fe("outbox", "why", str(subject)).out
     assert (await waiting(db, subject))["holder"] is None
@@ -412,7 +451,8 @@ async def test_a_plan_that_is_locked_by_somebody_else_waits_and_then_goes_on(
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(hold_for_a_while)
-        args = ("outbox", "replay", "--plan", "w", "--canary", "0", "--per-second", "50", "--no-wait", *WHY, "--json")
+        pace = ("--canary", "0", "--per-second", "50", "--no-wait")
+        args = ("outbox", "replay", "--stage", "send", "--plan", "w", *pace, *WHY, "--json")
         ran = await trio.to_thread.run_sync(lambda: fe(*args))
 
     assert json.loads(ran.out)["released"] == 2

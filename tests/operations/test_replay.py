@@ -47,9 +47,11 @@ DEAD_LETTER = DeadLetter(
     crash_count=0,
     died_at=NOW - timedelta(hours=1),
     error="authority answered with status 503",
+    cause="authority answered with status 503",
     root=Root.ECF,
     e_ncf="E310000000001",
     issuer_rnc="131880738",
+    qr_code_url=None,
     track_id=None,
     sent_sha256="0123456789abcdef" * 4,
     certificate_id=CertificateId(UUID(int=2)),
@@ -128,6 +130,14 @@ def test_a_preview_says_what_was_sent_and_what_would_be(changes: dict[str, Any],
     shown = looked_at(**changes)
 
     assert (shown.was_sent, shown.would, shown.obstacles) == (sent, would, ())
+
+
+def test_previews_of_rows_that_differ_in_digest_and_track_id_are_of_one_kind() -> None:
+    sent = {"stage": "reconcile", "sends": 1, "last_sent_at": NOW}
+    asked = [looked_at(stage="track", sends=1, last_sent_at=NOW, track_id=one).kind for one in ("d2b6", "77aa")]
+
+    assert len({looked_at(**sent, sent_sha256=f"{number:064}").kind for number in range(20)}) == 1
+    assert asked == ["ask again for the verdict of its trackId; send nothing"] * 2
 
 
 @pytest.mark.parametrize(
@@ -353,6 +363,28 @@ async def test_a_canary_that_fails_again_stops_the_plan_and_the_rest_stays_where
 async def _let_fail(db: Database, subject: SubmissionId) -> None:
     await until_going(db, subject)
     await fail_again(db, subject)
+
+
+async def test_a_stopped_plan_tries_again_what_is_a_dead_letter_again_and_goes_on(db: Database) -> None:
+    """Without passing over it: what stopped the plan was mended."""
+    dead = await make_dead(db, 3)
+    plan = await make_plan(db, dead, canary=1)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_let_fail, db, dead[0][1])
+        stopped = await run(db, plan)
+
+    async def let_through(subject: SubmissionId) -> None:
+        await until_going(db, subject)
+        await bring_to_an_end(db, subject)
+
+    async with trio.open_nursery() as nursery:
+        for _, subject in dead:
+            nursery.start_soon(let_through, subject)
+        ended = await run_plan(db, plan, "eva", clock=system_clock, try_again=True)
+
+    assert stopped.stopped is not None
+    assert ended.stopped is None
+    assert ended.progress == Progress(total=3, released=3, skipped=0, ended=3, failed=[])
 
 
 async def test_canaries_that_come_to_no_end_stop_the_plan(db: Database) -> None:

@@ -11,7 +11,6 @@ import trio
 from fe.accounts import second_person
 from fe.accounts.carry_out import carry_out
 from fe.accounts.second_person import DecisionRefused
-from fe.config import load_settings
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, ReplayPlanId, TenantId
 from fe.store import billing, pending_actions, tenants
@@ -32,8 +31,8 @@ DISCARD, REVIEW = "/operators/dead-letters/discard", "/operators/dead-letters/re
 @pytest.fixture
 async def careful(nursery: trio.Nursery, db: Database, portal_db: Database, operator_db: Database) -> Running:
     """A portal where more than two at once take two."""
-    settings = load_settings(grace_seconds=2, development=True, portal_bind="127.0.0.1:1", portal_second_person=2)
-    return await start_portal(nursery, db, portal_db, operator_db, settings=settings)
+    await rows(db, "UPDATE second_person SET more_than = 2")
+    return await start_portal(nursery, db, portal_db, operator_db)
 
 
 async def ask_to_discard(browser: Browser) -> str:
@@ -54,6 +53,7 @@ async def test_many_are_given_up_when_another_operator_agrees(careful: Running, 
         assert (await oscar.get("/operators")).text.count("second operator") == 1
         page = await oscar.get(here)
         assert (str(made[0]) in page.text, "olga@fe.do" in page.text) == (True, True)
+        assert page.text.count("authority answered with status 503") == 3
 
         page = await oscar.send(f"{here}/approve", {"reason": "agreed"})
 

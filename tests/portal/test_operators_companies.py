@@ -7,7 +7,6 @@ import httpx
 import trio
 
 from fe.accounts import changes
-from fe.config import load_settings
 from fe.identifiers import ApiKeyId, TenantId
 from fe.store import billing, throttle
 from fe.store.postgres.db import Conn, Database
@@ -146,8 +145,8 @@ async def test_a_company_that_another_has_shut_out_meanwhile_is_shown_as_it_is(
 async def test_a_second_person_is_asked_for_what_costs_a_company_dear(
     nursery: trio.Nursery, db: Database, portal_db: Database, operator_db: Database, tenant: TenantId
 ) -> None:
-    settings = load_settings(grace_seconds=2, development=True, portal_bind="127.0.0.1:1", portal_second_person=10)
-    portal = await start_portal(nursery, db, portal_db, operator_db, settings=settings)
+    await rows(db, "UPDATE second_person SET more_than = 10")
+    portal = await start_portal(nursery, db, portal_db, operator_db)
     here = f"/operators/companies/{tenant}"
     async with operating(portal) as olga, operating(portal, "oscar@fe.do") as oscar:
         await olga.get(here)

@@ -271,3 +271,22 @@ async def test_an_accepted_row_shows_in_the_progress(
         await browser.get(f"/operators/replays/{plan_id}")
 
     assert (await operator_db.run(replay_progress.progress, plan_id)).ended == 1
+
+
+async def test_dead_letters_are_grouped_by_cause_and_the_review_of_a_group_counts_alike_rows_once(
+    portal: Running, tenant: TenantId
+) -> None:
+    await make_dead(portal.db, tenant, portal.clock(), 12)
+    await make_dead(portal.db, tenant, portal.clock(), 2, error="the certificate expired")
+    async with operating(portal) as olga:
+        page = await olga.get("/operators/dead-letters")
+        assert page.text.count(">Look at all</a>") == 2
+        exported = await olga.get("/operators/dead-letters.csv?error=certificate")
+        await olga.get("/operators/dead-letters?error=answered+with+status+503&stage=send&environment=ecf")
+        reviewed = await olga.send(REVIEW, {"which": "all"})
+
+    assert page.text.index("authority answered with status 503") < page.text.index("the certificate expired")
+    lines = exported.content.decode("utf-8-sig").splitlines()
+    assert (len(lines), lines[1].endswith("the certificate expired,the certificate expired")) == (3, True)
+    said = reviewed.text.partition("What a replay would do</h2>")[2].partition("</ul>")[0]
+    assert (said.count("<li>"), "<b>12</b>" in said) == (1, True)

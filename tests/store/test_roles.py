@@ -91,6 +91,7 @@ MATRIX = """
 | `request_flushes` | SIU | SD | | | | SIU |
 | `returned_numbers` | SD | SI | SI | S | | SD |
 | `schema_migrations` | S | S | S | S | S | S |
+| `second_person` | | | S | S | | |
 | `sends` | s | SIU | S | S | | S |
 | `sequences` | SIUD | S | SIUD | S | | SIUD |
 | `simulations` | I | S | S | S | | I |
@@ -222,6 +223,8 @@ CALLERS = {
             "note_in_audit_trail",
             "note_pending_action",
             "keep_audit_trail",
+            "require_second_person",
+            "refuse_alone",
             "note_tenant_rnc",
             "lay_out",
             "tidy_in_small_parts",
@@ -237,7 +240,7 @@ CALLERS = {
     "take_duty": (WORKER, OPERATOR),
     **dict.fromkeys(("utc_month", "month_begins", "freeze_month", "count_month"), (WORKER, OPERATOR)),
     **dict.fromkeys(("reconcile_month", "close_month"), (WORKER, OPERATOR)),
-    "set_billing_terms": (OPERATOR,),
+    **dict.fromkeys(("set_billing_terms", "needs_second_person"), (OPERATOR,)),
     "span_of": (WORKER, OPERATOR),
     "return_numbers": (WORKER, OPERATOR),
     **dict.fromkeys(("note_ends", "add_usage", "fold_usage", "close_usage", "restart_usage"), (WORKER, OPERATOR)),

@@ -112,3 +112,11 @@ if (pending) {
 for (const box of document.querySelectorAll(".scroll, pre")) {
   if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
 }
+
+// data-check-all: one box that checks all boxes of that name in its form.
+document.querySelectorAll("[data-check-all]").forEach((all) => {
+  all.hidden = false;
+  all.addEventListener("change", () => {
+    all.form.querySelectorAll(`input[name="${all.dataset.checkAll}"]`).forEach((one) => { one.checked = all.checked; });
+  });
+});

@@ -28,6 +28,7 @@ from fe.store.postgres.errors import (
     NodeUnavailable,
     NoNumber,
     SchemaChanging,
+    SecondPersonNeeded,
     TenantDisabled,
     words,
 )
@@ -95,6 +96,7 @@ _AWAY = "the node that it lies on does not answer"
 _CONTENDED = {"40001": Contended, "40P01": Contended, "55P03": LockNotHad}
 _NO_NUMBER = {"FE001": "none", "FE002": "expired", "FE003": "used up"}
 _DISABLED = "FE004"
+_SECOND_PERSON = "FE011"
 
 
 class Driver(Protocol):
@@ -405,6 +407,8 @@ def _translate(error: psycopg.Error) -> Exception:
         return NoNumber(prefix, _NO_NUMBER[state])
     if state == _DISABLED:
         return TenantDisabled("the tenant is disabled")
+    if state == _SECOND_PERSON:
+        return SecondPersonNeeded(error.diag.message_primary or "")
     if state in _CONTENDED:
         return _CONTENDED[state](f"{type(error).__name__} ({state}): {error.diag.message_primary}")
     lost_node = state == "XX000" and (error.diag.message_primary or "").startswith(_LOST_NODE)

@@ -51,6 +51,10 @@ class NoNumber(StoreError):
         self.reason = reason
 
 
+class SecondPersonNeeded(StoreError):
+    """The act takes the approval of a second operator (sql/0060_second_person.sql). Nothing was written."""
+
+
 class TenantDisabled(StoreError):
     """Something new was to be taken in of a tenant that is disabled. Nothing was written."""
 

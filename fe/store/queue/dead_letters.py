@@ -22,7 +22,7 @@ class DeadLetterFilter:
     tenant_id: TenantId | None = None
     environment: Environment | None = None
     stage: Stage | None = None
-    #: Part of the error's text, letter case apart.
+    #: Part of the text of the error or of its cause, letter case apart.
     error: str | None = None
     #: Died at least so long ago.
     older_than: timedelta | None = None
@@ -55,10 +55,15 @@ class DeadLetter:
     attempt: int
     crash_count: int
     died_at: datetime
+    #: How it ended, as "sent 8 times, and the authority still does not know it"; and why: what its last send failed
+    #: with, where the outcome is unknown, else the same.
     error: str
+    cause: str
     root: Root
     e_ncf: str | None
     issuer_rnc: str | None
+    #: It has the amount; None before it was signed.
+    qr_code_url: str | None
     track_id: TrackId | None
     #: The bytes that are sent: of the summary where there is one, else of the signed document.
     sent_sha256: str | None
@@ -77,13 +82,38 @@ class DeadLetter:
     circuit_open: bool
 
 
+# The cause is kept by the history: the last outcome that was unknown.
+_CHOSEN = """
+    SELECT c.*
+      FROM (SELECT l.*,
+                   coalesce((SELECT v.detail ->> 'error'
+                               FROM submission_events AS v
+                              WHERE v.tenant_id = l.tenant_id AND v.submission_id = l.subject
+                                AND v.kind = 'outcome_unknown' AND l.stage = 'reconcile'
+                              ORDER BY v.seq DESC
+                              LIMIT 1), l.error) AS cause
+              FROM dead_letters AS l
+             WHERE (%(tenant)s::bigint IS NULL OR l.tenant_id = %(tenant)s)
+               AND (%(environment)s::text IS NULL OR l.environment = %(environment)s)
+               AND (%(stage)s::text IS NULL OR l.stage = %(stage)s)
+               AND (%(older)s::interval IS NULL OR l.died_at <= now() - %(older)s)
+               AND (%(e_ncf)s::text IS NULL
+                    OR EXISTS (SELECT 1 FROM submissions AS n
+                                WHERE n.tenant_id = l.tenant_id AND n.submission_id = l.subject
+                                  AND n.e_ncf = %(e_ncf)s))
+               AND (%(subjects)s::uuid[] IS NULL OR l.subject = ANY (%(subjects)s))) AS c
+     WHERE %(error)s::text IS NULL
+        OR position(lower(%(error)s) IN lower(c.error)) > 0 OR position(lower(%(error)s) IN lower(c.cause)) > 0
+"""
+
 # Which they are is settled first: what is shown of each is looked up for those of one page. What is spread with the
 # dead letters, where an engine spreads them, is looked up within `d`, by the keys of `s`; what is not, beside it: no
 # such engine joins the two row by row.
-_LIST = """
+_LIST = f"""
     WITH d AS MATERIALIZED (
         SELECT s.tenant_id, s.submission_id AS subject, l.stage, l.environment, l.host, l.attempt,
-               l.deaths AS crash_count, l.died_at, l.error, s.root, s.e_ncf, s.issuer_rnc, s.track_id,
+               l.deaths AS crash_count, l.died_at, l.error, l.cause, s.root, s.e_ncf, s.issuer_rnc, s.qr_code_url,
+               s.track_id,
                s.certificate_id,
                encode(sha256(coalesce(
                    (SELECT b.content
@@ -116,19 +146,8 @@ _LIST = """
                    AND other.environment = s.environment AND other.issuer_rnc = s.issuer_rnc
                    AND s.root IN ('ECF', 'RFCE') AND other.root IN ('ECF', 'RFCE')
                    AND other.status IN ('Aceptado', 'Aceptado Condicional')) AS accepted_instead
-          FROM (SELECT l.*
-                  FROM dead_letters AS l
-                 WHERE (%(tenant)s::bigint IS NULL OR l.tenant_id = %(tenant)s)
-                   AND (%(environment)s::text IS NULL OR l.environment = %(environment)s)
-                   AND (%(stage)s::text IS NULL OR l.stage = %(stage)s)
-                   AND (%(error)s::text IS NULL OR position(lower(%(error)s) IN lower(l.error)) > 0)
-                   AND (%(older)s::interval IS NULL OR l.died_at <= now() - %(older)s)
-                   AND (%(e_ncf)s::text IS NULL
-                        OR EXISTS (SELECT 1 FROM submissions AS n
-                                    WHERE n.tenant_id = l.tenant_id AND n.submission_id = l.subject
-                                      AND n.e_ncf = %(e_ncf)s))
-                   AND (%(subjects)s::uuid[] IS NULL OR l.subject = ANY (%(subjects)s))
-                 ORDER BY l.died_at, l.tenant_id, l.subject
+          FROM ({_CHOSEN}
+                 ORDER BY c.died_at, c.tenant_id, c.subject
                  LIMIT %(limit)s) AS l
           JOIN submissions AS s ON s.tenant_id = l.tenant_id AND s.submission_id = l.subject
     )
@@ -155,6 +174,43 @@ async def listed(conn: Conn, which: DeadLetterFilter, limit: int) -> list[DeadLe
     """List dead letters, the longest dead first."""
     cursor = conn.cursor(row_factory=record_row(DeadLetter))
     await cursor.execute(_LIST, {**which.values(), "limit": limit})
+    return await cursor.fetchall()
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetterGroup:
+    """Dead letters of one cause, stage and environment, of one tenant."""
+
+    cause: str
+    stage: Stage
+    environment: Environment
+    tenant: str
+    count: int
+    oldest: datetime
+
+
+#: Causes are compared by their beginnings: what an authority's page says further on differs.
+_CAUSE_LENGTH = 160
+
+_GROUPS = f"""
+    WITH g AS MATERIALIZED (
+        SELECT left(d.cause, {_CAUSE_LENGTH}) AS cause, d.stage, d.environment, d.tenant_id, count(*)::int AS count,
+               min(d.died_at) AS oldest
+          FROM ({_CHOSEN}) AS d
+         GROUP BY 1, 2, 3, 4
+    )
+    SELECT g.cause, g.stage, g.environment, t.name AS tenant, g.count, g.oldest
+      FROM g
+      JOIN tenants AS t ON t.tenant_id = g.tenant_id
+     ORDER BY sum(g.count) OVER (PARTITION BY g.cause, g.stage, g.environment) DESC, g.cause, g.stage, g.environment,
+              g.count DESC, t.name
+"""
+
+
+async def grouped(conn: Conn, which: DeadLetterFilter) -> list[DeadLetterGroup]:
+    """Count dead letters by cause, stage, environment and tenant; the commonest cause first."""
+    cursor = conn.cursor(row_factory=record_row(DeadLetterGroup))
+    await cursor.execute(_GROUPS, which.values())
     return await cursor.fetchall()
 
 

@@ -278,6 +278,27 @@ _SEEN = f"""
 """
 
 
+_AGAIN = f"""
+    WITH {STATES}
+    UPDATE replay_items AS i
+       SET released_at = NULL, released_to = NULL
+      FROM replay_plans AS p, states AS s
+     WHERE p.plan_id = %(plan)s AND p.finished_at IS NULL AND p.halted_at IS NULL
+       AND i.plan_id = p.plan_id AND i.released_to IS NOT NULL AND NOT i.passed_over
+       AND (p.stop_on_failure OR (i.turn <= p.canary AND NOT p.canaries_passed))
+       AND s.tenant_id = i.tenant_id AND s.subject = i.subject AND s.is_dead
+"""
+
+
+async def try_again(conn: Conn, plan_id: ReplayPlanId) -> None:
+    """Release once more what stopped a plan and is a dead letter again; run it in a transaction.
+
+    What ended in an error is none any more: it stops the plan until `go_on`.
+    """
+    await conn.execute(_LOCK, {"plan": plan_id})
+    await conn.execute(_AGAIN, {"plan": plan_id})
+
+
 async def go_on(conn: Conn, plan_id: ReplayPlanId) -> None:
     """Pass over what failed, or came to no end as a canary, and send new canaries first; run it in a transaction."""
     await conn.execute(_LOCK, {"plan": plan_id})

@@ -11,6 +11,7 @@ from fe.lifecycle import Stage
 from fe.portal.replies import Refused, Reply, not_found
 from fe.portal.visit import Visit
 from fe.store import pending_actions, tenants
+from fe.store.pending_actions import Kind
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.queue.audit import LONGEST_REASON, OperatorAction
 from fe.store.queue.dead_letters import DeadLetterFilter
@@ -44,6 +45,11 @@ def acting(visit: Visit) -> OperatorAction:
     if not 1 <= len(reason) <= LONGEST_REASON:
         raise FormProblem(_REASON)
     return OperatorAction.of(visit.by_whom, reason, visit.now)
+
+
+async def may_alone(visit: Visit, kind: Kind, rows: int = 1) -> bool:
+    """Tell whether the operator may do this without a second one; the database refuses it otherwise."""
+    return not await visit.operators.run(pending_actions.needs_second_person, kind, visit.by_whom, rows)
 
 
 async def go_to_approval(visit: Visit, action_id: UUID) -> Reply:

@@ -5,6 +5,7 @@ from typing import Any
 
 from fe.accounts import second_person
 from fe.ecf.texts import LocalizedError, Text
+from fe.portal.document_facts import total_in
 from fe.portal.page_types import Needs, Page
 from fe.portal.pages.operators.acting import acting, carried_out, uuid_of
 from fe.portal.pages.operators.dead_letters import wake
@@ -43,6 +44,8 @@ async def _show(visit: Visit, problem: Text | None = None) -> Reply:
         "operators/approval.html",
         409 if problem else 200,
         found=found,
+        named={str(one.subject): one for one in await second_person.named(visit.operators, request, _ROWS_SHOWN)},
+        total_in=total_in,
         rows=request.pop("rows", [])[:_ROWS_SHOWN],
         request=request,
         mine=found.asked_through == "portal" and found.asked_by.lower() == visit.by_whom.lower(),

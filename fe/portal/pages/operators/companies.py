@@ -8,7 +8,14 @@ from fe.ecf.identity import TAX_ID_FORM
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import TenantId
 from fe.portal.page_types import Needs, Page
-from fe.portal.pages.operators.acting import FormProblem, acting, carried_out, go_to_approval, tenant_in_address
+from fe.portal.pages.operators.acting import (
+    FormProblem,
+    acting,
+    carried_out,
+    go_to_approval,
+    may_alone,
+    tenant_in_address,
+)
 from fe.portal.receipt.labels import label
 from fe.portal.replies import CHANGED_MEANWHILE, Reply
 from fe.portal.visit import Visit
@@ -95,7 +102,7 @@ async def show(visit: Visit, tenant: Tenant, problem: Text | str | None = None, 
         invitations=await visit.operators.run(invitations.waiting, tenant_id, visit.now),
         label=label,
         remark=provision.remark_on(tenant.issuer),
-        needs_second=visit.portal.settings.portal_second_person > 0,
+        needs_second=not await may_alone(visit, "tenant disable"),
         problem=problem,
         invitation=invitation,
         typed=visit.form,
@@ -105,7 +112,7 @@ async def show(visit: Visit, tenant: Tenant, problem: Text | str | None = None, 
 async def disable(visit: Visit) -> Reply:
     """Shut a company out, or ask a second person to."""
     tenant = await tenant_in_address(visit)
-    alone = visit.portal.settings.portal_second_person == 0
+    alone = await may_alone(visit, "tenant disable")
     try:
         by = acting(visit)
         visit.require_unchanged([tenant.tenant_id, tenant.disabled_since])

@@ -2,7 +2,11 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
+from itertools import groupby
+from urllib.parse import urlencode
 from uuid import UUID
 
 from fe.accounts import second_person
@@ -13,19 +17,35 @@ from fe.identifiers import ReplayPlanId, SubmissionId
 from fe.lifecycle import Stage
 from fe.operations.replay import preview
 from fe.operations.why import LIMITS, explain
+from fe.portal.csv_cells import CSV_TYPE, Cell, csv_file
+from fe.portal.document_facts import total_in
 from fe.portal.page_types import Needs, Page
-from fe.portal.pages.operators.acting import FILTERS, FormProblem, acting, carried_out, chosen, go_to_approval, uuid_of
+from fe.portal.pages.operators.acting import (
+    FILTERS,
+    FormProblem,
+    acting,
+    carried_out,
+    chosen,
+    go_to_approval,
+    may_alone,
+    uuid_of,
+)
 from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
 from fe.store import submissions
 from fe.store.queue import dead_letters, diagnosis
 from fe.store.queue.audit import LONGEST_REASON
-from fe.store.queue.dead_letters import DeadLetter, DeadLetterFilter
+from fe.store.queue.dead_letters import DeadLetter, DeadLetterFilter, DeadLetterGroup
 
 _SHOWN = 100
 #: The most that one form is about; the rest comes after it.
 _MAX_CHOSEN = 5000
 _PREVIEWED = 50
+_GROUPS_SHOWN = 50
+_HEADS = (
+    *("eNCF", "taxLogId", "Empresa", "Ambiente", "Etapa", "Detenido desde", "Envíos", "Monto total"),
+    *("Error (inglés)", "Causa (inglés)"),
+)
 _MAX_CANARIES = 1000
 
 _NONE = Text("Choose at least one dead letter.", "Elija al menos una carta muerta.")
@@ -44,13 +64,19 @@ async def index(visit: Visit) -> Reply:
     problem: Text | None = None
     found: list[DeadLetter] = []
     try:
-        found = await visit.operators.run(dead_letters.listed, await chosen(visit, given), _SHOWN + 1)
+        which = await chosen(visit, given)
+        found = await visit.operators.run(dead_letters.listed, which, _SHOWN + 1)
     except FormProblem as wrong:
         problem = wrong.text
+    groups: list[DeadLetterGroup] = []
+    if not problem:
+        groups = await visit.operators.run(dead_letters.grouped, which)
     return visit.page(
         "operators/dead_letters.html",
         400 if problem else 200,
         found=found[:_SHOWN],
+        groups=_by_cause(groups)[:_GROUPS_SHOWN],
+        export=urlencode({name: value for name, value in given.items() if value}),
         has_more=len(found) > _SHOWN,
         given=given,
         problem=problem,
@@ -58,6 +84,58 @@ async def index(visit: Visit) -> Reply:
         environments=list(Environment),
         max_chosen=_MAX_CHOSEN,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Dead letters of one cause, stage and environment: what a group's button is about."""
+
+    cause: str
+    stage: Stage
+    environment: Environment
+    tenants: list[DeadLetterGroup]
+
+    @property
+    def count(self) -> int:
+        """How many there are, of all tenants."""
+        return sum(one.count for one in self.tenants)
+
+    def query(self, given: dict[str, str]) -> str:
+        """Write the filter that chooses these of those that `given` chooses."""
+        mine = {"error": self.cause, "stage": self.stage.value, "environment": self.environment.value}
+        return urlencode({name: value for name, value in (given | mine).items() if value})
+
+    @property
+    def oldest(self) -> datetime:
+        """Since when the oldest is a dead letter."""
+        return min(one.oldest for one in self.tenants)
+
+
+def _by_cause(groups: Sequence[DeadLetterGroup]) -> list[Cause]:
+    alike = groupby(groups, lambda one: (one.cause, one.stage, one.environment))
+    return [Cause(*key, list(found)) for key, found in alike]
+
+
+async def export(visit: Visit) -> Reply:
+    """Return the dead letters of a filter as a file for spreadsheets."""
+    given = {name: visit.query.get(name, "").strip() for name in FILTERS}
+    found = await visit.operators.run(dead_letters.listed, await chosen(visit, given), _MAX_CHOSEN)
+    rows: list[Sequence[Cell]] = [
+        (
+            one.e_ncf,
+            str(one.subject),
+            one.tenant,
+            one.environment.value,
+            one.stage.value,
+            one.died_at,
+            one.sends,
+            total_in(one.qr_code_url),
+            one.error,
+            one.cause,
+        )
+        for one in found
+    ]
+    return visit.file(f"dead-letters-{visit.now:%Y-%m-%d}.csv", CSV_TYPE, csv_file(_HEADS, rows))
 
 
 async def one(visit: Visit) -> Reply:
@@ -99,12 +177,13 @@ async def review(visit: Visit) -> Reply:
     found, hidden = await _selection(visit)
     if not found:
         raise FormProblem(_NONE)
-    return _review(visit, found, hidden)
+    return await _review(visit, found, hidden)
 
 
-def _review(
+async def _review(
     visit: Visit, found: Sequence[DeadLetter], hidden: dict[str, str], problem: Text | None = None, about: str = ""
 ) -> Reply:
+    both = [await may_alone(visit, "replay", len(found)), await may_alone(visit, "discard", len(found))]
     previews = [preview(one, visit.now) for one in found]
     return visit.page(
         "operators/review.html",
@@ -112,11 +191,11 @@ def _review(
         previews=previews[:_PREVIEWED],
         total=len(found),
         is_most=len(found) == _MAX_CHOSEN,
-        would=Counter(one.would for one in previews).most_common(10),
+        would=Counter(one.kind for one in previews).most_common(10),
         obstacles=Counter(what for one in previews for what in one.obstacles).most_common(10),
         hidden=hidden,
         frozen=second_person.frozen(found),
-        needs_second=second_person.is_bulk(len(found), visit.portal.settings.portal_second_person),
+        needs_second=not all(both),
         problem=problem,
         about=about,
         typed=visit.form,
@@ -131,7 +210,7 @@ async def replay(visit: Visit) -> Reply:
         by = acting(visit)
         canary, per_second = _pace(visit)
     except LocalizedError as wrong:
-        return _review(visit, found, hidden, wrong.text, "replay")
+        return await _review(visit, found, hidden, wrong.text, "replay")
     plan_id = ReplayPlanId(f"replay-{new_id(visit.now).hex}")
     request = second_person.replay_request(
         second_person.frozen(found),
@@ -140,7 +219,7 @@ async def replay(visit: Visit) -> Reply:
         per_second=per_second,
         stop_on_failure=visit.form.has("stop_on_failure"),
     )
-    alone = not second_person.is_bulk(len(found), visit.portal.settings.portal_second_person)
+    alone = await may_alone(visit, "replay", len(found))
     action_id = await visit.operate(second_person.ask, "replay", request, by, "portal", alone=alone)
     if not alone:
         return await go_to_approval(visit, action_id)
@@ -160,9 +239,9 @@ async def discard(visit: Visit) -> Reply:
         if note is not None and len(note) > LONGEST_REASON:
             raise FormProblem(_NOTE)
     except LocalizedError as wrong:
-        return _review(visit, found, hidden, wrong.text, "discard")
+        return await _review(visit, found, hidden, wrong.text, "discard")
     request = second_person.discard_request(second_person.frozen(found), note)
-    alone = not second_person.is_bulk(len(found), visit.portal.settings.portal_second_person)
+    alone = await may_alone(visit, "discard", len(found))
     action_id = await visit.operate(second_person.ask, "discard", request, by, "portal", alone=alone)
     if not alone:
         return await go_to_approval(visit, action_id)
@@ -187,6 +266,7 @@ def _pace(visit: Visit) -> tuple[int, Decimal]:
 
 
 PAGES = (
+    Page("GET", "/operators/dead-letters.csv", Needs.OPERATE, export),
     Page("GET", "/operators/dead-letters", Needs.OPERATE, index),
     Page("POST", "/operators/dead-letters/review", Needs.OPERATE, review, max_body_bytes=1024 * 1024),
     Page("POST", "/operators/dead-letters/replay", Needs.OPERATE, replay, max_body_bytes=1024 * 1024),

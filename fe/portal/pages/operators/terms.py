@@ -8,7 +8,14 @@ from fe.accounts import second_person
 from fe.ecf.texts import LocalizedError, Text
 from fe.metering.terms import SUBSCRIPTION, is_currency, is_price
 from fe.portal.page_types import Needs, Page
-from fe.portal.pages.operators.acting import FormProblem, acting, carried_out, go_to_approval, tenant_in_address
+from fe.portal.pages.operators.acting import (
+    FormProblem,
+    acting,
+    carried_out,
+    go_to_approval,
+    may_alone,
+    tenant_in_address,
+)
 from fe.portal.pages.operators.companies import show
 from fe.portal.replies import CHANGED_MEANWHILE, Reply
 from fe.portal.visit import Visit
@@ -38,7 +45,7 @@ async def set_terms(visit: Visit) -> Reply:
     """Bill a company from now on, or under other terms, or ask a second person to agree to them."""
     tenant = await tenant_in_address(visit)
     before = await visit.operators.run(billing.account, tenant.tenant_id)
-    alone = visit.portal.settings.portal_second_person == 0
+    alone = await may_alone(visit, "billing enable")
     try:
         by = acting(visit)
         visit.require_unchanged(second_person.shown_terms(before))

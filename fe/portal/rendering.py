@@ -69,6 +69,7 @@ class Renderer:
         }
         self._environment.filters |= {
             "said": _said,
+            "sentence": lambda text: f"{text[:1].upper()}{text[1:]}",
             "money": _money,
             "number": _number,
             "moment": _moment,

@@ -1,11 +1,14 @@
 """The receipts of a company: found by whatever somebody has of one, listed with filters, taken out as CSV."""
 
 from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
 from typing import Literal
 from uuid import UUID
 
 from fe.ecf.catalogue import EcfType
+from fe.ecf.dates import local, show_day
 from fe.ecf.ids import moment_of
+from fe.ecf.texts import Text
 from fe.identifiers import SubmissionId, UserId
 from fe.lifecycle import Place, Status
 from fe.portal import receipt_words as words
@@ -84,10 +87,35 @@ async def _show(
         names=names,
         moment_of=moment_of,
         totals={row.submission_id: total_in(row.qr_code_url) for row in found.rows},
+        presets=_presets(local(visit.now).date()),
+        shown_days=_shown_days,
         states={name: words.status_badge(state).text for name, state in _STATES.items()},
         types=words.TYPES,
         words=words,
     )
+
+
+def _presets(today: date) -> list[tuple[Text, date, date]]:
+    """Periods that people ask for most."""
+    yesterday = today - timedelta(days=1)
+    return [
+        (Text("Today", "Hoy"), today, today),
+        (Text("Yesterday", "Ayer"), yesterday, yesterday),
+        (Text("This month", "Este mes"), today.replace(day=1), today),
+    ]
+
+
+def _shown_days(since: str, until: str) -> str:
+    """Write the chosen days as receipts do: the fields follow the browser's own format."""
+    days = [_day_shown(one) for one in (since, until) if one]
+    return " – ".join(dict.fromkeys(days))
+
+
+def _day_shown(typed: str) -> str:
+    try:
+        return show_day(date.fromisoformat(typed))
+    except ValueError:
+        return typed
 
 
 async def names_of(visit: Visit, rows: Sequence[ReceiptRow]) -> dict[SubmissionId, str]:

@@ -265,6 +265,18 @@ def _table(
     return Table(key, path, row_is, add, fields, row.many, least)
 
 
+#: How people say a code that the format names by a bare noun.
+_CHOICES = {"contado": "Al contado", "crédito": "A crédito"}
+
+
+def _named(code: Code) -> Code:
+    """A code as a list shows it: with a capital."""
+    es = _CHOICES.get(code.meaning_es, code.meaning_es)
+    return code._replace(
+        meaning=f"{code.meaning[:1].upper()}{code.meaning[1:]}", meaning_es=f"{es[:1].upper()}{es[1:]}"
+    )
+
+
 def _field(one: Described, name: str, initial: str) -> Field:
     words = words_of(Root.ECF, one.path)
     simple = one.simple
@@ -283,7 +295,7 @@ def _field(one: Described, name: str, initial: str) -> Field:
         hint=Text(plainly(words.en, spanish=False), plainly(words.es, spanish=True)),
         required=one.needed,
         kind=kind,
-        codes=one.codes,
+        codes=tuple(_named(code) for code in one.codes),
         blank=BLANKS.get(one.name, Text("—", "—")),
         initial=initial,
     )

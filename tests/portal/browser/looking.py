@@ -81,7 +81,14 @@ class Looker:
     complaints: list[str] = field(default_factory=list)
 
     def window(
-        self, screen: str = "desk", *, dark: bool = False, language: str = "es", state: str = "", axe: bool = False
+        self,
+        screen: str = "desk",
+        *,
+        dark: bool = False,
+        language: str = "es",
+        state: str = "",
+        axe: bool = False,
+        script: bool = True,
     ) -> Seen:
         """Open a window. One for axe lets its script past the policy, which is why others are to be looked at, too."""
         width, height = SCREENS[screen]
@@ -94,6 +101,7 @@ class Looker:
             has_touch=screen == "phone",
             storage_state=json.loads(state) if state else None,
             bypass_csp=axe,
+            java_script_enabled=script,
         )
         context.set_default_timeout(PATIENCE * 1000)
         if axe:

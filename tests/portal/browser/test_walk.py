@@ -50,7 +50,7 @@ def invite(look: Looker, installation: Installation, operator_state: str) -> str
     owners.locator("[name=email]").fill(NEW_OWNER)
     owners.locator("[name=reason]").fill("contrato 118")
     owners.locator("button").click()
-    link = operator.page.locator(".secret").first.inner_text()
+    link = operator.page.locator(".secret code").first.inner_text()
     return link.removeprefix(installation.url)
 
 
@@ -279,3 +279,59 @@ def test_a_phone_has_a_menu_that_opens_without_script(
     seen.page.locator(".menu > summary").tap()
     link.tap()
     expect(seen.page.locator("h1")).to_have_text("Certificados")
+
+
+def test_field_reached_by_tab_is_not_under_the_bar_of_buttons(
+    look: Looker, installation: Installation, owner_state: str
+) -> None:
+    seen = look.window(state=owner_state)
+    seen.open(f"/companies/{installation.company}/{installation.environment}/new/31")
+    hidden = """() => {
+        const one = document.activeElement, bar = document.querySelector(".receipt > .actions");
+        if (!one.closest("form.receipt") || one.closest(".actions")) return "";
+        return one.getBoundingClientRect().bottom > bar.getBoundingClientRect().top ? one.id || one.textContent : "";
+    }"""
+    for _ in range(60):
+        seen.page.keyboard.press("Tab")
+        assert seen.page.evaluate(hidden) == ""
+
+
+def test_form_that_is_left_and_come_back_to_has_what_was_typed(
+    look: Looker, installation: Installation, owner_state: str
+) -> None:
+    seen = look.window(state=owner_state)
+    page = seen.page
+    here = f"/companies/{installation.company}/{installation.environment}"
+    seen.open(f"{here}/new/32")
+    with page.expect_response(lambda answer: answer.status == 204):
+        page.locator('[name="item.NombreItem"]').first.fill("Café molido")
+    page.reload()
+    expect(page.locator('[name="item.NombreItem"]').first).to_have_value("Café molido")
+
+    page.locator('[name="item.PrecioUnitarioItem"]').first.fill("25")
+    press(seen, "Calcular y revisar")
+    expect(page.locator("#h-checked")).to_be_focused()
+    press(seen, "Emitir")
+    page.wait_for_url("**/submissions/*")
+    page.go_back()
+    page.wait_for_url("**/submissions/*")
+    page.go_back()
+    expect(page.locator("main")).to_be_visible()
+
+
+def test_form_works_without_script_and_so_does_the_switch_of_the_language(
+    look: Looker, installation: Installation, owner_state: str
+) -> None:
+    seen = look.window(state=owner_state, script=False)
+    page = seen.page
+    seen.open(f"/companies/{installation.company}/{installation.environment}/new/32")
+    page.locator('[name="item.NombreItem"]').first.fill("Café molido")
+    page.locator('[name="item.PrecioUnitarioItem"]').first.fill("25")
+    page.locator("header button[lang]").click()
+    expect(page.locator('[name="item.NombreItem"]').first).to_have_value("Café molido")
+    page.locator("header button[lang]").click()
+    page.locator('[name="item.NombreItem"]').first.press("Enter")
+    expect(page.locator("#checked")).to_be_visible()
+    press(seen, "Emitir")
+    page.wait_for_url("**/submissions/*")
+    expect(page.locator("h1 .badge")).to_have_text("Aceptado", timeout=30_000)

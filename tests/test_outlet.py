@@ -4,12 +4,14 @@ import json
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
 
 from fe.monitoring.outlet import Outlet
+from tests.waiting import PATIENCE
 
 LINE = b'{"event": "%d", "text": "' + b"x" * 300 + b'"}\n'
 #: A traceback.
@@ -86,3 +88,25 @@ def test_a_line_longer_than_a_pipe_goes_through_when_nothing_else_is_there() -> 
         reader.join()
 
     assert read == [longest]
+
+
+def test_line_longer_than_a_pipe_that_nobody_reads_is_cut_off_and_the_next_stands_alone(ends: Ends) -> None:
+    reading, writing = ends
+    outlet = Outlet(writing)
+
+    began = time.monotonic()
+    outlet.write(b"z" * 1_000_000 + b"\n")
+    took = time.monotonic() - began
+    outlet.write(LINE % 1)
+    os.set_blocking(reading, False)
+    while True:
+        try:
+            os.read(reading, 1 << 20)
+        except BlockingIOError:
+            break
+    outlet.write(LINE % 2)
+
+    assert took < PATIENCE
+    end_of_the_long_one, lost, line = read_all(reading)
+    assert end_of_the_long_one == b""
+    assert (json.loads(lost)["lines"], json.loads(line)["event"]) == (2, "2")

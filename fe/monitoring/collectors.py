@@ -8,7 +8,7 @@ import trio
 
 from fe.ecf.catalogue import Environment
 from fe.lifecycle import Stage
-from fe.monitoring.metrics import Labels, Metrics, show
+from fe.monitoring.metrics import Labels, Metrics, forget_others, show
 from fe.store import nodes, statistics
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE
@@ -181,6 +181,9 @@ class Collectors:
                 counted[table, kind] = counted.get((table, kind), 0.0) + many
         show(self._metrics.table_bytes, sizes)
         show(self._metrics.table_rows, counted)
+        names = {(node.name,) for node in members}
+        for gauge in (self._metrics.node_answers, self._metrics.node_bytes, self._metrics.node_shards):
+            forget_others(gauge, names)
         show(self._metrics.node_answers, {(node.name,): float(node.answers) for node in members})
         for node in members:
             if node.answers:  # else what was last known of it stays

@@ -5,7 +5,7 @@ import platform
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from socketserver import ThreadingMixIn
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
@@ -443,13 +443,23 @@ def _unread(name: str, means: str, registry: CollectorRegistry) -> Gauge:
     return gauge
 
 
+def series_of(gauge: Gauge) -> set[Labels]:
+    """Return the labels of every series of a gauge with labels."""
+    return {tuple(sample.labels.values()) for metric in gauge.collect() for sample in metric.samples}
+
+
+def forget_others(gauge: Gauge, labels: Collection[Labels]) -> None:
+    """Remove the series of what is gone, like a node that left the cluster: 0 would mean that it fails."""
+    for gone in series_of(gauge) - set(labels):
+        gauge.remove(*gone)
+
+
 def show(gauge: Gauge, values: Mapping[Labels, float]) -> None:
     """Set every series of a gauge with labels: those in `values`, and to 0 whatever it showed before.
 
     No series is ever taken away: an alert that waits for ten minutes of it would begin to wait anew.
     """
-    gone = {tuple(sample.labels.values()) for metric in gauge.collect() for sample in metric.samples} - values.keys()
-    for labels in gone:
+    for labels in series_of(gauge) - values.keys():
         gauge.labels(*labels).set(0)
     for labels, value in values.items():
         gauge.labels(*labels).set(value)

@@ -22,6 +22,10 @@ from typing import TextIO
 #: How long a line may wait for room; while lines are being left out none waits.
 _WAIT_SECONDS = 0.02
 _LOOK_SECONDS = 0.002
+#: How long the rest of a line that is longer than a pipe may take, once it was begun; then it is cut off.
+_LONG_LINE_SECONDS = 0.2
+#: A part of such a line that a socket or pipe takes at once when it says that it takes some.
+_PART = select.PIPE_BUF
 #: What a pipe holds, where it does not say.
 _USUAL_PIPE = 65_536
 
@@ -45,17 +49,37 @@ class Outlet:
         self._is_pipe = stat.S_ISFIFO(os.fstat(number).st_mode)
         #: Lines that were left out since the last one that was written.
         self._lost = 0
+        #: The last line was cut off, and has no end yet.
+        self._is_cut = False
 
     def write(self, line: bytes) -> None:
-        """Write a line, and before it how many were left out; or leave it out, too. Raises OSError."""
+        """Write a line, and before it how many were left out; or leave it out, too. Raises OSError.
+
+        A line longer than the pipe is cut off when its reader is too slow, and counted as left out.
+        """
         with self._lock:
             whole = self._tell(self._lost) + line if self._lost else line
+            if self._is_cut:
+                whole = b"\n" + whole
             if not self._has_room(len(whole)):
                 self._lost += 1
                 return
-            self._lost = 0
-            while whole:
-                whole = whole[os.write(self._number, whole) :]
+            at_once = self._capacity() if self._is_pipe else _USUAL_PIPE
+            rest = whole[os.write(self._number, whole[:at_once]) :]
+            rest = self._write_rest(rest) if rest else rest
+            self._is_cut = bool(rest)
+            self._lost = int(self._is_cut)
+
+    def _write_rest(self, rest: bytes) -> bytes:
+        until = time.monotonic() + _LONG_LINE_SECONDS
+        while rest:
+            if self._poll.poll(0):
+                rest = rest[os.write(self._number, rest[:_PART]) :]
+            elif time.monotonic() >= until:
+                break
+            else:
+                time.sleep(_LOOK_SECONDS)
+        return rest
 
     def _has_room(self, size: int) -> bool:
         until = time.monotonic() + (0 if self._lost else _WAIT_SECONDS)

@@ -610,6 +610,26 @@ async def test_who_was_told_to_come_again_is_told_so_again_and_nothing_is_looked
         assert (await client.get("/ncf")).status_code == 200
 
 
+async def test_refusal_of_a_route_with_a_parameter_in_its_path_is_found_again_for_any_value(
+    front: Running, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(come_again, "BELIEVED", 3 * PATIENCE)
+    token = await front.token(key)
+    api = front.app.extensions["fe"]
+    (name,) = [route.name for route in api.routes if route.name == f"GET {PREFIX}/received/<received_id>"]
+    api.come_again.note((f"Bearer {token}".encode(), name), 30)
+    seen = requests_through_quart(front)
+
+    for number in range(3):
+        got = await front.raw(get(f"/received/{number}", token))
+        assert got.startswith(b"HTTP/1.1 429 "), got
+    async with front.client(token) as client:
+        assert (await client.get("/received")).status_code == 200
+
+    assert refusals(front, "too_soon") == 3
+    assert len(seen) == 1
+
+
 def connections_made(monkeypatch: pytest.MonkeyPatch) -> list[HardenedConnection]:
     """The connections that are served from now on, and not refused by what they begin with."""
     made: list[HardenedConnection] = []
@@ -936,6 +956,18 @@ def test_a_tenant_has_its_quota_and_the_next_when_time_is_up(quota: Quota, secon
     assert metrics.registry.get_sample_value("fe_share_refused_total", {"limit": "tenant_quota"}) == 1
     quotas.take(good, 1500, now=110.5)
     quotas.take(greedy, 1500, now=100.0 + seconds)
+
+
+def test_quota_of_a_tenant_beyond_ten_thousand_others_holds_until_its_day_is_over() -> None:
+    quotas = Quotas(Quota(documents_a_day=1), Metrics())
+    for number in range(10_002):
+        quotas.take(TenantId(number), 1, now=float(number % 7))
+
+    with pytest.raises(ApiError):
+        quotas.take(TenantId(0), 1, now=10.0)
+    quotas.take(TenantId(0), 1, now=86_407.0)
+
+    assert len(quotas._spans) < 10_002  # those whose day is over are forgotten
 
 
 async def test_quotas_count_what_is_handed_in_and_what_is_validated(

@@ -24,7 +24,7 @@ from fe.identifiers import TenantId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.monitoring import collectors
 from fe.monitoring.collectors import Collectors
-from fe.monitoring.metrics import Metrics, show
+from fe.monitoring.metrics import Metrics, forget_others, show
 from fe.monitoring.observers import watch_database, watch_outbox, watch_writing
 from fe.queue.circuit_breaker import Circuits
 from fe.queue.leases import watch_over
@@ -611,3 +611,14 @@ def test_a_series_that_was_shown_is_never_taken_away() -> None:
 
     assert value(metrics, "fe_dead_letters", stage="send", environment="ecf") == 0
     assert value(metrics, "fe_dead_letters", stage="sign", environment="ecf") == 2
+
+
+def test_gauges_of_a_node_that_left_the_cluster_are_removed() -> None:
+    metrics = Metrics()
+    for name in ("one:5432", "two:5432"):
+        metrics.node_bytes.labels(name).set(7)
+
+    forget_others(metrics.node_bytes, {("two:5432",)})
+
+    assert value(metrics, "fe_node_bytes", node="one:5432") is None
+    assert value(metrics, "fe_node_bytes", node="two:5432") == 7

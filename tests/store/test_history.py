@@ -193,6 +193,25 @@ async def test_whole_months_that_are_remembered_are_counted_like_others(
     assert await db.run(history.count, tenant, chosen) == fits
 
 
+async def test_months_that_are_evicted_while_others_are_counted_are_counted_all_the_same(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenant, totals = await make_tenant(db), history.Totals()
+    for at in MONTHS:
+        await make_submission(db, tenant, at=at)
+    now, later = datetime(2027, 2, 1, 2, tzinfo=UTC), datetime(2032, 1, 1, tzinfo=UTC)
+    assert await db.run(totals.count, tenant, history.HistoryFilter(), now) == len(MONTHS)
+    count_months = history._count_months
+
+    async def count_while_others_evict(*args: Any) -> list[int]:
+        totals._months.clear()
+        return await count_months(*args)
+
+    monkeypatch.setattr(history, "_count_months", count_while_others_evict)
+
+    assert await db.run(totals.count, tenant, history.HistoryFilter(), later) == len(MONTHS)
+
+
 @pytest.mark.parametrize(
     "asked",
     [

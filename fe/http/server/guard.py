@@ -6,7 +6,7 @@ take the fast path (fast_path.py) it answers itself.
 
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -61,9 +61,12 @@ class Guard:
         come_again: ComeAgain,
         *,
         knows_tokens: bool,
+        route_of: Callable[[str, str], str] = "{} {}".format,
     ) -> None:
         """Take what is guarded; without `knows_tokens` nobody is told from others by an Authorization, which no page of
-        it reads: whoever makes one up has no more than the turns of its address."""
+        it reads: whoever makes one up has no more than the turns of its address. `route_of` names the route of a method
+        and a path, as refusals are noted."""
+        self._route_of = route_of
         self._app = app
         self._knows_tokens = knows_tokens
         self._strangers = strangers
@@ -112,12 +115,13 @@ class Guard:
         return None
 
     def _require_patience(self, scope: HTTPScope, authorization: bytes | None) -> None:
-        self._come_again.require_patience(self._whose(scope, authorization))
+        if not self._come_again.is_empty:
+            self._come_again.require_patience(self._whose(scope, authorization))
 
     def _whose(self, scope: HTTPScope, authorization: bytes | None) -> Whose:
         who = self._strangers.holder(scope) if authorization is None else authorization
         matched = self.match(scope)
-        route = matched.route.name if matched is not None else f"{scope['method']} {scope['path']}"
+        route = matched.route.name if matched is not None else self._route_of(scope["method"], scope["path"])
         return who, asked(route, scope["query_string"])
 
     async def __call__(self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:

@@ -3,6 +3,7 @@
 import socket
 import time
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from email.utils import formatdate
 from functools import partial
 from typing import NamedTuple
@@ -13,6 +14,8 @@ from hypercorn.config import Config
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.utils import parse_socket_addr
 from quart_trio import QuartTrio
+from werkzeug.exceptions import HTTPException
+from werkzeug.routing import Map, RequestRedirect
 
 from fe.apart import share_interpreter
 from fe.config import Network, Settings, read_networks
@@ -64,6 +67,14 @@ def open_sockets(bind: str) -> list[socket.socket]:
     return [listener]
 
 
+def route_of(routes: Map, method: str, path: str) -> str:
+    """Name the route that the framework would take for a path: with the names of its parameters, not their values."""
+    with suppress(HTTPException, RequestRedirect):
+        endpoint, _ = routes.bind("").match(path, method=method)
+        return str(endpoint)
+    return f"{method} {path}"
+
+
 async def serve_http(
     app: QuartTrio,
     bind: str | Sequence[socket.socket],
@@ -95,6 +106,7 @@ async def serve_http(
             Strangers(proxies),
             api.come_again,
             knows_tokens=api.knows_tokens,
+            route_of=partial(route_of, app.url_map),
         )
         server = HttpServer(
             guard,

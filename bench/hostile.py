@@ -143,11 +143,13 @@ def attacks(token: str, tax_log_id: str) -> list[Attack]:
     crowd = json.dumps(items, separators=(",", ":")).encode()
     worst = worst_document()
     large = json.dumps({"format": "xml", "xml": "x" * LARGE}).encode()
+    decimals = b'{"format":"structured","payload":{"a":[' + b",".join([b"1.1"] * 16_000) + b"]}}"
     chunked = head("POST", "/invoices", token, "Transfer-Encoding: chunked")
     done = REFUSALS | {200, 202}
     return [
         Attack("login_shapes", sending("/login", deep), 4),
         Attack("held_validations", sending("/invoices/validate", large, token)[:-1], 190, MANY, done | {503}),
+        Attack("decimals", sending("/invoices/validate", decimals, token), 190, MANY, done | {503}),
         Attack("long_polls", head("GET", f"/invoices/{tax_log_id}?wait=30", token), 1000, MANY, done),
         Attack("validations", sending("/invoices/validate", worst, token), 8, answers=done, before=4.0, rest=REST),
         Attack("worst_documents", sending("/invoices", worst, token), 20, answers=done, before=4.0, rest=REST),

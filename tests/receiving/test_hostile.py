@@ -20,6 +20,7 @@ from fe.store.postgres.db import Database
 from tests.factories.certificates import default_credential, make_bitwise
 from tests.factories.tenants import rows
 from tests.receiving.supplier import BASE, OURS, Running, document, read, start_reception
+from tests.waiting import PATIENCE
 
 PATH = f"{BASE}/recepcion/api/ecf"
 GOOD = document()
@@ -199,3 +200,17 @@ async def test_more_than_fits_is_shed_and_nothing_waits(
         # Whoever watches over the process is answered all the same.
         assert (await client.get("/healthz")).status_code == 200
     assert isinstance(answer, httpx.Response)
+
+
+async def test_document_before_a_half_close_is_acknowledged(reception: Running) -> None:
+    request = httpx.Request("POST", f"http://127.0.0.1:{reception.port}{PATH}", files={"xml": ("e.xml", GOOD)})
+    head = "".join(f"{name}: {value}\r\n" for name, value in request.headers.items())
+    got = b""
+    with trio.fail_after(PATIENCE):
+        async with await trio.open_tcp_stream("127.0.0.1", reception.port) as stream:
+            await stream.send_all(f"POST {PATH} HTTP/1.1\r\n{head}\r\n".encode() + request.read())
+            await stream.send_eof()
+            while chunk := await stream.receive_some(65536):
+                got += chunk
+
+    assert got.startswith(b"HTTP/1.1 200 "), got

@@ -55,4 +55,5 @@ def show_key(record: ApiKey) -> Shown:
 def show_sequence(found: Sequence) -> Shown:
     """What a record says of a sequence."""
     shown = sequences.show(found)
-    return {name: shown[name] for name in ("minSequence", "maxSequence", "currentSequence", "isActive", "expireOn")}
+    names = ("minSequence", "maxSequence", "currentSequence", "isActive", "expireOn", "pausedAt")
+    return {name: shown[name] for name in names}

@@ -226,6 +226,8 @@ def show(sequence: Sequence) -> dict[str, Any]:
         "isActive": sequence.is_active,
         "expireAt": iso(ends_at) if ends_at else None,
         "expireOn": last_day.isoformat() if last_day else None,
+        "pausedAt": iso(sequence.paused_at) if sequence.paused_at else None,
+        "pausedFor": sequence.paused_for,
     }
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from fe.authority.client import Message, Receipt, Verdict
 from fe.authority.errors import AuthorityRefused
@@ -114,6 +114,11 @@ class Decided(End):
     fate: NumberFate
     #: The two digits of the type of its e-NCF, where they are known.
     ecf_type: str = "unknown"
+    #: It was rejected because another document of its issuer holds its number.
+    taken: bool = False
+    #: Of a rejection: the process that signed it, where that is on record; and whether its sequence is paused.
+    signed_by: str | None = None
+    pauses: Literal["paused", "known"] | None = None
     #: As in Received.
     at: datetime | None = None
 
@@ -129,6 +134,10 @@ class Failed(End):
 
     response: dict[str, Any]
     fate: NumberFate
+    #: As in Decided.
+    taken: bool = False
+    signed_by: str | None = None
+    pauses: Literal["paused", "known"] | None = None
     name: str = "error"
 
 
@@ -164,6 +173,7 @@ def final(verdict: Verdict, *, track_id: TrackId | None = None) -> Decided:
         response=response_of(verdict),
         fate=fate_of(verdict),
         ecf_type=verdict.e_ncf[1:3] if verdict.e_ncf else "unknown",
+        taken=verdict.duplicate,
     )
 
 
@@ -177,7 +187,13 @@ def refused(refusal: AuthorityRefused) -> Failed:
     reason = Text(refusal.reason, f"la DGII lo rechazó con el estado HTTP {refusal.status}")
     response = failure_response(reason, reply=refusal.raw or None, mensajes=_messages(refusal.messages))
     is_used = refusal.duplicate or refusal.number_used
-    return Failed(response=response, fate=NumberFate.USED if is_used else NumberFate.REUSABLE)
+    fate = NumberFate.USED if is_used else NumberFate.REUSABLE
+    return Failed(response=response, fate=fate, taken=refusal.duplicate)
+
+
+def codes_of(outcome: Decided | Failed) -> list[str]:
+    """The authority's codes in a rejection or a refusal, each once."""
+    return list(dict.fromkeys(message["codigo"] for message in outcome.response.get("mensajes", ())))
 
 
 def in_doubt(reason: str, *, after: timedelta = AT_ONCE) -> InDoubt:

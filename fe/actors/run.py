@@ -140,7 +140,8 @@ async def run_actors(
         async with trio.open_nursery() as watch:
             supervisor.start(watch, "circuits", circuits.run, probe_of(authority))
             supervisor.start(watch, "keys", credentials.forget_in_time)
-            supervisor.start(watch, "rescuer", watch_over, db, QUEUE_TABLES, wakeups, metrics, holder, pulse, scale)
+            guarded = QUEUE_TABLES, wakeups, metrics, holder, pulse, scale, settings.lease
+            supervisor.start(watch, "rescuer", watch_over, db, *guarded)
             supervisor.start(watch, "stock watch", Collectors(db, metrics).run)
             aggregator = Aggregator(db, clock, metrics, holder)
             supervisor.start(watch, "metering", aggregator.run, Biller(db, clock).round)

@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
+
+import structlog
 
 from fe.actors.outcomes import (
     Adopted,
@@ -17,6 +19,7 @@ from fe.actors.outcomes import (
     Received,
     Signed,
     Unresolved,
+    codes_of,
 )
 from fe.ecf.ids import moment_of
 from fe.identifiers import SubmissionId
@@ -26,9 +29,12 @@ from fe.monitoring.tracing import trace_id_of
 from fe.monitoring.ways import SILENT, SubmissionLog
 from fe.queue.outcome import InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.stage import WorkKind
+from fe.store import sequences
 from fe.store.postgres.db import Conn
-from fe.store.queue import claim, outbox, steps
+from fe.store.queue import claim, outbox, signed_by, steps
 from fe.store.queue.outbox import Work
+
+_log = structlog.get_logger(__name__)
 
 Written = Sequence[Outcome | None]
 
@@ -119,8 +125,33 @@ async def _not_known_there(conn: Conn, items: Sequence[tuple[Work, NotKnownThere
     return _where_ours(outcomes, await outbox.resend(conn, works, at=at, afters=afters, reasons=reasons))
 
 
+R = TypeVar("R", Decided, Failed)
+
+
+async def _looked_into(conn: Conn, items: Sequence[tuple[Work, R]]) -> Sequence[tuple[Work, R]]:
+    """Find out, of what the authority rejected, who signed it; and pause the sequence whose number another holds.
+
+    Before the rejection is written: what is written is not looked into again. Rejections are rare, so one by one.
+    """
+    found = list(items)
+    for n, (work, outcome) in enumerate(items):
+        if not (outcome.taken or _is_rejected(outcome)):
+            continue
+        signer = await signed_by.signer_of(conn, work.tenant_id, work.subject)
+        pauses = await sequences.pause_for(conn, work.tenant_id, work.subject) if outcome.taken else None
+        found[n] = work, replace(outcome, signed_by=signer, pauses=pauses)
+    return found
+
+
+def _is_rejected(outcome: Decided | Failed) -> bool:
+    """Whether it is the authority that does not accept it."""
+    if isinstance(outcome, Decided):
+        return outcome.status is Status.REJECTED
+    return bool(codes_of(outcome))
+
+
 async def _decided(conn: Conn, items: Sequence[tuple[Work, Decided]], at: datetime) -> Written:
-    works, outcomes = _apart(items)
+    works, outcomes = _apart(await _looked_into(conn, items))
     ours = await outbox.verdict(
         conn,
         works,
@@ -134,7 +165,7 @@ async def _decided(conn: Conn, items: Sequence[tuple[Work, Decided]], at: dateti
 
 
 async def _failed(conn: Conn, items: Sequence[tuple[Work, Failed]], at: datetime) -> Written:
-    works, outcomes = _apart(items)
+    works, outcomes = _apart(await _looked_into(conn, items))
     responses, fates = [outcome.response for outcome in outcomes], [outcome.fate for outcome in outcomes]
     return _where_ours(outcomes, await outbox.failure(conn, works, at=at, responses=responses, fates=fates))
 
@@ -196,6 +227,18 @@ def submission_kind(
 
     def written(work: Work, outcome: Outcome) -> None:
         subject, environment, trace_id = work.subject, work.environment, trace_id_of(work.trace)
+        if isinstance(outcome, Decided | Failed) and _is_rejected(outcome):
+            metrics.rejections.count(environment, work.tenant_id, codes_of(outcome), outcome.signed_by)
+            if outcome.pauses is not None:
+                metrics.numbers_held_elsewhere.labels(environment).inc()
+                _log.error(
+                    "another document holds a number that a sequence gave",
+                    submission=str(subject),
+                    tenant_id=work.tenant_id,
+                    environment=environment,
+                    sequence=outcome.pauses,
+                    runbook="numbers-held-elsewhere.md",
+                )
         match outcome:
             case Received(at=datetime() as at) | Adopted(at=datetime() as at):
                 metrics.observe_first_answer(environment, seconds_until(subject, at), str(subject))

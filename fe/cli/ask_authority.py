@@ -1,7 +1,8 @@
 """Asking the authority about dead letters: as the reconciler would, but nothing of the answer is booked."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -43,6 +44,27 @@ async def ask_about(
 
     Raises ConfigError when the certificates cannot be decrypted for want of a key or the hosts are no addresses.
     """
+    answers: dict[SubmissionId, AuthorityAnswer] = {}
+    at_once = trio.CapacityLimiter(_AT_ONCE)
+    with asking(db, settings, clock=clock) as (authority, credentials):
+        reconciler = Reconciler(db, authority, credentials, random.Random())  # noqa: S311  (jitter, never booked)
+
+        async def ask(dead_letter: DeadLetter) -> None:
+            async with at_once:
+                answers[dead_letter.subject] = await _ask(reconciler, dead_letter)
+
+        async with trio.open_nursery() as nursery:
+            for dead_letter in chosen:
+                nursery.start_soon(ask, dead_letter)
+    return answers
+
+
+@contextmanager
+def asking(db: Database, settings: Settings, *, clock: Clock) -> Iterator[tuple[Authority, SigningCredentials]]:
+    """Open the authority for questions, and the certificates that they are asked with, while the block runs.
+
+    Raises ConfigError when the certificates cannot be decrypted for want of a key or the hosts are no addresses.
+    """
     credentials = SigningCredentials(db, open_vault(settings), trio.CapacityLimiter(2), clock=clock)
     try:
         hosts = Hosts(settings.authority_ecf_url, settings.authority_fc_url, settings.authority_status_url)
@@ -51,21 +73,10 @@ async def ask_about(
     authority = Authority(
         hosts, clock=clock, timeouts=Timeouts(answer=settings.authority_timeout), connections=_AT_ONCE
     )
-    reconciler = Reconciler(db, authority, credentials, random.Random())  # noqa: S311  (jitter of what is not booked)
-    answers: dict[SubmissionId, AuthorityAnswer] = {}
-    at_once = trio.CapacityLimiter(_AT_ONCE)
-
-    async def ask(dead_letter: DeadLetter) -> None:
-        async with at_once:
-            answers[dead_letter.subject] = await _ask(reconciler, dead_letter)
-
     try:
-        async with trio.open_nursery() as asking:
-            for dead_letter in chosen:
-                asking.start_soon(ask, dead_letter)
+        yield authority, credentials
     finally:
         authority.close()
-    return answers
 
 
 async def _ask(reconciler: Reconciler, dead_letter: DeadLetter) -> AuthorityAnswer:

@@ -9,6 +9,7 @@ from uuid import UUID
 import click
 
 from fe.accounts import provision
+from fe.cli.evidence_missing import missing
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, print_json, tell
 from fe.cli.session import settings_with_database, with_database
@@ -29,6 +30,9 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 @click.group()
 def evidence() -> None:
     """Export what happened to a submission, and prove that nobody changed it since."""
+
+
+evidence.add_command(missing)
 
 
 @evidence.command()

@@ -10,6 +10,7 @@ from fe.accounts import sequences as flow
 from fe.cli.dead_letter_options import actor, by_option
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, show, show_all, tell
+from fe.cli.sequence_probe import probe
 from fe.cli.sequence_use import fates, outlook
 from fe.cli.session import environment_option, settings_with_database, tenant_option, with_database
 from fe.clock import system_clock
@@ -26,6 +27,7 @@ def sequence() -> None:
 
 sequence.add_command(outlook)
 sequence.add_command(fates)
+sequence.add_command(probe)
 
 
 @sequence.command()
@@ -120,6 +122,30 @@ def set_(
             return after
         except flow.NoSequence:
             raise Failure(_none_for(tenant_name, prefix, environment)) from None
+
+    async def work(db: Database) -> Sequence:
+        return await db.transact(task)
+
+    _show(with_database(settings_with_database(), work), as_json=as_json)
+
+
+@sequence.command()
+@click.argument("prefix")
+@tenant_option
+@environment_option
+@by_option
+@json_option
+def resume(prefix: str, tenant_name: str, environment: Environment, by_whom: str, as_json: bool) -> None:
+    """Draw from the paused sequence of PREFIX again, from where it stands; `set --next` resumes it elsewhere."""
+
+    async def task(conn: Conn) -> Sequence:
+        owner = await provision.find_tenant(conn, tenant_name)
+        before = await sequences.locked(conn, owner.tenant_id, environment, prefix)
+        if before is None:
+            raise Failure(_none_for(tenant_name, prefix, environment))
+        if before.paused_at is None:
+            raise Failure(f"the sequence {prefix} of tenant {tenant_name!r} in {environment.value} is not paused")
+        return await noted.change_sequence(conn, actor(by_whom), owner, environment, prefix, Change(is_active=True))
 
     async def work(db: Database) -> Sequence:
         return await db.transact(task)

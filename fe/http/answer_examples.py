@@ -205,6 +205,8 @@ _SEQUENCE: models.NumberSequence = {
     "isActive": True,
     "expireAt": "2029-01-01T03:59:59.999Z",
     "expireOn": "2028-12-31",
+    "pausedAt": None,
+    "pausedFor": None,
 }
 _SEQUENCES: models.Sequences = {
     "availableTypes": [{"code": prefix.code, "name": prefix.name} for prefix in PREFIXES.values()],

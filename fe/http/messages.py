@@ -371,6 +371,13 @@ def no_number(reason: str, prefix: str) -> Text:
             )
         case "expired":
             return Text(f"the NCF sequence for {prefix} has expired", f"la secuencia de NCF para {prefix} ha vencido")
+        case "paused":
+            return Text(
+                f"the NCF sequence for {prefix} is paused: another document of this issuer holds a number it gave. "
+                f"Set its next number (PATCH /ncf/{prefix}, currentSequence), or send eNCF",
+                f"la secuencia de NCF para {prefix} está en pausa: otro comprobante de este emisor tiene un número que "
+                f"ella dio. Indique su próximo número (PATCH /ncf/{prefix}, currentSequence), o envíe eNCF",
+            )
     return Text(f"the NCF sequence for {prefix} is exhausted", f"la secuencia de NCF para {prefix} está agotada")
 
 

@@ -317,6 +317,14 @@ class NumberSequence(TypedDict):
     isActive: bool
     expireAt: Annotated[Moment | None, Field(description="the end of its last day, in UTC")]
     expireOn: Annotated[Day | None, Field(description="its last day, in Santo Domingo")]
+    pausedAt: Annotated[
+        Moment | None,
+        Field(description="since when it gives no numbers; setting currentSequence or isActive resumes it"),
+    ]
+    pausedFor: Annotated[
+        str | None,
+        Field(description="the number that it gave and that another document of this issuer holds at the authority"),
+    ]
     warnings: NotRequired[
         Annotated[
             list[DocumentProblem],

@@ -23,6 +23,7 @@ from prometheus_client import (
 from fe import __version__
 from fe.ecf.catalogue import Environment
 from fe.lifecycle import Status
+from fe.monitoring.rejections import Rejections
 from fe.monitoring.steps import Steps
 
 # When each series began is of no use to Prometheus, which sees resets by itself, and would double every counter.
@@ -144,6 +145,13 @@ class Metrics:
         self.deduped = Counter("fe_submissions_deduped_total", "Repeats of a clientRequestId", ("body",), registry=own)
         self.verdicts = Counter(
             "fe_verdicts_total", "Ends of submissions", ("environment", "status", "type"), registry=own
+        )
+        self.rejections = Rejections(own)
+        self.numbers_held_elsewhere = Counter(
+            "fe_numbers_held_elsewhere_total",
+            "Numbers that a sequence gave and that another document of the issuer holds at the authority",
+            ("environment",),
+            registry=own,
         )
         self.first_answer_seconds = Histogram(
             "fe_submission_answer_seconds",

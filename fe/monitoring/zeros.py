@@ -78,6 +78,7 @@ def begin_front_at_zero(metrics: Metrics, routes: Iterable[tuple[str, str]]) -> 
 def begin_actors_at_zero(metrics: Metrics, calls: Iterable[tuple[str, str]], outcomes: Iterable[str]) -> None:
     """Begin what actors count: verdicts, and the `outcomes` of their `calls`, each an operation and its host."""
     for environment in Environment:
+        metrics.numbers_held_elsewhere.labels(environment)
         metrics.first_answer_seconds.labels(environment)
         metrics.verdict_seconds.labels(environment)
         for status, ecf_type in product(sorted(FINAL - {Status.ERROR}), EcfType):

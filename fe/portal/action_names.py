@@ -64,6 +64,7 @@ _FIELDS = {
     "currentSequence": Text("next number", "próximo número"),
     "isActive": Text("the sequence is used", "se usa la secuencia"),
     "expireOn": Text("last day", "último día"),
+    "pausedAt": Text("paused since", "en pausa desde"),
     "url": Text("address", "dirección"),
     "enabled": Text("enabled", "activado"),
     "events": Text("events", "eventos"),

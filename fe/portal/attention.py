@@ -103,6 +103,12 @@ def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterato
         name, path = f"{one.environment} {one.prefix}", f"{one.environment}/sequences"
         left, size = one.max_number - one.current_number + 1, one.max_number - one.min_number + 1
         is_bad = one.environment.billable
+        if one.paused_at is not None:
+            said = Text(
+                f"The sequence {name} is paused: another document holds {one.paused_for}, which it gave.",
+                f"La secuencia {name} está en pausa: otro comprobante tiene el {one.paused_for}, que ella dio.",
+            )
+            yield Matter("bad" if is_bad else "warn", said, f"{path}/{one.prefix}")
         if left <= 0:
             said = Text(f"The sequence {name} is used up.", f"La secuencia {name} está agotada.")
             yield Matter("bad" if is_bad else "warn", said, path)

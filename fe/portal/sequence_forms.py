@@ -51,7 +51,7 @@ class TypedSequence:
             next_number=following,
             sets_expiry=last_day != sequence.last_day,
             expire_at=flow.end_of(last_day),
-            is_active=None if self.is_active == sequence.is_active else self.is_active,
+            is_active=None if self.is_active == _gives(sequence) else self.is_active,
         )
 
 
@@ -86,8 +86,13 @@ def as_it_is(sequence: Sequence) -> TypedSequence:
         maximum=str(sequence.max_number),
         following="",
         expires="" if sequence.last_day is None else sequence.last_day.isoformat(),
-        is_active=sequence.is_active,
+        is_active=_gives(sequence),
     )
+
+
+def _gives(sequence: Sequence) -> bool:
+    """Whether numbers are drawn from it: a paused one is resumed by saying that it is to be used."""
+    return sequence.is_active and sequence.paused_at is None
 
 
 def empty() -> TypedSequence:
@@ -103,4 +108,5 @@ def state_of(sequence: Sequence) -> list[object]:
         sequence.max_number,
         sequence.is_active,
         sequence.expire_at,
+        sequence.paused_at,
     ]

@@ -10,7 +10,7 @@ from fe.monitoring.metrics import Metrics
 from fe.queue.pulse import BEAT_SECONDS, SILENCE, Pulse
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
-from fe.store.queue import workers
+from fe.store.queue import clock_set_back, workers
 from fe.store.queue.tables import AnyTable
 from fe.store.queue.wakeups import Wakeups
 
@@ -28,8 +28,11 @@ async def watch_over(
     holder: str,
     pulse: Pulse,
     scale: float = 1.0,
+    lease: timedelta = timedelta(minutes=1),
 ) -> None:
     """Beat and look, until cancelled; then sign off. `scale` shortens beat, silence and spread alike.
+
+    What lies in the future because the server's clock was set back is mended first: no claim lasts longer than `lease`.
 
     `tables` are all queue tables of this release, whichever of them this process claims from. It signs off only then:
     after a crash of this actor the others still work on what is held.
@@ -41,6 +44,9 @@ async def watch_over(
                 begun = pulse.now()
                 await db.run(workers.seen, holder)
                 pulse.beaten(begun)
+                await db.run(clock_set_back.pull_workers_back)
+                if (by := await db.run(clock_set_back.set_back_by)) is not None:
+                    await db.run(clock_set_back.mend, tables, by, lease)
                 rescued = await db.run(workers.rescue, tables, SILENCE * scale, APART * scale)
             except DatabaseUnavailable as error:
                 _log.warning("no sign of life could be given", error=error)

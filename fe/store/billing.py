@@ -257,7 +257,9 @@ async def close(conn: Conn, tenant_id: TenantId, month: date, *, charge_id: UUID
 
 _ROUND_IS_DUE = """
     SELECT NOT EXISTS (SELECT 1 FROM billing_rounds AS r
-                        WHERE r.round = 'reconcile' AND r.ended_at > clock_timestamp() - interval '1 hour')
+                        WHERE r.round = 'reconcile'
+                          -- Not one of the future: the server's clock was ahead.
+                          AND r.ended_at BETWEEN clock_timestamp() - interval '1 hour' AND clock_timestamp())
 """
 _ROUND_ENDED = """
     INSERT INTO billing_rounds (round, ended_at)

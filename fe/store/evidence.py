@@ -1,7 +1,9 @@
 """Evidence: a submission's events with their chain of hashes, and its documents, as they lie in the database."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from psycopg.rows import class_row
 
@@ -104,4 +106,24 @@ async def submissions_of(
     cursor = await conn.execute(
         _OF_TENANT, {"tenant": tenant_id, "since": since, "until": until, "after": after, "limit": limit}
     )
+    return [row[0] for row in await cursor.fetchall()]
+
+
+_THERE = "SELECT submission_id FROM submissions WHERE submission_id = ANY (%(submissions)s)"
+
+
+async def which_are_there(conn: Conn, submissions: Sequence[UUID]) -> list[UUID]:
+    """Return those of the submissions that the database has, whoever's they are."""
+    cursor = await conn.execute(_THERE, {"submissions": list(submissions)})
+    return [row[0] for row in await cursor.fetchall()]
+
+
+_NUMBERS_THERE = """
+    SELECT DISTINCT e_ncf FROM submissions WHERE tenant_id = %(tenant)s AND e_ncf = ANY (%(numbers)s)
+"""
+
+
+async def which_numbers_are_there(conn: Conn, tenant_id: TenantId, e_ncfs: Sequence[str]) -> list[str]:
+    """Return those of the e-NCF that a tenant's submissions have."""
+    cursor = await conn.execute(_NUMBERS_THERE, {"tenant": tenant_id, "numbers": list(e_ncfs)})
     return [row[0] for row in await cursor.fetchall()]

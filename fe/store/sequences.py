@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Literal
 
 from psycopg.rows import scalar_row
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import end_of_day, last_day
-from fe.identifiers import SequenceId, TenantId
+from fe.identifiers import SequenceId, SubmissionId, TenantId
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import StoreError
 from fe.store.postgres.rows import record_row
@@ -47,13 +48,18 @@ class Sequence(EndsWithADay):
     is_active: bool
     #: A moment of its last day; `last_day` and `ends_at` say what that means.
     expire_at: datetime | None
+    #: Since when it gives no numbers, because another document holds `paused_for` at the authority, which it gave.
+    paused_at: datetime | None = None
+    paused_for: str | None = None
 
 
-_COLUMNS = "tenant_id, environment, prefix, sequence_id, min_number, max_number, current_number, is_active, expire_at"
+_SET = "tenant_id, environment, prefix, sequence_id, min_number, max_number, current_number, is_active, expire_at"
+_COLUMNS = """tenant_id, environment, prefix, sequence_id, min_number, max_number, current_number, is_active, expire_at,
+    paused_at, paused_for"""
 
 # A range that moves takes the next number with it (interface.md#sequences), and is remembered: numbers of it may wait.
 _PUT = f"""
-    INSERT INTO sequences AS q ({_COLUMNS}, created_at, updated_at, set_at)
+    INSERT INTO sequences AS q ({_SET}, created_at, updated_at, set_at)
     VALUES (%(tenant)s, %(environment)s, %(prefix)s, %(id)s, %(min)s, %(max)s, %(min)s, %(active)s, %(expire_at)s,
             %(at)s, %(at)s, %(at)s)
     ON CONFLICT (tenant_id, environment, prefix) DO UPDATE
@@ -64,7 +70,15 @@ _PUT = f"""
            min_number = EXCLUDED.min_number, max_number = EXCLUDED.max_number,
            current_number = next_number_in(
                q.current_number, q.max_number, EXCLUDED.min_number, EXCLUDED.max_number),
-           is_active = EXCLUDED.is_active, expire_at = EXCLUDED.expire_at, updated_at = EXCLUDED.updated_at
+           is_active = EXCLUDED.is_active, expire_at = EXCLUDED.expire_at, updated_at = EXCLUDED.updated_at,
+           -- A new range resumes it; the same one again, as programs send at each start, does not.
+           paused_at = CASE WHEN next_number_in(q.current_number, q.max_number, EXCLUDED.min_number,
+                                                EXCLUDED.max_number) = q.current_number THEN q.paused_at END,
+           paused_for = CASE WHEN next_number_in(q.current_number, q.max_number, EXCLUDED.min_number,
+                                                 EXCLUDED.max_number) = q.current_number THEN q.paused_for END,
+           resumed_at = CASE WHEN next_number_in(q.current_number, q.max_number, EXCLUDED.min_number,
+                                                 EXCLUDED.max_number) = q.current_number THEN q.resumed_at
+                             ELSE EXCLUDED.updated_at END
     RETURNING {_COLUMNS}
 """
 
@@ -201,3 +215,17 @@ async def delete(conn: Conn, tenant_id: TenantId, environment: Environment, pref
     """Delete the sequence of a prefix; False when there is none."""
     cursor = await conn.execute(_DELETE, {"tenant": tenant_id, "environment": environment, "prefix": prefix})
     return cursor.rowcount == 1
+
+
+_PAUSE = "SELECT pause_sequence(%(tenant)s, %(submission)s)"
+
+
+async def pause_for(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> Literal["paused", "known"] | None:
+    """Pause the sequence that gave a submission its number, because another document holds it at the authority.
+
+    `known`: it was paused before, or its next number was set since. None: the number was not drawn here.
+    """
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_PAUSE, {"tenant": tenant_id, "submission": submission_id})
+    answer: Literal["paused", "known"] | None = await cursor.fetchone()
+    return answer

@@ -138,13 +138,14 @@ _LOCKED_OUT = """
     SELECT extract(EPOCH FROM a.locked_until - clock_timestamp())::double precision AS retry_after
       FROM login_attempts AS a
      WHERE a.bucket = %(bucket)b AND a.locked_until > clock_timestamp()
+       AND a.locked_until <= clock_timestamp() + %(lockout)s + interval '1 s'  -- else the server's clock was ahead
 """
 
 
 async def locked_out(conn: Conn, address: bytes) -> Lockout | None:
     """Look whether an address is locked out, and count nothing."""
     cursor = conn.cursor(row_factory=scalar_row)
-    await cursor.execute(_LOCKED_OUT, {"bucket": address})
+    await cursor.execute(_LOCKED_OUT, {"bucket": address, "lockout": LOCKOUT})
     seconds = await cursor.fetchone()
     return None if seconds is None else Lockout("address", seconds, began=False)
 
@@ -172,7 +173,7 @@ _EVERY_LOCKOUT = """
       LEFT JOIN api_keys AS k ON sha256(convert_to('key:' || k.api_key_id, 'UTF8')) = a.bucket
       LEFT JOIN people AS p ON sha256(convert_to('person:' || lower(p.email), 'UTF8')) = a.bucket
       LEFT JOIN people AS f ON sha256(convert_to('second factor:' || f.person_id, 'UTF8')) = a.bucket
-     WHERE a.locked_until > clock_timestamp()
+     WHERE a.locked_until > clock_timestamp() AND a.locked_until <= clock_timestamp() + %(lockout)s + interval '1 s'
      ORDER BY a.locked_until DESC, a.bucket
      LIMIT %(limit)s
 """
@@ -181,7 +182,7 @@ _EVERY_LOCKOUT = """
 async def every_lockout(conn: Conn, limit: int) -> list[LockedBucket]:
     """List what is locked out now, for operators, the latest first."""
     cursor = conn.cursor(row_factory=class_row(LockedBucket))
-    await cursor.execute(_EVERY_LOCKOUT, {"limit": limit})
+    await cursor.execute(_EVERY_LOCKOUT, {"limit": limit, "lockout": LOCKOUT})
     return await cursor.fetchall()
 
 

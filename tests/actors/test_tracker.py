@@ -4,20 +4,24 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import structlog
 
 from fe.authority.errors import AuthorityRefused, ForeignAnswer, NotThere, OutcomeUnknown, Unavailable
 from fe.authority.estado import Estado
 from fe.clock import system_clock
+from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import self_made, to_p12
 from fe.identifiers import TrackId
 from fe.lifecycle import Stage
 from fe.queue.retry import MAX_ATTEMPTS
+from fe.store import sequences
 from fe.store.postgres.db import Database
 from tests.actors.authority import DUPLICATE, TRY_AGAIN, receipt, state_of, tracked, verdict
 from tests.actors.road import Road, make_road
 from tests.factories.certificates import HOLDER, HOLDER_ID, rsa_key
 from tests.factories.companies import NOT_BEFORE, PASSPHRASE, make_certificate
 from tests.factories.tenants import rows, story, submission, waiting
+from tests.store.test_accept_many import make_sequence
 
 pytestmark = pytest.mark.usefixtures("lawful")
 
@@ -165,6 +169,20 @@ async def test_a_duplicate_of_somebody_elses_document_is_rejected(db: Database, 
     assert await road.steps(subject) == ["Rechazado"]
     kept = await submission(db, subject)
     assert (kept["track_id"], kept["response"]["mensajes"][0]["codigo"]) == ("track-1", "1209")
+
+
+async def test_duplicate_of_a_drawn_number_pauses_its_sequence_and_is_an_error_in_the_log(db: Database) -> None:
+    road = await make_followed(db, DUPLICATE, states=[state_of(Estado.ACCEPTED, "XXXXXX")])
+    await make_sequence(db, road.tenant)
+    subject = await road.make(Stage.TRACK, e_ncf=None, draw_prefix="E31")
+
+    with structlog.testing.capture_logs() as told:
+        assert await road.steps(subject) == ["Rechazado"]
+
+    (line,) = (one for one in told if one["event"] == "another document holds a number that a sequence gave")
+    assert (line["log_level"], line["submission"], line["sequence"]) == ("error", str(subject), "paused")
+    (found,) = await db.run(sequences.listed, road.tenant, Environment.ECF)
+    assert found.paused_for == "E310000000001"
 
 
 @pytest.mark.parametrize("estado", [Estado.ACCEPTED, Estado.CONDITIONAL, Estado.REJECTED])

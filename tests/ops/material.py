@@ -70,6 +70,7 @@ def exported() -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     # The library has no public way to ask for the labels of a metric that has no series yet.
     own = [metric for metric in vars(metrics).values() if isinstance(metric, MetricWrapperBase)]
+    own += [metric for metric in vars(metrics.rejections).values() if isinstance(metric, MetricWrapperBase)]
     described = [(family, frozenset(metric._labelnames)) for metric in own for family in metric.describe()]
     described += [(family, frozenset(family._labelnames)) for family in metrics.steps.describe()]
     for family, labels in described:

@@ -155,7 +155,7 @@ def test_test_environments_wake_nobody() -> None:
         and alert["labels"]["severity"] == "page"
     ]
 
-    assert len(of_an_environment) == 6
+    assert len(of_an_environment) == 9
     assert [alert["alert"] for alert in of_an_environment if 'environment="ecf"' not in alert["expr"]] == []
 
 

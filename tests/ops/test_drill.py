@@ -167,6 +167,20 @@ FAULTS = (
     Fault(
         "notifications are not heard", gauge(f"fe_notifications_heard{{{A}}}", 1, 0), frozenset({"FeWakeupsUnheard"})
     ),
+    Fault(
+        "a failover to a standby that lacked rows",
+        counter(f"fe_numbers_held_elsewhere_total{{{A}, {E}}}", 0, 2),
+        frozenset({"FeNumbersHeldElsewhere"}),
+    ),
+    Fault(
+        "one of two processes signs what is rejected, of many tenants",
+        counter(f'fe_rejections_total{{{A}, {E}, code="145"}}', 0, 40)
+        | gauge(f'fe_rejected_tenants{{{A}, {E}, code="145"}}', 0, 20)
+        | counter(f'fe_rejections_signed_by_total{{{A}, {E}, process="node7:1:aa"}}', 0, 40)
+        | counter(f'fe_steps_total{{{A}, stage="sign", outcome="signed"}}', 100, 100)
+        | counter('fe_steps_total{instance="b", job="fe", stage="sign", outcome="signed"}', 100, 100),
+        frozenset({"FeRejectionReasonRises", "FeRejectionsOfOneProcess"}),
+    ),
     Fault("the clock jumps", gauge(f"fe_clock_ahead_seconds{{{A}}}", 0, 5), frozenset({"FeClockSkew"})),
     Fault(
         "a process has too much to do",

@@ -93,7 +93,7 @@ MATRIX = """
 | `schema_migrations` | S | S | S | S | S | S |
 | `second_person` | | | S | S | | |
 | `sends` | s | SIU | S | S | | S |
-| `sequences` | SIUD | S | SIUD | S | | SIUD |
+| `sequences` | SIUD | Su | SIUD | S | | SIUD |
 | `simulations` | I | S | S | S | | I |
 | `spent_seeds` | | SD | | | SI | |
 | `submission_documents` | SI | SI | S | S | | SI |
@@ -128,6 +128,7 @@ SOME_COLUMNS = {
     **{("pauses", role, "SELECT"): {"tenant_id", "environment"} for role in ASKED},
     ("sends", FRONT, "SELECT"): {"tenant_id", "submission_id", "outcome"},
     ("outbox", PORTAL, "SELECT"): {"tenant_id", "subject", "stage", "environment", "run_at"},
+    ("sequences", WORKER, "UPDATE"): {"paused_at", "paused_for"},
     ("api_keys", FRONT, "UPDATE"): {"secret_hash", "pepper_id"},
     ("api_keys", PORTAL, "UPDATE"): {"secret_hash", "pepper_id", "revoked_at"},
     ("submissions", RECEPTION, "SELECT"): {
@@ -238,6 +239,8 @@ CALLERS = {
     "is_rnc_of_another": ASKED,
     "flush_requests": ASKED,
     "take_duty": (WORKER, OPERATOR),
+    "attempts_within": ASKED,
+    "pause_sequence": (WORKER,),
     **dict.fromkeys(("utc_month", "month_begins", "freeze_month", "count_month"), (WORKER, OPERATOR)),
     **dict.fromkeys(("reconcile_month", "close_month"), (WORKER, OPERATOR)),
     **dict.fromkeys(("set_billing_terms", "needs_second_person"), (OPERATOR,)),

@@ -29,6 +29,7 @@ ACROSS_TENANTS = {
     ("0044_due_rows_first", "earliest_due"): "the earliest due rows of a lane: whose they are, is the answer",
     ("store/queue/outbox.py", "_COUNTED"): "gauges over the hot table",
     ("store/queue/tables.py", "_RESCUE"): "a worker held rows of any tenant",
+    ("store/queue/tables.py", "_SET_BACK"): "the server's clock was wrong for all tenants",
     ("store/queue/diagnosis.py", "_WORKERS"): "an operator's question: how many rows each worker holds",
     ("store/queue/dead_letters.py", "*"): "operators list and count dead letters over all tenants",
     ("store/queue/in_doubt.py", "*"): "operators list and count what is in doubt over all tenants",
@@ -52,6 +53,7 @@ ACROSS_TENANTS = {
     ): "who looks a deployment over counts those of all tenants",
     ("store/portal/invitations.py", "_BY_TOKEN"): "whose it is, is what the link is asked for",
     ("store/evidence.py", "_SUBMISSION"): "an operator asks by id alone: which tenant's it is, is the answer",
+    ("store/evidence.py", "_THERE"): "the same, of many: a log names ids of all tenants",
 }
 
 _VERB = re.compile(r"^\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH)\b")
@@ -253,6 +255,7 @@ TRUSTED = {
     "_freeing(_LEAVING, tables)": "workers: the same",
     "workers": "workers: one of two constants of the module",
     "', '.join(parts)": "workers: what tables.py made",
+    "table.setting_back": "clock_set_back: what tables.py made of a template and a name",
     "stages": "workers: names of tables",
     "statement": "charges, certificates, rewrapping, traces, webhooks: a constant of the module, typed LiteralString",
     "query": "tenant_scope: what any of the others handed to a cursor",

@@ -4184,6 +4184,10 @@ class NumberSequence(TypedDict):
     """the end of its last day, in UTC"""
     expireOn: str | None
     """its last day, in Santo Domingo"""
+    pausedAt: str | None
+    """since when it gives no numbers; setting currentSequence or isActive resumes it"""
+    pausedFor: str | None
+    """the number that it gave and that another document of this issuer holds at the authority"""
     warnings: NotRequired["list[DocumentProblem]"]
     """when it was just set: members of the body that do not exist, that it is over already, or says no last day; absent otherwise"""
 

@@ -175,7 +175,7 @@ DECLARE
     known jsonb := nullif(current_setting('fe.due_to_' || p_stage, true), '');
     lanes jsonb := lanes_named(p_environments, p_hosts);
 BEGIN
-    IF known IS NULL OR (known ->> 'until')::timestamptz < clock_timestamp()
+    IF known IS NULL OR (known ->> 'until')::timestamptz NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '1 minute'
        OR NOT coalesce(known -> 'lanes' @> lanes AND known -> 'lanes' <@ lanes, false) THEN
         RETURN NULL;
     END IF;

@@ -43,7 +43,7 @@ class LeaseLost(StoreError):
 
 
 class NoNumber(StoreError):
-    """A number was to be drawn and there is none; `reason` is one of `none`, `expired`, `used up`."""
+    """A number was to be drawn and there is none; `reason` is one of `none`, `expired`, `paused`, `used up`."""
 
     def __init__(self, prefix: str, reason: str) -> None:
         super().__init__(prefix, reason)

@@ -22,7 +22,7 @@ class Circuit:
 
 
 _ALL = """
-    SELECT environment, host, is_open, clock_timestamp() - since AS age, reason,
+    SELECT environment, host, is_open, greatest(clock_timestamp() - since, interval '0') AS age, reason,
            is_open AND probe_at <= clock_timestamp() AS probe_due, failed_probes
       FROM circuits
 """

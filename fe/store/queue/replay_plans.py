@@ -187,7 +187,9 @@ _GATE = """
                 WHEN NOT p.canaries_passed
                  AND (SELECT count(*) FROM replay_items AS i
                        WHERE i.plan_id = p.plan_id AND i.turn <= p.canary AND i.released_at IS NULL) = 0 THEN 'canaries'
-                WHEN p.next_release_at > clock_timestamp() THEN 'early'
+                WHEN p.next_release_at > clock_timestamp()
+                 AND p.next_release_at <= clock_timestamp() + make_interval(secs => (1 / p.per_second)::float8)
+                THEN 'early'  -- and not because the server's clock was ahead
                 ELSE 'released' END,
            -- Not simply the difference: before the first release that is infinite, which Postgres knows since 17.
            greatest(0, extract(EPOCH FROM greatest(p.next_release_at, clock_timestamp()) - clock_timestamp()))::float8

@@ -212,6 +212,15 @@ _RESCUE = """
     RETURNING o.stage::text AS stage
 """
 
+# After the server's clock was set back (clock_set_back.py). A lease that was given at any earlier time ends by now plus
+# its length, so none that a living worker relies on is cut short.
+_SET_BACK = """
+    UPDATE {table} AS o
+       SET run_at = CASE WHEN o.holder IS NULL THEN greatest(now(), o.run_at - %(by)s::interval)
+                         ELSE least(o.run_at, now() + %(lease)s::interval) END
+     WHERE o.run_at > now() AND o.run_at < 'infinity'
+"""
+
 
 class QueueTable(Generic[L, W]):
     """A table that work is claimed from, and its statements: the `Source` (fe/queue/stage.py) of its kind of work.
@@ -233,6 +242,8 @@ class QueueTable(Generic[L, W]):
         self._claim_on_nodes = _CLAIM_ON_NODES.format(table=name)
         #: Part of a statement in which `silent` names workers (see workers.py); returns the stage of each row.
         self.freeing = _RESCUE.format(table=name)
+        #: Moves what waits for a later time, after the server's clock was set back.
+        self.setting_back = _SET_BACK.format(table=name)
 
     def _search(self, conn: Conn) -> LiteralString:
         return self._due_tenants_of_nodes if self.name in engine_of(conn).distributed else self._due_tenants

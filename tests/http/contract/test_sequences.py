@@ -41,7 +41,7 @@ FIELDS = (
 )
 RANGE = "must be a whole number from 1 to 9999999999"
 #: Beyond the interface: the same end as a date.
-SHOWN = (*FIELDS, "expireOn")
+SHOWN = (*FIELDS, "expireOn", "pausedAt", "pausedFor")
 
 
 async def put(api: httpx.AsyncClient, **body: Any) -> dict[str, Any]:
@@ -90,6 +90,8 @@ async def test_the_prefix_alone_makes_a_sequence_with_every_default(api: httpx.A
         "isActive": True,
         "expireAt": None,
         "expireOn": None,
+        "pausedAt": None,
+        "pausedFor": None,
     }
 
 

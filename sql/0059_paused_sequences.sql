@@ -36,7 +36,8 @@ GRANT UPDATE (paused_at, paused_for) ON sequences TO fe_worker;
 GRANT EXECUTE ON FUNCTION pause_sequence TO fe_worker;
 
 -- As before (0050) but for that.
-CREATE OR REPLACE FUNCTION draw_number(p_tenant bigint, p_environment text, p_prefix text, p_at timestamptz) RETURNS bigint
+CREATE OR REPLACE FUNCTION draw_number(p_tenant bigint, p_environment text, p_prefix text, p_at timestamptz)
+RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
     number bigint;

@@ -159,9 +159,9 @@ async def test_circuit_closed_in_the_future_lets_rows_through(db: Database) -> N
     async def probe(_environment: str, _host: str) -> str | None:
         return None
 
-    breaker = Circuits(db, probe, Metrics(), hosts=("ecf",))
+    breaker = Circuits(db, Metrics(), hosts=("ecf",))
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(breaker.run)
+        nursery.start_soon(breaker.run, probe)
         await until(lambda: bool(breaker._known))
         nursery.cancel_scope.cancel()
 

@@ -3256,6 +3256,10 @@ export type components = {
             expireAt: string | null;
             /** @description its last day, in Santo Domingo */
             expireOn: string | null;
+            /** @description since when it gives no numbers; setting currentSequence or isActive resumes it */
+            pausedAt: string | null;
+            /** @description the number that it gave and that another document of this issuer holds at the authority */
+            pausedFor: string | null;
             /** @description when it was just set: members of the body that do not exist, that it is over already, or says no last day; absent otherwise */
             warnings?: components["schemas"]["DocumentProblem"][];
         };

@@ -35,7 +35,7 @@ $$;
 GRANT UPDATE (paused_at, paused_for) ON sequences TO fe_worker;
 GRANT EXECUTE ON FUNCTION pause_sequence TO fe_worker;
 
--- As before (0050) but for that.
+-- As before (0059) but for that.
 CREATE OR REPLACE FUNCTION draw_number(p_tenant bigint, p_environment text, p_prefix text, p_at timestamptz)
 RETURNS bigint
 LANGUAGE plpgsql AS $$
@@ -44,7 +44,17 @@ DECLARE
     free bigint;
     last bigint;
     set_at timestamptz;
+    found record;
 BEGIN
+    SELECT q.min_number, q.current_number INTO found
+      FROM sequences AS q
+     WHERE q.tenant_id = p_tenant AND q.environment = p_environment AND q.prefix = p_prefix
+       AND q.is_active AND q.paused_at IS NULL AND NOT sequence_is_over(q.expire_at, p_at)
+       FOR NO KEY UPDATE;
+    free := take_returned_number(p_tenant, p_environment, p_prefix, found.min_number, found.current_number);
+    IF free IS NOT NULL THEN
+        RETURN free;
+    END IF;
     UPDATE sequences AS q
        SET current_number = q.current_number + 1, updated_at = p_at
      WHERE q.tenant_id = p_tenant AND q.environment = p_environment AND q.prefix = p_prefix
@@ -135,7 +145,7 @@ BEGIN
 END
 $$;
 
--- As before (0050) but for that.
+-- As before (0059) but for that.
 CREATE OR REPLACE FUNCTION accept_submissions(
     p_tenants bigint [], p_submissions uuid [], p_ats timestamptz [], p_environments text [], p_api_keys text [],
     p_client_requests text [], p_body_digests bytea [], p_formats text [], p_roots text [], p_types text [],
@@ -160,6 +170,7 @@ DECLARE
     found record;
     one int;
     drawn bigint;
+    returned boolean;
     next bigint;
     moved_at timestamptz;
 BEGIN
@@ -174,8 +185,12 @@ BEGIN
          GROUP BY x.tenant, x.environment, x.prefix
     LOOP
         PERFORM name_tenant(wanted.tenant);
-        SELECT q.is_active, q.expire_at, q.current_number > q.max_number AS used_up, q.paused_at IS NOT NULL AS is_paused
-          INTO found
+        SELECT q.is_active, q.expire_at, q.paused_at IS NOT NULL AS is_paused,
+               q.current_number > q.max_number AND NOT EXISTS (
+                   SELECT 1
+                     FROM returned_numbers AS r
+                    WHERE r.tenant_id = wanted.tenant AND r.environment = wanted.environment
+                      AND r.prefix = wanted.prefix AND r.number >= q.min_number) AS used_up INTO found
           FROM sequences AS q
          WHERE q.tenant_id = wanted.tenant AND q.environment = wanted.environment AND q.prefix = wanted.prefix;
         FOREACH one IN ARRAY wanted.places LOOP
@@ -253,11 +268,15 @@ BEGIN
             SELECT 1 FROM sequences AS q
              WHERE q.tenant_id = wanted.tenant AND q.environment = wanted.environment AND q.prefix = wanted.prefix
                AND q.current_number <= wanted.highest);
-        SELECT q.is_active AND q.paused_at IS NULL AS gives, q.expire_at, q.current_number, q.max_number, q.set_at INTO found
+        SELECT q.is_active AND q.paused_at IS NULL AS gives, q.expire_at, q.min_number, q.current_number, q.max_number, q.set_at INTO found
           FROM sequences AS q
          WHERE q.tenant_id = wanted.tenant AND q.environment = wanted.environment AND q.prefix = wanted.prefix
            FOR NO KEY UPDATE;
         next := found.current_number;
+        returned := wanted.draws AND EXISTS (
+            SELECT 1
+              FROM returned_numbers AS r
+             WHERE r.tenant_id = wanted.tenant AND r.environment = wanted.environment AND r.prefix = wanted.prefix);
         FOREACH one IN ARRAY wanted.places LOOP
             IF p_draw_prefixes[one] IS NULL THEN
                 drawn := substr(p_e_ncfs[one], 4)::bigint;
@@ -271,6 +290,15 @@ BEGIN
             END IF;
             IF found.gives IS NOT TRUE OR sequence_is_over(found.expire_at, p_ats[one]) THEN
                 RAISE EXCEPTION 'a sequence ended among several draws' USING ERRCODE = 'FE010';
+            END IF;
+            IF returned THEN
+                drawn := take_returned_number(
+                    wanted.tenant, wanted.environment, wanted.prefix, found.min_number, found.current_number);
+                returned := drawn IS NOT NULL;
+                IF returned THEN
+                    numbers[one] := wanted.prefix || lpad(drawn::text, 10, '0');
+                    CONTINUE;
+                END IF;
             END IF;
             next := first_free_number(wanted.tenant, wanted.environment, wanted.prefix, next, found.set_at, p_ats[one]);
             IF next > found.max_number THEN

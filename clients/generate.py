@@ -21,10 +21,15 @@ TYPESCRIPT_CORE = Path("src", "core.ts")
 GENERATOR = ("openapi-typescript", "--root-types", "--root-types-no-schema-prefix", "--export-type")
 
 
+def _schemas(described: dict[str, Any]) -> dict[str, Any]:
+    """The schemas without those that merge several answers: our clients tell the answers apart."""
+    return {name: each for name, each in described["components"]["schemas"].items() if "x-one-of" not in each}
+
+
 def python_core(described: dict[str, Any]) -> str:
     """The module of models, as `ruff format` leaves it."""
     ruff = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(PYTHON_CORE), "-"]
-    models = python_models(described["components"]["schemas"])
+    models = python_models(_schemas(described))
     return subprocess.run(ruff, input=models, capture_output=True, text=True, check=True).stdout  # noqa: S603  (ours)
 
 
@@ -36,7 +41,10 @@ def typescript_core(described: dict[str, Any], package: Path = TYPESCRIPT) -> st
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "openapi.json"), Path(folder, "core.ts")
         # Of schemas alone: what there is to call is written by hand, and better named.
-        source.write_text(json.dumps({**described, "paths": {}, "webhooks": {}}), encoding="utf-8")
+        components = {"schemas": _schemas(described)}
+        source.write_text(
+            json.dumps({**described, "paths": {}, "webhooks": {}, "components": components}), encoding="utf-8"
+        )
         made = [str(generator), str(source), *GENERATOR[1:], "--output", str(target)]
         subprocess.run(made, cwd=package, capture_output=True, text=True, check=True)  # noqa: S603  (ours)
         return target.read_text(encoding="utf-8")

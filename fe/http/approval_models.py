@@ -44,7 +44,7 @@ class ReceivedApproval(TypedDict):
 
     decision: Literal["approved", "rejected"]
     reason: NotRequired[Annotated[str, Field(description="of a rejection")]]
-    taxLogId: Annotated[str, Field(description="of the ACECF", json_schema_extra={"format": "uuid"})]
+    taxLogId: Annotated[str, Field(description="of the ACECF")]
     decidedAt: Moment
     authority: ApprovalAtAuthority
     issuer: NotRequired[Annotated[Handing, Field(description="absent when the authority did not accept it")]]
@@ -54,11 +54,11 @@ class ReceivedApproval(TypedDict):
 class ApprovalTaken(TypedDict):
     """A decision was taken in, or had been before."""
 
-    id: Annotated[str, Field(description="of the received document", json_schema_extra={"format": "uuid"})]
+    id: Annotated[str, Field(description="of the received document")]
     environment: Environment
     decision: Literal["approved", "rejected"]
     approvalStatus: ApprovalStatus
-    taxLogId: Annotated[str, Field(description="of the ACECF", json_schema_extra={"format": "uuid"})]
+    taxLogId: Annotated[str, Field(description="of the ACECF")]
     status: Annotated[Status, Field(description="of the ACECF")]
     deduped: Annotated[bool, Field(description="whether it was decided before: then nothing was processed again")]
     message: str

@@ -147,7 +147,7 @@ def _curl(path: str, method: str, operation: dict[str, Any]) -> str:
     words = ["curl"]
     if method != "GET":
         words.append(f"-X {method}")
-    if "security" in operation:
+    if operation.get("security"):
         words.append('-H "Authorization: Bearer $TOKEN"')
     if "requestBody" in operation:
         words.append("-H 'Content-Type: application/json' -d @body.json")

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
@@ -62,10 +63,12 @@ def describe(routes: Iterable[Route]) -> dict[str, Any]:
     """Make the description of every route that has one."""
     described = [(route, route.about) for route in routes if route.about is not None]
     refs, definitions = _schemas((about for _, about in described), EVENT_MODELS.values())
+    _name_enum_values(definitions)
+    merged = _merge_answers((about for _, about in described), refs, definitions)
     paths: dict[str, dict[str, Any]] = {}
     for route, about in described:
         path = re.sub(r"<(\w+)>", lambda found: "{" + _camel(found[1]) + "}", route.path)
-        paths.setdefault(path, {})[route.method.lower()] = _operation(route, about, refs)
+        paths.setdefault(path, {})[route.method.lower()] = _operation(route, about, refs, merged)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -79,7 +82,7 @@ def describe(routes: Iterable[Route]) -> dict[str, Any]:
         "paths": paths,
         "webhooks": {event: _webhook(event, refs[model]) for event, model in EVENT_MODELS.items()},
         "components": {
-            "schemas": definitions,
+            "schemas": dict(sorted(definitions.items())),
             "examples": _examples_of_errors(described),
             "securitySchemes": {
                 "token": {
@@ -120,9 +123,54 @@ def _schemas(abouts: Iterable[About], sent: Iterable[ResponseModel[Any]]) -> tup
         for field in definition.get("properties", {}).values():
             field.pop("title", None)
             field.pop("default", None)  # the models' defaults stand for "absent"; in an answer it is just absent
+            if field.get("type") in ("boolean", "integer"):
+                field.pop("const", None)  # generators for C# write a broken enum for it
     if NewInvoice in request_models:
         definitions |= _forms_of_an_invoice(definitions[NewInvoice.__name__])
-    return {model: schema for (model, _), schema in schemas.items()}, dict(sorted(definitions.items()))
+    return {model: schema for (model, _), schema in schemas.items()}, definitions
+
+
+def _merge_answers(abouts: Iterable[About], refs: Refs, definitions: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Add one schema for each operation that answers with several models; return a reference to it by operation.
+
+    Generated clients read a union of answers wrongly, each in its own way: Java took every submission for the first
+    alternative in the alphabet. So an operation has one schema with the fields of all of them, of which those that all
+    have are required. `x-one-of` names the models, each of which is described by itself as well.
+    """
+    merged = {}
+    for about in abouts:
+        models = dict.fromkeys(model for of_status in about.answers.values() for model in of_status)
+        if len(models) == 1:
+            continue
+        alternatives = [definitions[refs[model]["$ref"].rpartition("/")[2]] for model in models]
+        properties: dict[str, Any] = {}
+        for alternative in alternatives:
+            for name, field in alternative["properties"].items():
+                if name not in properties or "const" in properties[name]:
+                    properties[name] = field
+        required = [name for name in properties if all(name in each.get("required", ()) for each in alternatives)]
+        name = about.operation[0].upper() + about.operation[1:] + "Answer"
+        definitions[name] = {
+            "type": "object",
+            "description": " Or: ".join(each["description"] for each in alternatives),
+            "properties": properties,
+            "x-one-of": [refs[model] for model in models],
+        } | ({"required": required} if required else {})
+        merged[about.operation] = {"$ref": _REFERENCE.format(model=name)}
+    return merged
+
+
+def _name_enum_values(definitions: Mapping[str, dict[str, Any]]) -> None:
+    """Give each value of an enum its own name in the whole description: Go makes constants of a package of them."""
+    enums = {name: each for name, each in definitions.items() if "enum" in each}
+    names = {
+        name: each.get("x-enum-varnames") or [re.sub(r"\W+", "_", str(value)).upper() for value in each["enum"]]
+        for name, each in enums.items()
+    }
+    uses = Counter(one for of_enum in names.values() for one in of_enum)
+    for name, each in enums.items():
+        prefix = re.sub(r"(?<!^)(?=[A-Z])", "_", name.removeprefix("Ecf")).upper()
+        each["x-enum-varnames"] = [one if uses[one] == 1 else f"{prefix}_{one}" for one in names[name]]
 
 
 def _forms_of_an_invoice(model: dict[str, Any]) -> dict[str, Any]:
@@ -162,11 +210,12 @@ def _forms_of_an_invoice(model: dict[str, Any]) -> dict[str, Any]:
     return components
 
 
-def _operation(route: Route, about: About, refs: Refs) -> dict[str, Any]:
+def _operation(route: Route, about: About, refs: Refs, merged: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": about.operation,
         "summary": about.summary,
         "tags": [about.group],
+        "security": [],
     }
     if about.parameters:
         operation["parameters"] = [
@@ -187,7 +236,9 @@ def _operation(route: Route, about: About, refs: Refs) -> dict[str, Any]:
     if route.scope is not None:
         operation["description"] = f"Scope `{route.scope}`. {about.note}".rstrip()
         operation["security"] = [{"token": []}]
-    answers = {status: _answer(about.operation, status, models, refs) for status, models in about.answers.items()}
+    answers = {
+        status: _answer(about.operation, status, models, refs, merged) for status, models in about.answers.items()
+    }
     answers |= {status: _error(status, failures, refs) for status, failures in _failures(route, about).items()}
     for link in about.links:
         answers[link.status].setdefault("links", {})[link.operation] = {
@@ -215,7 +266,7 @@ def _webhook(event: str, schema: dict[str, Any]) -> dict[str, Any]:
             "operationId": f"webhook{words}",
             "summary": f"We tell you of `{event}`",
             "description": "Check `webhook-signature` over the raw body before anything else.",
-            "tags": ["Webhooks"],
+            "tags": ["Events"],
             "parameters": [
                 {"name": name, "in": "header", "required": True, "description": words, "schema": {"type": "string"}}
                 for name, words in _WEBHOOK_HEADERS.items()
@@ -230,8 +281,14 @@ def _webhook(event: str, schema: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _answer(operation: str, status: int, models: tuple[ResponseModel[Any], ...], refs: Refs) -> dict[str, Any]:
-    schema = refs[models[0]] if len(models) == 1 else {"anyOf": [refs[model] for model in models]}
+def _answer(
+    operation: str,
+    status: int,
+    models: tuple[ResponseModel[Any], ...],
+    refs: Refs,
+    merged: Mapping[str, dict[str, Any]],
+) -> dict[str, Any]:
+    schema = merged.get(operation) or refs[models[0]]
     # As they come back: in the models' own values there are decimals, which are no values of JSON.
     examples = {name: {"value": json.loads(write_json(value))} for name, value in ANSWERS[operation][status].items()}
     return {"description": HTTPStatus(status).phrase, "content": _json(schema, examples)}

@@ -14,7 +14,7 @@ from fe.http.calls import Call, Caller
 from fe.http.errors import ApiError
 from fe.http.languages import serialize_problems
 from fe.http.request_bodies import check, read_body
-from fe.http.request_models import MAX_ITEMS, NewBatch, NewInvoice
+from fe.http.request_models import MAX_ITEMS, BatchRequest, NewInvoice
 from fe.identifiers import ClientRequestId
 from fe.issuing.accept import admit
 from fe.issuing.prepare import Draft
@@ -124,14 +124,14 @@ def read_submissions(raw: bytes, caller: Caller, now: datetime, sandbox: bool = 
     return ReadBatch(read, batch.ignored)
 
 
-def _read_batch(raw: bytes) -> tuple[NewBatch, Sequence[Any]]:
+def _read_batch(raw: bytes) -> tuple[BatchRequest, Sequence[Any]]:
     """The envelope of a batch, and its items: values or, where the whole cannot be read, the bytes of each."""
     try:
-        batch = read_body(NewBatch, raw)
+        batch = read_body(BatchRequest, raw)
     except MalformedJson:
         cut = split_list(raw, "items", MAX_ITEMS)
         if cut is None:
             raise
         around, parts = cut
-        return check(NewBatch, parse_json(around)), parts
+        return check(BatchRequest, parse_json(around)), parts
     return batch, batch.items

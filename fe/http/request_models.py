@@ -208,7 +208,7 @@ class NewInvoice(ByUser):
 MAX_ITEMS = 500
 
 
-class NewBatch(RequestModel):
+class BatchRequest(RequestModel):
     """Receipts to submit together; each is taken or refused by itself."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"items": [_EXAMPLE]}]})

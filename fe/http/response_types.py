@@ -12,7 +12,8 @@ T = TypeVar("T")
 
 Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 Day = Annotated[str, Field(json_schema_extra={"format": "date"})]
-Uuid = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
+#: A UUID. Described as a plain text, as the paths that take it are: else generated clients cannot pass it on.
+Uuid = str
 Digits = Annotated[str, Field(pattern="^[0-9]+$")]
 Code = Annotated[str, Field(json_schema_extra={"enum": list(PREFIXES)})]
 #: A number with every digit it has.

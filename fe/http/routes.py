@@ -15,7 +15,7 @@ from fe.http.pages.layout import MARKDOWN
 from fe.http.pages.site import Site
 from fe.http.parameters import A_MOMENT, LIMIT_DEFAULT, LIMIT_MAX, PAGE_DEFAULT, PAGE_MAX, STATES, WAIT_MAX
 from fe.http.received import ReceivedHandlers
-from fe.http.request_models import ApproveReceived, NewBatch, NewInvoice, RejectReceived
+from fe.http.request_models import ApproveReceived, BatchRequest, NewInvoice, RejectReceived
 from fe.http.route_types import About, Parameter, Route, RouteLink, whole
 from fe.http.usage import DAYS_DEFAULT, DAYS_MAX, UsageHandlers
 from fe.http.webhook_routes import webhook_routes
@@ -55,7 +55,7 @@ _HISTORY = (
         {"type": "string", "minLength": 1, "maxLength": 120},
     ),
     Parameter("rnc", "of the buyer with this tax id", {"type": "string", "pattern": f"^{TAX_ID_FORM}$"}),
-    Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string", "format": "uuid"}),
+    Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string"}),
 )
 _RECEIVED_ID = Parameter("receivedId", "`id` of a received document", {"type": "string", "maxLength": 64}, "path")
 _RECEIVED_LIST = (
@@ -65,7 +65,7 @@ _RECEIVED_LIST = (
     Parameter("to", "received at or before this date (its end in UTC) or timestamp", A_MOMENT),
     Parameter("encf", "of this number", {"type": "string", "pattern": f"^{E_NCF_FORM}$"}),
     Parameter("rnc", "of the supplier with this tax id", {"type": "string", "pattern": f"^{TAX_ID_FORM}$"}),
-    Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string", "format": "uuid"}),
+    Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string"}),
 )
 _TO_ONE = tuple(
     RouteLink(status, "taxLogId", operation, "trackOrId")
@@ -145,7 +145,7 @@ def every_route(
                 "Submit up to 500 receipts",
                 _SUBMISSIONS,
                 {200: (response_models.BATCH,)},
-                NewBatch,
+                BatchRequest,
                 errors=(described_errors.BAD_BATCH,),
             ),
         ),

@@ -23,7 +23,7 @@ EventName = Annotated[str, Field(description="; ".join(f"`{kind}`" for kind in E
 State = Literal["pending", "held", "delivered", "failed"]
 
 
-class NewWebhook(RequestModel):
+class WebhookRequest(RequestModel):
     """Where the tenant wants to be called in the key's environment; there is one address for each.
 
     What is left out takes its default, but `headers`: their values are not shown, so what is left out stays.
@@ -62,7 +62,7 @@ class NewWebhook(RequestModel):
         }
 
 
-class NewRecovery(RequestModel):
+class RecoveryRequest(RequestModel):
     """Since when what did not arrive is to be sent again."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"since": "2026-11-20"}]})

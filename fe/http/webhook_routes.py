@@ -24,7 +24,7 @@ _LIST = (
     Parameter("state", "in this state", {"type": "string", "enum": list(DELIVERY_STATES)}),
     Parameter("event", "of this kind", {"type": "string", "enum": [*models.EVENTS, "test"]}),
     Parameter("about", "about this received document or submission", {"type": "string", "maxLength": 120}),
-    Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string", "format": "uuid"}),
+    Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string"}),
 )
 
 
@@ -50,7 +50,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 "Set where you are called",
                 _GROUP,
                 {200: (models.WEBHOOK,)},
-                models.NewWebhook,
+                models.WebhookRequest,
                 errors=(described_errors.BAD_WEBHOOK,),
             ),
             _BODY,
@@ -145,7 +145,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 "Make again what did not arrive since a moment",
                 _GROUP,
                 {202: (models.RECOVERY,)},
-                models.NewRecovery,
+                models.RecoveryRequest,
                 note=_COUNTED,
                 errors=(
                     described_errors.BAD_SINCE,

@@ -35,12 +35,12 @@ from fe.http.webhook_models import (
     DeliveryDetail,
     DeliveryPage,
     DeliveryStretch,
-    NewRecovery,
-    NewWebhook,
     Recoveries,
     Recovery,
+    RecoveryRequest,
     State,
     Webhook,
+    WebhookRequest,
     Webhooks,
 )
 from fe.identifiers import TenantId
@@ -98,7 +98,7 @@ class WebhookHandlers:
     async def put(self, call: Call) -> ApiReply:
         """Set where the tenant is called in the key's environment."""
         caller = call.identity
-        new = read_body(NewWebhook, await call.body())
+        new = read_body(WebhookRequest, await call.body())
         wanted = Wanted(
             url=new.url,
             enabled=new.enabled is not False,
@@ -160,7 +160,7 @@ class WebhookHandlers:
     async def recover(self, call: Call) -> ApiReply:
         """Deliver again what did not arrive since a moment."""
         self._count(call)
-        new = read_body(NewRecovery, await call.body())
+        new = read_body(RecoveryRequest, await call.body())
         since = parse_moment(new.since)
         if since is None:
             raise ApiError(400, messages.SINCE_FORM)

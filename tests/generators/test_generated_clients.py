@@ -197,22 +197,59 @@ def test_postmans_library_reads_the_collection_and_finds_every_operation_with_it
 
     seen = json.loads(run("node", "-e", READ, str(file), cwd=node_packages))
 
-    assert {item["host"] for item in seen} == {"{{baseUrl}}"}
-    by_operation: dict[str, list[Any]] = {}
-    for item in seen:
-        by_operation.setdefault(item["id"].partition("-")[0], []).append(item)
+    assert {item["host"] for item in seen} == {"{{FE_URL}}"}
     wanted = {
         operation["operationId"]: (path, method.upper(), operation)
         for path, operations in made["paths"].items()
         for method, operation in operations.items()
     }
-    assert by_operation.keys() == wanted.keys()
-    for name, (path, method, operation) in wanted.items():
-        bodies = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("examples", {})
-        assert len(by_operation[name]) == max(len(bodies), 1)
-        for item in by_operation[name]:
-            assert (item["method"], item["path"]) == (method, path.replace("{", ":").replace("}", ""))
-            assert item["auth"] == ("bearer" if "security" in operation else "noauth")
-            assert (item["body"] is None) == (not bodies)
-            codes = {str(response["code"]) for response in item["responses"]}
-            assert codes == set(operation["responses"])
+    assert {item["id"].partition("-")[0] for item in seen} == wanted.keys()
+    for item in seen:
+        path, method, operation = wanted[item["id"].partition("-")[0]]
+        assert (item["method"], PREFIX + item["path"]) == (method, path.replace("{", ":").replace("}", ""))
+        assert item["auth"] == ("bearer" if operation.get("security") else "noauth")
+        assert (item["body"] is None) == ("requestBody" not in operation)
+        assert {str(response["code"]) for response in item["responses"]} == set(operation["responses"])
+
+
+async def test_collection_run_from_top_to_bottom_answers_everywhere_and_changes_no_setting(
+    node_packages: Path, dsn: str, tmp_path: Path
+) -> None:
+    file = node_packages / "collection.json"
+    file.write_text(json.dumps(collection(description())))
+    report = tmp_path / "report.json"
+    async with running_stack(dsn, tmp_path / "data", authority_simulated=True) as stack:
+        _, key, secret = await _credentials(stack)
+        await stack.client.put("/webhooks", json={"url": "https://example.com/hook", "headers": {"X-Mine": "1"}})
+        before = await _settings(stack)
+        names = {"FE_URL": stack.base_url, "FE_API_KEY_ID": key, "FE_API_SECRET": secret}
+        ended = await trio.run_process(
+            [
+                "node_modules/.bin/newman",
+                *("run", str(file), "--reporters", "json", "--reporter-json-export", str(report)),
+                *(word for name, value in names.items() for word in ("--env-var", f"{name}={value}")),
+            ],
+            cwd=node_packages,
+            capture_stdout=True,
+            capture_stderr=True,
+            check=False,
+            env=_without_proxies(),
+        )
+        after = await _settings(stack)
+
+    run_of = json.loads(report.read_text())["run"]
+    assert ended.returncode == 0, [
+        (failure["source"]["name"], failure["error"]["message"]) for failure in run_of["failures"]
+    ]
+    assert after == before
+    answered = {each["item"]["name"] for each in run_of["executions"] if "response" in each}
+    assert {"Submit a receipt", "Read daily usage", "rejected"} <= answered
+    assert "Delete a sequence" not in answered
+
+
+async def _settings(stack: Stack) -> tuple[Any, Any]:
+    """What an accident would change: the sequences, but for the numbers that were used, and the webhooks."""
+    sequences = (await stack.client.get("/ncf")).json()["items"]
+    for one in sequences:
+        del one["currentSequence"]
+    return sequences, (await stack.client.get("/webhooks")).json()

@@ -13,6 +13,9 @@ def closed(description: dict[str, Any]) -> dict[str, Any]:
     """
     strict = copy.deepcopy(description)
     schemas = strict["components"]["schemas"]
+    for name, schema in schemas.items():
+        if "x-one-of" in schema:  # the merged schema leaves open which fields come together
+            schemas[name] = {"anyOf": schema["x-one-of"]}
     answers = [operation["responses"] for path in strict["paths"].values() for operation in path.values()]
     waiting = list(_references(answers))
     seen: set[str] = set()

@@ -143,7 +143,9 @@ def test_whatever_is_wrong_with_a_field_is_said_in_our_own_words(model: type[Req
 
 
 def test_there_are_models() -> None:
-    assert {"NewInvoice", "NewBatch", "NewSequence", "LoginRequest", "NewWebhook"} <= {one.__name__ for one in models()}
+    names = {one.__name__ for one in models()}
+
+    assert {"NewInvoice", "BatchRequest", "NewSequence", "LoginRequest", "WebhookRequest"} <= names
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,6 @@ from fe_client.models import (
     DeliveryDetail,
     NewSequence,
     NewStructuredInvoice,
-    NewWebhook,
     NewXmlInvoice,
     NumberSequence,
     ReceivedItem,
@@ -49,6 +48,7 @@ from fe_client.models import (
     UsageReport,
     Validation,
     Webhook,
+    WebhookRequest,
     Webhooks,
 )
 from fe_client.plans import Plan, Sleep, retry_after, written
@@ -321,9 +321,9 @@ def webhooks(session: Session) -> Plan[Webhooks]:
     return session.call("GET", "/webhooks")
 
 
-def set_webhook(session: Session, webhook: NewWebhook) -> Plan[Webhook]:
+def set_webhook(session: Session, webhook: WebhookRequest) -> Plan[Webhook]:
     """Set where you are called. The first answer has the `secret`, shown only then; `rotate_webhook` makes another."""
-    return session.call("PUT", "/webhooks", body=_known("set_webhook", webhook, NewWebhook))
+    return session.call("PUT", "/webhooks", body=_known("set_webhook", webhook, WebhookRequest))
 
 
 def rotate_webhook(session: Session) -> Plan[Webhook]:

@@ -202,11 +202,20 @@ class BatchItem(TypedDict):
     status: NotRequired["Status"]
     environment: NotRequired["Environment"]
     billable: NotRequired[bool]
-    deduped: NotRequired[Literal[True]]
+    deduped: NotRequired[bool]
     bodyMatched: NotRequired[bool]
     eNCF: NotRequired[str]
     warnings: NotRequired["list[DocumentProblem]"]
     problems: NotRequired["list[DocumentProblem]"]
+
+
+class BatchRequest(TypedDict):
+    """Receipts to submit together; each is taken or refused by itself."""
+
+    items: "list[NewInvoice]"
+    """each as the body of POST /invoices"""
+    strict: NotRequired[bool | None]
+    """refuse each receipt that would not be sent, with every problem; the others are taken in"""
 
 
 class BillingPeriod(TypedDict):
@@ -262,7 +271,7 @@ class Deduped(TypedDict):
     taxLogId: str
     status: "Status"
     environment: "Environment"
-    deduped: Literal[True]
+    deduped: bool
     bodyMatched: bool
     """whether the repeated body was the same"""
     message: str
@@ -274,7 +283,7 @@ class Deduped(TypedDict):
 class Deleted(TypedDict):
     """The sequence is gone."""
 
-    ok: Literal[True]
+    ok: bool
     prefix: Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"]
 
 
@@ -4061,15 +4070,6 @@ class LoginRequest(TypedDict):
     apiSecret: str
 
 
-class NewBatch(TypedDict):
-    """Receipts to submit together; each is taken or refused by itself."""
-
-    items: "list[NewInvoice]"
-    """each as the body of POST /invoices"""
-    strict: NotRequired[bool | None]
-    """refuse each receipt that would not be sent, with every problem; the others are taken in"""
-
-
 class NewStructuredInvoice(TypedDict):
     """A receipt to submit. In the form `structured`."""
 
@@ -4112,13 +4112,6 @@ class NewXmlInvoice(TypedDict):
 NewInvoice: TypeAlias = "NewStructuredInvoice | NewXmlInvoice"
 
 
-class NewRecovery(TypedDict):
-    """Since when what did not arrive is to be sent again."""
-
-    since: str
-    """a date (its start in UTC) or a timestamp"""
-
-
 class NewSequence(TypedDict):
     """A number sequence to create or change; what is left out takes its default, also when there is a sequence already."""
 
@@ -4130,36 +4123,10 @@ class NewSequence(TypedDict):
     prefix: Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"]
 
 
-class NewWebhook(TypedDict):
-    """Where the tenant wants to be called in the key's environment; there is one address for each."""
-
-    url: str
-    """https, a public host name, without user, password or fragment"""
-    enabled: NotRequired[bool | None]
-    events: NotRequired[
-        list[
-            Literal[
-                "received_ecf",
-                "submission.accepted",
-                "submission.conditional",
-                "submission.rejected",
-                "submission.error",
-                "sequence.low",
-                "sequence.expiring",
-                "certificate.expiring",
-            ]
-        ]
-        | None
-    ]
-    """what to be told of"""
-    headers: NotRequired[dict[str, str] | None]
-    """at most 20 of your own, sent with every call; `{}`: none"""
-
-
 class NotFound(TypedDict):
     """Nothing of this tenant has that id."""
 
-    found: Literal[False]
+    found: bool
     hint: NotRequired[str]
     """how to find what the id looks like"""
 
@@ -4337,6 +4304,13 @@ class Recovery(TypedDict):
     finishedAt: str | None
     warnings: NotRequired["list[DocumentProblem]"]
     """remarks on this request, such as members of its body that do not exist and were ignored"""
+
+
+class RecoveryRequest(TypedDict):
+    """Since when what did not arrive is to be sent again."""
+
+    since: str
+    """a date (its start in UTC) or a timestamp"""
 
 
 class RejectReceived(TypedDict):
@@ -4666,7 +4640,7 @@ class Token(TypedDict):
     accessToken: str
     """send it as `Authorization: Bearer ...`"""
     tokenType: Literal["Bearer"]
-    expiresIn: Literal[3600]
+    expiresIn: int
     """seconds"""
     environment: "Environment"
     scopes: list[str]
@@ -4738,6 +4712,32 @@ class Webhook(TypedDict):
     """only where it has just been made: keep it, it is not shown again"""
     warnings: NotRequired["list[DocumentProblem]"]
     """remarks on this request, such as members of its body that do not exist and were ignored"""
+
+
+class WebhookRequest(TypedDict):
+    """Where the tenant wants to be called in the key's environment; there is one address for each."""
+
+    url: str
+    """https, a public host name, without user, password or fragment"""
+    enabled: NotRequired[bool | None]
+    events: NotRequired[
+        list[
+            Literal[
+                "received_ecf",
+                "submission.accepted",
+                "submission.conditional",
+                "submission.rejected",
+                "submission.error",
+                "sequence.low",
+                "sequence.expiring",
+                "certificate.expiring",
+            ]
+        ]
+        | None
+    ]
+    """what to be told of"""
+    headers: NotRequired[dict[str, str] | None]
+    """at most 20 of your own, sent with every call; `{}`: none"""
 
 
 class Webhooks(TypedDict):

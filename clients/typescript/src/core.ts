@@ -9,7 +9,6 @@ export type components = {
     schemas: {
         /** @description A submission was taken in and will be processed. `warnings` is there when there is something to say about it. */
         AcceptedSubmission: {
-            /** Format: uuid */
             taxLogId: string;
             /** @constant */
             status: "queued";
@@ -115,19 +114,13 @@ export type components = {
         ApprovalStatus: "pending" | "approved" | "rejected";
         /** @description A decision was taken in, or had been before. */
         ApprovalTaken: {
-            /**
-             * Format: uuid
-             * @description of the received document
-             */
+            /** @description of the received document */
             id: string;
             environment: components["schemas"]["Environment"];
             /** @enum {string} */
             decision: "approved" | "rejected";
             approvalStatus: components["schemas"]["ApprovalStatus"];
-            /**
-             * Format: uuid
-             * @description of the ACECF
-             */
+            /** @description of the ACECF */
             taxLogId: string;
             /** @description of the ACECF */
             status: components["schemas"]["Status"];
@@ -178,17 +171,59 @@ export type components = {
             /** @description 202 taken in, 200 known by its clientRequestId, else an error */
             statusCode: number;
             message: string;
-            /** Format: uuid */
             taxLogId?: string;
             status?: components["schemas"]["Status"];
             environment?: components["schemas"]["Environment"];
             billable?: boolean;
-            /** @constant */
-            deduped?: true;
+            deduped?: boolean;
             bodyMatched?: boolean;
             eNCF?: string;
             warnings?: components["schemas"]["DocumentProblem"][];
             problems?: components["schemas"]["DocumentProblem"][];
+        };
+        /**
+         * @description Receipts to submit together; each is taken or refused by itself.
+         * @example {
+         *       "items": [
+         *         {
+         *           "clientRequestId": "order-1001",
+         *           "format": "structured",
+         *           "payload": {
+         *             "DetallesItems": {
+         *               "Item": [
+         *                 {
+         *                   "CantidadItem": 1,
+         *                   "IndicadorBienoServicio": "2",
+         *                   "IndicadorFacturacion": "1",
+         *                   "MontoItem": 1000,
+         *                   "NombreItem": "Servicio de consultoría",
+         *                   "NumeroLinea": 1,
+         *                   "PrecioUnitarioItem": 1000
+         *                 }
+         *               ]
+         *             },
+         *             "Encabezado": {
+         *               "Comprador": {
+         *                 "RNCComprador": "131880657",
+         *                 "RazonSocialComprador": "Cliente SRL"
+         *               },
+         *               "IdDoc": {
+         *                 "IndicadorMontoGravado": "0",
+         *                 "TipoIngresos": "01",
+         *                 "TipoPago": "1",
+         *                 "eNCF": "E310000000001"
+         *               }
+         *             }
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        BatchRequest: {
+            /** @description each as the body of POST /invoices */
+            items: components["schemas"]["NewInvoice"][];
+            /** @description refuse each receipt that would not be sent, with every problem; the others are taken in */
+            strict?: boolean | null;
         };
         /** @description The current UTC month so far. */
         BillingPeriod: {
@@ -222,7 +257,6 @@ export type components = {
         };
         /** @description A certificate that needs somebody. */
         CertificateState: {
-            /** Format: uuid */
             id: string;
             /** @description whose; null: the company's */
             user: string | null;
@@ -249,12 +283,10 @@ export type components = {
         };
         /** @description This clientRequestId was used before: the first submission, and nothing is processed again. */
         Deduped: {
-            /** Format: uuid */
             taxLogId: string;
             status: components["schemas"]["Status"];
             environment: components["schemas"]["Environment"];
-            /** @constant */
-            deduped: true;
+            deduped: boolean;
             /** @description whether the repeated body was the same */
             bodyMatched: boolean;
             message: string;
@@ -264,19 +296,14 @@ export type components = {
         };
         /** @description The sequence is gone. */
         Deleted: {
-            /** @constant */
-            ok: true;
+            ok: boolean;
             /** @enum {string} */
             prefix: "E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47";
         };
         /** @description An event on its way to an endpoint, as it was tried so far. */
         Delivery: {
-            /**
-             * Format: uuid
-             * @description as in `X-Service-Delivery` and `webhook-id`
-             */
+            /** @description as in `X-Service-Delivery` and `webhook-id` */
             id: string;
-            /** Format: uuid */
             webhookId: string;
             /** @description `received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring` */
             event: string;
@@ -301,7 +328,6 @@ export type components = {
         };
         /** @description It is on its way again, or for the first time. */
         DeliveryAgain: {
-            /** Format: uuid */
             id: string;
             /** @enum {string} */
             state: "pending" | "held";
@@ -309,12 +335,8 @@ export type components = {
         };
         /** @description A delivery with its tries, the first one first. */
         DeliveryDetail: {
-            /**
-             * Format: uuid
-             * @description as in `X-Service-Delivery` and `webhook-id`
-             */
+            /** @description as in `X-Service-Delivery` and `webhook-id` */
             id: string;
-            /** Format: uuid */
             webhookId: string;
             /** @description `received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring` */
             event: string;
@@ -3040,50 +3062,6 @@ export type components = {
             apiSecret: string;
         };
         /**
-         * @description Receipts to submit together; each is taken or refused by itself.
-         * @example {
-         *       "items": [
-         *         {
-         *           "clientRequestId": "order-1001",
-         *           "format": "structured",
-         *           "payload": {
-         *             "DetallesItems": {
-         *               "Item": [
-         *                 {
-         *                   "CantidadItem": 1,
-         *                   "IndicadorBienoServicio": "2",
-         *                   "IndicadorFacturacion": "1",
-         *                   "MontoItem": 1000,
-         *                   "NombreItem": "Servicio de consultoría",
-         *                   "NumeroLinea": 1,
-         *                   "PrecioUnitarioItem": 1000
-         *                 }
-         *               ]
-         *             },
-         *             "Encabezado": {
-         *               "Comprador": {
-         *                 "RNCComprador": "131880657",
-         *                 "RazonSocialComprador": "Cliente SRL"
-         *               },
-         *               "IdDoc": {
-         *                 "IndicadorMontoGravado": "0",
-         *                 "TipoIngresos": "01",
-         *                 "TipoPago": "1",
-         *                 "eNCF": "E310000000001"
-         *               }
-         *             }
-         *           }
-         *         }
-         *       ]
-         *     }
-         */
-        NewBatch: {
-            /** @description each as the body of POST /invoices */
-            items: components["schemas"]["NewInvoice"][];
-            /** @description refuse each receipt that would not be sent, with every problem; the others are taken in */
-            strict?: boolean | null;
-        };
-        /**
          * @description A receipt to submit.
          * @example {
          *       "clientRequestId": "order-1001",
@@ -3118,19 +3096,6 @@ export type components = {
          *     }
          */
         NewInvoice: components["schemas"]["NewStructuredInvoice"] | components["schemas"]["NewXmlInvoice"];
-        /**
-         * @description Since when what did not arrive is to be sent again.
-         * @example {
-         *       "since": "2026-11-20"
-         *     }
-         */
-        NewRecovery: {
-            /**
-             * @description a date (its start in UTC) or a timestamp
-             * @example 2026-11-20T14:00Z
-             */
-            since: string;
-        };
         /**
          * @description A number sequence to create or change; what is left out takes its default, also when there is a sequence already.
          *
@@ -3174,35 +3139,6 @@ export type components = {
             /** @description where the authority is a simulator: what becomes of the receipt, for testing a client */
             simulate?: components["schemas"]["Simulate"] | null;
         };
-        /**
-         * @description Where the tenant wants to be called in the key's environment; there is one address for each.
-         *
-         *     What is left out takes its default, but `headers`: their values are not shown, so what is left out stays.
-         * @example {
-         *       "url": "https://erp.example.com/webhooks/fe"
-         *     }
-         * @example {
-         *       "events": [
-         *         "received_ecf",
-         *         "submission.rejected"
-         *       ],
-         *       "headers": {
-         *         "Authorization": "Bearer our-own"
-         *       },
-         *       "url": "https://erp.example.com/webhooks/fe"
-         *     }
-         */
-        NewWebhook: {
-            /** @description https, a public host name, without user, password or fragment */
-            url: string;
-            enabled?: boolean | null;
-            /** @description what to be told of */
-            events?: ("received_ecf" | "submission.accepted" | "submission.conditional" | "submission.rejected" | "submission.error" | "sequence.low" | "sequence.expiring" | "certificate.expiring")[] | null;
-            /** @description at most 20 of your own, sent with every call; `{}`: none */
-            headers?: {
-                [key: string]: string;
-            } | null;
-        };
         /** @description A receipt to submit. In the form `xml`. */
         NewXmlInvoice: {
             /**
@@ -3228,8 +3164,7 @@ export type components = {
         };
         /** @description Nothing of this tenant has that id. */
         NotFound: {
-            /** @constant */
-            found: false;
+            found: boolean;
             /** @description how to find what the id looks like */
             hint?: string;
         };
@@ -3240,7 +3175,6 @@ export type components = {
         NumberFate: "reserved" | "used" | "reusable" | "unknown" | "void";
         /** @description A number sequence; numbers are strings because a range reaches 9999999999. */
         NumberSequence: {
-            /** Format: uuid */
             id: string;
             /** @enum {string} */
             type: "E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47";
@@ -3300,10 +3234,7 @@ export type components = {
             decision: "approved" | "rejected";
             /** @description of a rejection */
             reason?: string;
-            /**
-             * Format: uuid
-             * @description of the ACECF
-             */
+            /** @description of the ACECF */
             taxLogId: string;
             /** Format: date-time */
             decidedAt: string;
@@ -3313,7 +3244,6 @@ export type components = {
         };
         /** @description A supplier's document, as on arrival. */
         ReceivedEcf: {
-            /** Format: uuid */
             id: string;
             /** @description the supplier's number */
             encf: string;
@@ -3342,7 +3272,6 @@ export type components = {
         };
         /** @description A document that a supplier issued to the tenant. */
         ReceivedItem: {
-            /** Format: uuid */
             id: string;
             environment: components["schemas"]["Environment"];
             /** @description the supplier's number */
@@ -3379,7 +3308,6 @@ export type components = {
         };
         /** @description A received document as it came, and the acknowledgement that was given for it. */
         ReceivedXml: {
-            /** Format: uuid */
             id: string;
             environment: components["schemas"]["Environment"];
             /** @description the e-CF with the supplier's signature, as the supplier sent it */
@@ -3393,9 +3321,7 @@ export type components = {
         };
         /** @description What was asked for, and how far it is. */
         Recovery: {
-            /** Format: uuid */
             id: string;
-            /** Format: uuid */
             webhookId: string;
             /** Format: date-time */
             since: string;
@@ -3410,6 +3336,19 @@ export type components = {
             finishedAt: string | null;
             /** @description remarks on this request, such as members of its body that do not exist and were ignored */
             warnings?: components["schemas"]["DocumentProblem"][];
+        };
+        /**
+         * @description Since when what did not arrive is to be sent again.
+         * @example {
+         *       "since": "2026-11-20"
+         *     }
+         */
+        RecoveryRequest: {
+            /**
+             * @description a date (its start in UTC) or a timestamp
+             * @example 2026-11-20T14:00Z
+             */
+            since: string;
         };
         /**
          * @description Why a received document is rejected.
@@ -3582,7 +3521,6 @@ export type components = {
         Status: "queued" | "En Proceso" | "Aceptado" | "Aceptado Condicional" | "Rechazado" | "error";
         /** @description A submission. */
         Submission: {
-            /** Format: uuid */
             taxLogId: string;
             /** @description the authority's id; absent until there is one */
             trackId?: string;
@@ -3638,7 +3576,6 @@ export type components = {
         };
         /** @description One item of the history. */
         SubmissionItem: {
-            /** Format: uuid */
             taxLogId: string;
             trackId?: string;
             environment: components["schemas"]["Environment"];
@@ -3669,7 +3606,6 @@ export type components = {
         };
         /** @description A submission of yours that has come to its end. */
         SubmissionSummary: {
-            /** Format: uuid */
             taxLogId: string;
             clientRequestId: string | null;
             environment: components["schemas"]["Environment"];
@@ -3688,7 +3624,6 @@ export type components = {
         };
         /** @description The document of a submission. */
         SubmissionXml: {
-            /** Format: uuid */
             taxLogId: string;
             environment: components["schemas"]["Environment"];
             status: components["schemas"]["Status"];
@@ -3698,7 +3633,6 @@ export type components = {
         };
         /** @description All events of a submission, oldest first. */
         Timeline: {
-            /** Format: uuid */
             taxLogId: string;
             environment: components["schemas"]["Environment"];
             status: components["schemas"]["Status"];
@@ -3721,11 +3655,8 @@ export type components = {
             accessToken: string;
             /** @constant */
             tokenType: "Bearer";
-            /**
-             * @description seconds
-             * @constant
-             */
-            expiresIn: 3600;
+            /** @description seconds */
+            expiresIn: number;
             environment: components["schemas"]["Environment"];
             scopes: string[];
             /** @description remarks on this request, such as members of its body that do not exist and were ignored */
@@ -3765,7 +3696,6 @@ export type components = {
         };
         /** @description Where the tenant is called, and how that goes. */
         Webhook: {
-            /** Format: uuid */
             id: string;
             /** @description null: of every one; set by who runs the service */
             environment: components["schemas"]["Environment"] | null;
@@ -3790,6 +3720,35 @@ export type components = {
             secret?: string;
             /** @description remarks on this request, such as members of its body that do not exist and were ignored */
             warnings?: components["schemas"]["DocumentProblem"][];
+        };
+        /**
+         * @description Where the tenant wants to be called in the key's environment; there is one address for each.
+         *
+         *     What is left out takes its default, but `headers`: their values are not shown, so what is left out stays.
+         * @example {
+         *       "url": "https://erp.example.com/webhooks/fe"
+         *     }
+         * @example {
+         *       "events": [
+         *         "received_ecf",
+         *         "submission.rejected"
+         *       ],
+         *       "headers": {
+         *         "Authorization": "Bearer our-own"
+         *       },
+         *       "url": "https://erp.example.com/webhooks/fe"
+         *     }
+         */
+        WebhookRequest: {
+            /** @description https, a public host name, without user, password or fragment */
+            url: string;
+            enabled?: boolean | null;
+            /** @description what to be told of */
+            events?: ("received_ecf" | "submission.accepted" | "submission.conditional" | "submission.rejected" | "submission.error" | "sequence.low" | "sequence.expiring" | "certificate.expiring")[] | null;
+            /** @description at most 20 of your own, sent with every call; `{}`: none */
+            headers?: {
+                [key: string]: string;
+            } | null;
         };
         /** @description Where the tenant is called: in the key's environment, and in all. */
         Webhooks: {
@@ -3820,6 +3779,7 @@ export type ApproveReceived = components['schemas']['ApproveReceived'];
 export type Attempt = components['schemas']['Attempt'];
 export type Batch = components['schemas']['Batch'];
 export type BatchItem = components['schemas']['BatchItem'];
+export type BatchRequest = components['schemas']['BatchRequest'];
 export type BillingPeriod = components['schemas']['BillingPeriod'];
 export type CertificateEvent = components['schemas']['CertificateEvent'];
 export type CertificateState = components['schemas']['CertificateState'];
@@ -4018,12 +3978,9 @@ export type Error = components['schemas']['Error'];
 export type ExplainedMessage = components['schemas']['ExplainedMessage'];
 export type Handing = components['schemas']['Handing'];
 export type LoginRequest = components['schemas']['LoginRequest'];
-export type NewBatch = components['schemas']['NewBatch'];
 export type NewInvoice = components['schemas']['NewInvoice'];
-export type NewRecovery = components['schemas']['NewRecovery'];
 export type NewSequence = components['schemas']['NewSequence'];
 export type NewStructuredInvoice = components['schemas']['NewStructuredInvoice'];
-export type NewWebhook = components['schemas']['NewWebhook'];
 export type NewXmlInvoice = components['schemas']['NewXmlInvoice'];
 export type NotFound = components['schemas']['NotFound'];
 export type NumberFate = components['schemas']['NumberFate'];
@@ -4041,6 +3998,7 @@ export type ReceivedStretch = components['schemas']['ReceivedStretch'];
 export type ReceivedXml = components['schemas']['ReceivedXml'];
 export type Recoveries = components['schemas']['Recoveries'];
 export type Recovery = components['schemas']['Recovery'];
+export type RecoveryRequest = components['schemas']['RecoveryRequest'];
 export type RejectReceived = components['schemas']['RejectReceived'];
 export type Rfce = components['schemas']['Rfce'];
 export type RfceComprador = components['schemas']['RfceComprador'];
@@ -4072,6 +4030,7 @@ export type UsageItem = components['schemas']['UsageItem'];
 export type UsageReport = components['schemas']['UsageReport'];
 export type Validation = components['schemas']['Validation'];
 export type Webhook = components['schemas']['Webhook'];
+export type WebhookRequest = components['schemas']['WebhookRequest'];
 export type Webhooks = components['schemas']['Webhooks'];
 export type $defs = Record<string, never>;
 export type operations = Record<string, never>;

@@ -14,7 +14,7 @@ import type {
   SubmissionItem,
   NewInvoice,
   NewSequence,
-  NewWebhook,
+  WebhookRequest,
   NumberSequence,
   ReceivedItem,
   ReceivedXml,
@@ -338,7 +338,7 @@ export class Fe {
   }
 
   /** Set where you are called. The first answer has the `secret`, shown only then; `rotateWebhook` makes another. */
-  setWebhook(webhook: NewWebhook, options: CallOptions = {}): Promise<Webhook> {
+  setWebhook(webhook: WebhookRequest, options: CallOptions = {}): Promise<Webhook> {
     known('setWebhook', webhook, ['url', 'enabled', 'events', 'headers']);
     return this.session.call('PUT', '/webhooks', { body: webhook, ...options });
   }

@@ -14,7 +14,6 @@ from generated.api.login import login
 from generated.api.number_sequences import list_sequences, put_sequence
 from generated.api.submissions import get_invoice, get_invoice_xml, list_invoices, submit_invoice, validate_invoice
 from generated.models import (
-    AcceptedSubmission,
     Ecf31,
     EcfBillableIndicator,
     EcfComprador31,
@@ -27,15 +26,16 @@ from generated.models import (
     EcfPaymentType,
     EcfUnit,
     Error,
+    GetInvoiceAnswer,
+    GetInvoiceXmlAnswer,
+    ListInvoicesAnswer,
     LoginRequest,
     NewSequence,
     NewSequencePrefix,
     NewStructuredInvoice,
     NumberSequence,
     Sequences,
-    Submission,
-    SubmissionPage,
-    SubmissionXml,
+    SubmitInvoiceAnswer,
     Token,
     Validation,
 )
@@ -63,7 +63,9 @@ def receipt(price: float | str) -> Ecf31:
     return Ecf31(
         encabezado=EcfEncabezado31(
             id_doc=EcfIdDoc31(
-                tipoe_cf="31", tipo_ingresos=EcfIncomeType.OPERATIONS_NOT_FINANCIAL, tipo_pago=EcfPaymentType.CASH
+                tipoe_cf="31",
+                tipo_ingresos=EcfIncomeType.OPERATIONS_NOT_FINANCIAL,
+                tipo_pago=EcfPaymentType.PAYMENT_TYPE_CASH,
             ),
             comprador=EcfComprador31(rnc_comprador="131880681", razon_social_comprador="Hotel Brisas del Yaque SRL"),
         ),
@@ -71,11 +73,11 @@ def receipt(price: float | str) -> Ecf31:
     )
 
 
-def awaited(client: AuthenticatedClient, its_id: str) -> Submission:
+def awaited(client: AuthenticatedClient, its_id: str) -> GetInvoiceAnswer:
     """Ask until there is a verdict."""
-    record = expect(Submission, get_invoice.sync(its_id, client=client, wait=30))
+    record = expect(GetInvoiceAnswer, get_invoice.sync(its_id, client=client, wait=30))
     while record.status in ("queued", "En Proceso"):
-        record = expect(Submission, get_invoice.sync(its_id, client=client, wait=30))
+        record = expect(GetInvoiceAnswer, get_invoice.sync(its_id, client=client, wait=30))
     return record
 
 
@@ -92,11 +94,11 @@ def main(base: str, key_id: str, secret: str) -> dict[str, object]:
         invoice = NewStructuredInvoice(
             format_="structured", payload=receipt("4800.00"), client_request_id="walk-python"
         )
-        taken = expect(AcceptedSubmission, submit_invoice.sync(client=client, body=invoice))
-        its_id = str(taken.tax_log_id)
+        taken = expect(SubmitInvoiceAnswer, submit_invoice.sync(client=client, body=invoice))
+        its_id = taken.tax_log_id
         record = awaited(client, its_id)
-        page = expect(SubmissionPage, list_invoices.sync(client=client, limit=10))
-        document = expect(SubmissionXml, get_invoice_xml.sync(its_id, client=client))
+        page = expect(ListInvoicesAnswer, list_invoices.sync(client=client, limit=10))
+        document = expect(GetInvoiceXmlAnswer, get_invoice_xml.sync(its_id, client=client))
 
         # A comma between thousands: the service says so before the authority does.
         wrong = NewStructuredInvoice(format_="structured", payload=receipt("4,800.00"), strict=True)
@@ -104,8 +106,8 @@ def main(base: str, key_id: str, secret: str) -> dict[str, object]:
         error = expect(Error, refused.parsed)
         looked_at = expect(Validation, validate_invoice.sync(client=client, body=wrong))
 
-        all_taken = [expect(AcceptedSubmission, submit_invoice.sync(client=client, body=body)) for body in more]
-        verdicts = [awaited(client, str(one.tax_log_id)) for one in all_taken]
+        all_taken = [expect(SubmitInvoiceAnswer, submit_invoice.sync(client=client, body=body)) for body in more]
+        verdicts = [awaited(client, one.tax_log_id) for one in all_taken]
     return {
         "environment": token.environment,
         "prefixes": [item.prefix for item in sequences.items],
@@ -114,8 +116,8 @@ def main(base: str, key_id: str, secret: str) -> dict[str, object]:
         "eNCF": taken.e_ncf or "",
         "status": record.status,
         "securityCode": record.security_code,
-        "listed": [str(item.tax_log_id) for item in page.items],
-        "xml": document.xml,
+        "listed": [item.tax_log_id for item in page.items],
+        "xml": document.xml or "",
         "refused": refused.status_code is HTTPStatus.BAD_REQUEST,
         "problems": [problem.path for problem in error.problems or []],
         "valid": looked_at.valid,

@@ -15,12 +15,6 @@ function expect<T>(result: { data?: T; error?: unknown; response: Response }): T
   return result.data;
 }
 
-/** What was found, or an error: a submission that does not exist is an answer of its own. */
-function found<T extends object>(answer: T | Schemas["NotFound"]): T {
-  if ("found" in answer) throw new Error("there is no such submission");
-  return answer;
-}
-
 /** A credit invoice for ten tables; number, issuer and totals are filled in. */
 function receipt(price: number | string): Schemas["Ecf31"] {
   return {
@@ -44,10 +38,10 @@ function receipt(price: number | string): Schemas["Ecf31"] {
 }
 
 /** Ask until there is a verdict. */
-async function awaited(client: Client<paths>, trackOrId: string): Promise<Schemas["Submission"]> {
+async function awaited(client: Client<paths>, trackOrId: string): Promise<Schemas["GetInvoiceAnswer"]> {
   for (;;) {
     const params = { path: { trackOrId }, query: { wait: 30 } };
-    const record = found(expect(await client.GET("/api/v1/fe/invoices/{trackOrId}", { params })));
+    const record = expect(await client.GET("/api/v1/fe/invoices/{trackOrId}", { params }));
     if (record.status !== "queued" && record.status !== "En Proceso") return record;
   }
 }
@@ -71,7 +65,7 @@ async function main(baseUrl: string, apiKeyId: string, apiSecret: string) {
   const taken = expect(await client.POST("/api/v1/fe/invoices", { body }));
   const record = await awaited(client, taken.taxLogId);
   const page = expect(await client.GET("/api/v1/fe/invoices", { params: { query: { limit: 10 } } }));
-  const xml = found(expect(await client.GET("/api/v1/fe/invoices/{trackOrId}/xml", { params: { path: { trackOrId: taken.taxLogId } } })));
+  const xml = expect(await client.GET("/api/v1/fe/invoices/{trackOrId}/xml", { params: { path: { trackOrId: taken.taxLogId } } }));
 
   // A comma between thousands: the service says so before the authority does.
   const wrong: Schemas["NewStructuredInvoice"] = { format: "structured", payload: receipt("4,800.00"), strict: true };
@@ -82,7 +76,7 @@ async function main(baseUrl: string, apiKeyId: string, apiSecret: string) {
   const verdicts: [string, string][] = [];
   const allTaken: { taxLogId: string; eNCF?: string | undefined }[] = [];
   for (const body of more) allTaken.push(expect(await client.POST("/api/v1/fe/invoices", { body })));
-  for (const one of allTaken) verdicts.push([one.eNCF ?? "", (await awaited(client, one.taxLogId)).status]);
+  for (const one of allTaken) verdicts.push([one.eNCF ?? "", (await awaited(client, one.taxLogId)).status ?? ""]);
   return {
     environment: token.environment,
     prefixes: sequences.items.map((item) => item.prefix),

@@ -1,0 +1,128 @@
+"""Clients that openapi-generator makes of the served description: compiled, and walked from the login to a verdict.
+
+The generator is a Java program in a package of PyPI, installed into a temporary folder. Where it, a compiler or a
+library of a language is missing, the test of that language is skipped and says what it did not prove. C# is not among
+them: no distribution of ours has a compiler for what the generator writes.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import trio
+
+from fe.accounts.provision import create_key
+from fe.ecf.catalogue import Environment
+from fe.ecf.json_text import write_json
+from fe.http.app import PREFIX
+from fe.http.description import description
+from tests.generators.test_generated_clients import run
+from tests.system.stack import running_stack
+
+HERE = Path(__file__).parent
+GENERATOR = "openapi-generator-cli==7.26.0"
+HASH = "sha256:e6305fbbf91aa41b3b7fcd8bf2124880ab0bb9e32efad95b3dfe71f9313d856c"
+pytestmark = [
+    pytest.mark.timeout(3600),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+#: The generated code is annotated with a class that the JDK does not have; builds get it from a library.
+_GENERATED = """package javax.annotation;
+public @interface Generated { String[] value(); String date() default ""; String comments() default ""; }
+"""
+
+
+@pytest.fixture(scope="module")
+def jar(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The generator."""
+    if shutil.which("java") is None:
+        pytest.skip("NOT PROVED HERE: there is no Java to run openapi-generator")
+    folder = tmp_path_factory.mktemp("generator")
+    (folder / "wanted.txt").write_text(f"{GENERATOR} --hash={HASH}")
+    pip = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes")
+    command = (*pip, "--target", str(folder / "package"), "-r", "wanted.txt")
+    try:
+        ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    except subprocess.TimeoutExpired:
+        pytest.skip("NOT PROVED HERE: the package index did not answer in time")
+    if ended.returncode:
+        pytest.skip(f"NOT PROVED HERE: openapi-generator could not be installed: {ended.stderr.strip()[-300:]}")
+    return folder / "package" / "openapi_generator_cli" / "openapi-generator.jar"
+
+
+def generated(jar: Path, folder: Path, language: str, *more: str) -> Path:
+    """Make the client of a language; collisions of names and warnings about the description fail the test."""
+    (folder / "openapi.json").write_bytes(write_json(description()))
+    made = folder / language
+    command = ("java", "-jar", str(jar), "generate", "-i", "openapi.json", "-g", language, "-o", str(made), *more)
+    said = run(*command, cwd=folder)
+    assert "COLLISION" not in said, said
+    return made
+
+
+def java(jar: Path, folder: Path) -> list[str]:
+    if shutil.which("javac") is None:
+        pytest.skip("NOT PROVED HERE: there is no compiler for Java")
+    made = generated(jar, folder, "java", "--library", "native", "--additional-properties=openApiNullable=false")
+    stub = made / "stub" / "javax" / "annotation" / "Generated.java"
+    stub.parent.mkdir(parents=True)
+    stub.write_text(_GENERATED)
+    sources = [*map(str, (made / "src" / "main").rglob("*.java")), str(stub), str(HERE / "walk_java" / "Walk.java")]
+    (made / "sources").write_text("\n".join(sources))
+    run("javac", "-nowarn", "-d", "out", "-cp", str(jar), "@sources", cwd=made)
+    return ["java", "-cp", f"{made / 'out'}:{jar}", "Walk"]
+
+
+def go(jar: Path, folder: Path) -> list[str]:
+    if shutil.which("go") is None:
+        pytest.skip("NOT PROVED HERE: there is no compiler for Go")
+    made = generated(jar, folder, "go")
+    # The one library that is not Go's own checks what the service checks itself.
+    stub = made / "validator"
+    stub.mkdir()
+    (stub / "validator.go").write_text("package validator\n\nfunc Validate(any) error { return nil }\n")
+    (stub / "go.mod").write_text("module gopkg.in/validator.v2\n\ngo 1.18\n")
+    with (made / "go.mod").open("a") as file:
+        file.write("\nreplace gopkg.in/validator.v2 => ./validator\n")
+    shutil.copytree(HERE / "walk_go", made / "walk")
+    run("go", "build", "-mod=mod", "-o", "out", "./walk", cwd=made)
+    return [str(made / "out")]
+
+
+def php(jar: Path, folder: Path) -> list[str]:
+    if shutil.which("php") is None or not Path("/usr/share/php/GuzzleHttp/autoload.php").exists():
+        pytest.skip("NOT PROVED HERE: there is no PHP, or no Guzzle of the distribution")
+    made = generated(jar, folder, "php")
+    shutil.copy(HERE / "walk_php" / "walk.php", made)
+    return ["php", "-d", "error_reporting=E_ALL", str(made / "walk.php")]
+
+
+@pytest.mark.parametrize("build", [java, go, php])
+async def test_client_of_openapi_generator_compiles_and_walks_to_a_verdict(
+    build: Callable[[Path, Path], list[str]], jar: Path, dsn: str, tmp_path: Path
+) -> None:
+    command = await trio.to_thread.run_sync(build, jar, tmp_path)
+    async with running_stack(dsn, tmp_path / "data") as stack:
+        assert stack.settings.api_key_pepper is not None
+        pepper = bytes.fromhex(stack.settings.api_key_pepper.get_secret_value())
+        key = await stack.db.transact(create_key, stack.tenant, Environment.TESTECF, pepper=pepper)
+        base = stack.base_url.removesuffix(PREFIX)
+        arguments = (base, key.record.api_key_id, key.secret, build.__name__)
+        ended = await trio.run_process(
+            [*command, *arguments],
+            capture_stdout=True,
+            capture_stderr=True,
+            check=False,
+            env={name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")},
+        )
+    assert ended.returncode == 0, (ended.stdout, ended.stderr)
+    seen = json.loads(ended.stdout)
+    number = seen.pop("eNCF")
+    assert number.startswith("E31")
+    assert seen == {"status": "Aceptado", "billable": False, "deduped": True, "found": False, "webhooks": 0}

@@ -112,7 +112,7 @@ ELSEWHERE = {
     "fe reception open": "tests/receiving/test_process.py::test_reception_is_listed_changed_and_closed",
     "fe reception list": "tests/receiving/test_process.py::test_reception_is_listed_changed_and_closed",
     "fe reception close": "tests/receiving/test_process.py::test_reception_is_listed_changed_and_closed",
-    "fe received": "tests/cli/test_counterparty.py::test_the_api_is_asked_for_what_was_received_with_a_key",
+    "fe received": "tests/cli/test_counterparty.py::test_received_without_a_stored_key_asks_for_a_login",
     "python -m fe": "tests/cli/test_tenants_and_users.py::test_a_tenant_is_created_and_listed",
     **dict.fromkeys(
         ("fe webhook show", "fe webhook set", "fe webhook disable", "fe webhook rotate"),

@@ -23,10 +23,10 @@ Secrets have no defaults: in production they come from your secret store. Each s
 may be in a file of its own instead: `FE_KEK_FILE` names the file that holds what `FE_KEK` would, and so on
 (systemd's `LoadCredential`, mounted secrets of Kubernetes). `fe run --processes N` reads all files again at SIGHUP.
 `FE_DEVELOPMENT=1` makes secrets up and keeps them under `FE_DATA_DIR`. Beside these, `fe certificate` takes a
-passphrase from `FE_PASSPHRASE`, `fe login` a key from `FE_API_KEY_ID` and `FE_API_SECRET` (`fe received` that secret,
-too), whatever calls the API the name of a profile from `FE_PROFILE`, and `fe webhook` has a secret from
-`FE_WEBHOOK_SECRET` to listen and call with; any other variable that begins with `FE_` is an error that names the
-nearest one, since a slip would leave a default in force.
+passphrase from `FE_PASSPHRASE`, `fe login` an address and a key from `FE_URL`, `FE_API_KEY_ID` and `FE_API_SECRET`,
+whatever calls the API the name of a profile from `FE_PROFILE`, and `fe webhook` has a secret from `FE_WEBHOOK_SECRET`
+to listen and call with; any other variable that begins with `FE_` is an error that names the nearest one, since a slip
+would leave a default in force.
 
 What is dangerous is refused as well, in one line that says why: a key that is one byte over and over, too long, or used
 twice; a key file that others may read; trusted proxies wider than any private network; a database elsewhere without TLS

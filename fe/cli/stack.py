@@ -79,9 +79,9 @@ async def open_stack(
 
     `world` is what the simulated authority knows; `simulator` are further options of `fe authority simulate`, and
     `settings` further FE_* variables of the service. With `reception_roots`, certificates in PEM, suppliers are
-    received for whom one of these vouches. With `portal` people are served too, operators among them. FE_* variables of
-    this process are not handed on. Raises Failure with the last words of a part that does not start. Killed hard, this
-    process takes the parts with it: each watches a pipe that nobody else holds open.
+    received for whom one of these vouches, and so is the simulated supplier. With `portal` people are served too,
+    operators among them. FE_* variables of this process are not handed on. Raises Failure with the last words of a part
+    that does not start. If this process is killed, the parts end with it: each watches a pipe that only it holds open.
     """
     read_end, write_end = os.pipe()
     folder = Path(tempfile.mkdtemp(prefix="fe-stack-"))
@@ -101,7 +101,7 @@ async def open_stack(
         with step("Starting the service"):
             if reception_roots is not None:
                 roots = folder / "roots.pem"
-                await trio.Path(roots).write_bytes(reception_roots)
+                await trio.Path(roots).write_bytes(reception_roots + await _supplier_of(authority["management"]))
                 parts.environment["FE_RECEPTION_ROOTS"] = str(roots)
             parts.environment |= {
                 "FE_DEVELOPMENT": "1",
@@ -158,6 +158,13 @@ class _Ports:
     metrics: int
     reception: int
     people: int
+
+
+async def _supplier_of(management: str) -> bytes:
+    """The certificate with which the simulated authority answers as a receiver and sends as a supplier, in PEM."""
+    async with httpx.AsyncClient(trust_env=False, timeout=10.0) as client:
+        answer = await client.get(f"{management}/supplier")
+        return str(answer.raise_for_status().json()["pem"]).encode()
 
 
 async def _start_service(

@@ -2,6 +2,8 @@
 
 from uuid import UUID
 
+import pytest
+
 from fe.cli.dead_letter_options import system_user
 from tests.cli.running import Fe
 from tests.store.race import plain
@@ -64,9 +66,11 @@ def test_sending_to_receivers_is_turned_on_and_off(fe: Fe, tenant: str) -> None:
     assert "no tenant" in fe.refused("counterparty", "sending", "Nobody", "on")
 
 
-def test_the_api_is_asked_for_what_was_received_with_a_key(fe: Fe) -> None:
-    nowhere = ("--api", "http://127.0.0.1:9", "--key", "fak_0", "--patience", "0")
+def test_received_without_a_stored_key_asks_for_a_login(fe: Fe, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(fe.folder))
 
-    assert fe.refused("received", "list", *nowhere) == "FE_API_SECRET is not set: the secret of the key"
-    assert "cannot be asked" in fe.refused("received", "list", *nowhere, code=8, api_secret="x")
-    assert fe("received", "show", "../x", *nowhere, api_secret="x").code == 2
+    ended = fe("received", "list", "--patience", "0")
+
+    assert ended.code != 0
+    assert "fe login" in ended.err
+    assert fe("received", "show", "../x", "--patience", "0").code == 2

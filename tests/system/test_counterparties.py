@@ -20,7 +20,9 @@ from tests.waiting import PATIENCE
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
-async def test_an_approval_goes_to_the_authority_and_moves_the_status(dsn: str, tmp_path: Path) -> None:
+async def test_an_approval_goes_to_the_authority_and_moves_the_status(
+    dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with running_pair(dsn, tmp_path) as pair:
         taken = await pair.stack.submit(invoice(1))
         record = await pair.stack.until_final(taken["taxLogId"])
@@ -34,10 +36,12 @@ async def test_an_approval_goes_to_the_authority_and_moves_the_status(dsn: str, 
         (item,) = await pair.b.received()
 
         fe = Fe(tmp_path, dsn)
-        said = ("--api", pair.stack.base_url, "--key", pair.b.key_id, "--json")
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+        key = {"api_key_id": pair.b.key_id, "api_secret": pair.b.secret}
+        assert (await trio.to_thread.run_sync(partial(fe, "login", pair.stack.base_url, **key))).code == 0
 
         async def by_command(*args: str) -> Any:
-            ended = await trio.to_thread.run_sync(partial(fe, "received", *args, *said, api_secret=pair.b.secret))
+            ended = await trio.to_thread.run_sync(partial(fe, "received", *args, "--json"))
             return ended.json
 
         (listed,) = await by_command("list")

@@ -228,7 +228,7 @@ class Site:
         parts = [f"# fe\n\n> {_HOME_ABOUT.en}\n"]
         parts.append(
             "The authority is the DGII; field names are its own, in Spanish. Every page below is Markdown; without "
-            "`.md` it is HTML. Everything is there in Spanish, too.\n"
+            "`.md` it is HTML. Guide, fields and examples are there in Spanish, too; the reference is in English.\n"
         )
         headings: tuple[tuple[Language, str, str], ...] = (
             ("en", "Guide", "Fields and examples"),

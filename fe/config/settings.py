@@ -46,6 +46,7 @@ from fe.ecf.catalogue import Service
 #: Variables that begin like settings and are none: a command's own input, and what the tests are told.
 _OTHER_VARIABLES = (
     "FE_PASSPHRASE",
+    "FE_URL",
     "FE_API_KEY_ID",
     "FE_API_SECRET",
     "FE_PROFILE",

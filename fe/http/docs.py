@@ -24,7 +24,7 @@ class Docs:
 
     async def openapi(self, call: Call) -> ApiReply:
         """Serve the description for programs."""
-        return ApiReply(200, self._json)
+        return ApiReply(200, self._json, (("Access-Control-Allow-Origin", "*"),))
 
     async def page(self, call: Call) -> ApiReply:
         """Serve the description for people."""
@@ -151,7 +151,7 @@ def _curl(path: str, method: str, operation: dict[str, Any]) -> str:
         words.append('-H "Authorization: Bearer $TOKEN"')
     if "requestBody" in operation:
         words.append("-H 'Content-Type: application/json' -d @body.json")
-    return " ".join([*words, f'"$BASE{path}"'])
+    return " ".join([*words, f'"$FE_URL{path}"'])
 
 
 def reference_markdown(description: dict[str, Any]) -> str:

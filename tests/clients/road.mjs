@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { Fe } from 'fe-client';
 
 const receipts = Object.entries(JSON.parse(await text(process.stdin)));
-const fe = new Fe(process.env.FE_URL, process.env.FE_KEY_ID, process.env.FE_SECRET, { language: 'es' });
+const fe = new Fe(process.env.FE_URL, process.env.FE_API_KEY_ID, process.env.FE_API_SECRET, { language: 'es' });
 const issue = async ([clientRequestId, receipt, simulate]) => [
   clientRequestId,
   await fe.submitAndWait(receipt, { clientRequestId, simulate }),

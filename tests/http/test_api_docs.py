@@ -120,9 +120,9 @@ VERDICTS = {
 )
 async def test_every_command_answers_what_the_page_says(front: Running, key: Key, page: str, text: str) -> None:
     given = {
-        "BASE": front.base_url,
-        "API_KEY_ID": key.api_key_id,
-        "API_SECRET": key.secret,
+        "FE_URL": front.base_url,
+        "FE_API_KEY_ID": key.api_key_id,
+        "FE_API_SECRET": key.secret,
         "TOKEN": await front.token(key),
     }
     await _walk(page, text, given)
@@ -147,7 +147,7 @@ async def test_every_receipt_of_the_pages_comes_to_the_verdict_that_is_meant(dsn
             )
             login = {"apiKeyId": key.record.api_key_id, "apiSecret": key.secret}
             token = (await stack.client.post("/login", json=login)).json()["accessToken"]
-            given = {"BASE": stack.base_url, "API_KEY_ID": key.record.api_key_id, "API_SECRET": key.secret}
+            given = {"FE_URL": stack.base_url, "FE_API_KEY_ID": key.record.api_key_id, "FE_API_SECRET": key.secret}
             await _walk(page.name, page.read_text(encoding="utf-8"), {**given, "TOKEN": token})
 
             bearer = {"Authorization": f"Bearer {token}"}

@@ -67,8 +67,8 @@ async def key_of(stack: Stack, rnc: TaxId) -> dict[str, str]:
     _, _, key = await provision(
         stack.db, stack.vault, pepper, environment=Environment.TESTECF, issuer=issuer, credential=stack.credential
     )
-    given = {"API_KEY_ID": key.record.api_key_id, "API_SECRET": key.secret}
-    return {"BASE": stack.base_url, **given}
+    given = {"FE_API_KEY_ID": key.record.api_key_id, "FE_API_SECRET": key.secret}
+    return {"FE_URL": stack.base_url, **given}
 
 
 async def ten_types(shell: Shell, page: str) -> list[tuple[str, str]]:
@@ -98,7 +98,7 @@ async def mend_a_refusal(shell: Shell, page: str) -> tuple[dict[str, Any], dict[
     mended = paste.replace(f'"{field}": "{problem["found"]}"', f'"{field}": "{repair["value"]}"')
     assert mended != paste
     (taken,) = values(await shell.run(mended.replace("/invoices/validate", "/invoices")))
-    asked = f'curl -sS "$BASE/invoices/{taken["taxLogId"]}?wait=30" -H "Authorization: Bearer $TOKEN"'
+    asked = f'curl -sS "$FE_URL/invoices/{taken["taxLogId"]}?wait=30" -H "Authorization: Bearer $TOKEN"'
     (ended,) = values(await shell.run(asked))
     return refused, ended
 

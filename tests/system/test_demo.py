@@ -155,7 +155,7 @@ def test_what_it_hands_over_works_and_ctrl_c_leaves_nothing_behind() -> None:
             for shell, *quiet in SHELLS
         ]
         token, *_ = pasted.splitlines()
-        going_on = f"BASE={_base_url(printed)}\n{token}\n{_one_of_every_type()}"
+        going_on = f"FE_URL={_base_url(printed)}\n{token}\n{_one_of_every_type()}"
         ten = subprocess.run(["bash", "--norc", "-c", going_on], capture_output=True, text=True, timeout=500)
         used = subprocess.run(
             ["sh", "-c", f". {folder}/env && {sys.executable} -m fe tenant list"],

@@ -161,7 +161,9 @@ class Scenario:
         self.show.line(
             "  Your first receipt, for bash and zsh; pasted again it is the same one. A token lasts an hour:"
         )
-        self.show.line("  `unset KEY` gets another. docs/api/README.md goes on from here.")
+        self.show.line("  `unset KEY` gets another. docs/api/README.md goes on from here, with these variables:")
+        self.show.line("")
+        self.show.line(f"  export FE_URL={stack.base_url} FE_API_KEY_ID={key} FE_API_SECRET={secret}")
         self.show.line("")
         # Addresses in quotes, for zsh. Logged in once for each key and shell: a sixth login in a minute is a lockout.
         bearer = """-H "Authorization: Bearer $TOKEN\""""

@@ -21,7 +21,7 @@ _PREFIX = "fak_"
 
 
 @click.command()
-@click.argument("url")
+@click.argument("url", envvar="FE_URL")
 @api_options
 @click.option(
     "--plain-http", is_flag=True, help="Let URL be http of another machine: the secret can be read on its way."
@@ -30,8 +30,9 @@ _PREFIX = "fak_"
 def login(url: str, profile: str, patience: float, plain_http: bool, as_json: bool) -> None:
     """Keep a key for the API whose base is URL (https://.../api/v1/fe), once it has been tried.
 
-    Id and secret are taken from FE_API_KEY_ID and FE_API_SECRET, else asked for in a terminal, else read from standard
-    input, a line each. They are kept in a file that only you can read, under XDG_CONFIG_HOME or ~/.config.
+    Without URL, FE_URL is taken. Id and secret are taken from FE_API_KEY_ID and FE_API_SECRET, else asked for in a
+    terminal, else read from standard input, a line each. They are kept in a file that only you can read, under
+    XDG_CONFIG_HOME or ~/.config.
     """
     base = base_of(url, plain=plain_http)
     key_id, secret = _read_key()

@@ -81,7 +81,7 @@ async def test_every_command_of_the_page_says_what_it_shows(dsn: str, tmp_path: 
             told = {
                 **plain,
                 **await key_of(stack, await company(stack, rnc)),
-                "BASE": stack.base_url,
+                "FE_URL": stack.base_url,
                 "PATH": path_with_fe(),
                 "XDG_CONFIG_HOME": str(folder / "config"),
                 "LANG": language,

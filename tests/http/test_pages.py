@@ -50,7 +50,8 @@ class Page(HTMLParser):
         about = dict(attrs)
         self.tags.add(tag)
         self._in = tag
-        if tag == "a" and about.get("href"):
+        if tag == "a":
+            assert about.get("href"), f"a link without an address: {self.getpos()}"
             self.links.append(str(about["href"]))
         if tag == "link" and about.get("rel") != "alternate":
             self.loaded.append(str(about))

@@ -7,7 +7,7 @@ wrong is a tool's error with our line for it, which holds no secret; of what nob
 
 from collections.abc import Callable, Iterator
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import click
 from pydantic import Field
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
+_TYPES = [each.value for each in EcfType]
+#: What the API calls parameters of `list_submissions`.
+_PARAMETERS = {"from": "since", "to": "until", "rnc": "buyer_rnc"}
 _ID = "taxLogId, trackId, e-NCF or clientRequestId"
 _DOCUMENT = (
     "The receipt: a payload in the authority's element names (as an object, or as JSON text), or e-CF XML as text"
@@ -130,7 +133,11 @@ class AssistantTools:
             "encf": encf,
             "rnc": buyer_rnc,
         }
-        return self._api.get("/invoices", limit=limit, cursor=cursor, **query)
+        try:
+            return self._api.get("/invoices", limit=limit, cursor=cursor, **query)
+        except Failure as failure:  # the API names its own parameter first
+            first, space, rest = str(failure).partition(" ")
+            raise Failure(f"{_PARAMETERS.get(first, first)}{space}{rest}") from None
 
     @_with_tool_errors
     def explain_refusal(
@@ -165,13 +172,16 @@ class AssistantTools:
     @_with_tool_errors
     def describe_fields(
         self,
-        document_type: Annotated[
-            Literal["31", "32", "33", "34", "41", "43", "44", "45", "46", "47"], Field(description="TipoeCF")
-        ],
+        document_type: Annotated[str, Field(description="TipoeCF", json_schema_extra={"enum": _TYPES})],
         under: Annotated[str, Field(description="only below this path, such as Encabezado.IdDoc; empty: all")] = "",
     ) -> dict[str, Any]:
         """Describe the fields of a type of receipt: what each is, whether and how often it has to be sent, what the
         service fills in where it is left out, what it may be, and what its codes mean."""
+        if document_type not in _TYPES:
+            given, known = repr(document_type), ", ".join(_TYPES)
+            raise Failure(
+                say(f"document_type {given} is none of {known}", f"document_type {given} no es uno de {known}")
+            )
         fields = [one for one in _fields(EcfType(document_type)) if not under or one["path"].startswith(under)]
         if not fields:
             raise Failure(

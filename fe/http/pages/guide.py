@@ -5,7 +5,7 @@ The files come with the package (`fe/docs` is a link to `docs`), and are read on
 
 import posixpath
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -74,11 +74,19 @@ class GuidePage:
         for number, token in enumerate(tokens):
             if token.type == "heading_open":
                 token.attrSet("id", _anchor(tokens[number + 1].content))
-            for child in token.children or ():
-                if child.type == "link_open":
-                    address = self._address(str(child.attrGet("href") or ""), resolve, "")
-                    # A link to what is not served would lead nowhere: an anchor without an address is just its text.
-                    child.attrs = {"href": address} if address else {}
+            if token.children:
+                token.children = list(self._linked(token.children, resolve))
+
+    def _linked(self, children: list[Token], resolve: Resolve) -> Iterator[Token]:
+        """Point links to the pages as they are served; a link to a file that is not served is left as its text."""
+        is_served = True
+        for child in children:
+            if child.type == "link_open":
+                address = self._address(str(child.attrGet("href") or ""), resolve, "")
+                is_served = address is not None
+                child.attrs = {"href": address} if address else {}
+            if is_served or child.type not in ("link_open", "link_close"):
+                yield child
 
     def _address(self, target: str, resolve: Resolve, suffix: str) -> str | None:
         file, sign, fragment = target.partition("#")

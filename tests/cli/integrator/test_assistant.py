@@ -113,7 +113,10 @@ async def test_an_assistant_looks_up_explains_validates_and_submits_only_where_i
             assert "next number" in fields["Encabezado.IdDoc.eNCF"]["filledIn"]
             assert "nothing was handed in under 'none'" in await reading.is_told("get_submission", id="none")
             assert "give an id or a code" in await reading.is_told("explain_refusal")
-            assert "from must be" in await reading.is_told("list_submissions", since="yesterday")
+            assert "since must be" in await reading.is_told("list_submissions", since="yesterday")
+            assert "document_type '50' is none of 31, 32" in await reading.is_told(
+                "describe_fields", document_type="50"
+            )
             assert "document: not JSON" in await reading.is_told("validate_document", document="{")
             assert "type 31 has nothing under X" in await reading.is_told(
                 "describe_fields", document_type="31", under="X"

@@ -47,7 +47,7 @@ BEGIN
          WHERE p.kind = of_kind AND p.decision = 'approved' AND p.executed_at IS NULL AND p.asked_by = NEW.by_whom
            AND p.tenant_id IS NOT DISTINCT FROM CASE WHEN NEW.action IN ('plan', 'discard') THEN NULL ELSE NEW.tenant_id END
     ) THEN
-        RAISE EXCEPTION 'a second operator has to approve this (fe approval limit)' USING ERRCODE = 'FE011';
+        RAISE EXCEPTION 'a second operator has to approve this (fe approval limit)' USING ERRCODE = 'FE013';
     END IF;
     RETURN NEW;
 END
@@ -62,7 +62,7 @@ CREATE FUNCTION refuse_alone() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
     IF needs_second_person(NEW.kind, NEW.asked_by, NEW.row_count) THEN
-        RAISE EXCEPTION 'a second operator has to approve this (fe approval limit)' USING ERRCODE = 'FE011';
+        RAISE EXCEPTION 'a second operator has to approve this (fe approval limit)' USING ERRCODE = 'FE013';
     END IF;
     RETURN NEW;
 END

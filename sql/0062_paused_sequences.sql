@@ -87,7 +87,7 @@ BEGIN
     ELSIF sequence_is_over(found.expire_at, p_at) THEN
         RAISE EXCEPTION 'the NCF sequence for % has expired', p_prefix USING ERRCODE = 'FE002';
     ELSIF found.is_paused THEN
-        RAISE EXCEPTION 'the NCF sequence for % is paused', p_prefix USING ERRCODE = 'FE011';
+        RAISE EXCEPTION 'the NCF sequence for % is paused', p_prefix USING ERRCODE = 'FE012';
     END IF;
     RAISE EXCEPTION 'the NCF sequence for % is used up', p_prefix USING ERRCODE = 'FE003';
 END

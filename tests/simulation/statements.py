@@ -13,8 +13,9 @@ from fe.identifiers import TenantId, TrackId
 from fe.lifecycle import Stage
 from fe.queue.claims import divide
 from fe.store import submissions
+from fe.store.postgres import db
 from fe.store.postgres.arrays import Array
-from fe.store.queue import audit, circuits, claim, outbox, pauses, steps, workers
+from fe.store.queue import audit, circuits, claim, clock_set_back, outbox, pauses, steps, workers
 from fe.store.queue.outbox import OUTBOX
 from fe.store.queue.tables import DueTenant
 from tests.simulation.rows import Circuit, Due, Key, Tables
@@ -98,6 +99,10 @@ class Statements:
             audit._RECORD: self._record,
             pauses._PAUSE: self._pause,
             pauses._RESUME: self._resume,
+            # One server without a standby, whose clock is never set back.
+            db._CONFIRM: lambda _: Answer(("pg_logical_emit_message",), [("0/0",)]),
+            clock_set_back._WORKERS: lambda _: Answer(),
+            clock_set_back._SET_BACK_BY: lambda _: Answer(("set_back_by",), [(None,)]),
         }
 
     def answer(self, statement: str, values: Values) -> Answer:

@@ -94,9 +94,9 @@ _SCHEMA_CHANGES = {
 _AWAY = "the node that it lies on does not answer"
 #: Others were in the way, and the statement has left nothing behind.
 _CONTENDED = {"40001": Contended, "40P01": Contended, "55P03": LockNotHad}
-_NO_NUMBER = {"FE001": "none", "FE002": "expired", "FE003": "used up", "FE011": "paused"}
+_NO_NUMBER = {"FE001": "none", "FE002": "expired", "FE003": "used up", "FE012": "paused"}
 _DISABLED = "FE004"
-_SECOND_PERSON = "FE011"
+_SECOND_PERSON = "FE013"
 
 
 class Driver(Protocol):

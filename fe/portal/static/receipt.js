@@ -50,9 +50,6 @@
     else remove(button.dataset.remove, button.closest("fieldset.line"));
   });
 
-  // With a fragment in its address a page ignores autofocus.
-  document.getElementById("h-checked")?.focus({ preventScroll: true });
-
   // What is typed is kept a moment later, and when the tab is left: the browser may drop it.
   let waiting = 0;
   const keep = () => {

@@ -310,7 +310,7 @@ def test_form_that_is_left_and_come_back_to_has_what_was_typed(
 
     page.locator('[name="item.PrecioUnitarioItem"]').first.fill("25")
     press(seen, "Calcular y revisar")
-    expect(page.locator("#h-checked")).to_be_focused()
+    expect(page.locator("#checked")).to_be_focused()
     press(seen, "Emitir")
     page.wait_for_url("**/submissions/*")
     page.go_back()

@@ -81,7 +81,7 @@ def of_bodies(largest: int | None) -> tuple[DescribedError, ...]:
             415,
             "media-type",
             "Content-Type is something other than JSON in UTF-8, or the body is coded (Content-Encoding)",
-            "Content-Type must be application/json",
+            "Content-Type must be application/json (it was …)",
         ),
     )
 

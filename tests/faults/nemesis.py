@@ -253,12 +253,12 @@ class Nemesis:
             case "freeze":
                 await part.freeze(chance.uniform(1.0, 2.5) if role != "actors" else chance.uniform(2.0, 7.0))
             case "nap":
-                # Past the silence, with the intent committed and nothing sent: 120 to 180 s in a life at full length.
+                # Past the silence, with the intent committed and nothing sent: 80 to 130 s in a life at full length.
                 # Not at once: of whoever has never given a sign of life nobody notices that it gives none.
                 if self._napping.locked():
                     return  # one at a time: somebody must be awake to take over
                 async with self._napping:
-                    await part.nap(f"intended:{chance.randrange(3, 8)}:stop", chance.uniform(12.0, 18.0))
+                    await part.nap(f"intended:{chance.randrange(3, 8)}:stop", chance.uniform(8.0, 13.0))
             case "clock":
                 part.next["FE_CLOCK_OFFSET"] = str(chance.choice(_OFFSETS[role]))
                 part.kill("kill -9, clock set")

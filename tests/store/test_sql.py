@@ -306,6 +306,8 @@ def test_nothing_keeps_a_setting_of_a_session_beyond_its_transaction() -> None:
     for statement in [*in_python(), *in_functions()]:
         if statement.where == "store/postgres/migrate.py":
             continue  # the session that migrates is nobody else's, and ends with it
+        if (statement.where, statement.name) == ("store/postgres/pooled.py", "_MARK"):
+            continue  # the mark of the session itself, set once as the connection opens, by which a lost one is found
         assert not re.search(r"set_config\([^)]*,\s*false\s*\)", statement.text), str(statement)
     for path in SOURCES:
         assert not re.search(r'execute\(\s*"SET (?!LOCAL|TRANSACTION)', path.read_text(encoding="utf-8")), path.name

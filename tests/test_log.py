@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fe.monitoring.outlet import tell_of_lost
 from tests import log_events
 
 #: Runs in a process of its own: what it sets up is for the whole process.
@@ -53,6 +54,16 @@ def test_an_event_is_one_json_line_with_level_time_and_what_is_bound() -> None:
         "año": 2026,
         "text": "a\nb «c»",
     }
+
+
+def test_every_line_begins_with_event_level_and_timestamp() -> None:
+    events, _ = run(
+        "from uuid import UUID\nfrom fe.monitoring.ways import SubmissionLog\n"
+        "log.warning('one', a=1)\nSubmissionLog().tell('two', UUID(int=0), a=1)\nlogging.getLogger('x').error('three')"
+    )
+    lost = json.loads(tell_of_lost(3))
+
+    assert [list(event)[:3] for event in (*events, lost)] == [["event", "level", "timestamp"]] * 4
 
 
 def test_other_peoples_loggers_write_the_same_lines() -> None:

@@ -98,6 +98,22 @@ def list_(tenant_name: str, as_json: bool) -> None:
     show_all(found, as_json=as_json, none=f"tenant {tenant_name!r} has no keys")
 
 
+@key.command("older-pepper")
+@json_option
+def older_pepper(as_json: bool) -> None:
+    """List the keys of all tenants that did not log in since the pepper changed: FE_API_KEY_PEPPER has the new one."""
+    settings = settings_with_database()
+    current = next(iter(settings.peppers()))
+
+    async def work(db: Database) -> list[tuple[str, ApiKeyId, str, str]]:
+        return await db.run(keys.under_other_peppers, current)
+
+    found = with_database(settings, work)
+    names = ("tenant", "apiKeyId", "environment", "pepper")
+    records = [dict(zip(names, row, strict=True)) for row in found]
+    show_all(records, as_json=as_json, none=f"every key is under the pepper {current!r}")
+
+
 @key.command()
 @click.argument("api_key_id")
 @tenant_option

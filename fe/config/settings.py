@@ -430,7 +430,9 @@ def _authority_problems(settings: Settings) -> list[str]:
         elif is_literal(host):
             problems.append(f"{name} should name a host, not an address: no certificate proves who answers there")
         if settings.authority_simulated and is_real_authority(host):
-            problems.append(f"FE_AUTHORITY_SIMULATED is set, and {name} is the real authority: it does as nobody asks")
+            problems.append(
+                f"FE_AUTHORITY_SIMULATED is set, and {name} is the real authority, which would receive test outcomes"
+            )
     return problems
 
 

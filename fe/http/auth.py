@@ -45,6 +45,9 @@ KEY_PATIENCE = KeyPatience()
 
 _MAX_KEYS = 10_000
 
+#: Seconds between two lines of the log about refused tokens.
+_REFUSED_SECONDS = 60.0
+
 _BEARER = "bearer "
 
 T = TypeVar("T")
@@ -152,6 +155,7 @@ class Authenticator:
 
     def __init__(self, tokens: Tokens, states: KeyStates, clock: Clock) -> None:
         self._tokens = tokens
+        self._refusals = _Refusals()
         self._states = states
         self._clock = clock
 
@@ -159,10 +163,12 @@ class Authenticator:
         """Identify the caller and see that its token permits `scope`. Raises ApiError (401, 403, 503)."""
         now = self._clock()
         if authorization is None or authorization[: len(_BEARER)].lower() != _BEARER:
+            self._refusals.note("missing")
             raise ApiError(401, messages.MISSING_TOKEN, (WWW_AUTHENTICATE,), hint=messages.HOW_TO_GET_A_TOKEN)
         try:
             grant = self._tokens.read(authorization[len(_BEARER) :].strip(), now)
         except BadToken:
+            self._refusals.note("not valid, or over")
             raise _unauthorized(messages.BAD_TOKEN) from None
         # The scope is checked before the key's state: a token that lacks it learns nothing more.
         if scope not in grant.scopes:
@@ -173,8 +179,25 @@ class Authenticator:
             _log.warning("the state of a key cannot be asked: refusing", error=error)
             raise ApiError(503, messages.UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_DOWN)),)) from error
         if key is None or not key.active(now):
+            self._refusals.note("its key is revoked, expired or suspended", grant.api_key_id)
             raise _unauthorized(messages.KEY_REVOKED)
         return Caller(key.api_key_id, key.tenant_id, key.environment, grant.scopes)
+
+
+class _Refusals:
+    """A line of the log for refused tokens: the first at once, then one a minute with their number."""
+
+    def __init__(self) -> None:
+        self._tokens = 0
+        self._logged_at = -inf
+
+    def note(self, reason: str, api_key_id: str | None = None) -> None:
+        """Take note of one. `reason` is a word of ours: nothing of the token itself is logged."""
+        self._tokens += 1
+        if boot_seconds() - self._logged_at >= _REFUSED_SECONDS:
+            whose = {} if api_key_id is None else {"api_key_id": api_key_id}
+            _log.warning("requests were refused for their token", requests=self._tokens, last_reason=reason, **whose)
+            self._tokens, self._logged_at = 0, boot_seconds()
 
 
 def _unauthorized(message: Text) -> ApiError:

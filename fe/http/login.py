@@ -84,6 +84,8 @@ class Login:
         self._trusted = trusted_proxies
         self._throttled = 0
         self._throttled_logged_at = -math.inf
+        self._not_logins = 0
+        self._not_logins_logged_at = -math.inf
 
     async def login(self, call: Call) -> ApiReply:
         """Answer 200 with a token, or 401 with the same words whatever was wrong (interface.md#login).
@@ -100,6 +102,7 @@ class Login:
             credentials = read_body(LoginRequest, await call.body())
         except (ApiError, MalformedJson):
             self._metrics.login.labels("malformed").inc()
+            self._malformed(client)
             if (lockout := await self._db.run(throttle.attempt, address, None, self._limits)) is not None:
                 raise self._locked_out(lockout, client, None) from None
             raise
@@ -147,6 +150,13 @@ class Login:
         """
         found = self._peppers.find(secret, key.secret_hash if key is not None else _NOBODY)
         return found if key is not None and key.active(now) else None
+
+    def _malformed(self, client: Address) -> None:
+        """Log requests that are no login: the first at once, then one line a minute with their number."""
+        self._not_logins += 1
+        if trio.current_time() - self._not_logins_logged_at >= _THROTTLED_SECONDS:
+            _log.warning("logins were malformed", logins=self._not_logins, last_address=str(client))
+            self._not_logins, self._not_logins_logged_at = 0, trio.current_time()
 
     def _locked_out(self, lockout: Lockout, client: Address, api_key_id: str | None) -> ApiError:
         """Count it, and tell of one that begins; of what knocks meanwhile a line a minute, or the log were theirs."""

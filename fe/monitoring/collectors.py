@@ -78,7 +78,7 @@ class Collectors:
             with trio.fail_after(self._patience):
                 await self._db.run(look)
         except (*ANY_OF_THE_DATABASE, trio.TooSlowError) as error:
-            _log.warning("stock could not be taken", of=look.__name__.lstrip("_"), error=error)
+            _log.warning("gauges were not refreshed", of=look.__name__.lstrip("_"), error=error)
             return False
         return True
 

@@ -24,6 +24,9 @@ LINES = "fe.lines"
 #: Their errors quote values: of rows, of input. What a failing connection says has no secret in it, and is needed.
 _QUOTING = ("psycopg", "pydantic", "pydantic_core")
 
+#: What every line begins with.
+_FIRST = ("event", "level", "timestamp")
+
 #: How many errors of a chain or group are told.
 _MAX_ERRORS = 20
 
@@ -57,6 +60,11 @@ def _blanked(key: object, value: object) -> object:
     if isinstance(value, list | tuple):
         return [_blanked("", inner) for inner in value]
     return value
+
+
+def order_line(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Put `event`, `level` and `timestamp` first: a line is read from its left."""
+    return {**{name: event[name] for name in _FIRST if name in event}, **event}
 
 
 def _name_exception(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -131,6 +139,7 @@ def configure_logging(level: str = "info", *, human: bool = False) -> None:
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 _tell_exception,
+                order_line,
                 renderer,
             ],
         )

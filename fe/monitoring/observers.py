@@ -8,6 +8,7 @@ import trio
 from fe.clock import Clock, ClockCheck, Comparison
 from fe.monitoring.collectors import EVERYWHERE
 from fe.monitoring.metrics import Metrics, show
+from fe.monitoring.outages import Outage
 from fe.store import spent_seeds, statistics
 from fe.store.postgres import readiness
 from fe.store.postgres.db import Conn, Database
@@ -46,14 +47,16 @@ async def watch_database(db: Database, check: ClockCheck, metrics: Metrics) -> N
     Runs in every process. `check` learns of each comparison; the log says when the clocks part and when they agree.
     """
     agreed = True
+    away = Outage("database watch")
     while True:
         try:
             with trio.fail_after(_ANSWER_SECONDS):
                 found = await db.run(compare_clocks, check)
         except (*ANY_OF_THE_DATABASE, trio.TooSlowError) as error:
             metrics.database_reachable.set(0)
-            _log.warning("the database does not answer", error=error)
+            away.failed(error)
         else:
+            away.succeeded()
             metrics.database_reachable.set(1)
             check.compared(found)
             if found.is_wrong or found.most - found.least <= _CLOCK_READ_WITHIN:
@@ -131,7 +134,7 @@ async def keep_house(db: Database, clock: Clock) -> None:
             while await db.run(spent_seeds.forget):
                 pass
         except ANY_OF_THE_DATABASE as error:
-            _log.warning("the house could not be kept in order", error=error)
+            _log.warning("housekeeping failed: partitions, spent seeds", error=error)
         await trio.sleep(_CHORES_EVERY)
 
 

@@ -34,7 +34,7 @@ def tell_of_lost(lines: int) -> bytes:
     """Make the line that tells of others."""
     at = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     event = "lines of the log were left out: nobody read them"
-    return f'{{"lines": {lines}, "event": "{event}", "level": "warning", "timestamp": "{at}"}}\n'.encode()
+    return f'{{"event": "{event}", "level": "warning", "timestamp": "{at}", "lines": {lines}}}\n'.encode()
 
 
 class Outlet:

@@ -40,7 +40,7 @@ class SubmissionLog:
             return
         at = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
         traced = {} if trace_id is None else {"trace_id": trace_id}
-        line = {"submission": str(submission), **about, **traced, "event": event, "level": "info", "timestamp": at}
+        line = {"event": event, "level": "info", "timestamp": at, "submission": str(submission), **about, **traced}
         _lines.info(_to_json(line).decode())
 
     def warn(self, event: str, submission: UUID, *, trace_id: str | None = None, **about: object) -> None:

@@ -17,6 +17,7 @@ import trio
 from fe import failpoints
 from fe.identifiers import TenantId
 from fe.monitoring.log import what_is_done
+from fe.monitoring.outages import Outage
 from fe.queue.bookings import Bookings, Taker
 from fe.queue.claims import NO_FLOORS, Found, InFlight, find_and_claim
 from fe.queue.outcome import AT_ONCE, Advance, InDoubt, Outcome, Park, Retry, TryLater
@@ -65,6 +66,7 @@ class Executor(Generic[W]):
         self._is_alone = bookings is None
         self.bookings = bookings or Bookings(stage.kind, tools.db, tools.clock)
         self._in_flight = InFlight(stage.slots)
+        self._away = Outage(f"claim {stage.name}")
         self._cursors: dict[Lane, TenantId] = dict.fromkeys(stage.lanes, TenantId(0))
         self._floors: Mapping[Lane, datetime] = NO_FLOORS
         self._floors_until = -math.inf
@@ -235,9 +237,10 @@ class Executor(Generic[W]):
                 find_and_claim, stage, tools, self._cursors, self._in_flight, self._floors, max_rows=max_rows
             )
         except DatabaseUnavailable as error:
-            _log.warning("claiming failed, the database is away", stage=stage.name, error=error)
+            self._away.failed(error)
             await self._pause(due=False, slot=False, max_seconds=tools.spread.uniform(0.5, 1.5))
             return Found(capacity_left=True)  # what is due is not known: it is looked for again, without the poll
+        self._away.succeeded()
         if found.works:
             self._trouble.probing()
         return found
@@ -397,7 +400,11 @@ class Executor(Generic[W]):
                 self._tools.metrics.leases_lost.labels(stage.name).inc()
                 _log.warning("the lease was lost, nothing was booked", outcome=outcome.name)
             case DatabaseUnavailable():
-                _log.warning("the outcome could not be booked; the lease decides", outcome=outcome.name, error=failure)
+                _log.warning(
+                    "the outcome was not recorded: it is retried when the lease ends",
+                    outcome=outcome.name,
+                    error=failure,
+                )
             case _:
                 _log.error("booking failed; the lease decides", outcome=outcome.name, error=failure, exc_info=failure)
         self._count(booked)

@@ -49,7 +49,7 @@ async def watch_over(
                     await db.run(clock_set_back.mend, tables, by, lease)
                 rescued = await db.run(workers.rescue, tables, SILENCE * scale, APART * scale)
             except DatabaseUnavailable as error:
-                _log.warning("no sign of life could be given", error=error)
+                _log.warning("heartbeat failed", error=error)
             else:
                 metrics.turned("rescuer")
                 for stage in rescued:

@@ -46,6 +46,20 @@ _COLUMNS = """api_key_id, tenant_id, environment, secret_hash, scopes, name, cre
            pepper_id,
            EXISTS (SELECT 1 FROM disabled_tenants AS d WHERE d.tenant_id = api_keys.tenant_id) AS suspended"""
 
+_UNDER_OLDER = """
+    SELECT t.name, k.api_key_id, k.environment, k.pepper_id
+      FROM api_keys AS k JOIN tenants AS t USING (tenant_id)
+     WHERE k.pepper_id <> %s AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
+     ORDER BY t.name, k.api_key_id
+"""
+
+
+async def under_other_peppers(conn: Conn, pepper_id: str) -> list[tuple[str, ApiKeyId, str, str]]:
+    """List the keys of all tenants that may still log in and whose hash is under another pepper: tenant, id,
+    environment and pepper."""
+    return await (await conn.execute(_UNDER_OLDER, (pepper_id,))).fetchall()
+
+
 _CREATE = f"""
     INSERT INTO api_keys (api_key_id, tenant_id, environment, secret_hash, scopes, name, expires_at, pepper_id)
     VALUES (

@@ -113,3 +113,15 @@ def test_an_address_is_unlocked_too(fe: Fe) -> None:
     assert fe("key", "unlock", "--address", "2001:db8:0:1:ffff::2").out == "2001:db8:0:1:ffff::2 may log in again\n"
     for wrong in ((), ("--address", "example.com"), ("fak_0123456789ab", "--address", "203.0.113.7")):
         assert fe("key", "unlock", *wrong).code == 2
+
+
+def test_keys_under_an_older_pepper_are_listed_over_all_tenants(fe: Fe, tenant: str) -> None:
+    made = fe("key", "create", "--tenant", tenant, "--environment", "testecf", "--json").json
+    gone = fe("key", "create", "--tenant", tenant, "--environment", "testecf", "--json").json
+    fe("key", "revoke", gone["apiKeyId"], "--tenant", tenant)
+    rotated = f"2026:{'9a' * 31}9b,{SECRETS['FE_API_KEY_PEPPER']}"
+
+    assert fe("key", "older-pepper", "--json", api_key_pepper=rotated).json == [
+        {"tenant": tenant, "apiKeyId": made["apiKeyId"], "environment": "testecf", "pepper": ""}
+    ]
+    assert "every key is under the pepper ''" in fe("key", "older-pepper").err

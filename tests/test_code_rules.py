@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent
 STARTERS = {
     "fe/cli/stack.py": "the demonstration's own processes, by fixed arguments",
     "fe/hardening.py": "this very program again, with its own arguments",
+    "fe/processes.py": "the parent of this very program, with its own arguments",
+    "fe/supervise.py": "this very program again, with its own arguments",
     "fe/store/postgres/embedded.py": "names the error of the embedded server's start; starts nothing itself",
 }
 #: Who may make a regular expression while it runs, and of what.

@@ -55,6 +55,8 @@ _TERMINAL = "tests/cli/integrator/test_page.py::test_every_command_of_the_page_s
 
 #: Commands that are executed by other tests, and by which.
 ELSEWHERE = {
+    "fe key older-pepper": "tests/cli/test_keys.py::test_keys_under_an_older_pepper_are_listed_over_all_tenants",
+    "make wheel": "tests/test_version.py::test_pip_installs_the_wheel_of_a_newer_commit_over_an_older_one",
     **dict.fromkeys(("fe login", "fe submit", "fe validate", "fe status", "fe list", "fe xml"), _TERMINAL),
     **dict.fromkeys(("fe verify", "fe qr"), _TERMINAL),
     "fe mcp": (
@@ -170,6 +172,7 @@ BY_HAND = {
     "make debian": "runs the tests on another server; tests/test_servers.py starts one",
     "make check": "the first part of .ci/run",
     "make lock": "needs uv and a package index",
+    "make image": "needs podman or Docker, and a registry with the base image",
     "make sbom": "needs a package index",
     "make advisories": "needs the public advisories",
     "make bench": "measures, for many minutes",

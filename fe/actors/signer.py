@@ -1,7 +1,7 @@
 """The signer pool: from an accepted submission to signed bytes that are kept for ever."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -9,10 +9,11 @@ from typing import Any
 from fe.actors.credentials import CannotOpen, SigningCredentials
 from fe.actors.hand_over import HandOver
 from fe.actors.in_turn import InTurn
-from fe.actors.notes import undecided_receipt
+from fe.actors.notes import undecided_receipt, wait_for
 from fe.actors.outcomes import Failed, Signed, failure_response
 from fe.apart import Apart, ApartFailed, NoSlot
 from fe.clock import Clock, ClockFault, no_fault
+from fe.ecf.modified import NOTES, number_left_open
 from fe.ecf.problems import serialize_problem
 from fe.ecf.texts import Text
 from fe.issuing.certificate_choice import NoCertificate, OutOfTime, choose_certificate
@@ -31,7 +32,7 @@ from fe.issuing.sign import (
 from fe.lifecycle import NumberFate
 from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import Outcome, Retry, TryLater
-from fe.store import statistics
+from fe.store import numbers, statistics
 from fe.store.postgres.db import Database
 from fe.store.queue import steps
 from fe.store.queue.inputs import Beside, OutgoingDocument, SigningInput, TakenIn
@@ -95,6 +96,13 @@ class SignerPool:
             signing_input = (await self.beside((work, signing_input))).with_taken_in(signing_input)
         elif not isinstance(signing_input, SigningInput):
             signing_input = await self.db.run(steps.signing_input, work)
+        if signing_input.ecf_type in NOTES and (number := number_left_open(signing_input.original)) is not None:
+            receipt = await self.db.run(numbers.signed_receipt, work, number)
+            if receipt is None:
+                early = await self.db.run(numbers.undecided, work, number, signing_input.issuer.get("RNCEmisor"))
+                if early is not None:
+                    return wait_for(early, work.waited)
+            signing_input = replace(signing_input, modified=receipt)
         rates = await self.rates()
         now = self.clock()
         try:

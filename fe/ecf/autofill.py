@@ -20,6 +20,7 @@ from fe.ecf.money import ZERO, cents, exact, number
 from fe.ecf.reading import Fields, rows, section, text
 from fe.ecf.schema.kinds import kind
 from fe.ecf.taxes import RATES, Rates
+from fe.ecf.thresholds import credit_note_age
 from fe.ecf.totals import SHAPES, Tally, adjusted_indicator, adjustment_amount, adjustments, compose, says_included
 
 Made = dict[str, Any]
@@ -52,8 +53,8 @@ def autofill(
     An ECF gets Version, TipoeCF, FechaVencimientoSecuencia (types that have it, from `expiry`), Emisor (from `issuer`,
     the fields of `Emisor`) with FechaEmision (today), the lines' NumeroLinea, IndicadorFacturacion 4, discount and
     surcharge amounts and MontoItem, the amounts of percentage adjustments, IndicadorMontoGravado 0 where something is
-    taxed, Totales, the amounts of OtraMoneda, and FechaHoraFirma: `now`. A `Totales` without MontoTotal, or with that
-    alone, counts as left
+    taxed, IndicadorNotaCredito (from the dates), Totales, the amounts of OtraMoneda, and FechaHoraFirma: `now`.
+    A `Totales` without MontoTotal, or with that alone, counts as left
     out, and so does an `Emisor` without RNCEmisor; what they do say stays. An RFCE gets Version, TipoeCF and Emisor,
     the other roots Version and the moment they were made. ValueError when `now` has no time zone.
     """
@@ -104,6 +105,8 @@ def _fill_ecf(
     if says_when_its_range_ends(ecf_type):
         _default(id_doc, _EXPIRY, show_day(expiry) if expiry else None)
     header["Emisor"] = _issuer(section(header, "Emisor"), fields["Emisor"].by_name, issuer, now.date())
+    if ecf_type is EcfType.CREDIT_NOTE:
+        _credit_note_age(id_doc, section(made, "InformacionReferencia"), header["Emisor"])
 
     written = text(header["Emisor"], "FechaEmision")
     sent = section(header, "Totales")
@@ -145,6 +148,15 @@ def _fill_ecf(
     made.pop("FechaHoraFirma", None)
     made["FechaHoraFirma"] = show_moment(now)
     return made
+
+
+def _credit_note_age(id_doc: Made, reference: Fields, issuer: Fields) -> None:
+    """Say whether the receipt that a credit note modifies is older than 30 days, where the note dates it."""
+    then, issued = (
+        read_day(text(*each) or "") for each in ((reference, "FechaNCFModificado"), (issuer, "FechaEmision"))
+    )
+    if then is not None and issued is not None:
+        _default(id_doc, "IndicadorNotaCredito", str(credit_note_age(issued, then)))
 
 
 def _taxes(sent: Fields, computed: Fields) -> Made:

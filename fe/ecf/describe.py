@@ -158,11 +158,27 @@ _FILLED: dict[Root, dict[str, Filled]] = {
     Root.ARECF: {"DetalleAcusedeRecibo.Version": _VERSION, "DetalleAcusedeRecibo.FechaHoraAcuseRecibo": _NOW},
 }
 
-#: The same, of one type of ECF alone.
-_FILLED_OF: dict[EcfType, dict[str, Filled]] = {EcfType.CONSUMER: {"Encabezado.Comprador": _EMPTY}}
-
 #: Where a structured payload may say less than the format (interface.md#structured).
 _IN_PAYLOADS = {"DetallesItems.Item.IndicadorFacturacion": BILLABLE_INDICATOR}
+_RECEIPT = Filled("that of the receipt, if it was issued here", "el del comprobante, si se emitió aquí")
+#: What a note takes from the receipt that it modifies.
+_OF_NOTES = {
+    "InformacionReferencia.FechaNCFModificado": _RECEIPT,
+    "Encabezado.Comprador.RNCComprador": _RECEIPT,
+    "Encabezado.Comprador.IdentificadorExtranjero": _RECEIPT,
+    "Encabezado.Comprador.RazonSocialComprador": _RECEIPT,
+}
+
+
+#: The same, of one type of ECF alone.
+_FILLED_OF: dict[EcfType, dict[str, Filled]] = {
+    EcfType.CONSUMER: {"Encabezado.Comprador": _EMPTY},
+    EcfType.DEBIT_NOTE: _OF_NOTES,
+    EcfType.CREDIT_NOTE: {
+        **_OF_NOTES,
+        "Encabezado.IdDoc.IndicadorNotaCredito": Filled("from the two dates", "de las dos fechas"),
+    },
+}
 
 
 @cache
@@ -170,7 +186,9 @@ def described(root: Root, ecf_type: EcfType | None = None) -> Described:
     """The kind of document in plain terms; `ecf_type` for an ECF. Its `path` is empty, its children begin the paths."""
     the_type = EcfType.CONSUMER if root is Root.RFCE else ecf_type
     of_type = _FILLED_OF.get(ecf_type, {}) if ecf_type is not None else {}
-    return _describe(kind(root, the_type).root, "", _FILLED[root] | of_type)
+    # A note that corrects a text has a line that is not billable.
+    in_payloads = {} if the_type in (EcfType.DEBIT_NOTE, EcfType.CREDIT_NOTE) else _IN_PAYLOADS
+    return _describe(kind(root, the_type).root, "", _FILLED[root] | of_type, in_payloads)
 
 
 def every(of: Described) -> Iterator[Described]:
@@ -180,7 +198,7 @@ def every(of: Described) -> Iterator[Described]:
         yield from every(child)
 
 
-def _describe(of: Element, path: str, filled: Mapping[str, Filled]) -> Described:
+def _describe(of: Element, path: str, filled: Mapping[str, Filled], in_payloads: Mapping[str, Simple]) -> Described:
     group, _, _ = path.rpartition(".")
     prefix = f"{path}." if path else ""
     return Described(
@@ -189,6 +207,6 @@ def _describe(of: Element, path: str, filled: Mapping[str, Filled]) -> Described
         required=of.required,
         many=of.many,
         filled=filled.get(path, filled.get(f"{group}.*")),
-        simple=_IN_PAYLOADS.get(path, of.simple),
-        children=tuple(_describe(child, f"{prefix}{child.name}", filled) for child in of.children),
+        simple=in_payloads.get(path, of.simple),
+        children=tuple(_describe(child, f"{prefix}{child.name}", filled, in_payloads) for child in of.children),
     )

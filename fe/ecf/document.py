@@ -26,6 +26,7 @@ from fe.ecf.texts import Text
 
 #: What a structured item may say; 0 (not billable) stays possible through `format: xml` (interface.md#structured).
 _INDICATORS = frozenset({"1", "2", "3", "4", 1, 2, 3, 4})
+_NOTES = frozenset({EcfType.DEBIT_NOTE, EcfType.CREDIT_NOTE})
 _E_NCF_EXPECTED = Text(
     "E, the two digits of a type, ten digits: E310000000001",
     "E, los dos dígitos de un tipo, diez dígitos: E310000000001",
@@ -172,7 +173,7 @@ def read_payload(
     try:
         content = reader.group(the_kind.root, given, "")
         if root is Root.ECF:
-            reader.problems.add_all(_wrong_indicators(content))
+            reader.problems.add_all(_wrong_indicators(content, the_type))
     except Enough:
         raise NotADocument((*reader.problems, problem("more-problems", ""))) from None
     if reader.problems:
@@ -312,11 +313,14 @@ class _PayloadReader:
         return content
 
 
-def _wrong_indicators(content: Mapping[str, Any]) -> Iterator[Problem]:
+def _wrong_indicators(content: Mapping[str, Any], the_type: EcfType | None) -> Iterator[Problem]:
+    # A note that corrects a text has a line that is not billable: its total is zero (authority.md#references).
+    reference = content.get("InformacionReferencia", {})
+    corrects_text = the_type in _NOTES and str(reference.get("CodigoModificacion")) == "2"
     items = content.get("DetallesItems", {}).get("Item", [])
     for number, item in enumerate(items, 1):
         given = item.get("IndicadorFacturacion")
-        if given is not None and given not in _INDICATORS:
+        if given is not None and given not in _INDICATORS and not (corrects_text and str(given) == "0"):
             line = item.get("NumeroLinea") or number
             path = f"DetallesItems.Item[{number}].IndicadorFacturacion"
             code = code_meant(BILLABLE_INDICATOR.codes, given)

@@ -89,8 +89,10 @@ EXPLANATIONS = (
         "614",
         "The receipt named in NCFModificado was not issued, or is not valid for a note.",
         "El comprobante de NCFModificado no ha sido emitido, o no es válido para una nota.",
-        "Wait until the receipt it modifies is accepted, check its number, and issue the note again.",
-        "Espere a que el comprobante que modifica sea aceptado, verifique su número y emita la nota de nuevo.",
+        "Look at the receipt it modifies. If it was rejected, issue it again first; if it has no verdict yet, wait for "
+        "it; if it is accepted, check its number. Then issue the note again.",
+        "Consulte el comprobante que modifica. Si fue rechazado, emítalo antes de nuevo; si aún no tiene resultado, "
+        "espérelo; si fue aceptado, verifique su número. Luego emita la nota de nuevo.",
     ),
     Explanation(
         "1209",

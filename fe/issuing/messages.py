@@ -3,9 +3,11 @@
 What the document alone shows is said by `fe.ecf.rules`.
 """
 
+from decimal import Decimal
+
 from fe.ecf.catalogue import Root
 from fe.ecf.document import Document
-from fe.ecf.problems import Problem, Severity, show
+from fe.ecf.problems import Problem, Repair, Severity, show
 from fe.ecf.texts import Text
 from fe.identifiers import SubmissionId
 from fe.lifecycle import Status
@@ -78,6 +80,55 @@ def modified_not_accepted(e_ncf: str, submission: SubmissionId, status: Status) 
         fix="correct the number, or issue that receipt again first: else the authority rejects the note (code 614)",
         fix_es="corrija el número, o emita antes ese comprobante: si no, la DGII rechaza la nota (código 614)",
         severity=Severity.CONDITIONAL,
+    )
+
+
+_REFERENCE = "InformacionReferencia"
+
+
+def modified_on_another_day(found: str, issued: str) -> Problem:
+    """The note gives the receipt that it modifies another date than that receipt has."""
+    return Problem(
+        code="modified-date",
+        path=f"{_REFERENCE}.FechaNCFModificado",
+        message="the receipt that it modifies has another date: the authority rejects the note (code 634)",
+        message_es="el comprobante que modifica tiene otra fecha: la DGII rechaza la nota (código 634)",
+        found=show(found),
+        expected=issued,
+        fix="write the date of that receipt, or leave FechaNCFModificado out and it is filled in",
+        fix_es="escriba la fecha de ese comprobante, u omita FechaNCFModificado y se completa",
+        repair=Repair("set", f"{_REFERENCE}.FechaNCFModificado", value=issued, certain=False),
+    )
+
+
+def modified_of_another_buyer(found: str, buyer: str) -> Problem:
+    """The note has another buyer than the receipt that it modifies: a remark, not a refusal."""
+    return Problem(
+        code="modified-buyer",
+        path="Encabezado.Comprador.RNCComprador",
+        message="the receipt that it modifies has another buyer",
+        message_es="el comprobante que modifica tiene otro comprador",
+        found=show(found),
+        expected=buyer,
+        fix="correct NCFModificado or the buyer; left out, the buyer of that receipt is filled in",
+        fix_es="corrija NCFModificado o el comprador; si lo omite, se completa con el de ese comprobante",
+        severity=Severity.CONDITIONAL,
+    )
+
+
+def credited_too_much(total: Decimal, before: Decimal, receipt: Decimal) -> Problem:
+    """The credit notes on a receipt come to more than the receipt (authority.md#references)."""
+    left = max(receipt - before, Decimal(0))
+    return Problem(
+        code="credited-too-much",
+        path="Encabezado.Totales.MontoTotal",
+        message=f"with the {before:.2f} of earlier credit notes this one credits more than the receipt's {receipt:.2f}",
+        message_es=f"con los {before:.2f} de notas anteriores, esta nota acredita más que los {receipt:.2f} "
+        "del comprobante",
+        found=f"{total:.2f}",
+        expected=f"<= {left:.2f}",
+        fix="lower the note to what is left, or correct NCFModificado",
+        fix_es="reduzca la nota a lo que queda, o corrija NCFModificado",
     )
 
 

@@ -16,6 +16,7 @@ from fe.ecf.build import Written, write
 from fe.ecf.catalogue import Root
 from fe.ecf.document import Document, NotADocument, read_payload
 from fe.ecf.finished import read_finished
+from fe.ecf.modified import ModifiedReceipt, complete_note
 from fe.ecf.parse import parse_json
 from fe.ecf.problems import Problem, Room, Severity
 from fe.ecf.rules import assumptions, check
@@ -95,17 +96,20 @@ def prepare(
     holders: Sequence[Holder],
     now: datetime,
     rates: Rates = RATES,
+    modified: ModifiedReceipt | None = None,
 ) -> Prepared:
     """Number, complete and check a document.
 
     `number` is written into an ECF that has none. `issuer` and `last_day` (of the number's sequence) fill in what is
     left out. `holders` are the other submissions that have its number, whoever issued them; `rates` those of the
-    additional taxes, as far as they are known.
+    additional taxes, as far as they are known, and `modified` the receipt that a note is about, if it was issued here.
     """
     if number is not None and document.root is Root.ECF and document.e_ncf is None:
         document = _with_number(document, number)
     sent = document
     assumed = assumptions(document)
+    if modified is not None:
+        document = complete_note(document, modified)
     try:
         document = autofill(document, issuer=issuer, expiry=last_day, now=now, rates=rates)
         written = write(document)

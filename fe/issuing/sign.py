@@ -10,6 +10,7 @@ from fe.ecf.build import Written, write
 from fe.ecf.catalogue import EcfType, Environment, Host, Root
 from fe.ecf.dates import last_day, local, read_day
 from fe.ecf.document import Document, NotADocument
+from fe.ecf.modified import read_receipt
 from fe.ecf.parse import Malformed
 from fe.ecf.problems import Problem, serialize_problem
 from fe.ecf.qr import Printed
@@ -212,6 +213,7 @@ def _prepare(signing_input: SigningInput, chosen: Candidate, now: datetime, rate
         issuer={**signing_input.issuer, **(chosen.issuer_override or {})},
         last_day=last_day(signing_input.sequence_expires) if signing_input.sequence_expires is not None else None,
         holders=signing_input.holders,
+        modified=None if signing_input.modified is None else read_receipt(signing_input.modified),
         now=now,
         rates=rates,
     )

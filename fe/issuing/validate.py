@@ -11,25 +11,40 @@ from typing import Protocol
 
 import trio
 
-from fe.ecf.catalogue import Environment, Root
-from fe.ecf.dates import last_day, local
+from fe.ecf.catalogue import EcfType, Environment, Root
+from fe.ecf.dates import last_day, local, read_day, show_day
 from fe.ecf.document import Document, NotADocument
-from fe.ecf.modified import number_modified_by
+from fe.ecf.modified import NOTES, ModifiedReceipt, number_modified_by, read_receipt, total_in
+from fe.ecf.money import ZERO, exact
+from fe.ecf.money import number as amount_of
 from fe.ecf.problems import Problem, Severity
+from fe.ecf.reading import text
 from fe.ecf.schema.messages import problem
 from fe.ecf.summary import takes_summary
 from fe.ecf.taxes import RATES, Rates
 from fe.identifiers import TenantId, UserId
 from fe.issuing.certificate_choice import NoCertificate, choose_certificate
 from fe.issuing.issuers import SIGNER_PATH, KnownIssuers, signed_for
-from fe.issuing.messages import foreign_issuer, goes_out_whole, modified_not_accepted, no_certificate, unknown_user
+from fe.issuing.messages import (
+    credited_too_much,
+    foreign_issuer,
+    goes_out_whole,
+    modified_not_accepted,
+    modified_of_another_buyer,
+    modified_on_another_day,
+    no_certificate,
+    unknown_user,
+)
 from fe.issuing.prepare import Draft, prefix_to_draw, prepare
 from fe.lifecycle import Status
 from fe.store import tenant_context
 from fe.store.issuers import Standing
+from fe.store.numbers import NumberUse
 from fe.store.postgres.db import Database
 from fe.store.queue.inputs import Candidate
 from fe.store.tenant_context import TenantContext
+
+_ACCEPTED = frozenset({Status.ACCEPTED, Status.CONDITIONAL})
 
 #: As many problems as an answer names, the gravest; then comes one that says there are more.
 MAX_PROBLEMS = 1000
@@ -171,6 +186,7 @@ def examine(
     number = known.next_numbers.get(drawn) if drawn is not None else None
     if number is not None and until is not None and until < today:
         number = None  # nothing is drawn from a sequence that has ended
+    receipt = _receipt_of(document, known)
     prepared = prepare(
         document,
         number=f"{drawn}{number:010}" if number is not None else None,
@@ -179,6 +195,7 @@ def examine(
         holders=known.holders,
         now=now,
         rates=rates,
+        modified=receipt,
     )
     made = prepared.document
     problems = [
@@ -187,6 +204,7 @@ def examine(
         *prepared.problems,
         *_of_the_issuer(made, known),
         *_of_the_modified(made, known),
+        *_of_the_note(made, known, receipt),
         *_of_the_way(made, known, today),
     ]
     problems.sort(key=lambda one: one.severity is not Severity.REJECTED)
@@ -226,11 +244,47 @@ def _of_the_issuer(document: Document, known: TenantContext) -> Iterator[Problem
 
 def _of_the_modified(document: Document, known: TenantContext) -> Iterator[Problem]:
     """What is on its way is waited for, and what was not issued here nobody here knows."""
-    of_the_issuer = [one for one in known.modified if one.issuer_rnc in (None, document.issuer_rnc)]
+    of_the_issuer = _of_its_issuer(document, known, notes=False)
     ended_badly = {Status.REJECTED, Status.ERROR}
     if of_the_issuer and all(one.status in ended_badly for one in of_the_issuer):
         last = max(of_the_issuer, key=lambda one: one.submission_id)
         yield modified_not_accepted(str(number_modified_by(document)), last.submission_id, last.status)
+
+
+def _of_its_issuer(document: Document, known: TenantContext, *, notes: bool) -> list[NumberUse]:
+    """The submissions of the document's issuer that have the number it refers to; or the credit notes on that."""
+    issuer = document.issuer_rnc or known.issuer.get("RNCEmisor")
+    return [one for one in known.modified if one.is_note is notes and one.issuer_rnc in (None, issuer)]
+
+
+def _receipt_of(document: Document, known: TenantContext) -> ModifiedReceipt | None:
+    """Read the receipt that a document refers to: the accepted one, else the last."""
+    uses = [one for one in _of_its_issuer(document, known, notes=False) if one.signed is not None]
+    best = max(uses, key=lambda one: (one.status in _ACCEPTED, one.submission_id), default=None)
+    return None if best is None or best.signed is None else read_receipt(best.signed)
+
+
+def _of_the_note(document: Document, known: TenantContext, receipt: ModifiedReceipt | None) -> Iterator[Problem]:
+    """Compare a note with the receipt that it modifies."""
+    if receipt is None or document.type not in NOTES:
+        return
+    reference = document.get("InformacionReferencia")
+    dated = text(reference, "FechaNCFModificado")
+    if dated is not None and receipt.issued is not None and read_day(dated) not in (None, receipt.issued):
+        yield modified_on_another_day(dated, show_day(receipt.issued))
+    buyer = document.get("Encabezado.Comprador") or {}
+    named = text(buyer, "RNCComprador") or text(buyer, "IdentificadorExtranjero")
+    if named is not None and receipt.buyer_id not in (None, named):
+        yield modified_of_another_buyer(named, str(receipt.buyer_id))
+    total = amount_of(document.get("Encabezado.Totales.MontoTotal"))
+    if document.type is EcfType.CREDIT_NOTE and total and receipt.total is not None:
+        with exact():
+            before = sum(
+                (total_in(one.signed) for one in _of_its_issuer(document, known, notes=True) if one.signed is not None),
+                ZERO,
+            )
+            if before + total > receipt.total:
+                yield credited_too_much(total, before, receipt.total)
 
 
 def _of_the_way(document: Document, known: TenantContext, today: date) -> Iterator[Problem]:

@@ -64,20 +64,56 @@ _UNDECIDED = """
      LIMIT 1
 """
 
-# Whoever holds it says whether it was accepted; where nobody does, the last that was handed in says why not.
+# The holder of a number says whether it was accepted; without one, the last that was handed in says why not. The credit
+# notes on it are found by their text, among the latest that were issued after it.
 _ISSUED = """
-    SELECT s.submission_id, s.status, s.issuer_rnc
-      FROM held_numbers AS n
-      JOIN submissions AS s ON s.tenant_id = %(tenant)s AND s.submission_id = n.submission_id
-     WHERE n.tenant_id = %(tenant)s AND n.environment = %(environment)s AND n.e_ncf = %(e_ncf)s
+    WITH issued AS (
+        SELECT s.submission_id, s.status, s.issuer_rnc
+          FROM held_numbers AS n
+          JOIN submissions AS s ON s.tenant_id = %(tenant)s AND s.submission_id = n.submission_id
+         WHERE n.tenant_id = %(tenant)s AND n.environment = %(environment)s AND n.e_ncf = %(e_ncf)s
+         UNION ALL
+        (SELECT o.submission_id, o.status, o.issuer_rnc
+           FROM submissions AS o
+          WHERE o.tenant_id = %(tenant)s AND o.environment = %(environment)s AND o.e_ncf = %(e_ncf)s
+            AND o.root IN ('ECF', 'RFCE')
+          ORDER BY o.submission_id DESC
+          LIMIT 1)
+    ), notes AS (
+        SELECT c.submission_id, c.status, c.issuer_rnc
+          FROM submissions AS c
+         WHERE c.tenant_id = %(tenant)s AND c.environment = %(environment)s AND c.ecf_type = '34'
+           AND c.submission_id > (SELECT i.submission_id FROM issued AS i ORDER BY i.submission_id LIMIT 1)
+           AND c.status NOT IN ('Rechazado', 'error')
+         ORDER BY c.submission_id DESC
+         LIMIT %(notes)s
+    )
+    SELECT false AS is_note, i.submission_id, i.status, i.issuer_rnc, d.content AS signed
+      FROM issued AS i
+      LEFT JOIN submission_documents AS d
+        ON d.tenant_id = %(tenant)s AND d.submission_id = i.submission_id AND d.kind = 'signed'
      UNION ALL
-    (SELECT o.submission_id, o.status, o.issuer_rnc
-       FROM submissions AS o
-      WHERE o.tenant_id = %(tenant)s AND o.environment = %(environment)s AND o.e_ncf = %(e_ncf)s
-        AND o.root IN ('ECF', 'RFCE')
-      ORDER BY o.submission_id DESC
-      LIMIT 1)
+    SELECT true, n.submission_id, n.status, n.issuer_rnc, d.content
+      FROM notes AS n
+      JOIN submission_documents AS d
+        ON d.tenant_id = %(tenant)s AND d.submission_id = n.submission_id AND d.kind = 'signed'
+     WHERE position(%(refers)s IN d.content) > 0
 """
+
+# What a signer fills in of a note: no more than the receipt itself.
+_SIGNED = """
+    SELECT d.content
+      FROM submissions AS s
+      JOIN submission_documents AS d
+        ON d.tenant_id = %(tenant)s AND d.submission_id = s.submission_id AND d.kind = 'signed'
+     WHERE s.tenant_id = %(tenant)s AND s.environment = %(environment)s AND s.e_ncf = %(e_ncf)s
+       AND s.root IN ('ECF', 'RFCE')
+     ORDER BY s.number_fate = 'reusable', s.submission_id DESC
+     LIMIT 1
+"""
+
+#: How many of the latest credit notes are searched for those on one receipt.
+_NOTES_SEARCHED = 2000
 
 #: As long as anything waits to be signed.
 _WAITS = timedelta(days=40)
@@ -114,18 +150,44 @@ async def holders(
 
 @dataclass(frozen=True, slots=True)
 class NumberUse:
-    """A submission with a number, and what became of it. `issuer_rnc` is None where it was not said nor signed."""
+    """A submission with a number, or a credit note on it, and its status.
+
+    `issuer_rnc` is None where it was not said nor signed.
+    """
 
     submission_id: SubmissionId
     status: Status
     issuer_rnc: str | None
+    is_note: bool = False
+    #: The signed document, where there is one.
+    signed: bytes | None = None
 
 
 async def issued(conn: Conn, tenant_id: TenantId, environment: Environment, e_ncf: str) -> tuple[NumberUse, ...]:
-    """List the submissions of this tenant that say what became of a number in an environment, whoever issued them."""
+    """List the submissions of this tenant that have a number in an environment, and the credit notes on it.
+
+    They may have several issuers. Rejected notes do not count, and of the others the latest are searched.
+    """
     cursor = conn.cursor(row_factory=record_row(NumberUse))
-    await cursor.execute(_ISSUED, {"tenant": tenant_id, "environment": environment, "e_ncf": e_ncf})
+    refers = f"<NCFModificado>{e_ncf}</NCFModificado>".encode()
+    await cursor.execute(
+        _ISSUED,
+        {
+            "tenant": tenant_id,
+            "environment": environment,
+            "e_ncf": e_ncf,
+            "refers": refers,
+            "notes": _NOTES_SEARCHED,
+        },
+    )
     return tuple(await cursor.fetchall())
+
+
+async def signed_receipt(conn: Conn, work: Work, e_ncf: str) -> bytes | None:
+    """Read the signed receipt with a number of this tenant; of several the latest whose number is in use."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_SIGNED, {"tenant": work.tenant_id, "environment": work.environment, "e_ncf": e_ncf})
+    return await cursor.fetchone()
 
 
 async def undecided(conn: Conn, work: Work, e_ncf: str, issuer_rnc: str | None) -> SubmissionId | None:

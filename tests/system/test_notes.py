@@ -116,3 +116,90 @@ async def test_what_is_not_known_here_is_not_waited_for(dsn: str, tmp_path: Path
     assert ends[2]["status"] in ("Aceptado", "Rechazado")  # whether the other's had come by then
     assert why == f"waits for the verdict of the receipt that it modifies, taxLogId {stuck['taxLogId']}"
     assert (shown["status"], shown["numberFate"]) == ("queued", "reserved")
+
+
+def bare_note(number: int, modified: str, code: str = "1", **line: Any) -> dict[str, Any]:
+    """A type 34 that leaves to the service what the receipt says: its date, its age and its buyer."""
+    note = credit_note(number, modified)
+    note["InformacionReferencia"] = {"NCFModificado": modified, "CodigoModificacion": code}
+    del note["Encabezado"]["IdDoc"]["IndicadorNotaCredito"], note["Encabezado"]["Comprador"]
+    note["DetallesItems"]["Item"][0] |= line
+    return note
+
+
+async def test_note_without_date_age_and_buyer_takes_them_from_its_receipt(dsn: str, tmp_path: Path) -> None:
+    async with running_stack(dsn, tmp_path, authority_simulated=True) as stack:
+        sold = await stack.submit(invoice(1), simulate=SLOW)
+        cancelled = await stack.submit(bare_note(1, "E310000000001"))  # not even signed is the receipt perhaps
+        ends = [await stack.until_final(one["taxLogId"]) for one in (sold, cancelled)]
+        body = {"format": "structured", "payload": bare_note(2, "E310000000001")}
+        told = (await stack.client.post("/invoices/validate", json=body)).json()
+        xml = (await stack.client.get(f"/invoices/{cancelled['taxLogId']}/xml")).text
+
+    assert [one["status"] for one in ends] == ["Aceptado", "Aceptado"], ends[1]["response"]
+    today = f"{local(system_clock()):%d-%m-%Y}"
+    for element in (
+        f"<FechaNCFModificado>{today}</FechaNCFModificado>",
+        "<IndicadorNotaCredito>0</IndicadorNotaCredito>",
+        "<RNCComprador>131880681</RNCComprador>",
+        "<RazonSocialComprador>Colmado Dos Hermanos SRL</RazonSocialComprador>",
+    ):
+        assert element in xml
+    assert [one["code"] for one in told["problems"]] == ["credited-too-much"]  # all of it is credited already
+
+
+async def test_note_that_corrects_a_text_is_structured_with_a_line_that_is_not_billable(
+    dsn: str, tmp_path: Path
+) -> None:
+    """As the certification set has it: one line of 1.00 with IndicadorFacturacion 0, and a total of 0.00."""
+    line = {"IndicadorFacturacion": "0", "CantidadItem": 1, "PrecioUnitarioItem": "1.00", "MontoItem": "1.00"}
+    async with running_stack(dsn, tmp_path, authority_simulated=True) as stack:
+        sold = await stack.submit(invoice(1))
+        await stack.until_final(sold["taxLogId"])
+        note = await stack.submit(bare_note(1, "E310000000001", "2", **line), strict=True)
+        end = await stack.until_final(note["taxLogId"])
+        body = {"format": "structured", "payload": bare_note(2, "E310000000001", "3", **line)}
+        amounts = (await stack.client.post("/invoices/validate", json=body)).json()
+
+    assert end["status"] == "Aceptado", end["response"]
+    assert [one["code"] for one in amounts["problems"]] == ["indicador-facturacion"]
+
+
+async def test_note_is_compared_with_the_receipt_and_with_the_notes_before_it(dsn: str, tmp_path: Path) -> None:
+    async def told(note: dict[str, Any]) -> list[tuple[str, str, str | None]]:
+        body = {"format": "structured", "payload": note}
+        problems = (await stack.client.post("/invoices/validate", json=body)).json()["problems"]
+        return [(one["code"], one["severity"], one.get("expected")) for one in problems]
+
+    half = {"CantidadItem": 1, "MontoItem": "450.50"}
+    async with running_stack(dsn, tmp_path, authority_simulated=True) as stack:
+        sold = await stack.submit(invoice(1))
+        await stack.until_final(sold["taxLogId"])
+        of_another_day = bare_note(1, "E310000000001", "3", **half)
+        of_another_day["InformacionReferencia"]["FechaNCFModificado"] = "01-11-2025"
+        of_another_buyer = bare_note(1, "E310000000001", "3", **half)
+        of_another_buyer["Encabezado"]["Comprador"] = {
+            "RNCComprador": "131880657",
+            "RazonSocialComprador": "Otro SRL",
+        }
+        first = [await told(bare_note(1, "E310000000001", "3", **half)), await told(of_another_day)]
+        other = await told(of_another_buyer)
+        open_note = await stack.submit(bare_note(1, "E310000000001", "3", **half), simulate={"outcome": "stuck"})
+        await until_signed(stack, open_note["taxLogId"])
+        second = await told(bare_note(2, "E310000000001", "3", **half))
+        third = await told(bare_note(2, "E310000000001", "3"))
+
+    today = f"{local(system_clock()):%d-%m-%Y}"
+    assert first[0] == []
+    assert first[1][0] == ("modified-date", "rejected", today)
+    assert other == [("modified-buyer", "conditional", "131880681")]
+    assert second == []
+    assert third == [("credited-too-much", "rejected", "<= 531.59")]
+
+
+async def until_signed(stack: Stack, tax_log_id: str) -> None:
+    with trio.fail_after(PATIENCE):
+        while True:
+            if "signed" in await timeline(stack, tax_log_id):
+                return
+            await trio.sleep(0.05)

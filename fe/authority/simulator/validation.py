@@ -201,9 +201,11 @@ _REASONS = {
 ADVICE = frozenset(
     {
         "check-digit",
+        "debit-note-cancels",
         "issue-date-future",
         "issue-date-old",
         "issue-date-past",
+        "note-on-note",
         "payments-differ",
         "tax-rate-assumed",
         "total-not-prices",

@@ -1,7 +1,6 @@
 """Rules on the receipt a document refers to (authority.md#references; format document, section F)."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 
 from fe.ecf.catalogue import EcfType
 from fe.ecf.identity import Referred, referred
@@ -9,10 +8,11 @@ from fe.ecf.money import number
 from fe.ecf.reading import Fields, says_anything, section, text, whole
 from fe.ecf.rules.case import Examination, day_in
 from fe.ecf.rules.parties import check_digit
+from fe.ecf.thresholds import credit_note_age
 
 _PLACE = "InformacionReferencia"
 _NOTES = frozenset({EcfType.DEBIT_NOTE, EcfType.CREDIT_NOTE})
-_TEXT, _CONTINGENCY, _CONSUMER = "2", "4", "5"
+_CANCELS, _TEXT, _CONTINGENCY, _CONSUMER = "1", "2", "4", "5"
 
 #: Why a document may refer to another one.
 _REASONS: Mapping[EcfType, frozenset[str]] = dict.fromkeys(EcfType, frozenset({_CONTINGENCY})) | {
@@ -20,9 +20,6 @@ _REASONS: Mapping[EcfType, frozenset[str]] = dict.fromkeys(EcfType, frozenset({_
     EcfType.DEBIT_NOTE: frozenset({"1", _TEXT, "3", _CONTINGENCY}),
     EcfType.CREDIT_NOTE: frozenset({"1", _TEXT, "3", _CONTINGENCY}),
 }
-
-#: VAT can be taken back by a credit note for this long.
-CREDIT_NOTE_DAYS = timedelta(days=30)
 
 
 def check_references(case: Examination, ecf_type: EcfType) -> None:
@@ -57,8 +54,12 @@ def _check_reason(case: Examination, ecf_type: EcfType, reason: str | None, targ
     if reason == _TEXT and case.total:
         path = "Encabezado.Totales.MontoTotal"
         case.report("text-correction-total", path, found=case.totals["MontoTotal"], expected="0.00")
+    if ecf_type is EcfType.DEBIT_NOTE and reason == _CANCELS:
+        case.report("debit-note-cancels", f"{_PLACE}.CodigoModificacion", found=reason, expected="3")
     if target is None:
         return
+    if ecf_type in _NOTES and reason != _CONTINGENCY and target.type in _NOTES:
+        case.report("note-on-note", f"{_PLACE}.NCFModificado", found=target.text)
     if reason == _CONTINGENCY and (target.electronic or target.type not in (ecf_type, None)):
         case.report("contingency-type", f"{_PLACE}.NCFModificado", found=target.text)
     if reason == _CONSUMER and target.type is not EcfType.CONSUMER:
@@ -74,7 +75,7 @@ def _check_age(case: Examination, ecf_type: EcfType, reference: Fields) -> None:
         return
     stated = number(case.id_doc.get("IndicadorNotaCredito"))
     if ecf_type is EcfType.CREDIT_NOTE and stated is not None:
-        expected = 1 if case.issued - then > CREDIT_NOTE_DAYS else 0
+        expected = credit_note_age(case.issued, then)
         if stated != expected:
             path = "Encabezado.IdDoc.IndicadorNotaCredito"
             case.report("credit-note-age", path, found=case.id_doc["IndicadorNotaCredito"], expected=expected)

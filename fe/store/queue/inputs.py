@@ -55,6 +55,8 @@ class SigningInput:
     holders: tuple[Holder, ...] = ()
     #: What reading `original` gives, where somebody has read it already.
     document: Document | None = None
+    #: The signed receipt that a note modifies, where it leaves something to be filled in from it.
+    modified: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ def list_(all_: bool, as_json: bool) -> None:
     found = [_record(each) for each in with_database(settings_with_database(), work)]
     if all_:
         found += [
-            _shown(code, each.rate, None if each.since == date.min else each.since, each.until)
+            _shown(code, each.rate, None if each.since == date.min else each.since, each.until, source=each.source)
             for code in ADDITIONAL_TAXES
             for each in known_periods(RATES, code)
         ]
@@ -126,7 +126,14 @@ def _record(each: ExciseRate) -> dict[str, Any]:
 
 
 def _shown(
-    code: str, rate: Decimal, since: date | None, until: date | None, *, by: str | None = None, at: str | None = None
+    code: str,
+    rate: Decimal,
+    since: date | None,
+    until: date | None,
+    *,
+    by: str | None = None,
+    at: str | None = None,
+    source: str = "",
 ) -> dict[str, Any]:
     return {
         "code": code,
@@ -136,4 +143,5 @@ def _shown(
         "until": until.isoformat() if until else None,
         "setBy": by,
         "setAt": at,
+        "source": source or None,
     }

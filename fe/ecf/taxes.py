@@ -121,6 +121,8 @@ class Period:
     rate: Decimal
     since: date
     until: date | None = None
+    #: The resolution, law or notice that says so.
+    source: str = ""
 
     def covers(self, day: date) -> bool:
         """Whether the rate is known to be in force on `day`."""
@@ -143,26 +145,37 @@ def _percent(rate: str) -> tuple[Period, ...]:
     return (Period(Decimal(rate), date.min),)
 
 
-def _quarter(rate: str, year: int, first_month: int) -> Period:
+def _quarter(rate: str, year: int, first_month: int, source: str) -> Period:
     last_month, last_day = {1: (3, 31), 4: (6, 30), 7: (9, 30), 10: (12, 31)}[first_month]
-    return Period(Decimal(rate), date(year, first_month, 1), date(year, last_month, last_day))
+    return Period(Decimal(rate), date(year, first_month, 1), date(year, last_month, last_day), source)
 
 
 def _undated(rate: str) -> Period:
     # A rate the format document prints without saying for which quarter: good to compute with, never confirmed.
-    return Period(Decimal(rate), date.min, date.min)
+    return Period(Decimal(rate), date.min, date.min, "format document of October 2025, undated")
 
 
-# Pesos per litre of absolute alcohol.
+_RESOLUTION_2025 = "resolution DDG-AR1-2025-00006, as newspapers of 18-09-2025 give it"
+
+# Pesos per litre of absolute alcohol. The quarters of 2026 but the third are not known.
 _ALCOHOL = (
-    _undated("632.58"),  # format document, October 2025
-    _quarter("633.85", 2020, 4),  # the authority's certification test set
-    _quarter("737.57", 2025, 7),  # resolution DDG-AR1-2025-00006, as several newspapers of 18-09-2025 give it
-    _quarter("745.60", 2025, 10),
+    _undated("632.58"),
+    _quarter("633.85", 2020, 4, "the authority's certification test set"),
+    _quarter("737.57", 2025, 7, _RESOLUTION_2025),
+    _quarter("745.60", 2025, 10, _RESOLUTION_2025),
+    _quarter("764.29", 2026, 7, "law 30-26 of 18-06-2026 and notice 10-26"),
 )
 # Pesos per packet of 20 and of 10.
-_PACKET_20 = (_undated("53.51"), _quarter("62.39", 2025, 7), _quarter("63.07", 2025, 10))
-_PACKET_10 = (_undated("26.75"), _quarter("31.20", 2025, 7), _quarter("31.53", 2025, 10))
+_PACKET_20 = (
+    _undated("53.51"),
+    _quarter("62.39", 2025, 7, _RESOLUTION_2025),
+    _quarter("63.07", 2025, 10, _RESOLUTION_2025),
+)
+_PACKET_10 = (
+    _undated("26.75"),
+    _quarter("31.20", 2025, 7, _RESOLUTION_2025),
+    _quarter("31.53", 2025, 10, _RESOLUTION_2025),
+)
 
 _PERIODS: dict[str, tuple[Period, ...]] = {
     "001": _percent("10"),

@@ -19,6 +19,8 @@ class Explanation:
     meaning_es: str
     action: str
     action_es: str
+    #: One peer reports it; nothing else is known of it.
+    seen_once: bool = False
 
 
 EXPLANATIONS = (
@@ -79,11 +81,35 @@ EXPLANATIONS = (
         "Omita Totales y se calcula; o envíelo a POST /invoices/validate, que indica cada suma.",
     ),
     Explanation(
+        "64",
+        "A debit note (33) that cancels a receipt (CodigoModificacion 1) was refused; the text was empty.",
+        "Se rechazó una nota de débito (33) que anula un comprobante (CodigoModificacion 1); el texto vino vacío.",
+        "Use CodigoModificacion 3 to correct amounts, or a credit note (34) to cancel the receipt.",
+        "Use CodigoModificacion 3 para corregir montos, o una nota de crédito (34) para anular el comprobante.",
+        seen_once=True,
+    ),
+    Explanation(
         "75",
         "The number of the sequence is not authorised.",
         "El número de secuencia no está autorizado.",
         "Compare your ranges (GET /ncf) with those the authority granted.",
         "Compare sus rangos (GET /ncf) con los autorizados por la DGII.",
+    ),
+    Explanation(
+        "176",
+        "IndicadorMontoGravado is not valid, or is missing where lines are taxed.",
+        "IndicadorMontoGravado no es válido, o falta habiendo líneas gravadas.",
+        "Send 0 (amounts without ITBIS) or 1 (with it), or leave it out and it is filled in.",
+        "Envíe 0 (montos sin ITBIS) o 1 (con ITBIS), u omítalo y se completa.",
+        seen_once=True,
+    ),
+    Explanation(
+        "260",
+        "The ITBIS withheld of a purchase (41) is not valid.",
+        "El ITBIS retenido de una compra (41) no es válido.",
+        "Give MontoITBISRetenido in each line's Retencion, 0 where nothing is withheld, and leave Totales out.",
+        "Indique MontoITBISRetenido en la Retencion de cada línea, 0 donde no se retiene, y omita Totales.",
+        seen_once=True,
     ),
     Explanation(
         "614",
@@ -95,11 +121,51 @@ EXPLANATIONS = (
         "espérelo; si fue aceptado, verifique su número. Luego emita la nota de nuevo.",
     ),
     Explanation(
+        "634",
+        "FechaNCFModificado is not the date of the receipt that the note modifies.",
+        "FechaNCFModificado no es la fecha del comprobante que la nota modifica.",
+        "Leave FechaNCFModificado out and it is filled in for receipts issued here, or copy it from the receipt.",
+        "Omita FechaNCFModificado y se completa para comprobantes emitidos aquí, o cópiela del comprobante.",
+        seen_once=True,
+    ),
+    Explanation(
+        "1100",
+        "FechaLimitePago is missing in a sale on credit, or is not valid.",
+        "Falta FechaLimitePago en una venta a crédito, o no es válida.",
+        "Give the day by which it is to be paid, not before the day of issue.",
+        "Indique hasta qué día se paga, no anterior a la fecha de emisión.",
+        seen_once=True,
+    ),
+    Explanation(
         "1209",
         "This number was used before, or was voided.",
         "Este número ya fue utilizado, o fue anulado.",
         "Look for the receipt that has the number (GET /invoices?encf=); a new receipt needs a new number.",
         "Busque el comprobante que tiene el número (GET /invoices?encf=); uno nuevo necesita otro número.",
+    ),
+    Explanation(
+        "1381",
+        "The buyer's tax id is missing in a consumer invoice (32) of 250,000 pesos or more.",
+        "Falta el RNC o la cédula del comprador en una factura de consumo (32) de 250,000 pesos o más.",
+        "Give RNCComprador and RazonSocialComprador; a foreign id may not be enough.",
+        "Indique RNCComprador y RazonSocialComprador; una identificación extranjera puede no bastar.",
+        seen_once=True,
+    ),
+    Explanation(
+        "1930",
+        "MontoGravadoI1 is missing, though lines are taxed at 18%.",
+        "Falta MontoGravadoI1, habiendo líneas gravadas al 18%.",
+        "Leave Totales out and it is computed.",
+        "Omita Totales y se calcula.",
+        seen_once=True,
+    ),
+    Explanation(
+        "1934",
+        "MontoGravadoI1 differs from what the lines come to; seen with an acceptance with remarks.",
+        "MontoGravadoI1 difiere de lo que suman las líneas; se vio con una aceptación condicional.",
+        "Leave Totales out of the next ones and it is computed; where the receipt was accepted, nothing is to be done.",
+        "Omita Totales en los siguientes y se calcula; si el comprobante fue aceptado, no hay que hacer nada.",
+        seen_once=True,
     ),
     Explanation(
         "2020",
@@ -166,19 +232,23 @@ _PAGES = {
 }
 _WORDS = {
     "en": "Made from `fe/ecf/verdicts.py`. The status answer of a submission has the same in `explained`, beside the "
-    "authority's own `response.mensajes`. The authority publishes no list: these were seen, or the interface has them.",
+    "authority's own `response.mensajes`. The authority publishes no list: these were seen, or the interface has them. "
+    "*Seen once*: one provider reports it.",
     "es": "Hecho a partir de `fe/ecf/verdicts.py`. La consulta de estado de un envío trae lo mismo en `explained`, "
-    "junto a `response.mensajes` de la DGII. La DGII no publica una lista: estos se han visto, o los trae la interfaz.",
+    "junto a `response.mensajes` de la DGII. La DGII no publica una lista: estos se han visto, o los trae la interfaz. "
+    "*Visto una vez*: lo informa un solo proveedor.",
 }
 
 
 def page(language: Literal["en", "es"]) -> str:
     """Write the page of documentation in a language."""
     title, code, meaning, action, others = _PAGES[language]
+    once = {"en": " (seen once)", "es": " (visto una vez)"}[language]
     rows = [
-        (each.code or others, each.meaning, each.action)
-        if language == "en"
-        else (each.code or others, each.meaning_es, each.action_es)
+        (
+            f"{each.code or others}{once if each.seen_once else ''}",
+            *((each.meaning, each.action) if language == "en" else (each.meaning_es, each.action_es)),
+        )
         for each in (*EXPLANATIONS, OTHER)
     ]
     lines = [f"| {code} | {meaning} | {action} |", "| --- | --- | --- |", *(f"| {' | '.join(row)} |" for row in rows)]

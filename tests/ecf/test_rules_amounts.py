@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fe.ecf.catalogue import EcfType
-from fe.ecf.rules import check
+from fe.ecf.rules import apply_rules, check
 from fe.ecf.rules.amounts_messages import ROWS
 from tests.ecf.breaking import (
     ADJUSTMENT,
@@ -33,7 +33,7 @@ from tests.ecf.breaking import (
     voided,
     with_tax,
 )
-from tests.ecf.receipts import NOW, line, receipt
+from tests.ecf.receipts import NOW, changed, line, receipt
 
 #: Ten packets of twenty cigarettes in each unit that is sold.
 PACKETS = {
@@ -67,6 +67,12 @@ CASES: list[Any] = [
         "10.01",
     ),
     at("discount-sum", f"{ITEM}.DescuentoMonto", sale, "0.50"),
+    by("discount-too-high", f"{ITEM}.DescuentoMonto", partial(receipt, CREDIT, [line(DescuentoMonto="100.01")])),
+    by(
+        "discount-too-high",
+        f"{ADJUSTMENT}.MontoDescuentooRecargo",
+        partial(receipt, CREDIT, DescuentosORecargos=adjusting(MontoDescuentooRecargo="100.01")),
+    ),
     at("discount-sum", f"{ITEM}.DescuentoMonto", partial(receipt, CREDIT, [line(TablaSubDescuento=DISCOUNTED)]), None),
     at("surcharge-sum", f"{ITEM}.RecargoMonto", partial(receipt, CREDIT, [line(TablaSubRecargo=SURCHARGED)]), "4.99"),
     at(
@@ -83,6 +89,16 @@ CASES: list[Any] = [
         {"IndicadorAgenteRetencionoPercepcion": "1", "MontoISRRetenido": ""},
     ),
     at("withholding-vat-missing", f"{ITEM}.Retencion.MontoITBISRetenido", partial(receipt, EcfType.PURCHASES), None),
+    by(
+        "withholding-between-companies",
+        f"{ITEM}.Retencion.MontoITBISRetenido",
+        partial(
+            receipt,
+            CREDIT,
+            [line(Retencion={"IndicadorAgenteRetencionoPercepcion": "1", "MontoITBISRetenido": "5.40"})],
+            issued="16-09-2026",
+        ),
+    ),
     by(
         "perception",
         f"{ITEM}.Retencion.IndicadorAgenteRetencionoPercepcion",
@@ -245,3 +261,16 @@ def test_nothing_is_demanded_for_a_group_of_which_nothing_is_written(group: str,
     found = {one.code for one in check(document, now=NOW)}
 
     assert not found & {"withholding-amount-missing", "currency-header-missing"}
+
+
+def test_withholding_of_a_person_or_before_the_rule_has_no_remark() -> None:
+    held = line(Retencion={"IndicadorAgenteRetencionoPercepcion": "1", "MontoITBISRetenido": "5.40"})
+    before = receipt(EcfType.CREDIT_FISCAL, [held], issued="15-09-2026")
+    of_a_person = changed(
+        receipt(EcfType.CREDIT_FISCAL, [held], issued="16-09-2026"), "Encabezado.Comprador.RNCComprador", "00113918205"
+    )
+    many = receipt(EcfType.CREDIT_FISCAL, [held] * 3, issued="16-09-2026")
+
+    codes = [[one.code for one in apply_rules(each, now=NOW)] for each in (before, of_a_person, many)]
+
+    assert codes == [[], [], ["withholding-between-companies"]]

@@ -125,6 +125,13 @@ CASES: list[Any] = [
     at("reference-date", f"{REFERENCE}.FechaNCFModificado", note, "16-10-2025"),
     by("credit-note-age", f"{ID}.IndicadorNotaCredito", note, {f"{REFERENCE}.FechaNCFModificado": "14-09-2025"}),
     at("credit-note-age", f"{ID}.IndicadorNotaCredito", note, "1"),
+    by(
+        "debit-note-cancels",
+        f"{REFERENCE}.CodigoModificacion",
+        partial(receipt, EcfType.DEBIT_NOTE),
+        {f"{REFERENCE}.CodigoModificacion": "1"},
+    ),
+    at("note-on-note", f"{REFERENCE}.NCFModificado", note, "E340000000003"),
     by("text-correction-total", f"{TOTALS}.MontoTotal", note, {f"{REFERENCE}.CodigoModificacion": "2"}),
     by(
         "contingency-type",

@@ -74,6 +74,26 @@ def test_the_xmlsec_command_verifies_ours(document: bytes, tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr.decode()
 
 
+SIGNS = "<ECF><NombreItem>Ron® © 2026 a 5 €, y ‰ ñ</NombreItem></ECF>".encode()
+
+
+def test_three_signs_go_out_as_numeric_references_and_the_signature_holds(tmp_path: Path) -> None:
+    """The digest is of the canonical form, which has the characters; the bytes that are sent have the references."""
+    credential = made.default_credential()
+
+    signed = Signer(credential).sign(parse_xml(SIGNS)).xml
+
+    assert "<NombreItem>Ron&#174; &#169; 2026 a 5 &#8364;, y ‰ ñ</NombreItem>".encode() in signed
+    assert verify(signed).root.findtext("NombreItem") == "Ron® © 2026 a 5 €, y ‰ ñ"
+    verify_with_signxml(signed, credential)
+    if XMLSEC1 is not None:
+        sent, trusted = tmp_path / "signed.xml", tmp_path / "root.pem"
+        sent.write_bytes(signed)
+        trusted.write_bytes(made.default_root().certificate.public_bytes(Encoding.PEM))
+        done = subprocess.run([XMLSEC1, "--verify", "--trusted-pem", trusted, sent], capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr.decode()
+
+
 @documents
 @pytest.mark.parametrize(
     "template",

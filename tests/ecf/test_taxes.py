@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from fe.ecf.taxes import ADDITIONAL_TAXES, RATES, VAT, Period, RateInForce, Rates, TaxKind, quarter_end
+from fe.ecf.taxes import ADDITIONAL_TAXES, RATES, SPECIFIC, VAT, Period, RateInForce, Rates, TaxKind, quarter_end
 
 
 def test_the_table_has_the_39_codes_in_order() -> None:
@@ -51,7 +51,9 @@ def test_every_ad_valorem_tax_knows_the_specific_tax_on_the_same_goods() -> None
         ("006", date(2020, 7, 1), "633.85", False),
         ("006", date(2019, 1, 1), "632.58", False),
         ("006", date(2025, 10, 1), "745.60", True),
-        ("006", date(2026, 11, 20), "745.60", False),
+        ("006", date(2026, 2, 1), "745.60", False),
+        ("006", date(2026, 9, 30), "764.29", True),
+        ("006", date(2026, 11, 20), "764.29", False),
         ("019", date(2025, 12, 31), "63.07", True),
         ("022", date(2025, 7, 1), "31.20", True),
         ("019", date(2020, 4, 1), "53.51", False),
@@ -137,3 +139,9 @@ def test_of_periods_that_overlap_the_latest_begun_counts() -> None:
 )
 def test_a_quarter_ends_with_its_third_month(day: date, end: date) -> None:
     assert quarter_end(day) == end
+
+
+def test_every_rate_that_changes_says_its_source() -> None:
+    for code, tax in ADDITIONAL_TAXES.items():
+        if tax.kind in SPECIFIC:
+            assert all(period.source for period in RATES.periods[code]), code

@@ -209,6 +209,7 @@ ADVICE = frozenset(
         "payments-differ",
         "tax-rate-assumed",
         "total-not-prices",
+        "withholding-between-companies",
     }
 )
 

@@ -124,7 +124,8 @@ def _check_tax_rate(case: Examination, row: Fields, code: str, path: str) -> Non
         return
     in_force = case.rates.on(code, case.day)
     if not in_force.confirmed:
-        case.report("tax-rate-assumed", path, found=row["TasaImpuestoAdicional"], tax=code)
+        quarter = f"{case.day.year}-Q{(case.day.month + 2) // 3}"
+        case.report("tax-rate-assumed", path, found=row["TasaImpuestoAdicional"], tax=code, quarter=quarter)
     elif rate != in_force.rate:
         case.report("tax-rate", path, found=row["TasaImpuestoAdicional"], expected=in_force.rate, tax=code)
 

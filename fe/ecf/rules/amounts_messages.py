@@ -121,6 +121,15 @@ ROWS = (
         "authority.md#withholding",
     ),
     Rule(
+        "withholding-between-companies",
+        CONDITIONAL,
+        "since 16-09-2026 a company does not withhold 30% of the ITBIS of a company that issues e-CF (rule 02-2026)",
+        "desde el 16-09-2026 una empresa no retiene el 30% del ITBIS a otra que emite e-CF (norma general 02-2026)",
+        "leave MontoITBISRetenido out, unless another rule asks for it",
+        "omita MontoITBISRetenido, salvo que otra norma lo exija",
+        "Norma General 02-2026, of rule 02-05",
+    ),
+    Rule(
         "perception",
         CONDITIONAL,
         "perception (2) is not in force",
@@ -276,10 +285,10 @@ ROWS = (
     Rule(
         "tax-rate-assumed",
         CONDITIONAL,
-        "the rate of additional tax {tax} on the day of issue is not known here; it is indexed every quarter",
-        "aquí no se conoce la tasa del impuesto adicional {tax} en la fecha de emisión; se indexa cada trimestre",
-        "compare it with the authority's resolution for the quarter",
-        "compárela con la resolución trimestral de la autoridad",
+        "the rate of additional tax {tax} for the quarter {quarter} is not known here: this one is assumed",
+        "aquí no se conoce la tasa del impuesto adicional {tax} del trimestre {quarter}: esta se supone",
+        "compare it with the DGII's resolution for the quarter; an operator sets it with `fe rates set`",
+        "compárela con la resolución trimestral de la DGII; el operador la fija con `fe rates set`",
         "authority.md#additional-taxes",
     ),
     Rule(

@@ -1,6 +1,7 @@
 """Rules on each line (authority.md#types and #arithmetic). The one walk over the lines also makes their sums."""
 
 from collections.abc import Mapping
+from datetime import date
 from decimal import Decimal
 
 from fe.ecf.catalogue import EcfType
@@ -29,6 +30,11 @@ INDICATORS_OF: Mapping[EcfType, frozenset[int]] = dict.fromkeys(EcfType, _ANY) |
 LINE_TOLERANCE = ONE
 
 _SERVICE = "2"
+#: Receipts of a seller who issues e-CF; in a purchase (41) the payee issues none.
+_SALES = frozenset({EcfType.CREDIT_FISCAL, EcfType.DEBIT_NOTE, EcfType.CREDIT_NOTE})
+_NO_WITHHOLDING_SINCE = date(2026, 9, 16)
+#: An RNC of a company; a person has a cédula of 11 digits.
+_COMPANY_DIGITS = 9
 _DATES = ("FechaElaboracion", "FechaVencimientoItem")
 _SUB_TABLES = ((DISCOUNT, "discount-sum"), (SURCHARGE, "surcharge-sum"))
 
@@ -39,6 +45,7 @@ def check_lines(case: Examination, ecf_type: EcfType, rates: Rates) -> Tally:
     allowed = INDICATORS_OF[ecf_type]
     abroad = ecf_type is EcfType.PAYMENTS_ABROAD
     shift = 0
+    told = False
     for place, item in enumerate(case.items, 1):
         amount = number(item.get("MontoItem"))
         tally.add(item, ZERO if amount is None else amount)
@@ -55,6 +62,10 @@ def check_lines(case: Examination, ecf_type: EcfType, rates: Rates) -> Tally:
             case.report("service-only", path, found=item["IndicadorBienoServicio"], expected=_SERVICE)
         if says_anything(retention := section(item, "Retencion")):
             _check_retention(case, retention, place, ecf_type)
+            if not told and _is_withheld_between_companies(case, retention, ecf_type):
+                told = True
+                path = _path(place, "Retencion.MontoITBISRetenido")
+                case.report("withholding-between-companies", path, found=retention["MontoITBISRetenido"])
         if "TablaImpuestoAdicional" in item:
             _check_taxes(case, item, place, SHAPES[ecf_type].additional)
         if "FechaElaboracion" in item or "FechaVencimientoItem" in item:
@@ -119,6 +130,14 @@ def _check_retention(case: Examination, retention: Fields, place: int, ecf_type:
             case.report("withholding-amount-missing", _path(place, "Retencion"))
     elif vat is None and ecf_type is EcfType.PURCHASES:
         case.report("withholding-vat-missing", _path(place, "Retencion.MontoITBISRetenido"))
+
+
+def _is_withheld_between_companies(case: Examination, retention: Fields, ecf_type: EcfType) -> bool:
+    """Whether ITBIS is withheld of a company that issues e-CF, as the issuer of one does, by another company."""
+    if ecf_type not in _SALES or case.day < _NO_WITHHOLDING_SINCE or not number(retention.get("MontoITBISRetenido")):
+        return False
+    parties = text(case.issuer, "RNCEmisor"), text(case.buyer, "RNCComprador")
+    return all(rnc is not None and len(rnc) == _COMPANY_DIGITS for rnc in parties)
 
 
 def _check_taxes(case: Examination, item: Fields, place: int, allowed: frozenset[TaxKind]) -> None:

@@ -1,8 +1,9 @@
 """Sign a document to the profile of authority.md#signature.
 
 The bytes are put together rather than serialised: what goes out is the canonical form that was digested, with the
-Signature spliced in before the last end tag. So no serialiser stands between what was signed and what is sent, and the
-only work besides two hashes and the RSA operation is one canonicalisation. Both release the interpreter lock.
+Signature spliced in before the last end tag, and three signs written as references, which the digest does not see. So
+no serialiser stands between what was signed and what is sent, and the only work besides two hashes and the RSA
+operation is one canonicalisation. Both release the interpreter lock.
 """
 
 import re
@@ -32,6 +33,10 @@ _SIGNED_INFO = (
 #: A whitespace-only text node in canonical bytes. Exact, because there every other `<` and, in text, every other `>`
 #: is written as a reference, and a carriage return as this one.
 _BLANK = re.compile(rb">(?:[ \t\n]|&#xD;)+<")
+
+#: The authority takes these signs as numeric references; the canonical form, which is digested, has the characters.
+_REFERENCES = tuple((sign.encode(), f"&#{ord(sign)};".encode()) for sign in "\u00a9\u00ae\u20ac")
+_SIGNS = re.compile(b"|".join(sign for sign, _ in _REFERENCES))
 
 _PADDING = PKCS1v15()
 _HASH = SHA256()
@@ -121,6 +126,9 @@ class Signer:
                 content[end:],
             )
         )
+        if _SIGNS.search(content):
+            for sign, reference in _REFERENCES:
+                xml = xml.replace(sign, reference)
         text = value.decode("ascii")
         return SignedXml(xml, text, profile.security_code(text))
 

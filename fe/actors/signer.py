@@ -141,6 +141,8 @@ class SignerPool:
             return await self._out_of_time(error)
         except (NoCertificate, CannotOpen) as error:
             return _fail(error.text)
+        if any(remark["code"] == "tax-rate-assumed" for remark in document.remarks):
+            self.metrics.rates_assumed.inc()
         outgoing = steps.outgoing(signing_input, document)
         is_early = await undecided_receipt(self.db, work, outgoing) is not None
         then = None if is_early else self.straight(work, outgoing, document.host)

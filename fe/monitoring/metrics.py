@@ -130,6 +130,11 @@ class Metrics:
         self.decrypted = Counter(
             "fe_certificates_decrypted_total", "Private keys decrypted for signing", ("outcome",), registry=own
         )
+        self.rates_assumed = Counter(
+            "fe_excise_rates_assumed_total",
+            "Receipts signed with a rate of an additional tax that is not known for their quarter",
+            registry=own,
+        )
         self.refused = Counter(
             "fe_input_refused_total", "Requests refused for what is in them", ("reason",), registry=own
         )

@@ -93,7 +93,12 @@ def test_a_complete_document_keeps_every_value_but_the_time_of_signing(sample: s
 def test_wrong_totals_that_were_sent_stay_as_they_are() -> None:
     sent = {"MontoTotal": "1.00"}
 
-    assert receipt(EcfType.CREDIT_FISCAL, Totales=sent).content["Encabezado"]["Totales"] == sent
+    made = receipt(EcfType.CREDIT_FISCAL, Totales=sent).content["Encabezado"]["Totales"]
+    several = receipt(EcfType.CREDIT_FISCAL, Totales=sent | {"TotalITBIS": "2.00"}).content["Encabezado"]["Totales"]
+
+    assert made["MontoTotal"] == "1.00"
+    assert made["TotalITBIS"] == Decimal("18.00")  # a total alone says nothing of the rest
+    assert several == sent | {"TotalITBIS": "2.00"}
 
 
 def test_totals_without_a_total_are_completed_around_what_they_say() -> None:

@@ -671,6 +671,10 @@ EcfApprovedAmount: TypeAlias = Number | str
 EcfBillableIndicator: TypeAlias = Literal["1", "2", "3", "4"]
 
 
+#: `0` not billable · no facturable; `1` ITBIS 18%; `2` ITBIS 16%; `3` ITBIS 0%; `4` exempt · exento
+EcfBillingIndicator: TypeAlias = Literal["0", "1", "2", "3", "4"]
+
+
 class EcfCodigosItem(TypedDict):
     """EcfCodigosItem"""
 
@@ -726,6 +730,45 @@ class EcfComprador32(TypedDict):
     """The passport or foreign tax id of a buyer who has neither RNC nor cédula. · Pasaporte o identificación fiscal extranjera de quien no tiene RNC ni cédula."""
     RazonSocialComprador: NotRequired[str]
     """The buyer's name or legal name. · Nombre o razón social del comprador."""
+    ContactoComprador: NotRequired[str]
+    """Whom to ask for at the buyer's. · Persona de contacto del comprador."""
+    CorreoComprador: NotRequired[str]
+    """An e-mail address of at most 80 characters (no underscore). Un correo de máximo 80 caracteres (sin guion bajo). The buyer's e-mail address. · Correo electrónico del comprador."""
+    DireccionComprador: NotRequired[str]
+    """The buyer's address. · Dirección del comprador."""
+    MunicipioComprador: NotRequired["EcfPlace"]
+    """The buyer's municipality, as a code of six digits. · Municipio del comprador, por su código de seis dígitos."""
+    ProvinciaComprador: NotRequired["EcfPlace"]
+    """The buyer's province, as a code of six digits. · Provincia del comprador, por su código de seis dígitos."""
+    FechaEntrega: NotRequired["EcfDate"]
+    """The day of delivery. · Fecha de entrega."""
+    ContactoEntrega: NotRequired[str]
+    """Who receives the delivery. · Persona que recibe la entrega."""
+    DireccionEntrega: NotRequired[str]
+    """Where it is delivered. · Dirección de entrega."""
+    TelefonoAdicional: NotRequired[str]
+    """A telephone number ddd-ddd-dddd. Un teléfono ddd-ddd-dddd. Another telephone number for the delivery. · Otro teléfono, para la entrega."""
+    FechaOrdenCompra: NotRequired["EcfDate"]
+    """The date of the buyer's purchase order. · Fecha de la orden de compra del comprador."""
+    NumeroOrdenCompra: NotRequired[str]
+    """The number of the buyer's purchase order. · Número de la orden de compra del comprador."""
+    CodigoInternoComprador: NotRequired[str]
+    """The buyer's code in your system. · Código del comprador en su sistema."""
+    ResponsablePago: NotRequired[str]
+    """At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador."""
+    InformacionAdicionalComprador: NotRequired[str]
+    """Whatever else is to be said about the buyer. · Cualquier otra información del comprador."""
+
+
+class EcfComprador33(TypedDict):
+    """EcfComprador33"""
+
+    RNCComprador: NotRequired[str]
+    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The buyer's tax id, of 9 digits, or cédula, of 11. Its check digit is verified. Filled in where left out: that of the receipt, if it was issued here. · RNC del comprador, de 9 dígitos, o su cédula, de 11. Se verifica su dígito verificador. Si falta, se completa: el del comprobante, si se emitió aquí."""
+    IdentificadorExtranjero: NotRequired[str]
+    """The passport or foreign tax id of a buyer who has neither RNC nor cédula. Filled in where left out: that of the receipt, if it was issued here. · Pasaporte o identificación fiscal extranjera de quien no tiene RNC ni cédula. Si falta, se completa: el del comprobante, si se emitió aquí."""
+    RazonSocialComprador: NotRequired[str]
+    """The buyer's name or legal name. Filled in where left out: that of the receipt, if it was issued here. · Nombre o razón social del comprador. Si falta, se completa: el del comprobante, si se emitió aquí."""
     ContactoComprador: NotRequired[str]
     """Whom to ask for at the buyer's. · Persona de contacto del comprador."""
     CorreoComprador: NotRequired[str]
@@ -1156,7 +1199,7 @@ class EcfEncabezado33(TypedDict):
     """What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga."""
     Emisor: NotRequired["EcfEmisor31"]
     """Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
-    Comprador: NotRequired["EcfComprador32"]
+    Comprador: NotRequired["EcfComprador33"]
     """Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse."""
     InformacionesAdicionales: NotRequired["EcfInformacionesAdicionales31"]
     """Shipment: weights, packages, and for exports ports and costs. · Datos del embarque: pesos, bultos y, en exportaciones, puertos y costos."""
@@ -1177,7 +1220,7 @@ class EcfEncabezado34(TypedDict):
     """What identifies the receipt: its type, its number, and how it is paid. · Identificación del comprobante: su tipo, su número y cómo se paga."""
     Emisor: NotRequired["EcfEmisor31"]
     """Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
-    Comprador: NotRequired["EcfComprador32"]
+    Comprador: NotRequired["EcfComprador33"]
     """Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse."""
     InformacionesAdicionales: NotRequired["EcfInformacionesAdicionales31"]
     """Shipment: weights, packages, and for exports ports and costs. · Datos del embarque: pesos, bultos y, en exportaciones, puertos y costos."""
@@ -1450,8 +1493,8 @@ class EcfIdDoc34(TypedDict):
     """The type of the receipt, as two digits. It must be the type that the number (eNCF) names. Filled in where left out: the type that eNCF names. · Tipo de comprobante, en dos dígitos. Debe ser el mismo que indica el número (eNCF). Si falta, se completa: el tipo que dice el eNCF."""
     eNCF: NotRequired[str]
     """The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF."""
-    IndicadorNotaCredito: "EcfCreditNoteAge"
-    """Whether the receipt that the credit note changes is older than 30 days. If it is, its ITBIS can no longer be taken back. · Si el comprobante que la nota modifica tiene más de 30 días. Si los tiene, ya no se puede rebajar su ITBIS."""
+    IndicadorNotaCredito: NotRequired["EcfCreditNoteAge"]
+    """Whether the receipt that the credit note changes is older than 30 days. If it is, its ITBIS can no longer be taken back. Filled in where left out: from the two dates. · Si el comprobante que la nota modifica tiene más de 30 días. Si los tiene, ya no se puede rebajar su ITBIS. Si falta, se completa: de las dos fechas."""
     IndicadorEnvioDiferido: NotRequired[Literal["1"]]
     """Say 1 if you issued the receipt away from a connection and are authorised to send such receipts later. · Indique 1 si emitió el comprobante sin conexión y está autorizado a hacer envíos diferidos."""
     IndicadorMontoGravado: NotRequired["EcfTaxIncluded"]
@@ -1765,8 +1808,8 @@ class EcfInformacionReferencia33(TypedDict):
     """The number of that receipt. · Número de ese comprobante."""
     RNCOtroContribuyente: NotRequired[str]
     """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of who issued it, if it was not you (after a merger, for example). · RNC de quien lo emitió, si no fue usted (por ejemplo, tras una fusión)."""
-    FechaNCFModificado: "EcfDate"
-    """The day of issue of that receipt. · Fecha de emisión de ese comprobante."""
+    FechaNCFModificado: NotRequired["EcfDate"]
+    """The day of issue of that receipt. Filled in where left out: that of the receipt, if it was issued here. · Fecha de emisión de ese comprobante. Si falta, se completa: el del comprobante, si se emitió aquí."""
     CodigoModificacion: "EcfModification"
     """What this receipt does to it: cancels it, corrects its text or its amounts, replaces it, or refers to it. · Qué le hace: lo anula, corrige su texto o sus montos, lo reemplaza o le hace referencia."""
     RazonModificacion: NotRequired[str]
@@ -1993,7 +2036,7 @@ class EcfItem33(TypedDict):
     """The number of the line, from 1 without gaps. Filled in where left out: its place in the list, from 1. · Número de la línea, desde 1 y sin saltos. Si falta, se completa: su lugar en la lista, desde 1."""
     TablaCodigosItem: NotRequired["EcfTablaCodigosItem"]
     """Codes of the article, up to five. · Códigos del artículo, hasta cinco."""
-    IndicadorFacturacion: NotRequired["EcfBillableIndicator"]
+    IndicadorFacturacion: NotRequired["EcfBillingIndicator"]
     """How the line is taxed: at 18%, 16%, 0%, exempt, or not billable. Not billable (0) only as XML. Filled in where left out: 4 (exempt). · Cómo se grava la línea: 18 %, 16 %, 0 %, exenta o no facturable. No facturable (0), solo en XML. Si falta, se completa: 4 (exento)."""
     Retencion: NotRequired["EcfRetencion31"]
     """Taxes withheld or perceived on this line. · Impuestos retenidos o percibidos en esta línea."""

@@ -617,6 +617,11 @@ export type components = {
          * @enum {string}
          */
         EcfBillableIndicator: "1" | "2" | "3" | "4";
+        /**
+         * @description `0` not billable · no facturable; `1` ITBIS 18%; `2` ITBIS 16%; `3` ITBIS 0%; `4` exempt · exento
+         * @enum {string}
+         */
+        EcfBillingIndicator: "0" | "1" | "2" | "3" | "4";
         EcfCodigosItem: {
             /** @description What kind of code it is, in your words: Interna, EAN13. · Qué tipo de código es, en sus palabras: Interna, EAN13. */
             TipoCodigo: string;
@@ -663,6 +668,42 @@ export type components = {
             /** @description The passport or foreign tax id of a buyer who has neither RNC nor cédula. · Pasaporte o identificación fiscal extranjera de quien no tiene RNC ni cédula. */
             IdentificadorExtranjero?: string;
             /** @description The buyer's name or legal name. · Nombre o razón social del comprador. */
+            RazonSocialComprador?: string;
+            /** @description Whom to ask for at the buyer's. · Persona de contacto del comprador. */
+            ContactoComprador?: string;
+            /** @description An e-mail address of at most 80 characters (no underscore). Un correo de máximo 80 caracteres (sin guion bajo). The buyer's e-mail address. · Correo electrónico del comprador. */
+            CorreoComprador?: string;
+            /** @description The buyer's address. · Dirección del comprador. */
+            DireccionComprador?: string;
+            /** @description The buyer's municipality, as a code of six digits. · Municipio del comprador, por su código de seis dígitos. */
+            MunicipioComprador?: components["schemas"]["EcfPlace"];
+            /** @description The buyer's province, as a code of six digits. · Provincia del comprador, por su código de seis dígitos. */
+            ProvinciaComprador?: components["schemas"]["EcfPlace"];
+            /** @description The day of delivery. · Fecha de entrega. */
+            FechaEntrega?: components["schemas"]["EcfDate"];
+            /** @description Who receives the delivery. · Persona que recibe la entrega. */
+            ContactoEntrega?: string;
+            /** @description Where it is delivered. · Dirección de entrega. */
+            DireccionEntrega?: string;
+            /** @description A telephone number ddd-ddd-dddd. Un teléfono ddd-ddd-dddd. Another telephone number for the delivery. · Otro teléfono, para la entrega. */
+            TelefonoAdicional?: string;
+            /** @description The date of the buyer's purchase order. · Fecha de la orden de compra del comprador. */
+            FechaOrdenCompra?: components["schemas"]["EcfDate"];
+            /** @description The number of the buyer's purchase order. · Número de la orden de compra del comprador. */
+            NumeroOrdenCompra?: string;
+            /** @description The buyer's code in your system. · Código del comprador en su sistema. */
+            CodigoInternoComprador?: string;
+            /** @description At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador. */
+            ResponsablePago?: string;
+            /** @description Whatever else is to be said about the buyer. · Cualquier otra información del comprador. */
+            InformacionAdicionalComprador?: string;
+        };
+        EcfComprador33: {
+            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The buyer's tax id, of 9 digits, or cédula, of 11. Its check digit is verified. Filled in where left out: that of the receipt, if it was issued here. · RNC del comprador, de 9 dígitos, o su cédula, de 11. Se verifica su dígito verificador. Si falta, se completa: el del comprobante, si se emitió aquí. */
+            RNCComprador?: string;
+            /** @description The passport or foreign tax id of a buyer who has neither RNC nor cédula. Filled in where left out: that of the receipt, if it was issued here. · Pasaporte o identificación fiscal extranjera de quien no tiene RNC ni cédula. Si falta, se completa: el del comprobante, si se emitió aquí. */
+            IdentificadorExtranjero?: string;
+            /** @description The buyer's name or legal name. Filled in where left out: that of the receipt, if it was issued here. · Nombre o razón social del comprador. Si falta, se completa: el del comprobante, si se emitió aquí. */
             RazonSocialComprador?: string;
             /** @description Whom to ask for at the buyer's. · Persona de contacto del comprador. */
             ContactoComprador?: string;
@@ -1019,7 +1060,7 @@ export type components = {
             /** @description Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
             Emisor?: components["schemas"]["EcfEmisor31"];
             /** @description Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse. */
-            Comprador?: components["schemas"]["EcfComprador32"];
+            Comprador?: components["schemas"]["EcfComprador33"];
             /** @description Shipment: weights, packages, and for exports ports and costs. · Datos del embarque: pesos, bultos y, en exportaciones, puertos y costos. */
             InformacionesAdicionales?: components["schemas"]["EcfInformacionesAdicionales31"];
             /** @description How the goods travel; in payments abroad, only the country they go to. · Cómo viaja la mercancía; en pagos al exterior, solo el país de destino. */
@@ -1040,7 +1081,7 @@ export type components = {
             /** @description Who issues the receipt: your own fiscal data. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Quien emite el comprobante: sus propios datos fiscales. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
             Emisor?: components["schemas"]["EcfEmisor31"];
             /** @description Who buys. A consumer invoice of RD$250,000 or more must name the buyer; below that it may be left out. · Quien compra. En una factura de consumo de RD$250,000 o más hay que identificarlo; por debajo puede omitirse. */
-            Comprador?: components["schemas"]["EcfComprador32"];
+            Comprador?: components["schemas"]["EcfComprador33"];
             /** @description Shipment: weights, packages, and for exports ports and costs. · Datos del embarque: pesos, bultos y, en exportaciones, puertos y costos. */
             InformacionesAdicionales?: components["schemas"]["EcfInformacionesAdicionales31"];
             /** @description How the goods travel; in payments abroad, only the country they go to. · Cómo viaja la mercancía; en pagos al exterior, solo el país de destino. */
@@ -1322,8 +1363,8 @@ export type components = {
             TipoeCF?: "34";
             /** @description The fiscal number: E, two digits of the type, ten of the sequence. Leave it out and say TipoeCF: then the service takes the next number of your sequence. Filled in where left out: the next number of your sequence for TipoeCF. · Número de comprobante fiscal: E, dos dígitos del tipo y diez de la secuencia. Si lo omite e indica TipoeCF, el servicio toma el próximo número de su secuencia. Si falta, se completa: el próximo número de su secuencia para TipoeCF. */
             eNCF?: string;
-            /** @description Whether the receipt that the credit note changes is older than 30 days. If it is, its ITBIS can no longer be taken back. · Si el comprobante que la nota modifica tiene más de 30 días. Si los tiene, ya no se puede rebajar su ITBIS. */
-            IndicadorNotaCredito: components["schemas"]["EcfCreditNoteAge"];
+            /** @description Whether the receipt that the credit note changes is older than 30 days. If it is, its ITBIS can no longer be taken back. Filled in where left out: from the two dates. · Si el comprobante que la nota modifica tiene más de 30 días. Si los tiene, ya no se puede rebajar su ITBIS. Si falta, se completa: de las dos fechas. */
+            IndicadorNotaCredito?: components["schemas"]["EcfCreditNoteAge"];
             /**
              * @description Say 1 if you issued the receipt away from a connection and are authorised to send such receipts later. · Indique 1 si emitió el comprobante sin conexión y está autorizado a hacer envíos diferidos.
              * @constant
@@ -1626,8 +1667,8 @@ export type components = {
             NCFModificado: string;
             /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of who issued it, if it was not you (after a merger, for example). · RNC de quien lo emitió, si no fue usted (por ejemplo, tras una fusión). */
             RNCOtroContribuyente?: string;
-            /** @description The day of issue of that receipt. · Fecha de emisión de ese comprobante. */
-            FechaNCFModificado: components["schemas"]["EcfDate"];
+            /** @description The day of issue of that receipt. Filled in where left out: that of the receipt, if it was issued here. · Fecha de emisión de ese comprobante. Si falta, se completa: el del comprobante, si se emitió aquí. */
+            FechaNCFModificado?: components["schemas"]["EcfDate"];
             /** @description What this receipt does to it: cancels it, corrects its text or its amounts, replaces it, or refers to it. · Qué le hace: lo anula, corrige su texto o sus montos, lo reemplaza o le hace referencia. */
             CodigoModificacion: components["schemas"]["EcfModification"];
             /** @description Why, in words. · El motivo, en palabras. */
@@ -1837,7 +1878,7 @@ export type components = {
             /** @description Codes of the article, up to five. · Códigos del artículo, hasta cinco. */
             TablaCodigosItem?: components["schemas"]["EcfTablaCodigosItem"];
             /** @description How the line is taxed: at 18%, 16%, 0%, exempt, or not billable. Not billable (0) only as XML. Filled in where left out: 4 (exempt). · Cómo se grava la línea: 18 %, 16 %, 0 %, exenta o no facturable. No facturable (0), solo en XML. Si falta, se completa: 4 (exento). */
-            IndicadorFacturacion?: components["schemas"]["EcfBillableIndicator"];
+            IndicadorFacturacion?: components["schemas"]["EcfBillingIndicator"];
             /** @description Taxes withheld or perceived on this line. · Impuestos retenidos o percibidos en esta línea. */
             Retencion?: components["schemas"]["EcfRetencion31"];
             /** @description What the good or service is called. · Nombre del bien o servicio. */
@@ -3816,9 +3857,11 @@ export type EcfAmountSigned = components['schemas']['EcfAmountSigned'];
 export type EcfApproval = components['schemas']['EcfApproval'];
 export type EcfApprovedAmount = components['schemas']['EcfApprovedAmount'];
 export type EcfBillableIndicator = components['schemas']['EcfBillableIndicator'];
+export type EcfBillingIndicator = components['schemas']['EcfBillingIndicator'];
 export type EcfCodigosItem = components['schemas']['EcfCodigosItem'];
 export type EcfComprador31 = components['schemas']['EcfComprador31'];
 export type EcfComprador32 = components['schemas']['EcfComprador32'];
+export type EcfComprador33 = components['schemas']['EcfComprador33'];
 export type EcfComprador41 = components['schemas']['EcfComprador41'];
 export type EcfComprador44 = components['schemas']['EcfComprador44'];
 export type EcfComprador46 = components['schemas']['EcfComprador46'];

@@ -151,7 +151,6 @@ def missing() -> Iterator[Mistake]:
         (EcfType.CREDIT_FISCAL, f"{ITEM}.CantidadItem"),
         (EcfType.CREDIT_FISCAL, f"{ITEM}.PrecioUnitarioItem"),
         (EcfType.CONSUMER, f"{ID}.TipoIngresos"),
-        (EcfType.CREDIT_NOTE, f"{ID}.IndicadorNotaCredito"),
         (EcfType.CREDIT_NOTE, "InformacionReferencia.NCFModificado"),
         (EcfType.CREDIT_NOTE, "InformacionReferencia.CodigoModificacion"),
         (EcfType.PURCHASES, f"{ITEM}.Retencion"),

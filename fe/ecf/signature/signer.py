@@ -36,7 +36,6 @@ _BLANK = re.compile(rb">(?:[ \t\n]|&#xD;)+<")
 
 #: The authority takes these signs as numeric references; the canonical form, which is digested, has the characters.
 _REFERENCES = tuple((sign.encode(), f"&#{ord(sign)};".encode()) for sign in "\u00a9\u00ae\u20ac")
-_SIGNS = re.compile(b"|".join(sign for sign, _ in _REFERENCES))
 
 _PADDING = PKCS1v15()
 _HASH = SHA256()
@@ -126,8 +125,8 @@ class Signer:
                 content[end:],
             )
         )
-        if _SIGNS.search(content):
-            for sign, reference in _REFERENCES:
+        for sign, reference in _REFERENCES:
+            if sign in content:
                 xml = xml.replace(sign, reference)
         text = value.decode("ascii")
         return SignedXml(xml, text, profile.security_code(text))

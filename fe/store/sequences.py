@@ -53,13 +53,15 @@ class Sequence(EndsWithADay):
     paused_for: str | None = None
 
 
-_SET = "tenant_id, environment, prefix, sequence_id, min_number, max_number, current_number, is_active, expire_at"
+_SET_COLUMNS = (
+    "tenant_id, environment, prefix, sequence_id, min_number, max_number, current_number, is_active, expire_at"
+)
 _COLUMNS = """tenant_id, environment, prefix, sequence_id, min_number, max_number, current_number, is_active, expire_at,
     paused_at, paused_for"""
 
 # A range that moves takes the next number with it (interface.md#sequences), and is remembered: numbers of it may wait.
 _PUT = f"""
-    INSERT INTO sequences AS q ({_SET}, created_at, updated_at, set_at)
+    INSERT INTO sequences AS q ({_SET_COLUMNS}, created_at, updated_at, set_at)
     VALUES (%(tenant)s, %(environment)s, %(prefix)s, %(id)s, %(min)s, %(max)s, %(min)s, %(active)s, %(expire_at)s,
             %(at)s, %(at)s, %(at)s)
     ON CONFLICT (tenant_id, environment, prefix) DO UPDATE

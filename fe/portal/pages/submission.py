@@ -19,7 +19,7 @@ from fe.portal import receipt_words as words
 from fe.portal.document_facts import Facts, facts_of, name_shown, total_in
 from fe.portal.document_view import marked, show_document
 from fe.portal.page_types import Needs, Page
-from fe.portal.receipt_advice import VALID, Step, advice_on, explained, fix_of, meaning_of, next_step
+from fe.portal.receipt_advice import VALID, AdvisedStep, advice_on, explained, fix_of, meaning_of, next_step
 from fe.portal.replies import Reply, not_found, redirect
 from fe.portal.visit import Visit
 from fe.store import counterparty, sequences, submissions
@@ -163,17 +163,17 @@ async def _action(
     match next_step(receipt, codes, sequence):
         case None:
             return None
-        case Step.SEQUENCE:
+        case AdvisedStep.SEQUENCE:
             there = f"sequences/{prefix}" if sequence is not None else "sequences"
             return Text(f"Open the sequence {prefix}", f"Abrir la secuencia {prefix}"), visit.within(there)
-        case Step.NUMBER if others:
+        case AdvisedStep.NUMBER if others:
             said = Text("Look for the receipts of this number", "Buscar los comprobantes de este número")
             return said, f"{visit.within('submissions')}?q={receipt.e_ncf}"
-        case Step.COMPANY if visit.company.owns:
+        case AdvisedStep.COMPANY if visit.company.owns:
             return Text("Open the company data", "Abrir los datos de la empresa"), visit.at("settings")
-        case Step.CERTIFICATES:
+        case AdvisedStep.CERTIFICATES:
             return Text("Open the certificates", "Abrir los certificados"), visit.at("certificates")
-        case Step.MODIFIED if modified is not None:
+        case AdvisedStep.MODIFIED if modified is not None:
             said = Text("Open the modified receipt", "Abrir el comprobante que modifica")
             return said, visit.within(f"submissions/{modified.submission_id}")
     copied = f"{visit.within('new/copy')}?from={receipt.submission_id}"

@@ -58,6 +58,9 @@ async def end(conn: Conn, tenant_id: TenantId, person_id: PersonId, draft_id: UU
     await conn.execute(_END, {"tenant": tenant_id, "person": person_id, "draft": draft_id})
 
 
+_FORGET = "DELETE FROM portal_drafts WHERE saved_at < %(oldest)s"
+
+
 async def forget(conn: Conn, now: datetime) -> None:
     """Delete drafts that are too old, of all tenants."""
-    await conn.execute("DELETE FROM portal_drafts WHERE saved_at < %(oldest)s", {"oldest": now - KEPT})
+    await conn.execute(_FORGET, {"oldest": now - KEPT})

@@ -15,7 +15,7 @@ from fe.queue.claims import divide
 from fe.store import submissions
 from fe.store.postgres import db
 from fe.store.postgres.arrays import Array
-from fe.store.queue import audit, circuits, claim, clock_set_back, outbox, pauses, steps, workers
+from fe.store.queue import audit, circuits, claim, clock_set_back, outbox, pauses, signed_by, steps, workers
 from fe.store.queue.outbox import OUTBOX
 from fe.store.queue.tables import DueTenant
 from tests.simulation.rows import Circuit, Due, Key, Tables
@@ -88,6 +88,7 @@ class Statements:
             steps._OUTGOING_DOCUMENT: self._outgoing_document,
             steps._TRACK_FACTS: self._track_facts,
             steps._RECONCILE_FACTS: self._reconcile_facts,
+            signed_by._SIGNER: self._signer,
             workers._SEEN: self._seen,
             workers._freeing(workers._SILENT, [OUTBOX]): self._rescue,
             workers._freeing(workers._LEAVING, [OUTBOX]): self._gone,
@@ -220,13 +221,14 @@ class Statements:
         busy = Counter(zip(values["busy"], values["busy_in"], strict=True))
         many, found = 0, list[tuple[Any, ...]]()
         for number, (environment, host, after, since, room, left) in enumerate(zip(*lanes, strict=True), start=1):
-            capacity = min(min(values["slots"] - many, room) - left, values["max_rows"] - many)
+            capacity = min(values["slots"] - many - left, room, values["max_rows"] - many)
             enough = min(values["scope"], max(capacity, 0) + busy.total() // values["max_per_tenant"] + 1)
             lane = {"stage": values["stage"], "environment": environment, "host": host}
+            busy_in = f"{environment} {host}"
             due = self._due_of_lane(values["stage"], environment, host, after, since)[:enough]
             if not due:
                 continue
-            most = {tenant: values["max_per_tenant"] - busy[tenant, environment] for tenant in due}
+            most = {tenant: values["max_per_tenant"] - busy[tenant, busy_in] for tenant in due}
             served = [tenant for tenant in due if most[tenant] > 0][: max(capacity, 0)]
             weights = [DueTenant(tenant, self.tables.weights[tenant]) for tenant in served]
             shares = [
@@ -237,7 +239,7 @@ class Statements:
             terms = {name: values[name] for name in ("holder", "lease")}
             for row in self._claim({**lane, "floor": since, "scope": served, "shares": shares, **terms}).rows:
                 found.append((number, None, None, None, *row))
-                busy[row[0], environment] += 1
+                busy[row[0], busy_in] += 1
                 many += 1
         rows = [(*row, *self._input(values["stage"], row[4], row[5])) for row in found]
         columns = f"lane, due, tenants, shares, {claim._OF_ANY}{_INPUTS[Stage(values['stage'])]}"
@@ -324,6 +326,13 @@ class Statements:
             and event.detail["reply"].get("adopted") is True
             for event in self.tables.events[key]
         )
+
+    # --- fe/store/queue/signed_by.py ----------------------------------------------------------------------------------
+
+    def _signer(self, values: Values) -> Answer:
+        events = self.tables.events.get((values["tenant"], values["submission"]), [])
+        found = [(event.detail.get("process"),) for event in events if event.kind == "signed"]
+        return Answer(("?column?",), found)
 
     # --- fe/store/queue/workers.py, circuits.py -----------------------------------------------------------------------
 

@@ -175,6 +175,7 @@ class Steps:
             "securityCode": values["security_code"],
             "sha256": sha256(values["signed"]).hexdigest(),
             "summarySha256": sha256(values["sent"]).hexdigest() if values["sent"] is not None else None,
+            "process": held_by,
         }
         self.record(key, values["at"], "signed", stripped(detail))
         if lease is None or self._is_paused(key, mine.environment):
@@ -308,6 +309,11 @@ class Steps:
         detail = {"root": str(values["root"]), "eNCF": values["e_ncf"], "drawn": False, "sha256": digest}
         self.record(key, at, "accepted", stripped(detail))
         return "accepted", values["submission"], "queued", values["e_ncf"], True, None, None
+
+    def pause_sequence(self, values: Values) -> None:
+        """Pause nothing: no number is drawn here, so that none came from a sequence."""
+        accepted = self.tables.events[values["tenant"], values["submission"]][0]
+        assert accepted.detail["drawn"] is False
 
     def replay_dead_letter(self, values: Values) -> str | None:
         key = _key(values)

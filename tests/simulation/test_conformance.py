@@ -33,7 +33,7 @@ from fe.ecf.catalogue import EcfType, Environment, Host, Root
 from fe.identifiers import ActionId, ApiKeyId, CertificateId, SubmissionId, TenantId, TrackId
 from fe.issuing.accept import first_claim
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store import submissions
+from fe.store import sequences, submissions
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import StoreError
 from fe.store.postgres.session import SERVER_SETTINGS
@@ -42,6 +42,7 @@ from fe.store.queue.audit import OperatorAction
 from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.outbox import OUTBOX, OutboxLane, Work
+from fe.store.queue.signed_by import signer_of
 from fe.store.queue.steps import SignedDocument
 from fe.store.queue.tables import ALWAYS
 from fe.store.submissions import Leases, NewSubmission
@@ -64,6 +65,14 @@ LEASE = timedelta(seconds=60)
 ENVIRONMENTS = [Environment.ECF, Environment.TESTECF]
 LANES = [OutboxLane(environment, host) for environment in ENVIRONMENTS for host in ("", Host.ECF, Host.FC)]
 TENANTS = {TenantId(1): 1, TenantId(2): 3}
+_UNSIGNED, _TO_ECF, _TO_FC = LANES[:3]
+#: Rows in flight, by tenant and lane, that a claim is given: some lanes of production have none, some for one tenant.
+BUSY: list[dict[tuple[TenantId, OutboxLane], int]] = [
+    {},
+    {(tenant, _UNSIGNED): 1 for tenant in TENANTS},
+    {(tenant, _TO_ECF): 1 for tenant in TENANTS},
+    {(TenantId(1), _UNSIGNED): 2, (TenantId(1), _TO_ECF): 2, (TenantId(2), _UNSIGNED): 1, (TenantId(2), _TO_FC): 1},
+]
 
 _CLOCK = """
     CREATE SCHEMA simulated;
@@ -333,9 +342,10 @@ class Conformance(RuleBasedStateMachine):
         after=st.integers(0, 2),
         holder=holders,
         slots=st.sampled_from([1, 2, 3, 100]),
+        left=st.sampled_from([0, 1, 25]),
         most=st.sampled_from([1, 100]),
         scope=st.sampled_from([1, 64]),
-        busy=st.sampled_from([{}, {(1, "ecf"): 1}, {(1, "ecf"): 2, (2, "ecf"): 1}]),
+        busy=st.sampled_from(BUSY),
     )
     def claim_of_all_lanes(
         self,
@@ -343,18 +353,17 @@ class Conformance(RuleBasedStateMachine):
         after: int,
         holder: str,
         slots: int,
+        left: int,
         most: int,
         scope: int,
-        busy: dict[tuple[TenantId, str], int],
+        busy: dict[tuple[TenantId, OutboxLane], int],
     ) -> None:
         self.tick()
         moments = [row.run_at for row in self.both.tables.outbox.values() if row.stage == stage]
         if len(set(moments)) < len(moments):
             slots = most = 100  # which of two that fall due together comes first is nobody's promise
             busy = {}
-        lanes = [
-            LaneCapacity(lane, TenantId(after), self.floors.get(lane, ALWAYS), slots, slots // 4) for lane in LANES
-        ]
+        lanes = [LaneCapacity(lane, TenantId(after), self.floors.get(lane, ALWAYS), slots, left) for lane in LANES]
         terms = Terms(LEASE, holder, 2 * slots, 2 * slots, scope, most, busy)
         for claim in self.both.run(_claims, stage, lanes, terms):
             self.works += claim.works
@@ -517,6 +526,8 @@ class Conformance(RuleBasedStateMachine):
         work = self.work(which)
         self.both.run(_question, work)
         self.both.run(bookings.has_open_sends, work)
+        self.both.run(signer_of, work.tenant_id, work.subject)
+        self.both.run(sequences.pause_for, work.tenant_id, work.subject)
         if (work.tenant_id, work.subject, "signed") in self.both.tables.documents:
             self.both.run(steps.outgoing_document, work)
 
@@ -646,6 +657,23 @@ def run(both: Both, steps: type[Steps], examples: int, *phases: Phase, always_th
 def test_memory_and_postgres_say_and_hold_the_same(both: Both) -> None:
     """Compared, and asserted, after every step."""
     run(both, Steps, EXAMPLES)
+
+
+@pytest.mark.parametrize(("busy_in", "claimed"), [(_TO_ECF, 0), (_UNSIGNED, 1), (_TO_FC, 1)])
+def test_claim_of_a_tenant_with_rows_in_flight_counts_those_of_the_lane_alone(
+    both: Both, busy_in: OutboxLane, claimed: int
+) -> None:
+    machine = Conformance()
+    machine.both = both
+    machine.begin()
+    machine.signed(0, summary=False)
+    machine.tick()
+    tenant = next(row.tenant_id for row in both.tables.outbox.values() if row.stage == Stage.SEND)
+    lanes = [LaneCapacity(lane, TenantId(0), ALWAYS, 2, 0) for lane in LANES]
+
+    claims = both.run(_claims, Stage.SEND, lanes, Terms(LEASE, "one", 2, 2, 64, 1, {(tenant, busy_in): 1}))
+
+    assert [len(claim.works) for claim in claims] == [claimed]
 
 
 @pytest.mark.parametrize("mutant", [one for one in MUTANTS if one.steps is not Steps], ids=lambda mutant: mutant.name)

@@ -88,9 +88,11 @@ def test_each_function_replaces_one_of_the_migrations(dsn: str) -> None:
         for path in distribution._VARIANTS:
             for statement in statements(path):
                 conn.execute(statement.encode())  # another answer than before is refused
-        added = {name for name, signature in conn.execute(_SIGNATURES).fetchall() if signature not in before}
+        after = {signature: name for name, signature in conn.execute(_SIGNATURES).fetchall()}
         conn.rollback()
 
+    added = {name for signature, name in after.items() if signature not in before}
+    assert before <= after.keys(), "a function of the migrations was dropped as one of an earlier release"
     assert added <= OF_ITS_OWN, "a function takes something else than that of the migrations: Citus would not call it"
 
 

@@ -162,7 +162,7 @@ async def test_tenants_that_wait_for_a_later_try_make_nothing_dearer(
 
 def at_most(tenant: TenantId) -> Terms:
     """Those of a claim while a tenant has all that one may have, and slots are free for others."""
-    return Terms(LEASE, "plans", AT_ONCE, AT_ONCE, 64, AT_ONCE, {(tenant, Environment.ECF.value): AT_ONCE})
+    return Terms(LEASE, "plans", AT_ONCE, AT_ONCE, 64, AT_ONCE, {(tenant, OutboxLane(Environment.ECF)): AT_ONCE})
 
 
 async def test_tenants_that_wait_make_a_claim_no_dearer_while_whoever_is_due_has_all_its_slots(db: Database) -> None:

@@ -69,8 +69,8 @@ _AFTER = {
     END IF;""",
 }
 
-#: What an earlier release had: with other parameters it would stand beside what takes its place, with another answer in
-#: its way.
+#: Drops functions of an earlier release: with other parameters they would stand beside their successors, with another
+#: answer in their way. A trigger's function is one of the migrations, whatever its name ends with.
 _DROP_FORMER = r"""
     DO $$
     DECLARE
@@ -79,7 +79,7 @@ _DROP_FORMER = r"""
         FOR one IN
             SELECT p.oid::regprocedure::text
               FROM pg_proc AS p
-             WHERE p.pronamespace = current_schema()::regnamespace
+             WHERE p.pronamespace = current_schema()::regnamespace AND p.prorettype <> 'trigger'::regtype
                AND (p.proname LIKE '%\_there' OR p.proname LIKE '%\_alone' OR p.proname LIKE '%\_in\_shard'
                     OR p.proname LIKE '%\_by\_way'
                     OR p.proname IN ('may_go_on_batch', 'input_of', 'shards_of', 'enter_shard', 'require_enabled',

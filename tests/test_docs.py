@@ -97,6 +97,9 @@ ELSEWHERE = {
         ("fe sequence outlook", "fe sequence fates"),
         "tests/cli/test_sequences.py::test_it_is_told_how_long_sequences_last_and_what_became_of_their_numbers",
     ),
+    "fe sequence probe": "tests/cli/test_sequence_probe.py::test_probe_with_apply_sets_the_next_number_and_resumes",
+    "fe sequence resume": "tests/cli/test_sequence_probe.py::test_resume_of_a_sequence_that_is_not_paused_is_refused",
+    "fe evidence missing": _OPERATORS,
     "fe usage": "tests/cli/test_usage.py::test_each_day_of_a_period_is_there",
     **dict.fromkeys(
         ("fe webhook reveal", "fe webhook recoveries"),

@@ -189,7 +189,7 @@ def test_a_dead_letter_is_replayed(look: Looker, installation: Installation, ope
     seen = look.window(state=operator_state)
     page = seen.page
     seen.open("/operators/dead-letters")
-    chosen = page.locator("tbody tr").first.locator("th a").inner_text()
+    chosen = page.locator("form tbody tr").first.locator("th a").inner_text()
     page.locator("tbody [name=id]").first.check()
     press(seen, "Revisar las elegidas")
     replay = page.locator('form[action$="/replay"]')

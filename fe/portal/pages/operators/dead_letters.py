@@ -48,10 +48,10 @@ _HEADS = (
 )
 _MAX_CANARIES = 1000
 
-_NONE = Text("Choose at least one dead letter.", "Elija al menos una carta muerta.")
+_NONE = Text("Choose at least one dead letter.", "Elija al menos un envío detenido.")
 _PACE = Text(
     "Canaries are a whole number, and the pace is a number from 0.01 to 1000 a second.",
-    "Los canarios son un número entero, y el ritmo un número de 0.01 a 1000 por segundo.",
+    "Los envíos de prueba son un número entero, y el ritmo un número de 0.01 a 1000 por segundo.",
 )
 _NOTE = Text(
     f"The note has at most {LONGEST_REASON} characters.", f"La nota tiene {LONGEST_REASON} caracteres como máximo."

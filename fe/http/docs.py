@@ -24,7 +24,7 @@ class Docs:
 
     async def openapi(self, call: Call) -> ApiReply:
         """Serve the description for programs."""
-        return ApiReply(200, self._json, (("Access-Control-Allow-Origin", "*"),))
+        return ApiReply(200, self._json)
 
     async def page(self, call: Call) -> ApiReply:
         """Serve the description for people."""

@@ -154,8 +154,8 @@ def _name_problems(problems: Sequence[Problem]) -> Text:
 def _name(problem: Problem) -> Text:
     said = Text(problem.message, problem.message_es)
     if problem.expected is not None:
-        expected_es = problem.expected_es or problem.expected
-        said = Text(f"{said.en} (expected: {problem.expected})", f"{said.es} (se espera: {expected_es})")
+        expected = Text(problem.expected, problem.expected_es or problem.expected)
+        said = Text(f"{said.en} (expected: {expected.en})", f"{said.es} (se espera: {expected.es})")
     return said.after(excerpt(problem.path, 120)) if problem.path else said
 
 

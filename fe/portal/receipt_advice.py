@@ -105,7 +105,22 @@ _BY_CODE: Mapping[str, Advice] = {
         AdvisedStep.CERTIFICATES,
     ),
     "13": _SUMS,
+    "64": Advice(
+        Text(
+            "To cancel a receipt issue a credit note; a debit note only raises its amount. Correct it and issue again.",
+            "Para anular un comprobante emita una nota de crédito; la de débito solo aumenta su monto. Corríjalo y "
+            "emita de nuevo.",
+        ),
+        AdvisedStep.MODIFIED,
+    ),
     "75": _RANGES,
+    "176": _SUMS,
+    "260": Advice(
+        Text(
+            "Give the ITBIS withheld of each line, 0 where nothing is withheld, and issue again.",
+            "Indique el ITBIS retenido de cada línea, 0 donde no se retiene, y emita de nuevo.",
+        )
+    ),
     "614": Advice(
         Text(
             "The receipt that this note modifies has to be accepted first. Look at it, and issue the note again once "
@@ -115,7 +130,30 @@ _BY_CODE: Mapping[str, Advice] = {
         ),
         AdvisedStep.MODIFIED,
     ),
+    "634": Advice(
+        Text(
+            "The note gives another date than its receipt has. Look at the receipt, and issue the note again.",
+            "La nota indica otra fecha que la del comprobante. Revise el comprobante y emita la nota de nuevo.",
+        ),
+        AdvisedStep.MODIFIED,
+    ),
+    "1100": Advice(
+        Text(
+            "Give the day by which the sale on credit is to be paid, and issue again.",
+            "Indique hasta qué fecha se paga la venta a crédito y emita de nuevo.",
+        )
+    ),
     "1209": _NUMBER_USED,
+    "1381": Advice(
+        Text(
+            "A consumer invoice of RD$250,000 or more needs the buyer's RNC or cédula and name. Add them and issue "
+            "again.",
+            "Una factura de consumo de RD$250,000 o más requiere el RNC o la cédula y el nombre del cliente. "
+            "Agréguelos y emita de nuevo.",
+        )
+    ),
+    "1930": _SUMS,
+    "1934": _SUMS,
     "2020": _SUMS,
     "2030": _SUMS,
     "2150": Advice(
@@ -139,6 +177,25 @@ _MEANING_ELSEWHERE = Text(
     "The DGII gives its reason in its own words.", "La DGII da el motivo con sus propias palabras."
 )
 _MEANINGS = {
+    "64": Text("A debit note cannot cancel a receipt.", "Una nota de débito no puede anular un comprobante."),
+    "176": Text(
+        "Whether amounts include ITBIS is missing or not valid.", "Falta si los montos incluyen ITBIS, o no es válido."
+    ),
+    "260": Text("The ITBIS withheld of a purchase is not valid.", "El ITBIS retenido de una compra no es válido."),
+    "634": Text(
+        "The date of the receipt that this note modifies is another one.",
+        "La fecha del comprobante que modifica esta nota es otra.",
+    ),
+    "1100": Text(
+        "The day by which a sale on credit is to be paid is missing or not valid.",
+        "Falta la fecha de pago de una venta a crédito, o no es válida.",
+    ),
+    "1381": Text(
+        "The buyer's RNC or cédula is missing in a consumer invoice of RD$250,000 or more.",
+        "Falta el RNC o la cédula del cliente en una factura de consumo de RD$250,000 o más.",
+    ),
+    "1930": Text("The amount taxed at 18% is missing.", "Falta el monto gravado al 18 %."),
+    "1934": Text("The amount taxed at 18% differs from the lines.", "El monto gravado al 18 % difiere de las líneas."),
     "614": Text(
         "The receipt that this note modifies was not issued, or may not be modified by a note.",
         "El comprobante que modifica esta nota no ha sido emitido o no admite una nota.",

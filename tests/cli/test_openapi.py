@@ -30,7 +30,10 @@ def test_the_collection_is_printed_too() -> None:
     made = json.loads(printed("--postman"))
 
     assert made == json.loads(json.dumps(collection(description())))
-    assert [folder["name"] for folder in made["item"]][:2] == ["Login", "Submissions"]
+    assert [folder["name"] for folder in made["item"]][:2] == [
+        "1. From the login to a verdict",
+        "2. A receipt of every type",
+    ]
 
 
 def test_what_we_call_can_be_left_out() -> None:

@@ -168,6 +168,12 @@ FAULTS = (
         "notifications are not heard", gauge(f"fe_notifications_heard{{{A}}}", 1, 0), frozenset({"FeWakeupsUnheard"})
     ),
     Fault(
+        "a quarter whose excise rate is not known",
+        counter(f"fe_excise_rates_assumed_total{{{A}}}", 0, 3),
+        frozenset({"FeExciseRateAssumed"}),
+        after=400,
+    ),
+    Fault(
         "a failover to a standby that lacked rows",
         counter(f"fe_numbers_held_elsewhere_total{{{A}, {E}}}", 0, 2),
         frozenset({"FeNumbersHeldElsewhere"}),

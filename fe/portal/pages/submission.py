@@ -57,7 +57,7 @@ async def show(visit: Visit) -> Reply:
     receipt = await _find(visit)
     if receipt.environment is not visit.environment:
         return redirect(visit.at(f"{receipt.environment}/submissions/{receipt.submission_id}"))
-    if receipt.status in (Status.QUEUED, Status.ERROR):  # as GET /invoices: it is there, or it will not be sent
+    if receipt.status in (Status.QUEUED, Status.ERROR):  # as the API answers: it is there, or it will not be sent
         await visit.portal.db.confirm()
     documents = await visit.read(store.documents, receipt.submission_id)
     timeline = await visit.read(submissions.timeline, receipt.submission_id)

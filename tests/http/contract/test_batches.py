@@ -171,7 +171,7 @@ async def test_batch_whose_receipts_have_no_end_is_refused_as_a_whole(api: httpx
     answer = await api.post("/invoices/batch", content=raw, headers={"Content-Type": "application/json"})
 
     assert answer.status_code == 400
-    assert answer.json()["message"] == "the body is not JSON: Expecting ',' delimiter (line 1, column 15)"
+    assert answer.json()["message"] == "the body is not JSON: Expecting value (line 1, column 29)"
 
 
 async def test_unknown_members_of_a_batch_are_named_or_with_strict_refused(api: httpx.AsyncClient) -> None:

@@ -365,7 +365,12 @@ def create_app(deps: HttpDeps) -> QuartTrio:
     begin_front_at_zero(deps.metrics, [(route.name, route.method) for route in api.routes])
     for route in api.routes:
         app.add_url_rule(route.path, route.name, _view(api, route), methods=[route.method], strict_slashes=True)
-    shown = {re.sub(r"<(\w+)>", r"{\1}", route.path) for route in api.routes if route.about is not None}
+    documentation = (f"{PREFIX}/docs", f"{PREFIX}/openapi.json")
+    shown = {
+        re.sub(r"<(\w+)>", r"{\1}", route.path)
+        for route in api.routes
+        if route.about is not None or route.path in documentation
+    }
     app.register_error_handler(HTTPException, refuser(PREFIX, sorted(shown)))
     return app
 

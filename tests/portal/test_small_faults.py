@@ -10,6 +10,7 @@ from fe.ecf.catalogue import EcfType, Environment
 from fe.identifiers import SequenceId, TenantId
 from fe.lifecycle import Status
 from fe.portal.attention import matters
+from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Database
 from fe.store.sequences import Sequence
 from tests.factories.companies import make_certificate
@@ -117,6 +118,21 @@ async def test_overview_lets_rejections_be_dismissed_until_there_are_later_ones(
     )
     later = await owner.get(f"/companies/{tenant}")
     assert "rejected in the last 7 days: 1" in later.text
+
+
+async def test_overview_dismissed_by_an_accountant_still_shows_the_owner_rejections(
+    portal: Running, owner: Browser, tenant: TenantId, db: Database
+) -> None:
+    await make_receipt(
+        db, tenant, e_ncf="E310000000001", status=Status.REJECTED, at=portal.clock() - timedelta(hours=1)
+    )
+    person = await portal.person(tenant, PortalRole.ACCOUNTANT, email="accountant@example.do")
+    async with portal.browser(person) as accountant:
+        await accountant.get(f"/companies/{tenant}")
+        dismissed = await accountant.send(f"/companies/{tenant}/troubles-seen")
+
+    assert "rejected in the last 7 days" not in dismissed.text
+    assert "rejected in the last 7 days: 1" in (await owner.get(f"/companies/{tenant}")).text
 
 
 def test_sequence_that_is_used_up_is_said_once_and_as_being_so_now() -> None:

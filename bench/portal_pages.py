@@ -30,6 +30,7 @@ NOT_ASKED = {
     f"{_ISSUED}/export": "a file of up to 10,000 rows, made for a spreadsheet and not for somebody who waits",
     f"{_RECEIVED}/export": "a file, as that of receipts",
     "/companies/<int:company>/changes/export": "a file, as that of receipts",
+    "/operators/dead-letters.csv": "a file, as that of receipts",
 }
 
 
@@ -52,6 +53,7 @@ class Known:
     people: list[str]
     plans: list[str]
     actions: list[str]
+    drafts: list[str]
     many: int
     #: What stands in the links of an invitation and of a new password.
     invitation: str
@@ -79,6 +81,7 @@ class Known:
                 people=found("SELECT person_id FROM memberships"),
                 plans=found("SELECT plan_id FROM replay_plans ORDER BY created_at DESC LIMIT 5"),
                 actions=found("SELECT action_id FROM pending_actions"),
+                drafts=found("SELECT draft_id FROM portal_drafts"),
                 many=many,
                 **more,
             )
@@ -99,6 +102,7 @@ class Known:
             people=some,
             plans=some,
             actions=some,
+            drafts=some,
             many=10,
             invitation="t",
             reset="t",
@@ -165,6 +169,7 @@ def company_pages(company: int, known: Known) -> Ways:
         "new receipt: which": lambda: f"{at}/ecf/new",
         "new receipt: the form": lambda: f"{at}/ecf/new/{one(('31', '32', '33', '34', '41', '47'))}",
         "new receipt: a copy": lambda: f"{at}/ecf/new/copy?from={one(known.ids)}",
+        "new receipt: a draft": lambda: f"{at}/ecf/new/31/{one(known.drafts)}",
         "sequences": lambda: f"{at}/ecf/sequences",
         "one sequence": lambda: f"{at}/ecf/sequences/{one(('E31', 'E32', 'E34'))}",
         "one sequence, further down": lambda: f"{at}/ecf/sequences/E32?upto={chance.randrange(known.many // 2) + 1}",

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from uuid import uuid4
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 
@@ -10,13 +11,16 @@ from bench.portal_history import COMPANIES
 from fe.accounts import members, people, provision, totp
 from fe.clock import system_clock
 from fe.config import Settings, load_settings
-from fe.ecf.catalogue import Environment
+from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.selfmade import self_made, to_p12
 from fe.identifiers import TenantId
 from fe.lifecycle import WebhookEvent
+from fe.portal.receipt.drafts import OpenDraft
+from fe.portal.receipt.entry import ReceiptEntry
+from fe.portal.receipt.layout import layout
 from fe.store import billing
+from fe.store.portal import drafts, second_factor
 from fe.store.portal import people as memberships
-from fe.store.portal import second_factor
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Conn, open_database
 from fe.store.tenants import Tenant
@@ -90,6 +94,9 @@ async def prepare(dsn: str) -> Made:
 
         owner = await people.create_person(conn, OWNER, "Ana", password_hash=password, now=now)
         await memberships.join(conn, tenant.tenant_id, owner.person_id, PortalRole.OWNER, now)
+        draft = OpenDraft(ReceiptEntry.empty(layout(EcfType("31"))), is_checked=True).content()
+        for _ in range(drafts.MOST):
+            await drafts.save(conn, tenant.tenant_id, owner.person_id, uuid4(), draft, now)
         for n in range(20):
             one = await people.create_person(conn, f"m{n}@example.do", f"Miembro {n}", password_hash=None, now=now)
             await memberships.join(conn, tenant.tenant_id, one.person_id, PortalRole.MEMBER, now)

@@ -21,20 +21,24 @@ class OpenDraft:
     message: Text | None = None
     status: int = 200
 
+    def content(self) -> bytes:
+        """The draft as it is stored."""
+        message = None if self.message is None else [self.message.en, self.message.es]
+        said = {
+            "type": self.entry.layout.type.value,
+            **self.entry.draft(),
+            "checked": self.is_checked,
+            "message": message,
+            "status": self.status,
+        }
+        return json.dumps(said).encode()
+
 
 async def save(visit: Visit, draft_id: str, draft: OpenDraft) -> None:
     """Keep a draft. Raises DatabaseUnavailable."""
-    message = None if draft.message is None else [draft.message.en, draft.message.es]
-    said = {
-        "type": draft.entry.layout.type.value,
-        **draft.entry.draft(),
-        "checked": draft.is_checked,
-        "message": message,
-        "status": draft.status,
-    }
-    content, person = json.dumps(said).encode(), visit.person.person.person_id
+    person = visit.person.person.person_id
     await visit.portal.db.transact_for(
-        visit.tenant_id, drafts.save, visit.tenant_id, person, UUID(draft_id), content, visit.now
+        visit.tenant_id, drafts.save, visit.tenant_id, person, UUID(draft_id), draft.content(), visit.now
     )
 
 

@@ -43,7 +43,9 @@ def test_every_summary_of_a_small_invoice_is_in_order(document: Document) -> Non
     [("12", "12"), ("12.50", "12.50"), ("12.5", "12.50"), ("12.00", "12.00"), ("0", "0"), ("1234567.8", "1234567.80")],
 )
 def test_an_amount_has_no_decimals_or_two(sent: str, copied: str) -> None:
-    summary = summarise(receipt(EcfType.CONSUMER, Totales={"MontoTotal": sent}), "abcdef")
+    full = changed(receipt(EcfType.CONSUMER), "Encabezado.Totales", {"MontoTotal": sent})
+
+    summary = summarise(full, "abcdef")
 
     assert summary.content["Encabezado"]["Totales"] == {"MontoTotal": copied}
 

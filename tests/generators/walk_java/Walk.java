@@ -22,7 +22,7 @@ public class Walk {
             .comprador(new EcfComprador31().rnCComprador("131880657").razonSocialComprador("Cliente SRL")))
         .detallesItems(new EcfDetallesItems31().item(List.of(new EcfItem31()
             .nombreItem("Martillo")
-            .indicadorFacturacion(EcfBillableIndicator.ITBIS_18_PERCENT)
+            .indicadorFacturacion(EcfBillableIndicator.BILLABLE_INDICATOR_ITBIS_18_PERCENT)
             .indicadorBienoServicio(EcfGoodsOrService.GOODS)
             .cantidadItem(new EcfQuantityAbove0(new BigDecimal("2")))
             .precioUnitarioItem(new EcfPrice("450.50")))));

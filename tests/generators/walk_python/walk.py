@@ -54,7 +54,7 @@ def receipt(price: float | str) -> Ecf31:
     """A credit invoice for ten tables; number, issuer and totals are filled in."""
     line = EcfItem31(
         nombre_item="Mesa plegable de caoba",
-        indicador_facturacion=EcfBillableIndicator.ITBIS_18_PERCENT,
+        indicador_facturacion=EcfBillableIndicator.BILLABLE_INDICATOR_ITBIS_18_PERCENT,
         indicador_bieno_servicio=EcfGoodsOrService.GOODS,
         cantidad_item=10,
         unidad_medida=EcfUnit.UNIT,

@@ -9,7 +9,7 @@ from fe.ecf.catalogue import EcfType
 from fe.ecf.document import Document
 from fe.ecf.rules import apply_rules, assumptions, of_the_issue_date
 from tests.ecf.breaking import ID
-from tests.ecf.receipts import NOW, changed, draft, fill, line, receipt
+from tests.ecf.receipts import NOW, changed, draft, fill, line, receipt, withheld
 
 
 def silent(ecf_type: EcfType, *indicators: str | None) -> Document:
@@ -68,5 +68,17 @@ def test_total_of_prices_with_itbis_inside_that_adds_up_is_in_order() -> None:
 def test_payments_that_do_not_add_up_are_remarked(paid: list[str], found: list[Any]) -> None:
     payments = {"FormaDePago": [{"FormaPago": "1", "MontoPago": amount} for amount in paid]}
     document = changed(fill(draft(EcfType.CONSUMER, [line("100.00")])), f"{ID}.TablaFormasPago", payments)
+
+    assert codes(document) == found
+
+
+@pytest.mark.parametrize(
+    ("paid", "found"),
+    [("118.00", []), ("90.00", []), ("100.00", [("payments-differ", "100.00", "118.00")])],
+)
+def test_payments_without_what_is_withheld_are_in_order(paid: str, found: list[Any]) -> None:
+    bought = withheld(EcfType.PURCHASES, line("100.00"), vat="18.00", income="10.00")
+    payments = {"FormaDePago": [{"FormaPago": "1", "MontoPago": paid}]}
+    document = changed(fill(draft(EcfType.PURCHASES, [bought])), f"{ID}.TablaFormasPago", payments)
 
     assert codes(document) == found

@@ -19,6 +19,7 @@ _DATES = (
 
 #: The first electronic receipts were issued in 2019; the authority's own test set dates one in December 2018.
 _FIRST_DAY = date(2018, 1, 1)
+_WITHHELD = ("TotalITBISRetenido", "TotalISRRetencion")
 
 _CREDIT, _FREE = "2", "3"
 _VOUCHERS = "5"
@@ -109,12 +110,14 @@ def check_payment(case: Examination) -> None:
 
 
 def _check_payments(case: Examination) -> None:
-    """Check that the ways of payment add up to what is due, and may pay for this type."""
+    """Check that the ways of payment add up to what is due, with or without what is withheld, and suit the type."""
     payments = rows(case.id_doc, "TablaFormasPago", "FormaDePago")
     amounts = [number(row.get("MontoPago")) for row in payments]
     due = [number(case.totals.get(name)) for name in ("ValorPagar", "MontoPeriodo", "MontoTotal")]
     paid = sum((amount for amount in amounts if amount is not None), ZERO)
-    if payments and None not in amounts and case.total is not None and paid not in due:
+    withheld = sum((number(case.totals.get(name)) or ZERO for name in _WITHHELD), ZERO)
+    in_order = {amount - less for amount in due if amount is not None for less in (ZERO, withheld)}
+    if payments and None not in amounts and case.total is not None and paid not in in_order:
         wanted = next(amount for amount in due if amount is not None)
         case.report("payments-differ", "Encabezado.IdDoc.TablaFormasPago", found=paid, expected=wanted)
     if case.type is not EcfType.CONSUMER:

@@ -2,6 +2,7 @@
 
 import json
 import socket
+import struct
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -220,6 +221,12 @@ class Streams:
         """Close these, or all; to close one twice does nothing."""
         for stream in self._open if streams is None else streams:
             await trio.aclose_forcefully(stream)
+
+    async def reset(self, streams: Sequence[trio.SocketStream]) -> None:
+        """Close these so that the peer learns at once that nobody reads: a close alone may be of one side only."""
+        for stream in streams:
+            stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        await self.close(streams)
 
 
 async def make_tenant(db: Database, name: str = "Empresa de Prueba SRL") -> TenantId:

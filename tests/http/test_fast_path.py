@@ -1,5 +1,6 @@
 """The fast path and the way through Quart: which requests go where, and that it makes no difference to a client."""
 
+import itertools
 import json
 from typing import Any
 
@@ -72,12 +73,15 @@ async def test_a_client_that_leaves_ends_its_wait(
     seen = requests_through_quart(front)
     slots = front.app.extensions["fe"].waiting.slots
     poll = f"GET {PREFIX}/invoices/{one}?wait=600 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n"
-    for ending in ("\r\n", "Connection: close\r\n\r\n"):  # read at a glance, and by h11
+    # The framework cannot be told to answer at once: who has closed one side may read, and is waited for.
+    leave = [streams.close, streams.reset] if fast_path else [streams.reset]
+    endings = ("\r\n", "Connection: close\r\n\r\n")  # read at a glance, and by h11
+    for ending, go in itertools.product(endings, leave):
         waiting = []
         for number in range(1, 6):  # one by one: more than three are never in work, and who waits is not
             waiting += await streams.opened(front.port, (poll + ending).encode())
             await until(lambda: slots.all_held == number)  # noqa: B023  (awaited here)
-        await streams.close(waiting)
+        await go(waiting)
         await until(lambda: slots.all_held == 0)
 
     assert bool(seen) is not fast_path

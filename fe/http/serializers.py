@@ -101,8 +101,8 @@ def takes_approval(record: Record) -> bool:
     return accepted and record.e_ncf is not None and record.e_ncf.startswith(_TAKE_APPROVAL)
 
 
-#: Who the operator was and what they noted down is not shown to clients.
-_INTERNAL = {"replayed": {"by", "reason"}, "discarded": {"by", "reason"}}
+#: Operators, their notes, and names of machines are not shown to clients.
+_INTERNAL = {"replayed": {"by", "reason"}, "discarded": {"by", "reason"}, "signed": {"process"}}
 
 
 def serialize_event(event: Event) -> TimelineEvent:

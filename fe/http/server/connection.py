@@ -40,6 +40,8 @@ from fe.http.server.unheard import MAX_RECV, FirstBytes
 
 #: How long a head that began as the time for it was up has for its rest.
 LATE_HEAD_SECONDS = 1.0
+#: How long an idle connection may still begin a request once the server stops; its answer says that it is the last.
+LAST_REQUEST_SECONDS = 1.0
 #: How long, and for how many bytes, we still listen after the last answer, so that the peer reads it before the kernel
 #: tells it that nobody heard the rest of its request.
 LINGER_SECONDS = 2.0
@@ -312,6 +314,9 @@ class HardenedConnection(TCPServer):
             self._reading.deadline = trio.current_time() + self.config.keep_alive_timeout
 
     def close_when_idle(self) -> None:
-        """Take no further request; end now unless one is in work. The context must say that it is terminated."""
+        """Take one more request at most, if it comes soon. The context must say that it is terminated.
+
+        Closing at once would lose the request of a client that sends it in the same moment.
+        """
         if self._idle:
-            self._reading.cancel()
+            self._reading.deadline = min(self._reading.deadline, trio.current_time() + LAST_REQUEST_SECONDS)

@@ -181,7 +181,7 @@ class HttpServer:
         grace: float,
         task_status: trio.TaskStatus[list[socket.socket]],
     ) -> None:
-        """Serve until `shutdown`, then close idle connections at once and the others when they have answered."""
+        """Serve until `shutdown`, then close each connection after its answer, and idle ones within a second."""
         self._config.is_ending = shutdown.is_set
         for sock in sockets:
             sock.setblocking(False)

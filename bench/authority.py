@@ -3,7 +3,7 @@ it is handed, reads nothing else of it, and accepts everything after a delay.
 
     python -m bench.authority [--delay 0.2]     # says where it is, in the words of `fe authority simulate --json`
 
-It speaks the same protocol as the simulator (fe/authority/simulator), which checks what it is told and costs several
+It speaks the same protocol as the simulator (fe/simulator), which checks what it is told and costs several
 milliseconds a document; tests use that one.
 """
 

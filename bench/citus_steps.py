@@ -18,7 +18,6 @@ from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId, Tr
 from fe.issuing.accept import Acceptance
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.queue.stage import Together
-from fe.store import submissions
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.engine import EngineName, engine_named
 from fe.store.postgres.roles import FRONT, WORKER
@@ -29,7 +28,8 @@ from fe.store.queue.near import NearNode
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.tables import ALWAYS
 from fe.store.queue.wakeups import Wakeups
-from fe.store.submissions import NewSubmission
+from fe.store.records import submissions
+from fe.store.records.submissions import NewSubmission
 from tests.factories.tenants import DOCUMENT
 
 TASKS = 8

@@ -16,11 +16,11 @@ import trio
 
 from bench.report import Report
 from fe.identifiers import TenantId
-from fe.store import tenants
 from fe.store.postgres.db import Conn, DriverName, open_database
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import FRONT
+from fe.store.records import tenants
 
 DRIVERS: tuple[DriverName, ...] = ("trio-asyncio", "trio")
 TASKS = 8

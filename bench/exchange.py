@@ -22,7 +22,7 @@ from fe.authority.multipart import xml_form
 from fe.authority.replies import read_verdict
 from fe.authority.transport import Transport
 from fe.ecf.catalogue import Environment, Service
-from fe.tls import default_tls
+from fe.egress.tls import default_tls
 
 NOW = datetime(2026, 11, 6, 14, 15, 30, tzinfo=UTC)
 _BEARER = "Bearer " + "x" * 400

@@ -48,19 +48,19 @@ from bench.report import Report
 from fe.accounts.keys import SCOPES, hash_secret, new_api_key
 from fe.clock import system_clock
 from fe.config import load_settings
-from fe.cpu import run_when_idle
 from fe.ecf.catalogue import Environment
 from fe.http.app import PREFIX, HttpDeps, create_app
+from fe.http.auth.tokens import Tokens
 from fe.http.server.listener import serve_http
-from fe.http.tokens import Tokens
 from fe.monitoring.metrics import Metrics
-from fe.parent_watch import obey
-from fe.store import keys, tenants
+from fe.process.cpu import run_when_idle
+from fe.process.parent_watch import obey
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import FRONT
 from fe.store.queue.wakeups import Wakeups
+from fe.store.records import keys, tenants
 
 GOOD = 100
 #: Between two receipts of one good tenant, in seconds.

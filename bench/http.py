@@ -44,17 +44,17 @@ from fe.clock import system_clock
 from fe.config import load_settings
 from fe.ecf.catalogue import Environment
 from fe.http.app import PREFIX, HttpDeps, create_app
-from fe.http.server.listener import open_sockets, serve_http
-from fe.http.tokens import Tokens
+from fe.http.auth.tokens import Tokens
+from fe.http.server.listener import serve_http
 from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
-from fe.processes import collect_rarely
-from fe.store import history, keys, tenants
+from fe.process.workers import collect_rarely, open_sockets
 from fe.store.postgres.db import Conn, open_database
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import FRONT
 from fe.store.queue.wakeups import Wakeups
+from fe.store.records import history, keys, tenants
 
 SECRET = bytes(range(32))
 #: What the peer is made of, at its fastest.

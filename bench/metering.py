@@ -34,19 +34,19 @@ from fe.accounts import provision
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.http.app import PREFIX, Api, HttpDeps
+from fe.http.auth.tokens import Tokens
 from fe.http.calls import Call, Caller
 from fe.http.counters import Counters
-from fe.http.tokens import Tokens
 from fe.identifiers import TenantId
 from fe.metering import aggregator
 from fe.monitoring.metrics import Metrics
-from fe.store import metering, usage
 from fe.store.postgres.db import open_database
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import FRONT, WORKER
 from fe.store.queue.wakeups import Wakeups
+from fe.store.records import metering, usage
 
 KEY = b"\1" * 32
 BODY = json.dumps(

@@ -42,7 +42,7 @@ from fe.ecf.ids import new_id
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
-from fe.processes import collect_rarely
+from fe.process.workers import collect_rarely
 from fe.queue.executor import run_stage
 from fe.queue.outcome import End, Outcome
 from fe.queue.stage import StageConfig, Tools, WorkKind

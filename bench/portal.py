@@ -41,7 +41,7 @@ from bench.portal_setup import OPERATOR_EMAIL, OWNER, PASSWORD, SEED, VAULT, Mad
 from bench.report import Report
 from fe.accounts import totp
 from fe.clock import system_clock
-from fe.http.server.listener import open_sockets, serve_http
+from fe.http.server.listener import serve_http
 from fe.identifiers import TenantId
 from fe.metering.aggregator import rebuild
 from fe.monitoring.metrics import Metrics
@@ -51,6 +51,7 @@ from fe.portal.pages import every_page
 from fe.portal.rendering import Renderer
 from fe.portal.replies import Reply
 from fe.portal.serve import build_portal
+from fe.process.workers import open_sockets
 from fe.store.postgres.db import open_database
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import migrate

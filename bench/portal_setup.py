@@ -18,13 +18,13 @@ from fe.lifecycle import WebhookEvent
 from fe.portal.receipt.drafts import OpenDraft
 from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.layout import layout
-from fe.store import billing
+from fe.secrets.vault import Vault
 from fe.store.portal import drafts, second_factor
 from fe.store.portal import people as memberships
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Conn, open_database
-from fe.store.tenants import Tenant
-from fe.vault import Vault
+from fe.store.records import billing
+from fe.store.records.tenants import Tenant
 from fe.webhooks.accounts import Wanted, webhook_accounts
 
 OWNER, OPERATOR_EMAIL, PASSWORD = "ana@example.do", "luis@example.do", "correct horse battery staple"

@@ -24,12 +24,12 @@ from bench.steady import Documents, new_submission, the_next
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store import history, submissions
 from fe.store.postgres.db import Conn, open_database
 from fe.store.queue import outbox, steps
 from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.outbox import OutboxLane
+from fe.store.records import history, submissions
 
 T = TypeVar("T")
 

@@ -1,8 +1,7 @@
 """A stack for benchmarks, part by part: Postgres, an authority, and the service of any tree of ours.
 
-Unlike the demonstration's (fe/cli/stack.py) its service may come from another commit, may be stopped and started again
-on the same data, and may be put on cores of its own. What is compared differs in the service (and in the migrations and
-the tenant it makes itself); server, authority and load are this tree's for all.
+Unlike the demonstration's (fe/integrator/stack.py) its service may come from another commit, be stopped and started
+again on the same data, and be put on cores of its own. Server, authority and load are this tree's for all.
 """
 
 import ctypes
@@ -40,7 +39,7 @@ LAST_SECONDS = 20.0
 #: Makes the tenant of the demonstration in any tree, and says how to log in.
 _PROVISION = """
 import json, os, sys, trio
-from fe.cli.demo.tenant import make_credential, make_tenant
+from fe.integrator.demo.tenant import make_credential, make_tenant
 from fe.clock import system_clock
 try:
     from fe.store.postgres.db import open_database

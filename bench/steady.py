@@ -26,14 +26,14 @@ from fe.ecf.catalogue import EcfType, Environment, Host, Root
 from fe.ecf.ids import new_id
 from fe.identifiers import ApiKeyId, CertificateId, ClientRequestId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store import submissions
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import migrate
 from fe.store.queue import outbox, steps, tables
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.steps import SignedDocument
-from fe.store.submissions import NewSubmission
+from fe.store.records import submissions
+from fe.store.records.submissions import NewSubmission
 
 TENANT = TenantId(1)
 LEASE = timedelta(seconds=60)

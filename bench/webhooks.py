@@ -38,10 +38,10 @@ from fe.ecf.ids import new_id
 from fe.monitoring.metrics import Metrics
 from fe.queue.stage import Tools
 from fe.queue.supervisor import Supervisor
+from fe.secrets.vault import Vault
 from fe.store.postgres.db import open_database
 from fe.store.postgres.roles import WORKER
 from fe.store.queue.wakeups import Wakeups
-from fe.vault import Vault
 from fe.webhooks.secrets import WebhookVault
 from fe.webhooks.signature import new_secret
 

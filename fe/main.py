@@ -1,49 +1,60 @@
 """The composition root: everything is built here, started here, and stopped here. Read it top to bottom.
 
-The HTTP front is put together in fe/http/front.py, the actors in fe/actors/run.py, reception in fe/reception.py,
-the portal in fe/portal/serve.py.
+The HTTP front is put together in fe/http/front.py, the actors in fe/actors/run.py, the portal in
+fe/portal/serve.py, and reception below.
 """
 
 import json
 import math
 import os
+import socket
+from collections.abc import Sequence
 
 import structlog
 import trio
 
-from fe import __version__, failpoints
+from fe import __version__
+from fe.actors.credentials import CannotOpen, SigningCredentials
 from fe.actors.run import run_actors
-from fe.clock import ClockCheck, clock_ahead
-from fe.config import Settings, without_env_files
+from fe.clock import Clock, ClockCheck, ClockFault, clock_ahead, no_fault
+from fe.config import Settings, read_networks, without_env_files
+from fe.config.start_checks import read_certifiers, require_front, require_portal, require_startable, require_trust
 from fe.ecf import libxml, schema
-from fe.hardening import close_memory, keep_from_children
-from fe.hsm import open_vault, require_usable
+from fe.ecf.signature import Signer
 from fe.http.front import run_front
+from fe.http.reception.app import ReceptionDeps, create_reception
+from fe.http.server.listener import serve_http
+from fe.identifiers import CertificateId, TenantId
 from fe.monitoring.log import configure_logging
 from fe.monitoring.metrics import Metrics, serve_metrics
 from fe.monitoring.observers import heartbeat, keep_house, watch_database, watch_outbox, watch_writing
 from fe.monitoring.tracing import open_tracing, require_tracing
 from fe.monitoring.zeros import begin_at_zero
-from fe.open_files import open_as_many_as_allowed
-from fe.parent_watch import obey
 from fe.portal.serve import run_portal
-from fe.processes import Listeners, become_parent, collect_rarely, database_roles, stop_on_signal
+from fe.process import failpoints
+from fe.process.hardening import close_memory, keep_from_children
+from fe.process.open_files import open_as_many_as_allowed
+from fe.process.parent_watch import obey
+from fe.process.supervise import ProcessFiles
+from fe.process.workers import Listeners, become_parent, collect_rarely, stop_on_signal
 from fe.queue.entrance import Entrance
 from fe.queue.supervisor import Supervisor
-from fe.reception import run_reception
-from fe.start_checks import require_front, require_portal, require_startable, require_trust
+from fe.receiving.assess import Trust
+from fe.receiving.receive import CannotAcknowledge
+from fe.receiving.sessions import SESSIONS, derive_keys
+from fe.secrets.hsm import open_vault, require_usable
+from fe.secrets.vault import Vault
 from fe.store.citus.nodes import require_node
 from fe.store.postgres.clocks import require_clock
+from fe.store.postgres.db import Database
 from fe.store.postgres.embedded import start_embedded, started_here
 from fe.store.postgres.engine import POSTGRES, engine_named
 from fe.store.postgres.migrate import verify, verify_node
 from fe.store.postgres.pools import ASKING, CLAIMING, LISTENING, open_near, open_pools
-from fe.store.postgres.roles import FRONT, PORTAL, RECEPTION, WORKER
+from fe.store.postgres.roles import FRONT, PORTAL, RECEPTION, WORKER, database_roles
 from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
-from fe.store.verdict_notices import VerdictNotices
-from fe.supervise import ProcessFiles
-from fe.vault import Vault
+from fe.store.records.verdict_notices import VerdictNotices
 
 _log = structlog.get_logger(__name__)
 
@@ -51,9 +62,9 @@ _log = structlog.get_logger(__name__)
 def run_service(settings: Settings, *, role: str, processes: int | None = None, worker: str | None = None) -> int:
     """Run the service until SIGTERM or SIGINT; return the exit code.
 
-    With `processes` this process looks at everything, then becomes the parent of so many workers (fe/supervise.py);
-    `worker` is what that parent gives to each. Raises LibxmlMismatch, ConfigError, ClockWrong, or what `verify` raises,
-    before anything is started.
+    With `processes` this process checks everything, then becomes the parent of that many workers
+    (fe/process/supervise.py); `worker` is what that parent passes to each. Raises LibxmlMismatch, ConfigError,
+    ClockWrong, or an error of `verify`, before anything is started.
     """
     given = None if worker is None else ProcessFiles(**json.loads(worker))
     environ = without_env_files(os.environ)
@@ -158,3 +169,54 @@ async def serve(
                 work.cancel_scope.deadline = trio.current_time() + settings.grace_seconds
             watch.cancel_scope.cancel()
     _log.info("stopped", role=role)
+
+
+class Acknowledgers:
+    """What acknowledgements are signed with: the actors' cache of opened certificates, with reception's own rights."""
+
+    def __init__(self, credentials: SigningCredentials) -> None:
+        self.credentials = credentials
+
+    async def __call__(self, tenant_id: TenantId, certificate_id: CertificateId) -> Signer:
+        """Give what signs with a certificate. Raises CannotAcknowledge, DatabaseUnavailable, or a VaultError."""
+        try:
+            return (await self.credentials.get(tenant_id, certificate_id)).signer
+        except CannotOpen as cannot:
+            raise CannotAcknowledge(f"tenant {tenant_id}: {cannot}") from cannot
+
+
+async def run_reception(
+    settings: Settings,
+    db: Database,
+    vault: Vault,
+    clock: Clock,
+    supervisor: Supervisor,
+    listeners: Sequence[socket.socket],
+    clock_fault: ClockFault = no_fault,
+    *,
+    task_status: trio.TaskStatus[list[socket.socket]] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    """Answer suppliers on `listeners` until `supervisor.stopping`, and then for as long as the grace.
+
+    Nothing is acknowledged while there is a `clock_fault`. `started` says that they are answered. Raises ConfigError.
+    """
+    credentials = SigningCredentials(db, vault, trio.CapacityLimiter(1))
+    app = create_reception(
+        ReceptionDeps(
+            db=db,
+            signers=Acknowledgers(credentials),
+            trust=Trust(read_certifiers(settings)),
+            keys=derive_keys(vault.roots(SESSIONS)),
+            clock=clock,
+            metrics=supervisor.metrics,
+            in_flight=settings.reception_in_flight,
+            threads=settings.reception_threads,
+            calls_per_second=settings.reception_calls_per_second,
+            trusted_proxies=read_networks(settings.trusted_proxies),
+            clock_fault=clock_fault,
+        )
+    )
+    async with trio.open_nursery() as beside:
+        supervisor.start(beside, "reception keys", credentials.forget_in_time)
+        await serve_http(app, listeners, settings=settings, shutdown=supervisor.stopping, task_status=task_status)
+        beside.cancel_scope.cancel()

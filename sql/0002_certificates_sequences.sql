@@ -5,7 +5,7 @@ CREATE TABLE certificates (
     certificate_id uuid NOT NULL,
     -- NULL: the company's; otherwise the user it belongs to.
     user_id uuid,
-    -- Both sealed (fe/vault.py): ciphertext, nonce, wrapped data key and the id of the key-encryption key in one value.
+    -- Both sealed (fe/secrets/vault.py): ciphertext, nonce, wrapped data key and the id of the key-encryption key in one value.
     p12 bytea NOT NULL,
     passphrase bytea,
     -- Read off the certificate when it was stored, so that choosing and warning need no key.

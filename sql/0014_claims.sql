@@ -249,7 +249,7 @@ BEGIN
             ON q.tenant_id = c.tenant_id AND q.environment = p_environments[c.lane] AND q.prefix = left(s.e_ncf, 3)
            AND q.is_active
           LEFT JOIN LATERAL (
-                -- Held, or on its way to be signed: see fe/store/numbers.py.
+                -- Held, or on its way to be signed: see fe/store/records/numbers.py.
                 SELECT array_agg(one.submission_id) AS holders, array_agg(one.issuer_rnc) AS issuers
                   FROM (SELECT h.submission_id, h.issuer_rnc
                           FROM held_numbers AS h

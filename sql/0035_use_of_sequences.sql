@@ -1,4 +1,4 @@
--- How fast a sequence's numbers go, for pages that show how long they last (fe/store/fates.py); and rights to see it.
+-- How fast a sequence's numbers go, for pages that show how long they last (fe/store/records/number_history.py); and rights to see it.
 
 -- The first number of a range that was taken at a moment or later, p_next where none was; what is looked at is which
 -- submission holds it. Numbers are given in their order, so it is looked for by halves: some thirty keys of one index,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fe.allowances import Allowances
+from fe.limits import Allowances
 
 
 def test_it_comes_back_and_what_was_taken_beyond_it_is_forgotten_after_a_while() -> None:

@@ -14,9 +14,6 @@ import pytest
 import trio
 import trio.testing
 
-from fe import apart, apart_process
-from fe.apart import Apart, ApartFailed, FairSlots, NoSlot
-from fe.cpu import Pace
 from fe.ecf.document import NotADocument
 from fe.ecf.parse import MalformedJson, MalformedXml
 from fe.ecf.problems import Problem
@@ -26,6 +23,10 @@ from fe.http.errors import ApiError, describe
 from fe.identifiers import SubmissionId
 from fe.issuing.sign import CannotIssue, NumberTaken
 from fe.monitoring.metrics import Metrics
+from fe.offload import pool as apart
+from fe.offload import worker as apart_process
+from fe.offload.pool import Apart, ApartFailed, FairSlots, NoSlot
+from fe.process.cpu import Pace
 from tests.apart_work import burn_and_fail, die, keep_memory, never_end, take_memory, who_comes_first, whoami
 from tests.waiting import PATIENCE
 
@@ -218,10 +219,10 @@ async def test_who_gives_up_has_taken_what_a_new_process_takes(monkeypatch: pyte
 
 def test_a_process_that_is_to_idle_knows_it_before_it_reads_much() -> None:
     """It takes the processor from everybody until then: no framework, no library of ours that has one."""
-    program = "import sys, fe.apart_process; print(*sys.modules)"
+    program = "import sys, fe.offload.worker; print(*sys.modules)"
     read = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
 
-    assert "fe.apart_process" in read
+    assert "fe.offload.worker" in read
     assert not {"trio", "structlog", "pydantic", "prometheus_client", "asyncio"} & set(read)
 
 
@@ -236,7 +237,7 @@ async def test_what_no_idle_processor_does_in_time_is_done_all_the_same(monkeypa
 
 SERVICE = """
 import sys, trio
-from fe.apart import Apart
+from fe.offload.pool import Apart
 from fe.monitoring.metrics import Metrics
 from tests.apart_work import die, keep_memory, never_end, take_memory, whoami
 from tests.apart_work import never_end

@@ -23,7 +23,7 @@ from fe.portal.app import PortalApp
 from fe.portal.plan_runner import PlanRunner
 from fe.store.postgres.db import Database
 from fe.store.queue.wakeups import Wakeups
-from fe.store.verdict_notices import VerdictNotices
+from fe.store.records.verdict_notices import VerdictNotices
 
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
 

@@ -14,15 +14,15 @@ ROOT = Path(__file__).resolve().parent.parent
 #: Who may start processes: operators' commands, and what starts this very program anew.
 STARTERS = {
     "fe/cli/outbox.py": "quotes the commands that it prints; starts nothing",
-    "fe/cli/stack.py": "the demonstration's own processes, by fixed arguments",
-    "fe/hardening.py": "this very program again, with its own arguments",
-    "fe/processes.py": "the parent of this very program, with its own arguments",
-    "fe/supervise.py": "this very program again, with its own arguments",
+    "fe/integrator/stack.py": "the demonstration's own processes, by fixed arguments",
+    "fe/process/hardening.py": "this very program again, with its own arguments",
+    "fe/process/workers.py": "the parent of this very program, with its own arguments",
+    "fe/process/supervise.py": "this very program again, with its own arguments",
     "fe/store/postgres/embedded.py": "names the error of the embedded server's start; starts nothing itself",
 }
 #: Who may make a regular expression while it runs, and of what.
 COMPILERS = {
-    "fe/authority/simulator/multipart.py": "the boundary of a form, escaped",
+    "fe/simulator/multipart.py": "the boundary of a form, escaped",
     "fe/ecf/finished.py": "names of the format's own lists, letters only",
     "fe/http/server/fast_path.py": "the path of a route of ours, escaped",
     "fe/http/server/limited_requests.py": "the paths of our routes",

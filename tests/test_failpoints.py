@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from fe import failpoints
+from fe.process import failpoints
 
 _PROGRAM = """
 import sys
-from fe import failpoints
+from fe.process import failpoints
 
 failpoints.arm(sys.argv[1])
 for number in range(1, 5):

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from fe.config import Settings
-from fe.hardening import SECRETS, keep_from_children, restart_without
+from fe.process.hardening import SECRETS, keep_from_children, restart_without
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="NOT PROVED HERE: asks Linux")
 
 _CLOSED = """
 import ctypes, os, resource, sys
-from fe.hardening import close_memory
+from fe.process.hardening import close_memory
 
 def told():
     return ctypes.CDLL(None).prctl(3, 0, 0, 0, 0), *resource.getrlimit(resource.RLIMIT_CORE)
@@ -38,7 +38,7 @@ def test_memory_is_closed_for_a_process_and_its_children() -> None:
 
 _ANEW = """
 import os, sys
-from fe.hardening import restart_without
+from fe.process.hardening import restart_without
 restart_without(("FE_KEK",))
 print(os.getpid(), sys.argv[1:], open("/proc/self/environ").read().replace(chr(0), " "))
 """
@@ -86,7 +86,7 @@ def test_whoever_opens_the_vault_has_closed_its_memory_before(tmp_path: Path) ->
     look = (
         "import resource, ctypes\n"
         "from fe.config import load_settings\n"
-        "from fe.hsm import open_vault\n"
+        "from fe.secrets.hsm import open_vault\n"
         "state = lambda: (resource.getrlimit(resource.RLIMIT_CORE)[0], ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))\n"
         "before = state()\n"
         "open_vault(load_settings())\n"
@@ -102,4 +102,4 @@ def test_whoever_opens_the_vault_has_closed_its_memory_before(tmp_path: Path) ->
     code = Path(__file__).parent.parent / "fe"
     paths = {str(file.relative_to(code)) for file in code.rglob("*.py") if opened.search(file.read_text("utf-8"))}
     # Secrets of webhooks have a key of their own, and the demonstration makes its key up.
-    assert paths == {"hsm.py", "webhooks/secrets.py", "cli/demo/tenant.py", "cli/demo/people.py"}
+    assert paths == {"secrets/hsm.py", "webhooks/secrets.py", "integrator/demo/tenant.py", "integrator/demo/people.py"}

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from fe.config import ConfigError, Settings, load_settings
-from fe.hsm import KeyInToken, Pkcs11Token, TokenAway, open_vault, require_usable
 from fe.identifiers import TenantId
 from fe.receiving.sessions import SESSIONS
-from fe.vault import Belongs, Tampered, UnknownKek, Vault, VaultError
+from fe.secrets.hsm import KeyInToken, Pkcs11Token, TokenAway, open_vault, require_usable
+from fe.secrets.vault import Belongs, Tampered, UnknownKek, Vault, VaultError
 
 _PLACES = [Path("/usr/lib/softhsm"), *Path("/usr/lib").glob("*/softhsm")]
 MODULE = next((place / "libsofthsm2.so" for place in _PLACES if (place / "libsofthsm2.so").exists()), None)

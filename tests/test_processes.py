@@ -19,15 +19,15 @@ from typing import IO
 import pytest
 
 from fe.config import ConfigError, load_settings
-from fe.processes import Listeners, collect_rarely, split_bind
+from fe.process.workers import Listeners, collect_rarely, split_bind
 from tests.ports import free_port
 from tests.waiting import PATIENCE
 
 #: What is started; BODY is what it does. Each tells the file when it starts and how it ends.
 CHILD = """
 import json, os, signal, sys, time
-from fe.parent_watch import obey
-from fe.supervise import ProcessFiles
+from fe.process.parent_watch import obey
+from fe.process.supervise import ProcessFiles
 
 given = ProcessFiles(**json.loads(sys.argv[-1]))
 index = int(os.environ["METRICS"].split(",").index(str(given.metrics)))
@@ -73,7 +73,7 @@ plan = {
     "grace": GRACE,
     "closed": False,
 }
-os.execv(sys.executable, [sys.executable, "-m", "fe.supervise", json.dumps(plan)])
+os.execv(sys.executable, [sys.executable, "-m", "fe.process.supervise", json.dumps(plan)])
 """
 
 
@@ -160,7 +160,7 @@ def test_who_does_not_stop_with_its_parent_is_ended_hard() -> None:
     """Whatever holds it up: here it does not listen to SIGTERM at all, and would wait for ever."""
     child = (
         "import signal, sys, threading\n"
-        "from fe.parent_watch import obey\n"
+        "from fe.process.parent_watch import obey\n"
         "signal.signal(signal.SIGTERM, lambda *_: None)\n"
         "obey(0, patience=0.2)\n"
         "print('ready', flush=True)\n"
@@ -260,7 +260,7 @@ def test_a_stop_that_comes_while_processes_are_being_started_stops_them_too(tmp_
 
 
 AS_SERVED = """import trio
-from fe.processes import stop_on_signal
+from fe.process.workers import stop_on_signal
 
 async def serve():
     stopping = trio.Event()

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from fe.config import ConfigError, load_settings
+from fe.config.start_checks import require_database, require_front, require_portal, require_startable
 from fe.portal.serve import portal_url
-from fe.start_checks import require_database, require_front, require_portal, require_startable
 
 HERE = "postgresql://fe@127.0.0.1/fe"
 AWAY = "postgresql://fe@db.example.com/fe"

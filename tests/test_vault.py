@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import fe.vault
+import fe.secrets.vault
 from fe.identifiers import TenantId
-from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Tampered, UnknownKek, Vault, VaultError
+from fe.secrets.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Tampered, UnknownKek, Vault, VaultError
 
 OLD, NEW = {"2025": b"o" * 32}, {"2026": b"n" * 32}
 ROW = Belongs(TenantId(7), "certificate-1", "p12")
@@ -19,7 +19,7 @@ SECRET = b"the private key"
 @pytest.mark.parametrize("purpose", [P12_PURPOSE, PASSPHRASE_PURPOSE])
 def test_a_purpose_is_written_down_once(purpose: str) -> None:
     """Two places that name it can come apart, and then nothing that was encrypted opens any more."""
-    sources = Path(fe.vault.__file__).parent.rglob("*.py")
+    sources = Path(fe.secrets.vault.__file__).parent.rglob("*.py")
 
     naming = [source.name for source in sources if f'= "{purpose}"' in source.read_text(encoding="utf-8")]
     assert naming == ["vault.py"]

@@ -17,10 +17,10 @@ from fe.accounts.provision import ProvisioningRefused
 from fe.accounts.second_person import action_of, shown_terms
 from fe.clock import Clock
 from fe.identifiers import ReplayPlanId, SubmissionId, TenantId
-from fe.store import billing, pending_actions, tenants
-from fe.store.pending_actions import PendingAction
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import audit, dead_letters, replay_plans
+from fe.store.records import billing, pending_actions, tenants
+from fe.store.records.pending_actions import PendingAction
 
 #: Dead letters given up in one transaction: what is noted of each waits for all who do the like.
 _AT_ONCE = 50

@@ -17,15 +17,15 @@ from fe.ecf.identity import tax_id
 from fe.ecf.ids import new_id
 from fe.ecf.texts import Text
 from fe.identifiers import CertificateId
-from fe.store import certificates, issuers, keys, tenants, throttle
-from fe.store.certificates import CertificateRecord, EncryptedCertificate
-from fe.store.issuers import Standing
+from fe.secrets.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault, VaultError
 from fe.store.postgres.db import Conn
 from fe.store.queue import audit
 from fe.store.queue.audit import OperatorAction
-from fe.store.tenants import Tenant, User
+from fe.store.records import certificates, issuers, keys, tenants, throttle
+from fe.store.records.certificates import CertificateRecord, EncryptedCertificate
+from fe.store.records.issuers import Standing
+from fe.store.records.tenants import Tenant, User
 from fe.store.webhooks import deliveries, endpoints, recoveries
-from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault, VaultError
 
 _RNC = "RNCEmisor"
 

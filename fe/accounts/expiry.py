@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from fe.ecf.texts import Text
-from fe.store.certificates import CertificateRecord
+from fe.store.records.certificates import CertificateRecord
 
 #: So many days before its end it is said, each time more urgently.
 DAYS = (60, 30, 7, 1)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from fe.identifiers import ApiKeyId, TenantId
-from fe.store import keys
 from fe.store.postgres.db import Conn
+from fe.store.records import keys
 
 #: Every scope there is, in the order of interface.md#scopes.
 SCOPES = (

@@ -26,18 +26,18 @@ from fe.ecf.dates import local
 from fe.ecf.ids import new_id
 from fe.ecf.texts import Text
 from fe.identifiers import ApiKeyId, CertificateId, PersonId
-from fe.store import certificates, tenants
-from fe.store import keys as key_store
-from fe.store import sequences as sequence_store
-from fe.store.certificates import CertificateRecord
+from fe.secrets.vault import Vault
 from fe.store.portal import changes as book
 from fe.store.portal.changes import TenantChange
 from fe.store.postgres.db import Conn
 from fe.store.queue import audit
 from fe.store.queue.audit import OperatorAction
-from fe.store.sequences import Sequence
-from fe.store.tenants import Tenant, User
-from fe.vault import Vault
+from fe.store.records import certificates, tenants
+from fe.store.records import keys as key_store
+from fe.store.records import sequences as sequence_store
+from fe.store.records.certificates import CertificateRecord
+from fe.store.records.sequences import Sequence
+from fe.store.records.tenants import Tenant, User
 
 
 @dataclass(frozen=True, slots=True)

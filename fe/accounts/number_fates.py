@@ -11,10 +11,10 @@ from fe.ecf.dates import local
 from fe.ecf.texts import Text
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Status
-from fe.store import fates
-from fe.store.fates import TakenNumber
 from fe.store.postgres.db import Conn
-from fe.store.sequences import Sequence
+from fe.store.records import number_history as fates
+from fe.store.records.number_history import TakenNumber
+from fe.store.records.sequences import Sequence
 
 #: From how many days the current rate is made.
 RATE_DAYS = 30

@@ -22,7 +22,7 @@ from fe.accounts.id_token import BadIdToken, Subject, UnknownSigner, read_id_tok
 from fe.config import is_loopback
 from fe.ecf.parse import parse_json
 from fe.ecf.texts import LocalizedError, Text
-from fe.tls import default_tls
+from fe.egress.tls import default_tls
 
 #: For one question to the provider, and how much of its answer is read.
 SECONDS: Final = 10.0

@@ -23,13 +23,13 @@ from fe.ecf.problems import Problem
 from fe.ecf.schema import validate
 from fe.ecf.texts import Text
 from fe.identifiers import CertificateId, UserId
-from fe.store import certificates, keys, tenants
-from fe.store.certificates import CertificateRecord, EncryptedCertificate
-from fe.store.keys import ApiKey
+from fe.secrets.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
 from fe.store.postgres.db import Conn
-from fe.store.sequences import Sequence as NumberSequence
-from fe.store.tenants import Tenant, User
-from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
+from fe.store.records import certificates, keys, tenants
+from fe.store.records.certificates import CertificateRecord, EncryptedCertificate
+from fe.store.records.keys import ApiKey
+from fe.store.records.sequences import Sequence as NumberSequence
+from fe.store.records.tenants import Tenant, User
 
 _ISSUER = "Encabezado.Emisor"
 #: How long the name of a tenant or of a key may be.

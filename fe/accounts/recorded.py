@@ -5,10 +5,10 @@ from typing import Any
 
 from fe.accounts import sequences
 from fe.clock import iso
-from fe.store.certificates import CertificateRecord
-from fe.store.keys import ApiKey
-from fe.store.sequences import Sequence
-from fe.store.tenants import Tenant, User
+from fe.store.records.certificates import CertificateRecord
+from fe.store.records.keys import ApiKey
+from fe.store.records.sequences import Sequence
+from fe.store.records.tenants import Tenant, User
 
 Shown = dict[str, Any]
 

@@ -14,14 +14,14 @@ from uuid import UUID
 from fe.ecf.ids import new_id
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import ReplayPlanId, SubmissionId, TenantId
-from fe.store import pending_actions
-from fe.store.billing import Account, PricingTier
-from fe.store.pending_actions import Decision, Kind, PendingAction, Through
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import audit, dead_letters
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.dead_letters import DeadLetter, DeadLetterFilter
-from fe.store.tenants import Tenant
+from fe.store.records import pending_actions
+from fe.store.records.billing import Account, PricingTier
+from fe.store.records.pending_actions import Decision, Kind, PendingAction, Through
+from fe.store.records.tenants import Tenant
 
 #: For how long somebody may agree.
 LIFE = timedelta(hours=24)

@@ -12,9 +12,9 @@ from fe.ecf.ids import new_id
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import SequenceId, TenantId
-from fe.store import sequences
 from fe.store.postgres.db import Conn
-from fe.store.sequences import Change, Sequence, Unchanged
+from fe.store.records import sequences
+from fe.store.records.sequences import Change, Sequence, Unchanged
 
 LARGEST = 9_999_999_999
 #: Whoever moves the next number on by more than this is asked first whether that is meant.

@@ -9,9 +9,9 @@ import pyotp
 import segno
 
 from fe.identifiers import PersonId, TenantId
+from fe.secrets.vault import TOTP_PURPOSE, Belongs, Vault
 from fe.store.portal import second_factor
 from fe.store.postgres.db import Conn
-from fe.vault import TOTP_PURPOSE, Belongs, Vault
 
 STEP = 30
 #: The clocks of people's devices may be off by a step.

@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 import trio
 from cryptography import x509
 
-from fe import failpoints
 from fe.actors.credentials import Opened, SigningCredentials
 from fe.actors.stages import lanes
 from fe.authority.errors import AuthorityError
@@ -29,11 +28,15 @@ from fe.counterparty.wire import CannotReach, Counterparties, CounterpartyAnswer
 from fe.ecf.catalogue import Host
 from fe.identifiers import SubmissionId
 from fe.monitoring.metrics import Metrics
+from fe.process import failpoints
 from fe.queue.outcome import Advance, End, Outcome, Park, Retry, TryLater, Writer, one_by_one
 from fe.queue.retry import poll_gap, scaled
 from fe.queue.stage import StageConfig, WorkKind
-from fe.store import counterparty
-from fe.store.counterparty import (
+from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.errors import LeaseLost
+from fe.store.queue.host_lanes import ALL_HOSTS
+from fe.store.records import counterparty
+from fe.store.records.counterparty import (
     COUNTERPARTY_OUTBOX,
     Handed,
     HandingKind,
@@ -43,9 +46,6 @@ from fe.store.counterparty import (
     SendOutcome,
     hosts_of_counterparties,
 )
-from fe.store.postgres.db import Conn, Database
-from fe.store.postgres.errors import LeaseLost
-from fe.store.queue.host_lanes import ALL_HOSTS
 
 #: After the try of this number, in minutes; the last one again and again.
 _GAPS = (0.5, 2, 10, 30, 60, 120, 240, 480)

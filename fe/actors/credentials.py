@@ -15,10 +15,10 @@ from fe.ecf.texts import Text
 from fe.identifiers import CertificateId, TenantId
 from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import TryLater
-from fe.store import certificates
-from fe.store.certificates import EncryptedCertificate
+from fe.secrets.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
 from fe.store.postgres.db import Database
-from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
+from fe.store.records import certificates
+from fe.store.records.certificates import EncryptedCertificate
 
 _log = structlog.get_logger(__name__)
 

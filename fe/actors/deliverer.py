@@ -12,14 +12,15 @@ from typing import Any
 
 import structlog
 
-from fe import failpoints
 from fe.clock import Clock
 from fe.egress.client import SECONDS, Egress
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import OFF, Tracing
+from fe.process import failpoints
 from fe.queue.outcome import AT_ONCE, Advance, End, Outcome, Park, Retry, Writer, one_by_one
 from fe.queue.retry import Gap
 from fe.queue.stage import WorkKind
+from fe.secrets.vault import VaultError
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import LeaseLost
 from fe.store.queue import webhooks
@@ -27,7 +28,6 @@ from fe.store.queue.host_lanes import HostLanes
 from fe.store.queue.wakeups import Wakeups
 from fe.store.queue.webhooks import Booked, WebhookWork
 from fe.store.webhooks.deliveries import DeliveryState
-from fe.vault import VaultError
 from fe.webhooks.exchange import Tried, WebhookCall, try_once
 from fe.webhooks.schedule import ATTEMPTS, PATIENCE
 from fe.webhooks.secrets import WebhookVault

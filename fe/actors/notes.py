@@ -10,10 +10,10 @@ from datetime import timedelta
 from fe.ecf.modified import number_modified_in
 from fe.identifiers import SubmissionId
 from fe.queue.outcome import Retry
-from fe.store import numbers
 from fe.store.postgres.db import Database
 from fe.store.queue.inputs import OutgoingDocument
 from fe.store.queue.outbox import Work
+from fe.store.records import numbers
 
 #: It is looked at again after an eighth of the time that it has waited.
 _SHARE = 8

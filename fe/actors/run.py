@@ -15,12 +15,12 @@ from fe.actors.maintenance import honour_maintenance
 from fe.actors.stages import authority_circuits, budget_of, probe_of, reader_beside, stages
 from fe.actors.webhooks import run_webhooks
 from fe.actors.writers import submission_kind
-from fe.apart import Apart, share_interpreter
 from fe.authority.client import Authority, Timeouts
 from fe.authority.gateway import OUTCOMES
 from fe.authority.hosts import Host, Hosts, Operation, host_of
 from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Settings
+from fe.config.start_checks import holds_receipts, read_certifiers
 from fe.counterparty.directory import Directory
 from fe.counterparty.wire import Counterparties
 from fe.ecf.catalogue import Environment
@@ -34,6 +34,7 @@ from fe.monitoring.log import what_is_done
 from fe.monitoring.tracing import OFF, Tracing
 from fe.monitoring.ways import SubmissionLog
 from fe.monitoring.zeros import begin_actors_at_zero
+from fe.offload.pool import Apart, share_interpreter
 from fe.queue.bookings import Bookings
 from fe.queue.entrance import Entrance
 from fe.queue.executor import run_stage
@@ -41,10 +42,7 @@ from fe.queue.leases import watch_over
 from fe.queue.pulse import Pulse
 from fe.queue.stage import Tools, no_gate
 from fe.queue.supervisor import Supervisor
-from fe.start_checks import holds_receipts, read_certifiers
-from fe.store import charges
-from fe.store.charges import CHARGES
-from fe.store.counterparty import COUNTERPARTY_OUTBOX
+from fe.secrets.vault import Vault
 from fe.store.postgres.db import Database
 from fe.store.queue.near import NearNode
 from fe.store.queue.outbox import OUTBOX, Work
@@ -52,8 +50,10 @@ from fe.store.queue.tables import AnyTable
 from fe.store.queue.wakeups import Wakeups
 from fe.store.queue.webhooks import DELIVERIES, RECOVERIES
 from fe.store.queue.workers import new_holder
-from fe.store.verdict_notices import VerdictNotices
-from fe.vault import Vault
+from fe.store.records import charges
+from fe.store.records.charges import CHARGES
+from fe.store.records.counterparty import COUNTERPARTY_OUTBOX
+from fe.store.records.verdict_notices import VerdictNotices
 from fe.webhooks.secrets import webhook_vault
 
 _log = structlog.get_logger(__name__)

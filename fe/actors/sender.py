@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 
-from fe import failpoints
 from fe.actors import outcomes
 from fe.actors.credentials import Opened, SigningCredentials
 from fe.actors.notes import undecided_receipt, wait_for
@@ -16,13 +15,14 @@ from fe.authority.errors import AuthorityRefused, OutcomeUnknown, Unavailable
 from fe.authority.estado import Estado
 from fe.ecf.catalogue import DESTINATIONS, Host, Root, Service
 from fe.lifecycle import Stage
+from fe.process import failpoints
 from fe.queue.outcome import Outcome, Retry, TryLater
 from fe.queue.pulse import BEAT_SECONDS, Pulse, Unsure
-from fe.store import simulations
 from fe.store.postgres.db import Database
 from fe.store.queue import steps
 from fe.store.queue.inputs import OutgoingDocument, TrackFacts
 from fe.store.queue.outbox import OutboxLane, Work
+from fe.store.records import simulations
 
 
 def file_name(document: OutgoingDocument) -> str:

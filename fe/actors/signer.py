@@ -11,7 +11,6 @@ from fe.actors.hand_over import HandOver
 from fe.actors.in_turn import InTurn
 from fe.actors.notes import undecided_receipt, wait_for
 from fe.actors.outcomes import Failed, Signed, failure_response
-from fe.apart import Apart, ApartFailed, NoSlot
 from fe.clock import Clock, ClockFault, no_fault
 from fe.ecf.modified import NOTES, number_left_open
 from fe.ecf.problems import serialize_problem
@@ -31,13 +30,14 @@ from fe.issuing.sign import (
 )
 from fe.lifecycle import NumberFate
 from fe.monitoring.metrics import Metrics
+from fe.offload.pool import Apart, ApartFailed, NoSlot
 from fe.queue.outcome import Outcome, Retry, TryLater
-from fe.store import numbers, statistics
 from fe.store.postgres.db import Database
 from fe.store.queue import steps
 from fe.store.queue.inputs import Beside, OutgoingDocument, SigningInput, TakenIn
 from fe.store.queue.outbox import Work
 from fe.store.queue.steps import SignedDocument
+from fe.store.records import numbers, statistics
 
 #: How many problems of a document are kept with its failure; the rest are counted.
 _SHOWN_PROBLEMS = 50

@@ -14,7 +14,6 @@ from fe.actors.reconciler import Reconciler
 from fe.actors.sender import ASK_AFTER, Sender
 from fe.actors.signer import SignerPool
 from fe.actors.tracker import Tracker
-from fe.apart import Apart
 from fe.authority.client import Authority
 from fe.clock import ClockFault, no_fault
 from fe.config import Settings
@@ -24,6 +23,7 @@ from fe.issuing.sign import QrHosts, sign_all
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import OFF, Tracing
+from fe.offload.pool import Apart
 from fe.queue.batcher import Batcher
 from fe.queue.bookings import Bookings
 from fe.queue.circuit_breaker import Circuits, Probe

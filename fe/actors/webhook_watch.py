@@ -14,12 +14,12 @@ import trio
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
-from fe.store.failures import Failures
 from fe.store.portal import drafts
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE
 from fe.store.queue import webhooks
 from fe.store.queue.webhooks import OldPart
+from fe.store.records.failures import Failures
 from fe.store.webhooks import ending, events
 from fe.webhooks.notices import CERTIFICATE_DAYS, SEQUENCE_DAYS, of_certificate, of_sequence
 

@@ -29,10 +29,10 @@ from fe.monitoring.tracing import trace_id_of
 from fe.monitoring.ways import SILENT, SubmissionLog
 from fe.queue.outcome import InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.stage import WorkKind
-from fe.store import sequences
 from fe.store.postgres.db import Conn
 from fe.store.queue import claim, outbox, signed_by, steps
 from fe.store.queue.outbox import Work
+from fe.store.records import sequences
 
 _log = structlog.get_logger(__name__)
 

@@ -37,9 +37,9 @@ from fe.authority.transport import BeforeSend, Timeouts, Transport
 from fe.config import is_real_authority
 from fe.ecf.catalogue import Environment, Service
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
+from fe.egress.tls import default_tls
 from fe.identifiers import TrackId
-from fe.sandbox import SIMULATE_HEADER, Simulation
-from fe.tls import default_tls
+from fe.requested_outcome import SIMULATE_HEADER, Simulation
 
 __all__ = [
     "Authority",

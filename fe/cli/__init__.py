@@ -5,8 +5,10 @@ import io
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -16,16 +18,16 @@ from fe.ecf import libxml
 
 #: Command name -> where it lives, and the line that `fe --help` shows.
 COMMANDS = {
-    "login": ("fe.cli.integrator.account:login", "Keep a key for the API of a service, for the commands below."),
-    "logout": ("fe.cli.integrator.account:logout", "Forget a key that `fe login` kept."),
-    "submit": ("fe.cli.integrator.handing_in:submit", "Hand a receipt in through the API, and wait for its verdict."),
-    "validate": ("fe.cli.integrator.handing_in:validate", "Ask the API what is wrong with a document."),
-    "status": ("fe.cli.integrator.looking_up:status", "Ask the API for a verdict, and what to do about it."),
-    "list": ("fe.cli.integrator.looking_up:list_", "List what was handed in through the API."),
-    "xml": ("fe.cli.integrator.looking_up:xml", "Fetch the signed XML of a receipt."),
-    "verify": ("fe.cli.integrator.signed:verify", "Check a signed XML offline: signature, certificate, rules, QR."),
-    "qr": ("fe.cli.integrator.signed:qr", "Give the address for a receipt's QR code, and draw it."),
-    "mcp": ("fe.cli.integrator.assistant:mcp", "Serve a developer's assistant with the API (MCP)."),
+    "login": ("fe.integrator.account:login", "Keep a key for the API of a service, for the commands below."),
+    "logout": ("fe.integrator.account:logout", "Forget a key that `fe login` kept."),
+    "submit": ("fe.integrator.handing_in:submit", "Hand a receipt in through the API, and wait for its verdict."),
+    "validate": ("fe.integrator.handing_in:validate", "Ask the API what is wrong with a document."),
+    "status": ("fe.integrator.looking_up:status", "Ask the API for a verdict, and what to do about it."),
+    "list": ("fe.integrator.looking_up:list_", "List what was handed in through the API."),
+    "xml": ("fe.integrator.looking_up:xml", "Fetch the signed XML of a receipt."),
+    "verify": ("fe.integrator.signed:verify", "Check a signed XML offline: signature, certificate, rules, QR."),
+    "qr": ("fe.integrator.signed:qr", "Give the address for a receipt's QR code, and draw it."),
+    "mcp": ("fe.integrator.assistant:mcp", "Serve a developer's assistant with the API (MCP)."),
     "run": ("fe.cli.service:run", "Run the service: the HTTP front, the actors, reception, or all."),
     "migrate": ("fe.cli.service:migrate", "Bring the database to the shape this release needs."),
     "doctor": ("fe.cli.doctor:doctor", "Look this deployment over, and say what to do."),
@@ -38,7 +40,7 @@ COMMANDS = {
     "certificate": ("fe.cli.certificate:certificate", "Add, list, retire and remove certificates."),
     "sequence": ("fe.cli.sequence:sequence", "Set, list and delete number sequences."),
     "reception": ("fe.cli.reception:reception", "Open, close and list where suppliers' receipts are received."),
-    "received": ("fe.cli.received:received", "List what suppliers sent, and approve or reject it, through the API."),
+    "received": ("fe.integrator.received:received", "List suppliers' receipts, and approve or reject them."),
     "counterparty": (
         "fe.cli.counterparty:counterparty",
         "See what goes to receivers and issuers; replay it.",
@@ -53,7 +55,7 @@ COMMANDS = {
     "audit": ("fe.cli.audit:audit", "Export what was done to the installation, and prove it unchanged."),
     "vault": ("fe.cli.vault:vault", "Rotate the key-encryption key."),
     "authority": ("fe.cli.authority:authority", "Simulate the tax authority, or ask whether it answers."),
-    "demo": ("fe.cli.demo:demo", "Show the whole road in one command, with a simulated authority."),
+    "demo": ("fe.integrator.demo:demo", "Show the whole road in one command, with a simulated authority."),
 }
 
 #: Not shown: parts of other commands.
@@ -79,13 +81,20 @@ Exit codes:
 class Lazy(click.Group):
     """A group that imports a command when it is called: `fe --help` loads nothing, and xmlsec comes after the check."""
 
+    def __init__(self, *args: Any, commands: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        #: Name -> `module:command`, and the line of the help.
+        self._lazy = commands
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands in the order a newcomer needs them."""
-        return list(COMMANDS)
+        return [*self.commands, *self._lazy]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the module of a command."""
-        where = COMMANDS[cmd_name][0] if cmd_name in COMMANDS else HIDDEN.get(cmd_name)
+        if cmd_name in self.commands:
+            return self.commands[cmd_name]
+        where = self._lazy[cmd_name][0] if cmd_name in self._lazy else HIDDEN.get(cmd_name)
         if where is None:
             return None
         libxml.require_one_libxml2()
@@ -97,15 +106,19 @@ class Lazy(click.Group):
         """Complete a command's name without importing any: a person waits for it."""
         if incomplete.startswith("-"):
             return super().shell_complete(ctx, incomplete)
-        return [CompletionItem(name, help=line) for name, (_, line) in COMMANDS.items() if name.startswith(incomplete)]
+        return [CompletionItem(name, help=line) for name, line in self._lines() if name.startswith(incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+            formatter.write_dl(self._lines())
+
+    def _lines(self) -> list[tuple[str, str]]:
+        here = [(name, command.get_short_help_str()) for name, command in self.commands.items()]
+        return [*here, *((name, line) for name, (_, line) in self._lazy.items())]
 
 
-@click.group(cls=Lazy, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Lazy, commands=COMMANDS, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="fe")
 @click.option("--debug", is_flag=True, help="Show tracebacks, and what is logged at level debug.")
 @click.option(
@@ -131,7 +144,7 @@ def cli(debug: bool, env_files: tuple[Path, ...], parent_pipe: int | None) -> No
     # What commands say is for people and programs, on stdout; a log beside it would spoil the one for the other.
     configure_logging("debug" if debug else "critical", human=True)
     if parent_pipe is not None:
-        from fe.parent_watch import obey  # hidden option of the demonstration: nobody else pays for its import
+        from fe.process.parent_watch import obey  # hidden option of the demonstration: nobody else pays for its import
 
         obey(parent_pipe)
 
@@ -154,7 +167,7 @@ def _hear_when_to_end() -> None:
 def main() -> None:
     """Run the command line of this process and exit with a code that means something."""
     _hear_when_to_end()
-    from fe.open_files import hold_standard_files  # as below
+    from fe.process.open_files import hold_standard_files  # as below
 
     hold_standard_files()
     from fe.cli.failures import guarded  # with it come the settings, which `import fe.cli` alone does not need

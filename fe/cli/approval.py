@@ -14,13 +14,13 @@ from fe.cli.failures import WAITS_FOR_APPROVAL, Failure
 from fe.cli.printing import json_option, moment, show, show_all, tell
 from fe.cli.session import settings_with_database, with_database
 from fe.clock import system_clock
-from fe.store import pending_actions
-from fe.store.pending_actions import Kind, PendingAction
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.session import connected_once
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.dead_letters import DeadLetter
-from fe.store.tenants import Tenant
+from fe.store.records import pending_actions
+from fe.store.records.pending_actions import Kind, PendingAction
+from fe.store.records.tenants import Tenant
 
 
 @click.group()

@@ -16,11 +16,11 @@ from fe.authority.hosts import Hosts
 from fe.clock import Clock
 from fe.config import ConfigError, Settings
 from fe.ecf.catalogue import NUMBERED
-from fe.hsm import open_vault
 from fe.identifiers import SubmissionId
 from fe.lifecycle import Stage
 from fe.operations.replay import can_be_asked
 from fe.queue.outcome import TryLater
+from fe.secrets.hsm import open_vault
 from fe.store.postgres.db import Database
 from fe.store.queue.dead_letters import DeadLetter
 from fe.store.queue.outbox import OutboxLane, Work

@@ -11,9 +11,9 @@ from fe.cli.printing import json_option, tell
 from fe.cli.session import settings_with_database, with_database
 from fe.operations import audit_chain
 from fe.operations.audit_chain import Chain, NotALink
-from fe.store import audit_trail
-from fe.store.audit_trail import Link
 from fe.store.postgres.db import Database
+from fe.store.records import audit_trail
+from fe.store.records.audit_trail import Link
 
 _PAGE = 1000
 

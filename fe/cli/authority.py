@@ -13,7 +13,16 @@ from fe.authority.classify import classify_seed
 from fe.authority.errors import Unavailable
 from fe.authority.gateway import Gateway
 from fe.authority.hosts import Hosts, Operation
-from fe.authority.simulator import (
+from fe.authority.transport import Timeouts, Transport
+from fe.cli.failures import USAGE, Failure
+from fe.cli.printing import json_option, tell
+from fe.cli.session import environment_option
+from fe.clock import system_clock
+from fe.config import ConfigError, Settings, load_settings
+from fe.ecf.catalogue import Environment
+from fe.ecf.parse import MalformedJson
+from fe.egress.tls import default_tls
+from fe.simulator import (
     Addresses,
     AnswerForm,
     Availability,
@@ -27,15 +36,6 @@ from fe.authority.simulator import (
     SimulatorSettings,
     simulate,
 )
-from fe.authority.transport import Timeouts, Transport
-from fe.cli.failures import USAGE, Failure
-from fe.cli.printing import json_option, tell
-from fe.cli.session import environment_option
-from fe.clock import system_clock
-from fe.config import ConfigError, Settings, load_settings
-from fe.ecf.catalogue import Environment
-from fe.ecf.parse import MalformedJson
-from fe.tls import default_tls
 
 
 def _choice(among: type[StrEnum]) -> click.Choice[str]:

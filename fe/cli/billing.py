@@ -21,16 +21,16 @@ from fe.clock import system_clock
 from fe.identifiers import TenantId
 from fe.metering import aggregator
 from fe.metering import billing as biller
-from fe.metering.simulator import ProcessorState, simulate_processor
 from fe.metering.terms import SUBSCRIPTION, is_currency, is_price
-from fe.store import billing as store
-from fe.store import charges
-from fe.store.billing import Account, Month, PricingTier
-from fe.store.charges import ChargeRecord
-from fe.store.months import month_before, month_of
-from fe.store.pending_actions import Kind
+from fe.simulator.payment_processor import ProcessorState, simulate_processor
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue.audit import OperatorAction, record
+from fe.store.records import billing as store
+from fe.store.records import charges
+from fe.store.records.billing import Account, Month, PricingTier
+from fe.store.records.charges import ChargeRecord
+from fe.store.records.months import month_before, month_of
+from fe.store.records.pending_actions import Kind
 
 
 def _price(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Decimal | None:

@@ -18,12 +18,12 @@ from fe.cli.session import settings_with_database, tenant_option, with_database
 from fe.clock import system_clock
 from fe.ecf.identity import TaxIdKind, tax_id
 from fe.ecf.selfmade import self_made, to_p12
-from fe.hsm import open_vault
 from fe.identifiers import CertificateId
 from fe.issuing.who_signs import Signs, who_signs
-from fe.store import certificates, tenants
-from fe.store.certificates import CertificateRecord
+from fe.secrets.hsm import open_vault
 from fe.store.postgres.db import Conn, Database
+from fe.store.records import certificates, tenants
+from fe.store.records.certificates import CertificateRecord
 
 
 @click.group()

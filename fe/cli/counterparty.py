@@ -12,10 +12,10 @@ from fe.cli.session import settings_with_database, with_database
 from fe.cli.submission_names import submission_named
 from fe.clock import system_clock
 from fe.identifiers import SubmissionId
-from fe.store import counterparty as store
-from fe.store.counterparty import HandingRecord, HandingState
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue.audit import OperatorAction
+from fe.store.records import counterparty as store
+from fe.store.records.counterparty import HandingRecord, HandingState
 
 
 @click.group()

@@ -18,9 +18,9 @@ from fe.clock import system_clock
 from fe.ecf.parse import MalformedJson, parse_json
 from fe.identifiers import SubmissionId
 from fe.operations import evidence as proofs
-from fe.store import evidence as stored
-from fe.store.evidence import Evidence
 from fe.store.postgres.db import Database
+from fe.store.records import evidence as stored
+from fe.store.records.evidence import Evidence
 
 _MAX_EXPORT = 64 * 1024 * 1024
 

@@ -14,8 +14,8 @@ from fe.accounts import provision
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, show_all
 from fe.cli.session import settings_with_database, with_database
-from fe.store import evidence as stored
 from fe.store.postgres.db import Database
+from fe.store.records import evidence as stored
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False, allow_dash=True)
 _E_NCF = re.compile(r"E[0-9]{12}")

@@ -99,7 +99,7 @@ def _code(error: BaseException) -> int | None:
 KNOWN_LATER = (
     ("psycopg", "OperationalError", NO_DATABASE),
     ("fe.clock", "ClockWrong", FAILED),
-    ("fe.vault", "VaultError", CONFIGURATION),
+    ("fe.secrets.vault", "VaultError", CONFIGURATION),
     ("fe.accounts.provision", "ProvisioningRefused", FAILED),
     ("fe.accounts.people", "PersonRefused", FAILED),
     ("fe.accounts.sequences", "BadSequence", FAILED),

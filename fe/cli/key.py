@@ -16,10 +16,10 @@ from fe.cli.session import environment_option, settings_with_database, tenant_op
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.identifiers import ApiKeyId
-from fe.store import keys, throttle
-from fe.store.keys import ApiKey
 from fe.store.postgres.db import Conn, Database
-from fe.store.throttle import LockedBucket
+from fe.store.records import keys, throttle
+from fe.store.records.keys import ApiKey
+from fe.store.records.throttle import LockedBucket
 
 #: More lockouts than these are an attack, of which the latest say enough.
 _MAX_LOCKOUTS = 1000

@@ -13,8 +13,8 @@ def openapi(postman: bool, without_webhooks: bool) -> None:
 
     Nothing is called and nothing has to be set. Client generators read it; docs/api tells which were tried.
     """
-    from fe.http.collection import collection  # with it comes the whole front
-    from fe.http.description import description
+    from fe.http.openapi.collection import collection  # with it comes the whole front
+    from fe.http.openapi.description import description
 
     made = description()
     if without_webhooks:

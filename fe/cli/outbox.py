@@ -33,7 +33,6 @@ from fe.ecf.catalogue import Environment
 from fe.identifiers import ReplayPlanId
 from fe.operations.replay import act_on_each, halt_plan
 from fe.operations.why import LIMITS, Diagnosis, explain
-from fe.store import submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import audit, circuits, dead_letters, diagnosis, pauses
 from fe.store.queue import in_doubt as doubts
@@ -42,6 +41,7 @@ from fe.store.queue.audit import OperatorAction
 from fe.store.queue.dead_letters import DeadLetter, DeadLetterGroup
 from fe.store.queue.diagnosis import WaitingSubmission
 from fe.store.queue.in_doubt import Doubt
+from fe.store.records import submissions
 
 #: How many tenants of a group of dead letters are named.
 _TENANTS_SHOWN = 5

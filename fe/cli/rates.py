@@ -13,9 +13,9 @@ from fe.cli.session import settings_with_database, with_database
 from fe.clock import system_clock
 from fe.ecf.taxes import ADDITIONAL_TAXES, RATES, SPECIFIC, TaxKind, quarter_end
 from fe.issuing.rates import known_periods
-from fe.store import excise_rates
-from fe.store.excise_rates import ExciseRate
 from fe.store.postgres.db import Conn, Database
+from fe.store.records import excise_rates
+from fe.store.records.excise_rates import ExciseRate
 
 #: Names for the codes that a resolution changes together.
 GROUPS = {

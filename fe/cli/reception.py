@@ -9,9 +9,9 @@ from fe.cli.failures import Failure
 from fe.cli.printing import json_option, show, show_all, tell
 from fe.cli.session import environment_option, settings_with_database, with_database
 from fe.ecf.catalogue import Environment
-from fe.store import receivers, tenants
 from fe.store.postgres.db import Conn, Database
-from fe.store.receivers import Receiver
+from fe.store.records import receivers, tenants
+from fe.store.records.receivers import Receiver
 
 
 @click.group()

@@ -15,9 +15,9 @@ from fe.cli.sequence_use import fates, outlook
 from fe.cli.session import environment_option, settings_with_database, tenant_option, with_database
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
-from fe.store import sequences
 from fe.store.postgres.db import Conn, Database
-from fe.store.sequences import Change, Sequence
+from fe.store.records import sequences
+from fe.store.records.sequences import Change, Sequence
 
 
 @click.group()

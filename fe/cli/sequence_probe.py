@@ -22,11 +22,11 @@ from fe.cli.printing import json_option, show_all
 from fe.cli.session import settings_with_database, with_database
 from fe.clock import system_clock
 from fe.ecf.catalogue import TELLS_BY_NUMBER, Environment
-from fe.store import certificates, sequences, tenants
 from fe.store.postgres.db import Conn, Database
-from fe.store.sequences import Change
-from fe.store.sequences import Sequence as NumberSequence
-from fe.store.tenants import Tenant
+from fe.store.records import certificates, sequences, tenants
+from fe.store.records.sequences import Change
+from fe.store.records.sequences import Sequence as NumberSequence
+from fe.store.records.tenants import Tenant
 
 
 @dataclass(frozen=True, slots=True)

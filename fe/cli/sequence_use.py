@@ -11,8 +11,8 @@ from fe.cli.printing import json_option, show_all
 from fe.cli.session import environment_option, settings_with_database, tenant_option, with_database
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
-from fe.store import sequences
 from fe.store.postgres.db import Conn, Database
+from fe.store.records import sequences
 
 
 @click.command()

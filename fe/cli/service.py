@@ -8,7 +8,7 @@ from fe.cli.failures import Failure
 from fe.cli.printing import json_option, tell
 from fe.cli.session import settings_with_database
 from fe.config import ConfigError, set_by_env_file
-from fe.hardening import KEY_ENCRYPTION_KEY, restart_without
+from fe.process.hardening import KEY_ENCRYPTION_KEY, restart_without
 from fe.store.postgres.engine import engine_named
 
 _UP_TO_DATE = "the database is up to date"

@@ -10,9 +10,9 @@ import trio
 
 from fe.cli.failures import Failure
 from fe.config import Settings, load_settings
+from fe.config.start_checks import require_database
 from fe.ecf.catalogue import Environment
 from fe.ecf.parse import MalformedJson, parse_json
-from fe.start_checks import require_database
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.engine import Engine, engine_named

@@ -9,9 +9,9 @@ from fe.accounts import provision
 from fe.cli.printing import json_option, moment, show_all
 from fe.cli.session import settings_with_database, with_database
 from fe.clock import system_clock
-from fe.store import tenants
 from fe.store.postgres.db import Database
 from fe.store.queue import signed_by
+from fe.store.records import tenants
 
 _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
 

@@ -3,8 +3,8 @@
 from fe.cli.failures import Failure
 from fe.identifiers import SubmissionId
 from fe.lifecycle import Status
-from fe.store import named
 from fe.store.postgres.db import Database
+from fe.store.records import label_lookup as named
 
 #: Whose number is free again.
 _WITHOUT_NUMBER = frozenset({Status.REJECTED, Status.ERROR})

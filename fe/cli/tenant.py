@@ -16,10 +16,10 @@ from fe.cli.session import read_object, settings_with_database, with_database
 from fe.cli.tenant_changes import list_changes, show_tenant
 from fe.clock import system_clock
 from fe.ecf.identity import TAX_ID_FORM
-from fe.store import issuers, tenants
-from fe.store.issuers import Delegation
 from fe.store.postgres.db import Conn, Database
-from fe.store.tenants import Tenant
+from fe.store.records import issuers, tenants
+from fe.store.records.issuers import Delegation
+from fe.store.records.tenants import Tenant
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -11,7 +11,7 @@ from fe.cli.session import settings_with_database, with_database
 from fe.store.portal import changes as book
 from fe.store.portal.changes import TenantChange
 from fe.store.postgres.db import Conn, Database
-from fe.store.tenants import Tenant
+from fe.store.records.tenants import Tenant
 
 
 @click.command("show")

@@ -13,7 +13,7 @@ from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.metering import usage as metering
 from fe.store.postgres.db import Conn, Database
-from fe.store.usage import UsageDay
+from fe.store.records.usage import UsageDay
 
 _DAY = click.DateTime(["%Y-%m-%d"])
 

@@ -9,9 +9,9 @@ from fe.accounts import noted, provision
 from fe.cli.dead_letter_options import act, actor, audited, by_option
 from fe.cli.printing import json_option, show, show_all, tell
 from fe.cli.session import read_object, settings_with_database, tenant_option, with_database
-from fe.store import tenants
 from fe.store.postgres.db import Conn, Database
-from fe.store.tenants import User
+from fe.store.records import tenants
+from fe.store.records.tenants import User
 
 
 @click.group()

@@ -9,13 +9,13 @@ import trio
 from fe.cli.failures import CONFIGURATION, Failure
 from fe.cli.printing import Record, json_option, show_all
 from fe.cli.session import settings_with_database
-from fe.hsm import open_vault
 from fe.operations.rewrap import OF_CERTIFICATES, OF_WEBHOOKS, Encrypted, Rewrapping, require_rights
 from fe.operations.rewrap import rewrap as rewrap_all
+from fe.secrets.hsm import open_vault
+from fe.secrets.vault import Vault
 from fe.store.postgres.db import open_database
 from fe.store.postgres.engine import Engine, engine_named
 from fe.store.postgres.migrate import verify
-from fe.vault import Vault
 from fe.webhooks.secrets import webhook_vault
 
 #: What is to be done: a kind of what is encrypted, its keys, and the setting that they come from.

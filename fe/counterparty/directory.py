@@ -7,7 +7,7 @@ import trio
 
 from fe.authority.client import Authority, DirectoryEntry, Signing
 from fe.ecf.catalogue import Environment
-from fe.store.counterparty import HandingKind
+from fe.store.records.counterparty import HandingKind
 
 #: How long an entry is believed, and that there is none.
 FOUND_FOR = timedelta(hours=1)

@@ -23,7 +23,7 @@ from fe.clock import Clock
 from fe.egress.answer import HostReply
 from fe.egress.client import Egress, Request
 from fe.egress.errors import CallNotSent, CallRefused, EgressError
-from fe.store.counterparty import HandingKind
+from fe.store.records.counterparty import HandingKind
 
 _PATHS = {
     HandingKind.RECEIPT: "fe/recepcion/api/ecf",

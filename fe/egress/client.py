@@ -23,7 +23,7 @@ from fe.egress.addresses import is_loopback, is_public
 from fe.egress.answer import HostReply, new_connection, read_answer
 from fe.egress.errors import CallBroken, CallNotSent, CallRefused
 from fe.egress.target import BadTarget, Policy, Target, read_target
-from fe.tls import default_tls
+from fe.egress.tls import default_tls
 
 #: For a whole exchange: name, connection, request, answer.
 SECONDS: Final = 20.0

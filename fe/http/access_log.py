@@ -4,7 +4,7 @@ import structlog
 import trio
 
 from fe.http.calls import Call
-from fe.http.route_types import Route
+from fe.http.routes.types import Route
 from fe.http.server.addresses import Address
 
 _log = structlog.get_logger(__name__)

@@ -14,31 +14,35 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTimeout
 
 from fe.accounts.keys import Peppers
-from fe.apart import Apart
 from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Network, Settings, named_keys, read_networks, require
 from fe.http import messages
 from fe.http.access_log import AccessLog
-from fe.http.approvals import ApprovalHandlers
-from fe.http.auth import KEY_PATIENCE, Authenticator, KeyPatience, KeyStates, ScopeMissing
-from fe.http.billing import BillingHandlers
+from fe.http.auth.bearer import KEY_PATIENCE, Authenticator, KeyPatience, KeyStates, ScopeMissing
+from fe.http.auth.login import Login
+from fe.http.auth.tokens import Tokens
 from fe.http.calls import ApiReply, Call
 from fe.http.counters import Counters
-from fe.http.description import docs
 from fe.http.errors import ApiError, describe, refusal
-from fe.http.health import LOOK_PATIENCE, Health, LookPatience
-from fe.http.invoices import Invoices
 from fe.http.languages import HEADERS
-from fe.http.login import Login
-from fe.http.long_polls import LongPolls
-from fe.http.ncf import Ncf
+from fe.http.limits.quotas import NO_QUOTA, Quota, Quotas
+from fe.http.limits.rate_limit import Buckets
+from fe.http.limits.shares import Shares
+from fe.http.limits.tenant_lists import TenantLists
+from fe.http.openapi.description import docs
 from fe.http.pages.site import Site
-from fe.http.quotas import NO_QUOTA, Quota, Quotas
-from fe.http.rate_limit import Buckets
-from fe.http.received import ReceivedHandlers
-from fe.http.route_types import Route
-from fe.http.routes import PREFIX as PREFIX  # whoever serves or calls the application knows it from here
-from fe.http.routes import every_route
+from fe.http.routes.approvals import ApprovalHandlers
+from fe.http.routes.billing import BillingHandlers
+from fe.http.routes.health import LOOK_PATIENCE, Health, LookPatience
+from fe.http.routes.invoices import Invoices
+from fe.http.routes.long_polls import LongPolls
+from fe.http.routes.ncf import Ncf
+from fe.http.routes.received import ReceivedHandlers
+from fe.http.routes.table import PREFIX as PREFIX  # whoever serves or calls the application knows it from here
+from fe.http.routes.table import every_route
+from fe.http.routes.types import Route
+from fe.http.routes.usage import UsageHandlers
+from fe.http.routes.webhooks import WebhookHandlers
 from fe.http.server.addresses import Address, client_address, holder_of
 from fe.http.server.admission import Admission
 from fe.http.server.come_again import ComeAgain, asked
@@ -46,25 +50,21 @@ from fe.http.server.fast_path import FastPath
 from fe.http.server.limited_requests import request_class
 from fe.http.server.replies import refuser, respond
 from fe.http.server.requests import make_call, note_trace
-from fe.http.shares import Shares
-from fe.http.tenant_lists import TenantLists
-from fe.http.tokens import Tokens
-from fe.http.usage import UsageHandlers
-from fe.http.webhooks import WebhookHandlers
 from fe.identifiers import TenantId
 from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import OFF, Tracing
 from fe.monitoring.ways import SubmissionLog
 from fe.monitoring.zeros import begin_front_at_zero
+from fe.offload.pool import Apart
 from fe.queue.entrance import Entrance
-from fe.store import throttle
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE, DatabaseUnavailable
 from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
-from fe.store.throttle import ATTEMPT_LIMITS, AttemptLimits
-from fe.store.verdict_notices import VerdictNotices
+from fe.store.records import throttle
+from fe.store.records.throttle import ATTEMPT_LIMITS, AttemptLimits
+from fe.store.records.verdict_notices import VerdictNotices
 from fe.webhooks.accounts import WebhookAccounts, webhook_accounts
 
 PRUNE_SECONDS = 60.0

@@ -8,14 +8,14 @@ from uuid import uuid4
 import structlog
 import trio
 
-from fe import failpoints
 from fe.clock import Clock
 from fe.http.calls import Caller
 from fe.identifiers import ApiKeyId, TenantId
-from fe.store import request_counts
+from fe.process import failpoints
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE
-from fe.store.request_counts import CountKey, KeyUse, RequestCount
+from fe.store.records import request_counts
+from fe.store.records.request_counts import CountKey, KeyUse, RequestCount
 
 FLUSH_SECONDS = 5.0
 

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 import structlog
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from fe.apart import ApartFailed
 from fe.ecf.document import NotADocument
 from fe.ecf.parse import Malformed, MalformedJson, excerpt
 from fe.ecf.problems import Problem
 from fe.ecf.texts import Text
 from fe.http import messages
 from fe.http.languages import Language, say_problems, serialize_problems
-from fe.http.response_models import ERROR, DocumentProblem, Error
+from fe.http.models.responses import ERROR, DocumentProblem, Error
 from fe.issuing.accept import CannotBeSigned
 from fe.issuing.issuers import ForbiddenIssuer
+from fe.offload.pool import ApartFailed
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber, TenantDisabled
 
 _log = structlog.get_logger(__name__)

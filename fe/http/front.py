@@ -15,7 +15,7 @@ from fe.queue.supervisor import Supervisor
 from fe.store.postgres.db import Database
 from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
-from fe.store.verdict_notices import VerdictNotices
+from fe.store.records.verdict_notices import VerdictNotices
 
 
 async def run_front(

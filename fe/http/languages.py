@@ -7,7 +7,7 @@ from typing import cast
 
 from fe.ecf.problems import Problem, serialize_problem
 from fe.ecf.texts import Language as Language
-from fe.http.response_models import DocumentProblem
+from fe.http.models.responses import DocumentProblem
 
 #: A longer header is not read: nobody speaks so many languages.
 _LONGEST = 200

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 
 from fe.ecf.texts import Text
-from fe.store.approvals import DecisionOutcome, DecisionResult
+from fe.store.records.approvals import DecisionOutcome, DecisionResult
 
 # --- what statuses are called
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Protocol, TypeVar
 from uuid import UUID
 
+from fe.http.limits.tenant_lists import TenantLists
 from fe.http.parameters import ListQuery
-from fe.http.tenant_lists import TenantLists
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn
 

@@ -14,8 +14,8 @@ from fe.http import messages
 from fe.http.errors import ApiError
 from fe.identifiers import ClientRequestId, SubmissionId, TrackId
 from fe.lifecycle import Place, Status, WebhookEvent
-from fe.store.history import HistoryFilter
-from fe.store.received import ReceivedFilter
+from fe.store.records.history import HistoryFilter
+from fe.store.records.received import ReceivedFilter
 from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryState
 
 F = TypeVar("F")

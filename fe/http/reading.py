@@ -13,12 +13,12 @@ from fe.http import messages
 from fe.http.calls import Call, Caller
 from fe.http.errors import ApiError
 from fe.http.languages import serialize_problems
+from fe.http.models.requests import MAX_ITEMS, BatchRequest, NewInvoice
 from fe.http.request_bodies import check, read_body
-from fe.http.request_models import MAX_ITEMS, BatchRequest, NewInvoice
 from fe.identifiers import ClientRequestId
 from fe.issuing.accept import admit
 from fe.issuing.prepare import Draft
-from fe.store.submissions import NewSubmission
+from fe.store.records.submissions import NewSubmission
 
 
 def read_draft(raw: bytes, sandbox: bool = False) -> Draft:

@@ -15,7 +15,6 @@ from typing import TypeVar, cast
 import structlog
 import trio
 
-from fe import failpoints
 from fe.ecf.catalogue import SUBMITTABLE, Environment, Root
 from fe.ecf.document import Document, NotADocument
 from fe.ecf.finished import read_finished
@@ -31,15 +30,16 @@ from fe.issuing.large import is_short
 from fe.issuing.messages import number_far_ahead
 from fe.issuing.prepare import Draft, prefix_to_draw
 from fe.lifecycle import Stage
+from fe.process import failpoints
 from fe.queue.batcher import WRITE_SECONDS, Batcher
 from fe.queue.entrance import Entrance, KeptPlace
-from fe.store import submissions
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import Contended, DatabaseUnavailable, LockNotHad, NodeUnavailable, NoNumber
 from fe.store.queue.inputs import TakenIn
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.wakeups import Wakeups
-from fe.store.submissions import Accepted, Leases, NewSubmission
+from fe.store.records import submissions
+from fe.store.records.submissions import Accepted, Leases, NewSubmission
 
 _E_NCF = re.compile(E_NCF_FORM)
 _TAX_ID = re.compile(TAX_ID_FORM)

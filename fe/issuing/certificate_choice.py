@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import UserId
-from fe.store.certificates import one_per_holder
 from fe.store.queue.inputs import Candidate
+from fe.store.records.certificates import one_per_holder
 
 _NONE = Text(
     "no certificate available: upload the .p12 file and its passphrase in the portal",

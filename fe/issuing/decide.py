@@ -5,16 +5,16 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from fe import failpoints
 from fe.ecf.dates import show_day
 from fe.ecf.parse import writable
 from fe.identifiers import ApiKeyId, TenantId
 from fe.issuing.accept import admit
 from fe.issuing.prepare import Draft
-from fe.store.approvals import Decision, DecisionResult
+from fe.process import failpoints
 from fe.store.postgres.errors import Contended, LockNotHad
-from fe.store.received import ReceivedRecord
-from fe.store.submissions import NewSubmission
+from fe.store.records.approvals import Decision, DecisionResult
+from fe.store.records.received import ReceivedRecord
+from fe.store.records.submissions import NewSubmission
 
 #: The longest reason, in characters (DetalleMotivoRechazo).
 MAX_REASON = 250

@@ -9,9 +9,9 @@ from fe.ecf.catalogue import Root
 from fe.ecf.identity import TAX_ID_FORM
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import TenantId
-from fe.store import issuers
-from fe.store.issuers import Standing
 from fe.store.postgres.db import Database
+from fe.store.records import issuers
+from fe.store.records.issuers import Standing
 
 #: How long a process may go on with what it has read, in seconds.
 FRESH = 30.0

@@ -1,4 +1,4 @@
-"""Which documents are large: their pure-Python work is done apart (fe/apart.py), all others' where they are.
+"""Which documents are large: their pure-Python work is done apart (fe/offload/pool.py), all others' where they are.
 
 And which are short: those are signed in the loop itself (fe/actors/in_turn.py).
 """

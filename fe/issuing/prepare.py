@@ -23,8 +23,8 @@ from fe.ecf.rules import assumptions, check
 from fe.ecf.taxes import RATES, Rates
 from fe.identifiers import ClientRequestId, SubmissionId, UserId
 from fe.issuing.messages import number_taken
-from fe.sandbox import Simulation
-from fe.store.numbers import Holder
+from fe.requested_outcome import Simulation
+from fe.store.records.numbers import Holder
 
 
 @dataclass(frozen=True, slots=True)

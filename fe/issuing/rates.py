@@ -5,8 +5,8 @@ from datetime import date
 import trio
 
 from fe.ecf.taxes import RATES, Period, Rates
-from fe.store import excise_rates
 from fe.store.postgres.db import Database
+from fe.store.records import excise_rates
 
 #: How long a process may go on with rates that it has read, in seconds.
 FRESH = 30.0

@@ -19,11 +19,11 @@ from fe.issuing.validate import ToValidate, is_fatal, validate
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.ways import SubmissionLog
 from fe.queue.entrance import Entrance
-from fe.store import tenant_context
 from fe.store.postgres.db import Database
 from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
-from fe.store.submissions import Accepted, NewSubmission
+from fe.store.records import tenant_context
+from fe.store.records.submissions import Accepted, NewSubmission
 
 #: Documents that are read or validated at once: it is CPU work.
 _AT_ONCE = 2

@@ -37,12 +37,12 @@ from fe.issuing.messages import (
 )
 from fe.issuing.prepare import Draft, prefix_to_draw, prepare
 from fe.lifecycle import Status
-from fe.store import tenant_context
-from fe.store.issuers import Standing
-from fe.store.numbers import NumberUse
 from fe.store.postgres.db import Database
 from fe.store.queue.inputs import Candidate
-from fe.store.tenant_context import TenantContext
+from fe.store.records import tenant_context
+from fe.store.records.issuers import Standing
+from fe.store.records.numbers import NumberUse
+from fe.store.records.tenant_context import TenantContext
 
 _ACCEPTED = frozenset({Status.ACCEPTED, Status.CONDITIONAL})
 

@@ -7,9 +7,9 @@ from datetime import datetime
 from fe.ecf.texts import Text
 from fe.identifiers import UserId
 from fe.issuing.certificate_choice import NoCertificate, choose_certificate
-from fe.store.certificates import CertificateRecord
 from fe.store.queue.inputs import Candidate
-from fe.store.tenants import User
+from fe.store.records.certificates import CertificateRecord
+from fe.store.records.tenants import User
 
 _COMPANY = Text(
     "no user is named: the company's certificate signs",

@@ -7,14 +7,14 @@ from functools import partial
 import structlog
 import trio
 
-from fe import failpoints
 from fe.clock import Clock
 from fe.identifiers import TenantId
 from fe.metering.failures import failures_of_metering
 from fe.monitoring.metrics import Metrics
-from fe.store import metering, request_counts
+from fe.process import failpoints
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE
+from fe.store.records import metering, request_counts
 
 _log = structlog.get_logger(__name__)
 

@@ -8,14 +8,14 @@ from functools import partial
 import structlog
 import trio
 
-from fe import failpoints
 from fe.clock import Clock
 from fe.identifiers import TenantId
 from fe.metering.failures import failures_of_metering
-from fe.store import billing, metering
-from fe.store.failures import Failures
-from fe.store.months import month_before, month_of
+from fe.process import failpoints
 from fe.store.postgres.db import Conn, Database
+from fe.store.records import billing, metering
+from fe.store.records.failures import Failures
+from fe.store.records.months import month_before, month_of
 
 _log = structlog.get_logger(__name__)
 

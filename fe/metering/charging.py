@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
 
-from fe import failpoints
 from fe.metering.processor import Processor, ProcessorDiffers, ProcessorRefused, ProcessorUnavailable
+from fe.process import failpoints
 from fe.queue.outcome import End, Outcome, Park, Retry, TryLater, Writer, one_by_one
 from fe.queue.retry import retry_gap
 from fe.queue.stage import StageConfig, WorkKind
-from fe.store import charges
-from fe.store.charges import CHARGES, ChargeLane, ChargeWork
 from fe.store.postgres.db import Conn, Database
+from fe.store.records import charges
+from fe.store.records.charges import CHARGES, ChargeLane, ChargeWork
 
 #: Four calls of ten seconds each, of whom and what to find and to add, and well below a lease.
 _BUDGET = 40.0

@@ -3,7 +3,7 @@
 import structlog
 
 from fe.identifiers import TenantId
-from fe.store.failures import Failures
+from fe.store.records.failures import Failures
 
 _log = structlog.get_logger(__name__)
 

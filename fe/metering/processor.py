@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Protocol
 
-from fe.store.charges import Charge
+from fe.store.records.charges import Charge
 
 
 class ProcessorError(Exception):

@@ -19,10 +19,10 @@ import httpx
 from pydantic import SecretStr
 
 from fe.ecf.parse import MalformedJson, parse_json
+from fe.egress.tls import default_tls
 from fe.metering.processor import ProcessorDiffers, ProcessorRefused, ProcessorUnavailable
-from fe.store.charges import Charge
-from fe.store.months import month_after
-from fe.tls import default_tls
+from fe.store.records.charges import Charge
+from fe.store.records.months import month_after
 
 #: The version whose answers are read here; Stripe answers in the one that is asked for.
 _VERSION = "2024-06-20"

@@ -6,9 +6,9 @@ from datetime import UTC, date, datetime, time, timedelta
 from fe.ecf.catalogue import Environment
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import TenantId
-from fe.store import usage
 from fe.store.postgres.db import Conn
-from fe.store.usage import UsageDay
+from fe.store.records import usage
+from fe.store.records.usage import UsageDay
 
 #: As GET /usage has them.
 DAYS_DEFAULT, DAYS_MAX = 30, 180

@@ -9,9 +9,9 @@ import trio
 from fe.ecf.catalogue import Environment
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Labels, Metrics, forget_others, show
-from fe.store import nodes, statistics
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE
+from fe.store.records import nodes, statistics
 
 _log = structlog.get_logger(__name__)
 

@@ -9,12 +9,12 @@ from fe.clock import Clock, ClockCheck, Comparison
 from fe.monitoring.collectors import EVERYWHERE
 from fe.monitoring.metrics import Metrics, show
 from fe.monitoring.outages import Outage
-from fe.store import spent_seeds, statistics
 from fe.store.postgres import readiness
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE, DatabaseUnavailable
 from fe.store.postgres.migrate import coming_months
 from fe.store.queue import outbox
+from fe.store.records import spent_seeds, statistics
 
 _log = structlog.get_logger(__name__)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
-from fe.store.audit_trail import Link
+from fe.store.records.audit_trail import Link
 
 
 class NotALink(Exception):

@@ -17,7 +17,7 @@ from uuid import UUID
 from fe.ecf.parse import MalformedJson, parse_json
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import EventKind, Life, Status, Unlawful
-from fe.store.evidence import Bytes, ChainLink, Evidence
+from fe.store.records.evidence import Bytes, ChainLink, Evidence
 
 #: The form of an export; a reader refuses what it does not know.
 FORMAT = "fe-evidence-1"

@@ -6,11 +6,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from fe.identifiers import TenantId
-from fe.store import rewrapping
-from fe.store.postgres.db import Database
-from fe.store.postgres.errors import RoleRefused
-from fe.store.rewrapping import CERTIFICATES, SEEDS, WEBHOOK_HEADERS, WEBHOOK_SECRETS, EncryptedColumns, EncryptedRow
-from fe.vault import (
+from fe.secrets.vault import (
     P12_PURPOSE,
     PASSPHRASE_PURPOSE,
     TOTP_PURPOSE,
@@ -20,6 +16,17 @@ from fe.vault import (
     Tampered,
     UnknownKek,
     Vault,
+)
+from fe.store.postgres.db import Database
+from fe.store.postgres.errors import RoleRefused
+from fe.store.records import rewrapping
+from fe.store.records.rewrapping import (
+    CERTIFICATES,
+    SEEDS,
+    WEBHOOK_HEADERS,
+    WEBHOOK_SECRETS,
+    EncryptedColumns,
+    EncryptedRow,
 )
 
 

@@ -9,11 +9,11 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.replies import NOT_ALLOWED, Refused, Reply, not_found, redirect
 from fe.portal.session import FRESH
 from fe.portal.visit import Company, Visit
-from fe.store import tenants
 from fe.store.portal import people
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Conn
-from fe.store.tenants import Tenant
+from fe.store.records import tenants
+from fe.store.records.tenants import Tenant
 
 _NOT_DONE = Text(
     "What you sent was not done: show who you are, and do it again.",

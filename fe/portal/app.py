@@ -22,7 +22,7 @@ from fe.ecf.texts import Language, LocalizedError
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.languages import choose
-from fe.http.route_types import Route
+from fe.http.routes.types import Route
 from fe.http.server.addresses import client_address
 from fe.http.server.admission import Admission
 from fe.http.server.come_again import ComeAgain

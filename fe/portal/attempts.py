@@ -8,9 +8,9 @@ import structlog
 from fe.ecf.texts import Text
 from fe.portal.replies import Refused
 from fe.portal.visit import Visit
-from fe.store import throttle
 from fe.store.portal.people import Person
-from fe.store.throttle import Kind, Lockout
+from fe.store.records import throttle
+from fe.store.records.throttle import Kind, Lockout
 
 TOO_MANY = Text(
     "Too many attempts: wait 15 minutes before you try again.",

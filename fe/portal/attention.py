@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 from fe.accounts.expiry import warnings
 from fe.ecf.texts import Text
-from fe.store.certificates import CertificateRecord
 from fe.store.portal.standing import MAX_COUNTED, Unsettled
-from fe.store.sequences import Sequence as NumberSequence
+from fe.store.records.certificates import CertificateRecord
+from fe.store.records.sequences import Sequence as NumberSequence
 from fe.store.webhooks.endpoints import Endpoint
 from fe.webhooks.notices import SEQUENCE_DAYS, SEQUENCE_PERCENTS
 

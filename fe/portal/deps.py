@@ -7,15 +7,15 @@ from fe.accounts.openid import OpenId
 from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Network, Settings
 from fe.ecf.texts import Language
-from fe.http.quotas import Quotas
-from fe.http.tenant_lists import TenantLists
+from fe.http.limits.quotas import Quotas
+from fe.http.limits.tenant_lists import TenantLists
 from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
 from fe.portal.plan_runner import PlanRunner
 from fe.portal.rendering import Renderer
+from fe.secrets.vault import Vault
 from fe.store.postgres.db import Database
 from fe.store.queue.wakeups import Wakeups
-from fe.vault import Vault
 from fe.webhooks.accounts import WebhookAccounts
 
 #: What is derived from the vault's keys for the portal: the proof in its forms, and what it leaves with browsers.

@@ -15,11 +15,11 @@ from fe.accounts.carry_out import carry_out
 from fe.clock import Clock
 from fe.identifiers import ReplayPlanId
 from fe.operations.replay import PLAN_PATIENCE, PlanPatience, run_plan
-from fe.store import metering, pending_actions
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE
 from fe.store.queue import replay_plans
 from fe.store.queue.replay_plans import ReplayPlan
+from fe.store.records import metering, pending_actions
 
 _log = structlog.get_logger(__name__)
 

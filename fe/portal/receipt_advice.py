@@ -12,7 +12,7 @@ from fe.ecf.texts import Text
 from fe.ecf.verdicts import Explanation, explain
 from fe.lifecycle import Status
 from fe.store.portal.receipt import ReceiptRecord
-from fe.store.sequences import Sequence as NumberSequence
+from fe.store.records.sequences import Sequence as NumberSequence
 
 
 class AdvisedStep(Enum):

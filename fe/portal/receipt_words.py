@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.texts import Text
 from fe.lifecycle import EventKind, NumberFate, Place, Status
-from fe.store.counterparty import HandingState
-from fe.store.received import ApprovalStatus
+from fe.store.records.counterparty import HandingState
+from fe.store.records.received import ApprovalStatus
 from fe.store.webhooks.deliveries import DeliveryState
 
 

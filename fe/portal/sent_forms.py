@@ -19,9 +19,9 @@ from werkzeug.formparser import FormDataParser
 from werkzeug.http import parse_options_header
 
 from fe.config import Network
+from fe.http.limits.shares import Shares
 from fe.http.server.admission import Admission
 from fe.http.server.strangers import Strangers
-from fe.http.shares import Shares
 from fe.monitoring.metrics import Metrics
 from fe.portal.page_types import Page
 from fe.portal.replies import TOO_LARGE, Refused, too_slow

@@ -9,7 +9,7 @@ from fe.accounts.sequences import LARGEST, BadSequence
 from fe.ecf.texts import Text
 from fe.portal.days import read_day
 from fe.portal.visit import Form
-from fe.store.sequences import Change, Sequence
+from fe.store.records.sequences import Change, Sequence
 
 _NUMBER = re.compile(r"[0-9]{1,11}")
 #: A whole number as the DGII's letter has it: only its last ten digits are the range's.

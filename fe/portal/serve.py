@@ -10,9 +10,9 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from fe.accounts.openid import CALLBACK, OpenId
 from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Settings, origin_of, read_networks
-from fe.http.quotas import Quota, Quotas
+from fe.http.limits.quotas import Quota, Quotas
+from fe.http.limits.tenant_lists import TenantLists
 from fe.http.server.listener import serve_http
-from fe.http.tenant_lists import TenantLists
 from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import Tracing
@@ -22,12 +22,12 @@ from fe.portal.deps import FORMS, Portal
 from fe.portal.plan_runner import PlanRunner
 from fe.portal.rendering import Renderer
 from fe.queue.supervisor import Supervisor
+from fe.secrets.vault import Vault
 from fe.store.postgres.db import Database
 from fe.store.postgres.roles import OPERATOR, PORTAL
 from fe.store.queue.wakeups import Wakeups
 from fe.store.queue.workers import new_holder
-from fe.store.verdict_notices import VerdictNotices
-from fe.vault import Vault
+from fe.store.records.verdict_notices import VerdictNotices
 from fe.webhooks.accounts import webhook_accounts
 
 

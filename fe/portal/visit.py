@@ -24,7 +24,7 @@ from fe.store.portal import sessions
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable
-from fe.store.tenants import Tenant
+from fe.store.records.tenants import Tenant
 
 _log = structlog.get_logger(__name__)
 

@@ -16,9 +16,9 @@ from typing import Any, Generic, Protocol
 
 import trio
 
-from fe import failpoints
 from fe.clock import Clock
 from fe.identifiers import TenantId
+from fe.process import failpoints
 from fe.queue.batcher import Batcher
 from fe.queue.outcome import InDoubt, Outcome, Writer
 from fe.queue.stage import Job, W, WorkKind

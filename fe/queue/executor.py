@@ -14,10 +14,10 @@ from typing import Generic
 import structlog
 import trio
 
-from fe import failpoints
 from fe.identifiers import TenantId
 from fe.monitoring.log import what_is_done
 from fe.monitoring.outages import Outage
+from fe.process import failpoints
 from fe.queue.bookings import Bookings, Taker
 from fe.queue.claims import NO_FLOORS, Found, InFlight, find_and_claim
 from fe.queue.outcome import AT_ONCE, Advance, InDoubt, Outcome, Park, Retry, TryLater

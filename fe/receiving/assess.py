@@ -27,8 +27,8 @@ from fe.ecf.rules.ancillary import WITHOUT_APPROVAL
 from fe.ecf.schema import validate
 from fe.ecf.signature import BadSignature, Verified, verify
 from fe.ecf.trust import check_certificate
-from fe.store.buyer_approvals import Approval
-from fe.store.received import ReceivedFacts
+from fe.store.records.buyer_approvals import Approval
+from fe.store.records.received import ReceivedFacts
 
 #: The types that are sent to a receiver at all.
 SENT_TO_RECEIVERS = frozenset({EcfType.CREDIT_FISCAL, EcfType.DEBIT_NOTE, EcfType.CREDIT_NOTE, EcfType.SPECIAL_REGIME})

@@ -18,18 +18,18 @@ from typing import Protocol, TypeVar
 import structlog
 import trio
 
-from fe import failpoints
 from fe.clock import ClockFault, no_fault
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.ecf.signature import Signer
 from fe.identifiers import CertificateId, TenantId
+from fe.process import failpoints
 from fe.receiving.acknowledge import acknowledgement
 from fe.receiving.assess import AckReason, ApprovalRefused, Assessment, Trust, assess, assess_approval
-from fe.store import buyer_approvals, certificates, received
 from fe.store.postgres.db import Database
-from fe.store.received import Said
-from fe.store.receivers import Receiver
+from fe.store.records import buyer_approvals, certificates, received
+from fe.store.records.received import Said
+from fe.store.records.receivers import Receiver
 
 T = TypeVar("T")
 

@@ -10,12 +10,12 @@ from uuid import UUID
 
 from fe.config import Settings
 from fe.identifiers import TenantId
-from fe.vault import WEBHOOK_HEADERS_PURPOSE, WEBHOOK_SECRET_PURPOSE, Belongs, Vault
+from fe.secrets.vault import WEBHOOK_HEADERS_PURPOSE, WEBHOOK_SECRET_PURPOSE, Belongs, Vault
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookVault:
-    """Encrypts and decrypts them. What it cannot open raises VaultError (fe/vault.py)."""
+    """Encrypts and decrypts them. What it cannot open raises VaultError (fe/secrets/vault.py)."""
 
     vault: Vault
 

@@ -19,17 +19,17 @@ from fe.ecf.ids import new_id
 from fe.ecf.selfmade import to_p12
 from fe.identifiers import ActionId, CertificateId, TenantId
 from fe.lifecycle import Stage
-from fe.store import certificates, issuers, receivers, submissions, tenant_context, tenants
-from fe.store.certificates import CertificateRecord
-from fe.store.issuers import Standing
+from fe.secrets.vault import Vault
 from fe.store.portal import changes as book
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import outbox
 from fe.store.queue.audit import OperatorAction
-from fe.store.receivers import Receiver
-from fe.store.sequences import Sequence
-from fe.store.tenants import Tenant, User
-from fe.vault import Vault
+from fe.store.records import certificates, issuers, receivers, submissions, tenant_context, tenants
+from fe.store.records.certificates import CertificateRecord
+from fe.store.records.issuers import Standing
+from fe.store.records.receivers import Receiver
+from fe.store.records.sequences import Sequence
+from fe.store.records.tenants import Tenant, User
 from tests.factories.companies import VAULT, company_credential
 from tests.factories.tenants import ISSUER, make_submission, new_submission, row, rows, take
 from tests.waiting import until_waited_for

@@ -8,10 +8,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from fe.accounts import provision
-from fe.store import certificates, sequences, submissions, tenants
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import WORKER
 from fe.store.queue import pauses
+from fe.store.records import certificates, sequences, submissions, tenants
 from tests.lifecycle.histories import unlawful
 
 #: What prepares a test, and is not for actors to do.

@@ -11,9 +11,9 @@ from structlog.testing import capture_logs
 from fe.actors.credentials import CannotOpen, SigningCredentials
 from fe.identifiers import CertificateId, TenantId, UserId
 from fe.monitoring.metrics import Metrics
-from fe.store import tenants
+from fe.secrets.vault import Belongs, Tampered, UnknownKek, Vault
 from fe.store.postgres.db import Database
-from fe.vault import Belongs, Tampered, UnknownKek, Vault
+from fe.store.records import tenants
 from tests.factories.companies import NOT_AFTER, NOT_BEFORE, VAULT, company_credential, make_certificate
 from tests.factories.tenants import make_tenant, rows
 from tests.waiting import PATIENCE, until

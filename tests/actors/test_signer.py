@@ -17,7 +17,6 @@ from fe.actors.credentials import SigningCredentials
 from fe.actors.hand_over import DoAll, HandOver
 from fe.actors.in_turn import InTurn
 from fe.actors.signer import SignerPool
-from fe.apart import Apart, ApartFailed, NoSlot
 from fe.clock import Clock, ClockFault, no_fault, system_clock
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.dates import end_of_day, local, show_day
@@ -32,17 +31,18 @@ from fe.issuing.rates import KnownRates
 from fe.issuing.sign import QrHosts, ToSign, sign_all
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
+from fe.offload.pool import Apart, ApartFailed, NoSlot
 from fe.queue.executor import run_stage
 from fe.queue.outcome import Outcome
 from fe.queue.stage import StageConfig
-from fe.store import excise_rates, sequences, submissions, tenants
-from fe.store.excise_rates import ExciseRate
+from fe.secrets.vault import Vault
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import steps
 from fe.store.queue.inputs import Beside, TakenIn
 from fe.store.queue.outbox import Work
 from fe.store.queue.steps import SignedDocument
-from fe.vault import Vault
+from fe.store.records import excise_rates, sequences, submissions, tenants
+from fe.store.records.excise_rates import ExciseRate
 from tests.ecf.receipts import line, payload
 from tests.factories.companies import NOT_BEFORE, VAULT, company_credential, make_certificate
 from tests.factories.tenants import (

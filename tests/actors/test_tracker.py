@@ -14,8 +14,8 @@ from fe.ecf.selfmade import self_made, to_p12
 from fe.identifiers import TrackId
 from fe.lifecycle import Stage
 from fe.queue.retry import MAX_ATTEMPTS
-from fe.store import sequences
 from fe.store.postgres.db import Database
+from fe.store.records import sequences
 from tests.actors.authority import DUPLICATE, TRY_AGAIN, receipt, state_of, tracked, verdict
 from tests.actors.road import Road, make_road
 from tests.factories.certificates import HOLDER, HOLDER_ID, rsa_key

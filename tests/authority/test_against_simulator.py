@@ -16,10 +16,10 @@ from fe.authority.client import Authority, Outgoing, Receipt, Verdict
 from fe.authority.errors import AuthorityError, AuthorityRefused, NotDelegated, OutcomeUnknown, Unavailable
 from fe.authority.estado import Estado
 from fe.authority.hosts import Hosts
-from fe.authority.simulator import AnswerForm, Catalogue, FaultKind
 from fe.ecf.catalogue import Environment, Service
 from fe.ecf.signature import verify
 from fe.identifiers import TrackId
+from fe.simulator import AnswerForm, Catalogue, FaultKind
 from tests.authority.scripted import PATIENT, Owner, in_a_hurry
 from tests.simulator.conftest import http, start
 from tests.simulator.support import BUYER, ISSUER, Running, Start, acecf, anecf, ecf, number, rfce, sign, signer

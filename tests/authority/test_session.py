@@ -17,7 +17,7 @@ from fe.authority.session import Sessions
 from fe.authority.transport import Transport
 from fe.ecf.catalogue import Environment
 from fe.ecf.signature import verify
-from fe.tls import default_tls
+from fe.egress.tls import default_tls
 from tests.authority.scripted import (
     DEFAULTS,
     NOW,

@@ -14,7 +14,7 @@ from fe.authority.client import Authority, LastLook
 from fe.authority.errors import OutcomeUnknown, Unavailable
 from fe.authority.hosts import Hosts
 from fe.authority.replies import Receipt
-from fe.tls import default_tls
+from fe.egress.tls import default_tls
 from tests.authority.scripted import (
     NOW,
     PATIENT,

@@ -11,7 +11,7 @@ from psycopg.conninfo import make_conninfo
 
 from fe.cli.dead_letter_options import system_user
 from fe.operations import audit_chain
-from fe.store.audit_trail import Link
+from fe.store.records.audit_trail import Link
 from tests.cli.running import Fe
 from tests.factories.logins import login
 

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from fe.clock import system_clock
-from fe.store.months import month_before, month_of
 from fe.store.postgres.db import Database
+from fe.store.records.months import month_before, month_of
 from tests.cli.running import Fe, environment
 from tests.cli.warm import warm_fe
 from tests.factories.tenants import row, rows

@@ -7,7 +7,7 @@ import pytest
 
 from fe.config import named_keys
 from fe.ecf.certificate import open_p12
-from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
+from fe.secrets.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
 from tests.cli.running import SECRETS, Fe
 
 PASSPHRASE = "Ünsicher & lang"

@@ -5,7 +5,7 @@ import psycopg
 
 from fe.accounts.keys import SCOPES, hash_secret
 from fe.identifiers import ApiKeyId
-from fe.store.throttle import bucket_of_address, bucket_of_key
+from fe.store.records.throttle import bucket_of_address, bucket_of_key
 from tests.cli.running import SECRETS, Fe
 
 

@@ -37,11 +37,11 @@ from fe.http.app import PREFIX
 from fe.lifecycle import Stage
 from fe.queue.leases import APART
 from fe.queue.pulse import BEAT_SECONDS, SILENCE
-from fe.store import throttle
 from fe.store.postgres.db import open_database
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import migrate
 from fe.store.postgres.session import SERVER_SETTINGS
+from fe.store.records import throttle
 from tests.cli.running import environment
 from tests.cli.warm import path_with_fe
 from tests.factories.companies import credential_of_today

@@ -15,7 +15,7 @@ from psycopg.conninfo import make_conninfo
 
 from fe.accounts import totp
 from fe.identifiers import PersonId
-from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Tampered, UnknownKek, Vault
+from fe.secrets.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Tampered, UnknownKek, Vault
 from fe.webhooks.secrets import WebhookVault
 from tests.cli.in_process import FeHere
 from tests.cli.running import Fe, environment

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from fe.authority.simulator import FaultKind
+from fe.simulator import FaultKind
 from tests.cli.running import Fe, environment
 from tests.cli.warm import warm_fe
 from tests.waiting import PATIENCE

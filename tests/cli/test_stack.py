@@ -5,9 +5,9 @@ import socket
 import httpx
 import pytest
 
-from fe.cli import stack as module
 from fe.cli.failures import Failure
-from fe.cli.stack import open_stack
+from fe.integrator import stack as module
+from fe.integrator.stack import open_stack
 
 
 async def test_a_port_that_somebody_takes_meanwhile_is_given_up_for_another(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,8 @@ import trio
 from fe.accounts import changes, provision
 from fe.cli.dead_letter_options import system_user
 from fe.clock import system_clock
-from fe.store import receivers
 from fe.store.postgres.db import Conn, Database
+from fe.store.records import receivers
 from tests.cli.running import Ended, Fe
 from tests.waiting import until_waited_for
 

@@ -160,7 +160,7 @@ def _become(request: bytes, streams: list[int]) -> None:
     os.umask(int(umask))
     os.chdir(folder)
     sys.argv = ["fe", *map(os.fsdecode, args)]
-    # What a process that begins anew starts (fe/hardening.py).
+    # What a process that begins anew starts (fe/process/hardening.py).
     sys.orig_argv = [sys.executable, "-m", "fe", *sys.argv[1:]]
     for number, stream in enumerate(streams):
         os.dup2(stream, number)

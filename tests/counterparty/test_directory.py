@@ -12,7 +12,7 @@ from fe.authority.replies import Unreadable, read_directory
 from fe.counterparty.directory import ABSENT_FOR, FOUND_FOR, Directory
 from fe.ecf.catalogue import Environment
 from fe.ecf.json_text import write_json
-from fe.store.counterparty import HandingKind
+from fe.store.records.counterparty import HandingKind
 
 RNC = "131880681"
 ENTRY = {"nombre": "X", "rnc": RNC, "urlRecepcion": "https://x.do/r/", "urlAceptacion": "", "urlOpcional": None}

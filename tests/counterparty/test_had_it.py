@@ -22,11 +22,11 @@ from fe.lifecycle import Stage
 from fe.queue.outcome import TryLater
 from fe.receiving.acknowledge import acknowledgement
 from fe.receiving.assess import AckReason, Heading
-from fe.store import counterparty
-from fe.store.counterparty import HandingKind, HandingStage, HandingState, HandingWork
 from fe.store.postgres.db import Database
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.host_lanes import ALL_HOSTS
+from fe.store.records import counterparty
+from fe.store.records.counterparty import HandingKind, HandingStage, HandingState, HandingWork
 from tests.authority.scripted import Step, hang_up, say
 from tests.factories.certificates import WITHIN, default_credential, default_root
 from tests.factories.tenants import make_submission, make_tenant, row, rows

@@ -13,15 +13,15 @@ from fe.actors.run import _counterparty_handlers
 from fe.authority.client import Authority, DirectoryEntry, Signing
 from fe.clock import system_clock
 from fe.config import Settings
+from fe.config.start_checks import holds_receipts
 from fe.counterparty.directory import Directory
 from fe.counterparty.wire import Counterparties
 from fe.ecf.catalogue import Environment
 from fe.identifiers import CertificateId, SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
-from fe.start_checks import holds_receipts
-from fe.store.counterparty import HandingKind
 from fe.store.postgres.db import Database
+from fe.store.records.counterparty import HandingKind
 from tests.factories.tenants import make_submission, make_tenant, row, rows
 from tests.queue.stage import make_tools, running
 from tests.waiting import PATIENCE

@@ -11,7 +11,7 @@ from fe.counterparty.wire import CannotReach, Counterparties, CounterpartyAnswer
 from fe.ecf.signature import Signer
 from fe.egress.client import Egress
 from fe.egress.target import Policy
-from fe.store.counterparty import HandingKind
+from fe.store.records.counterparty import HandingKind
 from tests.authority.scripted import Step, say
 from tests.factories.certificates import default_credential
 from tests.webhooks.receiver import Receiver, receiving

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from fe.authority.simulator import rejection_reasons
 from fe.ecf.verdicts import EXPLANATIONS, OTHER, explain, page
+from fe.simulator import rejection_reasons
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

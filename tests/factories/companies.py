@@ -6,10 +6,10 @@ from uuid import uuid4
 from fe.ecf.certificate import Credential
 from fe.ecf.selfmade import self_made, to_p12
 from fe.identifiers import CertificateId, TenantId, UserId
-from fe.store import certificates
-from fe.store.certificates import CertificateRecord, EncryptedCertificate
+from fe.secrets.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
 from fe.store.postgres.db import Database
-from fe.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault
+from fe.store.records import certificates
+from fe.store.records.certificates import CertificateRecord, EncryptedCertificate
 from tests.factories.certificates import HOLDER, HOLDER_ID, rsa_key
 
 PASSPHRASE = "una clave ñ"

@@ -3,7 +3,7 @@
 import pytest
 
 from fe.issuing.submitting import Submitting
-from fe.store.submissions import NewSubmission
+from fe.store.records.submissions import NewSubmission
 
 
 def not_known_at_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,10 +6,10 @@ from fe.accounts import changes
 from fe.clock import Clock, system_clock
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, TenantId
-from fe.store import tenants
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue.audit import OperatorAction
-from fe.store.tenants import Tenant
+from fe.store.records import tenants
+from fe.store.records.tenants import Tenant
 
 
 async def tenant_of(conn: Conn, tenant_id: TenantId) -> Tenant:

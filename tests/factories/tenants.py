@@ -14,12 +14,12 @@ from fe.ecf.catalogue import EcfType, Environment, Host, Root
 from fe.ecf.ids import new_id
 from fe.identifiers import ApiKeyId, CertificateId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import Stage
-from fe.store import submissions, tenants
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import outbox
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.steps import SignedDocument
-from fe.store.submissions import NewSubmission
+from fe.store.records import submissions, tenants
+from fe.store.records.submissions import NewSubmission
 from tests.factories import bookings
 
 ISSUER = {

@@ -22,11 +22,11 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.identifiers import TenantId
 from fe.lifecycle import WebhookEvent
-from fe.store import receivers
+from fe.secrets.vault import Vault
 from fe.store.postgres.db import Database
-from fe.store.receivers import Receiver
+from fe.store.records import receivers
+from fe.store.records.receivers import Receiver
 from fe.store.webhooks import endpoints
-from fe.vault import Vault
 from fe.webhooks.secrets import WebhookVault
 from fe.webhooks.signature import new_secret
 from tests.factories.certificates import default_root

@@ -19,13 +19,11 @@ from fe.actors.reconciler import Reconciler
 from fe.actors.sender import Sender
 from fe.clock import Clock, boot_seconds
 from fe.egress.client import Egress
-from fe.http import auth
+from fe.http.auth import bearer as auth
 from fe.identifiers import ApiKeyId
 from fe.lifecycle import Status
 from fe.queue.outcome import Outcome
 from fe.queue.pulse import Pulse
-from fe.store import submissions
-from fe.store.keys import ApiKey
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 from fe.store.queue import claim as claims
@@ -36,7 +34,9 @@ from fe.store.queue.inputs import OutgoingDocument
 from fe.store.queue.outbox import Work
 from fe.store.queue.steps import IntentAnswer, SignedAnswer, SignedDocument
 from fe.store.queue.tables import AnyTable
-from fe.store.submissions import Accepted, Leases, NewSubmission
+from fe.store.records import submissions
+from fe.store.records.keys import ApiKey
+from fe.store.records.submissions import Accepted, Leases, NewSubmission
 from fe.webhooks import exchange
 from fe.webhooks.exchange import Tried, WebhookCall
 

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import trio
 
-from fe.failpoints import POINTS
+from fe.process.failpoints import POINTS
 from tests.faults.nodes import Nodes
 from tests.faults.parts import Part, Tell
 from tests.faults.postgres import Postgres

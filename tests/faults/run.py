@@ -19,11 +19,11 @@ from fe.cli.failures import FAILED_AGAIN, OK
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId
 from fe.metering import aggregator
-from fe.store import keys
 from fe.store.postgres.db import open_database
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.queue import dead_letters
 from fe.store.queue.audit import OperatorAction
+from fe.store.records import keys
 from tests import citus
 from tests.cli.running import environment
 from tests.faults.blip import blip

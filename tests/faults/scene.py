@@ -19,9 +19,9 @@ from fe.config import named_keys
 from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import to_p12
 from fe.metering import aggregator
-from fe.store import billing
+from fe.secrets.vault import Vault
 from fe.store.postgres.db import Database, open_database
-from fe.vault import Vault
+from fe.store.records import billing
 from tests import citus
 from tests.cli.running import SECRETS, environment
 from tests.factories.companies import credential_of_today

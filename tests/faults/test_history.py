@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from fe.authority.simulator.settings import SimulatorSettings
-from fe.authority.simulator.state import AuthorityState
+from fe.simulator.settings import SimulatorSettings
+from fe.simulator.state import AuthorityState
 from tests.faults.history import read_arrivals
 
 _DOCUMENT = {

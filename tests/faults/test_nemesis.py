@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from fe.failpoints import POINTS
+from fe.process.failpoints import POINTS
 from tests.faults.nemesis import ACTOR_POINTS, CHARGE_POINTS, DECK, HTTP_POINTS, RECEPTION_POINTS, draw
 
 

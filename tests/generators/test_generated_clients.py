@@ -21,8 +21,8 @@ from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.json_text import write_json
 from fe.ecf.signature import verify
 from fe.http.app import PREFIX
-from fe.http.collection import collection
-from fe.http.description import description
+from fe.http.openapi.collection import collection
+from fe.http.openapi.description import description
 from tests.clients.receipts import of_type
 from tests.system.stack import Stack, running_stack
 

@@ -24,9 +24,9 @@ from fe.http.server.listener import serve_http
 from fe.identifiers import ApiKeyId, TenantId
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.zeros import begin_at_zero
-from fe.store import keys, tenants
 from fe.store.postgres.db import Database
 from fe.store.queue.wakeups import Wakeups
+from fe.store.records import keys, tenants
 from fe.webhooks.accounts import WebhookAccounts
 from tests.plain_http import NO_TLS
 from tests.waiting import PATIENCE

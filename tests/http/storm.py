@@ -29,12 +29,12 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.identifiers import SequenceId, TenantId, TrackId
 from fe.lifecycle import Status
-from fe.store import sequences
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import FRONT
-from fe.store.throttle import AttemptLimits
+from fe.store.records import sequences
+from fe.store.records.throttle import AttemptLimits
 from tests.http.front import Key, Running, make_key, make_tenant, start_front
 from tests.http.worker import give_verdict, receive, sign
 

@@ -16,28 +16,31 @@ import trio.lowlevel
 import trio.testing
 from structlog.testing import capture_logs
 
-from fe.apart import Apart
 from fe.config import load_settings
 from fe.ecf.problems import Problem
-from fe.http import app, document_slots, invoices, large_invoices, login, long_polls
+from fe.http import app
 from fe.http.app import PREFIX
+from fe.http.auth import login
 from fe.http.calls import ApiReply, Call
-from fe.http.docs import Docs
-from fe.http.document_slots import DocumentSlots
 from fe.http.errors import ApiError
-from fe.http.quotas import Quota, Quotas
-from fe.http.rate_limit import Buckets
+from fe.http.limits import document_slots
+from fe.http.limits.document_slots import DocumentSlots
+from fe.http.limits.quotas import Quota, Quotas
+from fe.http.limits.rate_limit import Buckets
+from fe.http.limits.shares import Shares
+from fe.http.openapi.docs import Docs
 from fe.http.request_bodies import read_body
+from fe.http.routes import invoices, large_invoices, long_polls
 from fe.http.server import come_again, doorway, listener, strangers
 from fe.http.server.connection import HardenedConnection, PeerPatience
 from fe.http.server.requests import make_scope
-from fe.http.shares import Shares
 from fe.identifiers import SubmissionId, TenantId
 from fe.issuing.large import LARGE_BYTES, LARGE_LINES, LARGE_TAGS
 from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics
-from fe.store import submissions
+from fe.offload.pool import Apart
 from fe.store.postgres.db import Conn, Database
+from fe.store.records import submissions
 from tests.apart_work import die
 from tests.http.front import (
     Key,

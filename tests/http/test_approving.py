@@ -13,11 +13,11 @@ from fe.ecf.parse import parse_json
 from fe.identifiers import ApiKeyId, SubmissionId, TenantId
 from fe.issuing.decide import decision_on, take_in
 from fe.lifecycle import Status
-from fe.store import approvals, received, receivers
-from fe.store.approvals import DecisionOutcome, DecisionResult
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.roles import RECEPTION
-from fe.store.receivers import Receiver
+from fe.store.records import approvals, received, receivers
+from fe.store.records.approvals import DecisionOutcome, DecisionResult
+from fe.store.records.receivers import Receiver
 from tests.factories.companies import make_certificate
 from tests.factories.tenants import ACCEPTED_AT, make_submission, rows
 from tests.http import worker

@@ -8,9 +8,10 @@ import trio
 from structlog.testing import capture_logs
 
 from fe.http import app as front_app
-from fe.http import counters, invoices, long_polls
-from fe.store import submissions
+from fe.http import counters
+from fe.http.routes import invoices, long_polls
 from fe.store.postgres.db import Database
+from fe.store.records import submissions
 from tests.factories.tenants import rows
 from tests.http import worker
 from tests.http.front import Running, structured

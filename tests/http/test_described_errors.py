@@ -11,10 +11,10 @@ import trio
 
 from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId
-from fe.store import receivers, tenants
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import RECEPTION
-from fe.store.receivers import Receiver
+from fe.store.records import receivers, tenants
+from fe.store.records.receivers import Receiver
 from tests.factories.companies import make_certificate
 from tests.http.contract.test_sequences import go_out
 from tests.http.front import ISSUER, Key, Running, invoice_payload, make_key, structured

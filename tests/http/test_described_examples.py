@@ -10,17 +10,17 @@ import jsonschema_rs
 import pytest
 from hypothesis import given
 
-from fe.cli.demo.documents import FIRST
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.document import Document
-from fe.http.description import description
-from fe.http.payload_schemas import payload_schemas
+from fe.http.openapi.description import description
+from fe.http.openapi.payload_schemas import payload_schemas
 from fe.identifiers import TenantId, TrackId
+from fe.integrator.demo.documents import FIRST
 from fe.lifecycle import Status
-from fe.store import receivers
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import RECEPTION
-from fe.store.receivers import Receiver
+from fe.store.records import receivers
+from fe.store.records.receivers import Receiver
 from tests.ecf.drafts import any_draft
 from tests.ecf.receipts import USUAL_INDICATOR, line, payload
 from tests.factories.companies import make_certificate

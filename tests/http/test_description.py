@@ -8,9 +8,9 @@ import httpx
 import jsonschema_rs
 
 from fe.http.app import PREFIX, create_app
+from fe.http.models.requests import NewInvoice
 from fe.http.pages.layout import MARKDOWN
-from fe.http.request_models import NewInvoice
-from fe.http.route_types import Route
+from fe.http.routes.types import Route
 from fe.identifiers import TrackId
 from fe.lifecycle import Status
 from fe.store.postgres.db import Database

@@ -6,14 +6,14 @@ import trio
 
 from fe.accounts.keys import REVOKED_CHANNEL
 from fe.accounts.provision import ProvisioningRefused
-from fe.http.auth import KeyPatience
+from fe.http.auth.bearer import KeyPatience
 from fe.http.server.come_again import BELIEVED
 from fe.identifiers import TenantId
 from fe.issuing.accept import Acceptance
-from fe.store import keys, submissions
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import TenantDisabled
 from fe.store.queue.wakeups import Wakeups
+from fe.store.records import keys, submissions
 from tests.factories.operators import disable, enable
 from tests.factories.tenants import ACCEPTED_AT, make_tenant, new_submission, row, rows
 from tests.http.front import Key, Running, invoice_payload, make_key, start_front

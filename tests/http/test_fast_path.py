@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import trio
 
-from fe.http import invoices
 from fe.http.app import PREFIX
+from fe.http.routes import invoices
 from fe.http.server.requests import make_call
 from fe.store.postgres.db import Database
 from tests.http.front import Key, Running, Streams, body_of, start_front, structured

@@ -14,8 +14,8 @@ from fe.ecf.parse import messages as parse_messages
 from fe.ecf.texts import Text
 from fe.http import languages, messages
 from fe.http.errors import ApiError, describe
-from fe.http.failures import say_response
 from fe.http.languages import choose
+from fe.http.models.failures import say_response
 from fe.http.request_bodies import RequestModel, check
 from fe.http.server.plain_errors import plain_error
 

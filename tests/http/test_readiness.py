@@ -7,7 +7,7 @@ import trio
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from fe.http.health import LookPatience
+from fe.http.routes.health import LookPatience
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import FRONT
 from tests.http.front import Running, start_front

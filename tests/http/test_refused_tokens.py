@@ -6,9 +6,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from fe.clock import system_clock
-from fe.http.auth import Authenticator, KeyStates
+from fe.http.auth.bearer import Authenticator, KeyStates
+from fe.http.auth.tokens import Tokens
 from fe.http.errors import ApiError
-from fe.http.tokens import Tokens
 
 
 async def test_refused_tokens_are_one_line_of_the_log_without_the_token() -> None:

@@ -12,15 +12,16 @@ import pytest
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.problems import Problem, Repair
-from fe.http import approval_models, response_models
 from fe.http.languages import serialize_problems
-from fe.http.response_models import BILLING_PERIOD, SUBMISSION, VALIDATION, BillingPeriod, Submission
-from fe.http.response_types import ResponseModel
-from fe.http.serializers import serialize_record
+from fe.http.models import approvals as approval_models
+from fe.http.models import responses as response_models
+from fe.http.models.response_types import ResponseModel
+from fe.http.models.responses import BILLING_PERIOD, SUBMISSION, VALIDATION, BillingPeriod, Submission
+from fe.http.models.serializers import serialize_record
 from fe.identifiers import ClientRequestId, SubmissionId, TrackId
 from fe.lifecycle import NumberFate, Status
-from fe.store.counterparty import HandingState, OtherSide
-from fe.store.submissions import Record
+from fe.store.records.counterparty import HandingState, OtherSide
+from fe.store.records.submissions import Record
 
 AT = datetime(2026, 11, 6, 14, 15, 30, 123456, tzinfo=UTC)
 EVERY_MODEL = [

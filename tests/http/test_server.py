@@ -9,7 +9,8 @@ import trio
 
 from fe.config import load_settings
 from fe.http.app import create_app
-from fe.http.server.listener import BindError, open_sockets, serve_http
+from fe.http.server.listener import serve_http
+from fe.process.workers import BindError, open_sockets
 from fe.store.postgres.db import Database
 from tests.http.front import Running, start_front
 from tests.plain_http import NO_TLS

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import trio
 
-from fe.http import tenant_lists
 from fe.http.app import PREFIX
-from fe.http.tenant_lists import AT_ONCE
+from fe.http.limits import tenant_lists
+from fe.http.limits.tenant_lists import AT_ONCE
 from fe.identifiers import TenantId
-from fe.store import history, received
 from fe.store.postgres.db import Database
+from fe.store.records import history, received
 from fe.store.webhooks import deliveries
 from tests.http.front import Key, Running, Streams, make_key, make_tenant, start_front
 from tests.waiting import PATIENCE, until

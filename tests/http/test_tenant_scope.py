@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from fe.identifiers import SubmissionId, TrackId
-from fe.store import billing, history, sequences, submissions, tenant_context, usage
 from fe.store.postgres.db import Database
+from fe.store.records import billing, history, sequences, submissions, tenant_context, usage
 from tests.http import worker
 from tests.http.front import Running, make_key, make_tenant, structured
 

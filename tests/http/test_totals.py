@@ -7,9 +7,9 @@ import pytest
 from fe.clock import system_clock
 from fe.ecf.ids import new_id
 from fe.identifiers import TenantId
-from fe.store import history
-from fe.store.history import HistoryFilter, Totals
 from fe.store.postgres.db import Conn, Database
+from fe.store.records import history
+from fe.store.records.history import HistoryFilter, Totals
 from tests.http.front import Key
 
 NOW = datetime(2026, 7, 10, 12, tzinfo=UTC)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from fe.ecf.catalogue import EcfType
 from fe.identifiers import SubmissionId
-from fe.store.numbers import Holder
+from fe.store.records.numbers import Holder
 from tests.ecf.receipts import ISSUER, USUAL_INDICATOR, line, payload
 
 NOON = datetime(2028, 12, 31, 15, tzinfo=UTC)  # 11:00 on the last day of 2028 in Santo Domingo

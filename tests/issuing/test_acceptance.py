@@ -12,11 +12,11 @@ import trio.testing
 from fe.identifiers import ClientRequestId
 from fe.issuing.accept import Acceptance
 from fe.lifecycle import Status
-from fe.store import submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable, NodeUnavailable, NoNumber
 from fe.store.queue.wakeups import Wakeups
-from fe.store.submissions import Accepted, Leases, NewSubmission
+from fe.store.records import submissions
+from fe.store.records.submissions import Accepted, Leases, NewSubmission
 from tests.factories.nodes import SpreadDatabase
 from tests.factories.tenants import ACCEPTED_AT, make_tenant, new_submission, row, rows
 from tests.store.race import plain

@@ -24,8 +24,8 @@ from fe.issuing.sign import CannotIssue, NumberTaken, QrHosts, make_signed
 from fe.issuing.validate import find_problems, is_fatal
 from fe.store.queue.inputs import Candidate, SigningInput
 from fe.store.queue.steps import SignedDocument
-from fe.store.submissions import NewSubmission
-from fe.store.tenant_context import TenantContext
+from fe.store.records.submissions import NewSubmission
+from fe.store.records.tenant_context import TenantContext
 from tests.ecf.drafts import drafts
 from tests.factories.companies import company_credential
 from tests.issuing.cases import CASES, OTHER, Case, sale

@@ -18,11 +18,11 @@ import trio
 from fe.ecf.ids import new_id
 from fe.identifiers import ClientRequestId, SubmissionId, TenantId
 from fe.issuing.accept import Acceptance
-from fe.store import submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import NoNumber
 from fe.store.queue.wakeups import Wakeups
-from fe.store.submissions import Accepted, Leases, NewSubmission
+from fe.store.records import submissions
+from fe.store.records.submissions import Accepted, Leases, NewSubmission
 from tests.factories.tenants import ACCEPTED_AT, make_tenant, new_submission, rows
 from tests.issuing.test_acceptance import Batch
 from tests.store.race import plain
@@ -202,7 +202,7 @@ async def test_a_connection_that_dies_while_rows_go_alone_ends_the_batch_there(
 #: Hands a batch in, in a process of its own: killed where it is told to be.
 HANDS_IN = """
 import sys, trio
-from fe import failpoints
+from fe.process import failpoints
 from fe.identifiers import TenantId
 from fe.store.postgres.db import open_database
 from tests.issuing.test_batches_that_fall_apart import hand_in, orders

@@ -6,9 +6,9 @@ from decimal import Decimal
 import trio
 
 from fe.issuing.rates import FRESH, KnownRates
-from fe.store import excise_rates
-from fe.store.excise_rates import ExciseRate
 from fe.store.postgres.db import Database
+from fe.store.records import excise_rates
+from fe.store.records.excise_rates import ExciseRate
 
 DAY = date(2026, 2, 1)
 

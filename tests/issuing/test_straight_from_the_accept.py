@@ -22,7 +22,6 @@ from fe.queue.bookings import Bookings
 from fe.queue.entrance import Entrance
 from fe.queue.executor import run_stage
 from fe.queue.outcome import Outcome
-from fe.store import submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import Contended, DatabaseUnavailable
 from fe.store.queue import pauses
@@ -30,7 +29,8 @@ from fe.store.queue.audit import OperatorAction
 from fe.store.queue.inputs import TakenIn
 from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
-from fe.store.submissions import Accepted, Leases, NewSubmission
+from fe.store.records import submissions
+from fe.store.records.submissions import Accepted, Leases, NewSubmission
 from tests.factories.tenants import ACCEPTED_AT, LEASE, make_tenant, new_submission, row, rows, take, waiting
 from tests.queue.stage import done, make_stage, make_tools
 from tests.store.test_accept_many import draws, make_sequence

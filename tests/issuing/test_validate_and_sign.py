@@ -35,7 +35,7 @@ from fe.issuing.sign import CannotIssue, QrHosts, make_signed
 from fe.issuing.validate import find_problems, is_fatal
 from fe.store.queue.inputs import Candidate, SigningInput
 from fe.store.queue.steps import SignedDocument
-from fe.store.tenant_context import TenantContext
+from fe.store.records.tenant_context import TenantContext
 from tests.ecf.drafts import any_draft, drafts
 from tests.ecf.receipts import ISSUER, USUAL_INDICATOR, fill, line, payload, receipt
 from tests.ecf.strategies import DOCUMENT_KINDS, documents

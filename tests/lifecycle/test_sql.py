@@ -15,11 +15,11 @@ from fe.authority.estado import Estado
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, SubmissionId, TrackId
 from fe.lifecycle import FINAL, MOVES, TABLE, Life, Move, NumberFate, Place, Stage, Status, StepOutcome
-from fe.store import submissions
 from fe.store.postgres.db import Database
 from fe.store.queue import dead_letters
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.outbox import Work
+from fe.store.records import submissions
 from tests.factories import bookings
 from tests.factories.tenants import (
     DOCUMENT,

@@ -11,11 +11,11 @@ from fe.ecf.catalogue import Environment
 from fe.identifiers import ActionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.metering import aggregator
-from fe.store import metering, usage
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import LeaseLost
 from fe.store.queue import dead_letters
 from fe.store.queue.audit import OperatorAction
+from fe.store.records import metering, usage
 from tests.factories import bookings
 from tests.factories.tenants import make_submission, take
 from tests.metering.naive import Document, days_of, p95

@@ -14,8 +14,8 @@ from fe.ecf.catalogue import Environment
 from fe.lifecycle import Status
 from fe.metering import aggregator
 from fe.metering import billing as biller
-from fe.store import billing, charges
 from fe.store.postgres.db import open_database
+from fe.store.records import billing, charges
 from tests.factories.tenants import make_tenant, rows
 from tests.metering.histories import STEPS, History
 

@@ -25,15 +25,15 @@ from fe.metering import aggregator
 from fe.metering import billing as biller
 from fe.metering.charging import Charged, Charger, charge_gap, charge_stage
 from fe.metering.processor import ProcessorUnavailable
-from fe.metering.simulator import FAULTS, ProcessorState, simulate_processor
 from fe.metering.stripe import Stripe, stripe
 from fe.queue.executor import run_stage
 from fe.queue.outcome import TryLater
-from fe.store import billing, charges
-from fe.store.charges import CHARGES, ChargeLane, ChargeRecord, ChargeWork
-from fe.store.failures import PartlyDone
+from fe.simulator.payment_processor import FAULTS, ProcessorState, simulate_processor
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import LeaseLost, StoreError
+from fe.store.records import billing, charges
+from fe.store.records.charges import CHARGES, ChargeLane, ChargeRecord, ChargeWork
+from fe.store.records.failures import PartlyDone
 from tests.factories.tenants import make_tenant, rows
 from tests.metering.histories import BEGIN
 from tests.metering.test_usage_days import accept
@@ -300,7 +300,7 @@ import sys, trio
 from dataclasses import replace
 from datetime import timedelta
 from pydantic import SecretStr
-from fe import failpoints
+from fe.process import failpoints
 from fe.metering.charging import charge_stage
 from fe.metering.stripe import stripe
 from fe.queue.executor import run_stage

@@ -15,8 +15,8 @@ import trio
 from fe.identifiers import TenantId
 from fe.metering import aggregator
 from fe.metering.billing import Biller
-from fe.store import billing, charges, usage
 from fe.store.postgres.db import Database
+from fe.store.records import billing, charges, usage
 from tests import citus
 from tests.factories.tenants import make_tenant, rows
 from tests.metering.histories import BEGIN, midnight
@@ -31,10 +31,10 @@ EMISSIONS, PRICE = 3, Decimal("0.035")
 LEADS = """
 import sys, trio
 from datetime import datetime
-from fe import failpoints
+from fe.process import failpoints
 from fe.metering import aggregator
 from fe.metering.billing import Biller
-from fe.store import metering
+from fe.store.records import metering
 from fe.store.postgres.db import open_database
 from fe.store.postgres.engine import engine_named
 async def main():

@@ -19,12 +19,12 @@ from fe.metering import aggregator
 from fe.metering.aggregator import Aggregator
 from fe.metering.failures import failures_of_metering
 from fe.monitoring.metrics import Metrics
-from fe.store import keys, metering, request_counts, usage
-from fe.store.failures import PartlyDone
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable, StoreError
 from fe.store.queue import dead_letters
-from fe.store.request_counts import RequestCount
+from fe.store.records import keys, metering, request_counts, usage
+from fe.store.records.failures import PartlyDone
+from fe.store.records.request_counts import RequestCount
 from tests.factories import bookings
 from tests.factories.tenants import make_submission, make_tenant, row, rows, take
 from tests.metering.histories import BEGIN, action, midnight
@@ -299,7 +299,7 @@ async def test_a_batch_counts_once_and_each_process_has_its_own(db: Database, fr
 
 DIES = """
 import sys, trio
-from fe import failpoints
+from fe.process import failpoints
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.http.calls import Caller

@@ -5,8 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fe.metering import aggregator
-from fe.store import metering
 from fe.store.postgres.db import open_database
+from fe.store.records import metering
 from tests.factories.tenants import make_tenant
 from tests.metering.histories import STEPS, History
 

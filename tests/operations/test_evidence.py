@@ -15,11 +15,11 @@ from fe.ecf.parse import parse_json
 from fe.identifiers import ActionId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.operations.evidence import NotAnExport, export, faults, link_hash, read_export
-from fe.store import evidence as stored
-from fe.store.evidence import ChainLink, Evidence
 from fe.store.postgres.db import Database
 from fe.store.queue import dead_letters
 from fe.store.queue.audit import OperatorAction
+from fe.store.records import evidence as stored
+from fe.store.records.evidence import ChainLink, Evidence
 from tests.factories import bookings
 from tests.factories.tenants import ACCEPTED_AT, SIGNED, make_submission, make_tenant, rows, take
 

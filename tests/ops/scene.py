@@ -25,10 +25,10 @@ from fe.config import named_keys
 from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import to_p12
 from fe.lifecycle import WebhookEvent
-from fe.store import billing, receivers, tenants
+from fe.secrets.vault import Vault
 from fe.store.postgres.db import Conn
-from fe.store.receivers import Receiver
-from fe.vault import Vault
+from fe.store.records import billing, receivers, tenants
+from fe.store.records.receivers import Receiver
 from tests.factories.certificates import default_root
 from tests.factories.companies import credential_of_today
 from tests.faults.hooks import WHERE, Listener, Supplier

@@ -15,11 +15,11 @@ import pytest
 import trio
 
 from fe.identifiers import SubmissionId, TenantId
-from fe.store import nodes, submissions
 from fe.store.postgres.db import open_database
 from fe.store.postgres.engine import CITUS
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.postgres.roles import FRONT, WORKER
+from fe.store.records import nodes, submissions
 from tests import citus
 from tests.factories.tenants import make_tenant, new_submission
 from tests.faults.nodes import Nodes

@@ -23,9 +23,9 @@ from fe.monitoring.metrics import Metrics, serve_metrics
 from fe.monitoring.zeros import begin_actors_at_zero
 from fe.queue.outcome import Outcome
 from fe.queue.stage import WorkKind
-from fe.store import metering, submissions
 from fe.store.postgres.db import Database
 from fe.store.queue.outbox import OutboxLane, Work
+from fe.store.records import metering, submissions
 from ops.grafana.build import DASHBOARDS
 from ops.grafana.pictures import filled_in
 from tests.factories.tenants import claim_all, make_tenant, new_submission, rows

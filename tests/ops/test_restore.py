@@ -18,9 +18,9 @@ import pytest
 import trio
 
 from fe.accounts.provision import create_tenant
-from fe.store import tenants
 from fe.store.postgres.db import open_database
 from fe.store.postgres.migrate import migrate
+from fe.store.records import tenants
 from tests.cli.running import environment
 from tests.cli.warm import warm_fe
 from tests.factories.tenants import ISSUER

@@ -18,11 +18,11 @@ from fe.monitoring.metrics import Metrics
 from fe.portal.serve import build_portal
 from fe.portal.session import form_proof, is_proof
 from fe.receiving.sessions import SupplierSessions, derive_keys
+from fe.secrets.vault import Belongs, Vault
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import FRONT, PORTAL
 from fe.store.queue.wakeups import Wakeups
-from fe.store.throttle import AttemptLimits
-from fe.vault import Belongs, Vault
+from fe.store.records.throttle import AttemptLimits
 from tests.http.front import PEPPER, make_key, make_tenant, start_front
 from tests.ops.material import RUNBOOKS
 

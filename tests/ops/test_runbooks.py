@@ -25,11 +25,11 @@ from fe.egress.target import Policy
 from fe.identifiers import ActionId, SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.metering.billing import close_month
-from fe.store import billing, certificates
+from fe.secrets.vault import Vault
 from fe.store.postgres.db import Database
 from fe.store.queue import pauses
 from fe.store.queue.audit import OperatorAction
-from fe.vault import Vault
+from fe.store.records import billing, certificates
 from fe.webhooks.accounts import Wanted, WebhookAccounts
 from fe.webhooks.secrets import WebhookVault
 from tests.cli.logins import as_whom, dsn_of

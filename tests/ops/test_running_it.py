@@ -12,7 +12,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]  # ships no types
 
 from fe.config import Settings, load_settings
-from fe.start_checks import require_portal, require_startable
+from fe.config.start_checks import require_portal, require_startable
 from tests.ops.material import PROMETHEUS, ROOT
 
 OPS = ROOT / "ops"

@@ -11,15 +11,15 @@ import trio
 
 from fe.accounts.keys import SCOPES
 from fe.accounts.provision import add_certificate, create_key, put_sequence
-from fe.cli.stack import Stack, open_stack
 from fe.config import named_keys
 from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import to_p12
-from fe.http.tokens import Tokens
+from fe.http.auth.tokens import Tokens
 from fe.identifiers import ApiKeyId
-from fe.store import tenants
+from fe.integrator.stack import Stack, open_stack
+from fe.secrets.vault import Vault
 from fe.store.postgres.db import Conn, Database, open_database
-from fe.vault import Vault
+from fe.store.records import tenants
 from tests.factories.companies import credential_of_today
 from tests.factories.tenants import ISSUER, rows
 from tests.system.test_road import invoice

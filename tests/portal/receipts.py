@@ -9,9 +9,9 @@ from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.ids import new_id
 from fe.identifiers import ClientRequestId, SubmissionId, TenantId
 from fe.lifecycle import Status
-from fe.store import received
 from fe.store.postgres.db import Database
-from fe.store.received import ReceivedFacts, Said
+from fe.store.records import received
+from fe.store.records.received import ReceivedFacts, Said
 from tests.factories.tenants import make_submission, rows
 from tests.http import worker
 

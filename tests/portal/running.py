@@ -17,9 +17,9 @@ from fe.accounts import totp
 from fe.accounts.openid import CALLBACK, OpenId
 from fe.accounts.people import create_person
 from fe.config import load_settings
-from fe.http.quotas import NO_QUOTA, Quota, Quotas
+from fe.http.limits.quotas import NO_QUOTA, Quota, Quotas
+from fe.http.limits.tenant_lists import TenantLists
 from fe.http.server.listener import serve_http
-from fe.http.tenant_lists import TenantLists
 from fe.identifiers import TenantId
 from fe.issuing.submitting import Submitting
 from fe.monitoring.metrics import Metrics

@@ -5,9 +5,9 @@ from decimal import Decimal
 from uuid import uuid4
 
 from fe.identifiers import TenantId
-from fe.store import billing
-from fe.store.months import month_before, month_of
 from fe.store.portal.people import PortalRole
+from fe.store.records import billing
+from fe.store.records.months import month_before, month_of
 from tests.factories.tenants import rows
 from tests.portal.running import Browser, Running
 

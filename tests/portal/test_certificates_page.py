@@ -16,13 +16,13 @@ from fe.accounts.expiry import within
 from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import self_made, to_p12
 from fe.identifiers import CertificateId, TenantId, UserId
-from fe.store import certificates, receivers, tenants
-from fe.store.certificates import CertificateRecord
+from fe.secrets.vault import P12_PURPOSE, Belongs
 from fe.store.portal import changes
 from fe.store.portal.people import PortalRole
-from fe.store.receivers import Receiver
-from fe.store.tenants import User
-from fe.vault import P12_PURPOSE, Belongs
+from fe.store.records import certificates, receivers, tenants
+from fe.store.records.certificates import CertificateRecord
+from fe.store.records.receivers import Receiver
+from fe.store.records.tenants import User
 from tests.factories import certificates as made
 from tests.factories.certificates import HOLDER, rsa_key
 from tests.factories.companies import VAULT, make_certificate

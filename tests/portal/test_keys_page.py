@@ -9,11 +9,11 @@ import trio
 from fe.accounts.keys import REVOKED_CHANNEL, SCOPES, Peppers
 from fe.identifiers import ApiKeyId, TenantId
 from fe.portal.pages.keys import SCOPE_WORDS
-from fe.store import keys
-from fe.store.keys import ApiKey
 from fe.store.portal import changes
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Conn
+from fe.store.records import keys
+from fe.store.records.keys import ApiKey
 from tests.http.front import PEPPER, make_key, make_tenant
 from tests.portal.running import Browser, Running, hidden_fields
 from tests.portal.typed import filled

@@ -20,7 +20,7 @@ from fe.ecf.parse import parse_json
 from fe.ecf.rules import check
 from fe.ecf.totals import totals
 from fe.http.examples import EXAMPLES, Example
-from fe.http.quotas import Quota, Quotas
+from fe.http.limits.quotas import Quota, Quotas
 from fe.identifiers import PORTAL_KEY, TenantId, UserId
 from fe.issuing.prepare import prepare
 from fe.monitoring.metrics import Metrics
@@ -28,12 +28,12 @@ from fe.portal.receipt.copies import note_for
 from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.layout import layout
 from fe.portal.session import IDLE
-from fe.store import tenants
 from fe.store.portal import sessions
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
-from fe.store.submissions import Accepted, NewSubmission
+from fe.store.records import tenants
+from fe.store.records.submissions import Accepted, NewSubmission
 from tests.ecf.receipts import NOW, line, payload, receipt
 from tests.factories.companies import make_certificate
 from tests.factories.firsts import not_known_at_first

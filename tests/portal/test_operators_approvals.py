@@ -13,12 +13,12 @@ from fe.accounts.carry_out import carry_out
 from fe.accounts.second_person import DecisionRefused
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, ReplayPlanId, TenantId
-from fe.store import billing, pending_actions, tenants
-from fe.store.pending_actions import Kind
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import dead_letters
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.dead_letters import DeadLetterFilter
+from fe.store.records import billing, pending_actions, tenants
+from fe.store.records.pending_actions import Kind
 from tests.factories.tenants import rows
 from tests.portal.operators import WHY, dead, make_dead, operating, runner, times_replayed, until_rows
 from tests.portal.running import Browser, Running, start_portal

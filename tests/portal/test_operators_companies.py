@@ -8,9 +8,9 @@ import trio
 
 from fe.accounts import changes
 from fe.identifiers import ApiKeyId, TenantId
-from fe.store import billing, throttle
 from fe.store.postgres.db import Conn, Database
-from fe.store.throttle import AttemptLimits
+from fe.store.records import billing, throttle
+from fe.store.records.throttle import AttemptLimits
 from tests.factories.operators import act, tenant_of
 from tests.factories.tenants import row, rows
 from tests.portal.operators import WHY, operating

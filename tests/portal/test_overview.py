@@ -12,11 +12,11 @@ from fe.identifiers import SequenceId, TenantId, UserId
 from fe.lifecycle import Status
 from fe.metering.aggregator import fold_all, restart
 from fe.portal.attention import matters
-from fe.store import sequences, tenants
 from fe.store.portal.standing import MAX_COUNTED, Unsettled
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import WORKER
-from fe.store.sequences import Sequence
+from fe.store.records import sequences, tenants
+from fe.store.records.sequences import Sequence
 from tests.factories.companies import make_certificate
 from tests.factories.tenants import make_submission
 from tests.http import worker

@@ -19,10 +19,10 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply
 from fe.portal.session import Session
 from fe.portal.visit import Visit
-from fe.store import throttle
 from fe.store.portal import sessions
 from fe.store.portal.people import Person
 from fe.store.postgres.db import Conn, Database
+from fe.store.records import throttle
 from tests.portal.running import PASSWORD, SEED, Browser, Running, start_portal
 
 _AT = "/account/second-factor"

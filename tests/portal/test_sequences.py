@@ -10,10 +10,11 @@ from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.ids import new_id
 from fe.identifiers import SequenceId, SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Status
-from fe.store import fates, sequences, submissions
 from fe.store.portal import changes
 from fe.store.portal.people import PortalRole
-from fe.store.sequences import Sequence
+from fe.store.records import number_history as fates
+from fe.store.records import sequences, submissions
+from fe.store.records.sequences import Sequence
 from tests.factories.tenants import new_submission, rows
 from tests.http.front import make_tenant
 from tests.portal.running import Browser, Running, hidden_fields

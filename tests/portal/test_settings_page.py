@@ -8,11 +8,11 @@ from fe.accounts import noted
 from fe.accounts.noted import Actor
 from fe.identifiers import TenantId
 from fe.portal.issuer_form import issuer_fields
-from fe.store import issuers, tenants
-from fe.store.issuers import Delegation
 from fe.store.portal import changes
 from fe.store.portal.people import PortalRole
-from fe.store.tenants import Tenant
+from fe.store.records import issuers, tenants
+from fe.store.records.issuers import Delegation
+from fe.store.records.tenants import Tenant
 from tests.factories import tenants as factories
 from tests.factories.tenants import make_submission
 from tests.http.front import ISSUER, make_tenant

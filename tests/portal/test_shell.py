@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 import trio
 
-from fe.http import tenant_lists
+from fe.http.limits import tenant_lists
 from fe.identifiers import TenantId
-from fe.store import keys
 from fe.store.portal import people, receipts
 from fe.store.portal.people import PortalRole
 from fe.store.portal.receipts import ReceiptPage
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable, NodeUnavailable
+from fe.store.records import keys
 from tests.http.front import make_tenant
 from tests.portal.running import Browser, Running, hidden_fields
 from tests.waiting import PATIENCE, until

@@ -9,10 +9,10 @@ import pytest
 from fe.accounts import people as accounts
 from fe.identifiers import TenantId
 from fe.portal.session import FRESH, IDLE, LIFE
-from fe.store import throttle
 from fe.store.portal import credentials, people, sessions
 from fe.store.portal.people import Person
 from fe.store.postgres.db import Conn
+from fe.store.records import throttle
 from tests.factories.tenants import rows
 from tests.portal.running import PASSWORD, Browser, Running, hidden_fields
 

@@ -12,7 +12,7 @@ from fe.lifecycle import Status
 from fe.portal.attention import matters
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Database
-from fe.store.sequences import Sequence
+from fe.store.records.sequences import Sequence
 from tests.factories.companies import make_certificate
 from tests.factories.tenants import rows
 from tests.portal.operators import WHY, operating

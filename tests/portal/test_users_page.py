@@ -5,10 +5,10 @@ from uuid import uuid4
 import pytest
 
 from fe.identifiers import TenantId, UserId
-from fe.store import tenants
 from fe.store.portal import changes
 from fe.store.portal.people import PortalRole
-from fe.store.tenants import User
+from fe.store.records import tenants
+from fe.store.records.tenants import User
 from tests.factories import tenants as factories
 from tests.factories.companies import make_certificate
 from tests.factories.tenants import make_submission

@@ -9,7 +9,7 @@ from uuid import UUID
 import httpx
 import trio
 
-from fe.http.quotas import Quota, Quotas
+from fe.http.limits.quotas import Quota, Quotas
 from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
 from fe.portal.foreign_text import foreign

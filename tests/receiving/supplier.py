@@ -23,13 +23,13 @@ from fe.ecf.signature import Signer, verify
 from fe.http.reception.app import ReceptionDeps, create_reception
 from fe.http.server.listener import serve_http
 from fe.identifiers import TenantId
+from fe.main import Acknowledgers
 from fe.monitoring.metrics import Metrics
 from fe.receiving.assess import Trust
 from fe.receiving.sessions import derive_keys
-from fe.reception import Acknowledgers
-from fe.store import receivers
 from fe.store.postgres.db import Database
-from fe.store.receivers import Receiver
+from fe.store.records import receivers
+from fe.store.records.receivers import Receiver
 from tests.ecf.receipts import changed, receipt
 from tests.factories.certificates import WITHIN, default_credential, default_root
 from tests.factories.companies import VAULT, make_certificate

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fe.authority.simulator import multipart as simulators
 from fe.http.reception.multipart import MAX_PARTS, BadForm, read_xml_part
+from fe.simulator import multipart as simulators
 from tests.receiving.supplier import BASE, Running, document, read
 
 TYPE = "multipart/form-data; boundary=b"

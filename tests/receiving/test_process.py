@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from fe.config import named_keys
 from fe.ecf.selfmade import to_p12
 from fe.identifiers import TenantId
+from fe.secrets.vault import Vault
 from fe.store.postgres.db import Database
-from fe.vault import Vault
 from tests.cli.running import SECRETS, Fe, environment
 from tests.cli.warm import warm_fe
 from tests.factories.certificates import default_root

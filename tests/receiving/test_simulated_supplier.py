@@ -8,14 +8,14 @@ import pytest
 import trio
 from cryptography import x509
 
-from fe.authority.simulator import SimulatorSettings, simulate
-from fe.authority.simulator.supplier import SupplierSample
 from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import to_p12
 from fe.receiving.assess import Trust
-from fe.store import receivers
+from fe.simulator import SimulatorSettings, simulate
+from fe.simulator.supplier import SupplierSample
 from fe.store.postgres.db import Database
-from fe.store.receivers import Receiver
+from fe.store.records import receivers
+from fe.store.records.receivers import Receiver
 from tests.factories.companies import PASSPHRASE, credential_of_today, make_certificate
 from tests.factories.tenants import make_tenant
 from tests.receiving.supplier import ISSUER, OURS, start_reception

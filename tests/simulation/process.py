@@ -43,7 +43,7 @@ from fe.store.queue.inputs import OutgoingDocument
 from fe.store.queue.outbox import OUTBOX, Work
 from fe.store.queue.steps import SignedDocument
 from fe.store.queue.wakeups import Wakeups
-from fe.store.submissions import NewSubmission
+from fe.store.records.submissions import NewSubmission
 from tests.simulation.authority import Office, Wire
 from tests.simulation.connection import Connection
 from tests.simulation.statements import Answer, Statements

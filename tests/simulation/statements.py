@@ -12,12 +12,12 @@ from uuid import UUID
 from fe.identifiers import TenantId, TrackId
 from fe.lifecycle import Stage
 from fe.queue.claims import divide
-from fe.store import submissions
 from fe.store.postgres import db
 from fe.store.postgres.arrays import Array
 from fe.store.queue import audit, circuits, claim, clock_set_back, outbox, pauses, signed_by, steps, workers
 from fe.store.queue.outbox import OUTBOX
 from fe.store.queue.tables import DueTenant
+from fe.store.records import submissions
 from tests.simulation.rows import Circuit, Due, Key, Tables
 from tests.simulation.steps import OPEN, Steps, Values
 
@@ -139,7 +139,7 @@ class Statements:
         """Answer a statement of the process `by`; for those who want to know who said what."""
         return self.answer(statement, values)
 
-    # --- fe/store/submissions.py --------------------------------------------------------------------------------------
+    # --- fe/store/records/submissions.py
 
     def _accept_many(self, values: Values) -> Answer:
         columns = {_SINGULAR.get(name, name): value for name, value in values.items()}

@@ -33,7 +33,6 @@ from fe.ecf.catalogue import EcfType, Environment, Host, Root
 from fe.identifiers import ActionId, ApiKeyId, CertificateId, SubmissionId, TenantId, TrackId
 from fe.issuing.accept import first_claim
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store import sequences, submissions
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import StoreError
 from fe.store.postgres.session import SERVER_SETTINGS
@@ -45,7 +44,8 @@ from fe.store.queue.outbox import OUTBOX, OutboxLane, Work
 from fe.store.queue.signed_by import signer_of
 from fe.store.queue.steps import SignedDocument
 from fe.store.queue.tables import ALWAYS
-from fe.store.submissions import Leases, NewSubmission
+from fe.store.records import sequences, submissions
+from fe.store.records.submissions import Leases, NewSubmission
 from tests.factories import bookings
 from tests.simulation.connection import Connection
 from tests.simulation.mutants import MUTANTS, Mutant

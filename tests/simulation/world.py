@@ -21,11 +21,11 @@ from fe.identifiers import ActionId, ApiKeyId, SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
 from fe.operations.evidence import link_hash
-from fe.store import submissions
 from fe.store.postgres.db import Database
 from fe.store.queue import dead_letters, pauses
 from fe.store.queue.audit import OperatorAction
-from fe.store.submissions import NewSubmission
+from fe.store.records import submissions
+from fe.store.records.submissions import NewSubmission
 from tests.faults import history as known
 from tests.faults.history import Arrival, Call, History, Outcome, Snapshot
 from tests.simulation.authority import Asked, Office

@@ -6,7 +6,7 @@ import httpx
 import pytest
 import trio
 
-from fe.authority.simulator import SimulatorSettings
+from fe.simulator import SimulatorSettings
 from tests.plain_http import NO_TLS
 from tests.simulator.support import Running, Start, start_in
 from tests.waiting import PATIENCE

@@ -10,10 +10,10 @@ import httpx
 import trio
 from lxml import etree
 
-from fe.authority.simulator import Addresses, SimulatorSettings, simulate
 from fe.ecf.certificate import Credential
 from fe.ecf.selfmade import self_made
 from fe.ecf.signature import Signer, signature_time
+from fe.simulator import Addresses, SimulatorSettings, simulate
 from tests.factories.certificates import rsa_key
 
 ISSUER = "131880738"

@@ -4,7 +4,7 @@ import httpx
 import pytest
 from lxml import etree
 
-from fe.authority.simulator import AnswerForm
+from fe.simulator import AnswerForm
 from tests.simulator.support import (
     APPROVAL,
     BUYER,

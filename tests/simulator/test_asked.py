@@ -6,8 +6,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from fe.authority.simulator import Catalogue
-from fe.sandbox import SIMULATE_HEADER, AskedOutcome, Simulation
+from fe.requested_outcome import SIMULATE_HEADER, AskedOutcome, Simulation
+from fe.simulator import Catalogue
 from tests.simulator.support import (
     ISSUER,
     RECEPTION,

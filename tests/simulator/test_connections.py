@@ -5,8 +5,8 @@ import contextlib
 import pytest
 import trio
 
-from fe.authority.simulator.connection import FaultyConnection, serving
-from fe.authority.simulator.exchange import RawAnswer, RawRequest
+from fe.simulator.connection import FaultyConnection, serving
+from fe.simulator.exchange import RawAnswer, RawRequest
 from tests.simulator.support import RECEPTION, RESULT, Running
 from tests.waiting import PATIENCE
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from fe.authority.simulator import Fault, FaultKind, FaultPlan, SimulatedOperation
-from fe.authority.simulator.faults import Faults, Occasion, applies
 from fe.ecf.catalogue import Environment
+from fe.simulator import Fault, FaultKind, FaultPlan, SimulatedOperation
+from fe.simulator.faults import Faults, Occasion, applies
 
 NOW = datetime(2026, 11, 6, tzinfo=UTC)
 

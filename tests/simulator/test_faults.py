@@ -7,7 +7,7 @@ import httpx
 import pytest
 import trio
 
-from fe.authority.simulator import FaultKind
+from fe.simulator import FaultKind
 from tests.simulator.support import (
     ISSUER,
     RECEPTION,

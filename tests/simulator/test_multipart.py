@@ -2,7 +2,7 @@
 
 import pytest
 
-from fe.authority.simulator.multipart import NoPart, Part, read_xml_part
+from fe.simulator.multipart import NoPart, Part, read_xml_part
 
 TYPE = "multipart/form-data; boundary=b"
 

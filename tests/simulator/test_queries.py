@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from lxml import etree
 
-from fe.authority.simulator import AnswerForm
 from fe.ecf.parse import parse_xml
 from fe.ecf.signature import verify
+from fe.simulator import AnswerForm
 from tests.simulator.support import (
     BUYER,
     ISSUER,

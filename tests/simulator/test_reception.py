@@ -9,11 +9,11 @@ import trio
 from cryptography.hazmat.primitives.serialization import Encoding
 from lxml import etree
 
-from fe.authority.simulator import Catalogue, CheckLevel
 from fe.ecf.autofill import autofill
 from fe.ecf.build import build
 from fe.ecf.parse import MAX_BYTES
 from fe.ecf.signature import profile
+from fe.simulator import Catalogue, CheckLevel
 from tests.ecf.receipts import ISSUER as ISSUER_FIELDS
 from tests.ecf.receipts import long_draft
 from tests.factories.certificates import default_root

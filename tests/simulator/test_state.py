@@ -10,7 +10,8 @@ import httpx
 import pytest
 import trio
 
-from fe.authority.simulator import (
+from fe.ecf.parse import MalformedJson
+from fe.simulator import (
     Addresses,
     BadRecord,
     JournalDamaged,
@@ -18,10 +19,9 @@ from fe.authority.simulator import (
     PublicBindRefused,
     SimulatorSettings,
 )
-from fe.authority.simulator.journal import FileJournal
-from fe.authority.simulator.registry import Registry, load_world
-from fe.authority.simulator.settings import is_loopback
-from fe.ecf.parse import MalformedJson
+from fe.simulator.journal import FileJournal
+from fe.simulator.registry import Registry, load_world
+from fe.simulator.settings import is_loopback
 from tests.simulator.support import (
     APPROVAL,
     BUYER,
@@ -115,7 +115,7 @@ _SERVER = """
 import sys, trio
 from datetime import timedelta
 from pathlib import Path
-from fe.authority.simulator import SimulatorSettings, simulate
+from fe.simulator import SimulatorSettings, simulate
 async def main():
     async with trio.open_nursery() as nursery:
         at = await nursery.start(simulate, SimulatorSettings(journal=Path(sys.argv[1]), verdict_delay=timedelta(0)))

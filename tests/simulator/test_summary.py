@@ -6,7 +6,7 @@ import httpx
 import pytest
 from lxml import etree
 
-from fe.authority.simulator import Availability
+from fe.simulator import Availability
 from tests.simulator.support import (
     ISSUER,
     RECEPTION,

@@ -7,14 +7,14 @@ import pytest
 from lxml import etree
 
 from fe.authority.estado import Estado
-from fe.authority.simulator.facts import DocumentFacts
-from fe.authority.simulator.ledger import Filed, Ledger, LedgerVerdict, Voided
-from fe.authority.simulator.operations import SimulatedOperation
-from fe.authority.simulator.validation import _REASONS, ADVICE
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.parse import parse_xml
 from fe.ecf.rules import RULES
 from fe.ecf.signature import signature_time
+from fe.simulator.facts import DocumentFacts
+from fe.simulator.ledger import Filed, Ledger, LedgerVerdict, Voided
+from fe.simulator.operations import SimulatedOperation
+from fe.simulator.validation import _REASONS, ADVICE
 from tests.shared import needs_shared, shared
 from tests.simulator.support import ISSUER, Running, ecf, number, signer
 

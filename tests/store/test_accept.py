@@ -10,10 +10,10 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.identifiers import SequenceId, TenantId
 from fe.lifecycle import Status
-from fe.store import sequences, submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import NoNumber
-from fe.store.submissions import Accepted, NewSubmission
+from fe.store.records import sequences, submissions
+from fe.store.records.submissions import Accepted, NewSubmission
 from tests.factories.tenants import ACCEPTED_AT, make_tenant, new_submission, row, rows, story, submission, waiting
 from tests.store.race import race
 

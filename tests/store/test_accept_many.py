@@ -17,11 +17,11 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.identifiers import SequenceId, SubmissionId, TenantId
 from fe.lifecycle import Stage, Status
-from fe.store import sequences, submissions
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.errors import Contended, DatabaseUnavailable, LockNotHad, NoNumber, TenantDisabled
 from fe.store.postgres.roles import FRONT
-from fe.store.submissions import Accepted, NewSubmission
+from fe.store.records import sequences, submissions
+from fe.store.records.submissions import Accepted, NewSubmission
 from tests.factories.operators import disable
 from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant, new_submission, row, rows, story
 from tests.store.race import plain, race

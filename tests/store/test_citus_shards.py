@@ -18,7 +18,6 @@ from fe.ecf.catalogue import Environment, Root
 from fe.ecf.ids import new_id
 from fe.identifiers import SequenceId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status, WebhookEvent
-from fe.store import sequences, submissions
 from fe.store.citus.distribution import distribute
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.engine import CITUS
@@ -29,7 +28,8 @@ from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.tables import ALWAYS
-from fe.store.submissions import NewSubmission
+from fe.store.records import sequences, submissions
+from fe.store.records.submissions import NewSubmission
 from ops.citus.cluster import Cluster
 from tests import citus
 from tests.factories.tenants import (

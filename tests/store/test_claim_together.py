@@ -12,7 +12,6 @@ from fe.ecf.catalogue import Environment
 from fe.identifiers import CertificateId, TenantId, UserId
 from fe.lifecycle import Stage
 from fe.queue.claims import _lane_by_lane, divide
-from fe.store import tenants
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import outbox, steps, tables
 from fe.store.queue.capacity import LaneCapacity, Terms
@@ -20,6 +19,7 @@ from fe.store.queue.claim import claim_together
 from fe.store.queue.inputs import OutgoingDocument, SigningInput, StepInput, TakenIn, TrackFacts
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.tables import DueTenant
+from fe.store.records import tenants
 from tests.factories.companies import make_certificate
 from tests.factories.tenants import ACCEPTED_AT, LEASE, make_submission, make_tenant, rows
 from tests.store.claims_at_random import STAGES, asked, fill, plain, rolled_back

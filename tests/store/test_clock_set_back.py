@@ -10,11 +10,11 @@ from fe.ecf.catalogue import Environment, Host
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
 from fe.queue.circuit_breaker import Circuits
-from fe.store import billing, throttle
 from fe.store.postgres.db import Database
 from fe.store.queue import circuits, clock_set_back, workers
 from fe.store.queue.outbox import OUTBOX, OutboxLane
 from fe.store.queue.webhooks import DELIVERIES
+from fe.store.records import billing, throttle
 from tests.factories import bookings
 from tests.factories.tenants import ACCEPTED_AT, claim_all, make_submission, make_tenant, row, rows, take, waiting
 from tests.waiting import until

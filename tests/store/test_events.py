@@ -8,8 +8,8 @@ import pytest
 
 from fe.identifiers import SubmissionId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store import submissions
 from fe.store.postgres.db import Database
+from fe.store.records import submissions
 from tests.factories import bookings
 from tests.factories.tenants import (
     ACCEPTED_AT,

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, ClientRequestId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import Place, Status
-from fe.store import history, submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import dead_letters
 from fe.store.queue.audit import OperatorAction
+from fe.store.records import history, submissions
 from tests.factories import bookings
 from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant, new_submission, row, rows, take
 from tests.store.race import race

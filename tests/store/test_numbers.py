@@ -17,7 +17,6 @@ from fe.ecf.dates import ZONE, last_day, local
 from fe.ecf.ids import new_id
 from fe.identifiers import CertificateId, SequenceId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store import numbers, sequences, submissions
 from fe.store.postgres import migrate as module
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import LeaseLost, NoNumber
@@ -25,8 +24,9 @@ from fe.store.postgres.migrate import migrate, migrations
 from fe.store.queue import steps
 from fe.store.queue.outbox import Work
 from fe.store.queue.steps import SignedDocument
-from fe.store.sequences import Change, Sequence, Unchanged
-from fe.store.submissions import Accepted
+from fe.store.records import numbers, sequences, submissions
+from fe.store.records.sequences import Change, Sequence, Unchanged
+from fe.store.records.submissions import Accepted
 from tests import citus
 from tests.factories import bookings
 from tests.factories.tenants import (

@@ -12,12 +12,12 @@ import pytest
 from fe.ecf.catalogue import EcfType, Host
 from fe.identifiers import CertificateId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store import submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import LeaseLost
 from fe.store.queue import steps
 from fe.store.queue.outbox import Work
 from fe.store.queue.steps import SignedDocument
+from fe.store.records import submissions
 from tests.factories import bookings
 from tests.factories.bookings import SendInDoubt
 from tests.factories.tenants import (

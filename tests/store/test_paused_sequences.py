@@ -7,11 +7,11 @@ import pytest
 
 from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId
-from fe.sandbox import AskedOutcome, Simulation
-from fe.store import sequences, submissions
+from fe.requested_outcome import AskedOutcome, Simulation
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import NoNumber
-from fe.store.sequences import Change, Sequence
+from fe.store.records import sequences, submissions
+from fe.store.records.sequences import Change, Sequence
 from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant
 from tests.store.test_accept_many import at_once, draws, make_sequence
 

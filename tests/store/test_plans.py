@@ -20,14 +20,15 @@ from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.ids import new_id
 from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Place, Stage, Status
-from fe.store import history, named, submissions
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.roles import FRONT, OPERATOR, WORKER
 from fe.store.queue import diagnosis, outbox, steps, tables
 from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.outbox import OutboxLane, Work
-from fe.store.submissions import NewSubmission
+from fe.store.records import history, submissions
+from fe.store.records import label_lookup as named
+from fe.store.records.submissions import NewSubmission
 from tests.factories import bookings
 from tests.factories.tenants import rows
 

@@ -14,13 +14,13 @@ import pytest
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage
-from fe.store import statistics, submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import in_doubt, outbox, tables
 from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.dead_letters import DeadLetterFilter
 from fe.store.queue.outbox import OutboxLane, Work
+from fe.store.records import statistics, submissions
 from tests.factories.tenants import ACCEPTED_AT, make_tenant, new_submission, row, rows
 
 FEW, MANY = 1_000, 20_000

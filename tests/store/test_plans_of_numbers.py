@@ -10,9 +10,10 @@ import pytest
 
 from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId
-from fe.store import billing, charges, fates
 from fe.store.postgres.db import Conn, open_database
 from fe.store.postgres.roles import PORTAL
+from fe.store.records import billing, charges
+from fe.store.records import number_history as fates
 
 NUMBERS = 20_000
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

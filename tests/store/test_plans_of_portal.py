@@ -20,7 +20,7 @@ from fe.store.portal import inbox, receipt, receipts, standing
 from fe.store.portal.receipts import ReceiptFilter
 from fe.store.postgres.db import Conn, open_database
 from fe.store.postgres.roles import PORTAL
-from fe.store.received import ApprovalStatus, ReceivedFilter
+from fe.store.records.received import ApprovalStatus, ReceivedFilter
 
 ROWS, WAITING = 40_000, 5000
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -13,14 +13,14 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.ids import period_of_ids
 from fe.identifiers import TenantId
 from fe.lifecycle import WebhookEvent
-from fe.store import received
 from fe.store.postgres.db import Conn, open_database
 from fe.store.postgres.roles import FRONT, WORKER
 from fe.store.queue import webhooks
 from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.host_lanes import ALL_HOSTS
 from fe.store.queue.webhooks import OldPart, WebhookWork
-from fe.store.received import ReceivedFilter
+from fe.store.records import received
+from fe.store.records.received import ReceivedFilter
 from fe.store.webhooks import deliveries
 from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryRecord, DeliveryState
 

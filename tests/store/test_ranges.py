@@ -10,14 +10,14 @@ from fe.ecf.dates import end_of_day, last_day
 from fe.ecf.ids import new_id
 from fe.identifiers import SequenceId, SubmissionId, TenantId
 from fe.lifecycle import Stage
-from fe.store import sequences
 from fe.store.postgres.db import Database
 from fe.store.queue import dead_letters, steps
 from fe.store.queue.dead_letters import DeadLetterFilter
 from fe.store.queue.inputs import SigningInput
 from fe.store.queue.outbox import OutboxLane
-from fe.store.sequences import Change
-from fe.store.tenant_context import tenant_context
+from fe.store.records import sequences
+from fe.store.records.sequences import Change
+from fe.store.records.tenant_context import tenant_context
 from tests.factories import bookings
 from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant, rows, take
 from tests.store.test_claim_together import claimed, taken_in

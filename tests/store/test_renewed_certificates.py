@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 from fe.accounts.expiry import warnings
 from fe.lifecycle import WebhookEvent
-from fe.store import certificates
-from fe.store.certificates import one_per_holder
 from fe.store.postgres.db import Database
+from fe.store.records import certificates
+from fe.store.records.certificates import one_per_holder
 from fe.store.webhooks import ending
 from tests.factories.companies import NOT_BEFORE, make_certificate
 from tests.factories.tenants import make_tenant

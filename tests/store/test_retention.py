@@ -11,9 +11,9 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from fe.identifiers import ClientRequestId
 from fe.lifecycle import Stage
-from fe.store import submissions
 from fe.store.postgres.db import open_database
 from fe.store.postgres.migrate import migrate
+from fe.store.records import submissions
 from tests import citus
 from tests.factories.logins import database_of, login
 from tests.factories.tenants import make_submission, make_tenant, new_submission

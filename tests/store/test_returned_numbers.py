@@ -11,10 +11,10 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.identifiers import SequenceId, SubmissionId, TenantId
 from fe.lifecycle import NumberFate
-from fe.store import sequences, submissions, tenant_context
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.errors import NoNumber
-from fe.store.submissions import Accepted, NewSubmission
+from fe.store.records import sequences, submissions, tenant_context
+from fe.store.records.submissions import Accepted, NewSubmission
 from tests.factories import bookings
 from tests.factories.tenants import ACCEPTED_AT, make_tenant, new_submission, rows, take
 from tests.store.test_numbers import sign

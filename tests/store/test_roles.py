@@ -18,13 +18,13 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.identifiers import SubmissionId
 from fe.lifecycle import Stage
-from fe.store import keys, submissions
 from fe.store.postgres.db import Conn, open_database
 from fe.store.postgres.errors import RoleRefused
 from fe.store.postgres.migrate import MigrationError, migrate, migrations, verify
 from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, READONLY, RECEPTION, WORKER
 from fe.store.queue import outbox
 from fe.store.queue.outbox import OutboxLane
+from fe.store.records import keys, submissions
 from tests.factories import bookings
 from tests.factories.logins import database_of, login
 from tests.factories.tenants import ISSUER, LEASE, new_submission

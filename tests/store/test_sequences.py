@@ -6,9 +6,9 @@ import pytest
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.identifiers import SequenceId, TenantId
-from fe.store import sequences
 from fe.store.postgres.db import Database
-from fe.store.sequences import Sequence
+from fe.store.records import sequences
+from fe.store.records.sequences import Sequence
 from tests.factories.tenants import ACCEPTED_AT, make_tenant, rows
 
 

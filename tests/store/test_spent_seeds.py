@@ -6,8 +6,8 @@ from itertools import pairwise
 import trio
 
 from fe.monitoring.observers import keep_house
-from fe.store import spent_seeds
 from fe.store.postgres.db import Database
+from fe.store.records import spent_seeds
 from tests.factories.tenants import make_tenant, rows
 from tests.waiting import PATIENCE
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from fe.store import history
 from fe.store.postgres.migrate import migrations
+from fe.store.records import history
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCES = sorted((ROOT / "fe").rglob("*.py"))

@@ -14,7 +14,6 @@ from psycopg.rows import scalar_row
 
 from fe.ecf.catalogue import Environment
 from fe.identifiers import ApiKeyId, SequenceId, TenantId, UserId
-from fe.store import billing, history, keys, request_counts, sequences, submissions, tenants
 from fe.store.postgres import trio_connection
 from fe.store.postgres.db import Conn, Database, DriverName, open_database
 from fe.store.postgres.engine import CITUS
@@ -22,7 +21,8 @@ from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 from fe.store.postgres.roles import FRONT, OPERATOR, READONLY, WORKER
 from fe.store.postgres.tenant_scope import tenant_scope
 from fe.store.queue import outbox
-from fe.store.request_counts import RequestCount
+from fe.store.records import billing, history, keys, request_counts, sequences, submissions, tenants
+from fe.store.records.request_counts import RequestCount
 from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant, new_submission, rows
 from tests.waiting import PATIENCE
 

@@ -5,8 +5,8 @@ from ipaddress import ip_address
 import trio
 
 from fe.identifiers import ApiKeyId
-from fe.store import throttle
 from fe.store.postgres.db import Database
+from fe.store.records import throttle
 from tests.factories.tenants import rows
 from tests.store.race import plain
 from tests.waiting import PATIENCE

@@ -19,7 +19,6 @@ from psycopg.conninfo import make_conninfo
 from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store import history, submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.engine import note_engine
 from fe.store.postgres.migrate import migrate
@@ -27,6 +26,7 @@ from fe.store.postgres.roles import FRONT, WORKER
 from fe.store.postgres.session import settings_of
 from fe.store.postgres.trio_connection import TrioDriver
 from fe.store.queue import outbox
+from fe.store.records import history, submissions
 from tests import citus
 from tests.factories import bookings
 from tests.factories.tenants import (

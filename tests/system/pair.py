@@ -11,9 +11,9 @@ import trio
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from fe.ecf.catalogue import Environment
-from fe.store import receivers
-from fe.store.receivers import Receiver
-from fe.store.tenants import Tenant
+from fe.store.records import receivers
+from fe.store.records.receivers import Receiver
+from fe.store.records.tenants import Tenant
 from tests.factories.companies import credential_of_today
 from tests.system.stack import ISSUER, Stack, provision, running_stack
 from tests.waiting import PATIENCE, PAUSING

@@ -12,17 +12,17 @@ import httpx
 import trio
 
 from fe.accounts.provision import add_certificate, create_key, create_tenant, put_sequence
-from fe.authority.simulator import Addresses, SimulatorSettings, simulate
 from fe.config import Settings, load_settings
 from fe.ecf.catalogue import PREFIXES, Environment
 from fe.ecf.certificate import Credential
 from fe.ecf.selfmade import to_p12
 from fe.http.app import PREFIX
 from fe.main import serve
-from fe.processes import Listeners
+from fe.process.workers import Listeners
+from fe.secrets.vault import Vault
+from fe.simulator import Addresses, SimulatorSettings, simulate
 from fe.store.postgres.db import Database, open_database
-from fe.store.tenants import Tenant
-from fe.vault import Vault
+from fe.store.records.tenants import Tenant
 from tests.factories.companies import credential_of_today
 from tests.waiting import PATIENCE, PAUSING
 

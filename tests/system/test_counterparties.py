@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from fe.ecf.signature import verify
-from fe.store import counterparty
+from fe.store.records import counterparty
 from tests.cli.running import Fe
 from tests.factories.tenants import rows
 from tests.system.pair import Pair, Party, running_pair, until

@@ -16,9 +16,9 @@ from fe.clock import system_clock
 from fe.ecf.ids import new_id
 from fe.http.app import PREFIX
 from fe.identifiers import ActionId, SubmissionId
-from fe.store import counterparty
-from fe.store.counterparty import HandingState
 from fe.store.queue.audit import OperatorAction
+from fe.store.records import counterparty
+from fe.store.records.counterparty import HandingState
 from tests.cli.running import environment
 from tests.factories.tenants import rows
 from tests.ports import free_port

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import trio
 
-from fe.authority.simulator import SimulatorSettings
 from fe.clock import system_clock
 from fe.ecf.dates import local
+from fe.simulator import SimulatorSettings
 from tests.factories.tenants import rows
 from tests.system.stack import Stack, running_stack
 from tests.system.test_road import invoice

@@ -19,9 +19,9 @@ import trio
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from fe.authority.simulator import Addresses, SimulatorSettings, simulate
 from fe.ecf.selfmade import to_p12
 from fe.http.app import PREFIX
+from fe.simulator import Addresses, SimulatorSettings, simulate
 from fe.store.postgres.migrate import RELEASE_BEFORE, migrate
 from tests.cli.running import environment
 from tests.cli.warm import warm_fe

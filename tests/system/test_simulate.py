@@ -17,10 +17,10 @@ from fe.clock import system_clock
 from fe.config import ConfigError, load_settings
 from fe.ecf.catalogue import Environment, Service
 from fe.main import serve
-from fe.processes import Listeners
-from fe.sandbox import AskedOutcome, Simulation
-from fe.store import submissions
+from fe.process.workers import Listeners
+from fe.requested_outcome import AskedOutcome, Simulation
 from fe.store.postgres.db import Database
+from fe.store.records import submissions
 from tests.factories.tenants import make_tenant, new_submission, rows
 from tests.system.stack import ISSUER, Stack, running_stack
 from tests.system.test_road import consumer_invoice, invoice

@@ -9,7 +9,7 @@ import trio
 from fe.ecf.catalogue import Environment
 from fe.lifecycle import WebhookEvent
 from fe.main import serve
-from fe.processes import Listeners
+from fe.process.workers import Listeners
 from tests.factories.tenants import row, rows, take
 from tests.system.stack import Stack, running_stack
 from tests.system.test_road import invoice

@@ -12,13 +12,13 @@ from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status, WebhookEvent
 from fe.monitoring.metrics import Metrics
-from fe.store import submissions
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import NoNumber
 from fe.store.queue import dead_letters
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.tables import ALWAYS
+from fe.store.records import submissions
 from tests.factories import bookings
 from tests.factories.tenants import ACCEPTED_AT, DOCUMENT, make_submission, make_tenant, new_submission, row, rows, take
 from tests.tracing.collector import traceparent

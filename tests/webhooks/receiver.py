@@ -24,12 +24,12 @@ from fe.monitoring.metrics import Metrics
 from fe.queue.bookings import Bookings
 from fe.queue.executor import run_stage
 from fe.queue.stage import StageConfig, Tools
+from fe.secrets.vault import Vault
 from fe.store.postgres.db import Database
 from fe.store.queue import webhooks
 from fe.store.queue.host_lanes import ALL_HOSTS
 from fe.store.queue.wakeups import Wakeups
 from fe.store.webhooks import endpoints, events
-from fe.vault import Vault
 from fe.webhooks.schedule import ATTEMPTS, PATIENCE
 from fe.webhooks.secrets import WebhookVault
 from fe.webhooks.signature import new_secret

@@ -9,9 +9,9 @@ from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.egress.target import Policy
 from fe.identifiers import TenantId
-from fe.store import rewrapping
 from fe.store.postgres.db import Conn, Database
-from fe.store.rewrapping import WEBHOOK_HEADERS, EncryptedRow
+from fe.store.records import rewrapping
+from fe.store.records.rewrapping import WEBHOOK_HEADERS, EncryptedRow
 from fe.store.webhooks import endpoints
 from fe.webhooks.accounts import Wanted, WebhookAccounts
 from tests.factories.tenants import make_tenant

@@ -9,8 +9,8 @@ from fe.ecf.catalogue import Environment
 from fe.egress.target import Policy
 from fe.identifiers import TenantId
 from fe.lifecycle import NumberFate, WebhookEvent
-from fe.store import statistics
 from fe.store.postgres.db import Conn, Database
+from fe.store.records import statistics
 from fe.store.webhooks import deliveries, endpoints
 from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryState
 from fe.webhooks.accounts import Wanted, WebhookAccounts

@@ -13,11 +13,11 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.identifiers import SequenceId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status, WebhookEvent
-from fe.store import sequences
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import LeaseLost
 from fe.store.queue import workers
 from fe.store.queue.webhooks import DELIVERIES
+from fe.store.records import sequences
 from fe.store.webhooks import deliveries
 from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryRecord, DeliveryState
 from tests.factories import bookings

@@ -11,9 +11,9 @@ from fe.clock import system_clock
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId
 from fe.lifecycle import WebhookEvent
-from fe.store import counterparty
 from fe.store.postgres.db import Database
 from fe.store.queue.audit import OperatorAction
+from fe.store.records import counterparty
 from fe.store.webhooks import deliveries, endpoints
 from fe.store.webhooks.deliveries import DeliveryState
 from tests.authority.scripted import in_turn, say, wait_for

@@ -17,7 +17,7 @@ import httpx
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from fe.cli.webhook.verify import check
+from fe.integrator.webhook.verify import check
 from tests.ports import free_port
 from tests.waiting import PATIENCE
 from tests.webhooks.vectors import FILE, PAGE, SECRET, VECTORS, Vector

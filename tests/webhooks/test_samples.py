@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from fe.http.event_models import EVENT_MODELS
+from fe.http.models.events import EVENT_MODELS
 from fe.lifecycle import WebhookEvent
 from fe.webhooks.events import sample_body
 

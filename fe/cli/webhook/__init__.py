@@ -1,30 +1,22 @@
-"""`fe webhook`: whom events are sent to, what became of each, and what a developer tries them with."""
+"""`fe webhook`: where events are sent, deliveries, and commands to try webhooks with."""
 
 import click
 
+from fe.cli import Lazy
 from fe.cli.webhook.deliveries import deliveries_, retry
 from fe.cli.webhook.endpoint import disable, recover, recoveries_, reveal, rotate, set_, show_, test_
-from fe.cli.webhook.listen import listen_
-from fe.cli.webhook.trigger import trigger
+
+#: Commands of integrators: they need no database.
+_TRY = {
+    "listen": ("fe.integrator.webhook.listen:listen_", "Receive webhooks, check their signatures and print them."),
+    "trigger": ("fe.integrator.webhook.trigger:trigger", "Send a sample event."),
+}
 
 
-@click.group()
+@click.group(cls=Lazy, commands=_TRY)
 def webhook() -> None:
-    """Set where a tenant's events are sent, see what became of them, and try it on one machine."""
+    """Set where a tenant's events are sent, see deliveries, and try webhooks on one machine."""
 
 
-for command in (
-    show_,
-    set_,
-    disable,
-    rotate,
-    reveal,
-    test_,
-    deliveries_,
-    retry,
-    recover,
-    recoveries_,
-    listen_,
-    trigger,
-):
+for command in (show_, set_, disable, rotate, reveal, test_, deliveries_, retry, recover, recoveries_):
     webhook.add_command(command)

@@ -18,8 +18,8 @@ from fe.config import ConfigError
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.lifecycle import WANTED, WebhookEvent
-from fe.store import tenants
 from fe.store.postgres.db import Conn, Database
+from fe.store.records import tenants
 from fe.store.webhooks import recoveries
 from fe.store.webhooks.recoveries import RecoveryRecord, RecoveryState
 from fe.webhooks.accounts import DEFAULT_EVENTS, EndpointView, Wanted, WebhookAccounts, webhook_accounts

@@ -23,10 +23,10 @@ from fe.ecf.json_text import write_json
 from fe.http import messages
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError, describe
-from fe.http.health import not_ready
 from fe.http.reception.handlers import Suppliers, read_path
 from fe.http.reception.limits import AddressLimits
-from fe.http.route_types import Route
+from fe.http.routes.health import not_ready
+from fe.http.routes.types import Route
 from fe.http.server.addresses import client_address
 from fe.http.server.admission import Admission
 from fe.http.server.come_again import ComeAgain
@@ -37,8 +37,8 @@ from fe.monitoring.metrics import Metrics
 from fe.receiving.assess import AckReason, Trust
 from fe.receiving.receive import Reception, Signers
 from fe.receiving.sessions import SupplierSessions
-from fe.store import receivers
 from fe.store.postgres.db import Database
+from fe.store.records import receivers
 
 #: Above what a document may be (fe/ecf/parse), with the form around it.
 MAX_BODY_BYTES = 1024 * 1024 + 64 * 1024

@@ -22,8 +22,8 @@ from fe.http.reception.multipart import BadForm, read_xml_part
 from fe.receiving.assess import ApprovalRefused, NothingToAnswer
 from fe.receiving.receive import CannotAcknowledge, Reception
 from fe.receiving.sessions import SeedRefused, SupplierSessions, SupplierToken
-from fe.store import receivers, spent_seeds
-from fe.store.receivers import Receiver
+from fe.store.records import receivers, spent_seeds
+from fe.store.records.receivers import Receiver
 
 _log = structlog.get_logger(__name__)
 

@@ -7,7 +7,7 @@ from ipaddress import IPv6Network
 
 from fe.http import messages
 from fe.http.errors import RETRY_WHEN_SHED, ApiError
-from fe.http.rate_limit import Buckets
+from fe.http.limits.rate_limit import Buckets
 from fe.http.server.addresses import Address
 
 #: Of what is in work at once, an address may have one part in so many.

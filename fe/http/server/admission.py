@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from fe.http import messages
 from fe.http.errors import RETRY_WHEN_SHED, ApiError
-from fe.http.shares import Shares
+from fe.http.limits.shares import Shares
 from fe.monitoring.metrics import Metrics
 
 

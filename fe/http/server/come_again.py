@@ -10,7 +10,7 @@ from collections.abc import Hashable
 import trio
 
 from fe.http.errors import ApiError
-from fe.http.shares import too_many_requests
+from fe.http.limits.shares import too_many_requests
 from fe.monitoring.metrics import Metrics
 
 #: What was told is believed so long, in seconds, however long it was told for: somebody may have left meanwhile, and an

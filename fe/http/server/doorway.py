@@ -18,11 +18,10 @@ from typing import Any
 import structlog
 import trio
 
+from fe.http.limits.shares import RETRY_WHEN_FULL
 from fe.http.server.plain_errors import new_request_id, plain_error
-from fe.http.shares import RETRY_WHEN_FULL
+from fe.process.workers import BACKLOG
 
-#: So many connections may wait in the kernel to be accepted.
-BACKLOG = 1024
 #: So many connections are accepted before everybody else has a turn.
 ACCEPTED_AT_ONCE = 8
 #: So many of those that were turned away are kept open until they have had time to read why; of more, the first goes.

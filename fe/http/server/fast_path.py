@@ -13,7 +13,7 @@ from typing import NamedTuple
 from hypercorn.typing import HTTPScope
 
 from fe.http.calls import ApiReply, Call
-from fe.http.route_types import Route
+from fe.http.routes.types import Route
 from fe.http.server.requests import make_call, note_trace
 
 #: The one query there is here: a long poll.

@@ -6,7 +6,7 @@ from typing import Any
 
 from quart_trio.wrappers.request import TrioRequest
 
-from fe.http.route_types import Route
+from fe.http.routes.types import Route
 
 
 def request_class(routes: Sequence[Route], max_body_bytes: int) -> type[TrioRequest]:

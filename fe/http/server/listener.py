@@ -17,54 +17,29 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import Map, RequestRedirect
 
-from fe.apart import share_interpreter
 from fe.config import Network, Settings, read_networks
+from fe.http.limits.shares import Shares
 from fe.http.server.addresses import client_address, holder_of, is_trusted
 from fe.http.server.connection import LATE_HEAD_SECONDS, PEER_PATIENCE, HardenedConnection, PeerPatience
-from fe.http.server.doorway import BACKLOG, Peer, TurnedAway, accept_connections
+from fe.http.server.doorway import Peer, TurnedAway, accept_connections
 from fe.http.server.guard import Guard
 from fe.http.server.strangers import Strangers
 from fe.http.server.unheard import FirstBytes, Unheard
 from fe.http.server.whole_answers import write_whole
-from fe.http.shares import Shares
-from fe.memory import keep_little, trim
 from fe.monitoring.metrics import Metrics
+from fe.offload.pool import share_interpreter
+from fe.process.memory import keep_little, trim
+from fe.process.workers import open_sockets
 
 KEEP_ALIVE_REQUESTS = 100_000
 #: Milliseconds that sent bytes may stay unacknowledged before the kernel gives the connection up.
 _TCP_USER_TIMEOUT_MS = 30_000
 #: Parts of a body that are read ahead of whoever wants it, each at most one read of the socket.
 _PARTS_READ_AHEAD = 2
-_LAST_PORT = 65535
 #: Once half of all connections are taken, an address may have one in so many of its share.
 _CROWDED = 10
 
 _log = structlog.get_logger(__name__)
-
-
-class BindError(OSError):
-    """The address to listen on cannot be had; the message says why."""
-
-
-def open_sockets(bind: str) -> list[socket.socket]:
-    """Open what `bind` names: `host:port`, `[ipv6]:port`, or `fd://N` for a listening socket that was inherited.
-
-    Several processes may be given the same inherited socket: the kernel hands each connection to one of them. Raises
-    BindError.
-    """
-    try:
-        if bind.startswith("fd://"):
-            return [socket.socket(fileno=int(bind.removeprefix("fd://")))]
-        host, _, port = bind.rpartition(":")
-        host = host.strip("[]")
-        if not host or not 0 <= int(port) <= _LAST_PORT:
-            raise ValueError("not host:port")
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listener = socket.create_server((host, int(port)), family=family, backlog=BACKLOG)
-    except (OSError, ValueError, OverflowError) as error:
-        raise BindError(f"cannot listen on {bind}: {error}") from error
-    listener.set_inheritable(True)
-    return [listener]
 
 
 def route_of(routes: Map, method: str, path: str) -> str:

@@ -5,11 +5,11 @@ from contextlib import asynccontextmanager
 
 from hypercorn.typing import HTTPScope
 
-from fe.apart import FairSlots, NoSlot
 from fe.config import Network
+from fe.http.limits.shares import RETRY_WHEN_FULL, too_many_requests
 from fe.http.server.addresses import client_address, holder_of
 from fe.http.server.requests import RawHeader
-from fe.http.shares import RETRY_WHEN_FULL, too_many_requests
+from fe.offload.pool import FairSlots, NoSlot
 
 #: Requests of one address in work at once, and for how long the others wait, in seconds.
 OF_ONE_ADDRESS = 4

@@ -10,12 +10,12 @@ from collections.abc import AsyncIterator
 from fe.clock import Clock
 from fe.config import Settings
 from fe.ecf.catalogue import Environment
+from fe.egress.tls import default_tls
 from fe.operations.doctor.authority import check_authority
 from fe.operations.doctor.configuration import check_listeners, check_secrets, check_settings, check_trust
 from fe.operations.doctor.database import check_database, infer_role
 from fe.operations.doctor.finding import Finding, Role, State, healthy
 from fe.operations.doctor.machine import check_disk, check_files
-from fe.tls import default_tls
 
 __all__ = ["Finding", "Role", "State", "examine", "healthy"]
 

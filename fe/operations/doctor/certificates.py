@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 import psycopg
 
 from fe.config import ConfigError, Settings
-from fe.hsm import open_vault
 from fe.operations.doctor.finding import Finding, State
+from fe.secrets.hsm import open_vault
+from fe.secrets.vault import Tampered, Vault
 from fe.store.postgres.errors import words
 from fe.store.postgres.session import connected_once
-from fe.vault import Tampered, Vault
 
 #: A certifier needs days to issue a new certificate.
 _EXPIRES_SOON = timedelta(days=30)

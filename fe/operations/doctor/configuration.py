@@ -1,9 +1,7 @@
 """What this deployment is told: its settings, its secrets, who hears it, and whom it believes."""
 
 from fe.config import ConfigError, Settings, is_loopback, require
-from fe.hsm import open_vault, require_usable
-from fe.operations.doctor.finding import Finding, Role, State
-from fe.start_checks import (
+from fe.config.start_checks import (
     holds_receipts,
     read_certifiers,
     require_front,
@@ -11,6 +9,8 @@ from fe.start_checks import (
     require_startable,
     require_trust,
 )
+from fe.operations.doctor.finding import Finding, Role, State
+from fe.secrets.hsm import open_vault, require_usable
 
 
 def check_settings(settings: Settings, role: Role) -> Finding:

@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 
 from fe.config import Settings
-from fe.open_files import most_open_files
 from fe.operations.doctor.finding import Finding, State
+from fe.process.open_files import most_open_files
 
 #: Room on a disk: below the first somebody should look, below the second writing fails soon.
 _ENOUGH, _FULL = 2 * 1024**3, 256 * 1024**2

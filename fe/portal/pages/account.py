@@ -11,10 +11,10 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply
 from fe.portal.session import IDLE, LIFE, hash_token, new_token
 from fe.portal.visit import Visit
-from fe.store import throttle
 from fe.store.portal import credentials, identities, people, second_factor, sessions
 from fe.store.portal.sessions import SessionRecord
 from fe.store.postgres.db import Conn
+from fe.store.records import throttle
 
 _WRONG = Text("The present password is not right.", "La contraseña actual no es correcta.")
 DIFFERENT = Text("The two new passwords are not the same.", "Las dos contraseñas nuevas no son iguales.")

@@ -9,8 +9,8 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.pages.sign_in import WRONG_CODE
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
-from fe.store import throttle
 from fe.store.portal import credentials, identities
+from fe.store.records import throttle
 
 _WRONG = Text("The password is not right.", "La contraseña no es correcta.")
 

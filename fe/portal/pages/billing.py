@@ -11,11 +11,11 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.plots import Plot, Series
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
-from fe.store import billing, charges
-from fe.store.billing import Account, Month, Snapshot
-from fe.store.charges import ChargeRecord
-from fe.store.months import month_after, month_of
 from fe.store.postgres.db import Conn
+from fe.store.records import billing, charges
+from fe.store.records.billing import Account, Month, Snapshot
+from fe.store.records.charges import ChargeRecord
+from fe.store.records.months import month_after, month_of
 
 _WAITING = Text("Open: the month is not closed", "Abierto: el mes no ha cerrado")
 _CLOSED = Text("Closed, nothing to charge", "Cerrado, nada que cobrar")

@@ -16,10 +16,10 @@ from fe.issuing.who_signs import who_signs
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
-from fe.store import certificates, tenants
-from fe.store.certificates import CertificateRecord, one_per_holder
 from fe.store.postgres.db import Conn
-from fe.store.tenants import User
+from fe.store.records import certificates, tenants
+from fe.store.records.certificates import CertificateRecord, one_per_holder
+from fe.store.records.tenants import User
 
 #: A file beyond what a .p12 may have is still read up to here, so that it is said beside the form.
 _MAX_BODY_BYTES = 1024 * 1024

@@ -10,11 +10,11 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.pages.submissions import names_of
 from fe.portal.replies import Reply, redirect
 from fe.portal.visit import Visit
-from fe.store import certificates, sequences, tenants
 from fe.store.portal import people, receipts, standing
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import NodeUnavailable
-from fe.store.tenants import Tenant
+from fe.store.records import certificates, sequences, tenants
+from fe.store.records.tenants import Tenant
 from fe.store.webhooks import endpoints
 
 #: How many of the last receipts are shown.

@@ -17,13 +17,13 @@ from fe.portal.pages.account import password_problem
 from fe.portal.replies import Refused, Reply
 from fe.portal.role_names import ROLES
 from fe.portal.visit import Visit
-from fe.store import tenants
 from fe.store.portal import changes, invitations, people, resets
 from fe.store.portal.changes import TenantChange
 from fe.store.portal.invitations import Invitation
 from fe.store.portal.people import Person
 from fe.store.postgres.db import Conn
-from fe.store.tenants import Tenant
+from fe.store.records import tenants
+from fe.store.records.tenants import Tenant
 
 
 async def find(visit: Visit, token_hash: bytes) -> Invitation:

@@ -12,9 +12,9 @@ from fe.identifiers import ApiKeyId, TenantId
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
-from fe.store import keys
-from fe.store.keys import ApiKey
 from fe.store.postgres.db import Conn
+from fe.store.records import keys
+from fe.store.records.keys import ApiKey
 
 #: What each scope lets a program do.
 SCOPE_WORDS = {

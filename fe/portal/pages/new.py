@@ -39,11 +39,11 @@ from fe.portal.receipt.view import paper_of, sequences_of, show_form, why_none
 from fe.portal.receipt_advice import AdvisedStep, advice_on, explained, next_step
 from fe.portal.replies import CHANGED_MEANWHILE, RESUMED, Refused, Reply, not_found, redirect
 from fe.portal.visit import Visit
-from fe.store import submissions, tenants
 from fe.store.portal import receipt, receipts
 from fe.store.portal.receipt import ReceiptRecord
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber, TenantDisabled
-from fe.store.submissions import Accepted
+from fe.store.records import submissions, tenants
+from fe.store.records.submissions import Accepted
 
 #: A thousand lines fit: the most that the portal reads at all (fe/portal/sent_forms.py). A line has a dozen fields.
 MAX_FORM_BYTES = 1024 * 1024

@@ -18,13 +18,13 @@ from fe.portal.filters import Filters
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Refused, Reply, not_found, redirect
 from fe.portal.visit import Visit
-from fe.store import approvals, received
-from fe.store.approvals import DecisionOutcome, DecisionResult, Word
 from fe.store.portal import inbox
 from fe.store.portal.inbox import InboxPage
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import TenantDisabled
-from fe.store.received import ApprovalStatus, ReceivedFilter, ReceivedRecord
+from fe.store.records import approvals, received
+from fe.store.records.approvals import DecisionOutcome, DecisionResult, Word
+from fe.store.records.received import ApprovalStatus, ReceivedFilter, ReceivedRecord
 
 _STATES: Mapping[str, ApprovalStatus] = {status.value: status for status in ApprovalStatus}
 #: The rows of a file at most; the next file begins where one ends, by its dates.

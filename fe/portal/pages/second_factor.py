@@ -9,9 +9,9 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.pages.sign_in import WRONG_CODE
 from fe.portal.replies import CHANGED_MEANWHILE, Refused, Reply, redirect
 from fe.portal.visit import Visit
-from fe.store import throttle
 from fe.store.portal import second_factor
 from fe.store.postgres.db import Conn
+from fe.store.records import throttle
 
 _AT = "/account/second-factor"
 

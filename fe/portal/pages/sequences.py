@@ -14,9 +14,9 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, not_found
 from fe.portal.sequence_forms import TypedSequence, as_it_is, empty, state_of, typed
 from fe.portal.visit import Visit
-from fe.store import sequences
 from fe.store.postgres.db import Conn
-from fe.store.sequences import Sequence
+from fe.store.records import sequences
+from fe.store.records.sequences import Sequence
 
 #: The types by the prefix of their numbers, as receipts are called everywhere in the portal.
 _KINDS = {of.prefix: name for of, name in words.TYPE_NAMES.items()}

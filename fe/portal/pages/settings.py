@@ -11,8 +11,8 @@ from fe.portal.issuer_form import by_field, issuer_fields, issuer_of, typed, val
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import RESUMED, Reply, not_found
 from fe.portal.visit import Visit
-from fe.store import tenants
 from fe.store.postgres.db import Conn
+from fe.store.records import tenants
 
 _SUMMARIES = ("automatic", "off")
 _SAVED = Text(

@@ -10,9 +10,9 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, redirect
 from fe.portal.session import HALFWAY, hash_token, new_token
 from fe.portal.visit import Visit
-from fe.store import throttle
 from fe.store.portal import credentials, logins, people, sessions
 from fe.store.portal.people import Person
+from fe.store.records import throttle
 
 _WRONG = Text("Address or password is not right.", "El correo o la contraseña no es correcto.")
 WRONG_CODE = Text(

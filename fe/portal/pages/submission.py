@@ -11,8 +11,8 @@ from markupsafe import Markup
 from fe.ecf.catalogue import Root
 from fe.ecf.json_text import write_json
 from fe.ecf.texts import Text
-from fe.http.failures import say_response
-from fe.http.serializers import serialize_event
+from fe.http.models.failures import say_response
+from fe.http.models.serializers import serialize_event
 from fe.identifiers import SubmissionId
 from fe.lifecycle import NumberFate, Status
 from fe.portal import receipt_words as words
@@ -22,11 +22,11 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.receipt_advice import VALID, AdvisedStep, advice_on, explained, fix_of, meaning_of, next_step
 from fe.portal.replies import Reply, not_found, redirect
 from fe.portal.visit import Visit
-from fe.store import counterparty, sequences, submissions
 from fe.store.portal import receipt as store
 from fe.store.portal.receipt import ReceiptRecord, Relative
 from fe.store.queue import pauses
-from fe.store.submissions import Event
+from fe.store.records import counterparty, sequences, submissions
+from fe.store.records.submissions import Event
 from fe.store.webhooks import deliveries
 from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryRecord
 

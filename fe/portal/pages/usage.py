@@ -12,7 +12,7 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.plots import Plot, Series
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
-from fe.store.usage import UsageDay
+from fe.store.records.usage import UsageDay
 
 _CSV = (
     "date",

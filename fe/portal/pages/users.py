@@ -11,10 +11,10 @@ from fe.portal.issuer_form import by_field, issuer_fields, issuer_of, typed, val
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
-from fe.store import certificates, tenants
-from fe.store.certificates import CertificateRecord, one_per_holder
 from fe.store.postgres.db import Conn
-from fe.store.tenants import Tenant, User
+from fe.store.records import certificates, tenants
+from fe.store.records.certificates import CertificateRecord, one_per_holder
+from fe.store.records.tenants import Tenant, User
 
 _CREATED = Text("The user was created.", "El usuario fue creado.")
 _CHANGED = Text("The user's fiscal data were changed.", "Los datos fiscales del usuario se cambiaron.")

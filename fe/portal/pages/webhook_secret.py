@@ -5,9 +5,9 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
 from fe.portal.webhook_visits import accounts_of, of_environment, status_of
+from fe.secrets.vault import VaultError
 from fe.store.postgres.db import Conn
 from fe.store.webhooks.endpoints import OVERLAP
-from fe.vault import VaultError
 from fe.webhooks.accounts import EndpointView, NotNow, NoWebhook, WebhookRefused
 
 _CANNOT = Text(

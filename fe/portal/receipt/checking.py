@@ -22,7 +22,7 @@ from fe.issuing.validate import DraftInThreads, is_fatal, unsigned
 from fe.portal.deps import Portal
 from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.notices import Notices, place_all
-from fe.store.submissions import Accepted, NewSubmission
+from fe.store.records.submissions import Accepted, NewSubmission
 
 #: What is shown of the totals, in this order.
 _TOTALS = (

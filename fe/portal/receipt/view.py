@@ -24,10 +24,10 @@ from fe.portal.receipt.notices import NUMBER
 from fe.portal.receipt.paths import plain
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
-from fe.store import sequences, tenants
 from fe.store.postgres.errors import DatabaseUnavailable
-from fe.store.sequences import Sequence
-from fe.store.tenants import User
+from fe.store.records import sequences, tenants
+from fe.store.records.sequences import Sequence
+from fe.store.records.tenants import User
 
 #: A longer form is made in a thread: others are answered meanwhile.
 _LONG = 50

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from fe.ecf.ids import LAST_ID, id_after, period_of_ids
 from fe.identifiers import TenantId
-from fe.store import received
 from fe.store.postgres.db import Conn
-from fe.store.received import ApprovalStatus, ReceivedFilter, ReceivedRecord
+from fe.store.records import received
+from fe.store.records.received import ApprovalStatus, ReceivedFilter, ReceivedRecord
 
 #: Documents on a page, and those that are looked through for one where only the decided ones, say, are asked for: what
 #: was decided is looked up for each.

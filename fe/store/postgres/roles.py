@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import psycopg
 
+from fe.config import Settings
+
 #: The HTTP front: sees one tenant at a time (fe/store/postgres/tenant_scope.py).
 FRONT = "fe_front"
 #: The actors, which serve all tenants.
@@ -30,6 +32,15 @@ WORKS_WITH = {
     READONLY: ("reports", "none of our files"),
 }
 
+#: What a process may do, and the roles it takes in the database for it.
+_ROLES = {
+    "http": (FRONT,),
+    "actors": (WORKER,),
+    "receive": (RECEPTION,),
+    "portal": (PORTAL,),
+    "all": (FRONT, WORKER),
+}
+
 _MAY_TAKE = """
     SELECT ARRAY(SELECT r.rolname::text FROM pg_roles AS r
                   WHERE r.rolname = ANY (%s) AND pg_has_role(l.oid, r.oid, 'MEMBER')),
@@ -39,6 +50,18 @@ _MAY_TAKE = """
       FROM pg_roles AS l, pg_database AS d
      WHERE l.rolname = session_user AND d.datname = current_database()
 """
+
+
+def database_roles(settings: Settings, role: str) -> tuple[str, ...]:
+    """List the database roles of a process; those of reception and portal only where they are bound."""
+    roles = list(_ROLES[role])
+    if role == "all" and settings.reception_bind:
+        roles.append(RECEPTION)
+    if role == "all" and settings.portal_bind:
+        roles.append(PORTAL)
+    if PORTAL in roles and settings.portal_operators:
+        roles.append(OPERATOR)
+    return tuple(roles)
 
 
 @dataclass(frozen=True, slots=True)

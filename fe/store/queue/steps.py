@@ -9,7 +9,6 @@ from psycopg.rows import dict_row, scalar_row
 
 from fe.ecf.catalogue import EcfType, Host, Root
 from fe.identifiers import CertificateId, TrackId
-from fe.store import numbers, tenant_context
 from fe.store.postgres.arrays import blobs, booleans, days, int8s, intervals, jsonbs, moments, texts, uuids
 from fe.store.postgres.db import Conn
 from fe.store.postgres.engine import Calling
@@ -24,6 +23,7 @@ from fe.store.queue.inputs import (
     read_signatory,
 )
 from fe.store.queue.outbox import Work, claims_of
+from fe.store.records import numbers, tenant_context
 
 _SIGNING_INPUT = """
     SELECT s.format, s.root, s.ecf_type, s.e_ncf, s.as_user, s.as_user_id, d.content AS original, t.issuer,

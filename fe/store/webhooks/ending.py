@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from psycopg.rows import class_row
 
 from fe.identifiers import CertificateId, TenantId
-from fe.store.certificates import HAS_NO_RENEWAL
 from fe.store.postgres.db import Conn
-from fe.store.sequences import EndsWithADay
+from fe.store.records.certificates import HAS_NO_RENEWAL
+from fe.store.records.sequences import EndsWithADay
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,7 +154,7 @@ async def add(
 
 
 # Switching it on again also takes back our own decision not to call it. Headers that stay are not written again as they
-# were read: they may be under another key by now (fe/store/rewrapping.py).
+# were read: they may be under another key by now (fe/store/records/rewrapping.py).
 _CHANGE = f"""
     UPDATE webhook_endpoints
        SET url = %(url)s, enabled = %(enabled)s, events = %(events)s, updated_at = %(at)s,

@@ -12,8 +12,8 @@ import pytest
 import trio
 from mcp import Client, StdioServerParameters
 
-from fe.authority.simulator import SimulatorSettings
-from fe.cli.integrator import profiles
+from fe.integrator import profiles
+from fe.simulator import SimulatorSettings
 from tests.cli.in_process import FeHere
 from tests.cli.integrator.test_page import WORLD, key_of
 from tests.http.front import invoice_payload

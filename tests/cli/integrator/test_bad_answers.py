@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from fe.cli.failures import Failure
-from fe.cli.integrator import profiles
-from fe.cli.integrator.api import ApiSession
-from fe.cli.integrator.profiles import Profile, StoredToken
+from fe.integrator import profiles
+from fe.integrator.api import ApiSession
+from fe.integrator.profiles import Profile, StoredToken
 from tests.cli.in_process import FeHere
 from tests.cli.integrator.conftest import KEY
 from tests.cli.integrator.scripted import Said, Scripted, scripted, token

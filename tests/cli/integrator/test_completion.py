@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fe.cli import COMMANDS
-from fe.cli.integrator import profiles
+from fe.integrator import profiles
 from tests.cli.running import environment
 from tests.cli.warm import path_with_fe, warm_fe
 

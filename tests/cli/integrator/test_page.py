@@ -9,9 +9,9 @@ from pathlib import Path
 import trio
 
 from fe.accounts.provision import create_key
-from fe.authority.simulator import SimulatorSettings
 from fe.ecf.catalogue import Environment
-from fe.store.tenants import Tenant
+from fe.simulator import SimulatorSettings
+from fe.store.records.tenants import Tenant
 from tests.cli.running import environment
 from tests.cli.warm import path_with_fe
 from tests.http.test_api_docs import Shell

@@ -2,10 +2,10 @@
 
 import pytest
 
-from fe.cli.integrator.options import tell_problems
 from fe.ecf.problems import Problem, Repair, serialize_problem
 from fe.ecf.rules.messages import RULES
 from fe.ecf.schema.messages import MESSAGES
+from fe.integrator.options import tell_problems
 
 REPAIRS = [
     None,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fe.cli.integrator import profiles
+from fe.integrator import profiles
 from tests.cli.in_process import FeHere
 from tests.cli.integrator.conftest import KEY
 from tests.cli.integrator.scripted import Said, scripted, token

@@ -11,8 +11,6 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
 from lxml import etree
 
-from fe.cli.integrator import signed
-from fe.cli.integrator.checks import DocumentCheck, check_document, is_good
 from fe.ecf.build import build
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.certificate import Credential
@@ -20,6 +18,8 @@ from fe.ecf.document import Document
 from fe.ecf.parse import MAX_BYTES
 from fe.ecf.signature import Signer, security_code
 from fe.ecf.summary import summarise
+from fe.integrator import signed
+from fe.integrator.checks import DocumentCheck, check_document, is_good
 from tests.cli.in_process import FeHere
 from tests.ecf.receipts import NOW, changed, fill, line, long_draft, receipt
 from tests.factories.certificates import VALID_FROM, VALID_UNTIL, default_root, make_root, name, rsa_key

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from fe.http.quotas import Quota
+from fe.http.limits.quotas import Quota
 from fe.store.postgres.db import Database
 from tests.factories.tenants import rows
 from tests.http.front import Key, Start, invoice_payload, structured

@@ -16,10 +16,10 @@ from standardwebhooks import Webhook
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.lifecycle import WebhookEvent
-from fe.store import receivers
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import RECEPTION
-from fe.store.receivers import Receiver as OpenReception
+from fe.store.records import receivers
+from fe.store.records.receivers import Receiver as OpenReception
 from tests.authority.scripted import hang, hang_up, say
 from tests.factories.companies import make_certificate
 from tests.factories.tenants import make_submission, rows

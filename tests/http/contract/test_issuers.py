@@ -10,9 +10,9 @@ import pytest
 
 from fe.identifiers import TenantId, UserId
 from fe.issuing import issuers as known
-from fe.store import issuers, tenants
-from fe.store.issuers import Delegation
 from fe.store.postgres.db import Database
+from fe.store.records import issuers, tenants
+from fe.store.records.issuers import Delegation
 from tests.factories.tenants import row, rows
 from tests.http.front import ISSUER, Key, Running, invoice_payload, make_key, structured
 

@@ -13,12 +13,12 @@ from structlog.testing import capture_logs
 
 from fe.config import ConfigError, load_settings, read_networks
 from fe.http.errors import ApiError
-from fe.http.rate_limit import Buckets
+from fe.http.limits.rate_limit import Buckets
 from fe.http.server import come_again
 from fe.http.server.addresses import client_address, holder_of
 from fe.identifiers import ApiKeyId, TenantId
-from fe.store import throttle
 from fe.store.postgres.db import Conn, Database
+from fe.store.records import throttle
 from tests.http.clauses import clause
 from tests.http.front import Key, Running, Start, make_key
 from tests.plain_http import NO_TLS

@@ -8,12 +8,12 @@ import trio
 
 from fe.accounts.keys import REVOKED_CHANNEL, SCOPES, new_api_key, revoke_key
 from fe.ecf.catalogue import Environment
-from fe.http.auth import KEY_PATIENCE, KeyPatience
+from fe.http.auth.bearer import KEY_PATIENCE, KeyPatience
 from fe.http.pages.layout import MARKDOWN
-from fe.http.route_types import Route
+from fe.http.routes.types import Route
 from fe.identifiers import TenantId
-from fe.store import keys
 from fe.store.postgres.db import Database
+from fe.store.records import keys
 from tests.http.clauses import clause
 from tests.http.front import Key, Running, Start, make_key, make_tenant
 from tests.waiting import PATIENCE, until_listened_to

@@ -17,13 +17,13 @@ import pytest
 from fe.accounts import keys as accounts_keys
 from fe.accounts.keys import Peppers, hash_secret, revoke_key
 from fe.clock import system_clock
+from fe.http.auth.login import Login
+from fe.http.auth.tokens import Tokens
 from fe.http.calls import Call
 from fe.http.errors import ApiError
-from fe.http.login import Login
-from fe.http.tokens import Tokens
 from fe.monitoring.metrics import Metrics
 from fe.store.postgres.db import Conn, Database
-from fe.store.throttle import AttemptLimits
+from fe.store.records.throttle import AttemptLimits
 from tests.http.clauses import clause
 from tests.http.front import JWT_KEYS, PEPPER, Key, make_key
 

@@ -16,9 +16,9 @@ from fe.identifiers import SubmissionId, TrackId
 from fe.lifecycle import Status
 from fe.metering import aggregator
 from fe.metering.billing import Biller, close_month
-from fe.store import billing, charges, submissions
 from fe.store.postgres.db import Conn, Database
-from fe.store.submissions import NewSubmission
+from fe.store.records import billing, charges, submissions
+from fe.store.records.submissions import NewSubmission
 from tests.factories.tenants import rows
 from tests.http import worker
 from tests.http.clauses import clause

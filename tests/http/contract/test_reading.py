@@ -10,14 +10,15 @@ import pytest
 import trio
 
 from fe.ecf.catalogue import Environment
-from fe.http import calls, long_polls
+from fe.http import calls
+from fe.http.routes import long_polls
 from fe.identifiers import ActionId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import Status
-from fe.store import verdict_notices
 from fe.store.postgres.db import Database
 from fe.store.queue import dead_letters
 from fe.store.queue.audit import OperatorAction
-from fe.store.verdict_notices import VerdictNotices
+from fe.store.records import verdict_notices
+from fe.store.records.verdict_notices import VerdictNotices
 from tests.factories.tenants import rows
 from tests.http import worker
 from tests.http.clauses import clause

@@ -11,10 +11,10 @@ import trio
 from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Stage
-from fe.store import receivers
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import RECEPTION
-from fe.store.receivers import Receiver
+from fe.store.records import receivers
+from fe.store.records.receivers import Receiver
 from tests.factories.companies import make_certificate
 from tests.factories.tenants import make_submission, rows
 from tests.http.clauses import clause

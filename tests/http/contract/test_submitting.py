@@ -11,8 +11,8 @@ import trio
 from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId, UserId
 from fe.lifecycle import Stage
-from fe.store import sequences, submissions, tenants
 from fe.store.postgres.db import Conn, Database
+from fe.store.records import sequences, submissions, tenants
 from tests.factories.firsts import not_known_at_first
 from tests.factories.tenants import rows
 from tests.http.clauses import clause

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fe.http.tokens import Tokens
+from fe.http.auth.tokens import Tokens
 from tests.http.clauses import clause
 from tests.http.front import JWT_KEYS, Key, Running
 

@@ -19,16 +19,16 @@ import httpx
 import trio
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from fe.cli.demo.client import Client
-from fe.cli.demo.documents import BEYOND, BUYER_RNC, COUNTER_SALE, FURNITURE, GRANTED, SAMPLES, body_of
-from fe.cli.demo.people import OPERATOR, OWNER, make_people
-from fe.cli.demo.tenant import ENVIRONMENT, make_credential, make_tenant, world_of
-from fe.cli.stack import Stack, open_stack
 from fe.clock import system_clock
 from fe.ecf.catalogue import PREFIXES
 from fe.ecf.certificate import Credential
 from fe.ecf.selfmade import to_p12
 from fe.ecf.signature import Signer
+from fe.integrator.demo.client import Client
+from fe.integrator.demo.documents import BEYOND, BUYER_RNC, COUNTER_SALE, FURNITURE, GRANTED, SAMPLES, body_of
+from fe.integrator.demo.people import OPERATOR, OWNER, make_people
+from fe.integrator.demo.tenant import ENVIRONMENT, make_credential, make_tenant, world_of
+from fe.integrator.stack import Stack, open_stack
 from fe.store.postgres.db import open_database
 from tests.portal.operators import make_dead
 from tests.portal.provider import CLIENT_ID, CLIENT_SECRET, running_provider

@@ -10,12 +10,12 @@ from fe.identifiers import TenantId
 from fe.lifecycle import Stage
 from fe.portal.replies import Refused, Reply, not_found
 from fe.portal.visit import Visit
-from fe.store import pending_actions, tenants
-from fe.store.pending_actions import Kind
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.queue.audit import LONGEST_REASON, OperatorAction
 from fe.store.queue.dead_letters import DeadLetterFilter
-from fe.store.tenants import Tenant
+from fe.store.records import pending_actions, tenants
+from fe.store.records.pending_actions import Kind
+from fe.store.records.tenants import Tenant
 
 _REASON = Text(
     f"Give a reason of at most {LONGEST_REASON} characters: it is kept on record.",

@@ -4,8 +4,8 @@ from fe.operations.audit_chain import Chain
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
-from fe.store import audit_trail
 from fe.store.queue import audit
+from fe.store.records import audit_trail
 
 _SHOWN = 200
 #: Links that are looked at with each visit; all of them are `fe audit verify`'s.

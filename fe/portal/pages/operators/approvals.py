@@ -11,8 +11,8 @@ from fe.portal.pages.operators.acting import acting, carried_out, uuid_of
 from fe.portal.pages.operators.dead_letters import wake
 from fe.portal.replies import CHANGED_MEANWHILE, Refused, Reply, not_found
 from fe.portal.visit import Visit
-from fe.store import pending_actions
-from fe.store.pending_actions import PendingAction
+from fe.store.records import pending_actions
+from fe.store.records.pending_actions import PendingAction
 
 _SHOWN = 100
 _ROWS_SHOWN = 50

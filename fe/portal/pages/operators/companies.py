@@ -19,12 +19,12 @@ from fe.portal.pages.operators.acting import (
 from fe.portal.receipt.labels import label
 from fe.portal.replies import CHANGED_MEANWHILE, Reply
 from fe.portal.visit import Visit
-from fe.store import billing, issuers, tenants
-from fe.store.issuers import Delegation
 from fe.store.portal import invitations, members
 from fe.store.postgres.db import Conn
 from fe.store.queue.audit import OperatorAction, record
-from fe.store.tenants import Tenant
+from fe.store.records import billing, issuers, tenants
+from fe.store.records.issuers import Delegation
+from fe.store.records.tenants import Tenant
 
 _SHOWN = 200
 _LONGEST_NAME = 200

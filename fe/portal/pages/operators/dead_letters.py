@@ -32,10 +32,10 @@ from fe.portal.pages.operators.acting import (
 )
 from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
-from fe.store import submissions
 from fe.store.queue import dead_letters, diagnosis
 from fe.store.queue.audit import LONGEST_REASON
 from fe.store.queue.dead_letters import DeadLetter, DeadLetterFilter, DeadLetterGroup
+from fe.store.records import submissions
 
 _SHOWN = 100
 #: The most that one form is about; the rest comes after it.

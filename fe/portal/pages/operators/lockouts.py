@@ -8,10 +8,10 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.pages.operators.acting import FormProblem, acting
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
-from fe.store import throttle
 from fe.store.postgres.db import Conn
 from fe.store.queue import audit
 from fe.store.queue.audit import OperatorAction
+from fe.store.records import throttle
 
 _SHOWN = 200
 _NOT_LOCKED = Text("It is not locked out (any more).", "No está bloqueado (o ya no lo está).")

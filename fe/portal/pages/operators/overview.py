@@ -11,11 +11,11 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
 from fe.queue.pulse import SILENCE
-from fe.store import pending_actions
 from fe.store.postgres import applied_migrations
 from fe.store.postgres.db import Conn
 from fe.store.queue import circuits, dead_letters, diagnosis, in_doubt, outbox, pauses, replay_plans
 from fe.store.queue.diagnosis import Worker
+from fe.store.records import pending_actions
 
 T = TypeVar("T")
 

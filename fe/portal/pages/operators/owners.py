@@ -12,7 +12,7 @@ from fe.portal.visit import Visit
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Conn
 from fe.store.queue.audit import OperatorAction, record
-from fe.store.tenants import Tenant
+from fe.store.records.tenants import Tenant
 
 
 async def invite(visit: Visit) -> Reply:

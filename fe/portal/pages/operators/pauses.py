@@ -7,10 +7,10 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.pages.operators.acting import FormProblem, acting, environment_named, tenant_named
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
-from fe.store import tenants
 from fe.store.postgres.db import Conn
 from fe.store.queue import outbox, pauses
 from fe.store.queue.audit import OperatorAction
+from fe.store.records import tenants
 
 _PAUSED = Text("That is paused already.", "Eso ya está en pausa.")
 _NOT_PAUSED = Text("That is not paused any more.", "Eso ya no está en pausa.")

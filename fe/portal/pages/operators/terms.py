@@ -19,11 +19,11 @@ from fe.portal.pages.operators.acting import (
 from fe.portal.pages.operators.companies import show
 from fe.portal.replies import CHANGED_MEANWHILE, Reply
 from fe.portal.visit import Visit
-from fe.store import billing
-from fe.store.billing import PricingTier
 from fe.store.postgres.db import Conn
 from fe.store.queue.audit import OperatorAction, record
-from fe.store.tenants import Tenant
+from fe.store.records import billing
+from fe.store.records.billing import PricingTier
+from fe.store.records.tenants import Tenant
 
 _TIERS = ("standard", "volume", "enterprise")
 _PRICE = Text(

@@ -1,0 +1,204 @@
+"""Who is calling: the bearer token, and whether its key is still active."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+from typing import TypeVar
+
+import structlog
+import trio
+
+from fe.accounts.keys import REVOKED_CHANNEL
+from fe.clock import Clock, boot_seconds
+from fe.ecf.texts import Text
+from fe.http import messages
+from fe.http.auth.tokens import BadToken, Tokens
+from fe.http.calls import Caller
+from fe.http.errors import RETRY_WHEN_DOWN, WWW_AUTHENTICATE, ApiError
+from fe.identifiers import ApiKeyId
+from fe.store.postgres.db import Database
+from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.records import keys
+from fe.store.records.keys import ApiKey
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPatience:
+    """How long what the database said about a key is worth something, in seconds.
+
+    A revocation works within 30 s also when its notification is lost (interface.md#authentication): what is fresh for
+    15 s and then asked for at most 5 s is never older than 20 s while the database answers.
+    """
+
+    #: How old an answer may be before it is asked again.
+    fresh: float = 15.0
+    #: How old it may be while the database does not answer, before we rather answer 503 than believe it.
+    believed: float = 29.0
+    #: How long one lookup may take.
+    asked: float = 5.0
+    #: After a lookup that failed, how long the next one of this key waits: callers must not queue up behind a database
+    #: that is away. A call that is turned away meanwhile asked nothing, so it does not begin the wait anew.
+    retry: float = 1.0
+
+
+KEY_PATIENCE = KeyPatience()
+
+_MAX_KEYS = 10_000
+
+#: Seconds between two lines of the log about refused tokens.
+_REFUSED_SECONDS = 60.0
+
+_BEARER = "bearer "
+
+T = TypeVar("T")
+
+_log = structlog.get_logger(__name__)
+
+
+class KeyStates:
+    """The state of API keys, remembered for a few seconds. One per process.
+
+    `now` goes on while the machine sleeps: a key may have been revoked meanwhile, and its notification be lost.
+    """
+
+    def __init__(
+        self, db: Database, patience: KeyPatience = KEY_PATIENCE, now: Callable[[], float] = boot_seconds
+    ) -> None:
+        self._db = db
+        self._patience = patience
+        self._now = now
+        self._known: dict[ApiKeyId, tuple[ApiKey, float]] = {}
+        self._asking: dict[ApiKeyId, trio.Event] = {}
+        #: Keys of which something was heard while they were asked after: the answer may be from before.
+        self._overtaken: set[ApiKeyId] = set()
+        #: When the last lookup of a key failed.
+        self._failed_at: dict[ApiKeyId, float] = {}
+
+    async def find(self, api_key_id: ApiKeyId) -> ApiKey | None:
+        """Find a key as it was at most 29 s ago; None when there is no such key.
+
+        Raises DatabaseUnavailable when that is not known: closed rather than open.
+        """
+        while True:
+            known = self._known.get(api_key_id)
+            if known is not None and self._now() - known[1] < self._patience.fresh:
+                return known[0]
+            other = self._asking.get(api_key_id)
+            if other is None:
+                return await self._ask(api_key_id)
+            await other.wait()
+
+    async def _ask(self, api_key_id: ApiKeyId) -> ApiKey | None:
+        if self._now() - self._failed_at.get(api_key_id, -inf) < self._patience.retry:
+            return self._believed(api_key_id, DatabaseUnavailable("it did not answer a moment ago"))
+        done = self._asking[api_key_id] = trio.Event()
+        asked_at = self._now()
+        try:
+            with trio.move_on_after(self._patience.asked):
+                found = await self._db.run(keys.find, api_key_id)
+                if api_key_id not in self._overtaken:
+                    self._learn(api_key_id, found, asked_at)
+                return found
+            raise DatabaseUnavailable("no answer in time")
+        except DatabaseUnavailable as unanswered:
+            # From its end on: whoever waited for this lookup would else repeat it, one after the other.
+            _keep(self._failed_at, api_key_id, self._now())
+            return self._believed(api_key_id, unanswered)
+        finally:
+            del self._asking[api_key_id]
+            self._overtaken.discard(api_key_id)
+            done.set()
+
+    def _believed(self, api_key_id: ApiKeyId, unanswered: DatabaseUnavailable) -> ApiKey:
+        """What was known of a key not too long ago, in place of an answer; raises `unanswered` when that is nothing."""
+        known = self._known.get(api_key_id)
+        if known is None or self._now() - known[1] >= self._patience.believed:
+            raise unanswered
+        return known[0]
+
+    def _learn(self, api_key_id: ApiKeyId, found: ApiKey | None, asked_at: float) -> None:
+        self._failed_at.pop(api_key_id, None)
+        if found is None:
+            self._known.pop(api_key_id, None)
+        else:
+            _keep(self._known, api_key_id, (found, asked_at))
+
+    def forget(self, api_key_id: ApiKeyId) -> None:
+        """Ask again at the next use, also where somebody is asking."""
+        self._known.pop(api_key_id, None)
+        if api_key_id in self._asking:
+            self._overtaken.add(api_key_id)
+
+    async def listen(self) -> None:
+        """Hear of revocations until cancelled."""
+        await self._db.listen(REVOKED_CHANNEL, lambda key: self.forget(ApiKeyId(key)))
+
+
+def _keep(kept: dict[ApiKeyId, T], api_key_id: ApiKeyId, value: T) -> None:
+    """Note something about a key; the oldest is forgotten when there are very many."""
+    if len(kept) >= _MAX_KEYS:
+        kept.pop(next(iter(kept)))
+    kept[api_key_id] = value
+
+
+class ScopeMissing(ApiError):
+    """A token is good, and its key may not do this (403)."""
+
+    def __init__(self, api_key_id: str, scope: str) -> None:
+        super().__init__(403, messages.missing_scope(scope))
+        self.api_key_id = api_key_id
+        self.scope = scope
+
+
+class Authenticator:
+    """Finds out who is calling, or refuses with the messages of interface.md#authentication-failures."""
+
+    def __init__(self, tokens: Tokens, states: KeyStates, clock: Clock) -> None:
+        self._tokens = tokens
+        self._refusals = _Refusals()
+        self._states = states
+        self._clock = clock
+
+    async def authenticate(self, authorization: str | None, scope: str) -> Caller:
+        """Identify the caller and see that its token permits `scope`. Raises ApiError (401, 403, 503)."""
+        now = self._clock()
+        if authorization is None or authorization[: len(_BEARER)].lower() != _BEARER:
+            self._refusals.note("missing")
+            raise ApiError(401, messages.MISSING_TOKEN, (WWW_AUTHENTICATE,), hint=messages.HOW_TO_GET_A_TOKEN)
+        try:
+            grant = self._tokens.read(authorization[len(_BEARER) :].strip(), now)
+        except BadToken:
+            self._refusals.note("not valid, or over")
+            raise _unauthorized(messages.BAD_TOKEN) from None
+        # The scope is checked before the key's state: a token that lacks it learns nothing more.
+        if scope not in grant.scopes:
+            raise ScopeMissing(grant.api_key_id, scope)
+        try:
+            key = await self._states.find(grant.api_key_id)
+        except DatabaseUnavailable as error:
+            _log.warning("the state of a key cannot be asked: refusing", error=error)
+            raise ApiError(503, messages.UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_DOWN)),)) from error
+        if key is None or not key.active(now):
+            self._refusals.note("its key is revoked, expired or suspended", grant.api_key_id)
+            raise _unauthorized(messages.KEY_REVOKED)
+        return Caller(key.api_key_id, key.tenant_id, key.environment, grant.scopes)
+
+
+class _Refusals:
+    """A line of the log for refused tokens: the first at once, then one a minute with their number."""
+
+    def __init__(self) -> None:
+        self._tokens = 0
+        self._logged_at = -inf
+
+    def note(self, reason: str, api_key_id: str | None = None) -> None:
+        """Take note of one. `reason` is a word of ours: nothing of the token itself is logged."""
+        self._tokens += 1
+        if boot_seconds() - self._logged_at >= _REFUSED_SECONDS:
+            whose = {} if api_key_id is None else {"api_key_id": api_key_id}
+            _log.warning("requests were refused for their token", requests=self._tokens, last_reason=reason, **whose)
+            self._tokens, self._logged_at = 0, boot_seconds()
+
+
+def _unauthorized(message: Text) -> ApiError:
+    return ApiError(401, message, (WWW_AUTHENTICATE,))

@@ -1,0 +1,126 @@
+"""What the service itself sends: the bodies of webhooks, for the description (`webhooks`, OpenAPI 3.1).
+
+The database makes them (sql/0021_webhooks.sql); a test holds what it makes to these models.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+# The library's own: what typing has before Python 3.12 does not tell pydantic which fields are required.
+from typing_extensions import TypedDict
+
+from fe.ecf.catalogue import Environment
+from fe.http.models.response_types import Code, Day, Digits, Moment, ResponseModel, Uuid
+from fe.lifecycle import NumberFate, Status, WebhookEvent
+
+# Not closed: fields may be added, and a consumer made from this description must not fail on them.
+
+
+class ReceivedEcf(TypedDict):
+    """A supplier's document, as on arrival."""
+
+    id: Uuid
+    encf: Annotated[str, Field(description="the supplier's number")]
+    tipoEcf: Annotated[str, Field(description="type prefix such as E31")]
+    rncEmisor: str
+    rncComprador: str
+    montoTotal: Annotated[float, Field(description="with its two digits: read it as a decimal")]
+    fechaEmision: Day
+    approvalStatus: Literal["pending"]
+    receivedAt: Moment
+
+
+class ReceivedEcfEvent(TypedDict):
+    """A supplier's e-CF was received and acknowledged."""
+
+    event: Literal[WebhookEvent.RECEIVED_ECF]
+    sentAt: Moment
+    receivedEcf: ReceivedEcf
+    xml: Annotated[str, Field(description="the complete e-CF as the supplier signed it")]
+
+
+class SubmissionSummary(TypedDict):
+    """A submission of yours that has come to its end."""
+
+    taxLogId: Uuid
+    clientRequestId: str | None
+    environment: Environment
+    status: Status
+    eNCF: str | None
+    numberFate: NumberFate | None
+    trackId: str | None
+    securityCode: str | None
+    qrCodeUrl: str | None
+    response: Annotated[dict[str, Any] | None, Field(description="as in GET /invoices/{trackOrId}")]
+    updatedAt: Moment
+
+
+class SubmissionEvent(TypedDict):
+    """A submission was accepted, accepted with remarks, rejected, or has failed."""
+
+    event: Literal[WebhookEvent.ACCEPTED, WebhookEvent.CONDITIONAL, WebhookEvent.REJECTED, WebhookEvent.ERROR]
+    sentAt: Moment
+    submission: SubmissionSummary
+
+
+class SequenceState(TypedDict):
+    """A number sequence that needs somebody."""
+
+    environment: Environment
+    prefix: Code
+    currentSequence: Digits
+    maxSequence: Digits
+    remaining: Digits
+    expireOn: Annotated[Day | None, Field(description="its last day, in Santo Domingo")]
+
+
+class SequenceEvent(TypedDict):
+    """A number sequence is nearly used up, or about to expire."""
+
+    event: Literal[WebhookEvent.SEQUENCE_LOW, WebhookEvent.SEQUENCE_EXPIRING]
+    sentAt: Moment
+    sequence: SequenceState
+
+
+class CertificateState(TypedDict):
+    """A certificate that needs somebody."""
+
+    id: Uuid
+    user: Annotated[str | None, Field(description="whose; null: the company's")]
+    expiresAt: Moment
+
+
+class CertificateEvent(TypedDict):
+    """A certificate is about to expire."""
+
+    event: Literal[WebhookEvent.CERTIFICATE_EXPIRING]
+    sentAt: Moment
+    certificate: CertificateState
+
+
+class ProbeMessage(TypedDict):
+    """What a test says."""
+
+    message: str
+
+
+class ProbeEvent(TypedDict):
+    """Somebody asked for it: POST /webhooks/test."""
+
+    event: Literal[WebhookEvent.TEST]
+    sentAt: Moment
+    test: ProbeMessage
+
+
+#: By event: what is sent for it.
+EVENT_MODELS: dict[WebhookEvent, ResponseModel[Any]] = {
+    WebhookEvent.RECEIVED_ECF: ResponseModel(ReceivedEcfEvent),
+    **dict.fromkeys(
+        (WebhookEvent.ACCEPTED, WebhookEvent.CONDITIONAL, WebhookEvent.REJECTED, WebhookEvent.ERROR),
+        ResponseModel(SubmissionEvent),
+    ),
+    **dict.fromkeys((WebhookEvent.SEQUENCE_LOW, WebhookEvent.SEQUENCE_EXPIRING), ResponseModel(SequenceEvent)),
+    WebhookEvent.CERTIFICATE_EXPIRING: ResponseModel(CertificateEvent),
+    WebhookEvent.TEST: ResponseModel(ProbeEvent),
+}

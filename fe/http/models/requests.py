@@ -1,0 +1,286 @@
+"""The bodies that clients send about submissions."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID
+
+from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
+
+from fe.ecf.catalogue import Root
+from fe.ecf.parse import writable
+from fe.ecf.texts import Text
+from fe.http import messages
+from fe.http.parameters import parse_moment
+from fe.http.request_bodies import InvalidField, RequestModel
+from fe.identifiers import ClientRequestId, UserId
+from fe.issuing.decide import MAX_REASON
+from fe.issuing.prepare import Draft
+from fe.requested_outcome import LARGEST_CODE, MAX_SECONDS, WITH_CODE, WITH_SECONDS, AskedOutcome, Simulation
+
+_UUID_LENGTH = 36
+
+#: The smallest good credit invoice: the service fills in type, issuer, expiry and totals.
+_EXAMPLE: dict[str, JsonValue] = {
+    "format": "structured",
+    "clientRequestId": "order-1001",
+    "payload": {
+        "Encabezado": {
+            "IdDoc": {
+                "eNCF": "E310000000001",
+                "IndicadorMontoGravado": "0",
+                "TipoIngresos": "01",
+                "TipoPago": "1",
+            },
+            "Comprador": {"RNCComprador": "131880657", "RazonSocialComprador": "Cliente SRL"},
+        },
+        "DetallesItems": {
+            "Item": [
+                {
+                    "NumeroLinea": 1,
+                    "IndicadorFacturacion": "1",
+                    "NombreItem": "Servicio de consultoría",
+                    "IndicadorBienoServicio": "2",
+                    "CantidadItem": 1,
+                    "PrecioUnitarioItem": 1000,
+                    "MontoItem": 1000,
+                }
+            ]
+        },
+    },
+}
+
+
+#: What a payload has at its top, and an envelope never.
+_OF_A_PAYLOAD = frozenset({"Encabezado", "DetallesItems", *Root})
+
+
+class ByUser(RequestModel):
+    """With whose certificate something is signed, and what the client calls its request."""
+
+    clientRequestId: Annotated[
+        ClientRequestId | None, Field(min_length=1, max_length=120, description="idempotency key")
+    ] = None
+    asUser: Annotated[
+        str | None,
+        Field(min_length=3, max_length=254, description="e-mail address: issue with that user's certificate"),
+    ] = None
+    asUserId: Annotated[
+        str | None,
+        Field(description="the same by id; wins over asUser", json_schema_extra={"format": "uuid"}),
+    ] = None
+
+    @classmethod
+    def messages(cls) -> dict[str, Text]:
+        """The interface's own messages."""
+        return {"clientRequestId": messages.CLIENT_REQUEST_ID_FORM}
+
+    @field_validator("asUser")
+    @classmethod
+    def _is_an_address(cls, value: str | None) -> str | None:
+        if value is not None and "@" not in value[1:-1]:
+            raise InvalidField(messages.AN_ADDRESS)
+        return value
+
+    @field_validator("asUserId")
+    @classmethod
+    def _is_a_uuid(cls, value: str | None) -> str | None:
+        # UUID() takes braces, urn: and stray hyphens; the interface means the one usual form.
+        if value is not None and (len(value) != _UUID_LENGTH or str(_uuid(value)) != value.lower()):
+            raise InvalidField(messages.A_UUID)
+        return value
+
+    @property
+    def user_id(self) -> UserId | None:
+        """Whose certificate was asked for by id."""
+        return UserId(UUID(self.asUserId)) if self.asUserId is not None else None
+
+
+class Simulate(RequestModel):
+    """What a simulated authority is to do with a receipt that it would accept; only in a sandbox."""
+
+    outcome: Annotated[
+        Literal["rejected", "conditional", "stuck", "lost-answer", "slow"] | None,
+        Field(
+            description="`rejected` (with `code`), `conditional` (accepted with a remark), `stuck` (there is never a "
+            "verdict), `lost-answer` (it is received, and the connection breaks before the answer), `slow` (the "
+            "verdict comes after `seconds`)"
+        ),
+    ] = None
+    code: Annotated[
+        int | None,
+        Field(ge=1, le=LARGEST_CODE, description="the authority's code: of rejected; of conditional 13 if left out"),
+    ] = None
+    seconds: Annotated[int | None, Field(ge=1, le=MAX_SECONDS, description="of slow; default 10")] = None
+    now: Annotated[
+        str | None,
+        Field(
+            description="validate as if it were this moment: a date or a full ISO 8601 timestamp; for "
+            "POST /invoices/validate and with `strict`",
+        ),
+    ] = None
+
+    @field_validator("now")
+    @classmethod
+    def _is_a_moment(cls, value: str | None) -> str | None:
+        if value is not None and _moment(value) is None:
+            raise InvalidField(messages.SIMULATED_MOMENT)
+        return value
+
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> Self:
+        if self.outcome is None and (self.now is None or self.code is not None or self.seconds is not None):
+            raise InvalidField(messages.NEEDS_OUTCOME)
+        if self.outcome == AskedOutcome.REJECTED.value and self.code is None:
+            raise InvalidField(messages.NEEDS_CODE)
+        if self.code is not None and self.outcome not in WITH_CODE:
+            raise InvalidField(messages.code_goes_with(LARGEST_CODE, WITH_CODE))
+        if self.seconds is not None and self.outcome not in WITH_SECONDS:
+            raise InvalidField(messages.seconds_go_with(MAX_SECONDS, WITH_SECONDS))
+        return self
+
+    def asked(self) -> Simulation | None:
+        """The outcome that is asked for."""
+        if self.outcome is None:
+            return None
+        return Simulation(AskedOutcome(self.outcome), self.code, self.seconds)
+
+    def moment(self) -> datetime | None:
+        """The moment for which the receipt is to be validated."""
+        return None if self.now is None else _moment(self.now)
+
+
+class NewInvoice(ByUser):
+    """A receipt to submit."""
+
+    # The description shows it as two objects, one for each `format` (openapi.py).
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+
+    format: Annotated[Literal["xml", "structured"], Field(description="form of the document")]
+    xml: Annotated[str | None, Field(description="complete e-CF XML; required when format is xml")] = None
+    payload: Annotated[
+        dict[str, Any] | None,
+        Field(description="the document as JSON, in the authority's element names; required when format is structured"),
+    ] = None
+    strict: Annotated[
+        bool | None,
+        Field(description="refuse at once, with every problem, a document that would not be sent"),
+    ] = None
+    simulate: Annotated[
+        Simulate | None,
+        Field(description="where the authority is a simulator: what becomes of the receipt, for testing a client"),
+    ] = None
+
+    @classmethod
+    def messages(cls) -> dict[str, Text]:
+        """The interface's own messages."""
+        return {**super().messages(), "format": messages.FORMAT_FORM}
+
+    @classmethod
+    def hint(cls, value: Mapping[str, Any]) -> Text | None:
+        """Recognise a payload that came without its envelope."""
+        return messages.LOOKS_LIKE_A_PAYLOAD if "format" not in value and value.keys() & _OF_A_PAYLOAD else None
+
+    @model_validator(mode="after")
+    def _has_its_document(self) -> Self:
+        if self.format == "xml" and not (self.xml or "").strip():
+            raise InvalidField(messages.XML_IS_REQUIRED)
+        if self.format == "structured" and self.payload is None:
+            raise InvalidField(messages.PAYLOAD_IS_REQUIRED)
+        return self
+
+    def as_draft(self) -> Draft:
+        """The draft that `fe.issuing` works on."""
+        return Draft(
+            format=self.format,
+            xml=self.xml,
+            payload=self.payload,
+            client_request_id=self.clientRequestId,
+            as_user=self.asUser,
+            as_user_id=self.user_id,
+            simulation=None if self.simulate is None else self.simulate.asked(),
+            simulated_now=None if self.simulate is None else self.simulate.moment(),
+            remarks=self.ignored,
+        )
+
+
+#: So many receipts may come in one batch.
+MAX_ITEMS = 500
+
+
+class BatchRequest(RequestModel):
+    """Receipts to submit together; each is taken or refused by itself."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"items": [_EXAMPLE]}]})
+
+    items: Annotated[
+        list[Any],
+        Field(
+            min_length=1,
+            max_length=MAX_ITEMS,
+            description="each as the body of POST /invoices",
+            json_schema_extra={"items": {"$ref": "#/components/schemas/NewInvoice"}},
+        ),
+    ]
+    strict: Annotated[
+        bool | None,
+        Field(description="refuse each receipt that would not be sent, with every problem; the others are taken in"),
+    ] = None
+
+    @classmethod
+    def messages(cls) -> dict[str, Text]:
+        """Our own message for a list of a wrong length, or none."""
+        return {"items": messages.batch_form(MAX_ITEMS)}
+
+    @classmethod
+    def hint(cls, value: Mapping[str, Any]) -> Text | None:
+        """Say into how many batches to cut one that is too long."""
+        items = value.get("items")
+        if isinstance(items, list) and len(items) > MAX_ITEMS:
+            return messages.too_many_items(len(items), MAX_ITEMS)
+        return None
+
+
+class ApproveReceived(ByUser):
+    """What may be said when a received document is approved; nothing has to be."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"clientRequestId": "approval-17"}]})
+
+
+class RejectReceived(ByUser):
+    """Why a received document is rejected."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"reason": "La mercancía no llegó completa"}]})
+
+    reason: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=MAX_REASON,
+            description="DetalleMotivoRechazo: the issuer and the authority read it",
+        ),
+    ]
+
+    @classmethod
+    def messages(cls) -> dict[str, Text]:
+        """What the format demands of the reason."""
+        return {**super().messages(), "reason": messages.REASON_FORM}
+
+    @field_validator("reason")
+    @classmethod
+    def _is_text(cls, value: str) -> str:
+        if not value.strip() or not writable(value):
+            raise InvalidField(messages.A_TEXT)
+        return value
+
+
+def _moment(text: str) -> datetime | None:
+    moment = parse_moment(text)
+    return moment if moment is not None and 2000 <= moment.year <= 2100 else None
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

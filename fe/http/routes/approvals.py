@@ -1,0 +1,134 @@
+"""Decisions on received documents over HTTP: approving and rejecting."""
+
+from typing import Literal, TypeVar
+
+import trio
+
+from fe.clock import Clock
+from fe.ecf.catalogue import Environment
+from fe.ecf.ids import read_id
+from fe.http import messages
+from fe.http.calls import ApiReply, Call
+from fe.http.errors import ApiError
+from fe.http.languages import Language, serialize_problems
+from fe.http.limits.quotas import Quotas
+from fe.http.models.approvals import APPROVAL_TAKEN, ApprovalTaken
+from fe.http.models.requests import ApproveReceived, RejectReceived
+from fe.http.request_bodies import read_body
+from fe.identifiers import TenantId
+from fe.issuing.decide import decision_on, take_in
+from fe.issuing.prepare import Draft
+from fe.issuing.submitting import Submitting
+from fe.lifecycle import Stage, Status
+from fe.monitoring.metrics import Metrics
+from fe.monitoring.ways import SubmissionLog
+from fe.store.postgres.db import Database
+from fe.store.queue.wakeups import Wakeups
+from fe.store.records import approvals, received
+from fe.store.records.approvals import DecisionOutcome, DecisionResult
+from fe.store.records.received import ReceivedRecord
+
+B = TypeVar("B", ApproveReceived, RejectReceived)
+
+
+class ApprovalHandlers:
+    """The handlers of /received/{id}/approve and /reject."""
+
+    def __init__(
+        self,
+        db: Database,
+        submitting: Submitting,
+        wakeups: Wakeups,
+        quotas: Quotas,
+        clock: Clock,
+        metrics: Metrics,
+        log: SubmissionLog,
+    ) -> None:
+        self._db = db
+        self._submitting = submitting
+        self._wakeups = wakeups
+        self._quotas = quotas
+        self._clock = clock
+        self._log = log
+        self._accepted = {
+            environment: metrics.accepted.labels(environment, "structured") for environment in Environment
+        }
+
+    async def approve(self, call: Call) -> ApiReply:
+        """Approve a received document."""
+        return await self._decide(call, ApproveReceived)
+
+    async def reject(self, call: Call) -> ApiReply:
+        """Reject a received document, for a reason."""
+        return await self._decide(call, RejectReceived)
+
+    async def _decide(self, call: Call, model: type[B]) -> ApiReply:
+        """Take the decision in: 202; or 200 with the first one, which counts.
+
+        A client that leaves before the commit has decided nothing; after it, asking again tells it so.
+        """
+        caller = call.identity
+        raw = await call.body()
+        self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
+        body: ApproveReceived | RejectReceived = read_body(model, raw or b"{}")
+        record = await self._find(caller.tenant_id, call.params["received_id"])
+        if record.environment is not caller.environment:
+            raise ApiError(403, messages.received_elsewhere(record.environment))
+        reason = body.reason if isinstance(body, RejectReceived) else None
+        now = self._clock()
+        asked = Draft(
+            format="structured",
+            client_request_id=body.clientRequestId,
+            as_user=body.asUser,
+            as_user_id=body.user_id,
+        )
+        decision, new = decision_on(record, reason, caller.tenant_id, caller.api_key_id, now, asked=asked)
+        await self._submitting.require_own_name(new)
+        decided = await take_in(lambda: self._db.run_for(new.tenant_id, approvals.decide, decision, new, now))
+        _refuse(decided, approved=reason is None)
+        is_new = decided.outcome is DecisionOutcome.ACCEPTED
+        if not is_new:
+            await self._db.confirm()
+        if is_new:
+            self._accepted[caller.environment].inc()
+            self._wakeups.notify(Stage.SIGN)
+            self._log.tell(
+                "a decision on a received document was accepted",
+                decided.submission_id,
+                request_id=call.request_id,
+                e_ncf=record.e_ncf,
+            )
+        answer = _serialize(record, reason is None, decided, call.language)
+        if body.ignored:
+            answer["warnings"] = serialize_problems(body.ignored, call.language)
+        return ApiReply(202 if is_new else 200, APPROVAL_TAKEN.write(answer))
+
+    async def _find(self, tenant_id: TenantId, text: str) -> ReceivedRecord:
+        wanted = read_id(text)
+        record = None if wanted is None else await self._db.run_for(tenant_id, received.one, wanted)
+        if record is None:
+            raise ApiError(404, messages.NO_RECEIVED)
+        return record
+
+
+def _refuse(decided: DecisionResult, *, approved: bool) -> None:
+    """Raise ApiError (409) when something else was said before."""
+    wrong = messages.of_decision(decided, approved=approved)
+    if wrong is not None:
+        raise ApiError(409, wrong)
+
+
+def _serialize(record: ReceivedRecord, approved: bool, decided: DecisionResult, language: Language) -> ApprovalTaken:
+    accepted = decided.status in (Status.ACCEPTED, Status.CONDITIONAL)
+    decision: Literal["approved", "rejected"] = "approved" if approved else "rejected"
+    is_new = decided.outcome is DecisionOutcome.ACCEPTED
+    return {
+        "id": str(record.received_id),
+        "environment": record.environment,
+        "decision": decision,
+        "approvalStatus": received.ApprovalStatus(decision) if accepted else received.ApprovalStatus.PENDING,
+        "taxLogId": str(decided.submission_id),
+        "status": decided.status,
+        "deduped": not is_new,
+        "message": (messages.DECISION_TAKEN_IN if is_new else messages.DECIDED_BEFORE).said(language),
+    }

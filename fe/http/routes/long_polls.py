@@ -1,0 +1,128 @@
+"""Long polls: a status query that waits for the end of its submission."""
+
+from dataclasses import dataclass, field
+
+import structlog
+import trio
+
+from fe.http.errors import ApiError
+from fe.http.limits.rate_limit import Buckets
+from fe.http.limits.shares import RETRY_WHEN_FULL, Shares, too_many_requests
+from fe.http.server.admission import Admission
+from fe.identifiers import SubmissionId, TenantId
+from fe.lifecycle import FINAL
+from fe.store.postgres.db import Database
+from fe.store.postgres.errors import ANY_OF_THE_DATABASE
+from fe.store.records import submissions
+from fe.store.records.submissions import Record
+from fe.store.records.verdict_notices import VerdictNotices
+
+#: How often a waiting query is looked after, in case a notification was lost: at first, and at the longest.
+_FIRST_LOOK, _MAX_LOOK = 0.5, 5.0
+#: All of one tenant that are due are looked after together, so often.
+_LOOK_TOGETHER = 0.5
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class _Wait:
+    """One query that waits."""
+
+    tenant_id: TenantId
+    submission_id: SubmissionId
+    #: When it is looked after next, and how long after that again.
+    due: float
+    look: float
+
+
+@dataclass
+class LongPolls:
+    """Waits for verdicts. One per process."""
+
+    db: Database
+    verdicts: VerdictNotices
+    admission: Admission
+    #: Requests in work, by tenant: who waits is not in work.
+    requests: Shares[TenantId]
+    #: Slots to wait in; who finds none is answered at once with what there is.
+    slots: Shares[TenantId]
+    #: How often a second those of one tenant are answered who find none.
+    answers: Buckets
+    _scopes: set[trio.CancelScope] = field(default_factory=set)
+    #: In the order in which they came.
+    _waits: dict[int, _Wait] = field(default_factory=dict)
+    #: Somebody waits: while nobody does, nobody is looked after.
+    _has_come: trio.Event = field(default_factory=trio.Event)
+    _ending: bool = False
+
+    def require_patience(self, tenant_id: TenantId) -> None:
+        """See that a query would find a slot, or an answer. Raises ApiError (429): to ask on and on is no wait."""
+        if not self.slots.has_capacity(tenant_id):
+            try:
+                self.answers.take(str(tenant_id), trio.current_time())
+            except ApiError:
+                raise too_many_requests(RETRY_WHEN_FULL) from None  # and for that long it is refused unheard
+
+    async def for_the_end(self, tenant_id: TenantId, record: Record, seconds: float, *, authorization: bytes) -> Record:
+        """Give the record as it is when the submission ends, or when `seconds` are over, or when we shut down.
+
+        At once where all slots are taken, or those of this tenant.
+        """
+        if record.status in FINAL or self._ending or not self.slots.has_room(tenant_id):
+            return record
+        with (
+            self.slots.held(tenant_id),
+            self.requests.released(tenant_id),
+            self.admission.waiting(authorization),
+            trio.move_on_after(seconds) as scope,
+        ):
+            self._scopes.add(scope)
+            now = trio.current_time()
+            wait = _Wait(tenant_id, record.submission_id, now + _FIRST_LOOK, _FIRST_LOOK)
+            self._waits[id(wait)] = wait
+            self._has_come.set()
+            try:
+                while record.status not in FINAL:
+                    # We listen before we look, so that a verdict which comes in between is not missed.
+                    with self.verdicts.event(record.submission_id) as event:
+                        found = await self.db.run_for(tenant_id, submissions.find, record.submission_id)
+                        record = record if found is None else found
+                        if record.status not in FINAL:
+                            await event.wait()
+            finally:
+                del self._waits[id(wait)]
+                self._scopes.discard(scope)
+        return record
+
+    def release(self) -> None:
+        """Answer everybody who waits with what there is, and let nobody wait any more: we are shutting down."""
+        self._ending = True
+        for scope in self._scopes:
+            scope.cancel()
+
+    async def run(self) -> None:
+        """Look after those whose word may have been lost, all of a tenant in one statement, until cancelled."""
+        while True:
+            if not self._waits:
+                self._has_come = trio.Event()
+                await self._has_come.wait()
+            await trio.sleep(_LOOK_TOGETHER)
+            for tenant_id, submission_ids in self._due().items():
+                try:
+                    ended = await self.db.run_for(tenant_id, submissions.ended, sorted(submission_ids))
+                except ANY_OF_THE_DATABASE as error:
+                    _log.warning("nobody looked after long polls", error=error)  # it is their turn again
+                else:
+                    self.verdicts.wake(ended)
+
+    def _due(self) -> dict[TenantId, set[SubmissionId]]:
+        """Whose turn it is; each is due again after twice as long, or the longest time."""
+        now = trio.current_time()
+        due: dict[TenantId, set[SubmissionId]] = {}
+        for wait in self._waits.values():
+            if wait.due <= now:
+                wait.look = min(wait.look * 2, _MAX_LOOK)
+                wait.due = now + wait.look
+                due.setdefault(wait.tenant_id, set()).add(wait.submission_id)
+        return due

@@ -1,0 +1,221 @@
+"""The number sequences of a tenant, in the environment of the key (interface.md#sequences)."""
+
+from datetime import date
+from typing import Annotated, Self, cast
+
+from pydantic import ConfigDict, Field, field_validator, model_validator
+
+from fe.accounts import sequences as account_sequences
+from fe.accounts.sequences import LARGEST, PREFIX_WORDS, BadSequence, NoSequence, NumberSent
+from fe.clock import Clock
+from fe.ecf.catalogue import PREFIXES
+from fe.ecf.dates import last_day
+from fe.ecf.problems import Problem
+from fe.ecf.texts import Text
+from fe.http import messages
+from fe.http.calls import ApiReply, Call
+from fe.http.errors import ApiError
+from fe.http.languages import Language, serialize_problems
+from fe.http.models.responses import DELETED, NUMBER_SEQUENCE, SEQUENCES, NumberSequence, Sequences
+from fe.http.parameters import parse_moment
+from fe.http.request_bodies import InvalidField, RequestModel, read_body
+from fe.store.postgres.db import Database
+from fe.store.records import sequences
+from fe.store.records.sequences import Change, Sequence
+
+_EXPIRY = "a date (YYYY-MM-DD) or a full ISO 8601 timestamp, which means the day it falls on in Santo Domingo"
+
+
+class _OfSequence(RequestModel):
+    """The fields that making and changing a sequence share."""
+
+    minSequence: Annotated[int | None, Field(ge=1, le=LARGEST)] = None
+    maxSequence: Annotated[int | None, Field(ge=1, le=LARGEST)] = None
+    expireAt: Annotated[str | None, Field(description=_EXPIRY)] = None
+    isActive: bool | None = None
+
+    @classmethod
+    def messages(cls) -> dict[str, Text]:
+        """The interface's own messages."""
+        return {
+            "prefix": PREFIX_WORDS,
+            "minSequence": messages.number_between("minSequence", 1, LARGEST),
+            "maxSequence": messages.number_between("maxSequence", 1, LARGEST),
+            "currentSequence": messages.number_between("currentSequence", 1, LARGEST + 1),
+            "expireAt": messages.EXPIRY_FORM,
+        }
+
+    @field_validator("expireAt")
+    @classmethod
+    def _is_a_day(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                account_sequences.end_of(_read_day(value))
+            except BadSequence:
+                raise InvalidField(messages.EXPIRY_FORM) from None
+        return value
+
+    @property
+    def last_day(self) -> date | None:
+        """The last day it may be used on."""
+        return None if self.expireAt is None else _read_day(self.expireAt)
+
+
+class NewSequence(_OfSequence):
+    """A number sequence to create or change; what is left out takes its default, also when there is a sequence already.
+
+    To change only what is named, use `PATCH /ncf/{prefix}`.
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"prefix": "E31", "minSequence": 1, "maxSequence": 5000, "expireAt": "2028-12-31"}]
+        }
+    )
+
+    prefix: Annotated[str, Field(json_schema_extra={"enum": list(PREFIXES)})]
+    minSequence: Annotated[int | None, Field(ge=1, le=LARGEST, json_schema_extra={"default": 1})] = None
+    maxSequence: Annotated[int | None, Field(ge=1, le=LARGEST, json_schema_extra={"default": LARGEST})] = None
+
+    @field_validator("prefix")
+    @classmethod
+    def _is_in_the_catalogue(cls, value: str) -> str:
+        if value not in PREFIXES:
+            raise InvalidField(PREFIX_WORDS)
+        return value
+
+    @model_validator(mode="after")
+    def _is_a_range(self) -> Self:
+        try:
+            account_sequences.check_range(self.minimum, self.maximum)
+        except BadSequence as wrong:
+            raise InvalidField(wrong.text) from None
+        return self
+
+    @property
+    def minimum(self) -> int:
+        """The first number of the range."""
+        return 1 if self.minSequence is None else self.minSequence
+
+    @property
+    def maximum(self) -> int:
+        """The last number of the range."""
+        return LARGEST if self.maxSequence is None else self.maxSequence
+
+
+class ChangedSequence(_OfSequence):
+    """What to change of a sequence; what is left out stays as it is. `expireAt` may be null: then it has no end."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"isActive": False}, {"currentSequence": 42}]})
+
+    currentSequence: Annotated[
+        int | None,
+        Field(ge=1, le=LARGEST + 1, description="the next number; it may go back while nothing from there was sent"),
+    ] = None
+
+    def as_change(self) -> Change:
+        """What the store changes."""
+        sets_expiry = "expireAt" in self.model_fields_set
+        return Change(
+            minimum=self.minSequence,
+            maximum=self.maxSequence,
+            next_number=self.currentSequence,
+            sets_expiry=sets_expiry,
+            expire_at=account_sequences.end_of(self.last_day),
+            is_active=self.isActive,
+        )
+
+
+def _read_day(text: str) -> date:
+    """The day a date or a timestamp means. Raises BadSequence when it is neither."""
+    moment = parse_moment(text)
+    if moment is None:
+        raise BadSequence(messages.EXPIRY_FORM)
+    try:
+        return last_day(moment)
+    except OverflowError:  # in Santo Domingo it is a day before the first of the calendar
+        raise BadSequence(messages.EXPIRY_FORM) from None
+
+
+class Ncf:
+    """The handlers of /ncf."""
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db = db
+        self._clock = clock
+
+    async def listed(self, call: Call) -> ApiReply:
+        """List every type there is and every sequence that is configured."""
+        caller = call.identity
+        found = await self._db.run_for(caller.tenant_id, sequences.listed, caller.environment)
+        answer: Sequences = {
+            "availableTypes": [{"code": prefix.code, "name": prefix.name} for prefix in PREFIXES.values()],
+            "items": [_serialize_sequence(sequence) for sequence in found],
+        }
+        return ApiReply(200, SEQUENCES.write(answer))
+
+    async def put(self, call: Call) -> ApiReply:
+        """Create or change the sequence of a prefix."""
+        caller = call.identity
+        new = read_body(NewSequence, await call.body())
+        now = self._clock()
+        sequence = await self._db.run_for(
+            caller.tenant_id,
+            account_sequences.put,
+            caller.environment,
+            new.prefix,
+            minimum=new.minimum,
+            maximum=new.maximum,
+            last_day=new.last_day,
+            is_active=new.isActive is not False,
+            now=now,
+        )
+        return ApiReply(200, NUMBER_SEQUENCE.write(self._serialize(sequence, new.ignored, call.language)))
+
+    async def change(self, call: Call) -> ApiReply:
+        """Change of a sequence only what is named, and put its next number back where nothing was sent."""
+        caller = call.identity
+        prefix = _prefix_in(call)
+        changed = read_body(ChangedSequence, await call.body())
+        try:
+            sequence = await self._db.run_for(
+                caller.tenant_id,
+                account_sequences.change,
+                caller.environment,
+                prefix,
+                changed.as_change(),
+                now=self._clock(),
+            )
+        except BadSequence as wrong:
+            raise ApiError(400, wrong.text) from None
+        except NoSequence as missing:
+            raise ApiError(404, missing.text) from None
+        except NumberSent as sent:
+            raise ApiError(409, sent.text) from None
+        return ApiReply(200, NUMBER_SEQUENCE.write(self._serialize(sequence, changed.ignored, call.language)))
+
+    async def delete(self, call: Call) -> ApiReply:
+        """Delete the sequence of a prefix; receipts already issued are not touched."""
+        caller = call.identity
+        prefix = _prefix_in(call)
+        if not await self._db.run_for(caller.tenant_id, sequences.delete, caller.environment, prefix):
+            raise ApiError(404, NoSequence(prefix).text)
+        return ApiReply(200, DELETED.write({"ok": True, "prefix": prefix}))
+
+    def _serialize(self, sequence: Sequence, ignored: tuple[Problem, ...], language: Language) -> NumberSequence:
+        """Show what was just set, with remarks on it and on members of the request that were ignored."""
+        fields = _serialize_sequence(sequence)
+        if remarks := [*ignored, *account_sequences.remarks(sequence, self._clock())]:
+            fields["warnings"] = serialize_problems(remarks, language)
+        return fields
+
+
+def _serialize_sequence(sequence: Sequence) -> NumberSequence:
+    return cast(NumberSequence, account_sequences.show(sequence))
+
+
+def _prefix_in(call: Call) -> str:
+    prefix = call.params["prefix"]
+    if prefix not in PREFIXES:
+        raise ApiError(400, messages.NO_SUCH_TYPE)
+    return prefix

@@ -1,0 +1,407 @@
+"""The table of routes: every path there is, who may call it, what answers, and how it is described."""
+
+from fe.ecf.catalogue import PREFIXES
+from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
+from fe.http.auth.login import Login, LoginRequest
+from fe.http.models import responses as response_models
+from fe.http.models.approvals import APPROVAL_TAKEN
+from fe.http.models.requests import ApproveReceived, BatchRequest, NewInvoice, RejectReceived
+from fe.http.openapi import described_errors
+from fe.http.openapi.docs import Docs
+from fe.http.pages.layout import MARKDOWN
+from fe.http.pages.site import Site
+from fe.http.parameters import A_MOMENT, LIMIT_DEFAULT, LIMIT_MAX, PAGE_DEFAULT, PAGE_MAX, STATES, WAIT_MAX
+from fe.http.routes.approvals import ApprovalHandlers
+from fe.http.routes.billing import BillingHandlers
+from fe.http.routes.health import Health
+from fe.http.routes.invoices import Invoices
+from fe.http.routes.ncf import ChangedSequence, Ncf, NewSequence
+from fe.http.routes.received import ReceivedHandlers
+from fe.http.routes.types import About, Parameter, Route, RouteLink, whole
+from fe.http.routes.usage import DAYS_DEFAULT, DAYS_MAX, UsageHandlers
+from fe.http.routes.webhook_table import webhook_routes
+from fe.http.routes.webhooks import WebhookHandlers
+
+#: Where all that belongs to the API lies.
+PREFIX = "/api/v1/fe"
+
+_SUBMISSIONS, _RECEIVED, _SEQUENCES, _ACCOUNT = "Submissions", "Received documents", "Number sequences", "Account"
+
+#: Bodies of routes whose largest good one has a few hundred bytes: what is longer is not worth reading.
+SMALL_BODY = 4 * 1024
+
+
+_TRACK_OR_ID = Parameter(
+    "trackOrId", "taxLogId, or the authority's trackId", {"type": "string", "minLength": 1, "maxLength": 64}, "path"
+)
+_IDEMPOTENCY_KEY = Parameter(
+    "Idempotency-Key",
+    "clientRequestId as a header; where both are sent, they are the same",
+    {"type": "string", "minLength": 1, "maxLength": 120},
+    "header",
+)
+_PREFIX = Parameter("prefix", "a type of e-CF", {"type": "string", "enum": list(PREFIXES)}, "path")
+_WAIT = Parameter("wait", "seconds to wait for the verdict, if there is none yet", whole(0, WAIT_MAX, 0))
+_HISTORY = (
+    Parameter("page", "1 is the newest", whole(1, PAGE_MAX, PAGE_DEFAULT)),
+    Parameter("limit", "items on a page", whole(1, LIMIT_MAX, LIMIT_DEFAULT)),
+    Parameter("from", "submitted at or after this date (its start in UTC) or timestamp", A_MOMENT),
+    Parameter("to", "submitted at or before this date (its end in UTC) or timestamp", A_MOMENT),
+    Parameter("status", "reserved, no effect", {"type": "string"}),
+    Parameter("state", "in this state", {"type": "string", "enum": list(map(str, STATES))}),
+    Parameter("encf", "of this number", {"type": "string", "pattern": f"^{E_NCF_FORM}$"}),
+    Parameter(
+        "clientRequestId",
+        "that you submitted under this id (in each environment at most one)",
+        {"type": "string", "minLength": 1, "maxLength": 120},
+    ),
+    Parameter("rnc", "of the buyer with this tax id", {"type": "string", "pattern": f"^{TAX_ID_FORM}$"}),
+    Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string"}),
+)
+_RECEIVED_ID = Parameter("receivedId", "`id` of a received document", {"type": "string", "maxLength": 64}, "path")
+_RECEIVED_LIST = (
+    Parameter("page", "1 is the newest", whole(1, PAGE_MAX, PAGE_DEFAULT)),
+    Parameter("limit", "items on a page", whole(1, LIMIT_MAX, LIMIT_DEFAULT)),
+    Parameter("from", "received at or after this date (its start in UTC) or timestamp", A_MOMENT),
+    Parameter("to", "received at or before this date (its end in UTC) or timestamp", A_MOMENT),
+    Parameter("encf", "of this number", {"type": "string", "pattern": f"^{E_NCF_FORM}$"}),
+    Parameter("rnc", "of the supplier with this tax id", {"type": "string", "pattern": f"^{TAX_ID_FORM}$"}),
+    Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string"}),
+)
+_TO_ONE = tuple(
+    RouteLink(status, "taxLogId", operation, "trackOrId")
+    for status in (200, 202)
+    for operation in ("getInvoice", "getInvoiceXml", "getInvoiceTimeline")
+)
+_DAYS = Parameter("days", "whole UTC days, ending yesterday", whole(1, DAYS_MAX, DAYS_DEFAULT))
+
+
+def every_route(
+    prefix: str,
+    docs: Docs,
+    site: Site,
+    health: Health,
+    login: Login,
+    invoices: Invoices,
+    received: ReceivedHandlers,
+    approvals: ApprovalHandlers,
+    webhooks: WebhookHandlers,
+    ncf: Ncf,
+    usage: UsageHandlers,
+    billing: BillingHandlers,
+) -> tuple[Route, ...]:
+    """Make the table of routes."""
+    all_of_them, one = f"{prefix}/invoices", f"{prefix}/invoices/<track_or_id>"
+    found_or_not = (response_models.NOT_FOUND,)
+    return (
+        Route(
+            "POST",
+            f"{prefix}/login",
+            None,
+            login.login,
+            About(
+                "login",
+                "Exchange an API key for a token",
+                "Login",
+                {200: (response_models.TOKEN,)},
+                LoginRequest,
+                errors=(
+                    described_errors.BAD_KEY_ID,
+                    described_errors.BAD_CREDENTIALS,
+                    described_errors.TOO_MANY_LOGINS,
+                ),
+            ),
+            SMALL_BODY,
+        ),
+        Route(
+            "POST",
+            all_of_them,
+            "invoices:write",
+            invoices.create,
+            About(
+                "submitInvoice",
+                "Submit a receipt",
+                _SUBMISSIONS,
+                {202: (response_models.ACCEPTED,), 200: (response_models.DEDUPED,)},
+                NewInvoice,
+                parameters=(_IDEMPOTENCY_KEY,),
+                links=_TO_ONE,
+                errors=(
+                    described_errors.BAD_FORMAT,
+                    described_errors.BAD_DOCUMENT,
+                    described_errors.BAD_XML,
+                    described_errors.NO_NUMBER,
+                    described_errors.NO_SANDBOX,
+                    described_errors.FOREIGN_ISSUER,
+                ),
+            ),
+        ),
+        Route(
+            "POST",
+            f"{all_of_them}/batch",
+            "invoices:write",
+            invoices.create_many,
+            About(
+                "submitInvoiceBatch",
+                "Submit up to 500 receipts",
+                _SUBMISSIONS,
+                {200: (response_models.BATCH,)},
+                BatchRequest,
+                errors=(described_errors.BAD_BATCH,),
+            ),
+        ),
+        Route(
+            "POST",
+            f"{all_of_them}/validate",
+            "invoices:write",
+            invoices.validate,
+            About(
+                "validateInvoice",
+                "Validate a receipt without submitting it",
+                _SUBMISSIONS,
+                {200: (response_models.VALIDATION,)},
+                NewInvoice,
+                errors=(
+                    described_errors.BAD_FORMAT,
+                    described_errors.BAD_XML,
+                    described_errors.NO_SANDBOX,
+                    described_errors.FOREIGN_ISSUER,
+                ),
+            ),
+        ),
+        Route(
+            "GET",
+            all_of_them,
+            "invoices:read",
+            invoices.history,
+            About(
+                "listInvoices",
+                "List submissions",
+                _SUBMISSIONS,
+                {200: (response_models.PAGE, response_models.STRETCH)},
+                parameters=_HISTORY,
+                errors=(
+                    described_errors.BAD_LIMIT,
+                    described_errors.BAD_PERIOD,
+                ),
+            ),
+        ),
+        Route(
+            "GET",
+            one,
+            "invoices:read",
+            invoices.show,
+            About(
+                "getInvoice",
+                "Ask for the status of a submission",
+                _SUBMISSIONS,
+                {200: (response_models.SUBMISSION, *found_or_not)},
+                parameters=(_TRACK_OR_ID, _WAIT),
+                errors=(described_errors.BAD_WAIT,),
+            ),
+        ),
+        Route(
+            "GET",
+            f"{one}/xml",
+            "invoices:read",
+            invoices.xml,
+            About(
+                "getInvoiceXml",
+                "Fetch its XML",
+                _SUBMISSIONS,
+                {200: (response_models.XML, *found_or_not)},
+                parameters=(_TRACK_OR_ID,),
+            ),
+        ),
+        Route(
+            "GET",
+            f"{one}/timeline",
+            "invoices:read",
+            invoices.timeline,
+            About(
+                "getInvoiceTimeline",
+                "Read its events",
+                _SUBMISSIONS,
+                {200: (response_models.TIMELINE, *found_or_not)},
+                parameters=(_TRACK_OR_ID,),
+            ),
+        ),
+        Route(
+            "GET",
+            f"{prefix}/received",
+            "invoices:read",
+            received.listed,
+            About(
+                "listReceived",
+                "List what suppliers sent",
+                _RECEIVED,
+                {200: (response_models.RECEIVED_PAGE, response_models.RECEIVED_STRETCH)},
+                parameters=_RECEIVED_LIST,
+                errors=(
+                    described_errors.BAD_LIMIT,
+                    described_errors.BAD_PERIOD,
+                ),
+            ),
+        ),
+        Route(
+            "GET",
+            f"{prefix}/received/<received_id>",
+            "invoices:read",
+            received.show,
+            About(
+                "getReceived",
+                "Show one of them",
+                _RECEIVED,
+                {200: (response_models.RECEIVED, *found_or_not)},
+                parameters=(_RECEIVED_ID,),
+            ),
+        ),
+        Route(
+            "GET",
+            f"{prefix}/received/<received_id>/xml",
+            "invoices:read",
+            received.xml,
+            About(
+                "getReceivedXml",
+                "Fetch its XML and the acknowledgement",
+                _RECEIVED,
+                {200: (response_models.RECEIVED_XML, *found_or_not)},
+                parameters=(_RECEIVED_ID,),
+            ),
+        ),
+        *webhook_routes(prefix, webhooks),
+        Route(
+            "POST",
+            f"{prefix}/received/<received_id>/approve",
+            "invoices:write",
+            approvals.approve,
+            About(
+                "approveReceived",
+                "Approve one of them",
+                _RECEIVED,
+                {202: (APPROVAL_TAKEN,), 200: (APPROVAL_TAKEN,)},
+                ApproveReceived,
+                parameters=(_RECEIVED_ID,),
+                needs_body=False,
+                errors=(
+                    described_errors.OTHER_ENVIRONMENT,
+                    described_errors.NO_RECEIVED,
+                    described_errors.DECIDED,
+                ),
+            ),
+            SMALL_BODY,
+        ),
+        Route(
+            "POST",
+            f"{prefix}/received/<received_id>/reject",
+            "invoices:write",
+            approvals.reject,
+            About(
+                "rejectReceived",
+                "Reject one of them, for a reason",
+                _RECEIVED,
+                {202: (APPROVAL_TAKEN,), 200: (APPROVAL_TAKEN,)},
+                RejectReceived,
+                parameters=(_RECEIVED_ID,),
+                errors=(
+                    described_errors.BAD_REASON,
+                    described_errors.OTHER_ENVIRONMENT,
+                    described_errors.NO_RECEIVED,
+                    described_errors.DECIDED,
+                ),
+            ),
+            SMALL_BODY,
+        ),
+        Route(
+            "GET",
+            f"{prefix}/ncf",
+            "ncf:read",
+            ncf.listed,
+            About("listSequences", "List number sequences", _SEQUENCES, {200: (response_models.SEQUENCES,)}),
+        ),
+        Route(
+            "POST",
+            f"{prefix}/ncf",
+            "ncf:write",
+            ncf.put,
+            About(
+                "putSequence",
+                "Create or change a sequence",
+                _SEQUENCES,
+                {200: (response_models.NUMBER_SEQUENCE,)},
+                NewSequence,
+                links=(
+                    RouteLink(200, "prefix", "changeSequence", "prefix"),
+                    RouteLink(200, "prefix", "deleteSequence", "prefix"),
+                ),
+                errors=(described_errors.BAD_RANGE,),
+            ),
+            SMALL_BODY,
+        ),
+        Route(
+            "PATCH",
+            f"{prefix}/ncf/<prefix>",
+            "ncf:write",
+            ncf.change,
+            About(
+                "changeSequence",
+                "Change of a sequence only what is named",
+                _SEQUENCES,
+                {200: (response_models.NUMBER_SEQUENCE,)},
+                ChangedSequence,
+                parameters=(_PREFIX,),
+                errors=(
+                    described_errors.BAD_PREFIX,
+                    described_errors.NO_SEQUENCE,
+                    described_errors.NUMBER_SENT,
+                ),
+            ),
+            SMALL_BODY,
+        ),
+        Route(
+            "DELETE",
+            f"{prefix}/ncf/<prefix>",
+            "ncf:write",
+            ncf.delete,
+            About(
+                "deleteSequence",
+                "Delete a sequence",
+                _SEQUENCES,
+                {200: (response_models.DELETED,)},
+                parameters=(_PREFIX,),
+                errors=(
+                    described_errors.BAD_PREFIX,
+                    described_errors.NO_SEQUENCE,
+                ),
+            ),
+        ),
+        Route(
+            "GET",
+            f"{prefix}/usage",
+            "usage:read",
+            usage.days,
+            About(
+                "getUsage",
+                "Read daily usage",
+                _ACCOUNT,
+                {200: (response_models.USAGE_REPORT,)},
+                parameters=(_DAYS,),
+                errors=(described_errors.BAD_DAYS,),
+            ),
+        ),
+        Route(
+            "GET",
+            f"{prefix}/billing/current-period",
+            "billing:read",
+            billing.current_period,
+            About("getCurrentBill", "Read the month's bill so far", _ACCOUNT, {200: (response_models.BILLING_PERIOD,)}),
+        ),
+        Route("GET", f"{prefix}/openapi.json", None, docs.openapi),
+        Route("GET", f"{prefix}/docs", None, docs.page),
+        Route("GET", f"{prefix}/docs{MARKDOWN}", None, docs.markdown),
+        Route("GET", f"{prefix}/docs/<path:page>", None, site.page),
+        *(Route("GET", path, None, site.home) for path in ("/", prefix, f"{prefix}/")),
+        Route("GET", "/llms.txt", None, site.llms),
+        Route("GET", "/healthz", None, health.live),
+        Route("GET", "/readyz", None, health.ready),
+    )

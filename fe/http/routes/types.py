@@ -1,0 +1,81 @@
+"""Routes as values: what answers, who may call, and what the description says about it."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from fe.http.calls import Handler
+from fe.http.models.response_types import ResponseModel
+from fe.http.openapi.described_errors import DescribedError
+from fe.http.request_bodies import RequestModel
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A path or query parameter as the description shows it."""
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+    where: str = "query"
+
+
+@dataclass(frozen=True, slots=True)
+class RouteLink:
+    """Where an answer leads: a field of it is a parameter of another route, named by its operation id."""
+
+    status: int
+    field: str
+    operation: str
+    parameter: str
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What the description says of a route. `answers`: response models by status; errors are added by themselves."""
+
+    #: Its name: generators make a method of it.
+    operation: str
+    summary: str
+    group: str
+    answers: dict[int, tuple[ResponseModel[Any], ...]]
+    body: type[RequestModel] | None = None
+    parameters: tuple[Parameter, ...] = field(default=())
+    #: The errors beyond those that every route of its kind has.
+    errors: tuple[DescribedError, ...] = field(default=())
+    links: tuple[RouteLink, ...] = field(default=())
+    #: Whether a request without a body is refused.
+    needs_body: bool = True
+    #: What else whoever calls it should know: a sentence.
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A method and path, who may call it (`scope` None: anybody), and what answers. Paths are whole.
+
+    `about` is None for what the description leaves out.
+    """
+
+    method: str
+    path: str
+    scope: str | None
+    handler: Handler
+    about: About | None = None
+    #: The largest body it reads; None: the largest that anybody may send.
+    max_body_bytes: int | None = None
+
+    @property
+    def query_parameters(self) -> tuple[str, ...]:
+        """The names that its query string may use, in the order of the description."""
+        described = self.about.parameters if self.about is not None else ()
+        return tuple(parameter.name for parameter in described if parameter.where == "query")
+
+    @property
+    def name(self) -> str:
+        """A name for metrics and the router."""
+        return f"{self.method} {self.path}"
+
+
+def whole(minimum: int, maximum: int, default: int) -> dict[str, Any]:
+    """Describe a parameter that is a whole number."""
+    return {"type": "integer", "minimum": minimum, "maximum": maximum, "default": default}

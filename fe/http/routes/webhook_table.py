@@ -1,0 +1,165 @@
+"""The routes of webhooks, a part of the table in fe/http/routes/table.py."""
+
+from fe.http.models import webhooks as models
+from fe.http.models.responses import NOT_FOUND
+from fe.http.openapi import described_errors
+from fe.http.parameters import A_MOMENT, DELIVERY_STATES, LIMIT_DEFAULT, LIMIT_MAX, PAGE_DEFAULT, PAGE_MAX
+from fe.http.routes.types import About, Parameter, Route, RouteLink, whole
+from fe.http.routes.webhooks import WebhookHandlers
+
+_GROUP = "Webhooks"
+#: A body has an address, the kinds of events and a few headers.
+_BODY = 16 * 1024
+_COUNTED = (
+    "How many of these one tenant may ask for in a minute is limited, `/webhooks/test`, a delivery's `retry` and "
+    "`/webhooks/recover` together: beyond that 429, and `Retry-After` says when to go on."
+)
+
+_ID = Parameter("deliveryId", "`id` of a delivery", {"type": "string", "maxLength": 64}, "path")
+_LIST = (
+    Parameter("page", "1 is the newest", whole(1, PAGE_MAX, PAGE_DEFAULT)),
+    Parameter("limit", "items on a page", whole(1, LIMIT_MAX, LIMIT_DEFAULT)),
+    Parameter("from", "made at or after this date (its start in UTC) or timestamp", A_MOMENT),
+    Parameter("to", "made at or before this date (its end in UTC) or timestamp", A_MOMENT),
+    Parameter("state", "in this state", {"type": "string", "enum": list(DELIVERY_STATES)}),
+    Parameter("event", "of this kind", {"type": "string", "enum": [*models.EVENTS, "test"]}),
+    Parameter("about", "about this received document or submission", {"type": "string", "maxLength": 120}),
+    Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string"}),
+)
+
+
+def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
+    """Make the routes below `{prefix}/webhooks`."""
+    base = f"{prefix}/webhooks"
+    one = f"{base}/deliveries/<delivery_id>"
+    return (
+        Route(
+            "GET",
+            base,
+            "webhooks:read",
+            webhooks.listed,
+            About("listWebhooks", "Show where you are called", _GROUP, {200: (models.WEBHOOKS,)}),
+        ),
+        Route(
+            "PUT",
+            base,
+            "webhooks:write",
+            webhooks.put,
+            About(
+                "putWebhook",
+                "Set where you are called",
+                _GROUP,
+                {200: (models.WEBHOOK,)},
+                models.WebhookRequest,
+                errors=(described_errors.BAD_WEBHOOK,),
+            ),
+            _BODY,
+        ),
+        Route(
+            "POST",
+            f"{base}/rotate",
+            "webhooks:write",
+            webhooks.rotate,
+            About(
+                "rotateWebhookSecret",
+                "Make a new secret",
+                _GROUP,
+                {200: (models.WEBHOOK,)},
+                errors=(described_errors.NO_WEBHOOK,),
+            ),
+        ),
+        Route(
+            "POST",
+            f"{base}/test",
+            "webhooks:write",
+            webhooks.test,
+            About(
+                "testWebhook",
+                "Send a test event",
+                _GROUP,
+                {202: (models.DELIVERY_AGAIN,)},
+                note=_COUNTED,
+                links=(RouteLink(202, "id", "getDelivery", "deliveryId"),),
+                errors=(
+                    described_errors.NO_WEBHOOK,
+                    described_errors.DISABLED_WEBHOOK,
+                ),
+            ),
+        ),
+        Route(
+            "GET",
+            f"{base}/deliveries",
+            "webhooks:read",
+            webhooks.deliveries,
+            About(
+                "listDeliveries",
+                "List deliveries",
+                _GROUP,
+                {200: (models.DELIVERY_PAGE, models.DELIVERY_STRETCH)},
+                parameters=_LIST,
+                errors=(
+                    described_errors.BAD_LIMIT,
+                    described_errors.BAD_PERIOD,
+                ),
+            ),
+        ),
+        Route(
+            "GET",
+            one,
+            "webhooks:read",
+            webhooks.delivery,
+            About(
+                "getDelivery",
+                "Show a delivery and its tries",
+                _GROUP,
+                {200: (models.DELIVERY_DETAIL, NOT_FOUND)},
+                parameters=(_ID,),
+            ),
+        ),
+        Route(
+            "POST",
+            f"{one}/retry",
+            "webhooks:write",
+            webhooks.retry,
+            About(
+                "retryDelivery",
+                "Make a delivery again",
+                _GROUP,
+                {202: (models.DELIVERY_AGAIN,)},
+                parameters=(_ID,),
+                note=_COUNTED,
+                errors=(
+                    described_errors.NO_DELIVERY,
+                    described_errors.DELIVERY_UNDER_WAY,
+                    described_errors.DISABLED_WEBHOOK,
+                ),
+            ),
+        ),
+        Route(
+            "POST",
+            f"{base}/recover",
+            "webhooks:write",
+            webhooks.recover,
+            About(
+                "recoverDeliveries",
+                "Make again what did not arrive since a moment",
+                _GROUP,
+                {202: (models.RECOVERY,)},
+                models.RecoveryRequest,
+                note=_COUNTED,
+                errors=(
+                    described_errors.BAD_SINCE,
+                    described_errors.NO_WEBHOOK,
+                    described_errors.RECOVERY_UNDER_WAY,
+                ),
+            ),
+            _BODY,
+        ),
+        Route(
+            "GET",
+            f"{base}/recoveries",
+            "webhooks:read",
+            webhooks.recoveries,
+            About("listRecoveries", "See how far these are", _GROUP, {200: (models.RECOVERIES,)}),
+        ),
+    )

@@ -1,0 +1,294 @@
+"""Webhooks over HTTP: where the tenant is called, what became of each delivery, and sending again."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from typing import Concatenate, Literal, ParamSpec, TypedDict, TypeVar
+from uuid import UUID
+
+import trio
+
+from fe.clock import Clock, iso
+from fe.ecf.ids import read_id
+from fe.ecf.texts import Text
+from fe.http import messages
+from fe.http.calls import ApiReply, Call
+from fe.http.errors import ApiError
+from fe.http.languages import serialize_problems
+from fe.http.limits.quotas import Quotas
+from fe.http.limits.tenant_lists import TenantLists
+from fe.http.models.responses import NOT_FOUND
+from fe.http.models.webhooks import (
+    DELIVERY_AGAIN,
+    DELIVERY_DETAIL,
+    DELIVERY_PAGE,
+    DELIVERY_STRETCH,
+    RECOVERIES,
+    RECOVERY,
+    WEBHOOK,
+    WEBHOOKS,
+    Attempt,
+    Delivery,
+    DeliveryAgain,
+    DeliveryDetail,
+    DeliveryPage,
+    DeliveryStretch,
+    Recoveries,
+    Recovery,
+    RecoveryRequest,
+    State,
+    Webhook,
+    WebhookRequest,
+    Webhooks,
+)
+from fe.http.paging import read_page
+from fe.http.parameters import parse_moment, read_delivery_query
+from fe.http.request_bodies import read_body
+from fe.identifiers import TenantId
+from fe.store.postgres.db import Conn, Database
+from fe.store.queue.wakeups import Wakeups
+from fe.store.webhooks import deliveries, recoveries
+from fe.store.webhooks.deliveries import DeliveryState
+from fe.store.webhooks.recoveries import RecoveryState
+from fe.webhooks import accounts as webhooks
+from fe.webhooks.accounts import BadWebhook, EndpointView, NotNow, NoWebhook, Wanted, WebhookAccounts
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_STATES: dict[DeliveryState, State] = {
+    DeliveryState.PENDING: "pending",
+    DeliveryState.HELD: "held",
+    DeliveryState.DELIVERED: "delivered",
+    DeliveryState.FAILED: "failed",
+}
+_RECOVERY_STATES: dict[RecoveryState, Literal["pending", "done", "failed"]] = {
+    RecoveryState.UNDER_WAY: "pending",
+    RecoveryState.DONE: "done",
+    RecoveryState.FAILED: "failed",
+}
+
+
+class WebhookHandlers:
+    """The handlers of /webhooks. `accounts` None: this installation has no key for webhooks' secrets."""
+
+    def __init__(
+        self,
+        db: Database,
+        lists: TenantLists,
+        accounts: WebhookAccounts | None,
+        wakeups: Wakeups,
+        clock: Clock,
+        quotas: Quotas,
+    ) -> None:
+        """Take `quotas` of the calls that tenants ask for: what they are told unasked is not counted."""
+        self._db = db
+        self._lists = lists
+        self._quotas = quotas
+        self._known = accounts
+        self._wakeups = wakeups
+        self._clock = clock
+
+    async def listed(self, call: Call) -> ApiReply:
+        """Show where the tenant is called in the key's environment, and in all."""
+        caller = call.identity
+        found = await self._db.run_for(caller.tenant_id, self._accounts.shown, caller.environment, self._clock())
+        answer: Webhooks = {"items": [_serialize(one) for one in found]}
+        return ApiReply(200, WEBHOOKS.write(answer))
+
+    async def put(self, call: Call) -> ApiReply:
+        """Set where the tenant is called in the key's environment."""
+        caller = call.identity
+        new = read_body(WebhookRequest, await call.body())
+        wanted = Wanted(
+            url=new.url,
+            enabled=new.enabled is not False,
+            events=webhooks.DEFAULT_EVENTS if new.events is None else new.events,
+            headers=new.headers,
+        )
+        set_now = await self._do(call, self._accounts.put, caller.environment, wanted, self._clock())
+        self._wakeups.notify("webhook_recovery")
+        answer = _serialize(set_now)
+        if new.ignored:
+            answer["warnings"] = serialize_problems(new.ignored, call.language)
+        return ApiReply(200, WEBHOOK.write(answer))
+
+    async def rotate(self, call: Call) -> ApiReply:
+        """Make a new secret, and show it."""
+        shown = await self._do(call, self._accounts.rotate, call.identity.environment, self._clock())
+        return ApiReply(200, WEBHOOK.write(_serialize(shown)))
+
+    async def test(self, call: Call) -> ApiReply:
+        """Send an event `test`."""
+        self._count(call)
+        delivery_id = await self._do(call, self._accounts.test, call.identity.environment, self._clock())
+        return ApiReply(202, DELIVERY_AGAIN.write(_again(delivery_id, messages.TEST_ON_ITS_WAY, call)))
+
+    async def deliveries(self, call: Call) -> ApiReply:
+        """List deliveries, newest first: one page and how many there are, or what follows a cursor."""
+        query = read_delivery_query(call.query(), call.identity.environment)
+        tenant_id, limit = call.identity.tenant_id, query.limit
+        found, total = await read_page(self._lists, tenant_id, query, deliveries.listed, deliveries.count)
+        if total is None:
+            stretch: DeliveryStretch = {"limit": limit, **_shown(found, limit)}
+            return ApiReply(200, DELIVERY_STRETCH.write(stretch))
+        page: DeliveryPage = {"page": query.page, "limit": limit, "total": total, **_shown(found, limit)}
+        return ApiReply(200, DELIVERY_PAGE.write(page))
+
+    async def delivery(self, call: Call) -> ApiReply:
+        """Show one delivery with its tries; what matches nothing is 200 {found: false}."""
+        tenant_id, wanted = call.identity.tenant_id, read_id(call.params["delivery_id"])
+        found = None if wanted is None else await self._db.run_for(tenant_id, deliveries.one, wanted)
+        if found is None or not _is_of(call, found):
+            return ApiReply(200, NOT_FOUND.write({"found": False}))
+        tries = await self._db.run_for(tenant_id, deliveries.attempts, found.delivery_id)
+        answer: DeliveryDetail = {**_delivery(found), "tries": [_attempt(one) for one in tries]}
+        return ApiReply(200, DELIVERY_DETAIL.write(answer))
+
+    async def retry(self, call: Call) -> ApiReply:
+        """Have a delivery made again, under its id."""
+        self._count(call)
+        wanted = read_id(call.params["delivery_id"])
+        tenant_id = call.identity.tenant_id
+        known = None if wanted is None else await self._db.run_for(tenant_id, deliveries.one, wanted)
+        again = None
+        if known is not None and _is_of(call, known):
+            again = await self._do(call, webhooks.retry, known.delivery_id)
+        if again is None:
+            raise ApiError(404, messages.NO_DELIVERY)
+        return ApiReply(202, DELIVERY_AGAIN.write(_again(again.delivery_id, messages.AGAIN_ON_ITS_WAY, call)))
+
+    async def recover(self, call: Call) -> ApiReply:
+        """Deliver again what did not arrive since a moment."""
+        self._count(call)
+        new = read_body(RecoveryRequest, await call.body())
+        since = parse_moment(new.since)
+        if since is None:
+            raise ApiError(400, messages.SINCE_FORM)
+        asked = await self._do(call, self._accounts.recover, call.identity.environment, since, self._clock())
+        self._wakeups.notify("webhook_recovery")
+        answer = _recovery(asked)
+        if new.ignored:
+            answer["warnings"] = serialize_problems(new.ignored, call.language)
+        return ApiReply(202, RECOVERY.write(answer))
+
+    async def recoveries(self, call: Call) -> ApiReply:
+        """List the latest recoveries of the webhooks that tell of the key's environment."""
+        caller = call.identity
+        found = await self._db.run_for(caller.tenant_id, recoveries.listed, environment=caller.environment)
+        answer: Recoveries = {"items": [_recovery(one) for one in found]}
+        return ApiReply(200, RECOVERIES.write(answer))
+
+    def _count(self, call: Call) -> None:
+        """Count a call that the tenant asks for: whoever has its token could else have our deliverer call for it.
+
+        Before anything is looked at, so that what is refused counts too. Raises ApiError (429).
+        """
+        self._quotas.take(call.identity.tenant_id, 0, trio.current_time())
+
+    @property
+    def _accounts(self) -> WebhookAccounts:
+        if self._known is None:
+            raise ApiError(503, messages.NO_WEBHOOKS_HERE)
+        return self._known
+
+    async def _do(
+        self,
+        call: Call,
+        work: Callable[Concatenate[Conn, TenantId, P], Awaitable[T]],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Do something of the tenant's; what it refuses becomes an answer."""
+        try:
+            return await self._db.run_for(call.identity.tenant_id, work, *args, **kwargs)
+        except BadWebhook as bad:
+            raise ApiError(400, bad.text) from None
+        except NoWebhook as missing:
+            raise ApiError(404, messages.set_a_webhook(missing.text)) from None
+        except NotNow as busy:
+            raise ApiError(409, busy.text) from None
+
+
+def _is_of(call: Call, delivery: deliveries.DeliveryRecord) -> bool:
+    """Whether it is of the key's environment, or of none."""
+    return delivery.environment in (call.identity.environment, None)
+
+
+class _DeliveriesShown(TypedDict):
+    items: list[Delivery]
+    nextCursor: str | None
+
+
+def _shown(found: Sequence[deliveries.DeliveryRecord], limit: int) -> _DeliveriesShown:
+    last = str(found[-1].delivery_id) if len(found) == limit else None
+    return {"items": [_delivery(one) for one in found], "nextCursor": last}
+
+
+def _moment(at: datetime | None) -> str | None:
+    return None if at is None else iso(at)
+
+
+def _serialize(shown: EndpointView) -> Webhook:
+    one = shown.endpoint
+    answer: Webhook = {
+        "id": str(one.endpoint_id),
+        "environment": one.environment,
+        "url": one.url,
+        "enabled": one.enabled,
+        "events": list(one.events),
+        "headers": list(shown.header_names),
+        "createdAt": iso(one.created_at),
+        "updatedAt": iso(one.updated_at),
+        "failingSince": _moment(one.failing_since),
+        "disabledAt": _moment(one.disabled_at),
+        "disabledReason": one.disabled_reason,
+        "oldSecretUntil": _moment(shown.old_secret_until),
+    }
+    if shown.secret is not None:
+        answer["secret"] = shown.secret
+    return answer
+
+
+def _delivery(one: deliveries.DeliveryRecord) -> Delivery:
+    return {
+        "id": str(one.delivery_id),
+        "webhookId": str(one.endpoint_id),
+        "event": one.kind,
+        "about": one.about,
+        "environment": one.environment,
+        "state": _STATES[one.state],
+        "attempts": one.attempts,
+        "createdAt": iso(one.created_at),
+        "nextAttemptAt": _moment(one.next_at),
+        "finishedAt": _moment(one.finished_at),
+        "lastError": one.last_error,
+        "redirected": one.redirected,
+    }
+
+
+def _attempt(one: deliveries.AttemptRecord) -> Attempt:
+    return {
+        "at": iso(one.at),
+        "durationMs": one.duration_ms,
+        "status": one.status,
+        "error": one.error,
+        "redirected": one.redirected,
+        "answer": None if one.answer is None else bytes(one.answer).decode("utf-8", "replace"),
+    }
+
+
+def _again(delivery_id: UUID, message: Text, call: Call) -> DeliveryAgain:
+    return {"id": str(delivery_id), "state": "pending", "message": message.said(call.language)}
+
+
+def _recovery(one: recoveries.RecoveryRecord) -> Recovery:
+    return {
+        "id": str(one.recovery_id),
+        "webhookId": str(one.endpoint_id),
+        "since": iso(one.since),
+        "until": iso(one.until),
+        "state": _RECOVERY_STATES[one.state],
+        "recovered": one.recovered,
+        "askedAt": iso(one.asked_at),
+        "finishedAt": _moment(one.finished_at),
+    }

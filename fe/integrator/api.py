@@ -1,0 +1,251 @@
+"""Calls of the public API: logging in, a token that is renewed, trying again, and one line for whatever goes wrong.
+
+Every call that goes through here may be repeated without harm: it reads, or validates, or logs in, or it hands a
+receipt in under a clientRequestId, which the API takes once. So one way of trying again is right for all of them, also
+where nobody knows whether a call arrived. A caller with another kind of call has no business here.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from fe.cli.failures import AWAY, CONFIGURATION, FAILED, Failure
+from fe.clock import Clock, system_clock
+from fe.ecf.json_text import write_json
+from fe.integrator import profiles
+from fe.integrator.language import say, terminal_language
+from fe.integrator.profiles import Profile, StoredToken
+
+#: Seconds before each further try, where the service names none.
+_PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)
+#: For so many seconds a call is tried again, unless a command says otherwise.
+PATIENCE = 30.0
+#: Statuses that pass: nothing is wrong with the call.
+_PASSING = frozenset({429, 500, 502, 503, 504})
+#: Seconds in which an answer begins; a call that asks the service to wait adds what it asked for.
+_SECONDS = 30.0
+#: A token is renewed so long before it is over.
+_EARLY = timedelta(seconds=30)
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class ApiRefusal(Failure):
+    """The API understood and refused. `problems` are what it found wrong with a document."""
+
+    def __init__(self, message: str, status: int, problems: list[dict[str, Any]], code: int = FAILED) -> None:
+        super().__init__(message, code)
+        self.status = status
+        self.problems = problems
+
+
+class ApiAway(Failure):
+    """The API did not answer, or not as it does: it may later."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, AWAY)
+
+
+def base_of(url: str, *, plain: bool = False) -> str:
+    """Check a base URL. Raises Failure: over http to another machine, unless `plain`, a secret is for all to read."""
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # of the port, or of an address in brackets
+        good = False
+    if not good or parts.query or parts.fragment:
+        raise Failure(
+            say(
+                f"{url}: not a base URL such as https://fe.example/api/v1/fe",
+                f"{url}: no es una URL base como https://fe.example/api/v1/fe",
+            )
+        )
+    if parts.username is not None or parts.password is not None:
+        raise Failure(say("a base URL holds no user and no password", "una URL base no lleva usuario ni contraseña"))
+    if parts.scheme == "http" and parts.hostname not in _LOOPBACK and not plain:
+        raise Failure(
+            say(
+                f"{url}: over http the secret could be read on its way; use https (or --plain-http, if you must)",
+                f"{url}: por http el secreto se puede leer en el camino; use https (o --plain-http, si no hay otra)",
+            )
+        )
+    return url.rstrip("/")
+
+
+class ApiSession:
+    """The API as a profile sees it. Close it at the end: it is a context manager.
+
+    `patience` is for how many seconds of a call what passes (no connection, 429, 5xx) is tried again; a Retry-After is
+    kept to, and where it asks for more than what is left the call fails at once. Errors are Failures with one line.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        *,
+        language: str,
+        patience: float = PATIENCE,
+        keep: Callable[[Profile, StoredToken], None] = profiles.save_token,
+        token: StoredToken | None = None,
+        clock: Clock = system_clock,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.profile = profile
+        self._token = token
+        self._keep = keep
+        self._clock = clock
+        self._sleep = sleep
+        self._patience = patience
+        self._client = httpx.Client(
+            timeout=_SECONDS,
+            headers={"Accept-Language": language, "Accept": "application/json"},
+            # Proxies and certificates of the environment count, but nobody's proxy is asked for this very machine.
+            trust_env=urlsplit(profile.base_url).hostname not in _LOOPBACK,
+        )
+
+    def __enter__(self) -> "ApiSession":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def login(self) -> dict[str, Any]:
+        """Exchange the key for a token, which is kept; gives what the API says."""
+        credentials = {"apiKeyId": self.profile.api_key_id, "apiSecret": self.profile.api_secret}
+        answer = self._try("POST", "/login", {}, content=write_json(credentials))
+        if answer.status_code == HTTPStatus.UNAUTHORIZED:
+            raise Failure(
+                say(
+                    f"{self.profile.base_url} does not accept the key {self.profile.api_key_id} with this secret",
+                    f"{self.profile.base_url} no acepta la clave {self.profile.api_key_id} con este secreto",
+                ),
+                CONFIGURATION,
+            )
+        said = self._read(answer)
+        try:
+            until = self._clock() + timedelta(seconds=int(said["expiresIn"]))
+            self._token = StoredToken(str(said["accessToken"]), until)
+        except (KeyError, ValueError, TypeError):
+            raise self._not_the_api(answer) from None
+        self._keep(self.profile, self._token)
+        return said
+
+    def get(self, path: str, **params: str | int | None) -> dict[str, Any]:
+        """Ask; parameters that are None are left out. With `wait` the service may take so many seconds longer."""
+        given = {name: str(value) for name, value in params.items() if value is not None}
+        return self._call("GET", path, params=given, timeout=_SECONDS + float(given.get("wait", 0)))
+
+    def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Send JSON; decimals keep every digit. The call may be repeated: see above."""
+        return self._call("POST", path, content=write_json(body))
+
+    def _call(self, method: str, path: str, **how: Any) -> dict[str, Any]:
+        if self._token is None or self._clock() > self._token.until - _EARLY:
+            self.login()
+        answer = self._try(method, path, self._authorization(), **how)
+        if answer.status_code == HTTPStatus.UNAUTHORIZED:
+            # Its time was up, or it was made before a key of the server's changed: nothing was done, so ask once more.
+            self.login()
+            answer = self._try(method, path, self._authorization(), **how)
+        return self._read(answer)
+
+    def _authorization(self) -> dict[str, str]:
+        assert self._token is not None
+        return {"Authorization": f"Bearer {self._token.access_token}"}
+
+    def _try(self, method: str, path: str, headers: Mapping[str, str], **how: Any) -> httpx.Response:
+        """Make a call until something comes back that does not pass, or patience is at its end."""
+        if "content" in how:
+            headers = {**headers, "Content-Type": "application/json"}
+        pauses, left = iter(_PAUSES), self._patience
+        while True:
+            answer: httpx.Response | None = None
+            try:
+                answer = self._client.request(method, self.profile.base_url + path, headers=headers, **how)
+            except httpx.HTTPError as error:
+                away = self._away(str(error) or type(error).__name__)
+                named = None
+            else:
+                if answer.status_code not in _PASSING:
+                    return answer
+                named = _retry_after(answer, self._clock)
+                away = self._away(_what_it_says(answer), named)
+            pause = named if named is not None else next(pauses, None)
+            if pause is None or pause > left:
+                raise away
+            left -= pause
+            self._sleep(pause)
+
+    def _read(self, answer: httpx.Response) -> dict[str, Any]:
+        try:
+            body = answer.json()
+        except ValueError:
+            raise self._not_the_api(answer) from None
+        if not isinstance(body, dict):
+            raise self._not_the_api(answer)
+        if answer.is_success:
+            return body
+        if "message" not in body:
+            raise self._not_the_api(answer)
+        code = CONFIGURATION if answer.status_code == HTTPStatus.UNAUTHORIZED else FAILED
+        problems = body.get("problems")
+        words = f"{body['message']} ({say('status', 'estado')} {answer.status_code})"
+        raise ApiRefusal(words, answer.status_code, problems if isinstance(problems, list) else [], code)
+
+    def _away(self, why: str, seconds: float | None = None) -> ApiAway:
+        again = "" if seconds is None else say(f"; it asks for {seconds:g} s", f"; pide esperar {seconds:g} s")
+        url = self.profile.base_url
+        return ApiAway(
+            say(
+                f"the API at {url} cannot be asked: {why}{again}",
+                f"no se puede consultar la API en {url}: {why}{again}",
+            )
+        )
+
+    def _not_the_api(self, answer: httpx.Response) -> ApiAway:
+        kind = answer.headers.get("content-type", "").partition(";")[0] or "?"
+        where = answer.headers.get("location")
+        more = f", {kind}" if where is None else f" -> {where}"
+        status, url = answer.status_code, self.profile.base_url
+        return ApiAway(
+            say(
+                f"what answers at {url} is not the API (status {status}{more}): a proxy, or another base URL?",
+                f"lo que responde en {url} no es la API (estado {status}{more}): ¿un proxy, u otra URL base?",
+            )
+        )
+
+
+def _what_it_says(answer: httpx.Response) -> str:
+    """What to repeat of an answer that passes: its own message, never a proxy's page."""
+    try:
+        message = answer.json()["message"]
+    except (ValueError, KeyError, TypeError):
+        message = HTTPStatus(answer.status_code).phrase
+    return f"{message} ({say('status', 'estado')} {answer.status_code})"
+
+
+def _retry_after(answer: httpx.Response, clock: Clock) -> float | None:
+    """The seconds that Retry-After asks for, as a number or as a date; None where it says nothing that can be read."""
+    text = answer.headers.get("retry-after", "").strip()
+    if text.isascii() and text.isdigit():
+        return float(text)
+    try:
+        moment: datetime = parsedate_to_datetime(text)
+        return max(0.0, (moment - clock()).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+@contextmanager
+def opened(profile_name: str, patience: float = PATIENCE) -> Iterator[ApiSession]:
+    """The API of a stored profile, in the language of this terminal."""
+    profile = profiles.load(profile_name)
+    token = profiles.load_token(profile)
+    with ApiSession(profile, language=terminal_language(), patience=patience, token=token) as session:
+        yield session

@@ -1,0 +1,223 @@
+"""CPU work apart: large documents are read, validated and made in processes of their own, a few, behind all others.
+
+Pure Python work holds its interpreter. A document of thousands of lines would hold that of everybody's small ones for a
+second at a time, thread or not; and what it took of memory would stay taken. Here it has an interpreter of its own,
+which ends when nobody has needed it for a while or when it has grown, and gives all of it back.
+
+There are two kinds of them. In the first work comes after everybody else's, and still gets a tenth of a processor that
+others would use up. Whoever has had a tenth of a processor already is worked for in the second, which runs while a
+processor has nothing else to do: a tenant that sends one large document after the other takes from nobody what others
+need, and stands in no queue but its own. Work on an idle processor is noticed all the same by whoever shares its
+caches, so the second kind takes a twentieth of the machine over time. What does not get its turn, or is not done, for
+long is done by the first kind.
+
+What goes there and comes back is pickled: bytes, and records of values. No key ever does.
+"""
+
+import math
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Hashable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Generic, TypeVar, cast
+
+import structlog
+import trio
+import trio_parallel
+
+from fe.limits import Allowances
+from fe.monitoring.metrics import Metrics
+from fe.offload.worker import begin, begin_when_idle, is_spent, measured
+from fe.process.cpu import Pace, run_behind_others
+
+_log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+Who = TypeVar("Who", bound=Hashable)
+
+#: How long a process stays without work, in seconds. To start one takes about a second of CPU.
+IDLE_SECONDS = 30.0
+_START_SECONDS = 1.0
+#: How long one piece of work may take. The largest document takes two seconds on a machine that has time.
+WORK_SECONDS = 30.0
+_END_SECONDS = 2.0
+#: What each has of one processor before its work waits for idle ones; and how many seconds of it at once, unless it had
+#: them a moment ago.
+SHARE = 0.1
+BURST = 1.0
+#: How long work waits for idle processors, and is done by them, before it is done as everybody's is.
+IDLE_PATIENCE = 10.0
+#: How much of all processors of the machine such work takes over time.
+IDLE_SHARE = 0.05
+
+#: Seconds after which a thread that works lets the loop have the interpreter, a tenth of Python's own: whoever waits
+#: for the network or the database has to get it back, often a dozen times for one request.
+_SWITCH_SECONDS = 0.0005
+
+
+def share_interpreter() -> None:
+    """See that threads of this process let its loop have the interpreter soon."""
+    sys.setswitchinterval(_SWITCH_SECONDS)
+
+
+class ApartFailed(Exception):
+    """The work was not done: its process died, had not memory enough, or took too long. Nothing has happened."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"a large document was not dealt with: {reason}")
+        self.reason = reason
+
+
+class NoSlot(Exception):
+    """One's turn did not come in time. Nothing was tried."""
+
+
+class FairSlots(Generic[Who]):
+    """Places for work that few may do at once, or everybody, but `of_one` only so many times: so they go round."""
+
+    def __init__(self, slots: int = sys.maxsize, *, of_one: int = 1) -> None:
+        self._free = trio.Semaphore(slots)
+        self._of_one = of_one
+        self._waiting: dict[Who, tuple[trio.Semaphore, int]] = {}
+
+    @asynccontextmanager
+    async def of(self, who: Who, *, within: float = math.inf) -> AsyncIterator[None]:
+        """Wait for one's turn and have it for the block. Raises NoSlot when `within` seconds are over."""
+        mine, others = self._waiting.get(who, (None, 0))
+        mine = mine or trio.Semaphore(self._of_one)
+        self._waiting[who] = mine, others + 1
+        async with AsyncExitStack() as held:
+            held.callback(self._leave, who)
+            with trio.move_on_after(within) as waiting:
+                await held.enter_async_context(mine)
+                await held.enter_async_context(self._free)
+            if waiting.cancelled_caught:
+                raise NoSlot
+            yield
+
+    def _leave(self, who: Who) -> None:
+        mine, others = self._waiting.pop(who)
+        if others > 1:
+            self._waiting[who] = mine, others - 1
+
+
+class _Processes:
+    """Processes of one kind, and turns on them."""
+
+    def __init__(self, number: int, begin: Callable[[], None]) -> None:
+        self.slots: FairSlots[Hashable] = FairSlots(number)
+        self._limiter = trio.CapacityLimiter(number)
+        self._begin = begin
+        self._workers: trio_parallel.WorkerContext | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        try:
+            async with trio_parallel.open_worker_context(
+                idle_timeout=IDLE_SECONDS, init=self._begin, retire=is_spent, grace_period=_END_SECONDS
+            ) as self._workers:
+                yield
+        except trio_parallel.BrokenWorkerError as error:  # at the end: one had to be killed, or was before
+            _log.warning("a process for large documents did not end well", error=error)
+        finally:
+            self._workers = None
+
+    async def run(self, work: Callable[..., T], *given: Any) -> T:
+        assert self._workers is not None, "not running"
+        done: T = await self._workers.run_sync(work, *given, kill_on_cancel=True, limiter=self._limiter)
+        return done
+
+    @property
+    def alive(self) -> int:
+        if self._workers is None:
+            return 0
+        counted = self._workers.statistics()
+        return int(counted.idle_workers + counted.running_workers)
+
+
+class Apart:
+    """So many processes of each kind for such work; each starts when it is needed. The front has its own, the actors
+    theirs."""
+
+    def __init__(self, processes: int, metrics: Metrics, *, seconds: float = WORK_SECONDS) -> None:
+        self._turns: FairSlots[Hashable] = FairSlots()
+        self._shares: Allowances[Hashable] = Allowances(at_once=BURST, a_second=SHARE)
+        self._behind = _Processes(processes, _begin_behind)
+        self._when_idle = _Processes(processes, begin_when_idle)
+        self._idle = Pace(IDLE_SHARE * (os.cpu_count() or 1))
+        self._metrics = metrics
+        self._seconds = seconds
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Take work while the block runs; at its end the processes end."""
+        async with self._behind.running(), self._when_idle.running():
+            yield
+
+    async def run(self, whose: Hashable, work: Callable[..., T], *given: Any, within: float = math.inf) -> T:
+        """Do `work(*given)` in a process, one of `whose` at a time; return or raise what it does.
+
+        `work` is a function of a module, and it, what it is given, and what it returns or raises can be pickled. When
+        the caller is cancelled the process is killed: it has nothing else to do.
+
+        Raises ApartFailed, and NoSlot when its turn does not come `within` so many seconds.
+        """
+        until = trio.current_time() + within
+
+        def left() -> float:
+            return max(until - trio.current_time(), 0)
+
+        async with self._turns.of(whose, within=within):
+            if not self._shares.has_some(whose, trio.current_time()):
+                with trio.move_on_after(IDLE_PATIENCE) as patience:
+                    async with self._when_idle.slots.of(whose, within=left()):
+                        await trio.sleep_until(self._idle.free_from)
+                        patience.deadline = trio.current_time() + IDLE_PATIENCE  # its turn has come: as long to be done
+                        return await self._run(self._when_idle, whose, work, *given)
+                # No processor was idle, or its turn did not come, for so long. What is asked for is done all the same.
+            async with self._behind.slots.of(whose, within=left()):
+                return await self._run(self._behind, whose, work, *given)
+
+    async def _run(self, processes: _Processes, whose: Hashable, work: Callable[..., T], *given: Any) -> T:
+        # Of what is given up: its process is killed, and the next has to start.
+        began, taken = trio.current_time(), _START_SECONDS
+        try:
+            with trio.fail_after(self._seconds):
+                done, error, taken = await processes.run(measured, work, given)
+            if error is not None:
+                raise error
+            return cast(T, done)
+        except trio_parallel.BrokenWorkerError as error:
+            taken = _START_SECONDS
+            raise self._failed("died", "its process died") from error
+        except trio.TooSlowError as error:
+            taken = self._seconds
+            raise self._failed("too slow", f"it took more than {self._seconds:g} s") from error
+        except MemoryError:
+            raise self._failed("memory", "it takes too much memory") from None
+        except OSError as error:
+            raise self._failed("no process", "no process could be started") from error
+        finally:
+            self._shares.take(whose, taken, trio.current_time())
+            if processes is self._when_idle:
+                self._idle.take(taken, began)
+
+    def _failed(self, why: str, reason: str) -> ApartFailed:
+        self._metrics.apart_failures.labels(why).inc()
+        _log.warning("large document", failed=why)
+        return ApartFailed(reason)
+
+    @property
+    def alive(self) -> int:
+        """How many processes there are."""
+        return self._behind.alive + self._when_idle.alive
+
+
+def _begin_behind() -> None:
+    """What a process of the first kind does first.
+
+    It is found here, and not in `fe.offload.worker`, so that the modules it takes are read before: on a machine that is
+    full, reading them behind all others took most of the time that the work has.
+    """
+    begin()
+    run_behind_others()

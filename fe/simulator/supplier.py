@@ -1,0 +1,160 @@
+"""The simulator as a supplier: sends a receipt, good or broken, to a receiver, as the authority's own test step does.
+
+See authority.md#receivers. What it signs with it makes itself, once per process; a receiver that is to believe it is
+given its certificate (`GET /supplier` of the management port).
+"""
+
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+import httpx
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding
+
+from fe.authority.multipart import xml_form
+from fe.ecf.autofill import autofill
+from fe.ecf.build import build
+from fe.ecf.certificate import Credential
+from fe.ecf.dates import local, show_day
+from fe.ecf.document import read_payload
+from fe.ecf.identity import e_ncf, tax_id
+from fe.ecf.parse import parse_json, parse_xml
+from fe.ecf.selfmade import self_made
+from fe.ecf.signature import Signer
+from fe.simulator.fields import BadRecord
+
+_ISSUER = {
+    "RNCEmisor": "131880738",
+    "RazonSocialEmisor": "Proveedora Simulada SRL",
+    "DireccionEmisor": "Calle del Simulador 1",
+}
+_OTHER_BUYER = "131880657"
+_SECONDS = 30.0
+_MAX_TIMES = 10
+
+
+class SupplierSample(StrEnum):
+    """What is sent, and what a receiver should say of it."""
+
+    GOOD = "good"
+    BAD_FORMAT = "bad-format"
+    BAD_SIGNATURE = "bad-signature"
+    OTHER_BUYER = "other-buyer"
+    CONSUMER = "consumer"
+
+    @property
+    def expected(self) -> str:
+        """`Estado`, and after a slash the reason."""
+        return {
+            SupplierSample.GOOD: "0",
+            SupplierSample.BAD_FORMAT: "1/1",
+            SupplierSample.BAD_SIGNATURE: "1/2",
+            SupplierSample.OTHER_BUYER: "1/4",
+            SupplierSample.CONSUMER: "1/1",
+        }[self]
+
+
+class Supplier:
+    """Makes, signs and sends receipts. `now` is the simulator's clock."""
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
+        self._sent = 0
+
+    @cached_property
+    def credential(self) -> Credential:
+        """What it signs with."""
+        key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        now = self._now()
+        year = timedelta(days=365)
+        return self_made(
+            key, holder="PROVEEDORA SIMULADA", holder_id="00112233445", not_before=now - year, not_after=now + year
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Tell who it is, what it signs with, and what it can be told to send."""
+        pem = self.credential.certificate.public_bytes(Encoding.PEM).decode()
+        return {"rnc": _ISSUER["RNCEmisor"], "pem": pem, "samples": {each: each.expected for each in SupplierSample}}
+
+    async def send(self, order: Mapping[str, Any]) -> dict[str, Any]:
+        """Send `sample` to the receiver `rnc` at `url` (its base), `times` times the same bytes; tell what came back.
+
+        `eNCF` chooses the number, else each order gets the next. Raises BadRecord.
+        """
+        url, rnc = order.get("url"), order.get("rnc")
+        sample, times, number = order.get("sample", SupplierSample.GOOD), order.get("times", 1), order.get("eNCF")
+        if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+            raise BadRecord("url: the base under which the receiver serves /fe/...")
+        if not isinstance(rnc, str) or tax_id(rnc) is None:
+            raise BadRecord("rnc: the receiver's tax id")
+        if sample not in list(SupplierSample):
+            raise BadRecord(f"sample: one of {', '.join(SupplierSample)}")
+        if not isinstance(times, int) or not 1 <= times <= _MAX_TIMES:
+            raise BadRecord(f"times: a whole number from 1 to {_MAX_TIMES}")
+        if number is not None and (not isinstance(number, str) or e_ncf(number) is None):
+            raise BadRecord("eNCF: a number such as E310000000001")
+        self._sent += 1
+        kind = "32" if sample == SupplierSample.CONSUMER else "31"
+        number = number or f"E{kind}{self._sent:010}"
+        document = self._make(SupplierSample(sample), rnc, number)
+        answers = await _send(url.rstrip("/"), document, number, Signer(self.credential), times)
+        return {"eNCF": number, "document": b64encode(document).decode(), "answers": answers}
+
+    def _make(self, sample: SupplierSample, rnc: str, number: str) -> bytes:
+        now = self._now()
+        buyer = _OTHER_BUYER if sample is SupplierSample.OTHER_BUYER else rnc
+        line = {
+            "IndicadorFacturacion": "1",
+            "NombreItem": "Servicio",
+            "IndicadorBienoServicio": "2",
+            "CantidadItem": "1",
+            "PrecioUnitarioItem": "100.00",
+        }
+        payload = {
+            "Encabezado": {
+                "IdDoc": {"eNCF": number, "TipoIngresos": "01", "TipoPago": "1"},
+                "Emisor": {"FechaEmision": show_day(local(now).date())},
+                "Comprador": {"RNCComprador": buyer, "RazonSocialComprador": "Receptora SRL"},
+            },
+            "DetallesItems": {"Item": [line]},
+        }
+        expiry = date(now.year + 1, 12, 31)
+        root = build(autofill(read_payload(payload), issuer=_ISSUER, expiry=expiry, now=now))
+        if sample is SupplierSample.BAD_FORMAT:
+            root[0].append(root.makeelement("NoExiste"))
+        signed = Signer(self.credential).sign(root).xml
+        return signed.replace(b">Servicio<", b">Otra cosa<") if sample is SupplierSample.BAD_SIGNATURE else signed
+
+
+async def _send(url: str, document: bytes, number: str, signer: Signer, times: int) -> list[dict[str, Any]]:
+    answers = []
+    headers: dict[str, str] = {}
+    async with httpx.AsyncClient(timeout=_SECONDS, trust_env=False) as client:
+        for _ in range(times):
+            try:
+                answer = await _post(client, f"{url}/fe/recepcion/api/ecf", document, f"{number}.xml", headers)
+                if answer.status_code == 401 and not headers:
+                    headers = {"Authorization": f"Bearer {await _open_session(client, url, signer)}"}
+                    answer = await _post(client, f"{url}/fe/recepcion/api/ecf", document, f"{number}.xml", headers)
+                answers.append({"status": answer.status_code, "body": answer.text})
+            except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError) as failed:
+                answers.append({"status": 0, "body": f"{type(failed).__name__}: {failed}"})
+    return answers
+
+
+async def _post(
+    client: httpx.AsyncClient, url: str, content: bytes, file_name: str, headers: Mapping[str, str]
+) -> httpx.Response:
+    form = xml_form(file_name, content)
+    return await client.post(url, content=form.body, headers={**headers, "content-type": form.content_type})
+
+
+async def _open_session(client: httpx.AsyncClient, url: str, signer: Signer) -> str:
+    seed = await client.get(f"{url}/fe/autenticacion/api/semilla")
+    signed = signer.sign(parse_xml(seed.content)).xml
+    granted = await _post(client, f"{url}/fe/autenticacion/api/validacioncertificado", signed, "semilla.xml", {})
+    return str(parse_json(granted.content)["token"])

@@ -1,0 +1,233 @@
+"""The history of a tenant's submissions: pages, cursors and filters, newest first."""
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+from uuid import UUID
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.ids import LAST_ID, first_id, period_of_ids
+from fe.identifiers import ClientRequestId, SubmissionId, TenantId
+from fe.lifecycle import Place, Status
+from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
+from fe.store.records.months import month_after, month_of
+from fe.store.records.submissions import Record
+
+#: How long after its end a month may still get a submission: clocks differ, and accepting takes a moment.
+_LATE = timedelta(hours=1)
+_INSTANT = timedelta(milliseconds=1)
+_REMEMBERED_MONTHS = 100_000
+
+_COLUMNS = """s.submission_id, s.track_id, s.environment, s.status, s.e_ncf, s.qr_code_url, s.security_code,
+           s.ncf_expiration, s.signed_at, s.number_fate, s.response, s.submitted_at, s.updated_at, s.client_request_id,
+           s.format"""
+
+_FILTERS = {
+    "state": "s.status = %(state)s",
+    "e_ncf": "s.e_ncf = %(e_ncf)s",
+    "buyer_rnc": "s.buyer_rnc = %(buyer_rnc)s",
+    "client_request_id": """c.tenant_id = %(tenant)s AND c.environment = ANY(%(environments)s)
+                            AND c.client_request_id = %(client_request_id)s""",
+}
+_ALL = "submissions AS s"
+# What a client called so: one in each environment at most. OFFSET 0 has each read by its key, whatever the planner
+# thinks of the table: with the keys as an array, servers before Postgres 17 may read all that a tenant has.
+_NAMED = """client_requests AS c
+             CROSS JOIN LATERAL (SELECT *
+                                   FROM submissions AS named
+                                  WHERE named.tenant_id = %(tenant)s AND named.submission_id = c.submission_id
+                                 OFFSET 0) AS s"""
+# What was given up is in a table of its own, as long as it is: a handful of a history of millions, in the order of ids.
+# Each is read by its key, as above.
+_DEAD = """dead_letters AS w
+             CROSS JOIN LATERAL (SELECT *
+                                   FROM submissions AS dead
+                                  WHERE dead.tenant_id = %(tenant)s AND dead.submission_id = w.subject
+                                 OFFSET 0) AS s"""
+# Where few are left to look at anyway: a number's, and what a client called so.
+_SAYS_DEAD = "s.response ->> 'status' = %(state)s"
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFilter:
+    """Which submissions: of a period (both ends included, to the millisecond), in a state, of a number, of a buyer.
+
+    And the ones that their client called `client_request_id`.
+    """
+
+    since: datetime | None = None
+    until: datetime | None = None
+    #: A dead letter has a status too: to its client it is as it was.
+    state: Status | Literal[Place.DEAD_LETTER] | None = None
+    e_ncf: str | None = None
+    buyer_rnc: str | None = None
+    client_request_id: ClientRequestId | None = None
+
+    def source(self) -> str:
+        """What is read: `s`, and what the condition asks for besides."""
+        if self.client_request_id is not None:
+            return _NAMED
+        return _DEAD if self._is_of_dead_letters else _ALL
+
+    @property
+    def _is_of_dead_letters(self) -> bool:
+        return self.state is Place.DEAD_LETTER and self.e_ncf is None and self.client_request_id is None
+
+    @property
+    def key(self) -> str:
+        """The submission's id, in the table whose order is that of the list."""
+        return "w.subject" if self._is_of_dead_letters else "s.submission_id"
+
+    def where(self) -> str:
+        """The condition, made of constants of this module.
+
+        The id carries the millisecond of submission, so the ends of a period are ids: a key alone answers, also when it
+        counts.
+        """
+        table = self.key.partition(".")[0]
+        chosen = [f"{table}.tenant_id = %(tenant)s AND {self.key} BETWEEN %(first)s AND %(last)s"]
+        for name, condition in _FILTERS.items():
+            if getattr(self, name) is not None and not (name == "state" and self.state is Place.DEAD_LETTER):
+                chosen.append(condition)
+        if self.state is Place.DEAD_LETTER and not self._is_of_dead_letters:
+            chosen.append(_SAYS_DEAD)
+        return " AND ".join(chosen)
+
+    def values(self, tenant_id: TenantId) -> dict[str, Any]:
+        """What the condition's parameters stand for."""
+        first, last = period_of_ids(self.since, self.until)
+        return {
+            "tenant": tenant_id,
+            "first": first,
+            "last": last,
+            "state": self.state,
+            "e_ncf": self.e_ncf,
+            "buyer_rnc": self.buyer_rnc,
+            "client_request_id": self.client_request_id,
+            "environments": list(Environment),
+        }
+
+
+async def count(conn: Conn, tenant_id: TenantId, chosen: HistoryFilter) -> int:
+    """Count a tenant's submissions."""
+    cursor = await conn.execute(
+        f"SELECT count(*) FROM {chosen.source()} WHERE {chosen.where()}".encode(), chosen.values(tenant_id)
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+class Totals:
+    """Counts of whole months that are over, remembered: they never change, so a long history is counted once.
+
+    One per process. A count is of a tenant, over all environments, as the list is. A month is over when the server's
+    clock says so, too: one of ours that was ahead for a moment would have this month remembered as it was then.
+    """
+
+    def __init__(self) -> None:
+        self._months: OrderedDict[tuple[TenantId, datetime], int] = OrderedDict()
+
+    async def count(self, conn: Conn, tenant_id: TenantId, chosen: HistoryFilter, now: datetime) -> int:
+        """Count as `count` does; of a period alone, only the months at its ends are counted anew."""
+        if chosen != HistoryFilter(since=chosen.since, until=chosen.until):
+            return await count(conn, tenant_id, chosen)
+        if (first := await _oldest_month(conn, tenant_id)) is None:
+            return 0
+        oldest, server_now = first
+        since, over = max(chosen.since or oldest, oldest), min(now, server_now) - _LATE
+        months = list(_months_between(since, min(chosen.until or over, over))) if since < over else []
+        if not months:
+            return await count(conn, tenant_id, chosen)
+        # Others may have months evicted while the missing ones are counted: what was found here is added up here.
+        known = {month: self._months[tenant_id, month] for month in months if (tenant_id, month) in self._months}
+        missing = [month for month in months if month not in known]
+        for month, found in zip(missing, await _count_months(conn, tenant_id, missing), strict=True):
+            known[month] = self._months[tenant_id, month] = found
+        whole = sum(known.values())
+        while len(self._months) > _REMEMBERED_MONTHS:
+            self._months.popitem(last=False)
+        before = HistoryFilter(since=chosen.since, until=months[0] - _INSTANT)
+        after = HistoryFilter(since=month_after(months[-1]), until=chosen.until)
+        return await count(conn, tenant_id, before) + whole + await count(conn, tenant_id, after)
+
+
+def _months_between(since: datetime, until: datetime) -> Iterator[datetime]:
+    """The first days of the whole UTC months from `since` to `until`."""
+    first = month_of(since)
+    month = first if first == since else month_after(first)
+    while (following := month_after(month)) <= until + _INSTANT:
+        yield month
+        month = following
+
+
+_OLDEST = """
+    SELECT s.submitted_at, now()
+      FROM submissions AS s
+     WHERE s.tenant_id = %(tenant)s
+     ORDER BY s.submission_id
+     LIMIT 1
+"""
+
+
+async def _oldest_month(conn: Conn, tenant_id: TenantId) -> tuple[datetime, datetime] | None:
+    """The month of a tenant's first submission, and what time it is by the server's clock; None where there is none."""
+    cursor = await conn.execute(_OLDEST, {"tenant": tenant_id})
+    row = await cursor.fetchone()
+    if row is None:
+        return None
+    oldest, server_now = row
+    return month_of(oldest), server_now
+
+
+_COUNT_MONTHS = """
+    SELECT (SELECT count(*)
+              FROM submissions AS s
+             WHERE s.tenant_id = %(tenant)s AND s.submission_id >= month.first AND s.submission_id < month.following)
+      FROM unnest(%(firsts)s::uuid[], %(followings)s::uuid[]) WITH ORDINALITY AS month (first, following, n)
+     ORDER BY month.n
+"""
+
+
+async def _count_months(conn: Conn, tenant_id: TenantId, months: Sequence[datetime]) -> list[int]:
+    if not months:
+        return []
+    floors = [first_id(month) for month in (*months, *map(month_after, months))]
+    values = {"tenant": tenant_id, "firsts": floors[: len(months)], "followings": floors[len(months) :]}
+    cursor = await conn.execute(_COUNT_MONTHS, values)
+    return [int(row[0]) for row in await cursor.fetchall()]
+
+
+async def page(
+    conn: Conn, tenant_id: TenantId, chosen: HistoryFilter, *, limit: int, offset: int, totals: Totals, now: datetime
+) -> tuple[list[Record], int]:
+    """List one page, and count them all. A page past the end is empty, and costs no more than the count."""
+    total = await totals.count(conn, tenant_id, chosen, now)
+    if offset >= total:
+        return [], total
+    return await _listed(conn, tenant_id, chosen, limit=limit, offset=offset, below=LAST_ID), total
+
+
+async def after(
+    conn: Conn, tenant_id: TenantId, chosen: HistoryFilter, *, limit: int, cursor: SubmissionId
+) -> list[Record]:
+    """List what is older than the submission `cursor`: as fast at any depth."""
+    return await _listed(conn, tenant_id, chosen, limit=limit, offset=0, below=cursor)
+
+
+async def _listed(
+    conn: Conn, tenant_id: TenantId, chosen: HistoryFilter, *, limit: int, offset: int, below: UUID
+) -> list[Record]:
+    cursor = conn.cursor(row_factory=record_row(Record))
+    await cursor.execute(
+        f"""SELECT {_COLUMNS}
+              FROM {chosen.source()}
+             WHERE {chosen.where()} AND {chosen.key} < %(below)s
+             ORDER BY {chosen.key} DESC
+             LIMIT %(limit)s OFFSET %(offset)s""".encode(),
+        {**chosen.values(tenant_id), "below": below, "limit": limit, "offset": offset},
+    )
+    return await cursor.fetchall()

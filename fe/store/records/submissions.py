@@ -1,0 +1,377 @@
+"""Submissions: taking them in, and what clients and operators read of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any, Literal
+from uuid import UUID
+
+from psycopg.errors import UniqueViolation
+from psycopg.rows import class_row
+
+from fe.ecf.catalogue import EcfType, Environment, Root
+from fe.ecf.document import Document
+from fe.ecf.problems import Problem
+from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId, TrackId, UserId
+from fe.lifecycle import FINAL, NumberFate, Status
+from fe.requested_outcome import Simulation
+from fe.store.postgres.arrays import blobs, int8s, intervals, moments, texts, uuids
+from fe.store.postgres.db import Conn
+from fe.store.postgres.engine import Calling
+from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
+from fe.store.postgres.rows import record_row
+from fe.store.postgres.traces import execute_traced
+from fe.store.records import simulations
+
+
+@dataclass(frozen=True, slots=True)
+class NewSubmission:
+    """What the door knows of a submission. `draw_prefix` asks for the next number of that sequence."""
+
+    tenant_id: TenantId
+    submission_id: SubmissionId
+    environment: Environment
+    api_key_id: ApiKeyId
+    client_request_id: ClientRequestId | None
+    body_digest: bytes
+    format: str
+    root: Root
+    ecf_type: EcfType | None
+    e_ncf: str | None
+    issuer_rnc: str | None
+    buyer_rnc: str | None
+    as_user: str | None
+    as_user_id: UserId | None
+    original: bytes
+    draw_prefix: str | None = None
+    #: The context of its trace, if it is traced (sql/0026_traces.sql).
+    trace: str | None = None
+    #: What the simulated authority is asked to do with it; None wherever it is the real one.
+    simulation: Simulation | None = None
+    #: What reading `original` gives: for whoever signs it in this process. It is not stored.
+    document: Document | None = None
+    #: What its client is told of it at the door. It is not stored.
+    remarks: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What became of it. `outcome` is `accepted`, or `deduped`: then the rest tells of the first submission."""
+
+    outcome: str
+    submission_id: SubmissionId
+    status: Status
+    e_ncf: str | None
+    body_matched: bool
+    #: What a number that came with the document did to its sequence, if it moved it: how many it passed over that
+    #: nobody had used, and how many are left.
+    numbers_skipped: int | None = None
+    numbers_left: int | None = None
+    #: It was leased to whoever asked for that, to be signed at once.
+    leased: bool = False
+
+
+class AlreadyStored(DatabaseUnavailable):
+    """A call before, whose answer was lost, has stored this very one, and it has no clientRequestId to be found by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leases:
+    """Which of a batch are leased as they are taken in, each for how long (None: it is not), and to whom."""
+
+    holder: str
+    seconds: Sequence[timedelta | None]
+
+
+_ACCEPT = Calling.of(
+    "accept_submission",
+    """
+    SELECT outcome, submission_id, status, e_ncf, body_matched, numbers_skipped, numbers_left
+      FROM accept_submission(
+        %(tenant)s, %(submission)s, %(at)s, %(environment)s, %(api_key)s, %(client_request)s, %(digest)s, %(format)s,
+        %(root)s, %(type)s, %(e_ncf)s, %(issuer)s, %(buyer)s, %(as_user)s, %(as_user_id)s, %(original)b, %(draw)s)
+""",
+)
+
+
+async def accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
+    """Store the submission, its number and its first due step in one transaction and one round trip.
+
+    Raises NoNumber when a number was to be drawn and there is none; then nothing is kept. What a simulated authority is
+    asked for is written in the same transaction, for which it takes some round trips more. Raises AlreadyStored.
+    """
+    if new.simulation is None:
+        return await _accept(conn, new, at)
+    async with conn.transaction():
+        accepted = await _accept(conn, new, at)
+        if accepted.outcome == "accepted":
+            await simulations.keep(conn, [(new.tenant_id, new.submission_id, new.environment, new.simulation)])
+        return accepted
+
+
+async def _accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
+    cursor = conn.cursor(row_factory=record_row(Accepted))
+    try:
+        await execute_traced(cursor, _ACCEPT, values_of(new, at), _traces([new]))
+    except UniqueViolation as twice:
+        # A node's is told in words alone; it is the key of a month of submissions, by whatever name.
+        if '"submissions_' not in (twice.diag.message_primary or ""):
+            raise
+        raise AlreadyStored("it is stored, by a call whose answer was lost") from twice
+    accepted = await cursor.fetchone()
+    assert accepted is not None
+    return accepted
+
+
+def values_of(new: NewSubmission, at: datetime) -> dict[str, Any]:
+    """The parameters of whatever takes a submission in, by their names."""
+    return {
+        "tenant": new.tenant_id,
+        "submission": new.submission_id,
+        "at": at,
+        "environment": new.environment,
+        "api_key": new.api_key_id,
+        "client_request": new.client_request_id,
+        "digest": new.body_digest,
+        "format": new.format,
+        "root": new.root,
+        "type": new.ecf_type,
+        "e_ncf": new.e_ncf,
+        "issuer": new.issuer_rnc,
+        "buyer": new.buyer_rnc,
+        "as_user": new.as_user,
+        "as_user_id": new.as_user_id,
+        "original": new.original,
+        "draw": new.draw_prefix,
+    }
+
+
+def _traces(news: Sequence[NewSubmission]) -> dict[UUID, str]:
+    return {new.submission_id: new.trace for new in news if new.trace is not None}
+
+
+# In the order of the function's parameters.
+_ACCEPT_MANY = Calling.of(
+    "accept_submissions",
+    """
+    SELECT outcome, submission_id, status, e_ncf, body_matched, numbers_skipped, numbers_left, leased, refusal
+      FROM accept_submissions(
+        %(tenants)b::bigint[], %(submissions)b::uuid[], %(ats)b::timestamptz[], %(environments)b::text[],
+        %(api_keys)b::text[], %(client_requests)b::text[], %(digests)b::bytea[], %(formats)b::text[], %(roots)b::text[],
+        %(types)b::text[], %(e_ncfs)b::text[], %(issuers)b::text[], %(buyers)b::text[], %(as_users)b::text[],
+        %(as_user_ids)b::uuid[], %(originals)b::bytea[], %(draws)b::text[], %(holder)s, %(leases)b::interval[])
+     ORDER BY place
+""",
+)
+
+
+async def accept_many(
+    conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]], leases: Leases | None = None
+) -> list[Accepted | NoNumber]:
+    """Do for each, with its moment, what `accept` does, all in one transaction; answers in the same order.
+
+    Two may have the same clientRequestId: the second is answered with the first. Whoever draws a number where there is
+    none gets NoNumber as its answer. Raises for all or none: then nothing was kept, except where the link was lost.
+
+    What has a lease, and is not paused, is claimed as it is taken in, as `Accepted.leased` says: epoch 1, attempt 1.
+    """
+    if not any(new.simulation for new, _ in batch):
+        return await _accept_many(conn, batch, leases)
+    async with conn.transaction():
+        answers = await _accept_many(conn, batch, leases)
+        asked = [
+            (new.tenant_id, new.submission_id, new.environment.value, new.simulation)
+            for (new, _), answer in zip(batch, answers, strict=True)
+            if new.simulation is not None and isinstance(answer, Accepted) and answer.outcome == "accepted"
+        ]
+        if asked:
+            await simulations.keep(conn, asked)
+        return answers
+
+
+async def _accept_many(
+    conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]], leases: Leases | None
+) -> list[Accepted | NoNumber]:
+    news = [new for new, _ in batch]
+    cursor = conn.cursor(binary=True)
+    await execute_traced(
+        cursor,
+        _ACCEPT_MANY,
+        {
+            "tenants": int8s([new.tenant_id for new in news]),
+            "submissions": uuids([new.submission_id for new in news]),
+            "ats": moments([at for _, at in batch]),
+            "environments": texts([new.environment for new in news]),
+            "api_keys": texts([new.api_key_id for new in news]),
+            "client_requests": texts([new.client_request_id for new in news]),
+            "digests": blobs([new.body_digest for new in news]),
+            "formats": texts([new.format for new in news]),
+            "roots": texts([new.root for new in news]),
+            "types": texts([new.ecf_type for new in news]),
+            "e_ncfs": texts([new.e_ncf for new in news]),
+            "issuers": texts([new.issuer_rnc for new in news]),
+            "buyers": texts([new.buyer_rnc for new in news]),
+            "as_users": texts([new.as_user for new in news]),
+            "as_user_ids": uuids([new.as_user_id for new in news]),
+            "originals": blobs([new.original for new in news]),
+            "draws": texts([new.draw_prefix for new in news]),
+            "holder": None if leases is None else leases.holder,
+            "leases": None if leases is None else intervals(leases.seconds),
+        },
+        _traces(news),
+    )
+    answers: list[Accepted | NoNumber] = []
+    for new, (outcome, submission_id, status, *rest, refusal) in zip(news, await cursor.fetchall(), strict=True):
+        if outcome == "refused":
+            answers.append(NoNumber(str(new.draw_prefix), refusal))
+        else:
+            answers.append(Accepted(outcome, submission_id, Status(status), *rest))
+    return answers
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A submission as clients see it."""
+
+    submission_id: SubmissionId
+    track_id: TrackId | None
+    environment: Environment
+    status: Status
+    e_ncf: str | None
+    qr_code_url: str | None
+    security_code: str | None
+    ncf_expiration: date | None
+    signed_at: datetime | None
+    number_fate: NumberFate
+    response: dict[str, Any] | None
+    submitted_at: datetime
+    updated_at: datetime
+    client_request_id: ClientRequestId | None
+    format: str
+    warnings: list[dict[str, Any]] | None = None
+
+
+_RECORD_COLUMNS = """submission_id, track_id, environment, status, e_ncf, qr_code_url, security_code, ncf_expiration,
+           signed_at, number_fate, response, submitted_at, updated_at, client_request_id, format"""
+
+# Looked up in the history, which is a handful of rows; before it is signed there is nothing to look for.
+_WARNINGS = """
+    CASE WHEN s.signed_at IS NOT NULL
+         THEN (SELECT e.detail -> 'problems'
+                 FROM submission_events AS e
+                WHERE e.tenant_id = %(tenant)s AND e.submission_id = s.submission_id AND e.kind = 'remarked'
+                ORDER BY e.seq DESC
+                LIMIT 1)
+    END AS warnings"""
+
+_BY_ID = f"""
+    SELECT {_RECORD_COLUMNS},{_WARNINGS}
+      FROM submissions AS s
+     WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(submission)s
+"""
+
+# Found first, and only then put in order: asked for the newest of them in one go, Postgres expects to meet one soon on
+# the way back through the tenant's receipts, and in a long history it does not.
+_BY_TRACK_ID = f"""
+    WITH found AS MATERIALIZED (
+        SELECT x.submission_id
+          FROM submissions AS x
+         WHERE x.tenant_id = %(tenant)s AND x.track_id = ANY (%(spellings)s)
+    )
+    SELECT {_RECORD_COLUMNS},{_WARNINGS}
+      FROM submissions AS s
+     WHERE s.tenant_id = %(tenant)s
+       AND s.submission_id = (SELECT found.submission_id FROM found ORDER BY found.submission_id DESC LIMIT 1)
+"""
+
+
+async def find(conn: Conn, tenant_id: TenantId, track_or_id: SubmissionId | TrackId) -> Record | None:
+    """Find a submission by its id, or else by the authority's trackId, which may look like a UUID, in capitals too."""
+    cursor = conn.cursor(row_factory=record_row(Record))
+    if isinstance(track_or_id, UUID):
+        await cursor.execute(_BY_ID, {"tenant": tenant_id, "submission": track_or_id})
+        if record := await cursor.fetchone():
+            return record
+    text = str(track_or_id)
+    spellings = [text, text.upper()] if isinstance(track_or_id, UUID) else [text]
+    await cursor.execute(_BY_TRACK_ID, {"tenant": tenant_id, "spellings": spellings})
+    return await cursor.fetchone()
+
+
+# Between which of them, too: for a list in a parameter every month there is would be looked into.
+_ENDED = """
+    SELECT submission_id
+      FROM submissions
+     WHERE tenant_id = %(tenant)s AND submission_id = ANY (%(submissions)s) AND status = ANY (%(final)s)
+       AND submission_id BETWEEN %(first)s AND %(last)s
+"""
+
+
+async def ended(conn: Conn, tenant_id: TenantId, submission_ids: Sequence[SubmissionId]) -> list[SubmissionId]:
+    """Tell which of these have come to their end."""
+    if not submission_ids:
+        return []
+    between = {"first": min(submission_ids), "last": max(submission_ids)}
+    given = {"tenant": tenant_id, "submissions": uuids(submission_ids), "final": texts(sorted(FINAL)), **between}
+    cursor = await conn.execute(_ENDED, given)
+    return [SubmissionId(row[0]) for row in await cursor.fetchall()]
+
+
+_XML = """
+    SELECT kind, content
+      FROM submission_documents
+     WHERE tenant_id = %(tenant)s AND submission_id = %(submission)s AND kind IN ('signed', 'original')
+     ORDER BY kind DESC
+     LIMIT 1
+"""
+
+
+async def xml(
+    conn: Conn, tenant_id: TenantId, submission_id: SubmissionId
+) -> tuple[Literal["signed", "original"], bytes]:
+    """Fetch the best document there is: (`signed`, bytes) or, before signing, (`original`, the client's bytes)."""
+    cursor = await conn.execute(_XML, {"tenant": tenant_id, "submission": submission_id})
+    row = await cursor.fetchone()
+    assert row is not None, "a submission without its original"
+    kind, content = row
+    return kind, bytes(content)
+
+
+_ORIGINAL = """
+    SELECT content
+      FROM submission_documents
+     WHERE tenant_id = %(tenant)s AND submission_id = %(submission)s AND kind = 'original'
+"""
+
+
+async def original(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> bytes:
+    """Fetch what the client handed in."""
+    cursor = await conn.execute(_ORIGINAL, {"tenant": tenant_id, "submission": submission_id})
+    row = await cursor.fetchone()
+    assert row is not None, "a submission without its original"
+    return bytes(row[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event of a submission. `kind` is an EventKind, unless a newer release wrote it."""
+
+    seq: int
+    at: datetime
+    kind: str
+    detail: dict[str, Any]
+
+
+_TIMELINE = """
+    SELECT seq, at, kind, detail
+      FROM submission_events
+     WHERE tenant_id = %(tenant)s AND submission_id = %(submission)s
+     ORDER BY seq
+"""
+
+
+async def timeline(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> list[Event]:
+    """List a submission's events, oldest first."""
+    cursor = conn.cursor(row_factory=class_row(Event))
+    await cursor.execute(_TIMELINE, {"tenant": tenant_id, "submission": submission_id})
+    return await cursor.fetchall()

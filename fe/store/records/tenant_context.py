@@ -1,0 +1,134 @@
+"""What validating a document before acceptance needs to know of its tenant."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from psycopg.rows import class_row, dict_row
+
+from fe.ecf.catalogue import Environment
+from fe.identifiers import ClientRequestId, TenantId, UserId
+from fe.store.postgres.db import Conn
+from fe.store.queue.inputs import Candidate
+from fe.store.records import numbers
+from fe.store.records.numbers import Holder, NumberUse
+
+
+@dataclass(frozen=True, slots=True)
+class TenantContext:
+    """The tenant's fiscal data as the chosen user's receipts show them, and its active sequences by prefix."""
+
+    issuer: dict[str, Any]
+    #: Whether the user that was asked for is the tenant's; True when none was.
+    user_is_known: bool
+    #: The tax ids that it issues under without a remark: its own and those its users issue for.
+    own_rncs: frozenset[str]
+    #: When each sequence expires, that of the document's number by the range which that belongs to; without an expiry
+    #: it has no entry.
+    expiries: dict[str, datetime]
+    #: The number each sequence would give next; one that is used up has no entry.
+    next_numbers: dict[str, int]
+    #: The submissions that have the document's number.
+    holders: tuple[Holder, ...]
+    #: What became here of the receipt that the document modifies.
+    modified: tuple[NumberUse, ...] = ()
+    #: Whether its consumer invoices under the threshold go out as their summary: `automatic`, or `off`.
+    consumer_summary: str = "automatic"
+
+
+_TENANT = """
+    SELECT t.issuer, t.consumer_summary, u.issuer_override, u.user_id IS NOT NULL AS found,
+           ARRAY(SELECT o.issuer_override ->> 'RNCEmisor'
+                   FROM users AS o
+                  WHERE o.tenant_id = %(tenant)s AND o.removed_at IS NULL
+                    AND o.issuer_override ? 'RNCEmisor') AS rncs_of_users
+      FROM tenants AS t
+      LEFT JOIN users AS u
+        ON u.tenant_id = t.tenant_id AND u.tenant_id = %(tenant)s AND u.removed_at IS NULL
+       AND CASE WHEN %(user)s::uuid IS NOT NULL THEN u.user_id = %(user)s::uuid
+                ELSE lower(u.email) = lower(%(email)s::text) END
+     WHERE t.tenant_id = %(tenant)s
+"""
+
+_SEQUENCES = """
+    SELECT q.prefix, q.max_number,
+           coalesce((SELECT min(r.number)
+                       FROM returned_numbers AS r
+                      WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s AND r.prefix = q.prefix
+                        AND r.number >= q.min_number AND r.number < q.current_number),
+                    q.current_number) AS next_number,
+           CASE WHEN q.prefix = left(%(e_ncf)s::text, 3)
+                THEN expiry_of_number(%(e_ncf)s::text, q.min_number, q.max_number, q.expire_at, q.former_ranges)
+                ELSE q.expire_at END AS expire_at
+      FROM sequences AS q
+     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s AND q.is_active
+"""
+
+
+async def tenant_context(
+    conn: Conn,
+    tenant_id: TenantId,
+    environment: Environment,
+    user_id: UserId | None,
+    email: str | None,
+    e_ncf: str | None,
+    now: datetime,
+    modified: str | None = None,
+) -> TenantContext:
+    """Read it; `user_id` wins over `email`.
+
+    `e_ncf` is the number the document issues, if it has one yet, `modified` that of the receipt it refers to.
+    """
+    values = {"tenant": tenant_id, "environment": environment, "user": user_id, "email": email, "e_ncf": e_ncf}
+    tenant = conn.cursor(row_factory=dict_row)
+    await tenant.execute(_TENANT, values)
+    sequences = conn.cursor(row_factory=dict_row)
+    await sequences.execute(_SEQUENCES, values)
+    row = await tenant.fetchone()
+    assert row is not None
+    found = await sequences.fetchall()
+    own = {row["issuer"].get("RNCEmisor"), *row["rncs_of_users"]}
+    return TenantContext(
+        issuer={**row["issuer"], **(row["issuer_override"] or {})},
+        user_is_known=row["found"] or (user_id is None and email is None),
+        own_rncs=frozenset(str(rnc) for rnc in own if rnc),
+        expiries={each["prefix"]: each["expire_at"] for each in found if each["expire_at"] is not None},
+        next_numbers={
+            each["prefix"]: each["next_number"] for each in found if each["next_number"] <= each["max_number"]
+        },
+        holders=await numbers.holders(conn, tenant_id, environment, e_ncf, now) if e_ncf is not None else (),
+        modified=await numbers.issued(conn, tenant_id, environment, modified) if modified is not None else (),
+        consumer_summary=row["consumer_summary"],
+    )
+
+
+_KNOWN_REQUEST = """
+    SELECT EXISTS (
+        SELECT 1
+          FROM client_requests AS c
+         WHERE c.tenant_id = %(tenant)s AND c.environment = %(environment)s AND c.client_request_id = %(request)s)
+"""
+
+
+async def is_known_request(
+    conn: Conn, tenant_id: TenantId, environment: Environment, client_request_id: ClientRequestId
+) -> bool:
+    """Tell whether a clientRequestId was used before. Only the accepting transaction decides who is first."""
+    values = {"tenant": tenant_id, "environment": environment, "request": client_request_id}
+    cursor = await conn.execute(_KNOWN_REQUEST, values)
+    return await cursor.fetchone() == (True,)
+
+
+_CANDIDATES = """
+    SELECT c.certificate_id, c.user_id, u.email, u.issuer_override, c.not_before, c.not_after
+      FROM certificates AS c
+      LEFT JOIN users AS u ON u.tenant_id = c.tenant_id AND u.tenant_id = %(tenant)s AND u.user_id = c.user_id
+     WHERE c.tenant_id = %(tenant)s AND c.retired_at IS NULL
+"""
+
+
+async def candidates(conn: Conn, tenant_id: TenantId) -> list[Candidate]:
+    """List the certificates that sign for the tenant, as the signer is told them."""
+    cursor = conn.cursor(row_factory=class_row(Candidate))
+    await cursor.execute(_CANDIDATES, {"tenant": tenant_id})
+    return await cursor.fetchall()

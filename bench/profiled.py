@@ -29,7 +29,6 @@ _PARTS = (
     ("/fe/store/", "store"),
     ("/fe/monitoring/", "metrics and logs"),
     ("/fe/main.py", "scheduler (trio)"),  # where the loop itself was started from
-    ("/fe/processes.py", "scheduler (trio)"),
     ("/fe/cli/", "scheduler (trio)"),
     ("/fe/", "rest of ours"),
 )

@@ -1,7 +1,7 @@
 """Client of fe, a service that issues electronic fiscal receipts (e-CF) to the tax authority of the Dominican Republic.
 
-`Fe` blocks, `AsyncFe` is awaited (asyncio, Trio); both have the same calls. What is sent and answered are dicts, typed
-in `fe_client.models`; what goes wrong is one of `fe_client.errors`.
+`Fe` blocks, `AsyncFe` is awaited (asyncio, Trio); both have the same calls. Requests and answers are dicts, typed in
+`fe_client.models`; errors are in `fe_client.errors`.
 """
 
 from fe_client.asynchronous import AsyncFe

@@ -61,7 +61,7 @@ T = TypeVar("T")
 Document: TypeAlias = str | Mapping[str, Any]
 Moment: TypeAlias = str | date | datetime
 
-#: What a submission ends as.
+#: Final statuses.
 FINAL = frozenset({"Aceptado", "Aceptado Condicional", "Rechazado", "error"})
 
 _LONGEST_WAIT = 30
@@ -83,12 +83,12 @@ def submit(
     strict: bool | None = None,
     simulate: Simulate | None = None,
 ) -> Plan[AcceptedSubmission | Deduped]:
-    """Hand in a receipt. It is taken in, once, however often the answer is lost; its verdict comes later.
+    """Submit a receipt. It is stored once, also when the call is repeated after a lost answer; its verdict comes later.
 
-    Give it a `client_request_id` of your own (your order's number), and you may repeat the call yourself, tomorrow or
-    in another process, without issuing twice; else one is made for this call, and errors have it. What would not be
-    sent is refused at once, unless `strict` (here, or of the client) is False. `simulate` asks a sandbox for an
-    outcome.
+    With a `client_request_id` of your own (your order's number) you may repeat the call yourself, tomorrow or in
+    another process, without issuing twice; without one the client makes one for this call, and errors carry it. A
+    receipt with problems is refused at once, unless `strict` (here, or of the client) is False. `simulate` asks a
+    sandbox for an outcome.
 
     Raises InvalidError with `problems`, ReusedIdError, and what every call may raise.
     """
@@ -165,7 +165,7 @@ def wait(session: Session, track_or_id: str, *, timeout: float = 180.0) -> Plan[
         left = ends - session.clock()
         if left <= 0:
             raise trouble
-        # Whoever was answered only after the whole wait asks again at once; who was turned away sooner, when told to.
+        # After a whole wait ask again at once; after an early answer wait as the answer says.
         if isinstance(trouble, NoVerdictYetError) and 0 < asked <= session.clock() - began:
             continue
         yield Sleep(min(left, _ASK_AGAIN if again is None else again))
@@ -197,18 +197,18 @@ def validate(
     as_user_id: str | None = None,
     simulate: Simulate | None = None,
 ) -> Plan[Validation]:
-    """List everything that is wrong with a receipt, without handing it in."""
+    """List all problems of a receipt, without submitting it."""
     body = _handed_in(document, as_user, as_user_id, simulate)
     return session.call("POST", "/invoices/validate", body=body)
 
 
 def batch(session: Session, items: Iterable[Mapping[str, Any]], *, strict: bool | None = None) -> Plan[list[BatchItem]]:
-    """Hand in many receipts; of each, in their order, what `submit` alone would have been answered.
+    """Submit many receipts; the result has, in their order, the answer that `submit` would have given for each.
 
-    Each is a dict with `format` and `payload` or `xml`, and best a `clientRequestId` of yours; those without get one,
-    so that a lost answer issues nothing twice. More than 500, or more than fit one request, go in several requests, one
-    after the other; an error then carries as `items` what became of those before it. What would not be sent is refused
-    alone, unless `strict` (here, or of the client) is False.
+    Each is a dict with `format` and `payload` or `xml`, and best a `clientRequestId` of yours; the client adds one if
+    there is none, so that a lost answer issues nothing twice. More than 500, or more than one request can hold, go in
+    several requests, one after the other; an error then carries the results before it as `items`. A receipt with
+    problems is refused alone, unless `strict` (here, or of the client) is False.
     """
     is_strict = session.strict if strict is None else strict
     given = [
@@ -228,7 +228,7 @@ def batch(session: Session, items: Iterable[Mapping[str, Any]], *, strict: bool 
     return answered
 
 
-#: A request has so many receipts and bytes at most; the service's own limit of bytes is 1 MiB.
+#: Most receipts and bytes of one request; the service's own limit of bytes is 1 MiB.
 _BATCH_ITEMS, _BATCH_BYTES = 500, 1_000_000
 
 
@@ -253,12 +253,12 @@ def ncf(session: Session) -> Plan[Sequences]:
 
 
 def put_ncf(session: Session, sequence: NewSequence) -> Plan[NumberSequence]:
-    """Create or change the sequence of a prefix. What is left out takes its default, also when it is there already."""
+    """Create or replace the sequence of a prefix. Fields left out take their defaults."""
     return session.call("POST", "/ncf", body=_known("put_ncf", sequence, NewSequence))
 
 
 def change_ncf(session: Session, prefix: str, changes: ChangedSequence) -> Plan[NumberSequence]:
-    """Change of a sequence only what is named. Raises NotThereError, ConflictError."""
+    """Change only the named fields of a sequence. Raises NotThereError, ConflictError."""
     return session.call("PATCH", f"/ncf/{_in_path(prefix)}", body=_known("change_ncf", changes, ChangedSequence))
 
 

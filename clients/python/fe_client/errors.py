@@ -1,4 +1,4 @@
-"""What can go wrong, each as a class of its own. A refusal by the tax authority is none of these: it is a verdict."""
+"""Errors of the client, a class for each kind. A rejection by the tax authority is not an error: it is a verdict."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ from fe_client.models import BatchItem, Deduped, DocumentProblem, Submission
 
 
 class FeError(Exception):
-    """Anything that went wrong. Its text is for people."""
+    """Base of all errors. Its text is for people."""
 
-    #: Under which id a receipt was handed in. Repeated under it, it is certain to be issued once.
+    #: Id that the receipt was submitted under. Repeated with this id it is issued once at most.
     client_request_id: str | None = None
-    #: Of a batch that went in several requests: what became of the receipts of those before the one that failed.
+    #: Of a batch that went in several requests: the results before the request that failed.
     items: list[BatchItem] | None = None
 
 
@@ -19,7 +19,7 @@ class ServerAwayError(FeError):
 
 
 class AnswerLostError(FeError):
-    """The call may have reached the service, and its answer did not come: what became of it is not known here."""
+    """The call may have reached the service, but its answer did not come: the result is unknown."""
 
 
 class TimedOutError(AnswerLostError):
@@ -27,7 +27,7 @@ class TimedOutError(AnswerLostError):
 
 
 class BrokenAnswerError(AnswerLostError):
-    """What came was not an answer of the service, but perhaps one of a proxy between: no JSON, or half of one."""
+    """The answer is not JSON, or only part of it came; it may be from a proxy in between."""
 
     def __init__(self, status: int, excerpt: str) -> None:
         """Take the HTTP status and how the body began."""
@@ -37,7 +37,7 @@ class BrokenAnswerError(AnswerLostError):
 
 
 class ApiError(FeError):
-    """The service refused: its words, and what to tell whoever runs it."""
+    """The service refused the call; this carries its message, and the id by which its operator finds the call."""
 
     def __init__(
         self,
@@ -52,9 +52,9 @@ class ApiError(FeError):
         super().__init__(f"{message} (HTTP {status})")
         self.status = status
         self.message = message
-        #: Everything that is wrong with the document, the cause first. Empty where it is not about a document.
+        #: All problems of the document, the cause first. Empty where the call was not about a document.
         self.problems = problems or []
-        #: `X-Request-Id` of the answer: whoever runs the service finds the call by it.
+        #: `X-Request-Id` of the answer, by which the service's operator finds the call.
         self.request_id = request_id
         #: Seconds after which to try again, where the service said so.
         self.retry_after = retry_after

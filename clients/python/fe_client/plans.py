@@ -1,7 +1,7 @@
-"""What a call comes to, step by step, without doing any of it: one text for the blocking and the asynchronous client.
+"""Plans of calls, which the blocking and the asynchronous client share.
 
-A plan is a generator. It yields steps, is given what came of each (or has the error raised at the `yield`), and returns
-the result. `fe_client.blocking` and `fe_client.asynchronous` do the steps.
+A plan is a generator. It yields steps, receives the result of each (or its error, raised at the `yield`), and returns
+the result of the call. `fe_client.blocking` and `fe_client.asynchronous` carry the steps out.
 """
 
 import json
@@ -33,7 +33,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Sleep:
-    """Wait so many seconds."""
+    """Wait."""
 
     seconds: float
 
@@ -56,7 +56,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a good answer says."""
+    """Body and headers of a 2xx answer."""
 
     body: Any
     headers: Mapping[str, str]

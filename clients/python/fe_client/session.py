@@ -30,7 +30,7 @@ class Retries:
     """How often a call is tried in all, and how long to pause between.
 
     A call whose answer was lost, or was 408, 429 or 5xx, is tried again only if doing it twice does what doing it once
-    does. A call that found nobody to connect to is tried again in any case: nothing was sent.
+    does. A call that could not connect is always tried again: nothing was sent.
     """
 
     tries: int = 5
@@ -52,7 +52,7 @@ class Retries:
 
 
 class Session:
-    """What the plans of one client share. Threads and tasks may share it, too."""
+    """State that all plans of one client share. Safe for threads and tasks."""
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from fe_client.errors import WebhookRefusedError
 from fe_client.models import CertificateEvent, ProbeEvent, ReceivedEcfEvent, SequenceEvent, SubmissionEvent
 
-#: What a call may say; `event` tells which. Kinds and fields may be added: pass over what you do not know.
+#: Bodies of webhooks; `event` names the kind. New kinds and fields may come: ignore those that you do not know.
 Event: TypeAlias = ReceivedEcfEvent | SubmissionEvent | SequenceEvent | CertificateEvent | ProbeEvent
 
 #: Seconds by which a call may be older, or newer, than now.
@@ -51,9 +51,9 @@ def verify_webhook(
 
 
 def verify_service_signature(secret: str, headers: Mapping[str, str], body: bytes) -> Event:
-    """Check a call by `X-Service-Signature` alone, and give what it says.
+    """Check a call by `X-Service-Signature` alone, and return its event.
 
-    For those who cannot see the other headers. It says less than `verify_webhook`: the same call is as good next year.
+    For consumers that cannot see the other headers. Weaker than `verify_webhook`: a copied call stays valid for ever.
     Raises WebhookRefusedError.
     """
     given = {name.lower(): value for name, value in headers.items()}

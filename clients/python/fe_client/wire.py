@@ -19,7 +19,7 @@ class _Request(TypedDict):
 
 
 def request_of(send: Send) -> _Request:
-    """What httpx is to be told. Redirects are not followed: they would take the token elsewhere."""
+    """Arguments for httpx. Redirects are not followed: they would send the token to another host."""
     return {
         "method": send.method,
         "url": send.url,
@@ -32,7 +32,7 @@ def request_of(send: Send) -> _Request:
 
 
 def reply_of(response: httpx.Response) -> Reply:
-    """What came."""
+    """Convert an answer of httpx."""
     return Reply(
         response.status_code,
         {name.lower(): value for name, value in response.headers.items()},

@@ -87,7 +87,8 @@ class PublicPort:
             call.part = _part(request)
         occasion = self._occasion(call, environment)
         if route.method == "GET" and occasion.e_ncf:
-            state.asked_at[call.environment, occasion.issuer, occasion.e_ncf] = call.now
+            call.about = call.environment, occasion.issuer, occasion.e_ncf
+            state.asked_at[call.about] = call.now
         try:
             call.asked = asked.asked_of(state, call, occasion.issuer, occasion.e_ncf)
         except ValueError as wrong:

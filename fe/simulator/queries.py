@@ -10,6 +10,7 @@ from fe.ecf.identity import e_ncf
 from fe.simulator.faults import FaultKind
 from fe.simulator.ledger import Filed
 from fe.simulator.operations import SimulatedOperation
+from fe.simulator.rejection_reasons import RejectionReason, message
 from fe.simulator.replies import AuthorityReply, us_time
 from fe.simulator.settings import AnswerForm
 from fe.simulator.state import AuthorityCall, AuthorityState
@@ -36,6 +37,13 @@ def _visible(filed: Filed | None, call: AuthorityCall) -> Filed | None:
     return filed
 
 
+def _note_if_not_known(state: AuthorityState, call: AuthorityCall, filed: Filed | None) -> None:
+    """Note the time of an answer after which the sender may send again: "not found", or the verdict "try again"."""
+    try_again = message(state.settings.catalogue, RejectionReason.TRY_AGAIN)
+    if call.about is not None and (filed is None or try_again in filed.verdict.messages):
+        state.not_known_at[call.about] = call.now
+
+
 async def result(state: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     """Row 5: the verdict of a trackId."""
     track_id = call.query("trackid")
@@ -45,12 +53,14 @@ async def result(state: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     if filed is not None and call.suffers(FaultKind.OTHER_TRACK):
         filed = state.ledger.another(filed) or filed
     if filed is None:
+        _note_if_not_known(state, call, None)
         return _result(state, track_id, 0, None, used=False, messages=[])
     named = filed.track_id or track_id
     if not filed.decided(call.now) or call.suffers(FaultKind.STUCK):
         return _result(state, named, 3, filed, used=False, messages=[])
+    _note_if_not_known(state, call, filed)
     verdict = filed.verdict
-    messages = [{"valor": message.valor, "codigo": message.codigo} for message in verdict.messages]
+    messages = [{"valor": each.valor, "codigo": each.codigo} for each in verdict.messages]
     return _result(state, named, verdict.code, filed, used=verdict.number_used, messages=messages)
 
 
@@ -117,6 +127,7 @@ async def state(state: AuthorityState, call: AuthorityCall) -> AuthorityReply:
     if filed is not None and not _may_ask(state, call, issuer, filed.facts.buyer):
         return AuthorityReply("El RNC del token no está autorizado para consultar.", status=400)
     if filed is None or not _agrees(filed, call):
+        _note_if_not_known(state, call, None)
         return _state(call, 0, _NOT_FOUND, None)
     # Conditional acceptance is told apart for summaries only.
     code = filed.verdict.code
@@ -164,6 +175,7 @@ async def track_ids(state: AuthorityState, call: AuthorityCall) -> AuthorityRepl
     if found and not _may_ask(state, call, issuer, found[0].facts.buyer):
         return AuthorityReply("El RNC del token no está autorizado para consultar.", status=400)
     if not found:
+        _note_if_not_known(state, call, None)
         return AuthorityReply({"trackId": None, "estado": "TrackId no encontrado.", "fechaRecepcion": None}, status=404)
     entries = [
         {
@@ -191,11 +203,13 @@ async def summary_state(state: AuthorityState, call: AuthorityCall) -> Authority
         or filed.facts.security_code != call.query("cod_seguridad_ecf")
         or not _may_ask(state, call, issuer, filed.facts.buyer)
     ):
+        _note_if_not_known(state, call, None)
         return _summary_state(state, issuer, number, 0, [], used=False)
     if not filed.decided(call.now):
         return _summary_state(state, issuer, number, 3, [], used=False)
+    _note_if_not_known(state, call, filed)
     verdict = filed.verdict
-    messages = [{"valor": message.valor, "codigo": message.codigo} for message in verdict.messages]
+    messages = [{"valor": each.valor, "codigo": each.codigo} for each in verdict.messages]
     return _summary_state(state, issuer, number, verdict.code, messages, used=verdict.number_used)
 
 

@@ -96,7 +96,8 @@ def journal(
     """Record a request that carried a document. `status` is the authority's own, before any fault bends the answer."""
     part = call.part if isinstance(call.part, Part) else None
     issuer, number = named_by(part)
-    asked_at = state.asked_at.get((call.environment, issuer, number))
+    about = call.environment, issuer, number
+    asked_at, not_known_at = state.asked_at.get(about), state.not_known_at.get(about)
     record: dict[str, Any] = {
         "kind": "document",
         "at": call.now.isoformat(),
@@ -109,6 +110,7 @@ def journal(
         "sha256": part and part.sha256,
         "bytes": part and len(part.content),
         "askedAt": asked_at and asked_at.isoformat(),
+        "notKnownAt": not_known_at and not_known_at.isoformat(),
         "trackId": None,
         "status": status,
         "verdict": verdict,

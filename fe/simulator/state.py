@@ -27,6 +27,10 @@ from fe.simulator.supplier import Supplier
 _VERIFIERS = 2
 
 
+#: A number: its environment, its issuer, and the eNCF.
+Number = tuple[Environment, str, str]
+
+
 class AuthorityState:
     """All state of one simulator. What is not only for this run goes through the journal and is read back from it."""
 
@@ -37,7 +41,9 @@ class AuthorityState:
         self.faults = Faults(settings.faults)
         self.requests: Counter[tuple[SimulatedOperation, str]] = Counter()
         #: When a number of an issuer was last asked about, since this process began.
-        self.asked_at: dict[tuple[Environment, str, str], datetime] = {}
+        self.asked_at: dict[Number, datetime] = {}
+        #: When a question about it was last answered "not found" or "try again", so that its sender may send again.
+        self.not_known_at: dict[Number, datetime] = {}
         self.supplier = Supplier(self.now)
         #: What the simulated counterparty was handed, since this process began.
         self.heard: list[Heard] = []
@@ -73,6 +79,7 @@ class AuthorityState:
         self.faults.applied.clear()
         self.requests.clear()
         self.asked_at.clear()
+        self.not_known_at.clear()
         self.heard.clear()
         self.journal.clear()
         self._open(self._secret)
@@ -120,6 +127,8 @@ class AuthorityCall:
     part: Part | str | None = None
     session: Bearer | None = None
     fault: Fault | None = None
+    #: The number that a question is about.
+    about: Number | None = None
     #: What its sender asks to become of the document that it carries.
     asked: Simulation | None = None
     #: What the journal is to say of it beside the usual.

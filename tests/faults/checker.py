@@ -26,7 +26,7 @@ RETURNS_WITHIN = 15.0
 _ACCEPTED = ("Aceptado", "Aceptado Condicional")
 _DUPLICATE_CODES = (3, 1209)
 #: Documents of which the authority can be asked what became of them.
-_ASKED_ABOUT = ("reception", "summary_reception")
+ASKED_ABOUT = ("reception", "summary_reception")
 _TRY_AGAIN = "intentar nueva vez"
 
 
@@ -137,20 +137,24 @@ def _asked_between(events: Sequence[Event]) -> set[int]:
 
 
 def _unasked(history: History) -> Found:
-    """The authority's own word for it: between two arrivals of the same bytes it was asked about their number."""
+    """By the authority's journal: between two arrivals of the same bytes it answered that it does not know them.
+
+    That it was asked is not enough: whoever sent them asks for the verdict, and is told one.
+    """
     before: dict[str, Arrival] = {}
     for arrival in history.arrivals:
-        if arrival.sha256 is None or not arrival.effect or arrival.operation not in _ASKED_ABOUT:
+        if arrival.sha256 is None or not arrival.effect or arrival.operation not in ASKED_ABOUT:
             continue
         earlier, before[arrival.sha256] = before.get(arrival.sha256), arrival
         if earlier is None or earlier.life != arrival.life or earlier.at is None:
-            continue  # of what it was asked in an earlier life it knows nothing
+            continue  # it has forgotten what it answered in an earlier life
         if arrival.fault == "duplicate-delivery" and earlier.fault == "duplicate-delivery":
             continue  # a proxy's doing
-        if arrival.asked_at is None or arrival.asked_at < earlier.at:
+        if arrival.not_known_at is None or arrival.not_known_at < earlier.at:
             yield (
                 _name(arrival),
-                f"arrival {arrival.seq} follows arrival {earlier.seq}, and nobody had asked in between",
+                f"arrival {arrival.seq} follows arrival {earlier.seq},"
+                " and the authority had not answered 'not known' in between",
             )
 
 

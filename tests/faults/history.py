@@ -91,10 +91,10 @@ class Arrival:
     #: Refused on the spot, before it was taken in.
     refused: bool = False
     fault: str | None = None
-    #: When it came, and when its number had last been asked about, by the authority's clock; what it was asked is
-    #: forgotten when it dies, so `life` counts its processes.
+    #: When it came, and when the authority had last answered "not known" about its number, by the authority's clock.
+    #: The authority forgets its answers when it dies, so `life` counts its processes.
     at: datetime | None = None
-    asked_at: datetime | None = None
+    not_known_at: datetime | None = None
     life: int = 0
 
 
@@ -129,7 +129,7 @@ def _arrival(record: Mapping[str, Any], life: int) -> Arrival:
         refused=record["refused"] is not None,
         fault=record["fault"]["kind"] if record["fault"] else None,
         at=datetime.fromisoformat(record["at"]),
-        asked_at=datetime.fromisoformat(record["askedAt"]) if record["askedAt"] else None,
+        not_known_at=datetime.fromisoformat(record["notKnownAt"]) if record["notKnownAt"] else None,
         life=life,
     )
 

@@ -297,13 +297,13 @@ DOCTORED: list[tuple[str, str, Doctor, str]] = [
         "sent again (epoch 4) after epoch 2 unknown",
     ),
     (
-        "arrived twice, and asked about before the first only",
+        "arrived twice, and not known before the first only",
         "I3",
         arrivals(
             arrival(RESENT, 8, "Rechazado", codes=(3,), at=NOON + timedelta(seconds=5)),
-            arrival(RESENT, 9, "Rechazado", codes=(3,), at=NOON + timedelta(seconds=7), asked_at=NOON),
+            arrival(RESENT, 9, "Rechazado", codes=(3,), at=NOON + timedelta(seconds=7), not_known_at=NOON),
         ),
-        "arrival 9 follows arrival 8, and nobody had asked in between",
+        "arrival 9 follows arrival 8, and the authority had not answered 'not known' in between",
     ),
     ("other bytes announced than kept", "I3", database(sends=changed(2, digest=OTHER)), "other bytes"),
     ("sent nine times", "I3", database(events=many_sends), "more than 8 times"),

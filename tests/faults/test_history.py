@@ -10,7 +10,7 @@ from tests.faults.history import read_arrivals
 _DOCUMENT = {
     "kind": "document", "at": datetime(2026, 11, 22, tzinfo=UTC).isoformat(), "operation": "reception",
     "environment": "ecf", "issuer": "131880738", "eNCF": "E310000000001", "fileName": "a.xml", "sha256": "00",
-    "effect": True, "verdict": None, "refused": None, "fault": None, "receivedAt": None, "askedAt": None,
+    "effect": True, "verdict": None, "refused": None, "fault": None, "receivedAt": None, "notKnownAt": None,
 }  # fmt: skip
 
 

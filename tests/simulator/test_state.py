@@ -27,6 +27,7 @@ from tests.simulator.support import (
     BUYER,
     ISSUER,
     RESULT,
+    TRACK_IDS,
     VOIDING,
     Running,
     Start,
@@ -67,6 +68,36 @@ async def test_the_journal_tells_every_sending_of_a_document(simulator: Running)
     assert first["bytes"] == len(signed)
     assert records[1]["refused"].startswith("El archivo no es un XML válido")
     assert [record["seq"] for record in records] == list(range(2, 8))
+
+
+async def test_journal_notes_when_a_question_was_answered_not_known(simulator: Running) -> None:
+    """A verdict that was asked for in between does not count: only "not known" allows another sending."""
+    signed = sign(ecf())
+    await simulator.get(TRACK_IDS, RncEmisor=ISSUER, Encf=E31)
+    track = (await simulator.send(signed, E31)).json()["trackId"]
+    await simulator.get(RESULT, TrackId=track)
+    await simulator.send(signed, E31)
+    await simulator.order("not-found", operation="result")
+    await simulator.get(RESULT, TrackId=track)
+    await simulator.send(signed, E31)
+
+    first, second, third = (await simulator.manage("GET", "/journal?kind=document"))["records"]
+
+    assert first["notKnownAt"] == second["notKnownAt"] == first["askedAt"]
+    assert second["askedAt"] > first["at"] > second["notKnownAt"]
+    assert third["notKnownAt"] == third["askedAt"] > second["at"]
+
+
+async def test_journal_notes_try_again_as_not_known(simulator: Running) -> None:
+    await simulator.order("try-again", operation="reception")
+    track = (await simulator.send(sign(ecf()), E31)).json()["trackId"]
+    await simulator.get(RESULT, TrackId=track)
+    await simulator.send(sign(ecf()), E31)
+
+    first, second = (await simulator.manage("GET", "/journal?kind=document"))["records"]
+
+    assert first["notKnownAt"] is None
+    assert second["notKnownAt"] == second["askedAt"] is not None
 
 
 async def test_the_journal_can_be_filtered_and_read_on(simulator: Running) -> None:

@@ -232,7 +232,20 @@ def lives_are_lawful(history: History) -> Found:
                 yield about, "its events do not know its document"
     for submission_id in events_of:
         yield str(submission_id), "events of nothing"
+    yield from _sends_without_event(history)
     yield from _what_clients_saw(history)
+
+
+def _sends_without_event(history: History) -> Found:
+    """Each announced send has its event: a history from which an event was taken and then sealed anew lacks one."""
+    told = {
+        (event.submission_id, event.detail["epoch"])
+        for event in history.database.events
+        if event.kind == EventKind.SENDING
+    }
+    for send in history.database.sends:
+        if (send.submission_id, send.epoch) not in told:
+            yield str(send.submission_id), f"its events do not tell of the send of epoch {send.epoch}"
 
 
 def _life(events: Sequence[Event]) -> Life:

@@ -316,6 +316,16 @@ DOCTORED: list[tuple[str, str, Doctor, str]] = [
     ("numbers of a sequence that is not there", "I5", database(sequences=without(0)), "a sequence that is not there"),
     ("an event was changed", "I6", database(events=changed(3, detail_text='{"x": 1}')), "event 4 (outcome_unknown)"),
     ("an event was taken out", "I6", database(events=without(4)), "event 5 is missing"),
+    (
+        "an event was taken out and the rest sealed anew",
+        "I6",
+        database(
+            events=replaced(
+                RESENT, accepted(drawn=True), signed(RESENT), sending(RESENT, 2), ("received", {}), verdict("Aceptado")
+            )
+        ),
+        "its events do not tell of the send of epoch 4",
+    ),
     ("the end of a history was cut off", "I6", database(events=without(8)), "its events end as En Proceso"),
     (
         "an end that did not stay",

@@ -59,7 +59,7 @@ EXCEPTIONS: Mapping[str, str] = {
         )
     },
     "tests/cli/test_audit.py::test_an_operator_who_changes_a_sequence_or_a_delegation_is_noted_and_a_number_that_is_"
-    "drawn_is_not": "sequences are spread, and a node cannot add to the trail (docs/decisions/citus-commits.md)",
+    "drawn_is_not": "sequences are spread, and a node cannot add to the trail (docs/scaling.md)",
     "tests/store/test_events.py::test_a_change_in_the_chain_shows_where_it_was_made"
     "[UPDATE submission_events SET tenant_id = 99 WHERE seq = 2-2]": _CHANGES_HANDS,
     **{

@@ -17,7 +17,7 @@ class InTurn(Generic[P, R]):
 
     For work of about a millisecond. A thread would have to be given the interpreter's lock for it and to give it back
     several times, and the loop with it: for a signature that took a fifth of its CPU
-    (docs/decisions/signing-in-the-loop.md).
+    (docs/decisions/micro-performance.md).
     """
 
     def __init__(self, do_all: DoAll[P, R], *, at_once: int = AT_ONCE) -> None:

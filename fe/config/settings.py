@@ -88,12 +88,12 @@ class Settings(BaseSettings):
         False, description="let processes use a login that may do more than they need: `RESET ROLE` has its rights"
     )
     database_engine: Literal["postgres", "citus"] = Field(
-        "postgres", description="which engine the database is: Postgres, or Citus (docs/citus.md says what it lacks)"
+        "postgres", description="which engine the database is: Postgres, or Citus (docs/scaling.md says what it lacks)"
     )
     database_near: DatabaseAddress = Field(
         None,
         description="a node of the cluster: this process claims what lies there, from it, and nothing else"
-        " (docs/citus.md)",
+        " (docs/scaling.md)",
     )
     database_driver: Literal["trio", "trio-asyncio"] = Field(
         "trio", description="how psycopg waits: pumped by Trio, or on an asyncio loop carried inside Trio (slower)"

@@ -1,7 +1,7 @@
 """How outcomes are written: each is handed in and waits for nobody, and those that come together are one statement.
 
 There is one for all stages of a kind of work in a process, so that what they come to is gathered in one place. Outcomes
-that have the same writer make a batch, which is one transaction; see docs/decisions/group-commit.md.
+that have the same writer make a batch, which is one transaction; see docs/decisions/micro-performance.md.
 
 When the link breaks under a batch nobody knows whether it was committed. Writing it once more is harmless, because each
 row is fenced: what was committed answers as a claim that is ours no longer. So it is tried once more, and whoever is

@@ -2,7 +2,7 @@
 
 Whoever takes a row in asks here first, for a place; then has the row leased, as the first claim of it, in the very
 commit in which it comes to be; and then says whether it was. Until a stage runs in this process, and after it has
-ended, there is no place: then rows are due for whoever claims them. See docs/decisions/group-commit.md.
+ended, there is no place: then rows are due for whoever claims them. See docs/decisions/micro-performance.md.
 """
 
 from collections.abc import AsyncIterator, Callable

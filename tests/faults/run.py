@@ -226,7 +226,7 @@ async def _replay_dead_letters(scene: Scene, tell: Tell) -> int:
         return 0
     tell("run", f"{count} dead letters are replayed")
     if citus.programs() is not None:
-        # The command lists them with what is on the coordinator alone (docs/citus.md): they are replayed as it would.
+        # The command lists them with what is on the coordinator alone (docs/scaling.md): they are replayed as it would.
         await _replay_one_by_one(scene.dsn)
         with trio.move_on_after(_REPLAY_SECONDS):
             await _until_empty(scene.dsn)

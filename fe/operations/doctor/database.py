@@ -251,7 +251,7 @@ def _node(dsn: str, near: str) -> Finding:
     try:
         shards = require_node(dsn, near)
     except (NoCitus, DatabaseUnavailable) as wrong:
-        return Finding("node", State.FAILED, str(wrong), "see docs/citus.md, Actors near their shards")
+        return Finding("node", State.FAILED, str(wrong), "see docs/scaling.md, Actors near their shards")
     return Finding("node", State.OK, f"FE_DATABASE_NEAR names a node that keeps {shards} shards of the outbox")
 
 

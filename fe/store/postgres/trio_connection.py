@@ -2,7 +2,7 @@
 
 psycopg keeps its protocol in generators that say when they would block; all that is asyncio's in it is the waiting.
 Here Trio does that. Compared with carrying an asyncio loop inside Trio, the same transaction costs a fraction of the
-CPU (docs/decisions/trio-native-psycopg.md). It leans on private names of psycopg: its version is pinned,
+CPU (docs/decisions/micro-performance.md). It leans on private names of psycopg: its version is pinned,
 `check_psycopg` looks for them at start, and FE_DATABASE_DRIVER=trio-asyncio does without.
 """
 

@@ -2,15 +2,13 @@
 
     python -m bench [--peers FOLDER] [--only road naive]
 
-Each is a process of its own, `python -m bench.NAME` with what makes it short, writes bench/results/NAME.json and may
-take so long and no longer; all limits together are under the whole one, so that each has its turn. What one found
-before it was cut off is kept, and it is named; so is one that fails, and the others go on.
+Each runs in a process of its own, `python -m bench.NAME` in its short form, writes bench/results/NAME.json and has a
+time limit. A benchmark that is cut off keeps its results so far; it is named, like one that fails, and the others run.
 
-At the end plots are drawn into docs/performance/, the table of targets in docs/performance.md is written anew (both
-only when results went to bench/results), and all ratios are printed in one table. Peers (other job queues, FastAPI) are
-installed into FOLDER, outside the tree, before the clock starts; without it, or where one cannot be installed, what
-needs them is skipped, loudly. Ends with 1 when a benchmark failed or did not end in time; a target that was missed is
-printed, and no failure.
+At the end it draws the plots in docs/performance/, updates the table of targets in docs/performance.md (both only when
+results went to bench/results), and prints all ratios in one table. Peers (other job queues, FastAPI) are installed into
+FOLDER, outside the tree, before the clock starts; comparisons without their peer are skipped with a message. Exits with
+1 when a benchmark failed or did not end in time; a missed target is printed and is no failure.
 """
 
 import argparse
@@ -32,7 +30,7 @@ from bench.report import ROOT, show_table
 MAX_SECONDS = 840.0
 #: The commit that this release is measured against.
 BEFORE = "3ecf40f"
-#: What is cut off has so long to take down what it started.
+#: Seconds for a benchmark that is cut off to stop its processes.
 LAST_SECONDS = 20.0
 RESULTS = ROOT / "bench" / "results"
 
@@ -44,7 +42,7 @@ class Benchmark:
     name: str
     seconds: float
     arguments: Sequence[str] = ("--short",)
-    #: What Python is told to run, where that is not the module of the name.
+    #: Arguments of Python, if not the module of the name.
     program: Sequence[str] = ()
 
     def command(self, peers: Path | None) -> list[str]:
@@ -53,7 +51,7 @@ class Benchmark:
         return [sys.executable, *(self.program or ("-m", f"bench.{self.name}")), *self.arguments, *beside]
 
 
-#: What the targets are set on comes first.
+#: Benchmarks with targets come first.
 ALL = (
     Benchmark("road", 90, ("--documents", "1500", "--rounds", "2", "--beside", BEFORE, "--profile")),
     Benchmark("outbox", 85),
@@ -106,7 +104,7 @@ def run(benchmark: Benchmark, peers: Path | None, seconds: float, last_seconds: 
 
 
 def run_all(chosen: Sequence[Benchmark], peers: Mapping[str, Path], max_seconds: float = MAX_SECONDS) -> dict[str, str]:
-    """Run them one after the other, within so many seconds; tell of each how it ended."""
+    """Run them one after the other, within `max_seconds`; return how each ended."""
     began, ends = time.monotonic(), dict[str, str]()
     for each in chosen:
         left = max_seconds - (time.monotonic() - began)

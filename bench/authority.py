@@ -27,7 +27,7 @@ _TRACK = re.compile(r"trackid=([0-9A-Za-z-]+)")
 
 
 class Ledger:
-    """What has been handed in: numbers by trackId, and when."""
+    """Received documents: numbers by trackId, and their time."""
 
     def __init__(self, delay: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._delay, self._clock = delay, clock

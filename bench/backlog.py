@@ -20,7 +20,7 @@ from bench.submit import Order, finish, payload, start
 
 #: POSTs a second that are sent while the backlog is worked on.
 POSTS = 20.0
-#: A small backlog has at least so many for each second that it is worked on: more than anybody gets through.
+#: Rows of a small backlog per second of the measurement: more than any machine works off.
 ENOUGH = 700
 _PATIENCE = 120.0
 _MARKER = "E310000000000"
@@ -60,7 +60,7 @@ _BOOKED = """
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """What one start on a backlog came to."""
+    """Result of one start on a backlog."""
 
     until_claim: float
     verdicts_per_second: float
@@ -69,7 +69,7 @@ class Restart:
 
 
 def put_due(stack: Stack, rows: int, number: int, owners: list[int] | None = None) -> None:
-    """Put so many submissions into the outbox, due now; numbers from `number` on, of these tenants in turn."""
+    """Put submissions into the outbox, due now, of these tenants in turn; their numbers start at `number`."""
     values: dict[str, Any] = {"owners": owners or [stack.tenant_id], "number": number, "marker": _MARKER}
     values["payload"] = json.dumps(payload(_MARKER), ensure_ascii=False)
     with quickly(stack):
@@ -84,7 +84,7 @@ def clear(stack: Stack) -> None:
 
 
 def restart(stack: Stack, numbers: Numbers, seconds: float) -> Restart:
-    """Start the service on what is due, watch it for so many seconds, and stop it."""
+    """Start the service on the due rows, watch it for some seconds, and stop it."""
     with psycopg.connect(stack.dsn, autocommit=True) as conn:
         began = time.monotonic()
         stack.start_service(wait=False)

@@ -36,7 +36,7 @@ from fe.store.postgres.engine import EngineName
 from ops.citus.cluster import Cluster, environment
 
 ENGINES: tuple[EngineName, ...] = ("postgres", "citus")
-#: What is set as a target, of the ratio Citus : plain.
+#: Targets of the ratio Citus : plain.
 _TARGETS = {"accepted": 0.5, "accepted_as_served": 0.5, "claimed": 0.6, "signed": 0.6, "received": 0.6, "decided": 0.6}
 _STEPS = {
     # A process takes a receipt in by itself where it has no other in hand, and several together where it has.
@@ -157,7 +157,7 @@ def idle(report: Report, stacks: dict[EngineName, Stack], arguments: argparse.Na
 
 
 def due(report: Report, stacks: dict[EngineName, Stack], arguments: argparse.Namespace) -> None:
-    """What a claim reads where much is due."""
+    """Buffers that a claim reads with many due rows."""
     for name, stack in stacks.items():
         tenants = make_tenants(stack.dsn, 1000, after=5000)
         servers = [stack.dsn] if name == "postgres" else [node.database("fe") for node in Cluster.at(stack.dsn).nodes]

@@ -11,7 +11,7 @@ from bench.road import Lost
 from bench.stack import Stack
 from bench.submit import Order, finish, start
 
-#: So many tenants are made at most to have some on each worker.
+#: Maximum of tenants created to have some on each worker.
 _MOST = 60
 _PATIENCE = 300.0
 _WHERE = """
@@ -49,7 +49,7 @@ def measure_nodes(report: Report, stack: Stack, workers: int, arguments: argpars
 
 
 def _tenants_everywhere(stack: Stack, workers: int, each: int) -> list[str]:
-    """Make tenants until so many lie on each worker; give their tokens."""
+    """Create tenants until each worker has enough; return their tokens."""
     tokens: dict[str, list[str]] = {}
     with psycopg.connect(stack.dsn, autocommit=True) as conn:
         for _ in range(_MOST):

@@ -1,4 +1,4 @@
-"""What the store's own steps cost on an engine: taking in, claiming, booking, reading, and looking for due work."""
+"""Cost of the store's steps on an engine: accept, claim, book, read, and look for due work."""
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -33,8 +33,8 @@ from fe.store.records.submissions import NewSubmission
 from tests.factories.tenants import DOCUMENT
 
 TASKS = 8
-#: Rows of a claim and of a booking, as a busy process has them; of a claim of whoever begins with a backlog: all that
-#: one tenant may have in flight; and submissions of a group that is taken in together.
+#: Rows of a claim and of a booking in a busy process; of a claim at the start on a backlog, which is all that a tenant
+#: may have in flight; and submissions of a group that is accepted together.
 BATCH = 20
 BACKLOG = 48
 GROUP = 10
@@ -87,7 +87,7 @@ def make_tenants(dsn: str, many: int, after: int = 1000) -> list[TenantId]:
 
 
 def measure_steps(dsn: str, engine: EngineName, tenants: Sequence[TenantId], seconds: float) -> Rates:
-    """Take each step for so long, or until there is nothing left to claim; in the end nothing is due."""
+    """Measure each step for some seconds, or until no row is left to claim; in the end no row is due."""
     return trio.run(_measure, dsn, engine, tenants, seconds)
 
 
@@ -154,7 +154,7 @@ async def _measure(dsn: str, name: EngineName, tenants: Sequence[TenantId], seco
 def measure_claims(
     dsn: str, engine: EngineName, tenants: Sequence[TenantId], rows: int, near: str | None = None
 ) -> float:
-    """Take so many in, and claim them, 20 together, for signing: how many a second. `near`: the node to claim from.
+    """Accept submissions and claim them for signing, 20 together; return rows per second. `near`: node to claim from.
 
     All of them lie there then.
     """
@@ -236,7 +236,7 @@ async def _claim(
 
 
 async def _claim_for(db: Database, stage: Stage, seconds: float, rows: int = BATCH) -> tuple[list[list[Work]], float]:
-    """Claim for so long, or until nothing is due: the batches, and how many rows a second."""
+    """Claim for some seconds, or until no row is due; return the batches, and rows per second."""
     batches: list[list[Work]] = []
     began = time.perf_counter()
     while time.perf_counter() < began + seconds and (works := await db.run(_claim, stage, rows)):
@@ -249,7 +249,7 @@ async def _book(
 ) -> float:
     began = time.perf_counter()
     for works in batches:
-        works.sort(key=lambda work: (work.tenant_id, work.subject))  # as those who book do (outbox.py)
+        works.sort(key=lambda work: (work.tenant_id, work.subject))  # in the order of bookings (outbox.py)
         assert all(await db.run(book, works))
     return sum(map(len, batches)) / (time.perf_counter() - began)
 
@@ -295,7 +295,7 @@ async def _decided(conn: Conn, works: list[Work]) -> Sequence[Any]:
 
 
 def fill_backlog(dsn: str, tenants: Sequence[TenantId], rows: int) -> None:
-    """Make so many due rows more, of these tenants in turn."""
+    """Add due rows, of these tenants in turn."""
     values = {"first": tenants[0] - 1, "tenants": len(tenants), "rows": rows}
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute(_BACKLOG, values)
@@ -306,7 +306,7 @@ def rows_read(dsn: str, servers: Sequence[str], engine: EngineName) -> tuple[int
     """Claim a batch, and tell how many entries and rows of outboxes the servers read for it, and how long it took."""
     before = _reads(servers)
     took = trio.run(_claim_once, dsn, engine)
-    time.sleep(1.5)  # a server adds to its statistics when a session has ended, and tells nobody
+    time.sleep(1.5)  # a server adds to its statistics some time after a session has ended
     return _reads(servers) - before, took
 
 

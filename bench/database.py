@@ -1,4 +1,4 @@
-"""What a transaction costs under Trio, and what the tenant scope adds to a query.
+"""Cost of a transaction under Trio, and of the tenant scope in a query.
 
 `python -m bench.database [--seconds 4]`: psycopg pumped by Trio itself beside psycopg carried on an asyncio loop; then
 a query plain beside the same within the tenant scope, by either driver. In turn, in one process, on one embedded

@@ -1,4 +1,4 @@
-"""What one document costs on one core: read, fill, build, check, sign, verify, beside the RSA that nobody can avoid.
+"""Cost of one document on one core: read, fill, build, check, sign and verify, beside the RSA operation alone.
 
     python -m bench.documents [--seconds 30] [--documents 20000]
 
@@ -187,13 +187,13 @@ def show(report: Report, chains: list[Chain], rates: dict[tuple[int, str], float
     report.ratio(f"time to build and check {small} lines : to sign them", signing, checking, at_most=1)
 
 
-#: What is signed from its original: lines, type. A small consumer invoice is signed twice, as itself and its summary.
+#: Originals to sign: lines, type. A small consumer invoice is signed twice, as itself and its summary.
 ORIGINALS = ((2, "31"), (20, "31"), (3, "32"))
 HOSTS = QrHosts(ecf="https://ecf.dgii.gov.do", fc="https://fc.dgii.gov.do")
 
 
 def original(lines: int, ecf_type: str) -> dict[str, Any]:
-    """What the store keeps of a structured receipt."""
+    """Return a structured receipt as the store keeps it."""
     sent = payload(lines)
     sent["Encabezado"]["IdDoc"] |= {"TipoeCF": ecf_type, "eNCF": f"E{ecf_type}0005000201"}
     return sent
@@ -226,7 +226,7 @@ def from_document(document: Document, signer: Signer) -> bytes:
 
 
 def in_signatures(report: Report, key: rsa.RSAPrivateKey, signer: Signer, seconds: float) -> None:
-    """Note what a document costs from its original, and an exchange, each as so many RSA signatures."""
+    """Report the cost of a document from its original, and of an exchange, in RSA signatures."""
     kinds: dict[str, Callable[[], object]] = {}
     for lines, ecf_type in ORIGINALS:
         raw = write_json(original(lines, ecf_type))

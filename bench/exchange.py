@@ -1,7 +1,6 @@
-"""One exchange with the authority, as this process pays for it: form, head, sending, reading, judging the answer.
+"""CPU of one exchange with the authority: form, head, sending, reading, judging the answer.
 
-The other end is a thread that answers anything with one constant. What is told is the CPU of the thread that asks, so
-that the other end counts for nothing.
+The other end is a thread that answers each request with one constant. Only the CPU of the asking thread counts.
 """
 
 import socket

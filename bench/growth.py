@@ -1,15 +1,15 @@
-"""Does it stay as fast when everything has grown: history, tenants, dead row versions, a backlog of due rows?
+"""Speed after growth: of history, tenants, dead row versions, and a backlog of due rows.
 
     python -m bench.growth            # 1 and 10 million old submissions, 1,000 and 20,000 tenants, 1 million due
     python -m bench.growth --short    # as `make bench` runs it: --history 200000 --tenants 1000 20000 --backlog 200000
 
-Two stacks on one machine, one empty and one that grows, measured in turn after each step: time and CPU for a document,
-p95 of the POST and of 202 -> verdict, and the pages that the service's statements look at for a document, which other
-work on the machine does not change (on Debian's Postgres, see bench/reads.py; without it they are left out). First both
-are empty: how far apart two that are alike are found. The steps:
+Two stacks on one machine, one empty and one that grows, are measured in turn after each step: time and CPU per
+document, p95 of the POST and of 202 -> verdict, and the pages that statements read per document, which other work on
+the machine does not change (on Debian's Postgres, see bench/reads.py; without it they are left out). The first
+comparison is between two empty stacks and shows the noise. The steps:
 
-* so many old submissions, half of them the measured tenant's and half of the others',
-* so many tenants; then each of them with a document that waits for a later try,
+* old submissions, half of them the measured tenant's and half of the others',
+* more tenants; then each of them with a document that waits for a later try,
 * an old snapshot held open while rows die,
 * a backlog of due rows of the measured tenant: how soon a service that is started begins, and how it does beside the
   empty stack with a small backlog.
@@ -40,9 +40,9 @@ from bench.stack import EMBEDDED, QUICK, Stack, open_stack
 
 #: Each measured value may be this many times that of the empty system.
 MOST = 1.10
-#: A restart with a backlog starts work within so many seconds.
+#: Seconds within which a restart with a backlog starts work.
 START_WITHIN = 5.0
-#: What a submission of the history takes on disk beside its documents, with all its rows and indexes; measured, and up.
+#: Bytes on disk of an old submission beside its documents, with all rows and indexes; measured and rounded up.
 _BYTES_EACH = 2_500
 #: Tenants of the benchmark have ids from here on.
 _FIRST_TENANT = 1_000_000
@@ -91,14 +91,14 @@ class Grown:
                 conn.execute(statement.encode(), values)
 
     def fill_history(self, upto: int, document_bytes: int) -> None:
-        """Have so many old submissions."""
+        """Add old submissions up to this number."""
         with quickly(self.stack):
             fill(self.stack, self.history + 1, upto, tenants=self.tenants, document_bytes=document_bytes)
             self.run(_CLOSED)
         self.history = max(self.history, upto)
 
     def fill_tenants(self, upto: int) -> None:
-        """Have so many tenants beside the measured one."""
+        """Add tenants up to this number beside the measured one."""
         with quickly(self.stack):
             self.run(_TENANTS, first=self.tenants + 1, last=upto)
             self.run(_CLOSED)
@@ -111,7 +111,7 @@ class Grown:
 
     @contextmanager
     def old_snapshot(self, rows: int) -> Iterator[None]:
-        """Hold a snapshot, as a forgotten session or a long backup does, over so many rows that have died since."""
+        """Hold a snapshot, as a forgotten session or a long backup does, while rows die."""
         with psycopg.connect(self.stack.dsn) as conn:
             conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             conn.execute("SELECT count(*) FROM outbox")
@@ -202,7 +202,7 @@ def _middle(over: Sequence[float], under: Sequence[float]) -> float:
 
 
 def room_for(stack: Stack, rows: int, document_bytes: int) -> bool:
-    """Whether the disk has room for so many more, and as much again."""
+    """Tell whether the disk has twice the room that they need."""
     return shutil.disk_usage(stack.folder).free > 2 * rows * (_BYTES_EACH + 2 * document_bytes)
 
 

@@ -15,11 +15,11 @@ from bench.stack import Stack
 
 #: Rows of one transaction.
 CHUNK = 50_000
-#: So many transactions at a time.
+#: Concurrent transactions.
 _AT_ONCE = 2
-#: While rows are made: nothing is lost that could not be made again, and nobody cleans up what is being put in.
+#: Settings while rows are made: without durability, which they do not need, and without autovacuum.
 _QUICKLY = {"autovacuum": "off", "max_wal_size": "16GB", "checkpoint_timeout": "1h", "full_page_writes": "off"}
-#: So many submissions of the last hour make a lived-in database.
+#: Submissions of the last hour in a lived-in database.
 LIVED = 20_000
 #: Of a row whose number is n and whose moment is t.at.
 ID = """(lpad(to_hex((extract(EPOCH FROM t.at) * 1000)::bigint), 12, '0') || '7'

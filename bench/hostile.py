@@ -1,26 +1,21 @@
-"""One hostile tenant and one hostile address among a hundred good tenants: what the good ones notice of it.
+"""Effect of one hostile tenant and one hostile address on a hundred good tenants.
 
     python -m bench.hostile [--seconds 4] [--rounds 7] [--only long_polls ...] [--short]
 
-One front over an embedded Postgres. A hundred tenants, each from its own connection, hand in a receipt a second. Each
-attack is made in turn, and before each of its phases there is a quiet one, which begins when what the attack before it
-left behind is worked off: what is compared are the 95th percentiles of the good ones' answers in phases that follow
-each other; of several rounds the median ratio.
+One front runs over an embedded Postgres. A hundred tenants, each on its own connection, post one receipt a second. The
+attacks run in turn. Before each phase of an attack there is a quiet phase, which begins when the work of the attack
+before is done. The result is the ratio of the good tenants' 95th percentiles in the two phases; the median of rounds.
 
-An attack has all of its connections open before its phase begins, and each that is answered or cut comes again: all
-together not more than `RATE` a second, and what they send not more than `BANDWIDTH`, a link of 1 Gbit/s. That is what
-one machine somewhere else can do for hours without being a flood. As fast as loopback allows is another attack: it
-costs an accept each, however short the answer, and belongs to the network before the service.
+All connections of an attack are open before its phase begins, and each reconnects after an answer or a cut: together
+at most `RATE` a second and `BANDWIDTH` bytes, a link of 1 Gbit/s. One remote machine can keep that up for hours. A
+flood at the speed of loopback is another attack, which the network before the service must stop.
 
-The attackers are a process of their own of the same machine that runs only where a core has nothing else to do, since
-they stand for other machines. What the kernel does for them is in the ratios nevertheless, and so is whoever else works
-here. So each attack is made a third time, upon a process that has nothing to do with the service, takes what comes and
-refuses it: what that costs the good ones is the machine's share, and the ratio to it is what the service adds. What the
-front itself spends does not depend on that: its CPU is told beside the times, in quiet and under attack.
+The attackers run in a process of their own, at idle priority, because they stand for other machines. The kernel's work
+for them is in the ratios nevertheless. So each attack also runs against a process that is not the service and refuses
+everything: that ratio is the machine's share, and the rest is the service's. The front's own CPU is reported too.
 
-Beside the times it counts: what the good ones were answered (never a 5xx, never a 429), what the hostile ones were
-answered, the front's memory, and how late its loop was. tests/http/test_hostile.py makes the same attacks and judges
-by those counts alone.
+Beside the times it reports the answers to good tenants (never a 5xx, never a 429) and to attackers, the front's memory,
+and how late its loop was. tests/http/test_hostile.py makes the same attacks and judges by those counts alone.
 """
 
 import argparse
@@ -82,33 +77,33 @@ AGAIN = 2.0
 _AT_ONCE = 64 * 1024
 #: How long the front is looked at to see that it has nothing to do.
 _SETTLE_SECONDS = 0.5
-#: How long anybody waits for an answer.
+#: Seconds to wait for an answer.
 PATIENCE = 30.0
 
 #: Seconds after which a tenant may have as much at once as ever, of a processor and of bytes that are stored.
 REST = 12.0
-#: A virtual machine shares its processors with others'. A phase in which they took more than this percentage of both is
-#: taken again, so often at most; the least disturbed one counts.
+#: A virtual machine shares its processors with other machines. A phase with more steal time than this percentage is
+#: taken again, at most `TRIES` times; the least disturbed one counts.
 STOLEN_AT_MOST = 2.5
 TRIES = 4
 
-#: What whoever asks for too much may be told; 0: the connection was closed.
+#: Statuses that an attacker may get; 0: the connection was closed.
 REFUSALS = frozenset({0, 400, 401, 408, 413, 429})
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """So many connections that each send these bytes, wait for an answer or the end, and begin anew."""
+    """Connections that each send these bytes, wait for an answer or the end, and reconnect."""
 
     name: str
     sent: bytes
     connections: int
     sources: Sequence[str] = (HOSTILE,)
-    #: What the attacker may be answered; 503 only where all together ask for more than there is.
+    #: Statuses that the attacker may get; 503 only where all clients together exceed the capacity.
     answers: frozenset[int] = REFUSALS
     #: Bytes that are sent one by one, slowly, after the others.
     drip: bytes = b""
-    #: How long before a phase it has begun, in seconds: what whoever asked for nothing lately may have is used up.
+    #: Seconds by which it begins before its phase, to use up the burst that an idle client has.
     before: float = 0.5
     #: And how long nothing is asked for before that, in seconds, so that it may have as much at once each time.
     rest: float = 0.0
@@ -136,7 +131,7 @@ def worst_document(lines: int = 10_000) -> bytes:
 
 
 def attacks(token: str, tax_log_id: str) -> list[Attack]:
-    """What is tried, with the token of a tenant and the id of a submission of it that is not finished."""
+    """Make the attacks, with the token of a tenant and the id of its unfinished submission."""
     deep = b'{"a":[' + b"[]," * (LARGE // 3) + b"[]]}"
     items = json.loads(body())
     items["payload"]["DetallesItems"]["Item"] = [{}] * 50_000
@@ -163,7 +158,7 @@ def attacks(token: str, tax_log_id: str) -> list[Attack]:
 
 @dataclass(slots=True)
 class Heard:
-    """What the good ones, or the hostile ones, were answered: statuses, and seconds of whole answers."""
+    """Answers to good tenants or to attackers: statuses, and seconds of whole answers."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
@@ -177,14 +172,14 @@ class Heard:
 
 
 class Pace:
-    """So many of something a second, for all who share it; in bursts of a twentieth of that."""
+    """Shared rate limit, in bursts of a twentieth of a second."""
 
     def __init__(self, per_second: float) -> None:
         self._per_second = per_second
         self._next = -math.inf
 
     async def take(self, amount: float = 1.0) -> None:
-        """Wait until it is one's turn to have so much."""
+        """Wait until the limit allows this amount."""
         now = trio.current_time()
         self._next = max(self._next, now - 0.05) + amount / self._per_second
         await trio.sleep_until(max(self._next, now))
@@ -192,7 +187,7 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What an attacker has between itself and the service."""
+    """Link between an attacker and the service."""
 
     beginnings: Pace = field(default_factory=lambda: Pace(RATE))
     bytes: Pace = field(default_factory=lambda: Pace(BANDWIDTH))
@@ -245,8 +240,10 @@ async def status_of(stream: trio.SocketStream) -> int:
 async def behave(
     port: int, sent: bytes, seconds: float, heard: Heard, *, pause: float = PAUSE, source: str = HERE
 ) -> None:
-    """Hand in a receipt now and then on one connection, for so long and at least once: a good client. It begins anew
-    when it is cut."""
+    """Be a good client: post a receipt now and then on one connection, for some seconds and at least once.
+
+    It reconnects when it is cut.
+    """
     stream: trio.SocketStream | None = None
     until = trio.current_time() + seconds
     while True:
@@ -307,7 +304,7 @@ async def _serve(port: int, dsn: str) -> None:
 
 
 async def _refuse_all(port: int) -> None:
-    """What is attacked in place of the front: takes what comes for a moment, and refuses it."""
+    """Stand-in for the front: reads each request for a moment and refuses it."""
 
     async def refuse(stream: trio.SocketStream) -> None:
         with suppress(OSError, trio.BrokenResourceError):
@@ -377,13 +374,13 @@ class Front:
                 return
 
     def memory(self) -> float:
-        """What it holds now, in MiB."""
+        """Return its memory in MiB."""
         status = Path(f"/proc/{self.pid}/status").read_text(encoding="ascii")
         return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
 
 async def make_tenants(db: Database, number: int) -> list[str]:
-    """Make so many tenants; give a token of each."""
+    """Create tenants; return a token of each."""
     tokens = Tokens({"bench": SECRET})
     made = []
     for index in range(number):
@@ -398,7 +395,7 @@ async def make_tenants(db: Database, number: int) -> list[str]:
 
 
 async def hand_in(port: int, token: str) -> str:
-    """Hand one receipt in; give its id. Nobody signs it: it is never finished."""
+    """Post one receipt; return its id. No signer runs, so it is never finished."""
     async with await trio.open_tcp_stream(HERE, port) as stream:
         await stream.send_all(request(token))
         got = (await stream.receive_some(65536)).partition(b"\r\n\r\n")[2]
@@ -411,24 +408,24 @@ async def hand_in(port: int, token: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """What a phase was like for the good ones, and for the front."""
+    """Result of a phase, for the good tenants and for the front."""
 
     heard: Heard
     #: Percent of a core.
     cpu: float
     lag: float
-    #: Percent of all processors that whoever runs this machine gave to others meanwhile.
+    #: Steal time in percent of all processors.
     stolen: float
-    #: What the hostile ones were answered, since the attack began.
+    #: Answers to the attackers since the attack began.
     hostile: Mapping[str, int] = field(default_factory=dict)
 
     def p95(self) -> float:
-        """Milliseconds; who got no answer at all waited as long as anybody does."""
+        """Return the 95th percentile in milliseconds; a call without an answer counts as `PATIENCE`."""
         return self.heard.p95() if self.heard.seconds else 1e3 * PATIENCE
 
 
 def phase(front: Front, good: Sequence[str], seconds: float) -> Phase:
-    """The good ones, for so long."""
+    """Run the good tenants for some seconds."""
     front.lag()
     before, stolen_before, began = front.cpu(), stolen_seconds(), time.monotonic()
     heard = trio.run(all_behave, front.port, good, seconds)
@@ -439,13 +436,13 @@ def phase(front: Front, good: Sequence[str], seconds: float) -> Phase:
 
 
 def stolen_seconds() -> float:
-    """Seconds of all processors that this machine wanted, and whoever runs it gave to others, since it started."""
+    """Return the processors' steal time in seconds since the machine started."""
     fields = Path("/proc/stat").read_text(encoding="ascii").split(maxsplit=10)
     return int(fields[8]) / os.sysconf("SC_CLK_TCK")
 
 
 def undisturbed(front: Front, take: Callable[[], Phase], tries: list[Phase]) -> Phase:
-    """The phase in which the least was stolen: the first in which that is little, of so many. All go to `tries`."""
+    """Return the first phase with little steal time, else the one with the least. All are added to `tries`."""
     found = []
     for _ in range(TRIES):
         front.settle()

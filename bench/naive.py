@@ -32,7 +32,7 @@ _NAIVE = "SELECT done_at FROM naive_jobs WHERE e_ncf BETWEEN %s AND %s ORDER BY 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What one round did."""
+    """Result of one round."""
 
     per_second: float
     worker_ms: float

@@ -25,7 +25,7 @@ MEAN = 0.2
 
 
 def figures(result: dict[str, Any]) -> dict[str, float]:
-    """What road measured of this tree, by unit; the median."""
+    """Medians that bench.road measured of this tree, by unit."""
     return {figure["unit"]: figure["value"]["median"] for figure in result["figures"] if figure["of"] == OURS}
 
 

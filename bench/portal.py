@@ -1,12 +1,11 @@
-"""How long the portal takes for its pages when a company has a long history.
+"""Time of the portal's pages for a company with a long history.
 
     python -m bench.portal [--submissions 1000000] [--asked 200]
 
-An installation is filled (bench/portal_history.py). Then one process serves the portal, an owner and an operator log
-in, and each page there is (bench/portal_pages.py) is asked for so many times over a real socket, with other values each
-time. Times are those of the server (from the routed request to the answer's bytes) and those of the client (the whole
-way there and back); one question after the other. Usage is asked for once more before its days are closed, as on an
-installation that has just got its history.
+An installation is filled (bench/portal_history.py). Then one process serves the portal, an owner and an operator sign
+in, and each page (bench/portal_pages.py) is requested `--asked` times over a real socket, with other values each time,
+one request after the other. Times are those of the server (from the routed request to the answer's bytes) and of the
+client (the round trip). Usage is also measured before its days are closed, as after an import of the history.
 """
 
 import argparse
@@ -58,9 +57,9 @@ from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import OPERATOR, PORTAL
 from fe.store.queue.wakeups import Wakeups
 
-#: A page is answered in so many milliseconds of the server, 95 times of 100.
+#: Target: 95th percentile of a page in milliseconds of the server.
 PROMISED = 50.0
-#: What is sensitive asks again after ten minutes.
+#: Sign in again after this; sensitive pages ask for it after ten minutes.
 _SIGNED_IN_FOR = 300.0
 
 
@@ -90,7 +89,7 @@ async def _serve(port: int, dsn: str) -> None:
 
 
 class Visitor:
-    """Somebody's browser. It logs in again before it is asked to."""
+    """A visitor's browser. It signs in again before the portal asks."""
 
     def __init__(self, client: httpx.Client, email: str = "", *, with_code: bool = False) -> None:
         self._client, self._email, self._with_code = client, email, with_code

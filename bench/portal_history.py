@@ -1,10 +1,9 @@
-"""A company with a long history, and an installation with its troubles: what bench.portal asks the portal about.
+"""Data of bench.portal: a company with a long history, and an installation with failures.
 
-A tenant gets so many submissions over a year, by SQL: rows of `submissions` with all their indexes and the numbers they
-hold, of several types, states, buyers and users; the newest 20,000 with their documents, events and clientRequestIds; a
-tenth as many received documents. Beside them what such a year leaves behind: a month of deliveries by webhook, 5,000
-changes, requests of each day, a bill for each month, 2,000 dead letters, 20,000 receipts on their way, 5,000 acts of
-operators in the trail, 500 other companies.
+A tenant gets submissions over a year, by SQL: rows of `submissions` with all their indexes and the numbers they hold,
+of several types, states, buyers and users; the newest 20,000 with their documents, events and clientRequestIds; a tenth
+as many received documents. Also: a month of webhook deliveries, 5,000 changes, requests of each day, a bill for each
+month, 2,000 dead letters, 20,000 receipts in flight, 5,000 actions of operators in the trail, 500 other companies.
 """
 
 from datetime import UTC, datetime
@@ -12,7 +11,7 @@ from typing import Any
 
 import psycopg
 
-#: So many of the newest have all that belongs to them.
+#: Newest submissions, which get documents, events and clientRequestIds.
 NEWEST = 20_000
 DELIVERIES, CHANGES, DEAD, WAITING, ACTS, COMPANIES = 100_000, 5_000, 2_000, 20_000, 5_000, 500
 _CHUNK = 100_000
@@ -139,7 +138,7 @@ _CHANGES = """
      CROSS JOIN LATERAL (SELECT (left(uuid_floor(now() - make_interval(hours => n::int))::text, 14) || '7'
                                  || substr(gen_random_uuid()::text, 16))::uuid AS id) AS c
 """
-# What gave up and what waits are others than those shown above, among the newest: ids alone make them what they are.
+# Dead letters and waiting receipts are chosen by id among the newest, apart from those above.
 _TROUBLES = (
     """INSERT INTO dead_letters (tenant_id, subject, stage, environment, host, attempt, epoch, deaths, entered_at,
                                  died_at, error)

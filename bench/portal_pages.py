@@ -35,12 +35,12 @@ NOT_ASKED = {
 
 
 class Missing(Exception):
-    """There are pages that nobody measures, or reasons for pages that are not there."""
+    """A page is not measured, or an exception names a page that does not exist."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """What there is to ask for."""
+    """Values to request pages with."""
 
     ids: list[str]
     received: list[str]
@@ -55,7 +55,7 @@ class Known:
     actions: list[str]
     drafts: list[str]
     many: int
-    #: What stands in the links of an invitation and of a new password.
+    #: Tokens in the links of an invitation and of a new password.
     invitation: str
     reset: str
     #: Where the style sheet is.
@@ -114,7 +114,7 @@ Ways = Mapping[str, Callable[[], str]]
 
 
 def company_pages(company: int, known: Known) -> Ways:
-    """What the owner of a company asks for."""
+    """Requests of a company's owner."""
     chance = random.Random(7)
     one = chance.choice
     at = f"/companies/{company}"
@@ -210,7 +210,7 @@ def company_pages(company: int, known: Known) -> Ways:
 
 
 def operators_pages(company: int, known: Known) -> Ways:
-    """What an operator asks for."""
+    """Requests of an operator."""
     chance = random.Random(8)
     at = "/operators"
     return {
@@ -236,7 +236,7 @@ def operators_pages(company: int, known: Known) -> Ways:
 
 
 def strangers_pages(known: Known) -> Ways:
-    """What somebody asks for who has not logged in."""
+    """Requests of a visitor who is not signed in."""
     return {
         "sign in": lambda: "/sign-in",
         "invitation": lambda: f"/invitation/{known.invitation}",
@@ -246,7 +246,7 @@ def strangers_pages(known: Known) -> Ways:
 
 
 def halfway_pages() -> Ways:
-    """What an operator asks for who has shown a password, and no code yet."""
+    """Requests of an operator who has entered the password and not yet the code."""
     return {"code": lambda: "/sign-in/code"}
 
 

@@ -36,7 +36,7 @@ VAULT = Vault({"k1": bytes(32)})
 
 @dataclass(frozen=True)
 class Made:
-    """What was made by the service's own functions."""
+    """Records created by the service's own functions."""
 
     tenant: TenantId
     invitation: str

@@ -66,7 +66,7 @@ def name_of(frame: FrameType | None) -> str:
 
 
 def library_of(frame: FrameType | None) -> str:
-    """Whose code is running."""
+    """Return the library of the running code."""
     if frame is None:
         return "?"
     path = frame.f_code.co_filename

@@ -46,7 +46,7 @@ _PAGES = """
 
 
 class Undone(Exception):
-    """What was done is taken back."""
+    """Rolls the transaction back."""
 
 
 class Road:

@@ -1,12 +1,11 @@
-"""What each connection of an attack costs the front: CPU of its own, where nobody else is served.
+"""Cost of each connection of an attack: CPU of a front that has no other clients.
 
     python -m bench.refusals [--number 2000] [--rounds 3] [--only long_polls ...]
 
-The attacks are those of bench.hostile, upon one front over an embedded Postgres, not at their pace but one connection
-after the other, a few at once; those that wait hold what they can before. The front's CPU (its own code, and the
-kernel's in its name) is divided by how many were answered or cut. That depends on the machine, but less on what else
-runs there: what makes refusing cheaper shows here where the good ones' percentiles are lost in chance. The database's
-CPU is told beside it.
+The attacks are those of bench.hostile, on one front over an embedded Postgres, without their pace: one connection after
+the other, a few at once; long polls first take all that they may hold. The front's CPU (user and system) is divided by
+the connections that were answered or cut. Other work on the machine disturbs this less than the percentiles of
+bench.hostile, so cheaper refusals show here. The database's CPU is reported too.
 """
 
 import argparse
@@ -26,7 +25,7 @@ from bench.report import Report
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import migrate
 
-#: Connections at once; of long polls so many wait before, which is the share of a tenant.
+#: Concurrent connections; and long polls that wait before, which is the share of a tenant.
 AT_ONCE = 8
 WAITING = 100
 #: Attacks that are mostly refused, and those of which each is some work.
@@ -35,7 +34,7 @@ FEW = ("validations", "worst_documents", "crowds", "one_byte_chunks")
 
 
 async def attack(port: int, what: Attack, number: int) -> Counter[int]:
-    """Make so many connections of an attack, in a few turns at once; tell what they were answered."""
+    """Make `number` connections of an attack, a few at once; return their answers."""
     answered: Counter[int] = Counter()
 
     async def in_turn(source: str) -> None:

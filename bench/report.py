@@ -1,4 +1,4 @@
-"""What a benchmark found, in one shape for all: ratios first, with the machine they were measured on.
+"""Results of a benchmark in one form: ratios first, with the machine they were measured on.
 
     with Report("accept", dsn) as report:
         rates = in_turn({"front": measure_front, "fastapi": measure_fastapi}, rounds=3)
@@ -7,7 +7,7 @@
         report.ratio("accepted/s, front : fastapi", rates["front"], rates["fastapi"], at_least=2.0)
 
 At the end of the block the result is printed and written to bench/results/NAME.json (`FE_BENCH_RESULTS` names another
-folder), also when the block was interrupted (Ctrl-C): then it says so. When the block fails, nothing is.
+folder), also when the block was interrupted (Ctrl-C): then it says so. When the block fails, no result is written.
 """
 
 import json
@@ -28,7 +28,7 @@ from typing import Any, Self, TypeVar
 T = TypeVar("T")
 
 ROOT = Path(__file__).resolve().parent.parent
-#: What of a server's settings decides how fast it is.
+#: Settings of a server that decide its speed.
 _POSTGRES_SETTINGS = (
     "autovacuum",
     "checkpoint_timeout",
@@ -87,7 +87,7 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What was measured of one of those compared, in `unit`."""
+    """Measurement of one competitor, in `unit`."""
 
     of: str
     unit: str
@@ -157,7 +157,7 @@ class Report:
             self.write()
 
     def _cut_off(self, number: int, frame: FrameType | None) -> None:
-        """Write what there is at once: whoever cuts a benchmark off may not wait until all of it is taken down."""
+        """Write the results at once: the runner may kill a benchmark that is cut off before it ends."""
         signal.signal(signal.SIGINT, signal.default_int_handler)
         self.skip("the rest", "it was cut off")
         if self.ratios or self.figures:
@@ -266,9 +266,9 @@ class Report:
 
 
 def in_turn(kinds: Mapping[str, Callable[[], T]], rounds: int) -> dict[str, list[T]]:
-    """Measure each kind once a round, so that what a while is good or bad for is so for all.
+    """Measure each kind once a round, so that a slow while on the machine slows all kinds.
 
-    Every second round goes the other way about: who comes first in a round may find the machine warmer or cooler.
+    Every second round runs in reverse order: the first in a round may find the machine warmer or cooler.
     """
     found: dict[str, list[T]] = {name: [] for name in kinds}
     for nth in range(rounds):
@@ -281,7 +281,7 @@ def in_turn(kinds: Mapping[str, Callable[[], T]], rounds: int) -> dict[str, list
 
 
 def machine_facts(load_before: float, server: tuple[str, dict[str, str]] = ("", {})) -> Machine:
-    """What there is to know of this machine and this tree now."""
+    """Return the facts of this machine and this tree."""
     version, settings = server
     return Machine(
         cores=os.cpu_count() or 1,

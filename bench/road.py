@@ -39,7 +39,7 @@ from bench.units import commit_ms, embedded_programs, signature_ms
 
 #: How long to wait for the last verdict.
 PATIENCE = 180.0
-#: What others are compared with.
+#: Name of the tree that others are compared with.
 OURS = "this tree"
 
 _LEFT = "SELECT count(*) FROM outbox WHERE tenant_id = %s"
@@ -58,7 +58,7 @@ class Lost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Road:
-    """What one round found: seconds of each document, and seconds of CPU of each part for all of them."""
+    """Result of one round: seconds of each document, and CPU seconds of each part for all documents."""
 
     documents: int
     accepted_per_second: float
@@ -73,24 +73,24 @@ class Road:
 
     @property
     def measured_ms(self) -> float:
-        """What is measured: the service's and Postgres's."""
+        """CPU in milliseconds of the service and Postgres, per document."""
         return self.cpu_ms("service") + self.cpu_ms("Postgres")
 
 
 class Numbers:
-    """Fiscal numbers that nobody has had: each run takes the next ones."""
+    """Unused fiscal numbers: each run takes the next ones."""
 
     def __init__(self) -> None:
         self._next = 1
 
     def take(self, count: int) -> int:
-        """The first of so many."""
+        """Take this many numbers; return the first."""
         first, self._next = self._next, self._next + count
         return first
 
 
 def drive(stack: Stack, numbers: Numbers, documents: int, clients: int, *, lines: int = 2) -> Road:
-    """Hand so many in, wait for the last verdict, and account. Raises Lost."""
+    """Post the documents, wait for the last verdict, and account for them. Raises Lost."""
     first = numbers.take(documents)
     port = urlsplit(stack.base_url).port
     assert port is not None
@@ -135,7 +135,7 @@ def verdicts_of(stack: Stack, first: int, documents: int) -> tuple[float, list[f
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What documents cost that does not depend on the machine; of all of them together."""
+    """Costs of all documents together that do not depend on the machine."""
 
     documents: int
     wire: Counts

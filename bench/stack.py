@@ -30,7 +30,7 @@ from bench.report import ROOT
 #: Commands that serve an authority: one that costs next to nothing, and the simulator, which reads what it is told.
 QUICK = ("-m", "bench.authority")
 SIMULATOR = ("-m", "fe", "authority", "simulate", "--port", "0", "--management-port", "0", "--json")
-#: What serves Postgres, with a folder to follow; bench.debian is the other.
+#: Command that serves Postgres, followed by a folder; bench.debian is the other.
 EMBEDDED = ("-m", "fe", "postgres")
 
 PATIENCE = 120.0
@@ -90,7 +90,7 @@ class Cores:
 
 @dataclass
 class Stack:
-    """What runs. Use `open_stack`."""
+    """A running stack. Use `open_stack`."""
 
     folder: Path
     tree: Path
@@ -338,7 +338,7 @@ def tree_of(commit: str) -> Iterator[Path]:
 
 
 def free_port() -> int:
-    """A port that nobody listens on now, below those that the kernel gives to whoever connects somewhere."""
+    """Return a free port below the ephemeral ports of the kernel."""
     while True:
         port = secrets.choice(range(29_000, 32_700))
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
@@ -372,7 +372,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 def memory_mib(pid: int) -> float:
-    """Memory of a process and its children that nobody else has: proportional set size."""
+    """Return the memory of a process and its children in MiB: proportional set size."""
     total = 0
     for member in family(pid):
         try:

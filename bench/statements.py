@@ -1,4 +1,4 @@
-"""What Postgres does for a document, statement by statement, those within functions too: time, calls, WAL, buffers.
+"""Statements of Postgres for a document, those within functions too: time, calls, WAL, buffers.
 
     python -m bench.statements [--documents 500] [--top 30]
 

@@ -87,7 +87,7 @@ class Documents:
         await self._all(partial(submissions.accept, new=new_submission(now), at=now) for _ in range(self._each))
         works = await self._claim(Stage.SIGN, OutboxLane(Environment.ECF))
         many, leases = len(works), [LEASE] * len(works)
-        # As the service does where it has room: whoever has signed a document sends it, and asks for its verdict.
+        # As in the service: the process that signs a document sends it and asks for its verdict, if it has room.
         said = await self._db.run(steps.signed, works, [self.document(now)] * many, at=now, leases=leases)
         sent = [the_next(work, Stage.SEND) for work, answer in zip(works, said, strict=True) if answer == "going on"]
         assert len(sent) == many, "something was not to go straight on"
@@ -126,7 +126,7 @@ class Documents:
 
     @staticmethod
     def document(now: datetime) -> SignedDocument:
-        """What signing makes of any of them."""
+        """Return the signed form of any document."""
         return SignedDocument(
             certificate_id=CertificateId(UUID(int=1)),
             signed=XML,

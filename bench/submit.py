@@ -20,13 +20,13 @@ from typing import Any
 
 from bench.load import whole_answer
 
-#: A request may cross the end of an idle connection so often, on one connection; more often something else is wrong.
+#: Times that a request may cross the close of an idle connection; more often means another fault.
 _CROSSED = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to send. Numbers run from `first`; with `rate` 0 each connection sends as soon as it was answered."""
+    """Requests to send. Numbers run from `first`; with `rate` 0 each connection sends as soon as it was answered."""
 
     port: int
     token: str
@@ -41,7 +41,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of it; `posts` is, for each POST, when it was due (seconds from the start) and its seconds."""
+    """Result; `posts` is, for each POST, when it was due (seconds from the start) and its seconds."""
 
     seconds: float
     cpu_seconds: float
@@ -90,7 +90,7 @@ def payload(e_ncf: str, lines: int = 2) -> dict[str, Any]:
 
 
 def request_maker(order: Order) -> Callable[[int], bytes]:
-    """What makes the bytes of the n-th request."""
+    """Return a function that makes the bytes of the n-th request."""
     marker = "E310000000000"
     body = {"format": "structured", "payload": payload(marker, order.lines), "clientRequestId": marker}
     template = json.dumps(body, ensure_ascii=False).encode()  # a number takes the marker's place: as many bytes
@@ -113,7 +113,7 @@ class _Client:
         self.connect()
 
     def connect(self) -> None:
-        """Open it, the first time or again: a server closes what nobody has used for a while."""
+        """Open the connection, also again: a server closes idle ones."""
         self.sock = socket.create_connection(("127.0.0.1", self._order.port))
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._poll.register(self.sock.fileno(), select.EPOLLIN)
@@ -125,16 +125,16 @@ class _Client:
             self.sock.sendall(request)
 
     def read(self) -> bytes:
-        """What has come; nothing when the server has closed the connection."""
+        """Return the bytes that came; none when the server has closed the connection."""
         try:
             return self.sock.recv(65536)
         except ConnectionResetError:
             return b""
 
     def closed(self) -> None:
-        """The server has closed it; what it owes an answer to is asked again, as its clientRequestId allows.
+        """Repeat the unanswered requests after the server has closed the connection; their clientRequestId allows it.
 
-        Nobody had used it for a while, and the request crossed the end on its way. Raises SystemExit for the third.
+        The connection was idle, and the request crossed the close. Raises SystemExit at the third time.
         """
         self._poll.unregister(self.sock.fileno())
         self.sock.close()

@@ -27,7 +27,7 @@ from bench.submit import Answer, Order, finish, start, submit
 LOADS = (10, 30, 50, 70, 85)
 #: How many connections the curve of throughput is drawn through.
 CONNECTIONS = (1, 4, 16, 64, 128)
-#: What is aimed at: seconds.
+#: Targets in seconds.
 POST_P99, VERDICT_P95 = 0.050, 1.0
 #: Memory counts from the second fifth on: caches fill first.
 FIFTHS = 5
@@ -49,7 +49,7 @@ class Steady:
 
 
 def hold(stack: Stack, numbers: Numbers, rate: float, seconds: float, delay: float, every: float = 2.0) -> Steady:
-    """Keep up a rate for so many seconds."""
+    """Keep up a rate for some seconds."""
     documents = max(10, round(rate * seconds))
     first = numbers.take(documents)
     port = urlsplit(stack.base_url).port

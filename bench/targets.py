@@ -64,7 +64,7 @@ TARGETS = (
 
 
 def wanted(ratio: Mapping[str, Any]) -> str:
-    """What a ratio is to be, in words; empty where nothing is asked of it."""
+    """Return the target of a ratio in words; empty if it has none."""
     if ratio["at_least"] is not None:
         return f"at least {ratio['at_least']:.3g}"
     return "" if ratio["at_most"] is None else f"at most {ratio['at_most']:.3g}"

@@ -1,6 +1,6 @@
-"""What goes over the wire to Postgres, counted by a proxy between it and whoever is measured: statements, round trips.
+"""Proxy before Postgres that counts the traffic of a measured process: statements, round trips.
 
-It costs CPU and time, so it stands there while things are counted, never while they are timed.
+It costs CPU and time, so it runs only in counts, never in timings.
 """
 
 import re
@@ -25,7 +25,7 @@ _SPECIAL = (80877102, 80877103, 80877104)
 
 @dataclass
 class Counts:
-    """What has passed so far."""
+    """Traffic so far."""
 
     round_trips: int = 0
     bytes_up: int = 0
@@ -35,7 +35,7 @@ class Counts:
     connections: int = 0
 
     def since(self, before: "Counts") -> "Counts":
-        """What has passed since then; connections are those that are open now."""
+        """Return the traffic since then; connections are those that are open now."""
         return Counts(
             self.round_trips - before.round_trips,
             self.bytes_up - before.bytes_up,
@@ -164,7 +164,7 @@ class _Proxy(threading.Thread):
 
 
 class Traffic:
-    """What a caller of `counted` sees."""
+    """View of the traffic for the caller of `counted`."""
 
     def __init__(self, dsn: str, proxy: _Proxy) -> None:
         #: The same database by way of the proxy.
@@ -172,7 +172,7 @@ class Traffic:
         self._proxy = proxy
 
     def counts(self) -> Counts:
-        """What has passed until now."""
+        """Return the traffic until now."""
         with self._proxy.lock:
             now = self._proxy.counts
             return Counts(now.round_trips, now.bytes_up, now.bytes_down, now.statements.copy(), now.connections)

@@ -1,7 +1,7 @@
-"""What was written, from the log of the server itself: commits, row versions, bytes, table by table.
+"""Writes of the server, from its write-ahead log: commits, row versions, bytes, table by table.
 
-Counted from the write-ahead log between two positions, so nothing waits for statistics, and full pages, which depend on
-when the last checkpoint was, are told apart.
+Counted between two positions of the log, so no statistics are needed. Full pages, which depend on the last checkpoint,
+are counted apart.
 """
 
 import re
@@ -34,7 +34,7 @@ _NAMES = """
 
 @dataclass
 class Written:
-    """What lies between two positions of the log; `tables` and `bytes_of` are of the one database asked about."""
+    """Writes between two positions of the log; `tables` and `bytes_of` are of one database."""
 
     commits: int = 0
     bytes: int = 0

@@ -92,7 +92,7 @@ async def listen(well: int, dead: int, journal: Path) -> None:
                     await trio.sleep_forever()
                 await stream.send_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
             except (trio.BrokenResourceError, StopIteration):
-                pass  # whoever called is gone
+                pass  # the caller has closed the connection
             finally:
                 await trio.aclose_forcefully(stream)
 
@@ -158,7 +158,7 @@ async def deliver_naively(dsn: str) -> None:
 
 @dataclass(frozen=True)
 class Load:
-    """What is told, and to how many of whom."""
+    """Load of a measurement: endpoints, dead ones beside them, and events per second."""
 
     endpoints: int
     dead: int
@@ -207,7 +207,7 @@ class Scene:
         self._conn.execute(_NAIVE_TABLE)
 
     def measure(self, kind: str, *, dead: int) -> Found:
-        """Tell for so many seconds, wait for what is on its way, and look when it arrived."""
+        """Deliver for some seconds, wait for those in flight, and record when each arrived."""
         conn, load = self._conn, self.load
         conn.execute("TRUNCATE naive_hooks, webhook_deliveries, webhook_events, webhook_attempts")
         conn.execute("DELETE FROM webhook_secrets")

@@ -11,7 +11,7 @@ def whoami() -> tuple[int, dict[str, str], int]:
 
 
 def who_comes_first(burnt: float = 0.0) -> tuple[int, int, int, int]:
-    """Burn so many seconds of a processor; then: the class, the nice value and the session of whoever does it."""
+    """Use some seconds of CPU; return the scheduling class, nice value and session of the process."""
     began = time.process_time()
     while time.process_time() - began < burnt:
         pass

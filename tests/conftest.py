@@ -87,9 +87,9 @@ _PLENTY = 4 * 1024**3
 
 
 def pytest_xdist_auto_num_workers() -> int | None:
-    """What `-n auto` is: one more than there are cores for us, threads of one core counted too, as many tests wait.
+    """Set `-n auto` to one more than the usable cores, hardware threads included, because many tests wait.
 
-    By itself xdist counts cores as they were soldered, where psutil is there to tell.
+    By itself xdist counts physical cores where psutil is installed.
     """
     if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
         return None  # xdist reads it
@@ -132,7 +132,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(autouse=True)
 def _log_is_left_as_found() -> Iterator[None]:
-    """Whoever sets up logging puts it back (tests/logs.py): else it is the next test that hears nothing, or all."""
+    """Fail a test that leaves logging changed (tests/logs.py): the next test would see no log, or all of it."""
     processors, level = structlog.get_config()["processors"], logging.getLogger().level
     yield
     assert structlog.get_config()["processors"] is processors
@@ -157,8 +157,8 @@ def cluster() -> Cluster | None:
 def postgres(cluster: Cluster | None) -> str:
     """DSN of a server of our own, which ends with the test run; FE_TEST_POSTGRES says which (tests/servers.py).
 
-    Not under pytest's own temporary folder: as root the server runs as another user, and a second pytest that starts
-    closes that folder to everybody else.
+    Its folder is not in pytest's temporary folder: as root the server runs as another user, and a second pytest that
+    starts closes that folder to other users.
     """
     if cluster is not None:
         return cluster.coordinator.dsn

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-#: What the callers' words mean; `tell` and `warn` are those of the log of submissions (fe/monitoring/ways.py).
+#: Levels by the names of the log calls; `tell` and `warn` are those of the log of submissions (fe/monitoring/ways.py).
 _LEVELS = {
     **{level: level for level in ("debug", "info", "warning", "error")},
     "exception": "error",

@@ -2,5 +2,5 @@
 
 import ssl
 
-#: Trusts nobody. `httpx.AsyncClient(verify=NO_TLS)`.
+#: TLS context without trusted roots. `httpx.AsyncClient(verify=NO_TLS)`.
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -112,7 +112,7 @@ def _wait_for(server: subprocess.Popen[bytes], dsn: str, log: Path) -> None:
         try:
             psycopg.connect(dsn).close()
         except psycopg.OperationalError:
-            # A server that is starting tells nobody when it is done: it is asked.
+            # A server does not report when it has started: ask until it answers.
             if server.poll() is not None or time.monotonic() > until:
                 raise NoServer(f"{server.args!r} did not come up: {log.read_text()}") from None
             time.sleep(0.05)

@@ -1,7 +1,6 @@
-"""Waiting in tests: for what happens, not for time to pass.
+"""Waiting in tests: for events, not for time to pass.
 
-A test waits for an event, or asks again until it holds, and gives up only after so long that something must be wrong,
-however busy the machine is. It says nothing by how long it took.
+A test waits for an event, or polls a condition, and gives up only after a time that no busy machine needs.
 """
 
 from collections.abc import Callable
@@ -27,7 +26,7 @@ async def until(holds: Callable[[], object]) -> None:
 
 
 async def until_listened_to(db: Database, channel: str, by: int = 1) -> None:
-    """Wait until so many listen to `channel` in this database: what is said before is heard by nobody."""
+    """Wait until `by` sessions listen to `channel` in this database: earlier notifications would be lost."""
     listening = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query = %(listen)s"
     with trio.fail_after(PATIENCE):
         while len(await rows(db, listening, listen=f'LISTEN "{channel}"')) < by:  # noqa: ASYNC110  (another's session)
@@ -35,7 +34,7 @@ async def until_listened_to(db: Database, channel: str, by: int = 1) -> None:
 
 
 async def until_waited_for(db: Database, done: Callable[[], object] = bool) -> None:
-    """Wait until somebody waits for a lock of another's in this database, or it is `done` without."""
+    """Wait until a session of this database waits for a lock, or until `done`."""
     waiting = "SELECT 1 AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     with trio.fail_after(PATIENCE):
         while not (done() or await rows(db, waiting)):  # noqa: ASYNC110  (only the server knows)

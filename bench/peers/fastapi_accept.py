@@ -1,4 +1,4 @@
-"""What many would write: FastAPI on uvicorn (httptools, uvloop), asyncpg's pool, the token checked, one transaction.
+"""The usual design: FastAPI on uvicorn (httptools, uvloop), asyncpg's pool, the token checked, one transaction.
 
 It validates the body with pydantic, verifies the JWT, and stores the submission by the function our own front calls.
 Run by bench/http.py in a venv of its own: `python fastapi_accept.py PORT DSN SECRET_HEX TENANT PROCESSES POOL`.

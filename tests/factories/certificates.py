@@ -1,4 +1,4 @@
-"""Certificates and .p12 files as Dominican certifiers issue them, and as nobody should."""
+"""Certificates and .p12 files as Dominican certifiers issue them, and faulty ones."""
 
 from base64 import b64decode
 from collections.abc import Sequence
@@ -68,7 +68,7 @@ def name(common_name: str, *, serial_number: str | None = None, organization: st
 
 @dataclass(frozen=True)
 class Certifier:
-    """Whoever issues certificates: a root, or an authority below one."""
+    """An issuer of certificates: a root, or an authority below one."""
 
     key: rsa.RSAPrivateKey
     certificate: x509.Certificate

@@ -28,7 +28,7 @@ def company_credential() -> Credential:
 
 
 def credential_of_today() -> Credential:
-    """For whoever lives by the real clock: valid since forty days, and for a year."""
+    """Credential for tests on the real clock: valid since forty days, and for a year."""
     now = datetime.now(UTC)
     return self_made(
         rsa_key("today"),

@@ -9,7 +9,7 @@ from fe.store.postgres.nodes import AwayNodes
 
 
 class SpreadDatabase(Database):
-    """`nodes` is which of them are away; nobody looks."""
+    """Database without node probes; `nodes` says which nodes are away."""
 
     def __init__(self, db: Database, groups: Mapping[TenantId, int], away: Sequence[int] = ()) -> None:
         self.nodes = AwayNodes()

@@ -1,4 +1,4 @@
-"""What operators do to tenants, for tests that look at what comes of it."""
+"""Operators' actions on tenants, for tests of their effects."""
 
 from datetime import datetime
 

@@ -125,7 +125,7 @@ def sign_with_signxml(document: bytes, credential: Credential, c14n: Canonicaliz
 
 
 def verify_with_signxml(signed: bytes, credential: Credential) -> bytes:
-    """What signxml says was signed. Raises signxml.exceptions.InvalidSignature otherwise."""
+    """Return the content that signxml says was signed; raises signxml.exceptions.InvalidSignature."""
     verifier = XMLVerifier()
     # Its own remedy for lxml writing xmlns="" into a SignedInfo that is canonicalised in place.
     verifier.excise_empty_xmlns_declarations = True

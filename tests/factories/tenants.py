@@ -33,7 +33,7 @@ ACCEPTED_AT = datetime(2026, 11, 6, 14, 15, 30, tzinfo=UTC)
 LEASE = timedelta(seconds=60)
 SIGNED = b'<?xml version="1.0" encoding="utf-8"?><ECF>signed</ECF>'
 
-#: What signing made of a credit fiscal invoice.
+#: A signed credit fiscal invoice.
 DOCUMENT = SignedDocument(
     certificate_id=CertificateId(UUID(int=7)),
     signed=SIGNED,
@@ -53,7 +53,7 @@ SECURITY_CODE = "AbC1+/"
 async def make_tenant(
     db: Database, *, issuer: dict[str, str] | None = None, consumer_summary: str = "automatic", weight: int = 1
 ) -> TenantId:
-    """A tenant of its own name; its number."""
+    """Create a tenant with a name of its own; return its id."""
     tenant = await db.run(
         tenants.create, f"tenant {secrets.token_hex(6)}", issuer or ISSUER, consumer_summary=consumer_summary
     )
@@ -66,7 +66,7 @@ async def make_tenant(
 
 
 def new_submission(tenant_id: TenantId, at: datetime = ACCEPTED_AT, **changes: Any) -> NewSubmission:
-    """What the door hands over for a small credit invoice."""
+    """A new small credit invoice, as POST /invoices stores it."""
     plain = NewSubmission(
         tenant_id=tenant_id,
         submission_id=SubmissionId(new_id(at)),
@@ -100,7 +100,7 @@ async def make_submission(
     security_code: str | None = SECURITY_CODE,
     **changes: Any,
 ) -> SubmissionId:
-    """A submission whose row waits, due, in `stage`, brought there by the bookings that bring it there in life."""
+    """Create a submission whose outbox row is due in `stage`, brought there by the booking functions of production."""
     if "e_ncf" not in changes:
         # A number is one submission's: each of a tenant gets the next.
         made = await row(db, "SELECT count(*) FROM submissions WHERE tenant_id = %(tenant)s", tenant=tenant_id)
@@ -148,7 +148,7 @@ _TAKE = """
 
 
 async def take(db: Database, subject: SubmissionId) -> Work:
-    """Claim this very row, due or not, whoever holds it."""
+    """Claim this row, due or not, held or not."""
 
     async def claim(conn: Conn) -> Work:
         cursor = await conn.execute(_TAKE, (subject,))
@@ -177,7 +177,7 @@ async def claim_all(
 
 
 async def rows(db: Database, statement: str, **values: Any) -> list[dict[str, Any]]:
-    """What a statement gives back, for looking behind the curtain."""
+    """Run a statement and return its rows."""
 
     async def look(conn: Conn) -> list[dict[str, Any]]:
         cursor = conn.cursor(row_factory=dict_row)

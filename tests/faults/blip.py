@@ -1,7 +1,7 @@
 """A blip of the database under calls that never pause: does every front serve again, soon after it is back?
 
-It comes when all else is over, so that each front has only this to get over, and with a key that no front has seen:
-what is remembered of a key would hide for half a minute that nobody asks after it any more.
+It comes last, so that each front has only this to recover from. The key is new to every front: a cached key would hide
+for half a minute that the front no longer asks the database.
 """
 
 import random

@@ -137,9 +137,9 @@ def _asked_between(events: Sequence[Event]) -> set[int]:
 
 
 def _unasked(history: History) -> Found:
-    """By the authority's journal: between two arrivals of the same bytes it answered that it does not know them.
+    """Judge by the authority's journal: between two arrivals of the same bytes it must have answered "not known".
 
-    That it was asked is not enough: whoever sent them asks for the verdict, and is told one.
+    A question alone does not count: the sender of the first asks for its verdict soon after, and gets one.
     """
     before: dict[str, Arrival] = {}
     for arrival in history.arrivals:
@@ -331,9 +331,9 @@ def said_once(history: History) -> Found:
 
 
 def _answered_rightly(history: History) -> Found:
-    """Who handed a document in was told the id of this one and not of another's, and everybody its own number.
+    """Each answer names the id and the number of the document that the call handed in.
 
-    An answer may leave the number out; an id of nothing is I1's.
+    An answer may leave the number out; I1 judges an id without a submission.
     """
     rows = {str(row.submission_id): row for row in history.database.submissions}
     unnamed: Counter[str] = Counter()

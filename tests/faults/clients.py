@@ -169,7 +169,7 @@ class Clients:
         except httpx.ConnectError:
             outcome = Outcome.FAIL
         except httpx.HTTPError:
-            pass  # a reset, a timeout, half an answer: nobody knows
+            pass  # a reset, a timeout or half an answer: the outcome is unknown
         asked_for = known.pop("tax_log_id", None)
         inner = told.get("response") or {}
         return Call(

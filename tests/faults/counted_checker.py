@@ -21,7 +21,7 @@ _BILLED = (Status.ACCEPTED, Status.CONDITIONAL)
 
 @dataclass(frozen=True)
 class _Life:
-    """What is counted of one submission, by its events."""
+    """Counts of one submission, from its events."""
 
     row: Submission
     handed_in: datetime
@@ -70,7 +70,7 @@ def _notes(history: History, lives: list[_Life]) -> Found:
 
 
 def _days(history: History, lives: list[_Life]) -> Found:
-    """What is folded into the days is what ended and is not noted any more, and what was carried over a midnight."""
+    """Expected days: ends that are folded, and submissions carried over a midnight."""
     noted = {note.submission_id for note in history.database.notes}
     carried = {each.submission_id: each.answered for each in history.database.carried}
     expected: dict[Day, Counter[str]] = defaultdict(Counter)

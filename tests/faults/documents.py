@@ -1,4 +1,4 @@
-"""What the clients hand in: small receipts of several types, some with a number of their own, some that draw one."""
+"""Documents of the clients: small receipts of several types; some bring their number, some draw one."""
 
 import itertools
 import random
@@ -17,7 +17,7 @@ from tests.ecf.receipts import line, payload
 #: The service's sequences end here; numbers that clients bring begin behind them, so that drawing leaves no gap.
 DRAWN_UNTIL = 4_000_000
 _OWN_FROM = 5_000_000
-#: What the authority has granted: what lies beyond it is rejected over there, and only there.
+#: Last number that the authority has granted; the authority alone rejects numbers beyond it.
 GRANTED_UNTIL = 9_000_000
 #: A sequence so short that a run uses it up.
 SHORT_PREFIX, SHORT_UNTIL = EcfType.GOVERNMENTAL.prefix, 15
@@ -76,7 +76,7 @@ class Papers:
         return self._structured("31 broken", draft)
 
     def _approval(self) -> Paper:
-        """What this tenant, as a buyer, says of a supplier's receipt."""
+        """A buyer's commercial approval of a supplier's receipt."""
         said = {
             "Version": "1.0",
             "RNCEmisor": "131880657",
@@ -101,7 +101,7 @@ class Papers:
         else:
             id_doc["eNCF"] = f"{ecf_type.prefix}{number:010d}"
         if "InformacionReferencia" in draft:
-            # Neither drawn nor brought by anybody: the authority has never seen it, which it does not hold against us.
+            # A number that no document bears: the authority does not know it, and accepts the reference.
             draft["InformacionReferencia"]["NCFModificado"] = f"E31{DRAWN_UNTIL + 7:010d}"
         return draft
 

@@ -1,4 +1,4 @@
-"""What is known after a run: what the clients saw, what the authority saw, and what the database holds."""
+"""History of a run: the calls of clients, the arrivals at the authority, and the rows of the database."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,11 +16,11 @@ from tests.faults.hooks import Handed, HookCall, ReceivedRow, Told
 
 
 class Outcome(StrEnum):
-    """What a client knows after a call."""
+    """Outcome of a call, as its client knows it."""
 
     OK = "ok"  # it was answered, and the answer says that it was done
     FAIL = "fail"  # it was answered, and certainly nothing was done
-    UNKNOWN = "unknown"  # a lost or delayed answer, or an error of the server: nobody can tell
+    UNKNOWN = "unknown"  # a lost or delayed answer, or an error of the server
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Arrival:
     sha256: str | None
     #: Whether the authority dealt with it; False where a fault came first.
     effect: bool
-    #: What it decided: `Aceptado`, `Aceptado Condicional`, `Rechazado`; None when it decided nothing.
+    #: The verdict: `Aceptado`, `Aceptado Condicional`, `Rechazado`; None when it decided nothing.
     estado: str | None = None
     #: The messages that came with the decision: codes and words.
     codes: tuple[int, ...] = ()
@@ -167,7 +167,7 @@ class Event:
 
     @property
     def detail(self) -> dict[str, Any]:
-        """What it says."""
+        """The detail as a dictionary."""
         told: dict[str, Any] = json.loads(self.detail_text)
         return told
 
@@ -229,7 +229,7 @@ class CountedDay:
 
     @property
     def figures(self) -> dict[str, int]:
-        """What is counted, by name."""
+        """The counts by name."""
         return {name: value for name, value in asdict(self).items() if name not in _KEY_OF_DAY}
 
 
@@ -247,7 +247,7 @@ class Noted:
 
 @dataclass(frozen=True)
 class Carried:
-    """What was on its way when its day was closed, and whether its latency is counted already."""
+    """A submission without an end when its day was closed, and whether its latency is counted already."""
 
     tenant_id: TenantId
     submission_id: SubmissionId
@@ -373,7 +373,7 @@ class History:
     database: Snapshot
     revocations: Sequence[Revocation] = ()
     blips: Sequence[Blip] = ()
-    #: What arrived at the tenants' own systems, with what each verifies by; and what suppliers handed in.
+    #: Webhook calls at the tenants' systems, the secret of each tenant, and documents from suppliers.
     hook_calls: Sequence[HookCall] = ()
     hook_secrets: Mapping[TenantId, str] = field(default_factory=dict)
     handed: Sequence[Handed] = ()

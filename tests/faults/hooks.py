@@ -85,7 +85,7 @@ class Listener:
             with trio.move_on_after(30):
                 await self._serve(stream)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
-            pass  # whoever called is gone
+            pass  # the caller has closed the connection
         finally:
             await trio.aclose_forcefully(stream)
 

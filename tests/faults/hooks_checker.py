@@ -43,7 +43,7 @@ def told_at_least_once(history: History) -> Found:
 
 
 def _kept_once(history: History) -> Found:
-    """What happened has its event, and one."""
+    """Each verdict and each received document has exactly one event."""
     told = Counter((each.tenant_id, each.about) for each in history.database.told)
     ends = Counter(
         (event.tenant_id, str(event.submission_id)) for event in history.database.events if event.kind in _ENDS

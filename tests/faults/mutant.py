@@ -106,7 +106,7 @@ def announces_nothing() -> None:
 
 
 def _never_straight_through() -> None:
-    """What is signed waits for a claim of its own, so that each document is announced apart from its signature."""
+    """Disable the direct hand-over from signer to sender: each send is announced in a transaction of its own."""
     whole = steps.signed
 
     async def signed(
@@ -207,7 +207,7 @@ def renews_the_hold() -> None:
 
 
 def believes_every_duplicate() -> None:
-    """V: a number that is used was used by somebody else."""
+    """V: take each used number for another taxpayer's."""
 
     async def resolve_duplicate(self: Reconciler, work: Work, opened: Any, otherwise: Outcome) -> Outcome:
         return otherwise

@@ -1,4 +1,4 @@
-"""`python -m tests.faults.mutants`: broken variants of the service, and whether the harness catches each of them."""
+"""`python -m tests.faults.mutants`: run broken variants of the service and check that the harness catches each."""
 
 import argparse
 import sys
@@ -17,11 +17,11 @@ from tests.faults.run import SILENCE, Order, run
 
 @dataclass(frozen=True)
 class Mutant:
-    """A bug, the invariant it breaks, and the day on which it shows: what goes wrong around it, and for how long."""
+    """A bug, the invariant that it breaks, and the run in which it shows."""
 
     invariant: str
     bug: str = "as-it-is"
-    #: Texts of database functions that are replaced: function, what stands there, what then does.
+    #: Changes of database functions: function, text, replacement.
     edits: Sequence[tuple[str, str, str]] = ()
     deck: Mapping[str, int] = field(default_factory=dict)
     #: Faults that the authority is told at the beginning.
@@ -72,7 +72,7 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "draws-without-a-lock": Mutant(
         "I5",
-        edits=(  # alone, and many at once; and nobody looks a second time whether the number is another's
+        edits=(  # alone and in a batch, and without the second look whether the number is free
             ("first_free_number", "IF number IS NULL OR", "IF true OR"),
             (
                 "draw_number",
@@ -115,7 +115,7 @@ SEEDS = 5
 
 @dataclass(frozen=True)
 class Caught:
-    """What the harness said of a mutant."""
+    """Result of one try."""
 
     mutant: Mutant
     violations: Sequence[Violation]
@@ -187,7 +187,7 @@ def _editor(mutant: Mutant) -> Callable[[str], None]:
 
 
 def say(text: str) -> None:
-    """Print a line at once: whoever watches wants to know the seed before the run ends."""
+    """Print a line and flush it: the seed must be known before the run ends."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 

@@ -1,4 +1,4 @@
-"""What goes wrong, and when: drawn from the seed before the run begins, then carried out as drawn."""
+"""Schedule of faults: drawn from the seed before the run begins, then carried out as drawn."""
 
 import random
 import re
@@ -21,7 +21,7 @@ from tests.faults.proxy import Cut, FaultProxy, When
 #: Where an HTTP process can be told to die, and where an actors' process can.
 HTTP_POINTS = ("accepting", "accepted", "counting", "counted")
 RECEPTION_POINTS = ("acknowledged",)
-#: What comes once a month: tests/metering has these, in test_closing.py and test_charging.py.
+#: Points of the monthly closing and charging; tests/metering uses them, in test_closing.py and test_charging.py.
 CHARGE_POINTS = ("closing", "closed", "charging", "charged")
 ACTOR_POINTS = tuple(point for point in POINTS if point not in HTTP_POINTS + RECEPTION_POINTS + CHARGE_POINTS)
 
@@ -41,7 +41,7 @@ _STATEMENTS = {
     ),
 }
 
-#: What can be ordered of the authority call by call, with how long it lasts where it lasts.
+#: Faults that the authority is ordered to make call by call, with a duration in seconds where it has one.
 _SCRIPTS: Mapping[str, float | None] = {
     "reset-after": None,
     "reset-before": None,
@@ -140,20 +140,20 @@ class Mood:
     name: str = "none"
 
     def options(self) -> list[str]:
-        """What the simulator's next process is told."""
+        """Command-line options of the simulator's next process."""
         self.seed += 1
         return [] if self.name == "none" else ["--faults", self.name, "--seed", str(self.seed)]
 
     @property
     def order(self) -> dict[str, Any]:
-        """What the simulator is told that runs."""
+        """Order for the running simulator."""
         self.seed += 1
         return {"plan": None if self.name == "none" else self.name, "seed": self.seed}
 
 
 @dataclass
 class Rig:
-    """What can be struck."""
+    """Targets of the strikes."""
 
     http: Sequence[Part]
     actors: Sequence[Part]
@@ -164,7 +164,7 @@ class Rig:
     proxies: Mapping[str, FaultProxy]
     management: str
     tell: Tell
-    #: What was done, by kind.
+    #: Number of strikes, by kind.
     done: Counter[str] = field(default_factory=Counter)
 
     def part(self, role: str, turn: int) -> Part:
@@ -197,7 +197,7 @@ class Nemesis:
         return {"FE_FAILPOINT": f"{name}:{chance.randrange(1, 12)}"}
 
     async def run(self, strikes: Sequence[Strike], seconds: float) -> None:
-        """Carry out all of them, each at its time; after `seconds`, when the last is over too, put everything right."""
+        """Carry out each strike at its time; after `seconds`, and after the last strike, end all faults."""
         started = trio.current_time()
         async with trio.open_nursery() as reminding:
             reminding.start_soon(self._keep_reminding)
@@ -254,9 +254,9 @@ class Nemesis:
                 await part.freeze(chance.uniform(1.0, 2.5) if role != "actors" else chance.uniform(2.0, 7.0))
             case "nap":
                 # Past the silence, with the intent committed and nothing sent: 80 to 130 s in a life at full length.
-                # Not at once: of whoever has never given a sign of life nobody notices that it gives none.
+                # Not at once: rescuers look only after workers that have given a sign of life.
                 if self._napping.locked():
-                    return  # one at a time: somebody must be awake to take over
+                    return  # one at a time: another worker must be awake to take over
                 async with self._napping:
                     await part.nap(f"intended:{chance.randrange(3, 8)}:stop", chance.uniform(8.0, 13.0))
             case "clock":

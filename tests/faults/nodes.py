@@ -19,7 +19,7 @@ _SHARDS = 4
 _SETTLED_SECONDS = 60.0
 _MOVE_TIMEOUT = "40s"
 
-#: What takes a minute in life is short here, in proportion.
+#: Intervals that are minutes in production.
 _SHORT = {"citus.recover_2pc_interval": "3s", "citus.defer_shard_delete_interval": "3s"}
 
 _GROUPS = """
@@ -41,7 +41,7 @@ class Nodes(Postgres):
     def __init__(
         self, folder: Path, watchman: Watchman, programs: Path, *, workers: int = _WORKERS, members: int | None = None
     ) -> None:
-        """So many workers; `members`, of all of them, are a cluster from the beginning."""
+        """Prepare a coordinator and `workers`; the first `members` of all nodes form the cluster from the beginning."""
         told = {**settings(tls=False), **_SHORT}
         super().__init__(folder, watchman, name="coordinator", programs=programs, settings=told)
         self.workers = [
@@ -104,7 +104,7 @@ class Nodes(Postgres):
             return f"no tenant was isolated: {_first_line(error)}"
 
     async def in_doubt(self, database: str = "fe") -> list[str]:
-        """What is prepared on some node and not ended, once all had time to be."""
+        """List prepared transactions that no node has ended within the time allowed."""
         found: list[str] = []
         with trio.move_on_after(_SETTLED_SECONDS):
             while True:

@@ -18,8 +18,8 @@ Tell = Callable[[str, str], None]
 #: How long a part that was asked to stop may take.
 _STOP_SECONDS = 25.0
 
-#: Within so long a process that is to stop itself at a point comes there, or the point was not on its way. Where other
-#: work has the cores it needs half of that to start.
+#: Seconds within which a process must reach the failpoint at which it is to stop. On a busy machine it needs half of
+#: them to start.
 _NAP_COMES_WITHIN = 60.0
 
 
@@ -147,20 +147,20 @@ class Part:
                 self._tell(self.name, "thawed")
 
     async def nap(self, order: str, seconds: float) -> None:
-        """Kill it; let the next process stop itself at the point of `order`, and wake it up so much later."""
+        """Kill it, let the next process stop itself at the failpoint of `order`, and continue it after `seconds`."""
         if not self.alive or self._frozen or self._blamed is not None:
             return
         lives = self.lives
         self.next["FE_FAILPOINT"] = order
         self.kill("kill -9, to nap")
         with trio.move_on_after(_NAP_COMES_WITHIN):
-            # A process that stops tells nobody.
+            # A process that stops itself sends no event.
             while self.lives <= lives or (self.lives == lives + 1 and not self._stands_still()):  # noqa: ASYNC110
                 await trio.sleep(0.02)
         if self.lives != lives + 1:
             return  # it died before it came there
         if not self._stands_still():
-            self.kill("kill -9, it took no nap")  # or it would take it when nobody wakes it up
+            self.kill("kill -9, it took no nap")  # else it would stop later, with no task to continue it
             return
         napping, self._frozen = self.process, True
         assert napping is not None

@@ -72,7 +72,7 @@ class Postgres:
         """Make an empty cluster and start it."""
         self._data.mkdir(parents=True)
         if self._user is not None:
-            # The server refuses to run as root, and whoever it runs as must reach its folder.
+            # The server refuses to run as root, and its user must reach its folder.
             shutil.chown(self._data, self._user)
             self._folder.chmod(0o755)
         await trio.run_process(
@@ -126,7 +126,7 @@ class Postgres:
         return False
 
     async def end(self, how: signal.Signals) -> None:
-        """SIGKILL: as if it crashed. SIGQUIT: an immediate stop. SIGINT: an orderly one that waits for nobody."""
+        """SIGKILL: as if it crashed. SIGQUIT: an immediate stop. SIGINT: an orderly stop that ends open sessions."""
         if self.process is None:
             return
         self.process.send_signal(how)
@@ -135,7 +135,7 @@ class Postgres:
         self.process = None
 
     async def freeze(self, seconds: float) -> None:
-        """Stop all its processes for so long: connections are open, and nothing answers."""
+        """Stop all its processes for `seconds`: connections stay open without an answer."""
         if self.process is None:
             return
         pids = [self.process.pid, *_children(self.process.pid)]
@@ -149,7 +149,7 @@ class Postgres:
         await self.end(signal.SIGINT)
 
     async def in_doubt(self) -> list[str]:
-        """What is prepared and not ended: one server has no need to prepare anything."""
+        """List prepared transactions: none, because one server does not prepare any."""
         return []
 
     async def kill_a_backend(self, turn: int) -> bool:

@@ -53,7 +53,7 @@ class FaultProxy:
     def __init__(self, server_port: int) -> None:
         self._server_port = server_port
         self.port = 0
-        #: What was broken, by kind.
+        #: Number of faults, by kind.
         self.done: Counter[str] = Counter()
         self._links: set[_Link] = set()
         self._armed: list[Cut] = []
@@ -98,7 +98,7 @@ class FaultProxy:
             self._passable.set()
 
     async def slow(self, seconds: float, *, delay: float, piece: int = _CHUNK) -> None:
-        """For so long, hold every piece of at most `piece` bytes back for `delay`."""
+        """For `seconds`, delay every piece of at most `piece` bytes by `delay`."""
         self.done["slow" if piece == _CHUNK else "trickle"] += 1
         self._delay, self._piece = delay, piece
         try:

@@ -1,4 +1,4 @@
-"""What a run did, as a table to read and as JSON to keep."""
+"""Report of a run, as a table to read and as JSON to keep."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -76,7 +76,7 @@ def report_of(
     drained_after: float | None,
     replayed: int,
 ) -> Report:
-    """Count."""
+    """Count the figures of a run."""
     rig, database = scene.rig, history.database
     ends: Counter[str] = Counter()
     for part in [*rig.http, *rig.actors, rig.authority]:

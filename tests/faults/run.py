@@ -55,20 +55,20 @@ UNLUCKY = tuple(
 
 @dataclass(frozen=True)
 class Order:
-    """What run is wanted."""
+    """Settings of a run."""
 
     seed: int
-    #: How long things go wrong; before and after come start, rest and judgement.
+    #: How long faults happen; start, drain and judgement come before and after.
     seconds: float
-    #: New submissions a second, and at most so many in flight.
+    #: New submissions per second, and the limit of those in flight.
     per_second: float = 12.0
     max_in_flight: int = 150
-    #: Seconds between two strikes, on average; and what is dealt.
+    #: Seconds between two strikes, on average; and the deck they are drawn from.
     every: float = 0.7
     deck: Mapping[str, int] = field(default_factory=lambda: CITUS_DECK if citus.programs() else DECK)
     #: Whether processes are told to die at named points.
     points: bool = True
-    #: What the authority does by chance from the beginning.
+    #: Random faults of the authority from the beginning: `mild`, `wild` or `none`.
     mood: str = "mild"
     http: int = 2
     actors: int = 2
@@ -96,7 +96,7 @@ def failover(seed: int) -> Order:
 
 @dataclass(frozen=True)
 class Ended:
-    """What became of it."""
+    """Result of a run."""
 
     report: Report
     violations: Sequence[Violation]
@@ -188,9 +188,9 @@ def _http_client() -> httpx.AsyncClient:
 
 
 async def _fail_over(pair: Pair, silence: float, clients: Clients, tell: Tell) -> None:
-    """Let the standby hear nothing for so long, and then take over.
+    """Cut the standby off for `silence` seconds, then let it take over.
 
-    Clients begin nothing new after a moment: what is handed in anew would share its wait with the repeats.
+    Clients stop new submissions after a moment: those would share their wait with the repeats.
     """
     tell("standby", "hears nothing")
     async with trio.open_nursery() as nursery:
@@ -277,7 +277,7 @@ async def _deliver_all(scene: Scene, tell: Tell) -> None:
 
 
 def _deliver_again(dsn: str) -> int:
-    """Have those called now that nobody holds; how many wait in all. Tenant by tenant: each statement names one."""
+    """Retry the webhook deliveries that no worker holds, tenant by tenant; return how many wait in all."""
     with psycopg.connect(dsn, autocommit=True) as conn:
         waiting = conn.execute(
             "SELECT tenant_id, subject, holder FROM webhook_deliveries WHERE stage <> 'delivered'"
@@ -289,7 +289,7 @@ def _deliver_again(dsn: str) -> int:
 
 
 async def _count_up(scene: Scene) -> None:
-    """Add to the days what is noted still, as whoever leads would in a moment; it may do so at the same time."""
+    """Fold the noted ends into the days, as the leading process does; it may do so at the same time."""
     async with open_database(scene.dsn, max_size=2) as db:
         for account in scene.accounts:
             await aggregator.fold_all(db, account.tenant_id)

@@ -40,7 +40,7 @@ from tests.receiving.supplier import OURS
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: Who issues, and in which environment.
+#: Issuers, each with its environment.
 TENANTS = (
     ("131880738", Environment.TESTECF),
     ("131880681", Environment.ECF),
@@ -240,7 +240,7 @@ async def _start_authority(
 
 
 def _ranges(issuers: Mapping[int, Mapping[str, str]]) -> list[dict[str, Any]]:
-    """What the authority has granted: everything up to a number that some documents go beyond."""
+    """Ranges that the authority has granted; some documents use numbers beyond them."""
     prefixes = [*PREFIXES, SHORT_PREFIX]
     return [
         {"issuer": issuer["RNCEmisor"], "type": prefix, "from": 1, "to": GRANTED_UNTIL}

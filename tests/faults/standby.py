@@ -43,7 +43,7 @@ class Pair(Postgres):
                 await trio.sleep(0.05)
 
     async def silence(self, seconds: float) -> None:
-        """Let nothing pass between the two for so long; no connection breaks."""
+        """Hold back all traffic between the two servers for `seconds`, without breaking a connection."""
         assert self._link is not None
         await self._link.black_hole(seconds, then_cut=False)
 

@@ -229,7 +229,7 @@ def handed_in_unnamed(index: int) -> Doctor:
 
 OTHER = "f" * 64
 
-#: What a client cannot know, or need not be told: nothing is wrong with it.
+#: Histories that are in order although a client does not know everything.
 ALLOWED: list[tuple[str, Doctor]] = [
     ("without a name", handed_in_unnamed(1)),
     ("two without a name", both(handed_in_unnamed(1), handed_in_unnamed(2))),

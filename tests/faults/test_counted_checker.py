@@ -24,7 +24,7 @@ QUICK, OVER, FAILED, NEW, WAITING, TRIED = (SubmissionId(UUID(int=number)) for n
 
 
 def life(one: SubmissionId, *happened: tuple[EventKind, float, dict[str, Any]]) -> list[Event]:
-    """Events at so many seconds after the first; what they hash to is another judge's."""
+    """Events at the given seconds after the first; their hashes do not matter here."""
     steps = [(EventKind.ACCEPTED, 0.0, dict[str, Any]()), *happened]
     return [
         Event(TENANT, one, seq, LATE + timedelta(seconds=after), kind, str(detail).replace("'", '"'), b"")

@@ -1,4 +1,4 @@
-"""What the fault suite reads of a run."""
+"""Reading the journal of a run."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What goes wrong is drawn from the seed alone, and nothing is left out."""
+"""Faults are drawn from the seed alone, and every kind is drawn."""
 
 from collections import Counter
 from itertools import pairwise

@@ -20,7 +20,7 @@ pytestmark = [
     ),
 ]
 
-#: What strikes the cluster itself, and enough of the rest to have work in every state meanwhile.
+#: Strikes on the cluster itself, with enough of the others to have work in every state.
 SHORT = {
     **{kind: count for kind, count in CITUS_DECK.items() if kind not in DECK},
     "postgres crashes": 1,

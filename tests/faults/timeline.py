@@ -10,7 +10,7 @@ from typing import Any
 _LEFT, _WIDTH, _ROW, _CHART = 110, 1080, 34, 70
 _INK, _FAINT, _BAR = "#1f2933", "#cbd2d9", "#9fb3c8"
 
-#: What a mark stands for, in the order of the legend: colour, and the words that a happening's text begins with.
+#: Marks, in the order of the legend: colour, and the first words of the happenings that it stands for.
 _MARKS = {
     "killed": (
         "#c81e1e",

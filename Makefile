@@ -67,12 +67,13 @@ faults: setup ## Run the fault suite; FAULTS_SEED, FAULTS_SECONDS and FAULTS_CAL
 		echo "SKIPPED: CITUS_PGBIN names no folder with the programs of a Postgres that has Citus installed." >&2; \
 	fi
 
-check: setup ## Formatting, lint, types, who imports whom, SQL
+check: setup ## Formatting, lint, types, imports, SQL, plain words in changed files
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/sqlfluff lint --disable-progress-bar sql fe/store/citus
+	$(BIN)/python -m tests.plain_words
 
 format: setup ## Format the Python code and repair what lint can repair
 	$(BIN)/ruff format

@@ -1,4 +1,4 @@
-"""A cluster of Citus, set up as README.md beside this says: what tests, the fault suite and benchmarks run on.
+"""Citus cluster for tests, the fault suite and benchmarks, set up as README.md beside this says.
 
 It starts no server. Whoever starts them gives each one the `settings` and the `environment`, and says here where
 they are.
@@ -21,7 +21,7 @@ _MEMBERS = "SELECT nodename, nodeport FROM pg_dist_node WHERE isactive ORDER BY 
 
 
 def settings(*, tls: bool = True) -> dict[str, str]:
-    """What every server of the cluster is told: postgresql.conf; for servers that have no certificates, without TLS."""
+    """Settings of every server: postgresql.conf, without TLS for servers that have no certificates."""
     told = _told("postgresql.conf")
     if not tls:
         told["citus.node_conninfo"] = told["citus.node_conninfo"].replace("sslmode=require", "sslmode=prefer")
@@ -29,7 +29,7 @@ def settings(*, tls: bool = True) -> dict[str, str]:
 
 
 def environment() -> dict[str, str]:
-    """What every server of the cluster has in its environment, beside what it has anyway."""
+    """Variables added to the environment of every server."""
     return _told("environment")
 
 
@@ -87,7 +87,7 @@ class Cluster:
         return self.nodes[0]
 
     def make_database(self, name: str, *, shards: int, members: int | None = None) -> None:
-        """Make an empty database on every node, and one cluster of them, or of so many: tables get so many shards."""
+        """Make an empty database on every node, or on the first `members`, and join them to a cluster."""
         first, *others = self.nodes[:members]
         for node in self.nodes:
             node.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
@@ -117,7 +117,7 @@ class Cluster:
             node.execute(copy.format(sql.Identifier(name), sql.Identifier(template)))
 
     def drop_database(self, name: str) -> None:
-        """Drop a database on every node, whoever is in it. Raises psycopg.errors.ObjectInUse after a minute."""
+        """Drop a database on every node, ending its sessions. Raises psycopg.errors.ObjectInUse after a minute."""
         for node in self.nodes:
             until = time.monotonic() + _PATIENCE
             while True:

@@ -63,7 +63,7 @@ _VARIABLES: list[dict[str, Any]] = [
 
 
 def _turned(*, to: int) -> str:
-    """What was otherwise a minute ago, also where a scrape failed just then."""
+    """Change against a minute ago, also where a scrape failed just then."""
     now, before = (
         f"max by (environment, host) (last_over_time(fe_authority_circuit_open[1m]{offset}))"
         for offset in ("", " offset 1m")

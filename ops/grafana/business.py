@@ -1,4 +1,4 @@
-"""What the service is for: documents issued and received, and what becomes of them. Nothing says whose they are."""
+"""Usage dashboard: documents issued and received, and their verdicts, without tenants."""
 
 from ops.grafana.model import ENVIRONMENT, Dashboard, Panel, quantile, rate
 

@@ -1,4 +1,4 @@
-"""What is used up: certificates and fiscal numbers."""
+"""Dashboards of certificates and fiscal numbers."""
 
 from ops.grafana.model import ENVIRONMENT, INSTANCE, Dashboard, Panel, largest, quantiles, rate
 

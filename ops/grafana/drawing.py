@@ -20,10 +20,10 @@ _LINES = (
     *("#5b6b7a", "#a3b300", "#7fb2e5", "#f0b37e", "#8fd19e", "#e79aa0", "#c3aede", "#84d6d8"),
 )
 _COLOURS = {"green": "#2e9b4f", "yellow": "#d9a406", "red": "#c8323c", "blue": "#1f77b4"}
-#: What a character takes, about, at 11 px.
+#: Width of a character at 11 px, about.
 _LETTER = 6.4
 _LEGEND_LINE, _LEGEND_MOST = 16.0, 4
-#: What it takes to say how many more there are.
+#: Width of the note that counts the rest.
 _MORE = 80.0
 
 Point = tuple[float, float]
@@ -50,7 +50,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Shown:
-    """What a dashboard shows: from when to when, each panel's lines by the panel's id, and what happened."""
+    """Data of a dashboard: its period, each panel's lines by the panel's id, and what happened."""
 
     since: float
     until: float
@@ -203,7 +203,7 @@ def _path(points: Sequence[Point]) -> str:
 
 
 def _moments(shown: Shown, width: float) -> Iterator[float]:
-    """Round moments, so many as fit."""
+    """Round moments for the axis, as many as fit."""
     rough = (shown.until - shown.since) / max(width / 90, 1)
     step = next((each for each in (5, 10, 15, 30, 60, 120, 300, 600, 1800) if each >= rough), 3600)
     moment = (shown.since // step + 1) * step

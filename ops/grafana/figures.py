@@ -6,7 +6,7 @@ from collections.abc import Sequence
 _SECONDS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 _BINARY = ((1024.0**3, "GiB"), (1024.0**2, "MiB"), (1024.0, "KiB"), (1.0, "B"))
 _DECIMAL = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
-#: What stands behind a plain number.
+#: Unit of a plain number.
 _SUFFIX = {"reqps": " req/s", "ops": " ops/s"}
 
 

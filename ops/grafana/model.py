@@ -1,11 +1,11 @@
-"""What dashboards are made of: panels in rows, and the PromQL that most of them share."""
+"""Parts of dashboards: panels in rows, and the PromQL that most of them share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 ENVIRONMENT = 'environment=~"$environment"'
 INSTANCE = 'instance=~"$instance"'
-#: What the front answers to whoever watches it is not service.
+#: Requests of monitoring do not count as service.
 SERVED = f'{INSTANCE}, route!~"GET /(healthz|readyz)"'
 
 
@@ -67,5 +67,5 @@ def quantiles(metric: str, *matchers: str) -> dict[str, str]:
 
 
 def largest(metric: str, *matchers: str, by: str = "") -> str:
-    """What every process reads off the same database: the largest is as good as any, and survives one that is stuck."""
+    """Maximum of a gauge that every process reads from the same database; survives a stuck process."""
     return f"max{f' by ({by})' if by else ''} ({metric}{{{', '.join(matchers)}}})"

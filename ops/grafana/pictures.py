@@ -20,7 +20,7 @@ from ops.grafana.drawing import Line, Mark, Shown, draw
 
 #: How many values a line has.
 _VALUES = 150
-#: What lies so few values apart is one mark.
+#: Marks fewer values apart than this become one.
 _TOGETHER = 5
 
 
@@ -42,7 +42,7 @@ class Asked:
         self._rate_interval = rate_interval
 
     def lines(self, target: Mapping[str, Any]) -> Iterator[Line]:
-        """What a target of a panel shows, the series named by its legend, in the order of their names."""
+        """Series of a panel's target, named by its legend, in the order of their names."""
         query = filled_in(target["expr"], rate_interval=self._rate_interval, shown=f"{round(self.until - self.since)}s")
         params: dict[str, str | float] = {"query": query, "start": self.since, "end": self.until, "step": self.step}
         answer = self._client.get("/api/v1/query_range", params=params).json()
@@ -59,7 +59,7 @@ class Asked:
         yield from sorted(found, key=lambda line: line.name)
 
     def marks(self) -> Iterator[Mark]:
-        """What the annotations tell of: each where its query begins to give something, those at one moment together."""
+        """Annotations, each where its query begins to return a value; those at one moment together."""
         for note in ANNOTATIONS:
             found: dict[float, list[str]] = {}
             for line in self.lines({**note["target"], "legendFormat": note["titleFormat"]}):

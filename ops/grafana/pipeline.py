@@ -1,4 +1,4 @@
-"""What becomes of documents: stage by stage, and at the authority."""
+"""Dashboards of the pipeline: stage by stage, and at the authority."""
 
 from ops.grafana.model import ENVIRONMENT, INSTANCE, Dashboard, Panel, largest, quantile, quantiles, rate, share
 

@@ -1,4 +1,4 @@
-"""What we run on: processes and the database."""
+"""Dashboard of processes and the database."""
 
 from ops.grafana.model import INSTANCE, Dashboard, Panel, largest, quantiles
 

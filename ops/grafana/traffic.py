@@ -1,4 +1,4 @@
-"""What clients see: requests, logins and what is refused at the door."""
+"""Dashboards of client traffic: requests, logins and refusals."""
 
 from ops.grafana.model import ENVIRONMENT, INSTANCE, SERVED, Dashboard, Panel, largest, quantile, quantiles, rate, share
 

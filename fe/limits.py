@@ -1,41 +1,358 @@
-"""What each may take of something over time: so much at once, and then so much a second."""
+"""The three kinds of limits: a token bucket, a fair concurrency limit and a document quota. All count in this process.
 
-from collections import OrderedDict
-from collections.abc import Hashable
+They raise `LimitReached` when one key has its share, and `Overloaded` when all keys together have everything. The HTTP
+front answers these with 429 and 503.
+"""
+
+import math
+import sys
+from collections import deque
+from collections.abc import AsyncIterator, Hashable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-Who = TypeVar("Who", bound=Hashable)
+import trio
 
-_MAX_KEPT = 10_000
+from fe.cache import ExpiringCache
+from fe.config import Settings
+from fe.identifiers import TenantId
+from fe.monitoring.metrics import Metrics
+
+Key = TypeVar("Key", bound=Hashable)
+
+#: Seconds after which a refused client may try again.
+RETRY_SECONDS = 1
+
+_MAX_KEYS = 10_000
+_MINUTE, _DAY = 60.0, 86_400.0
 
 
-class Allowances(Generic[Who]):
-    """What each has left, in any unit. It may take more than it has; then it has none for a while.
+class Limited(Exception):
+    """A limit refuses; try again after `retry_after` whole seconds."""
 
-    For as long at most as it takes to have all `at_once` again: what was taken beyond that is forgotten, since who
-    takes nothing for so long, for it was given nothing, has some again.
+    def __init__(self, retry_after: int = RETRY_SECONDS) -> None:
+        super().__init__(f"try again in {retry_after} s")
+        self.retry_after = retry_after
+
+
+class LimitReached(Limited):
+    """One key has its share. `ends_connection`: the client should also give up its connection, which is shared too."""
+
+    ends_connection = False
+
+
+class ShareTaken(LimitReached):
+    """One key has its share of a concurrency limit."""
+
+    ends_connection = True
+
+
+class TurnTimeout(ShareTaken):
+    """The key's turn did not come in time."""
+
+
+class Overloaded(Limited):
+    """All keys together have everything there is."""
+
+
+class TokenBucket(Generic[Key]):
+    """Token bucket per key: a burst of `at_once`, then `a_second` per second, in any unit.
+
+    A key may take more than is left and then has to wait; its debt never exceeds `at_once`. The clock is the caller's:
+    `now` is in seconds and only moves forward.
     """
 
     def __init__(self, *, at_once: float, a_second: float) -> None:
         self._at_once = at_once
         self._a_second = a_second
-        self._left: OrderedDict[Who, tuple[float, float]] = OrderedDict()
+        self._left: ExpiringCache[Key, tuple[float, float]] = ExpiringCache(_MAX_KEYS)
 
-    def has_some(self, who: Who, now: float) -> bool:
-        """Tell whether anything of it is left at `now`, in seconds of a clock that only moves forward."""
-        return self._level(who, now) > 0
+    @classmethod
+    def per_second(cls, rate: float) -> "TokenBucket[Key] | None":
+        """Allow `rate` calls a second with bursts of two seconds' worth; None for a rate of 0."""
+        return cls(at_once=max(2 * rate, 1.0), a_second=rate) if rate else None
 
-    def wait(self, who: Who, now: float, amount: float = 0) -> float:
-        """Seconds until so much of it is left; 0 where it is. What was taken beyond it has to come back first."""
-        return max((amount - self._level(who, now)) / self._a_second, 0.0)
+    def has_some(self, key: Key, now: float) -> bool:
+        """Tell whether anything is left."""
+        return self._level(key, now) > 0
 
-    def take(self, who: Who, amount: float, now: float) -> None:
-        """Count what it took."""
-        self._left[who] = (max(self._level(who, now) - amount, -self._at_once), now)
-        self._left.move_to_end(who)
-        if len(self._left) > _MAX_KEPT:
-            self._left.popitem(last=False)
+    def wait(self, key: Key, now: float, amount: float = 0) -> float:
+        """Seconds until `amount` is left; 0 if it is."""
+        return max((amount - self._level(key, now)) / self._a_second, 0.0)
 
-    def _level(self, who: Who, now: float) -> float:
-        level, at = self._left.get(who, (self._at_once, now))
+    def take(self, key: Key, amount: float, now: float) -> None:
+        """Take `amount`, left or not."""
+        self._left.put(key, (max(self._level(key, now) - amount, -self._at_once), now))
+
+    def try_take(self, key: Key, now: float) -> bool:
+        """Take 1 if that is left."""
+        if self._level(key, now) < 1:
+            return False
+        self.take(key, 1, now)
+        return True
+
+    def require(self, key: Key, now: float) -> None:
+        """Take 1. Raises LimitReached if that is not left."""
+        if wait := self.wait(key, now, 1):
+            raise LimitReached(max(math.ceil(wait), 1))
+        self.take(key, 1, now)
+
+    def _level(self, key: Key, now: float) -> float:
+        level, at = self._left.get(key) or (self._at_once, now)
         return min(level + (now - at) * self._a_second, self._at_once)
+
+
+class ConcurrencyLimit(Generic[Key]):
+    """Limits what each key, and all keys together, hold at once: requests, bytes, connections, turns.
+
+    `held` and `take` refuse what does not fit. `turn` waits, and turns go round among keys. What the key None holds
+    counts for all together alone.
+    """
+
+    def __init__(
+        self,
+        name: str = "",
+        metrics: Metrics | None = None,
+        *,
+        each: int = sys.maxsize,
+        together: int = sys.maxsize,
+        crowded: int | None = None,
+        patience: float = math.inf,
+    ) -> None:
+        """Take the limits: of each key, of all `together`, and of each key (`crowded`) once half of all is held.
+
+        `patience` is how long a turn is waited for, in seconds. `name` is the label of refusals in the metrics; without
+        one they are not counted.
+        """
+        self.name = name
+        self.patience = patience
+        self._metrics = metrics
+        self._each = each
+        self._together = together
+        self._crowded = each if crowded is None else crowded
+        self._held: dict[Key, int] = {}
+        self._all = 0
+        #: Tasks that wait for a turn. The key whose last turn is longest ago comes first.
+        self._waiting: dict[Key, deque[trio.Event]] = {}
+
+    @property
+    def all_held(self) -> int:
+        """How much all keys hold together."""
+        return self._all
+
+    def of(self, key: Key) -> int:
+        """How much a key holds."""
+        return self._held.get(key, 0)
+
+    def has_share(self, key: Key) -> bool:
+        """Tell whether a key holds all that one key may."""
+        return self.of(key) >= self._each
+
+    def fits(self, key: Key, amount: int = 1) -> bool:
+        """Tell whether a key may hold `amount` more."""
+        return self.of(key) + amount <= self._each and self._all + amount <= self._together
+
+    def acquire(self, key: Key, amount: int = 1) -> None:
+        """Hold `amount` more, whether it fits or not."""
+        self._all += amount
+        if key is not None:
+            self._held[key] = self._held.get(key, 0) + amount
+
+    def release(self, key: Key, amount: int = 1) -> None:
+        """Undo one `acquire`, and give the next turn."""
+        self._all -= amount
+        if key is not None:
+            left = self._held.pop(key, 0) - amount
+            if left:
+                self._held[key] = left
+        if (tasks := self._waiting.pop(key, None)) is not None:
+            self._waiting[key] = tasks  # behind all other keys
+        for waiting in self._waiting:
+            if self.fits(waiting):
+                self._start_turn(waiting)
+                break
+
+    def require(self, key: Key, amount: int = 1) -> None:
+        """Raise ShareTaken or Overloaded if `amount` more does not fit."""
+        each = self._crowded if self._all + amount > self._together / 2 else self._each
+        if self.of(key) + amount > each:
+            self.count_refusal()
+            raise ShareTaken
+        self._require_together(amount)
+
+    def take(self, key: Key, amount: int = 1) -> None:
+        """Hold `amount` more until its `release`. Raises as `require` does."""
+        self.require(key, amount)
+        self.acquire(key, amount)
+
+    @contextmanager
+    def held(self, key: Key, amount: int = 1) -> Iterator[None]:
+        """Hold `amount` for the block. Raises as `require` does."""
+        self.take(key, amount)
+        try:
+            yield
+        finally:
+            self.release(key, amount)
+
+    @contextmanager
+    def paused(self, key: Key) -> Iterator[None]:
+        """Release 1 for the block, and hold it again afterwards. Raises Overloaded at the end if it does not fit then;
+        it is held nevertheless."""
+        self.release(key)
+        try:
+            yield
+        except BaseException:
+            self.acquire(key)
+            raise
+        try:
+            self._require_together(1)
+        finally:
+            self.acquire(key)
+
+    @asynccontextmanager
+    async def turn(self, key: Key, *, within: float | None = None) -> AsyncIterator[None]:
+        """Wait until 1 fits, and hold it for the block.
+
+        Raises TurnTimeout after `within` seconds, `patience` where that is not given.
+        """
+        await self._wait_for_turn(key, self.patience if within is None else within)
+        try:
+            yield
+        finally:
+            self.release(key)
+
+    async def _wait_for_turn(self, key: Key, patience: float) -> None:
+        if self.fits(key):
+            self.acquire(key)
+            return
+        started = trio.Event()
+        self._waiting.setdefault(key, deque()).append(started)
+        try:
+            with trio.move_on_after(patience):
+                await started.wait()
+        except BaseException:
+            if started.is_set():
+                self.release(key)
+            else:
+                self._stop_waiting(key, started)
+            raise
+        if not started.is_set():
+            self._stop_waiting(key, started)
+            self.count_refusal()
+            raise TurnTimeout
+
+    def _start_turn(self, key: Key) -> None:
+        self.acquire(key)
+        tasks = self._waiting.pop(key)
+        tasks.popleft().set()
+        if tasks:
+            self._waiting[key] = tasks
+
+    def _stop_waiting(self, key: Key, started: trio.Event) -> None:
+        self._waiting[key].remove(started)
+        if not self._waiting[key]:
+            del self._waiting[key]
+
+    def _require_together(self, amount: int) -> None:
+        if self._all + amount > self._together:
+            if self._metrics is not None:
+                self._metrics.http_shed.inc()
+            raise Overloaded
+
+    def count_refusal(self) -> None:
+        """Count that a key was refused for its share."""
+        if self._metrics is not None and self.name:
+            self._metrics.share_refused.labels(self.name).inc()
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaLimits:
+    """What one tenant may submit to one process, validation included; 0: no limit.
+
+    Where calls are limited instead of documents, each counts as a document without bytes.
+    """
+
+    documents_a_minute: int = 0
+    documents_a_day: int = 0
+    bytes_a_minute: int = 0
+    bytes_a_day: int = 0
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> "QuotaLimits":
+        """Read the FE_TENANT_* settings."""
+        return cls(
+            documents_a_minute=settings.tenant_documents_a_minute,
+            documents_a_day=settings.tenant_documents_a_day,
+            bytes_a_minute=settings.tenant_bytes_a_minute,
+            bytes_a_day=settings.tenant_bytes_a_day,
+        )
+
+
+NO_QUOTA = QuotaLimits()
+
+
+@dataclass(slots=True)
+class _Window:
+    """What a tenant submitted since `began`, and what it may until `began` + `seconds`."""
+
+    began: float
+    seconds: float
+    max_documents: int
+    max_bytes: int
+    documents: int = 0
+    bytes: int = 0
+
+    def wait(self, size: int, now: float) -> float:
+        """Seconds until one more document of `size` bytes fits; 0 if it does."""
+        if now >= self.began + self.seconds:
+            self.began, self.documents, self.bytes = now, 0, 0
+        # The first document of a window always fits: otherwise one larger than the whole quota would never be taken.
+        full = self.documents and (
+            (self.max_documents and self.documents >= self.max_documents)
+            or (self.max_bytes and self.bytes + size > self.max_bytes)
+        )
+        return self.began + self.seconds - now if full else 0.0
+
+
+class DocumentQuota:
+    """Limits the documents and bytes of each tenant per minute and per day, in windows that begin with its first one.
+
+    A tenant is forgotten when its day is over and not before, however many tenants there are.
+    """
+
+    def __init__(self, limits: QuotaLimits, metrics: Metrics, *, name: str = "tenant_quota") -> None:
+        """Take the limits; `name` is the label of refusals in the metrics."""
+        self._limits = limits
+        self._name = name
+        self._metrics = metrics
+        #: In the order in which their days began.
+        self._windows: dict[TenantId, tuple[_Window, _Window]] = {}
+
+    def take(self, tenant_id: TenantId, size: int, now: float) -> None:
+        """Count a document of `size` bytes at `now`, in seconds of a monotonic clock. Raises LimitReached."""
+        if self._limits == NO_QUOTA:
+            return
+        self._forget_past_days(now)
+        windows = self._windows.get(tenant_id)
+        if windows is None:
+            limits = self._limits
+            windows = self._windows[tenant_id] = (
+                _Window(now, _MINUTE, limits.documents_a_minute, limits.bytes_a_minute),
+                _Window(now, _DAY, limits.documents_a_day, limits.bytes_a_day),
+            )
+        if wait := max(window.wait(size, now) for window in windows):
+            self._metrics.share_refused.labels(self._name).inc()
+            raise LimitReached(math.ceil(wait))
+        for window in windows:
+            window.documents += 1
+            window.bytes += size
+
+    def add(self, tenant_id: TenantId, documents: int) -> None:
+        """Count the other documents of a batch that `take` let in, also beyond the quota."""
+        for window in self._windows.get(tenant_id, ()):
+            window.documents += documents
+
+    def _forget_past_days(self, now: float) -> None:
+        while self._windows and now >= next(iter(self._windows.values()))[1].began + _DAY:
+            del self._windows[next(iter(self._windows))]

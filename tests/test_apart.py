@@ -25,7 +25,7 @@ from fe.issuing.sign import CannotIssue, NumberTaken
 from fe.monitoring.metrics import Metrics
 from fe.offload import pool as apart
 from fe.offload import worker as apart_process
-from fe.offload.pool import Apart, ApartFailed, FairSlots, NoSlot
+from fe.offload.pool import Apart, ApartFailed
 from fe.process.cpu import Pace
 from tests.apart_work import burn_and_fail, die, keep_memory, never_end, take_memory, who_comes_first, whoami
 from tests.waiting import PATIENCE
@@ -297,38 +297,3 @@ def test_errors_say_the_same_on_this_side(error: Exception) -> None:
 def test_what_is_given_along_can_be_pickled() -> None:
     assert pickle.loads(pickle.dumps(RATES)).periods.keys() == RATES.periods.keys()
     assert pickle.loads(pickle.dumps(datetime.now(UTC))).tzinfo is UTC
-
-
-async def test_turns_go_round(autojump_clock: trio.testing.MockClock) -> None:
-    """Of one that wants ten and one that wants one, the second is served second."""
-    turns: FairSlots[str] = FairSlots(1)
-    served: list[str] = []
-
-    async def want(who: str) -> None:
-        async with turns.of(who):
-            await trio.sleep(1)
-            served.append(who)
-
-    async with trio.open_nursery() as nursery:
-        for _ in range(10):
-            nursery.start_soon(want, "greedy")
-        await trio.sleep(0.5)
-        nursery.start_soon(want, "modest")
-
-    assert served.index("modest") <= 1
-    assert served.count("greedy") == 10
-    assert turns._waiting == {}
-
-
-async def test_who_waits_too_long_for_a_turn_is_told_and_stands_in_nobodys_way(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
-    turns: FairSlots[str] = FairSlots(1)
-    async with turns.of("a"):
-        for who in ("a", "b"):
-            with pytest.raises(NoSlot):
-                async with turns.of(who, within=5):
-                    raise AssertionError
-    async with turns.of("b", within=5):
-        pass
-    assert turns._waiting == {}

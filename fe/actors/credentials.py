@@ -1,12 +1,12 @@
 """Certificates ready to sign with: decrypted and opened once, kept for a short while, never longer than they must."""
 
-from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 import structlog
 import trio
 
+from fe.cache import ExpiringCache
 from fe.clock import Clock, system_clock
 from fe.ecf.certificate import CertificateError, Credential, PassphraseMissing
 from fe.ecf.reopening import P12Opener
@@ -75,13 +75,12 @@ class SigningCredentials:
     ) -> None:
         self._clock = clock
         self._seconds = seconds
-        self._kept = kept
         self._db = db
         self._metrics = metrics
         self._vault = vault
         self.threads = threads
         self._files = P12Opener()
-        self._slots: OrderedDict[tuple[TenantId, CertificateId], _Slot] = OrderedDict()
+        self._slots: ExpiringCache[tuple[TenantId, CertificateId], _Slot] = ExpiringCache(kept)
 
     async def get(self, tenant_id: TenantId, certificate_id: CertificateId) -> Opened:
         """Return the certificate, ready. Raises CannotOpen, DatabaseUnavailable, or a VaultError.
@@ -91,10 +90,8 @@ class SigningCredentials:
         key = tenant_id, certificate_id
         slot = self._slots.get(key)
         if slot is None:
-            slot = self._slots[key] = _Slot()
-            while len(self._slots) > self._kept:
-                self._slots.popitem(last=False)
-        self._slots.move_to_end(key)
+            slot = _Slot()
+            self._slots.put(key, slot)
         if slot.opened is not None and trio.current_time() < slot.until:
             return slot.opened
         async with slot.lock:
@@ -142,9 +139,9 @@ class SigningCredentials:
     def forget_expired(self) -> None:
         """Drop the keys whose time is over."""
         now = trio.current_time()
-        for key, slot in list(self._slots.items()):
+        for key, slot in self._slots.items():
             if now >= slot.until and not slot.lock.locked():
-                del self._slots[key]
+                self._slots.forget(key)
 
     async def _open(self, tenant_id: TenantId, certificate_id: CertificateId) -> Opened:
         encrypted = await self._db.run_for(tenant_id, certificates.encrypted, certificate_id)

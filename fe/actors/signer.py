@@ -29,8 +29,9 @@ from fe.issuing.sign import (
     sign_unsigned,
 )
 from fe.lifecycle import NumberFate
+from fe.limits import TurnTimeout
 from fe.monitoring.metrics import Metrics
-from fe.offload.pool import Apart, ApartFailed, NoSlot
+from fe.offload.pool import Apart, ApartFailed
 from fe.queue.outcome import Outcome, Retry, TryLater
 from fe.store.postgres.db import Database
 from fe.store.queue import steps
@@ -128,7 +129,7 @@ class SignerPool:
                 )
                 where = self.in_turn if is_short(signing_input.original) else self.threads
                 document = await where.run(ToSign(make, sign))
-        except NoSlot:
+        except TurnTimeout:
             return Retry("large documents before it take their time", _SLOT_AGAIN, counts=False)
         except ApartFailed as error:
             raise TryLater(str(error)) from error

@@ -1,11 +1,11 @@
 """Where the other party of a receipt is reached: what the authority's directory says, kept for a while."""
 
-from collections import OrderedDict
 from datetime import timedelta
 
 import trio
 
 from fe.authority.client import Authority, DirectoryEntry, Signing
+from fe.cache import ExpiringCache
 from fe.ecf.catalogue import Environment
 from fe.store.records.counterparty import HandingKind
 
@@ -24,7 +24,8 @@ class Directory:
     def __init__(self, authority: Authority, *, scale: float = 1.0) -> None:
         self._authority = authority
         self._scale = scale
-        self._known: OrderedDict[tuple[Environment, str], tuple[DirectoryEntry | None, float]] = OrderedDict()
+        #: The entry of an RNC as a tuple of one, empty where it has none.
+        self._known: ExpiringCache[tuple[Environment, str], tuple[DirectoryEntry, ...]] = ExpiringCache(_MAX_ENTRIES)
 
     async def address(self, environment: Environment, rnc: str, kind: HandingKind, credential: Signing) -> str | None:
         """Give the base under which `rnc` takes documents of this kind, or None: it has none.
@@ -43,20 +44,17 @@ class Directory:
 
     def forget(self, environment: Environment, rnc: str) -> None:
         """Ask anew the next time: where it sent us nobody was found."""
-        self._known.pop((environment, rnc), None)
+        self._known.forget((environment, rnc))
 
     async def _entry(self, environment: Environment, rnc: str, credential: Signing) -> DirectoryEntry | None:
         if environment in _WITHOUT:
             return None
-        known, until = self._known.get((environment, rnc), (None, 0.0))
-        if trio.current_time() < until:
-            return known
+        if (known := self._known.get((environment, rnc), trio.current_time())) is not None:
+            return next(iter(known), None)
         found = await self._authority.directory_entry(environment, rnc, credential)
         life = (FOUND_FOR if found is not None else ABSENT_FOR) * self._scale
-        self._known.pop((environment, rnc), None)
-        self._known[environment, rnc] = (found, trio.current_time() + life.total_seconds())
-        if len(self._known) > _MAX_ENTRIES:
-            self._known.popitem(last=False)
+        entry = () if found is None else (found,)
+        self._known.put((environment, rnc), entry, trio.current_time() + life.total_seconds())
         return found
 
 

@@ -4,8 +4,6 @@ Whom we talk to is a stranger whom the directory names. Nothing it gives is sign
 addresses are those that the egress client lets pass (fe/egress).
 """
 
-import math
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -19,6 +17,7 @@ from fe.authority.errors import AuthorityError
 from fe.authority.multipart import MultipartForm, xml_form
 from fe.authority.replies import GrantedToken
 from fe.authority.session import NotASeed, sign_seed
+from fe.cache import ExpiringCache
 from fe.clock import Clock
 from fe.egress.answer import HostReply
 from fe.egress.client import Egress, Request
@@ -70,8 +69,8 @@ class Counterparties:
         self._egress = egress
         self._clock = clock
         self._signing = signing
-        #: By base and certificate: a token, and until when it serves by Trio's clock.
-        self._tokens: OrderedDict[tuple[str, str], tuple[str, float]] = OrderedDict()
+        #: Tokens by base and certificate.
+        self._tokens: ExpiringCache[tuple[str, str], str] = ExpiringCache(_MAX_TOKENS)
 
     async def deliver(
         self,
@@ -98,16 +97,15 @@ class Counterparties:
         reply = await self._post(address, form, token)
         if reply.status == 401:
             # Asking for a token is the receiver's choice, and the directory does not tell it: this is how we learn.
-            self._tokens.pop((base, credential.id), None)
+            self._tokens.forget((base, credential.id))
             reply = await self._post(address, form, await self._log_in(base, tokens or base, credential))
         if reply.status == 401:
-            self._tokens.pop((base, credential.id), None)
+            self._tokens.forget((base, credential.id))
         wait = read_retry_after(reply.headers.get("retry-after"), self._clock())
         return CounterpartyAnswer(reply.status, reply.body, reply.is_cut, wait)
 
     def _token(self, base: str, credential: Signing) -> str | None:
-        token, until = self._tokens.get((base, credential.id), ("", -math.inf))
-        return token if trio.current_time() < until else None
+        return self._tokens.get((base, credential.id), trio.current_time())
 
     async def _log_in(self, base: str, tokens: str, credential: Signing) -> str:
         """Get a token for `base` from where `tokens` says; if there is none to be had, from `base` itself.
@@ -124,9 +122,8 @@ class Counterparties:
                 granted = await self._granted(base, credential)
             except CannotReach:
                 raise first from None
-        self._tokens[base, credential.id] = (granted.token, asked + granted.lifetime.total_seconds() * _USABLE)
-        if len(self._tokens) > _MAX_TOKENS:
-            self._tokens.popitem(last=False)
+        until = asked + granted.lifetime.total_seconds() * _USABLE
+        self._tokens.put((base, credential.id), granted.token, until)
         return granted.token
 
     async def _granted(self, base: str, credential: Signing) -> GrantedToken:

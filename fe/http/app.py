@@ -25,12 +25,9 @@ from fe.http.calls import ApiReply, Call
 from fe.http.counters import Counters
 from fe.http.errors import ApiError, describe, refusal
 from fe.http.languages import HEADERS
-from fe.http.limits.quotas import NO_QUOTA, Quota, Quotas
-from fe.http.limits.rate_limit import Buckets
-from fe.http.limits.shares import Shares
-from fe.http.limits.tenant_lists import TenantLists
 from fe.http.openapi.description import docs
 from fe.http.pages.site import Site
+from fe.http.paging import list_limit
 from fe.http.routes.approvals import ApprovalHandlers
 from fe.http.routes.billing import BillingHandlers
 from fe.http.routes.health import LOOK_PATIENCE, Health, LookPatience
@@ -44,14 +41,13 @@ from fe.http.routes.types import Route
 from fe.http.routes.usage import UsageHandlers
 from fe.http.routes.webhooks import WebhookHandlers
 from fe.http.server.addresses import Address, client_address, holder_of
-from fe.http.server.admission import Admission
-from fe.http.server.come_again import ComeAgain, asked
 from fe.http.server.fast_path import FastPath
 from fe.http.server.limited_requests import request_class
 from fe.http.server.replies import refuser, respond
 from fe.http.server.requests import make_call, note_trace
 from fe.identifiers import TenantId
 from fe.issuing.submitting import Submitting
+from fe.limits import NO_QUOTA, ConcurrencyLimit, DocumentQuota, QuotaLimits, TokenBucket
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import OFF, Tracing
 from fe.monitoring.ways import SubmissionLog
@@ -98,9 +94,9 @@ class HttpDeps:
     tenant_requests: int = 100
     #: Requests of all that wait for verdicts: each has a connection.
     max_waiting: int = 500
-    quota: Quota = NO_QUOTA
+    quota: QuotaLimits = NO_QUOTA
     #: Calls of its own webhook that a tenant may ask for.
-    webhook_quota: Quota = NO_QUOTA
+    webhook_quota: QuotaLimits = NO_QUOTA
     #: Processes for large documents.
     large_processes: int = 1
     #: How long a body may take to arrive, in seconds.
@@ -163,8 +159,8 @@ class HttpDeps:
             tenant_requests=settings.tenant_requests,
             large_processes=settings.large_processes,
             max_waiting=max(settings.max_connections // 2, 1),
-            quota=Quota.from_settings(settings),
-            webhook_quota=Quota(documents_a_minute=settings.tenant_webhook_calls_a_minute),
+            quota=QuotaLimits.from_settings(settings),
+            webhook_quota=QuotaLimits(documents_a_minute=settings.tenant_webhook_calls_a_minute),
         )
 
 
@@ -177,8 +173,11 @@ class Api:
         db, clock, metrics = deps.db, deps.clock, deps.metrics
         self._db = db
         self.metrics = metrics
-        self.admission = Admission(deps.max_in_flight, metrics, of_one=deps.tenant_requests)
-        self.come_again = ComeAgain(metrics)
+        #: Requests in work, by the bytes of their Authorization, which are known before the tenant is.
+        self.admission: ConcurrencyLimit[bytes | None] = ConcurrencyLimit(
+            "tenant_requests", metrics, each=deps.tenant_requests, together=deps.max_in_flight
+        )
+        metrics.http_in_flight.set_function(lambda: self.admission.all_held)
         self.max_body_bytes = deps.max_body_bytes
         self.body_seconds = deps.body_seconds
         self._trusted = deps.trusted_proxies
@@ -186,9 +185,11 @@ class Api:
         tokens = Tokens(deps.jwt_keys)
         self._states = KeyStates(db, deps.key_patience)
         self._authenticator = Authenticator(tokens, self._states, clock)
-        self._buckets = Buckets(deps.calls_per_second)
-        self._requests: Shares[TenantId] = Shares("tenant_requests", metrics, each=deps.tenant_requests)
-        self.bodies: Shares[Hashable] = Shares(
+        self._calls = TokenBucket[str].per_second(deps.calls_per_second)
+        self._requests: ConcurrencyLimit[TenantId] = ConcurrencyLimit(
+            "tenant_requests", metrics, each=deps.tenant_requests
+        )
+        self.bodies: ConcurrencyLimit[Hashable] = ConcurrencyLimit(
             "body_bytes",
             metrics,
             each=max(BODY_BYTES_OF_ONE, deps.max_body_bytes),
@@ -198,15 +199,15 @@ class Api:
         self._access_log = AccessLog(deps.access_log)
         self._own_verdicts = deps.verdicts is None
         self._verdicts = deps.verdicts or VerdictNotices(db)
-        slots: Shares[TenantId] = Shares(
+        slots: ConcurrencyLimit[TenantId] = ConcurrencyLimit(
             "tenant_long_polls", metrics, each=deps.tenant_requests, together=deps.max_waiting
         )
-        answers = Buckets(max(deps.tenant_requests / 10, 1))
+        answers = TokenBucket[TenantId].per_second(max(deps.tenant_requests / 10, 1))
         self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots, answers)
         self._apart = Apart(deps.large_processes, metrics)
-        quotas, log = Quotas(deps.quota, metrics), SubmissionLog(deps.submission_log)
+        quotas, log = DocumentQuota(deps.quota, metrics), SubmissionLog(deps.submission_log)
         self._submitting = Submitting(db, deps.wakeups, metrics, log, deps.entrance)
-        lists = TenantLists(db, metrics)
+        self.lists = lists = list_limit(metrics)
         self.routes = every_route(
             PREFIX,
             docs(),
@@ -232,7 +233,7 @@ class Api:
                 deps.webhooks,
                 deps.wakeups,
                 clock,
-                Quotas(deps.webhook_quota, metrics, limit="tenant_webhooks"),
+                DocumentQuota(deps.webhook_quota, metrics, name="tenant_webhooks"),
             ),
             Ncf(db, clock),
             UsageHandlers(db, clock),
@@ -257,13 +258,10 @@ class Api:
         try:
             if route.scope is not None:
                 call.caller = await self._authenticator.authenticate(call.headers.get("authorization"), route.scope)
-                self._buckets.take(call.caller.api_key_id, trio.current_time())
-                tenant_id = call.caller.tenant_id
-                self._requests.take(tenant_id)
-                try:
+                if self._calls is not None:
+                    self._calls.require(call.caller.api_key_id, trio.current_time())
+                with self._requests.held(call.caller.tenant_id):
                     reply = await self._traced(route, call)
-                finally:
-                    self._requests.release(tenant_id)
             else:
                 reply = await route.handler(call)
         except Exception as error:  # here and in _traced: the two places where errors become answers
@@ -296,8 +294,6 @@ class Api:
     def _refusal(self, route: Route, call: Call, error: Exception) -> ApiReply:
         """The answer that an error is, counted."""
         problem = describe(error)
-        if isinstance(error, ApiError) and error.refuses_for:
-            self.come_again.note((self._who(call), asked(route.name, call.query_string)), error.refuses_for)
         if reason := refusal(error):
             self.metrics.refused.labels(reason).inc()
         if isinstance(error, ScopeMissing):
@@ -309,11 +305,6 @@ class Api:
                 scope=error.scope,
             )
         return ApiReply(problem.status, problem.body(call.language), problem.headers)
-
-    def _who(self, call: Call) -> Hashable:
-        """Who asks, as far as that is known before its request is read."""
-        authorization = call.headers.get("authorization")
-        return holder_of(self.client_of(call)) if authorization is None else authorization.encode("latin-1")
 
     def client_of(self, call: Call) -> Address:
         """The address a call comes from."""
@@ -385,7 +376,7 @@ def _view(api: Api, route: Route) -> Callable[..., Awaitable[Response]]:
             # fast path: it is no longer than one read of the socket, and there are never more than `max_in_flight`.
             who = call.caller.tenant_id if call.caller is not None else holder_of(api.client_of(call))
             held.enter_context(api.bodies.held(who, call.announced(request.max_content_length or api.max_body_bytes)))
-            with api.admission.resting():
+            with api.admission.paused(None):
                 try:
                     return await request.get_data(cache=False, as_text=False, parse_form_data=False)
                 except RequestEntityTooLarge:

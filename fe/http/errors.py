@@ -15,13 +15,13 @@ from fe.http.languages import Language, say_problems, serialize_problems
 from fe.http.models.responses import ERROR, DocumentProblem, Error
 from fe.issuing.accept import CannotBeSigned
 from fe.issuing.issuers import ForbiddenIssuer
+from fe.limits import Limited, LimitReached, Overloaded
 from fe.offload.pool import ApartFailed
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber, TenantDisabled
 
 _log = structlog.get_logger(__name__)
 
-#: Seconds after which a client may try again when we are overloaded, or our database is away.
-RETRY_WHEN_SHED = 1
+#: Seconds after which a client may try again when the database is away.
 RETRY_WHEN_DOWN = 5
 
 #: As many problems of a document as fit a message that a person reads.
@@ -33,9 +33,6 @@ Headers = tuple[tuple[str, str], ...]
 
 class ApiError(Exception):
     """An answer other than the one asked for, with the message the client reads."""
-
-    #: Seconds for which whoever asked is refused on this route whatever it asks for; 0: it is about this request.
-    refuses_for = 0
 
     def __init__(
         self,
@@ -88,6 +85,8 @@ class ErrorAnswer:
 def describe(error: Exception) -> ErrorAnswer:
     """Say what a client is sent for `error`. What is not in the table is a bug: 500, and it is logged."""
     match error:
+        case Limited():
+            return describe_limit(error)
         case ApiError():
             return ErrorAnswer(error.status, error.message, error.headers, error.problems, error.hint)
         case MalformedJson():
@@ -114,6 +113,16 @@ def describe(error: Exception) -> ErrorAnswer:
             return _of_framework(error)
     _log.error("a request failed by a fault of ours", error=error, exc_info=error)
     return ErrorAnswer(500, messages.INTERNAL_ERROR)
+
+
+def describe_limit(error: Limited) -> ErrorAnswer:
+    """What a client is sent when a limit refuses: 503 if all clients together have everything, else 429."""
+    headers: Headers = (("Retry-After", str(error.retry_after)),)
+    if isinstance(error, Overloaded):
+        return ErrorAnswer(503, messages.UNAVAILABLE, headers)
+    if isinstance(error, LimitReached) and error.ends_connection:
+        headers = (*headers, ("Connection", "close"))
+    return ErrorAnswer(429, messages.TOO_MANY_REQUESTS, headers)
 
 
 def refusal(error: Exception) -> str | None:

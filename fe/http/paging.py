@@ -1,14 +1,22 @@
-"""Lists: one page and how many there are in all, or what follows a cursor. One way for every list by id."""
+"""Lists: one page and the total, or the rows after a cursor; and the limit of lists that a tenant reads at once."""
 
-from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
-from fe.http.limits.tenant_lists import TenantLists
 from fe.http.parameters import ListQuery
 from fe.identifiers import TenantId
-from fe.store.postgres.db import Conn
+from fe.limits import ConcurrencyLimit
+from fe.monitoring.metrics import Metrics
+from fe.store.postgres.db import Conn, Database
 
+#: Lists of one tenant that are read at once, each on a connection, and how long the others wait, in seconds. Counting
+#: a million receipts takes a second, and a process has eight connections: without a limit, one tenant takes them all.
+LISTS_AT_ONCE = 2
+LIST_PATIENCE = 5.0
+
+P = ParamSpec("P")
+T = TypeVar("T")
 F = TypeVar("F")
 F_contra = TypeVar("F_contra", contravariant=True)
 R = TypeVar("R")
@@ -37,12 +45,35 @@ class Counted(Protocol[F_contra]):
         """How many there are in all."""
 
 
-async def read_page(
-    lists: TenantLists, tenant_id: TenantId, query: ListQuery[F], listed: Listed[F, R], counted: Counted[F]
-) -> tuple[Sequence[R], int | None]:
-    """Read what a list was asked for, and how many there are in all; None in place of that where it has a cursor.
+def list_limit(metrics: Metrics) -> ConcurrencyLimit[TenantId]:
+    """The limit of lists, one per pool of connections."""
+    return ConcurrencyLimit("tenant_lists", metrics, each=LISTS_AT_ONCE, patience=LIST_PATIENCE)
 
-    In one turn of the tenant's. Raises ApiError (429) when that does not come in time.
+
+async def read_in_turn(
+    db: Database,
+    lists: ConcurrencyLimit[TenantId],
+    tenant_id: TenantId,
+    work: Callable[Concatenate[Conn, TenantId, P], Awaitable[T]],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> T:
+    """Run `work(conn, tenant_id, ...)` as `Database.run_for` does, in the tenant's turn. Raises TurnTimeout."""
+    async with lists.turn(tenant_id):
+        return await db.run_for(tenant_id, work, *args, **kwargs)
+
+
+async def read_page(
+    db: Database,
+    lists: ConcurrencyLimit[TenantId],
+    tenant_id: TenantId,
+    query: ListQuery[F],
+    listed: Listed[F, R],
+    counted: Counted[F],
+) -> tuple[Sequence[R], int | None]:
+    """Read one page of a list and the total; None instead of the total where the query has a cursor.
+
+    All of it is one turn of the tenant. Raises TurnTimeout.
     """
 
     async def read(conn: Conn, tenant_id: TenantId) -> tuple[Sequence[R], int | None]:
@@ -55,4 +86,4 @@ async def read_page(
             return [], total
         return await listed(conn, tenant_id, query.chosen, limit=limit, offset=offset), total
 
-    return await lists.read(tenant_id, read)
+    return await read_in_turn(db, lists, tenant_id, read)

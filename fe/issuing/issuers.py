@@ -1,10 +1,10 @@
 """For whose RNC a tenant may sign, as this process knows it (docs/decisions/issuers.md)."""
 
 import re
-from collections import OrderedDict
 
 import trio
 
+from fe.cache import ExpiringCache
 from fe.ecf.catalogue import Root
 from fe.ecf.identity import TAX_ID_FORM
 from fe.ecf.texts import LocalizedError, Text
@@ -54,7 +54,7 @@ class KnownIssuers:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._known: OrderedDict[tuple[TenantId, str], tuple[Standing, float]] = OrderedDict()
+        self._known: ExpiringCache[tuple[TenantId, str], Standing] = ExpiringCache(_MAX_KNOWN)
         #: How often the database was asked.
         self.asked = 0
 
@@ -64,16 +64,13 @@ class KnownIssuers:
         Cancelled while it asks, it has changed nothing.
         """
         asked_at = trio.current_time()
-        found, read_at = self._known.get((tenant_id, rnc), (None, 0.0))
-        if found is not None and asked_at - read_at < FRESH:
+        found = self._known.get((tenant_id, rnc), asked_at)
+        if found is not None:
             return found
         self.asked += 1
         standing = await self._db.run_for(tenant_id, issuers.standing, rnc)
-        self._known.pop((tenant_id, rnc), None)
         if standing is not Standing.ANOTHER:
-            self._known[tenant_id, rnc] = (standing, asked_at)
-            if len(self._known) > _MAX_KNOWN:
-                self._known.popitem(last=False)
+            self._known.put((tenant_id, rnc), standing, asked_at + FRESH)
         return standing
 
     async def require(self, tenant_id: TenantId, root: Root, rnc: str | None) -> Standing:

@@ -9,7 +9,6 @@ import os
 import random
 import socket
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Final
@@ -30,6 +29,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from fe import __version__
 from fe.config import Settings
 from fe.identifiers import TenantId
+from fe.limits import TokenBucket
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import NO_SPAN, Span, TracedRow, Tracing
 
@@ -43,9 +43,6 @@ LAST_SECONDS: Final = 2.0
 
 #: No attribute of ours is longer.
 _LIMITS: Final = SpanLimits(max_span_attributes=32, max_links=1, max_events=0, max_span_attribute_length=128)
-
-#: Of so many tenants it is remembered how often they asked.
-_MAX_TENANTS: Final = 10_000
 
 _W3C: Final = TraceContextTextMapPropagator()
 
@@ -66,39 +63,26 @@ class Recorded(Span):
             self._span.set_attribute(f"fe.{name}", value)
 
 
-class Asked:
-    """How often each tenant may have a trace recorded because it asks: so many a second, in bursts of twice that."""
-
-    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._rate, self._clock = rate, clock
-        self._burst = max(2 * rate, 1.0) if rate else 0.0
-        self._levels: OrderedDict[TenantId, tuple[float, float]] = OrderedDict()
-
-    def take(self, tenant_id: TenantId) -> bool:
-        """Whether it may this time."""
-        now = self._clock()
-        level, at = self._levels.pop(tenant_id, (self._burst, now))
-        level = min(level + (now - at) * self._rate, self._burst)
-        may = level >= 1
-        self._levels[tenant_id] = (level - may, now)
-        if len(self._levels) > _MAX_TENANTS:
-            self._levels.popitem(last=False)
-        return may
-
-
 class RecordedTracing(Tracing):
     """Begins spans that are recorded."""
 
     is_on = True
 
     def __init__(
-        self, tracer: trace.Tracer, ratio: float, asked: Asked, draw: Callable[[], float] = random.random
+        self,
+        tracer: trace.Tracer,
+        ratio: float,
+        asked: TokenBucket[TenantId] | None,
+        *,
+        draw: Callable[[], float] = random.random,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take the share of requests whose trace is recorded by lot, and how often tenants may ask for more."""
+        """Take the share of requests that are sampled at random, and the limit of traces that each tenant asks for."""
         self._tracer = tracer
         self._ratio = ratio
         self._asked = asked
         self._draw = draw
+        self._clock = clock
 
     @contextmanager
     def request(self, name: str, headers: Mapping[str, str], tenant_id: TenantId) -> Iterator[Span]:
@@ -108,7 +92,7 @@ class RecordedTracing(Tracing):
         if parent.is_valid and not parent.trace_flags.sampled:
             yield NO_SPAN
             return
-        if parent.is_valid and self._asked.take(tenant_id):
+        if parent.is_valid and self._asked is not None and self._asked.try_take(tenant_id, self._clock()):
             context = trace.set_span_in_context(trace.NonRecordingSpan(parent), context)
         elif self._draw() < self._ratio:
             # By lot and not by its trace id, which the client chose; and for the same reason in a trace of our own.
@@ -225,7 +209,9 @@ async def record_spans(settings: Settings, role: str, metrics: Metrics) -> Async
     provider.add_span_processor(processor)
     try:
         yield RecordedTracing(
-            provider.get_tracer("fe", __version__), settings.tracing_ratio, Asked(settings.tracing_asked)
+            provider.get_tracer("fe", __version__),
+            settings.tracing_ratio,
+            TokenBucket.per_second(settings.tracing_asked),
         )
     finally:
         with trio.move_on_after(LAST_SECONDS, shield=True) as patience:

@@ -18,14 +18,14 @@ import math
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Hashable
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Generic, TypeVar, cast
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar, cast
 
 import structlog
 import trio
 import trio_parallel
 
-from fe.limits import Allowances
+from fe.limits import ConcurrencyLimit, TokenBucket
 from fe.monitoring.metrics import Metrics
 from fe.offload.worker import begin, begin_when_idle, is_spent, measured
 from fe.process.cpu import Pace, run_behind_others
@@ -33,7 +33,6 @@ from fe.process.cpu import Pace, run_behind_others
 _log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
-Who = TypeVar("Who", bound=Hashable)
 
 #: How long a process stays without work, in seconds. To start one takes about a second of CPU.
 IDLE_SECONDS = 30.0
@@ -68,44 +67,11 @@ class ApartFailed(Exception):
         self.reason = reason
 
 
-class NoSlot(Exception):
-    """One's turn did not come in time. Nothing was tried."""
-
-
-class FairSlots(Generic[Who]):
-    """Places for work that few may do at once, or everybody, but `of_one` only so many times: so they go round."""
-
-    def __init__(self, slots: int = sys.maxsize, *, of_one: int = 1) -> None:
-        self._free = trio.Semaphore(slots)
-        self._of_one = of_one
-        self._waiting: dict[Who, tuple[trio.Semaphore, int]] = {}
-
-    @asynccontextmanager
-    async def of(self, who: Who, *, within: float = math.inf) -> AsyncIterator[None]:
-        """Wait for one's turn and have it for the block. Raises NoSlot when `within` seconds are over."""
-        mine, others = self._waiting.get(who, (None, 0))
-        mine = mine or trio.Semaphore(self._of_one)
-        self._waiting[who] = mine, others + 1
-        async with AsyncExitStack() as held:
-            held.callback(self._leave, who)
-            with trio.move_on_after(within) as waiting:
-                await held.enter_async_context(mine)
-                await held.enter_async_context(self._free)
-            if waiting.cancelled_caught:
-                raise NoSlot
-            yield
-
-    def _leave(self, who: Who) -> None:
-        mine, others = self._waiting.pop(who)
-        if others > 1:
-            self._waiting[who] = mine, others - 1
-
-
 class _Processes:
     """Processes of one kind, and turns on them."""
 
     def __init__(self, number: int, begin: Callable[[], None]) -> None:
-        self.slots: FairSlots[Hashable] = FairSlots(number)
+        self.slots: ConcurrencyLimit[Hashable] = ConcurrencyLimit(each=1, together=number)
         self._limiter = trio.CapacityLimiter(number)
         self._begin = begin
         self._workers: trio_parallel.WorkerContext | None = None
@@ -140,8 +106,8 @@ class Apart:
     theirs."""
 
     def __init__(self, processes: int, metrics: Metrics, *, seconds: float = WORK_SECONDS) -> None:
-        self._turns: FairSlots[Hashable] = FairSlots()
-        self._shares: Allowances[Hashable] = Allowances(at_once=BURST, a_second=SHARE)
+        self._turns: ConcurrencyLimit[Hashable] = ConcurrencyLimit(each=1)
+        self._shares: TokenBucket[Hashable] = TokenBucket(at_once=BURST, a_second=SHARE)
         self._behind = _Processes(processes, _begin_behind)
         self._when_idle = _Processes(processes, begin_when_idle)
         self._idle = Pace(IDLE_SHARE * (os.cpu_count() or 1))
@@ -160,22 +126,22 @@ class Apart:
         `work` is a function of a module, and it, what it is given, and what it returns or raises can be pickled. When
         the caller is cancelled the process is killed: it has nothing else to do.
 
-        Raises ApartFailed, and NoSlot when its turn does not come `within` so many seconds.
+        Raises ApartFailed, and TurnTimeout when its turn does not come `within` so many seconds.
         """
         until = trio.current_time() + within
 
         def left() -> float:
             return max(until - trio.current_time(), 0)
 
-        async with self._turns.of(whose, within=within):
+        async with self._turns.turn(whose, within=within):
             if not self._shares.has_some(whose, trio.current_time()):
                 with trio.move_on_after(IDLE_PATIENCE) as patience:
-                    async with self._when_idle.slots.of(whose, within=left()):
+                    async with self._when_idle.slots.turn(whose, within=left()):
                         await trio.sleep_until(self._idle.free_from)
                         patience.deadline = trio.current_time() + IDLE_PATIENCE  # its turn has come: as long to be done
                         return await self._run(self._when_idle, whose, work, *given)
                 # No processor was idle, or its turn did not come, for so long. What is asked for is done all the same.
-            async with self._behind.slots.of(whose, within=left()):
+            async with self._behind.slots.turn(whose, within=left()):
                 return await self._run(self._behind, whose, work, *given)
 
     async def _run(self, processes: _Processes, whose: Hashable, work: Callable[..., T], *given: Any) -> T:

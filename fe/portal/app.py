@@ -20,13 +20,12 @@ from werkzeug.exceptions import HTTPException
 from fe.accounts.provision import ProvisioningRefused
 from fe.ecf.texts import Language, LocalizedError
 from fe.http.calls import ApiReply, Call
-from fe.http.errors import ApiError
+from fe.http.errors import describe_limit
 from fe.http.languages import choose
 from fe.http.routes.types import Route
 from fe.http.server.addresses import client_address
-from fe.http.server.admission import Admission
-from fe.http.server.come_again import ComeAgain
 from fe.http.server.fast_path import FastPath
+from fe.limits import ConcurrencyLimit, Limited
 from fe.portal.access import let_in
 from fe.portal.cookies import set_cookie
 from fe.portal.deps import Portal
@@ -73,8 +72,7 @@ class PortalApp:
     def __init__(self, portal: Portal) -> None:
         self.portal = portal
         self.metrics = portal.metrics
-        self.admission = Admission(IN_FLIGHT, portal.metrics, of_one=IN_FLIGHT, shown=False)
-        self.come_again = ComeAgain(portal.metrics)
+        self.admission: ConcurrencyLimit[bytes | None] = ConcurrencyLimit("", portal.metrics, together=IN_FLIGHT)
         self._forms = SentForms(self.admission, portal.metrics, portal.trusted_proxies)
         nothing = Route("POST", "/", None, _never)
         self.fast_path = FastPath(_never_routed, MAX_BODY_BYTES, nothing, nothing, enabled=False)
@@ -104,9 +102,10 @@ class PortalApp:
             if refused.status in _UNREAD:
                 visit.headers.append(("Connection", "close"))
             return visit.page("refused.html", refused.status, message=refused.message, is_missing=refused.status == 404)
-        except ApiError as full:  # of what all applications share: there is no room for it now
-            visit.headers += full.headers
-            return visit.page("refused.html", full.status, message=crowded(sent=sent, begun=begun))
+        except Limited as error:
+            limited = describe_limit(error)
+            visit.headers += limited.headers
+            return visit.page("refused.html", limited.status, message=crowded(sent=sent, begun=begun))
         except LocalizedError as told:
             return visit.page("refused.html", 409, message=told.text)
         except ProvisioningRefused as refused:

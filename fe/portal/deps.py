@@ -7,9 +7,9 @@ from fe.accounts.openid import OpenId
 from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Network, Settings
 from fe.ecf.texts import Language
-from fe.http.limits.quotas import Quotas
-from fe.http.limits.tenant_lists import TenantLists
+from fe.identifiers import TenantId
 from fe.issuing.submitting import Submitting
+from fe.limits import ConcurrencyLimit, DocumentQuota
 from fe.monitoring.metrics import Metrics
 from fe.portal.plan_runner import PlanRunner
 from fe.portal.rendering import Renderer
@@ -28,15 +28,15 @@ class Portal:
 
     settings: Settings
     db: Database
-    #: Reads what is long of one tenant, in its turns: of `db`.
-    lists: TenantLists
+    #: Limits the lists that are read from `db`.
+    lists: ConcurrencyLimit[TenantId]
     operators: Database | None
     wakeups: Wakeups
     vault: Vault
     peppers: Mapping[str, bytes]
     webhooks: WebhookAccounts | None
     #: Counts the calls of its webhook that a tenant's people ask for, as the API counts its programs'.
-    webhook_calls: Quotas
+    webhook_calls: DocumentQuota
     clock: Clock
     metrics: Metrics
     #: The keys of form proofs, of 32 bytes each: the first makes them, all are believed.
@@ -46,7 +46,7 @@ class Portal:
     renderer: Renderer
     #: What takes receipts in, as the API does, and how many a company may hand in to this process.
     submitting: Submitting
-    quotas: Quotas
+    quotas: DocumentQuota
     trusted_proxies: tuple[Network, ...] = ()
     #: The provider that people may log in by; None: by password alone.
     openid: OpenId | None = None

@@ -19,9 +19,9 @@ from werkzeug.formparser import FormDataParser
 from werkzeug.http import parse_options_header
 
 from fe.config import Network
-from fe.http.limits.shares import Shares
-from fe.http.server.admission import Admission
-from fe.http.server.strangers import Strangers
+from fe.http.server.addresses import holder_of_request
+from fe.http.server.pipeline import anonymous_limit
+from fe.limits import ConcurrencyLimit
 from fe.monitoring.metrics import Metrics
 from fe.portal.page_types import Page
 from fe.portal.replies import TOO_LARGE, Refused, too_slow
@@ -43,11 +43,12 @@ _URLENCODED = "application/x-www-form-urlencoded"
 class SentForms:
     """Reads forms. One per process."""
 
-    def __init__(self, admission: Admission, metrics: Metrics, trusted: Sequence[Network]) -> None:
+    def __init__(self, admission: ConcurrencyLimit[bytes | None], metrics: Metrics, trusted: Sequence[Network]) -> None:
         """Take what counts the requests in work, and the proxies whose word on addresses is believed."""
         self._admission = admission
-        self._strangers = Strangers(trusted)
-        self._bytes: Shares[Hashable] = Shares(
+        self._trusted = trusted
+        self._turns = anonymous_limit()
+        self._bytes: ConcurrencyLimit[Hashable] = ConcurrencyLimit(
             "body_bytes", metrics, each=BODY_BYTES_OF_ONE, together=BODY_BYTES, crowded=MAX_BODY_BYTES
         )
         self._threads = trio.CapacityLimiter(_THREADS)
@@ -56,25 +57,24 @@ class SentForms:
     async def turn(self, scope: HTTPScope) -> AsyncIterator[None]:
         """Wait for the turn of a request's address, out of everybody's way, and have it for the block.
 
-        Raises ApiError: 429 where it does not come, 503 where all together have too much in work.
+        Raises TurnTimeout, or Overloaded.
         """
         async with AsyncExitStack() as held:
-            with self._admission.resting():
-                await held.enter_async_context(self._strangers.turn(scope))
+            with self._admission.paused(None):
+                await held.enter_async_context(self._turns.turn(holder_of_request(scope, self._trusted)))
             yield
 
     @asynccontextmanager
     async def read(self, page: Page, scope: HTTPScope) -> AsyncIterator[Form]:
         """Read the form that was sent to a page, and have its address's turn for the block.
 
-        Raises Refused: 408 when it does not arrive, 413 when it is more than the page takes. Raises ApiError: 429 where
-        its address has enough under way, 503 where all together have.
+        Raises Refused: 408 when it does not arrive, 413 when it is more than the page takes; and Limited.
         """
         if (request.content_length or 0) > page.max_body_bytes:
             raise Refused(413, TOO_LARGE)
         said = page.max_body_bytes if request.content_length is None else request.content_length
-        with self._bytes.held(self._strangers.holder(scope), said):
-            with self._admission.resting():
+        with self._bytes.held(holder_of_request(scope, self._trusted), said):
+            with self._admission.paused(None):
                 body = await _body(page.max_body_bytes)
             async with self.turn(scope):
                 yield await self._form(body, page.max_fields)

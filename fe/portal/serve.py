@@ -10,10 +10,10 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from fe.accounts.openid import CALLBACK, OpenId
 from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Settings, origin_of, read_networks
-from fe.http.limits.quotas import Quota, Quotas
-from fe.http.limits.tenant_lists import TenantLists
+from fe.http.paging import list_limit
 from fe.http.server.listener import serve_http
 from fe.issuing.submitting import Submitting
+from fe.limits import DocumentQuota, QuotaLimits
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import Tracing
 from fe.monitoring.ways import SubmissionLog
@@ -51,14 +51,14 @@ def build_portal(
     return Portal(
         settings=settings,
         db=pools[PORTAL],
-        lists=TenantLists(pools[PORTAL], metrics),
+        lists=list_limit(metrics),
         operators=pools.get(OPERATOR),
         wakeups=wakeups,
         vault=vault,
         peppers=settings.peppers(),
         webhooks=webhook_accounts(settings),
-        webhook_calls=Quotas(
-            Quota(documents_a_minute=settings.tenant_webhook_calls_a_minute), metrics, limit="tenant_webhooks"
+        webhook_calls=DocumentQuota(
+            QuotaLimits(documents_a_minute=settings.tenant_webhook_calls_a_minute), metrics, name="tenant_webhooks"
         ),
         clock=clock,
         metrics=metrics,
@@ -66,7 +66,7 @@ def build_portal(
         url=portal_url(settings),
         renderer=Renderer(),
         submitting=Submitting(pools[PORTAL], wakeups, metrics, SubmissionLog(settings.submission_log)),
-        quotas=Quotas(Quota.from_settings(settings), metrics),
+        quotas=DocumentQuota(QuotaLimits.from_settings(settings), metrics),
         trusted_proxies=read_networks(settings.trusted_proxies),
         openid=openid_of(settings, form_keys[0]),
         plans=None if OPERATOR not in pools else PlanRunner(pools[OPERATOR], new_holder(), clock),

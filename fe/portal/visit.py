@@ -15,6 +15,7 @@ from fe.accounts import noted
 from fe.accounts.noted import Actor
 from fe.ecf.catalogue import Environment
 from fe.ecf.texts import Language, Text
+from fe.http.paging import read_in_turn
 from fe.identifiers import TenantId
 from fe.portal.deps import Portal
 from fe.portal.forms import digest
@@ -167,9 +168,9 @@ class Visit:
     ) -> T:
         """The same for a list, whose cost grows with what the company has had: in the turns that it has for these.
 
-        Raises ApiError (429) when they do not come in time.
+        Raises TurnTimeout.
         """
-        return await self.portal.lists.read(self.tenant_id, work, *a, **k)
+        return await read_in_turn(self.portal.db, self.portal.lists, self.tenant_id, work, *a, **k)
 
     async def change(self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *a: P.args, **k: P.kwargs) -> T:
         """Run `work(conn, ...)` in one transaction that sees the company's rows alone, once for each form.

@@ -5,7 +5,8 @@ from typing import Any
 import trio
 
 from fe.ecf.texts import Text
-from fe.http.errors import ApiError
+from fe.http import messages
+from fe.limits import LimitReached
 from fe.portal.replies import Refused
 from fe.portal.visit import Visit
 from fe.webhooks.accounts import BadWebhook, EndpointView, WebhookAccounts, WebhookRefused
@@ -43,8 +44,8 @@ def count_call(visit: Visit) -> None:
     """Count a call that a person asks for, as the API counts those of programs. Raises Refused (429)."""
     try:
         visit.portal.webhook_calls.take(visit.tenant_id, 0, trio.current_time())
-    except ApiError as full:
-        raise Refused(429, full.message) from None
+    except LimitReached:
+        raise Refused(429, messages.TOO_MANY_REQUESTS) from None
 
 
 def require_enabled_company(visit: Visit) -> None:

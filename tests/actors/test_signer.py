@@ -30,8 +30,9 @@ from fe.issuing.large import LARGE_LINES, SHORT_BYTES, SHORT_LINES, is_short
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import QrHosts, ToSign, sign_all
 from fe.lifecycle import Stage
+from fe.limits import TurnTimeout
 from fe.monitoring.metrics import Metrics
-from fe.offload.pool import Apart, ApartFailed, NoSlot
+from fe.offload.pool import Apart, ApartFailed
 from fe.queue.executor import run_stage
 from fe.queue.outcome import Outcome
 from fe.queue.stage import StageConfig
@@ -516,7 +517,9 @@ async def test_what_is_wrong_with_a_large_document_is_kept_like_that_of_a_small_
     assert "more)" in str(kept)
 
 
-@pytest.mark.parametrize(("trouble", "outcome"), [(ApartFailed("its process died"), "retry"), (NoSlot(), "given back")])
+@pytest.mark.parametrize(
+    ("trouble", "outcome"), [(ApartFailed("its process died"), "retry"), (TurnTimeout(), "given back")]
+)
 async def test_a_large_document_whose_process_dies_is_tried_again_and_one_without_a_turn_waits(
     db: Database, monkeypatch: pytest.MonkeyPatch, trouble: Exception, outcome: str
 ) -> None:

@@ -200,7 +200,7 @@ def renews_the_hold() -> None:
         try:
             return await ask(self, api_key_id)
         except DatabaseUnavailable:
-            self._failed_at[api_key_id] = self._now()
+            self._failed_at.put(api_key_id, self._now())
             raise
 
     auth.KeyStates._ask = _ask  # type: ignore[method-assign]

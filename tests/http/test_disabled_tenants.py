@@ -7,7 +7,7 @@ import trio
 from fe.accounts.keys import REVOKED_CHANNEL
 from fe.accounts.provision import ProvisioningRefused
 from fe.http.auth.bearer import KeyPatience
-from fe.http.server.come_again import BELIEVED
+from fe.http.server.pipeline import REFUSED_SECONDS
 from fe.identifiers import TenantId
 from fe.issuing.accept import Acceptance
 from fe.store.postgres.db import Database
@@ -69,7 +69,7 @@ async def test_login_after_enabling_a_locked_out_tenant_succeeds(
         await enable(db, key.tenant_id)
 
         assert refused == guesses == [401] * 5 + [429]
-        await trio.sleep(BELIEVED)
+        await trio.sleep(REFUSED_SECONDS)
         assert (await api.post("/login", json=key.credentials)).status_code == 200
         assert (await api.post("/login", json=guessed)).status_code == 429, "the lockouts of other tenants stay"
 

@@ -10,7 +10,7 @@ from bench.hostile import Attack, Heard, attack, attacks, behave, head
 from bench.http import request
 from fe.config import load_settings
 from fe.http import app
-from fe.http.limits import document_slots
+from fe.http.routes import document_slots
 from fe.store.postgres.db import Database
 from tests.http.front import Key, Running, make_key, make_tenant, start_front, structured
 

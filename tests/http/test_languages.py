@@ -17,7 +17,7 @@ from fe.http.errors import ApiError, describe
 from fe.http.languages import choose
 from fe.http.models.failures import say_response
 from fe.http.request_bodies import RequestModel, check
-from fe.http.server.plain_errors import plain_error
+from fe.http.server.answers import plain_error
 
 FE = Path(__file__).resolve().parents[2] / "fe"
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import trio
 
+from fe.http import paging
 from fe.http.app import PREFIX
-from fe.http.limits import tenant_lists
-from fe.http.limits.tenant_lists import AT_ONCE
+from fe.http.paging import LISTS_AT_ONCE
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Database
 from fe.store.records import history, received
@@ -53,7 +53,7 @@ class Held:
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Held:
     made = Held()
-    monkeypatch.setattr(tenant_lists, "PATIENCE", PATIENCE)
+    monkeypatch.setattr(paging, "LIST_PATIENCE", PATIENCE)
     monkeypatch.setattr(history, "page", made.read)
     monkeypatch.setattr(received, "count", made.count)
     monkeypatch.setattr(deliveries, "count", made.count)
@@ -89,25 +89,23 @@ async def test_a_tenants_lists_of_all_kinds_are_read_two_at_once_and_all_others_
             for path in asked:
                 asking.start_soon(ask, path)
             await until(lambda: in_work(front) == len(asked))
-            await until(lambda: held.now[key.tenant_id] == AT_ONCE)
+            await until(lambda: held.now[key.tenant_id] == LISTS_AT_ONCE)
             asking.start_soon(neighbour.get, "/invoices")
             await until(lambda: held.now[other.tenant_id] == 1)
             seen = [(await one.get("/ncf")).status_code for one in (neighbour, api)]
             held.go_on.set()
 
     assert seen == [200, 200]
-    assert held.most == {key.tenant_id: AT_ONCE, other.tenant_id: 1}
+    assert held.most == {key.tenant_id: LISTS_AT_ONCE, other.tenant_id: 1}
     assert answers == [200] * len(asked), "each had its turn"
 
 
-async def test_a_list_whose_turn_does_not_come_is_refused_and_counted(
-    front: Running, key: Key, held: Held, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_list_whose_turn_does_not_come_is_refused_and_counted(front: Running, key: Key, held: Held) -> None:
     async with front.client(await front.token(key)) as api, trio.open_nursery() as asking:
-        for _ in range(AT_ONCE):
+        for _ in range(LISTS_AT_ONCE):
             asking.start_soon(api.get, "/invoices")
-        await until(lambda: held.now[key.tenant_id] == AT_ONCE)
-        monkeypatch.setattr(tenant_lists, "PATIENCE", 0.05)
+        await until(lambda: held.now[key.tenant_id] == LISTS_AT_ONCE)
+        front.app.extensions["fe"].lists.patience = 0.05
 
         refused = await api.get("/received")
         held.go_on.set()
@@ -123,8 +121,8 @@ async def test_whoever_leaves_gives_its_turn_to_the_next(
 ) -> None:
     token = await front.token(key)
     asked = f"GET {PREFIX}/invoices HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
-    leaving = await streams.opened(front.port, *[asked] * AT_ONCE)
-    await until(lambda: held.now[key.tenant_id] == AT_ONCE)
+    leaving = await streams.opened(front.port, *[asked] * LISTS_AT_ONCE)
+    await until(lambda: held.now[key.tenant_id] == LISTS_AT_ONCE)
 
     await streams.reset(leaving)  # who has closed one side only may still read, and is answered
     await until(lambda: in_work(front) == 0)
@@ -152,5 +150,5 @@ def test_no_list_is_read_but_in_its_tenants_turn() -> None:
         for line, how in reads_of_lists(ast.parse(path.read_text(encoding="utf-8")))
     ]
 
-    assert {how for _, _, how in found} == {"self._lists.read", "read_page", "visit.read_list"}, found
+    assert {how for _, _, how in found} == {"read_in_turn", "read_page", "visit.read_list"}, found
     assert len(found) >= 10

@@ -17,11 +17,11 @@ from fe.accounts import totp
 from fe.accounts.openid import CALLBACK, OpenId
 from fe.accounts.people import create_person
 from fe.config import load_settings
-from fe.http.limits.quotas import NO_QUOTA, Quota, Quotas
-from fe.http.limits.tenant_lists import TenantLists
+from fe.http.paging import list_limit
 from fe.http.server.listener import serve_http
 from fe.identifiers import TenantId
 from fe.issuing.submitting import Submitting
+from fe.limits import NO_QUOTA, DocumentQuota, QuotaLimits
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.ways import SubmissionLog
 from fe.monitoring.zeros import begin_at_zero
@@ -179,14 +179,14 @@ async def start_portal(
         **{
             "settings": settings,
             "db": portal_db,
-            "lists": TenantLists(portal_db, metrics),
+            "lists": list_limit(metrics),
             "operators": operators,
             "wakeups": wakeups,
             "vault": VAULT,
             "peppers": {"": PEPPER},
             "webhooks": WEBHOOKS,
-            "webhook_calls": Quotas(
-                Quota(documents_a_minute=settings.tenant_webhook_calls_a_minute), metrics, limit="tenant_webhooks"
+            "webhook_calls": DocumentQuota(
+                QuotaLimits(documents_a_minute=settings.tenant_webhook_calls_a_minute), metrics, name="tenant_webhooks"
             ),
             "clock": clock,
             "metrics": metrics,
@@ -195,7 +195,7 @@ async def start_portal(
             "renderer": _RENDERER,
             "openid": None if issuer is None else _openid(issuer, f"http://127.0.0.1:{port}"),
             "submitting": Submitting(portal_db, wakeups, metrics, SubmissionLog()),
-            "quotas": Quotas(NO_QUOTA, metrics),
+            "quotas": DocumentQuota(NO_QUOTA, metrics),
             **more,
         }
     )

@@ -20,9 +20,9 @@ from fe.ecf.parse import parse_json
 from fe.ecf.rules import check
 from fe.ecf.totals import totals
 from fe.http.examples import EXAMPLES, Example
-from fe.http.limits.quotas import Quota, Quotas
 from fe.identifiers import PORTAL_KEY, TenantId, UserId
 from fe.issuing.prepare import prepare
+from fe.limits import DocumentQuota, QuotaLimits
 from fe.monitoring.metrics import Metrics
 from fe.portal.receipt.copies import note_for
 from fe.portal.receipt.entry import ReceiptEntry
@@ -539,7 +539,9 @@ async def test_a_user_of_the_company_is_chosen(portal: Running, owner: Browser, 
 async def test_a_company_that_has_had_its_quota_is_told_so(
     nursery: trio.Nursery, db: Database, portal_db: Database, tenant: TenantId
 ) -> None:
-    portal = await start_portal(nursery, db, portal_db, None, quotas=Quotas(Quota(documents_a_minute=1), Metrics()))
+    portal = await start_portal(
+        nursery, db, portal_db, None, quotas=DocumentQuota(QuotaLimits(documents_a_minute=1), Metrics())
+    )
     async with portal.browser(await portal.person(tenant)) as browser:
         form = await simple(browser, tenant)
         await form.press("check")

@@ -1,6 +1,6 @@
 """Forms as they are sent: slowly, by many at once, or with more in them than a page needs. Judged by the answers."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Hashable, Iterator
 from functools import partial
 from typing import Any
 
@@ -10,8 +10,9 @@ import trio
 from structlog.testing import capture_logs
 
 from fe.ecf.catalogue import EcfType
-from fe.http.server import strangers
+from fe.http.server import pipeline
 from fe.identifiers import TenantId
+from fe.limits import ConcurrencyLimit
 from fe.portal import app, attempts, sent_forms
 from fe.portal.page_types import STRANGERS_BYTES, STRANGERS_FIELDS, Needs
 from fe.portal.pages import every_page
@@ -39,11 +40,22 @@ async def streams() -> AsyncIterator[Streams]:
 
 
 @pytest.fixture
-async def small(nursery: trio.Nursery, db: Database, portal_db: Database, monkeypatch: pytest.MonkeyPatch) -> Running:
+def turns() -> ConcurrencyLimit[Hashable]:
+    return ConcurrencyLimit(each=1, patience=PATIENCE)
+
+
+@pytest.fixture
+async def small(
+    nursery: trio.Nursery,
+    db: Database,
+    portal_db: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    turns: ConcurrencyLimit[Hashable],
+) -> Running:
     """A portal of few places, of which an address has one; it waits for as long as a test takes."""
     monkeypatch.setattr(app, "IN_FLIGHT", IN_FLIGHT)
-    monkeypatch.setattr(strangers, "OF_ONE_ADDRESS", 1)
-    monkeypatch.setattr(strangers, "PATIENCE", PATIENCE)
+    monkeypatch.setattr(pipeline, "ANONYMOUS_AT_ONCE", 1)
+    monkeypatch.setattr(sent_forms, "anonymous_limit", lambda: turns)
     monkeypatch.setattr(sent_forms, "BODY_SECONDS", PATIENCE)
     return await start_portal(nursery, db, portal_db, None)
 
@@ -102,14 +114,14 @@ async def test_a_body_that_comes_too_slowly_is_refused_and_is_no_fault_of_ours(
 def turns_taken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Which addresses asked for their turn with what they send, from now on."""
     asked: list[str] = []
-    turn = strangers.Strangers.turn
+    turn = sent_forms.SentForms.turn
 
-    def noting(self: strangers.Strangers, scope: Any) -> Any:
+    def noting(self: sent_forms.SentForms, scope: Any) -> Any:
         if scope["method"] == "POST":
             asked.append(scope["client"][0])
         return turn(self, scope)
 
-    monkeypatch.setattr(strangers.Strangers, "turn", noting)
+    monkeypatch.setattr(sent_forms.SentForms, "turn", noting)
     return asked
 
 
@@ -118,7 +130,7 @@ def is_so_long(found: list[str], many: int) -> bool:
 
 
 async def test_an_address_has_its_turn_and_those_that_wait_for_theirs_keep_nobody_out(
-    small: Running, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
+    small: Running, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch, turns: ConcurrencyLimit[Hashable]
 ) -> None:
     begun: list[str] = []
     may_go_on = trio.Event()
@@ -149,9 +161,9 @@ async def test_an_address_has_its_turn_and_those_that_wait_for_theirs_keep_nobod
             seen = [(await other.get("/sign-in")).status_code for _ in range(10)]
             sending.start_soon(send, other, others)
             await until(lambda: "127.0.0.1" in begun)
-            monkeypatch.setattr(strangers, "PATIENCE", 0.0)
+            turns.patience = 0.0
             refused = await attacker.post("/sign-in", data=form)
-            monkeypatch.setattr(strangers, "PATIENCE", PATIENCE)
+            turns.patience = PATIENCE
             while_blocked = list(begun)
             may_go_on.set()
 

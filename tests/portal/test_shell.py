@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import trio
 
-from fe.http.limits import tenant_lists
+from fe.http.paging import LISTS_AT_ONCE
 from fe.identifiers import TenantId
 from fe.store.portal import people, receipts
 from fe.store.portal.people import PortalRole
@@ -74,12 +74,12 @@ async def test_lists_of_a_company_have_turns_and_a_page_says_when_there_is_none(
         return ReceiptPage(())
 
     monkeypatch.setattr(receipts, "page", wait)
-    monkeypatch.setattr(tenant_lists, "PATIENCE", PATIENCE)
+    portal.portal.lists.patience = PATIENCE
     async with trio.open_nursery() as asking:
-        for _ in range(tenant_lists.AT_ONCE):
+        for _ in range(LISTS_AT_ONCE):
             asking.start_soon(owner.client.get, f"/companies/{tenant}/testecf/submissions")
-        await until(lambda: len(reading) == tenant_lists.AT_ONCE)
-        monkeypatch.setattr(tenant_lists, "PATIENCE", 0.05)
+        await until(lambda: len(reading) == LISTS_AT_ONCE)
+        portal.portal.lists.patience = 0.05
         refused = await owner.client.get(f"/companies/{tenant}/testecf/received")
         other = await owner.client.get(f"/companies/{tenant}/keys")
         may_go_on.set()

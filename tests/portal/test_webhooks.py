@@ -9,8 +9,8 @@ from uuid import UUID
 import httpx
 import trio
 
-from fe.http.limits.quotas import Quota, Quotas
 from fe.identifiers import TenantId
+from fe.limits import DocumentQuota, QuotaLimits
 from fe.monitoring.metrics import Metrics
 from fe.portal.foreign_text import foreign
 from fe.store.portal import changes
@@ -385,7 +385,7 @@ async def test_what_did_not_arrive_is_asked_for_again(portal: Running, owner: Br
 async def test_nobody_makes_us_call_without_end(
     nursery: trio.Nursery, db: Database, portal_db: Database, tenant: TenantId
 ) -> None:
-    quota = Quotas(Quota(documents_a_minute=2), Metrics(), limit="tenant_webhooks")
+    quota = DocumentQuota(QuotaLimits(documents_a_minute=2), Metrics(), name="tenant_webhooks")
     portal = await start_portal(nursery, db, portal_db, None, webhook_calls=quota)
     async with portal.browser(await portal.person(tenant)) as owner:
         await set_up(owner, tenant)

@@ -5,7 +5,6 @@ import threading
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
-from ipaddress import ip_address
 from pathlib import Path
 
 import httpx
@@ -13,9 +12,7 @@ import pytest
 import trio
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from fe.http.errors import ApiError
 from fe.http.reception import app as module
-from fe.http.reception.limits import AddressLimits
 from fe.store.postgres.db import Database
 from tests.factories.certificates import default_credential, make_bitwise
 from tests.factories.tenants import rows
@@ -148,21 +145,6 @@ async def test_a_sender_that_never_ends_is_given_up(
                     got += chunk
                 both.cancel_scope.cancel()
     assert got.startswith(b"HTTP/1.1 408 ")
-
-
-def test_an_address_has_a_pace_and_a_share_of_what_is_in_work() -> None:
-    limits = AddressLimits(per_second=1.0, in_flight=8)
-    one, neighbour, other = ip_address("2001:db8::1"), ip_address("2001:db8::2"), ip_address("192.0.2.1")
-    with limits.admitted(one, 0.0), limits.admitted(neighbour, 0.0):
-        with pytest.raises(ApiError) as refused, limits.admitted(one, 0.0):
-            pass  # its pace: two at once, then one a second
-        assert (refused.value.status, dict(refused.value.headers)) == (429, {"Retry-After": "1"})
-        with pytest.raises(ApiError), limits.admitted(one, 1.5):
-            pass  # its share: a quarter of eight
-        with limits.admitted(other, 0.0):
-            pass
-    with limits.admitted(one, 9.0):
-        pass
 
 
 async def test_whoever_calls_too_fast_is_told_so_and_believed_proxies_name_who_it_is(

@@ -204,7 +204,7 @@ async def test_months_that_are_evicted_while_others_are_counted_are_counted_all_
     count_months = history._count_months
 
     async def count_while_others_evict(*args: Any) -> list[int]:
-        totals._months.clear()
+        totals._months = history.Totals()._months
         return await count_months(*args)
 
     monkeypatch.setattr(history, "_count_months", count_while_others_evict)

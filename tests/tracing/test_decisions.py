@@ -1,6 +1,5 @@
 """What is recorded is decided here, whatever a client says: it may decline, ask now and then, and never insist."""
 
-import itertools
 from collections.abc import Mapping
 
 import pytest
@@ -10,7 +9,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
 from fe.identifiers import TenantId
-from fe.monitoring.spans import Asked, RecordedTracing
+from fe.limits import TokenBucket
+from fe.monitoring.spans import RecordedTracing
 from fe.monitoring.tracing import Span
 from tests.tracing.collector import traceparent
 
@@ -27,7 +27,11 @@ class Watched:
         provider = TracerProvider(ALWAYS_ON, shutdown_on_exit=False)
         provider.add_span_processor(SimpleSpanProcessor(self.exporter))
         self.tracing = RecordedTracing(
-            provider.get_tracer("test"), ratio, Asked(asked, lambda: self.now), lambda: self.lot
+            provider.get_tracer("test"),
+            ratio,
+            TokenBucket.per_second(asked),
+            draw=lambda: self.lot,
+            clock=lambda: self.now,
         )
 
     def ask(self, headers: Mapping[str, str] | None = None, tenant: int = 1) -> Span:
@@ -167,11 +171,3 @@ def test_a_tracestate_that_is_none_does_no_harm(state: str) -> None:
     assert span.context is not None
     assert len(span.context) < 600
     assert "\n" not in span.context
-
-
-def test_as_many_tenants_as_there_are_do_not_fill_the_memory() -> None:
-    asked = Asked(1.0, itertools.count().__next__)
-    for tenant in range(10_100):
-        asked.take(TenantId(tenant))
-
-    assert len(asked._levels) == 10_000

@@ -12,8 +12,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 from prometheus_client.openmetrics.exposition import generate_latest
 
+from fe.limits import TokenBucket
 from fe.monitoring.log import LINES
-from fe.monitoring.spans import Asked, RecordedTracing
+from fe.monitoring.spans import RecordedTracing
 from fe.store.postgres.db import Database
 from tests.http.front import Running, make_key, make_tenant, start_front, structured
 from tests.tracing.collector import traceparent
@@ -53,7 +54,7 @@ async def test_histograms_and_log_lead_to_the_trace_and_to_none_from_the_next_re
     exporter = InMemorySpanExporter()
     provider = TracerProvider(ALWAYS_ON, shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    tracing = RecordedTracing(provider.get_tracer("test"), 0.0, Asked(1.0))
+    tracing = RecordedTracing(provider.get_tracer("test"), 0.0, TokenBucket.per_second(1.0))
     async with trio.open_nursery() as nursery:
         front = await start_front(nursery, front_db, tracing=tracing, submission_log=1.0, fast_path=fast_path)
         key = await make_key(db, await make_tenant(db))

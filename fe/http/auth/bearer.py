@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
-from typing import TypeVar
 
 import structlog
 import trio
 
 from fe.accounts.keys import REVOKED_CHANNEL
+from fe.cache import ExpiringCache
 from fe.clock import Clock, boot_seconds
 from fe.ecf.texts import Text
 from fe.http import messages
@@ -50,8 +50,6 @@ _REFUSED_SECONDS = 60.0
 
 _BEARER = "bearer "
 
-T = TypeVar("T")
-
 _log = structlog.get_logger(__name__)
 
 
@@ -67,12 +65,12 @@ class KeyStates:
         self._db = db
         self._patience = patience
         self._now = now
-        self._known: dict[ApiKeyId, tuple[ApiKey, float]] = {}
+        self._known: ExpiringCache[ApiKeyId, tuple[ApiKey, float]] = ExpiringCache(_MAX_KEYS)
         self._asking: dict[ApiKeyId, trio.Event] = {}
         #: Keys of which something was heard while they were asked after: the answer may be from before.
         self._overtaken: set[ApiKeyId] = set()
         #: When the last lookup of a key failed.
-        self._failed_at: dict[ApiKeyId, float] = {}
+        self._failed_at: ExpiringCache[ApiKeyId, float] = ExpiringCache(_MAX_KEYS)
 
     async def find(self, api_key_id: ApiKeyId) -> ApiKey | None:
         """Find a key as it was at most 29 s ago; None when there is no such key.
@@ -89,7 +87,8 @@ class KeyStates:
             await other.wait()
 
     async def _ask(self, api_key_id: ApiKeyId) -> ApiKey | None:
-        if self._now() - self._failed_at.get(api_key_id, -inf) < self._patience.retry:
+        failed_at = self._failed_at.get(api_key_id)
+        if failed_at is not None and self._now() - failed_at < self._patience.retry:
             return self._believed(api_key_id, DatabaseUnavailable("it did not answer a moment ago"))
         done = self._asking[api_key_id] = trio.Event()
         asked_at = self._now()
@@ -102,7 +101,7 @@ class KeyStates:
             raise DatabaseUnavailable("no answer in time")
         except DatabaseUnavailable as unanswered:
             # From its end on: whoever waited for this lookup would else repeat it, one after the other.
-            _keep(self._failed_at, api_key_id, self._now())
+            self._failed_at.put(api_key_id, self._now())
             return self._believed(api_key_id, unanswered)
         finally:
             del self._asking[api_key_id]
@@ -117,28 +116,21 @@ class KeyStates:
         return known[0]
 
     def _learn(self, api_key_id: ApiKeyId, found: ApiKey | None, asked_at: float) -> None:
-        self._failed_at.pop(api_key_id, None)
+        self._failed_at.forget(api_key_id)
         if found is None:
-            self._known.pop(api_key_id, None)
+            self._known.forget(api_key_id)
         else:
-            _keep(self._known, api_key_id, (found, asked_at))
+            self._known.put(api_key_id, (found, asked_at))
 
     def forget(self, api_key_id: ApiKeyId) -> None:
         """Ask again at the next use, also where somebody is asking."""
-        self._known.pop(api_key_id, None)
+        self._known.forget(api_key_id)
         if api_key_id in self._asking:
             self._overtaken.add(api_key_id)
 
     async def listen(self) -> None:
         """Hear of revocations until cancelled."""
         await self._db.listen(REVOKED_CHANNEL, lambda key: self.forget(ApiKeyId(key)))
-
-
-def _keep(kept: dict[ApiKeyId, T], api_key_id: ApiKeyId, value: T) -> None:
-    """Note something about a key; the oldest is forgotten when there are very many."""
-    if len(kept) >= _MAX_KEYS:
-        kept.pop(next(iter(kept)))
-    kept[api_key_id] = value
 
 
 class ScopeMissing(ApiError):

@@ -17,9 +17,8 @@ from fe.ecf.texts import Text
 from fe.http import messages
 from fe.http.auth.tokens import LIFETIME, Tokens
 from fe.http.calls import ApiReply, Call, Caller
-from fe.http.errors import ApiError
+from fe.http.errors import ApiError, Headers
 from fe.http.languages import serialize_problems
-from fe.http.limits.shares import too_many_requests
 from fe.http.models.responses import TOKEN, Token
 from fe.http.request_bodies import InvalidField, RequestModel, read_body
 from fe.http.server.addresses import Address, client_address
@@ -173,12 +172,10 @@ class Login:
         by_address = lockout.kind == "address"
         allowed = self._limits.address if by_address else self._limits.key
         hint = messages.locked_out(allowed, int(WINDOW.total_seconds()), seconds, by_address=by_address)
-        if by_address:
-            refused = too_many_requests(seconds)
-            refused.hint = hint
-            return refused
-        # The address may have other keys.
-        return ApiError(429, messages.TOO_MANY_REQUESTS, (("Retry-After", str(seconds)),), hint=hint)
+        headers: Headers = (("Retry-After", str(seconds)),)
+        if by_address:  # a locked key leaves the address other keys
+            headers = (*headers, ("Connection", "close"))
+        return ApiError(429, messages.TOO_MANY_REQUESTS, headers, hint=hint)
 
 
 def _bounded(api_key_id: str) -> str:

@@ -1,7 +1,6 @@
 """Access tokens: JWT, HS256, one hour, with the id of the signing key so that it can be rotated with overlap."""
 
 import secrets
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +11,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet, OctKey
 
 from fe.accounts.keys import SCOPES
+from fe.cache import ExpiringCache
 from fe.identifiers import ApiKeyId
 
 LIFETIME: Final = 3600
@@ -51,7 +51,7 @@ class Tokens:
             raise ValueError("tokens need signing secrets of at least 32 bytes")
         self._current = next(iter(keys))
         self._keys = KeySet([OctKey.import_key(secret, {"kid": kid}) for kid, secret in keys.items()])
-        self._seen: OrderedDict[str, Grant] = OrderedDict()
+        self._verified: ExpiringCache[str, Grant] = ExpiringCache(_REMEMBERED)
 
     def issue(self, api_key_id: ApiKeyId, scopes: Iterable[str], now: datetime) -> str:
         """Issue a token for an hour from `now`."""
@@ -70,15 +70,12 @@ class Tokens:
     def read(self, token: str, now: datetime) -> Grant:
         """Read a token. Raises BadToken unless signature, algorithm, every claim and the hour are right."""
         moment = int(now.timestamp())
-        grant = self._seen.get(token)
+        grant = self._verified.get(token, moment)
         if grant is None:
             grant = self._verify(token, moment)
-            self._seen[token] = grant
-            if len(self._seen) > _REMEMBERED:
-                self._seen.popitem(last=False)
-        if grant.expires <= moment:
-            self._seen.pop(token, None)
-            raise BadToken
+            if grant.expires <= moment:
+                raise BadToken
+            self._verified.put(token, grant, grant.expires)
         return grant
 
     def _verify(self, token: str, moment: int) -> Grant:

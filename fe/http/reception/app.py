@@ -4,7 +4,7 @@ Memory is bounded by what is in work at once times the largest body: a body that
 and has ten seconds to arrive. CPU work has threads of its own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import cast
@@ -24,15 +24,13 @@ from fe.http import messages
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError, describe
 from fe.http.reception.handlers import Suppliers, read_path
-from fe.http.reception.limits import AddressLimits
 from fe.http.routes.health import not_ready
 from fe.http.routes.types import Route
-from fe.http.server.addresses import client_address
-from fe.http.server.admission import Admission
-from fe.http.server.come_again import ComeAgain
+from fe.http.server.addresses import client_address, holder_of
 from fe.http.server.fast_path import FastPath
 from fe.http.server.replies import refuse, respond
 from fe.http.server.requests import make_call
+from fe.limits import ConcurrencyLimit, TokenBucket
 from fe.monitoring.metrics import Metrics
 from fe.receiving.assess import AckReason, Trust
 from fe.receiving.receive import Reception, Signers
@@ -44,6 +42,8 @@ from fe.store.records import receivers
 MAX_BODY_BYTES = 1024 * 1024 + 64 * 1024
 BODY_SECONDS = 10
 _CLOSE = ("Connection", "close")
+#: An address may have one part in this many of the requests in work.
+_SHARE = 4
 #: Whoever asks for readiness makes us look somebody up: nobody has this tax id.
 _NOBODY = "000000000"
 
@@ -75,10 +75,12 @@ class ReceptionApi:
 
     def __init__(self, deps: ReceptionDeps) -> None:
         self.metrics = deps.metrics
-        self.admission = Admission(deps.in_flight, deps.metrics, of_one=deps.in_flight, shown=False)
-        self.come_again = ComeAgain(deps.metrics)
+        self.admission: ConcurrencyLimit[bytes | None] = ConcurrencyLimit(
+            "tenant_requests", deps.metrics, each=deps.in_flight, together=deps.in_flight
+        )
         self._db = deps.db
-        self._limits = AddressLimits(deps.calls_per_second, deps.in_flight)
+        self._calls = TokenBucket[Hashable].per_second(deps.calls_per_second)
+        self._by_address: ConcurrencyLimit[Hashable] = ConcurrencyLimit(each=max(deps.in_flight // _SHARE, 1))
         self._trusted = deps.trusted_proxies
         for environment, reason in product(Environment, AckReason):
             deps.metrics.received.labels(environment, str(int(reason)))
@@ -103,8 +105,10 @@ class ReceptionApi:
         try:
             if path == "/healthz":
                 return await self._alive(call)
-            address = client_address(call.peer, call.headers.get("x-forwarded-for"), self._trusted)
-            with self._limits.admitted(address, trio.current_time()):
+            address = holder_of(client_address(call.peer, call.headers.get("x-forwarded-for"), self._trusted))
+            if self._calls is not None:
+                self._calls.require(address, trio.current_time())
+            with self._by_address.held(address):
                 if path == "/readyz":
                     return await self._ready()
                 return await self._suppliers.answer(method, path, call)

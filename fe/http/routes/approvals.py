@@ -11,7 +11,6 @@ from fe.http import messages
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.languages import Language, serialize_problems
-from fe.http.limits.quotas import Quotas
 from fe.http.models.approvals import APPROVAL_TAKEN, ApprovalTaken
 from fe.http.models.requests import ApproveReceived, RejectReceived
 from fe.http.request_bodies import read_body
@@ -20,6 +19,7 @@ from fe.issuing.decide import decision_on, take_in
 from fe.issuing.prepare import Draft
 from fe.issuing.submitting import Submitting
 from fe.lifecycle import Stage, Status
+from fe.limits import DocumentQuota
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.ways import SubmissionLog
 from fe.store.postgres.db import Database
@@ -39,7 +39,7 @@ class ApprovalHandlers:
         db: Database,
         submitting: Submitting,
         wakeups: Wakeups,
-        quotas: Quotas,
+        quotas: DocumentQuota,
         clock: Clock,
         metrics: Metrics,
         log: SubmissionLog,

@@ -18,9 +18,6 @@ from fe.http import messages
 from fe.http.calls import ApiReply, Call, Caller
 from fe.http.errors import ApiError, describe, refusal
 from fe.http.languages import Language, serialize_problems
-from fe.http.limits.document_slots import DocumentSlots
-from fe.http.limits.quotas import Quotas
-from fe.http.limits.tenant_lists import TenantLists
 from fe.http.models.responses import (
     ACCEPTED,
     BATCH,
@@ -48,11 +45,13 @@ from fe.http.models.serializers import (
     serialize_record,
     takes_approval,
 )
+from fe.http.paging import read_in_turn
 from fe.http.parameters import WAIT_MAX, read_history_query, read_number, read_track_or_id
 from fe.http.reading import read_draft, read_key, read_submission, read_submissions
+from fe.http.routes.document_slots import DocumentSlots
 from fe.http.routes.large_invoices import DraftApart, LargeInvoice
 from fe.http.routes.long_polls import LongPolls
-from fe.identifiers import ClientRequestId
+from fe.identifiers import ClientRequestId, TenantId
 from fe.issuing.accept import remarks
 from fe.issuing.issuers import ForbiddenIssuer
 from fe.issuing.large import LARGE_BYTES, is_large
@@ -60,6 +59,7 @@ from fe.issuing.prepare import Draft
 from fe.issuing.submitting import Submitting, WouldNotBeSent
 from fe.issuing.validate import DraftInThreads, ToValidate, is_fatal
 from fe.lifecycle import Status
+from fe.limits import ConcurrencyLimit, DocumentQuota, Limited
 from fe.monitoring.metrics import Metrics
 from fe.offload.pool import Apart
 from fe.store.postgres.db import Database
@@ -80,10 +80,10 @@ class Invoices:
     def __init__(
         self,
         db: Database,
-        lists: TenantLists,
+        lists: ConcurrencyLimit[TenantId],
         submitting: Submitting,
         waiting: LongPolls,
-        quotas: Quotas,
+        quotas: DocumentQuota,
         apart: Apart,
         clock: Clock,
         metrics: Metrics,
@@ -183,7 +183,7 @@ class Invoices:
                     async with self._slots.slot(caller.tenant_id, len(new.original)):
                         warnings = await self._refuse_what_would_not_be_sent(new, candidate, now)
                 taken[place] = new, warnings
-            except (ForbiddenIssuer, ApiError) as wrong:
+            except (ForbiddenIssuer, ApiError, Limited) as wrong:
                 refused[place] = wrong
         news = [new for new, _ in taken.values()]
         outcomes = iter(await self._submitting.acceptance.accept_together(news, now))
@@ -301,13 +301,15 @@ class Invoices:
         query = read_history_query(call.query())
         tenant_id = call.identity.tenant_id
         if query.cursor is not None:
-            records = await self._lists.read(
-                tenant_id, history.after, query.chosen, limit=query.limit, cursor=query.cursor
+            records = await read_in_turn(
+                self._db, self._lists, tenant_id, history.after, query.chosen, limit=query.limit, cursor=query.cursor
             )
             await self._confirm(records)
             items, following = _serialize_items(records, query.limit)
             return ApiReply(200, STRETCH.write({"limit": query.limit, "items": items, "nextCursor": following}))
-        records, total = await self._lists.read(
+        records, total = await read_in_turn(
+            self._db,
+            self._lists,
             tenant_id,
             history.page,
             query.chosen,

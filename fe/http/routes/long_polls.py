@@ -5,12 +5,9 @@ from dataclasses import dataclass, field
 import structlog
 import trio
 
-from fe.http.errors import ApiError
-from fe.http.limits.rate_limit import Buckets
-from fe.http.limits.shares import RETRY_WHEN_FULL, Shares, too_many_requests
-from fe.http.server.admission import Admission
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import FINAL
+from fe.limits import ConcurrencyLimit, ShareTaken, TokenBucket
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE
 from fe.store.records import submissions
@@ -42,13 +39,13 @@ class LongPolls:
 
     db: Database
     verdicts: VerdictNotices
-    admission: Admission
-    #: Requests in work, by tenant: who waits is not in work.
-    requests: Shares[TenantId]
-    #: Slots to wait in; who finds none is answered at once with what there is.
-    slots: Shares[TenantId]
-    #: How often a second those of one tenant are answered who find none.
-    answers: Buckets
+    #: Requests in work, by Authorization and by tenant. A query that waits is not in work.
+    admission: ConcurrencyLimit[bytes | None]
+    requests: ConcurrencyLimit[TenantId]
+    #: Queries that wait. One that finds no slot is answered at once with the current state.
+    slots: ConcurrencyLimit[TenantId]
+    #: The rate of such answers per tenant.
+    answers: TokenBucket[TenantId] | None
     _scopes: set[trio.CancelScope] = field(default_factory=set)
     #: In the order in which they came.
     _waits: dict[int, _Wait] = field(default_factory=dict)
@@ -57,24 +54,24 @@ class LongPolls:
     _ending: bool = False
 
     def require_patience(self, tenant_id: TenantId) -> None:
-        """See that a query would find a slot, or an answer. Raises ApiError (429): to ask on and on is no wait."""
-        if not self.slots.has_capacity(tenant_id):
-            try:
-                self.answers.take(str(tenant_id), trio.current_time())
-            except ApiError:
-                raise too_many_requests(RETRY_WHEN_FULL) from None  # and for that long it is refused unheard
+        """Raise ShareTaken for a tenant without a free slot that has had its rate of answers without a wait."""
+        if not self.slots.fits(tenant_id):
+            if self.slots.has_share(tenant_id):
+                self.slots.count_refusal()
+            if self.answers is not None and not self.answers.try_take(tenant_id, trio.current_time()):
+                raise ShareTaken
 
     async def for_the_end(self, tenant_id: TenantId, record: Record, seconds: float, *, authorization: bytes) -> Record:
         """Give the record as it is when the submission ends, or when `seconds` are over, or when we shut down.
 
         At once where all slots are taken, or those of this tenant.
         """
-        if record.status in FINAL or self._ending or not self.slots.has_room(tenant_id):
+        if record.status in FINAL or self._ending or not self.slots.fits(tenant_id):
             return record
         with (
             self.slots.held(tenant_id),
-            self.requests.released(tenant_id),
-            self.admission.waiting(authorization),
+            self.requests.paused(tenant_id),
+            self.admission.paused(authorization),
             trio.move_on_after(seconds) as scope,
         ):
             self._scopes.add(scope)

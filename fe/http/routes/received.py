@@ -6,7 +6,6 @@ from typing import TypedDict
 from fe.clock import iso
 from fe.ecf.ids import read_id
 from fe.http.calls import ApiReply, Call
-from fe.http.limits.tenant_lists import TenantLists
 from fe.http.models.approvals import ApprovalAtAuthority, ReceivedApproval
 from fe.http.models.delivery import serialize_handing
 from fe.http.models.responses import (
@@ -22,7 +21,9 @@ from fe.http.models.responses import (
 )
 from fe.http.paging import read_page
 from fe.http.parameters import read_received_query
+from fe.identifiers import TenantId
 from fe.lifecycle import FINAL, Status
+from fe.limits import ConcurrencyLimit
 from fe.store.postgres.db import Database
 from fe.store.records import approvals, received
 from fe.store.records.approvals import Word
@@ -32,7 +33,7 @@ from fe.store.records.received import ReceivedRecord
 class ReceivedHandlers:
     """The handlers of /received."""
 
-    def __init__(self, db: Database, lists: TenantLists) -> None:
+    def __init__(self, db: Database, lists: ConcurrencyLimit[TenantId]) -> None:
         self._db = db
         self._lists = lists
 
@@ -40,7 +41,7 @@ class ReceivedHandlers:
         """List what was received, newest first: one page and how many there are, or what follows a cursor."""
         query = read_received_query(call.query())
         tenant_id, limit = call.identity.tenant_id, query.limit
-        records, total = await read_page(self._lists, tenant_id, query, received.listed, received.count)
+        records, total = await read_page(self._db, self._lists, tenant_id, query, received.listed, received.count)
         if total is None:
             stretch: ReceivedStretch = {"limit": limit, **_shown(records, limit)}
             return ApiReply(200, RECEIVED_STRETCH.write(stretch))

@@ -14,8 +14,6 @@ from fe.http import messages
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.languages import serialize_problems
-from fe.http.limits.quotas import Quotas
-from fe.http.limits.tenant_lists import TenantLists
 from fe.http.models.responses import NOT_FOUND
 from fe.http.models.webhooks import (
     DELIVERY_AGAIN,
@@ -44,6 +42,7 @@ from fe.http.paging import read_page
 from fe.http.parameters import parse_moment, read_delivery_query
 from fe.http.request_bodies import read_body
 from fe.identifiers import TenantId
+from fe.limits import ConcurrencyLimit, DocumentQuota
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue.wakeups import Wakeups
 from fe.store.webhooks import deliveries, recoveries
@@ -74,11 +73,11 @@ class WebhookHandlers:
     def __init__(
         self,
         db: Database,
-        lists: TenantLists,
+        lists: ConcurrencyLimit[TenantId],
         accounts: WebhookAccounts | None,
         wakeups: Wakeups,
         clock: Clock,
-        quotas: Quotas,
+        quotas: DocumentQuota,
     ) -> None:
         """Take `quotas` of the calls that tenants ask for: what they are told unasked is not counted."""
         self._db = db
@@ -127,7 +126,7 @@ class WebhookHandlers:
         """List deliveries, newest first: one page and how many there are, or what follows a cursor."""
         query = read_delivery_query(call.query(), call.identity.environment)
         tenant_id, limit = call.identity.tenant_id, query.limit
-        found, total = await read_page(self._lists, tenant_id, query, deliveries.listed, deliveries.count)
+        found, total = await read_page(self._db, self._lists, tenant_id, query, deliveries.listed, deliveries.count)
         if total is None:
             stretch: DeliveryStretch = {"limit": limit, **_shown(found, limit)}
             return ApiReply(200, DELIVERY_STRETCH.write(stretch))

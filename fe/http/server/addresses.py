@@ -1,23 +1,25 @@
-"""Whose address a request comes from: the peer's, unless the peer is a proxy that the settings trust."""
+"""The address of a client: the peer's, or the forwarded one if the peer is a trusted proxy."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+
+from hypercorn.typing import HTTPScope
 
 from fe.config import Network
 
 Address = IPv4Address | IPv6Address
 
-#: What stands in for a peer that has no address (a local socket): all of them are one client.
+#: The address of peers without one (a local socket): all of them are one client.
 NOWHERE = IPv4Address("0.0.0.0")  # noqa: S104  (a name for "no address", nothing listens there)
 
 
 def client_address(peer: str, forwarded_for: str | None, trusted: Sequence[Network]) -> Address:
-    """Tell the client's address. A forwarded one counts only as far as every hop from here on is trusted.
+    """Return the client's address. A forwarded one counts only as far as every hop to us is a trusted proxy.
 
-    X-Forwarded-For is written by whoever sends it: an entry is believed only because the trusted proxy behind it added
-    it. So it is read from its end, and the first address that is not a trusted proxy is the client. An entry that is no
-    address ends the reading.
+    A client can write anything into X-Forwarded-For; each trusted proxy appends the address that it saw. So the header
+    is read from its end, up to the first address that is not a trusted proxy. An entry that is no address ends the
+    reading.
     """
     address = _read(peer)
     if address is None:
@@ -32,8 +34,15 @@ def client_address(peer: str, forwarded_for: str | None, trusted: Sequence[Netwo
 
 
 def holder_of(address: Address) -> Address | IPv6Network:
-    """Tell who is meant by an address when something is shared out: whoever has one of IPv6 has its whole /64."""
+    """The key of an address for limits: a client of IPv6 has a whole /64."""
     return IPv6Network((address, 64), strict=False) if isinstance(address, IPv6Address) else address
+
+
+def holder_of_request(scope: HTTPScope, trusted: Sequence[Network]) -> Hashable:
+    """The key of a request's client address for limits."""
+    forwarded = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
+    client = scope["client"]
+    return holder_of(client_address(client[0] if client else "", ", ".join(forwarded), trusted))
 
 
 @lru_cache(maxsize=10_000)
@@ -47,7 +56,7 @@ def _read(text: str) -> Address | None:
 
 
 def _without_port(text: str) -> str:
-    """Take off what some proxies add to an address: `192.0.2.1:4711`, `[2001:db8::1]`, `[2001:db8::1]:4711`."""
+    """Remove the port that some proxies add: `192.0.2.1:4711`, `[2001:db8::1]`, `[2001:db8::1]:4711`."""
     if text.startswith("["):
         address, closed, rest = text[1:].partition("]")
         return address if closed and (not rest or (rest[0] == ":" and _is_port(rest[1:]))) else ""
@@ -60,5 +69,5 @@ def _is_port(text: str) -> bool:
 
 
 def is_trusted(address: Address, trusted: Sequence[Network]) -> bool:
-    """Tell whether an address is one of a trusted proxy."""
+    """Whether an address is a trusted proxy's."""
     return any(address in network for network in trusted)

@@ -1,18 +1,15 @@
-"""One TCP connection, hardened: HTTP/1.1 only, one write per answer, and a fault that ends itself and nothing else.
+"""One TCP connection: HTTP/1.1 only, one write per answer, and errors that end nothing but itself.
 
-Hypercorn's connection handling is kept where it is sound. What is replaced here, each for a defect that was measured on
-this very version:
+Hypercorn's connection is used where it is sound. It is replaced for defects that were measured on this version:
 
-- two tasks could send on one socket at once, and the error left the connection, its nursery and the whole server: a
-  stranger could end the process with malformed chunks. Here there is one lock for everything that is sent, a flag once
-  it is over, and `run` contains whatever else goes wrong;
-- a client that does not read its answer held its task, and the shutdown, for ever: here a send has a deadline;
-- an answer given before the body was read could block on a queue that nobody empties any more: here the end of a
-  request closes the queue;
-- clear-text HTTP/2 and WebSockets could not be switched off: here there is no code path to them;
-- an answer took three writes: here it takes one;
-- a request that came in one piece was taken apart state by state: here it is recognised by its form, if it has one;
-- every request started a task to time the idleness after it: here it is a deadline of the task that reads.
+- two tasks could send on one socket at once, and the error ended the whole server: a client could do that with
+  malformed chunks. One lock and a flag guard everything that is sent, and `run` contains all other errors;
+- a client that did not read its answer held its task, and the shutdown, without end. A send has a deadline;
+- an answer sent before the body was read could block on a full queue. The end of a request closes the queue;
+- clear-text HTTP/2 and WebSockets could not be switched off. There is no code path to them;
+- an answer took three writes, and takes one;
+- a request in one piece went through every state of a parser. Requests of a simple form are read by their form;
+- every request started a task for its idle timer. The timer is a deadline of the task that reads.
 """
 
 import os
@@ -33,22 +30,22 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ASGIReceiveEvent, ASGISendEvent, ConnectionState, Scope
 from hypercorn.utils import parse_socket_addr
 
-from fe.http.server.guard import Guard
 from fe.http.server.http11 import Http11
+from fe.http.server.pipeline import Pipeline
 from fe.http.server.private_names import require_private_names
-from fe.http.server.unheard import MAX_RECV, FirstBytes
 
-#: How long a head that began as the time for it was up has for its rest.
+MAX_RECV = 2**16
+#: How long the rest of a head may take that began as the idle time ended.
 LATE_HEAD_SECONDS = 1.0
-#: How long an idle connection may still begin a request once the server stops; its answer says that it is the last.
+#: How long an idle connection may still begin a request once the server stops; the answer to it is the last.
 LAST_REQUEST_SECONDS = 1.0
-#: How long, and for how many bytes, we still listen after the last answer, so that the peer reads it before the kernel
-#: tells it that nobody heard the rest of its request.
+#: How long, and for how many bytes, the connection is read after its last answer. Closing it with unread bytes resets
+#: it, and the peer may not have read the answer yet.
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 8 * 1024 * 1024
-#: What comes meanwhile is taken off the kernel's hands so often, into nowhere: of TCP it need not even be copied.
+#: The bytes are discarded so often; of TCP they need not even be copied.
 DISCARD_SECONDS = 0.02
-_NOWHERE = bytearray(256 * 1024)
+_DISCARDED = bytearray(256 * 1024)
 
 _log = structlog.get_logger(__name__)
 
@@ -56,7 +53,7 @@ require_private_names(TCPServer, "_read_data", "_close")
 
 
 class Apps(TaskGroup):
-    """The requests of one connection in work."""
+    """Starts the application for the requests of one connection."""
 
     async def spawn_app(
         self,
@@ -70,9 +67,9 @@ class Apps(TaskGroup):
 
         async def put(event: ASGIReceiveEvent) -> None:
             if event["type"] == "http.disconnect":
-                into.close()  # never blocks, whoever is or is not reading; what is in the queue stays readable
+                into.close()  # never blocks; what is in the queue stays readable
                 return
-            # Broken or closed: the application has answered and left. It does not want the rest of the body.
+            # Broken or closed: the application has answered and does not read the rest of the body.
             with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
                 await into.send(event)
 
@@ -106,35 +103,33 @@ PEER_PATIENCE = PeerPatience()
 
 
 class HardenedConnection(TCPServer):
-    """One accepted connection, from its `first` bytes to its last. `config` has its patience for requests already."""
+    """One accepted connection. `config` has its patience for requests already."""
 
     def __init__(
         self,
-        guard: Guard,
+        pipeline: Pipeline,
         config: Config,
         context: WorkerContext,
         stream: trio.SocketStream,
         on_fault: Callable[[str], None],
-        first: FirstBytes,
         patience: PeerPatience = PEER_PATIENCE,
     ) -> None:
-        super().__init__(guard, config, context, ConnectionState({}), stream)  # type: ignore[arg-type]  # it says SSL only
-        self._guard = guard
+        super().__init__(pipeline, config, context, ConnectionState({}), stream)  # type: ignore[arg-type]  # it says SSL only
+        self._pipeline = pipeline
         self._on_fault = on_fault
-        self._first = first
         self._patience = patience
         self._over = False
         self._reading = trio.CancelScope()
         self._to_discard = LINGER_BYTES
         self._idle = False
-        #: Set when nothing is in work any more; looked at once the peer has closed its side.
+        #: Set when no request is in work; awaited once the peer has closed its side.
         self._answered = trio.Event()
 
     def __await__(self) -> Generator[Any, None, None]:
         return self.run().__await__()
 
     async def run(self) -> None:
-        """Serve the connection to its end. Raises nothing but cancellation: its faults end with it."""
+        """Serve the connection to its end. Raises nothing but cancellation."""
         try:
             await self._serve()
         except* OSError:
@@ -143,7 +138,6 @@ class HardenedConnection(TCPServer):
             self._on_fault(type(faults.exceptions[0]).__name__)
             _log.error("a connection ended by a fault of its own", exc_info=faults)
         finally:
-            # Not a graceful end: whoever is still there has had its time.
             await trio.aclose_forcefully(self.stream)
 
     async def _serve(self) -> None:
@@ -153,7 +147,7 @@ class HardenedConnection(TCPServer):
         async with Apps() as apps:
             self._task_group = apps
             self.protocol = Http11(  # type: ignore[assignment]  # Hypercorn wraps it to switch to HTTP/2
-                self._guard,
+                self._pipeline,
                 self._left,
                 self.config,
                 self.context,
@@ -165,11 +159,10 @@ class HardenedConnection(TCPServer):
                 self.protocol_send,
             )
             self._note_idle()
-            self._reading.deadline = self._first.until
             await self._read_data()
 
     async def protocol_send(self, event: Event) -> None:
-        """Do what the protocol asks: send, close, or note that the connection is idle or in use."""
+        """Do what the protocol asks: send, close, or note that the connection is idle or busy."""
         if isinstance(event, RawData):
             if not await self._send_all(event.data):
                 await self.protocol.handle(Closed())
@@ -185,7 +178,7 @@ class HardenedConnection(TCPServer):
                 self._reading.deadline = inf
 
     async def _send_all(self, data: bytes) -> bool:
-        """Send, once the bytes before are out; False when there is nobody to send to any more."""
+        """Send, once the bytes before are out; False when the peer is gone."""
         if not (self.send_lock.locked() or self._over):
             data = self._send_what_fits(data)
             if not data:
@@ -205,19 +198,19 @@ class HardenedConnection(TCPServer):
             return False
 
     def _send_what_fits(self, data: bytes) -> bytes:
-        """Send what the kernel takes at once, which is all of nearly every answer; gives the rest.
+        """Send what the kernel takes at once, which is all of nearly every answer; return the rest.
 
-        No lock, no deadline and no trip through the scheduler: nothing waits here, so nobody comes in between.
+        Nothing waits here, so it needs no lock and no deadline.
         """
         try:
             return data[os.write(self.stream.socket.fileno(), data) :]
-        except OSError:  # it takes nothing now, or the peer is gone: who waits for the rest to go finds out
+        except OSError:  # it takes nothing now, or the peer is gone: `send_all` finds out
             return data
 
     async def _left(self) -> bool:
-        """Return when the peer has closed its side; False: it has reset the connection, and reads no answer.
+        """Return True when the peer has closed its side, False when it has reset the connection.
 
-        Bytes that it sends meanwhile hide that from us.
+        Neither is noticed behind bytes that it sends meanwhile.
         """
         socket = self.stream.socket
         with suppress(OSError):
@@ -228,8 +221,7 @@ class HardenedConnection(TCPServer):
         return False
 
     async def _read_data(self) -> None:
-        arrived = self._first.arrived
-        self._first = FirstBytes(b"", 0)  # not kept as long as the connection
+        arrived = b""
         while True:
             with self._reading:
                 arrived = await self._read_on(arrived)
@@ -239,14 +231,14 @@ class HardenedConnection(TCPServer):
                 arrived = self._look()
             if not arrived:
                 break
-            # The time is up, and yet something arrived before we said so. Whoever sent it would never learn whether it
-            # was read; so it is answered, if the rest of the head comes at once.
+            # Bytes arrived before we closed an idle connection. Their sender could not tell whether we read them, so
+            # the request is answered if the rest of its head follows at once.
             self._reading = trio.CancelScope(deadline=trio.current_time() + LATE_HEAD_SECONDS)
         await self.protocol.handle(Closed())
         await self._close()
 
     async def _read_on(self, data: bytes) -> bytes:
-        """Handle this and what comes, until the peer or the connection ends; gives what arrived as the time was up."""
+        """Handle bytes and all that follow, until the connection ends; return those that came as the time ended."""
         while True:
             try:
                 data = data or await self._receive()
@@ -256,18 +248,18 @@ class HardenedConnection(TCPServer):
                 if data:
                     await self._discard()
                 return b""
-            if self._reading.cancel_called:  # it would be worked on in a scope that has ended, and never answered
+            if self._reading.cancel_called:  # a request must not be handled in a cancelled scope
                 return data
             await self.protocol.handle(RawData(data))
             if not data:
-                # The peer sends nothing more, and may still read: its request, if it is whole, is answered.
+                # The peer has closed its side but may still read: its request, if it is whole, is answered.
                 if not (self._idle or self._over):
                     await self._answered.wait()
                 return b""
             data = b""
 
     def _look(self) -> bytes:
-        """What is there, without waiting; none where there is nothing."""
+        """Read without waiting."""
         with suppress(OSError):
             return os.read(self.stream.socket.fileno(), MAX_RECV)
         return b""
@@ -275,7 +267,7 @@ class HardenedConnection(TCPServer):
     async def _receive(self) -> bytes:
         """Wait for the next bytes; none when the peer has closed its side.
 
-        It waits before it looks: a request is hardly ever there as the answer before it leaves.
+        It waits before it reads: the next request has hardly ever arrived by then.
         """
         socket = self.stream.socket
         while True:
@@ -284,19 +276,19 @@ class HardenedConnection(TCPServer):
                 return os.read(socket.fileno(), MAX_RECV)
 
     async def _discard(self) -> None:
-        """Take what still comes, unread: now and then, so that much of it goes at once."""
+        """Discard what still arrives, at intervals, so that each read discards much."""
         socket = self.stream.socket
         with suppress(OSError):
             while self._to_discard > 0:
                 await trio.lowlevel.wait_readable(socket)
-                discarded = await socket.recv_into(_NOWHERE, 0, MSG_TRUNC)
+                discarded = await socket.recv_into(_DISCARDED, 0, MSG_TRUNC)
                 if not discarded:
                     break
                 self._to_discard -= discarded
                 await trio.sleep(DISCARD_SECONDS)
 
     async def _close(self) -> None:
-        """Say that nothing more is coming, and give the peer a moment to hear it."""
+        """Close our side, and give the peer a moment to read the answer."""
         async with self.send_lock:
             if self._over:
                 return
@@ -307,14 +299,15 @@ class HardenedConnection(TCPServer):
             self._reading.deadline = trio.current_time() + LINGER_SECONDS
 
     def _note_idle(self) -> None:
-        """Nothing is in work: from here on the peer has a while to begin its next request, head and all."""
+        """Start the idle timer: the head of the next request has to arrive within it."""
         self._idle = True
         self._answered.set()
         if not self._over:
-            self._reading.deadline = trio.current_time() + self.config.keep_alive_timeout
+            patience = LAST_REQUEST_SECONDS if self.context.terminated.is_set() else self.config.keep_alive_timeout
+            self._reading.deadline = trio.current_time() + patience
 
     def close_when_idle(self) -> None:
-        """Take one more request at most, if it comes soon. The context must say that it is terminated.
+        """Take one more request at most, if it comes soon. Set `terminated` of the context first.
 
         Closing at once would lose the request of a client that sends it in the same moment.
         """

@@ -1,6 +1,7 @@
-"""HTTP/1.1 on one connection: what has arrived becomes requests, and answers become one write.
+"""HTTP/1.1 on one connection: bytes become requests, and an answer becomes one write.
 
-Hypercorn's protocol is kept where it is sound; why it is replaced where it is not, connection.py says.
+A request of the simple form that the fast path knows is answered here. h11 reads all others, for the framework. Why
+parts of Hypercorn's protocol are replaced, connection.py says.
 """
 
 from collections.abc import Awaitable, Callable
@@ -18,22 +19,20 @@ from hypercorn.typing import AppWrapper
 
 from fe.ecf.texts import Language, Text
 from fe.http import messages
-from fe.http.server.chunks import JoinedChunks, join_chunks
+from fe.http.server.answers import RawAnswer, language_in, language_of, plain_error, write_answer
 from fe.http.server.fast_path import FastRoute
-from fe.http.server.guard import Guard
-from fe.http.server.plain_errors import language_in, language_of, plain_error
+from fe.http.server.pipeline import Pipeline
 from fe.http.server.private_names import require_private_names
 from fe.http.server.requests import make_scope
-from fe.http.server.whole_answers import Whole, write_whole
-from fe.http.server.whole_requests import WholeRequest, read_whole
+from fe.http.server.simple_requests import SimpleRequest, read_simple_request
 
 #: An answer is collected up to this size before it is written.
 COLLECT_BYTES = 64 * 1024
 
-#: After so many parts of a request that arrived together somebody else gets a turn; those of a body are joined.
+#: Parts of requests that arrived together are handled before other tasks have a turn.
 _EVENTS_AT_ONCE = 16
 
-#: A body may come in so many pieces, and in one more for so many bytes. Each costs more than a hundred bytes do.
+#: A body may come in this many pieces, and one more for this many bytes. A piece costs more than a hundred bytes do.
 _PIECES = 4096
 _BYTES_OF_A_PIECE = 64
 
@@ -60,30 +59,28 @@ if not hasattr(h11.Connection(h11.SERVER), "_receive_buffer"):
 class Http11(H11Protocol):
     """HTTP/1.1 and nothing else."""
 
-    def __init__(self, guard: Guard, left: Callable[[], Awaitable[bool]], *args: Any) -> None:
-        """Take what waits until the peer has closed its side, and what Hypercorn's protocol takes."""
-        super().__init__(cast(AppWrapper, guard), *args)  # called with http scopes only
-        self._guard = guard
+    def __init__(self, pipeline: Pipeline, left: Callable[[], Awaitable[bool]], *args: Any) -> None:
+        """Take a function that waits until the peer has closed its side, and the arguments of Hypercorn's protocol."""
+        super().__init__(cast(AppWrapper, pipeline), *args)  # called with http scopes only
+        self._pipeline = pipeline
         self._left = left
         self._ended = False
-        #: Of the body that is being read, and their bytes.
+        #: Pieces of the body that is being read, and their bytes.
         self._pieces = self._piece_bytes = 0
-        #: How it is read, where it comes in chunks.
-        self._chunks: JoinedChunks | None = None
-        #: Of the request that was read last; of a head that cannot be read there is only what arrived.
+        #: Of the request that was read last. For a head that cannot be read, `_arrived` has the bytes.
         self._language: Language = "en"
         self._is_head = False
         self._arrived = b""
         self._collected = bytearray()
 
     async def handle(self, event: Event) -> None:
-        """Take what has arrived: a whole plain request past h11, everything else through it."""
+        """Take what has arrived."""
         if (
             isinstance(event, RawData)
             and self.connection.our_state is h11.IDLE
             and self.connection.trailing_data == _NOTHING_BEFORE
-            and (whole := read_whole(event.data)) is not None
-            and await self._answer_plain(whole)
+            and (request := read_simple_request(event.data)) is not None
+            and await self._answer_simple(request)
         ):
             return
         if isinstance(event, Closed):
@@ -92,37 +89,37 @@ class Http11(H11Protocol):
             self._arrived = event.data
         await super().handle(event)
 
-    async def _answer_plain(self, request: WholeRequest) -> bool:
-        """Answer a request that is known, as `_try_fast_path` does, in one write. False: it has not been touched."""
+    async def _answer_simple(self, request: SimpleRequest) -> bool:
+        """Answer a request that the fast path knows. False: leave it to h11."""
         scope = make_scope(request.method, request.target, b"1.1", request.headers, self.client)
-        matched = self._guard.match(scope)
-        if matched is None or len(request.body) > self._guard.max_body_bytes:
+        matched = self._pipeline.match(scope)
+        if matched is None or len(request.body) > self._pipeline.max_body_bytes:
             return False
         await self.send(Updated(idle=False))
-        whole = await self._answer(matched, scope, request.body)
-        if whole is None:
+        answer = await self._answer(matched, scope, request.body)
+        if answer is None:
             await self.send(Closed())
             return True
         self.keep_alive_requests += 1
-        headers = [*whole.headers, *self.config.response_headers("h11")]
-        if self._asked_enough() and _LAST not in headers:
+        headers = [*answer.headers, *self.config.response_headers("h11")]
+        if (request.is_last or self._asked_enough()) and _LAST not in headers:
             headers.append(_LAST)
-        await self.send(RawData(data=write_whole(Whole(whole.status, headers, whole.body))))
+        await self.send(RawData(data=write_answer(RawAnswer(answer.status, headers, answer.body))))
         if self.context.terminated.is_set() or _LAST in headers:
             await self.send(Closed())
         else:
             await self.send(Updated(idle=True))
         return True
 
-    async def _answer(self, matched: FastRoute, scope: Any, body: bytes) -> Whole | None:
-        """Answer on the fast path; None when it was a wait, and the client left before it was over.
+    async def _answer(self, matched: FastRoute, scope: Any, body: bytes) -> RawAnswer | None:
+        """Answer on the fast path; None when a client left while it waited.
 
-        This is the task that reads, so no other would notice. A client that has closed its side may still read: its
-        wait ends, and it is answered as if it had not asked to wait.
+        This task reads the socket, so during a wait another one watches for the client's end. A client that has closed
+        its side may still read: its wait ends, and it is answered as if it had not asked to wait.
         """
         if scope["method"] != "GET" or not scope["query_string"]:  # the one parameter there is here is `wait`
-            return await self._guard.answer_whole(matched, scope, body)
-        answers: list[Whole] = []
+            return await self._pipeline.answer(matched, scope, body)
+        answers: list[RawAnswer] = []
         may_read = [False]
         async with trio.open_nursery() as nursery:
 
@@ -131,27 +128,26 @@ class Http11(H11Protocol):
                 nursery.cancel_scope.cancel()
 
             nursery.start_soon(end_when_left)
-            answers.append(await self._guard.answer_whole(matched, scope, body))
+            answers.append(await self._pipeline.answer(matched, scope, body))
             nursery.cancel_scope.cancel()
         if answers:
             return answers[0]
         at_once: Any = {**scope, "query_string": b""}
-        return await self._guard.answer_whole(matched, at_once, body) if may_read[0] else None
+        return await self._pipeline.answer(matched, at_once, body) if may_read[0] else None
 
     async def _handle_events(self) -> None:
-        """Go on as far as the bytes that have arrived allow."""
+        """Handle the bytes that have arrived."""
         for taken in count(1):
-            if self._ended:  # nobody hears the answers to what else has arrived
+            if self._ended:  # the peer reads no more answers
                 break
             if taken % _EVENTS_AT_ONCE == 0:
-                await trio.lowlevel.checkpoint()  # a body in chunks of one byte has tens of thousands of them
+                await trio.lowlevel.checkpoint()
             if self.connection.they_are_waiting_for_100_continue:
                 await self._send_h11_event(h11.InformationalResponse(status_code=100, headers=[]))
             event = await self._next_event()
             if isinstance(event, h11.Request):
                 await self.send(Updated(idle=False))
-                if not await self._try_fast_path(event):
-                    await self._create_stream(event)
+                await self._create_stream(event)
             elif event is h11.PAUSED:
                 await self.can_read.clear()
                 await self.can_read.wait()
@@ -163,7 +159,7 @@ class Http11(H11Protocol):
                 await self.stream.handle(EndBody(stream_id=STREAM_ID))
 
     async def _next_event(self) -> Any:
-        """The next event; NEED_DATA when what was sent is not HTTP, or a body in crumbs, and the connection ends."""
+        """The next event. Bytes that are not HTTP, or a body in too many pieces, end the connection: NEED_DATA."""
         if self.connection.their_state is h11.IDLE:
             self._pass_over_empty_line()
         try:
@@ -172,21 +168,19 @@ class Http11(H11Protocol):
             return await self._break_off(error.error_status_hint)
         if isinstance(event, h11.Request):
             self._pieces = self._piece_bytes = 0
-            self._chunks = join_chunks(cast(h11.Connection, self.connection))
             self._language = language_of(event.headers)
             self._is_head = event.method == b"HEAD"
         elif isinstance(event, h11.Data):
-            self._pieces += 1 if self._chunks is None else self._chunks.joined
+            self._pieces += 1
             self._piece_bytes += len(event.data)
             if self._pieces > _PIECES + self._piece_bytes // _BYTES_OF_A_PIECE:
                 return await self._break_off(400, messages.CRUMBS)
         return event
 
     def _pass_over_empty_line(self) -> None:
-        """Take an empty line away that stands where a request begins (RFC 9112, section 2.2).
+        """Skip an empty line before a request (RFC 9112, section 2.2).
 
-        Some clients write one after a body and do not count it; the 400 that it would be is what they would read as the
-        answer to their next request.
+        Some clients send one after a body. They would take the 400 for the answer to their next request.
         """
         if self.connection.trailing_data[0].startswith(b"\r\n"):
             cast(h11.Connection, self.connection)._receive_buffer.maybe_extract_at_most(2)
@@ -196,58 +190,25 @@ class Http11(H11Protocol):
             read = self.connection.our_state is h11.SEND_RESPONSE
             language = self._language if read else language_in(self._arrived)
             self._is_head = read and self._is_head
-            await self._send_whole(Whole(status, *plain_error(status, message, language=language)))
+            await self._send_answer(RawAnswer(status, *plain_error(status, message, language=language)))
         await self.send(Closed())
         return h11.NEED_DATA
-
-    async def _try_fast_path(self, request: h11.Request) -> bool:
-        """Answer a request that is known, and here already to its end. False: it has not been touched.
-
-        What turns out not to be here yet goes through Quart, with what has arrived of it.
-        """
-        scope = make_scope(request.method, request.target, request.http_version, list(request.headers), self.client)
-        matched = self._guard.match(scope)
-        if matched is None:
-            return False
-        parts: list[bytes] = []
-        size = 0
-        while (event := await self._next_event()).__class__ is h11.Data:
-            parts.append(bytes(event.data))
-            size += len(event.data)
-            if len(parts) % _EVENTS_AT_ONCE == 0:
-                await trio.lowlevel.checkpoint()
-            if size > self._guard.max_body_bytes:
-                break
-        if not isinstance(event, h11.EndOfMessage):
-            if self.connection.their_state is not h11.ERROR and not self._ended:
-                await self._create_stream(request)
-                if parts and self.stream is not None:  # None: answered without the body, a refusal
-                    await self.stream.handle(Body(stream_id=STREAM_ID, data=b"".join(parts)))
-            return True
-        whole = await self._answer(matched, scope, b"".join(parts))
-        if whole is None:
-            await self.send(Closed())
-            return True
-        self.keep_alive_requests += 1
-        await self._send_whole(whole)
-        await self._maybe_recycle()
-        return True
 
     def _asked_enough(self) -> bool:
         return self.keep_alive_requests >= self.config.keep_alive_max_requests
 
-    async def _send_whole(self, whole: Whole) -> None:
-        headers = [*whole.headers, *self.config.response_headers("h11")]
-        await self._send_h11_event(h11.Response(status_code=whole.status, headers=headers))
-        if not self._is_head:  # whose answer is as long as that of a GET, and has no body
-            await self._send_h11_event(h11.Data(data=whole.body))
+    async def _send_answer(self, answer: RawAnswer) -> None:
+        headers = [*answer.headers, *self.config.response_headers("h11")]
+        await self._send_h11_event(h11.Response(status_code=answer.status, headers=headers))
+        if not self._is_head:
+            await self._send_h11_event(h11.Data(data=answer.body))
         await self._send_h11_event(h11.EndOfMessage())
 
     async def _create_stream(self, request: h11.Request) -> None:
-        """Hand a request to the framework, unless it is refused before."""
+        """Pass a request to the framework, unless the pipeline refuses it."""
         scope = make_scope(request.method, request.target, request.http_version, list(request.headers), self.client)
-        if (refused := self._guard.refuse(scope)) is not None:
-            await self._send_whole(refused)
+        if (refused := self._pipeline.refuse(scope)) is not None:
+            await self._send_answer(refused)
             await self.send(Closed())
             return
         self.stream = HTTPStream(
@@ -274,7 +235,7 @@ class Http11(H11Protocol):
         self.keep_alive_requests += 1
 
     async def _send_error_response(self, status_code: int) -> None:
-        await self._send_whole(Whole(status_code, *plain_error(status_code, language=self._language)))
+        await self._send_answer(RawAnswer(status_code, *plain_error(status_code, language=self._language)))
 
     async def _send_h11_event(self, event: Any) -> None:
         if isinstance(event, h11.Response) and self._is_last(event):
@@ -286,15 +247,15 @@ class Http11(H11Protocol):
                 raise
             return
         self._collected += data or b""
-        whole = isinstance(event, h11.EndOfMessage | h11.InformationalResponse)
-        if whole or len(self._collected) > COLLECT_BYTES:
+        is_whole = isinstance(event, h11.EndOfMessage | h11.InformationalResponse)
+        if is_whole or len(self._collected) > COLLECT_BYTES:
             collected, self._collected = bytes(self._collected), bytearray()
             await self.send(RawData(data=collected))
 
     def _is_last(self, answer: h11.Response) -> bool:
-        """Tell whether the connection ends with an answer that does not say so: who kept it would ask into its end.
+        """Whether an answer without `Connection: close` ends the connection, and so needs that header.
 
-        One that is given before the request has been read is the last, since what still comes of it is not read.
+        An answer before the end of its request does: the rest is not read.
         """
         unread = self.connection.their_state is h11.SEND_BODY
         return (unread or self._asked_enough()) and _LAST not in answer.headers

@@ -19,11 +19,11 @@ from fe.ecf.ids import read_id
 from fe.ecf.parse import Malformed, parse_json
 from fe.ecf.problems import Repair
 from fe.ecf.texts import Text
-from fe.http.errors import ApiError
 from fe.identifiers import ClientRequestId, SubmissionId
 from fe.issuing.accept import remarks
 from fe.issuing.issuers import ForbiddenIssuer
 from fe.issuing.prepare import read
+from fe.limits import LimitReached
 from fe.portal.forms import digest
 from fe.portal.page_types import Needs, Page
 from fe.portal.pages.sign_in import set_language
@@ -262,7 +262,7 @@ async def _checked(work: Issuing, *, is_counted: bool = False) -> CheckedReceipt
 def _count(work: Issuing, size: int) -> None:
     try:
         work.portal.quotas.take(work.tenant_id, size, trio.current_time())
-    except ApiError:
+    except LimitReached:
         raise _Stopped(429, messages.TOO_MANY) from None
 
 

@@ -1,12 +1,12 @@
 """The history of a tenant's submissions: pages, cursors and filters, newest first."""
 
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
+from fe.cache import ExpiringCache
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import LAST_ID, first_id, period_of_ids
 from fe.identifiers import ClientRequestId, SubmissionId, TenantId
@@ -129,7 +129,7 @@ class Totals:
     """
 
     def __init__(self) -> None:
-        self._months: OrderedDict[tuple[TenantId, datetime], int] = OrderedDict()
+        self._months: ExpiringCache[tuple[TenantId, datetime], int] = ExpiringCache(_REMEMBERED_MONTHS)
 
     async def count(self, conn: Conn, tenant_id: TenantId, chosen: HistoryFilter, now: datetime) -> int:
         """Count as `count` does; of a period alone, only the months at its ends are counted anew."""
@@ -143,13 +143,12 @@ class Totals:
         if not months:
             return await count(conn, tenant_id, chosen)
         # Others may have months evicted while the missing ones are counted: what was found here is added up here.
-        known = {month: self._months[tenant_id, month] for month in months if (tenant_id, month) in self._months}
+        known = {month: total for month in months if (total := self._months.get((tenant_id, month))) is not None}
         missing = [month for month in months if month not in known]
         for month, found in zip(missing, await _count_months(conn, tenant_id, missing), strict=True):
-            known[month] = self._months[tenant_id, month] = found
+            known[month] = found
+            self._months.put((tenant_id, month), found)
         whole = sum(known.values())
-        while len(self._months) > _REMEMBERED_MONTHS:
-            self._months.popitem(last=False)
         before = HistoryFilter(since=chosen.since, until=months[0] - _INSTANT)
         after = HistoryFilter(since=month_after(months[-1]), until=chosen.until)
         return await count(conn, tenant_id, before) + whole + await count(conn, tenant_id, after)

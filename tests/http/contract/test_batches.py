@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from fe.http.limits.quotas import Quota
+from fe.limits import QuotaLimits
 from fe.store.postgres.db import Database
 from tests.factories.tenants import rows
 from tests.http.front import Key, Start, invoice_payload, structured
@@ -230,7 +230,7 @@ async def test_a_batch_costs_what_its_documents_cost(
     db: Database, front_db: Database, nursery: Any, key: Key, start: Start
 ) -> None:
     front = await start(
-        nursery, front_db, quota=Quota(documents_a_minute=3, bytes_a_minute=0, documents_a_day=0, bytes_a_day=0)
+        nursery, front_db, quota=QuotaLimits(documents_a_minute=3, bytes_a_minute=0, documents_a_day=0, bytes_a_day=0)
     )
     async with front.client(await front.token(key)) as api:
         first = await api.post("/invoices/batch", json={"items": [numbered(1), numbered(2), numbered(3)]})

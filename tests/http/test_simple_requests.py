@@ -1,4 +1,4 @@
-"""What is read at a glance is what h11 reads; whatever could be read in two ways is left to h11."""
+"""The regular expression reads what h11 reads, and leaves to h11 what could be read in two ways."""
 
 import h11
 import pytest
@@ -6,14 +6,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fe.http.server.http11 import _NOTHING_BEFORE
-from fe.http.server.whole_requests import WholeRequest, read_whole
+from fe.http.server.simple_requests import SimpleRequest, read_simple_request
 from tests.http.test_connections import AMBIGUOUS
 
 PLAIN = b"POST /a?b=c HTTP/1.1\r\nHost: a\r\nX-Y:  some text \t\r\nContent-Length: 2\r\n\r\n{}"
 
 
-def by_h11(data: bytes) -> WholeRequest | None:
-    """The one request that h11 finds, to its end, after which the connection may go on; None for anything else."""
+def by_h11(data: bytes) -> SimpleRequest | None:
+    """The one whole request that h11 finds; None for anything else."""
     connection = h11.Connection(h11.SERVER)
     connection.receive_data(data)
     try:
@@ -29,9 +29,10 @@ def by_h11(data: bytes) -> WholeRequest | None:
         return None
     if not isinstance(event, h11.EndOfMessage) or connection.trailing_data != _NOTHING_BEFORE:
         return None
-    if connection.their_state is not h11.DONE:
+    if connection.their_state not in (h11.DONE, h11.MUST_CLOSE):
         return None
-    return WholeRequest(request.method, request.target, [(bytes(n), bytes(v)) for n, v in request.headers], body)
+    headers = [(bytes(n), bytes(v)) for n, v in request.headers]
+    return SimpleRequest(request.method, request.target, headers, body, connection.their_state is h11.MUST_CLOSE)
 
 
 _LINES = st.sampled_from(
@@ -122,7 +123,7 @@ def test_what_is_recognised_is_what_h11_finds() -> None:
         nonlocal seen, recognised
         first, lines, body, end = request
         data = end.join([first, *lines, b"", b""]) + body
-        found = read_whole(data)
+        found = read_simple_request(data)
         seen += 1
         recognised += found is not None
 
@@ -137,14 +138,14 @@ def test_what_is_recognised_is_what_h11_finds() -> None:
 def test_however_a_plain_request_is_bent_h11_agrees(at: int, gone: int, put: bytes) -> None:
     data = PLAIN[:at] + put + PLAIN[at + gone :]
 
-    found = read_whole(data)
+    found = read_simple_request(data)
 
     assert found is None or found == by_h11(data)
 
 
 @pytest.mark.parametrize("data", [PLAIN, b"GET /a HTTP/1.1\r\nhost:a\r\n\r\n"])
 def test_plain_requests_are_recognised(data: bytes) -> None:
-    found = read_whole(data)
+    found = read_simple_request(data)
 
     assert found is not None
     assert found == by_h11(data)
@@ -153,13 +154,13 @@ def test_plain_requests_are_recognised(data: bytes) -> None:
 @pytest.mark.parametrize("name", AMBIGUOUS)
 def test_nothing_ambiguous_is_recognised(name: str) -> None:
     if name != "no path":
-        assert read_whole(AMBIGUOUS[name]) is None
+        assert read_simple_request(AMBIGUOUS[name]) is None
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        b"Connection: close",
+        b"Connection: close, te",
         b"Connection: te",
         b"Connection: te: keep-alive",
         b"Connection: keep-alive, te",
@@ -177,14 +178,14 @@ def test_what_concerns_the_connection_or_is_no_plain_text_is_left_to_h11(line: b
     """Some of it h11 passes over, so that the comparison above would not tell. It is h11's all the same."""
     plain = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nX-Y: z\r\n\r\n{}"
 
-    assert read_whole(plain) is not None
-    assert read_whole(plain.replace(b"X-Y: z", line)) is None
+    assert read_simple_request(plain) is not None
+    assert read_simple_request(plain.replace(b"X-Y: z", line)) is None
 
 
 @pytest.mark.parametrize("length", range(len(PLAIN)))
 def test_part_of_a_request_is_not_recognised(length: int) -> None:
-    assert read_whole(PLAIN[:length]) is None
+    assert read_simple_request(PLAIN[:length]) is None
 
 
 def test_a_second_request_behind_the_first_is_not_recognised() -> None:
-    assert read_whole(PLAIN + PLAIN) is None
+    assert read_simple_request(PLAIN + PLAIN) is None

@@ -1,10 +1,11 @@
-"""Answers made outside the application, by the guard and by the connection itself; they look like all others."""
+"""Answers that the pipeline and the connection make outside the application; they have the form of all others."""
 
 import json
 import re
 import secrets
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
 from fe.ecf.texts import Language, Text
 from fe.http.languages import HEADERS, choose
@@ -13,12 +14,31 @@ from fe.http.messages import of_status
 RawHeaders = list[tuple[bytes, bytes]]
 
 _ACCEPT_LANGUAGE = re.compile(rb"\naccept-language:[ \t]*([^\r\n]{0,200})", re.IGNORECASE)
-#: So many bytes are looked through for it.
+#: The header is searched for in as many bytes.
 _HEAD = 16 * 1024
 
 
+class RawAnswer(NamedTuple):
+    """A whole answer."""
+
+    status: int
+    headers: RawHeaders
+    body: bytes
+
+
+def write_answer(answer: RawAnswer) -> bytes:
+    """The bytes of an answer."""
+    lines = [
+        b"HTTP/1.1 %d \r\n" % answer.status,
+        *(b"%b: %b\r\n" % header for header in answer.headers),
+        b"\r\n",
+        answer.body,
+    ]
+    return b"".join(lines)
+
+
 def new_request_id() -> str:
-    """Make an id for a request that brought none."""
+    """Make an id for a request without one."""
     return secrets.token_hex(8)
 
 
@@ -29,7 +49,7 @@ def language_of(headers: Iterable[tuple[bytes, bytes]]) -> Language:
 
 
 def language_in(arrived: bytes) -> Language:
-    """Choose the language of a request whose head cannot be read: a line of it may still say so."""
+    """Choose the language of a request whose head is not valid, from the line that names it."""
     found = _ACCEPT_LANGUAGE.search(arrived, 0, _HEAD)
     return choose(found[1].decode("latin-1")) if found else "en"
 
@@ -37,10 +57,7 @@ def language_in(arrived: bytes) -> Language:
 def plain_error(
     status: int, message: Text | None = None, request_id: str | None = None, language: Language = "en"
 ) -> tuple[RawHeaders, bytes]:
-    """Make headers and body of an error after which the connection is closed.
-
-    Where no head was read, nobody has said which language is wanted: English.
-    """
+    """Make headers and body of an error after which the connection is closed."""
     words = (message or of_status(status)).said(language)
     body = _body(status, words)
     headers = [

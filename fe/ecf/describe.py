@@ -12,7 +12,7 @@ from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.currency import HEADER
 from fe.ecf.schema.kinds import kind
 from fe.ecf.schema.model import Code, Element, Simple
-from fe.ecf.schema.simple import BILLABLE_INDICATOR
+from fe.ecf.schema.simple import simple_type
 from fe.ecf.taxes import AMOUNT_ELEMENTS
 
 
@@ -159,7 +159,7 @@ _FILLED: dict[Root, dict[str, Filled]] = {
 }
 
 #: Where a structured payload may say less than the format (interface.md#structured).
-_IN_PAYLOADS = {"DetallesItems.Item.IndicadorFacturacion": BILLABLE_INDICATOR}
+_IN_PAYLOADS = {"DetallesItems.Item.IndicadorFacturacion": simple_type("billable-indicator")}
 _RECEIPT = Filled("that of the receipt, if it was issued here", "el del comprobante, si se emitió aquí")
 #: What a note takes from the receipt that it modifies.
 _OF_NOTES = {

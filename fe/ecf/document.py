@@ -15,18 +15,20 @@ from fe.ecf.parse import excerpt
 from fe.ecf.problems import Enough, Findings, Problem, Repair, Room, show
 from fe.ecf.reading import text_at
 from fe.ecf.schema import unknown_kind
+from fe.ecf.schema.codes import CODES
 from fe.ecf.schema.kinds import SEED, SIGNATURE, DocumentKind, kind, kind_of, type_of
 from fe.ecf.schema.messages import problem
 from fe.ecf.schema.model import Element
 from fe.ecf.schema.naming import spelt
 from fe.ecf.schema.repairs import code_meant, is_as_written, number_meant
-from fe.ecf.schema.simple import BILLABLE_INDICATOR, ECF_TYPE
+from fe.ecf.schema.simple import simple_type
 from fe.ecf.shapes import AN_OBJECT, FEW, LEAVES, bars_the_way, renamed, shape_problem, unknown_problems, wrong_shape
 from fe.ecf.texts import Text
 
 #: What a structured item may say; 0 (not billable) stays possible through `format: xml` (interface.md#structured).
 _INDICATORS = frozenset({"1", "2", "3", "4", 1, 2, 3, 4})
 _NOTES = frozenset({EcfType.DEBIT_NOTE, EcfType.CREDIT_NOTE})
+_BILLABLE = simple_type("billable-indicator")
 _E_NCF_EXPECTED = Text(
     "E, the two digits of a type, ten digits: E310000000001",
     "E, los dos dígitos de un tipo, diez dígitos: E310000000001",
@@ -249,7 +251,7 @@ def _type_of(root: Root, content: Mapping[str, Any], room: Room) -> EcfType | No
     except ValueError:
         found = show(stated if stated else e_ncf)
         number = e_ncf[1:3] if isinstance(e_ncf, str) and _E_NCF_FORM.fullmatch(e_ncf) else None
-        read = code_meant(ECF_TYPE.codes, text.strip("Ee- "))
+        read = code_meant(CODES["ecf-type"], text.strip("Ee- "))
         instead = number or (None if read is None else read.value)
         certain = read is not None and read.certain and instead == read.value
         repair = None
@@ -323,9 +325,9 @@ def _wrong_indicators(content: Mapping[str, Any], the_type: EcfType | None) -> I
         if given is not None and given not in _INDICATORS and not (corrects_text and str(given) == "0"):
             line = item.get("NumeroLinea") or number
             path = f"DetallesItems.Item[{number}].IndicadorFacturacion"
-            code = code_meant(BILLABLE_INDICATOR.codes, given)
+            code = code_meant(_BILLABLE.codes, given)
             repair = None if code is None else Repair("set", path, value=code.value, certain=code.certain)
-            codes = tuple(code.value for code in BILLABLE_INDICATOR.codes)
+            codes = tuple(code.value for code in _BILLABLE.codes)
             yield problem("indicador-facturacion", path, found=given, at=show(line), allowed=codes, repair=repair)
 
 

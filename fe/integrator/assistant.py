@@ -16,8 +16,8 @@ from fe import __version__
 from fe.cli.failures import Failure
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.describe import described, every
+from fe.ecf.field_help import help_of
 from fe.ecf.verdicts import explain
-from fe.ecf.words import words_of
 from fe.integrator.api import ApiSession, opened
 from fe.integrator.handing_in import body_around, body_of, content_id
 from fe.integrator.language import say
@@ -222,7 +222,7 @@ def _explained(code: str) -> Iterator[dict[str, str]]:
 def _fields(ecf_type: EcfType) -> Iterator[dict[str, Any]]:
     """What the catalogue of fields says of each, in the language of the terminal."""
     for one in every(described(Root.ECF, ecf_type)):
-        what = words_of(Root.ECF, one.path)
+        what = help_of(Root.ECF, one.path)
         field: dict[str, Any] = {
             "path": one.path,
             "is": say(what.en, what.es),

@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from fe.ecf.dates import ZONE
+from fe.ecf.field_help import FIELD_HELP
 from fe.ecf.texts import Text
-from fe.ecf.words import WORDS
 
 _ACTIONS = {
     "company created": "empresa creada",
@@ -98,7 +98,7 @@ def readable(value: Any) -> Text | str:
             return _YES if value else _NO
         case list():
             return ", ".join(str(readable(each)) for each in value)
-        case dict() if len(value) == 1 and next(iter(value)) in WORDS:
+        case dict() if len(value) == 1 and next(iter(value)) in FIELD_HELP:
             return readable(next(iter(value.values())))
         case dict():
             return json.dumps(value, ensure_ascii=False)

@@ -12,11 +12,11 @@ from typing import Any
 from fe.accounts.provision import BadIssuer, field_of
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.describe import Described, described
+from fe.ecf.field_help import help_of
 from fe.ecf.problems import Problem
-from fe.ecf.schema.geography import GEOGRAPHY
+from fe.ecf.schema.codes import GEOGRAPHY
 from fe.ecf.schema.model import Code
 from fe.ecf.texts import Text
-from fe.ecf.words import words_of
 from fe.portal.visit import Form
 
 _PHONE = re.compile(r"^\(?([0-9]{3})\)?[ .-]?([0-9]{3})[ .-]?([0-9]{4})$", re.ASCII)
@@ -57,7 +57,7 @@ def issuer_fields() -> tuple[IssuerField, ...]:
 def _field(element: Described) -> IssuerField:
     leaf = element if element.simple is not None else element.children[0]
     assert leaf.simple is not None
-    said = words_of(Root.ECF, element.path)
+    said = help_of(Root.ECF, element.path)
     label = Text(said.en.rstrip("."), said.es.rstrip("."))
     if leaf.simple.codes:  # nobody types the code that the words go on about
         label = Text(label.en.partition(",")[0], label.es.partition(",")[0])

@@ -9,7 +9,7 @@ from hypothesis import given
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.describe import Described, described, every
 from fe.ecf.document import Document, read_payload
-from fe.ecf.schema.simple import BILLABLE_INDICATOR
+from fe.ecf.schema.simple import simple_type
 from tests.ecf.drafts import any_draft
 from tests.ecf.receipts import RATED_DAY, draft, fill, line, withheld
 
@@ -148,7 +148,7 @@ def test_an_element_says_how_often_it_stands_and_whether_it_must_be_sent() -> No
     assert by_path["FechaHoraFirma"].filled is not None
     assert by_path["FechaHoraFirma"].filled.always
     # 0 is for XML only.
-    assert by_path["DetallesItems.Item.IndicadorFacturacion"].codes == BILLABLE_INDICATOR.codes
+    assert by_path["DetallesItems.Item.IndicadorFacturacion"].codes == simple_type("billable-indicator").codes
 
 
 @pytest.mark.parametrize("ecf_type", EcfType)

@@ -10,7 +10,7 @@ from lxml import etree
 
 from fe.ecf.build import build
 from fe.ecf.schema.kinds import SIGNATURE
-from fe.ecf.schema.simple import ADDITIONAL_TAX, LOCALITY
+from fe.ecf.schema.simple import simple_type
 from fe.ecf.schema.xsd import quick_xsd, xsd
 from tests.ecf import authority_xsd, strategies
 from tests.ecf.authority_xsd import FILES, Facets
@@ -195,12 +195,12 @@ def test_long_lists_of_codes_mean_the_same_as_one_pattern() -> None:
     invoice = FILES["e-CF-31"]
     listed, quick = xsd(invoice), quick_xsd(invoice)
     for schema in (listed, quick):
-        for simple in (LOCALITY, ADDITIONAL_TAX):
+        for simple in (simple_type("place"), simple_type("additional-tax")):
             etree.SubElement(schema, f"{authority_xsd.XS}element", name=simple.name, type=simple.name)
     assert etree.tostring(listed) != etree.tostring(quick)
     by_list, by_pattern = etree.XMLSchema(listed), etree.XMLSchema(quick)
 
-    for simple in (LOCALITY, ADDITIONAL_TAX):
+    for simple in (simple_type("place"), simple_type("additional-tax")):
         codes = [code.value for code in simple.codes]
         near = [word for code in codes for word in (code[:-1], f"{code}0", f"9{code[1:]}", f"{code[:-1]}9")]
         for text in {*codes, *near, "", "x"}:

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from fe.ecf.describe import every
-from fe.ecf.words import words_of
+from fe.ecf.field_help import help_of
 from fe.http.app import PREFIX
 from fe.http.examples import EXAMPLES, by_name
 from fe.http.pages.guide import guide_pages
@@ -152,7 +152,7 @@ async def test_every_element_of_every_kind_is_on_its_page_in_both_languages(fron
             markdown = (await client.get(f"/docs/es/fields/{paper.slug}.md")).text
             anchors = Page(english).anchors
             for element in every(paper.tree):
-                words = words_of(paper.root, element.path)
+                words = help_of(paper.root, element.path)
                 assert element.path in anchors
                 assert words.en in english.replace("&#x27;", "'")
                 assert words.es in spanish

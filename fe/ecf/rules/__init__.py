@@ -1,7 +1,7 @@
 """Everything the authority would object to that can be known before sending (authority.md#types to #arithmetic).
 
 `check` is the whole: the schema, then the rules the schema cannot say. Each rule's code, texts and ground stand in
-`messages.RULES`; those of the schema in `fe.ecf.schema.messages`.
+`rule.RULES`; those of the schema in `fe.ecf.schema.messages`.
 """
 
 from dataclasses import replace
@@ -22,10 +22,10 @@ from fe.ecf.rules.case import Examination
 from fe.ecf.rules.currency import check_currency
 from fe.ecf.rules.header import check_dates, check_number, check_payment
 from fe.ecf.rules.lines import check_lines
-from fe.ecf.rules.messages import RULES
 from fe.ecf.rules.pages import check_pages
 from fe.ecf.rules.parties import check_parties
 from fe.ecf.rules.references import check_references
+from fe.ecf.rules.rule import RULES
 from fe.ecf.rules.xml_location import line_of
 from fe.ecf.schema import validate
 from fe.ecf.taxes import RATES, Rates

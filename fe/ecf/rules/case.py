@@ -10,7 +10,7 @@ from fe.ecf.document import Document
 from fe.ecf.money import number
 from fe.ecf.problems import Problem, show
 from fe.ecf.reading import Fields, rows, section, text
-from fe.ecf.rules.messages import RULES
+from fe.ecf.rules.rule import RULES
 from fe.ecf.taxes import Rates
 
 

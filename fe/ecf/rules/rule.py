@@ -1,14 +1,14 @@
-"""What a rule is."""
+"""The rules beyond the schema, by their codes (document.toml, amounts.toml)."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 
+import msgspec
+
+from fe.ecf.data_files import toml_rows
 from fe.ecf.problems import Severity
 
-REJECTED, CONDITIONAL = Severity.REJECTED, Severity.CONDITIONAL
 
-
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One rule, as the documentation lists it: its code, how grave it is, and what to say in both languages.
 
     Codes are stable; texts may be reworded. `{...}` in a text is filled in where the problem is found. `source` names
@@ -26,3 +26,8 @@ class Rule:
     fix_es: str
     source: str
     of_form: bool = False
+
+
+DOCUMENT_RULES, AMOUNT_RULES = toml_rows("rules/document.toml", Rule), toml_rows("rules/amounts.toml", Rule)
+#: In the order in which the documentation lists them.
+RULES: Mapping[str, Rule] = DOCUMENT_RULES | AMOUNT_RULES

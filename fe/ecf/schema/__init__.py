@@ -1,7 +1,7 @@
 """The authority's format as tables of ours, and documents validated against them.
 
-`header`, `details`, `ecf` and `ancillary` say which elements there are, in which order and how often; `simple` and the
-code lists say what their text may be. A test walks them beside the authority's XSDs, which are not ours to ship.
+ecf.csv and other_documents.csv list the elements, their order and how often each may stand; `simple` and the code lists
+define their values. A test compares them with the authority's XSDs, which are not ours to ship.
 """
 
 from lxml import etree

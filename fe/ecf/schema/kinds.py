@@ -8,22 +8,13 @@ from lxml import etree
 
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.reading import text_at
-from fe.ecf.schema import ancillary, ecf
-from fe.ecf.schema.model import Element, ElementRow, Simple, element
+from fe.ecf.schema.elements import ECF_ROWS, OTHER_ROWS, ElementRow, element
+from fe.ecf.schema.model import Element
 
 SEED = "SemillaModel"
 #: The namespace of `Signature`, the only thing in a document that has one.
 DS = "http://www.w3.org/2000/09/xmldsig#"
 SIGNATURE = f"{{{DS}}}Signature"
-
-_ROOTS: dict[str, tuple[ElementRow, ...]] = {
-    Root.ECF: ecf.ECF,
-    Root.RFCE: ancillary.RFCE,
-    Root.ACECF: ancillary.ACECF,
-    Root.ANECF: ancillary.ANECF,
-    Root.ARECF: ancillary.ARECF,
-    SEED: ancillary.SEMILLA,
-}
 
 #: Required even where all their children are left out (authority.md#empty-buyer); every other empty tag is refused.
 _MAY_BE_EMPTY = {
@@ -44,12 +35,10 @@ class DocumentKind:
 @cache
 def kind(root: str, ecf_type: EcfType | None) -> DocumentKind:
     """The kind of a root and, for an ECF, a type. The seed's root is `SemillaModel`."""
-    table = _ROOTS[root]
-    column = ecf.TYPES.index(ecf_type) if root == Root.ECF and ecf_type else 0
-    presence = "R" * (column + 1)
+    row, document = (ECF_ROWS, str(ecf_type)) if root == Root.ECF else (OTHER_ROWS[root], "")
     empty = _MAY_BE_EMPTY.get((Root(root), ecf_type), frozenset()) if ecf_type else frozenset[str]()
     name = f"e-CF {ecf_type}" if root == Root.ECF else root
-    return DocumentKind(name, element(ElementRow(presence, root, table), column, str(ecf_type), empty), empty)
+    return DocumentKind(name, element(row, document, empty), empty)
 
 
 def kinds() -> Iterator[DocumentKind]:
@@ -93,10 +82,9 @@ def _kind(tree: etree._Element, tipo_ecf: str | None) -> DocumentKind | None:
 def names() -> frozenset[str]:
     """Every element name of the e-CF, whatever the type: to tell a misspelt name from one that another type has."""
 
-    def below(rows: tuple[ElementRow, ...]) -> Iterator[str]:
-        for row in rows:
-            yield row.name
-            if not isinstance(row.content, Simple):
-                yield from below(row.content)
+    def below(row: ElementRow) -> Iterator[str]:
+        for child in row.children:
+            yield child.name
+            yield from below(child)
 
-    return frozenset(below(ecf.ECF))
+    return frozenset(below(ECF_ROWS))

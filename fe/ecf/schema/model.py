@@ -1,4 +1,4 @@
-"""What the tables of the format are made of: codes, simple types, and rows that say which element stands where."""
+"""Types of the format: codes, simple types, and elements."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -59,38 +59,9 @@ class Simple:
     dated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ElementRow:
-    """One line of a table: an element, and in which of the table's documents it is required, optional or unknown.
-
-    `presence` has one character for each document, in the order of the table's columns: `R` required, `o` optional,
-    `-` not allowed. `many` is how often the element may stand there; above 1 it is a list. `but` names the documents
-    for which the simple type or the number is another one.
-    """
-
-    presence: str
-    name: str
-    content: "Simple | tuple[ElementRow, ...]"
-    many: int = 1
-    but: Mapping[str, "Simple | int"] = field(default_factory=dict)
-
-
-def row(
-    presence: str,
-    name: str,
-    content: Simple | tuple[ElementRow, ...],
-    *,
-    many: int = 1,
-    but: Mapping[str, Simple | int] | None = None,
-) -> ElementRow:
-    """Write one line of a table; `but` may name several documents in one key: `{"33 34": LINE_TO_10000}`."""
-    each = {document: other for documents, other in (but or {}).items() for document in documents.split()}
-    return ElementRow(presence.replace(" ", ""), name, content, many, each)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Element:
-    """An element as one kind of document has it: the tables with the columns of the other documents taken away."""
+    """An element as one kind of document has it."""
 
     name: str
     required: bool
@@ -111,32 +82,3 @@ class Element:
         """The only child, where that is a list: `Item` of `DetallesItems`. Such an element may be given as the list."""
         only = self.children[0] if len(self.children) == 1 else None
         return only if only is not None and only.many > 1 else None
-
-
-def element(of: ElementRow, column: int, document: str, may_be_empty: frozenset[str] = frozenset()) -> Element:
-    """What `of` is in the document of that column. Rows marked `-` there are left out."""
-    content = of.content
-    many = of.many
-    other = of.but.get(document)
-    if isinstance(other, int):
-        many = other
-    elif other is not None:
-        content = other
-    children: tuple[Element, ...] = ()
-    if isinstance(content, tuple):
-        there = (child for child in content if child.presence[column] != "-")
-        children = tuple(element(child, column, document, may_be_empty) for child in there)
-    return Element(
-        name=of.name,
-        required=of.presence[column] == "R",
-        many=many,
-        simple=content if isinstance(content, Simple) else None,
-        children=children,
-        may_be_empty=of.name in may_be_empty,
-        by_name={child.name: child for child in children},
-        order={child.name: place for place, child in enumerate(children)},
-        always=tuple(child.name for child in children if child.required and child.may_be_empty),
-        plain=frozenset(
-            child.name for child in children if child.many == 1 and child.simple is not None and not child.simple.dated
-        ),
-    )

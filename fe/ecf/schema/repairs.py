@@ -12,9 +12,8 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from fe.ecf.dates import ZONE, last_day, show_day
-from fe.ecf.schema.geography import GEOGRAPHY
+from fe.ecf.schema.codes import GEOGRAPHY, UNIT_ABBREVIATIONS, UNITS
 from fe.ecf.schema.model import Base, Code, Element, Simple, ValueForm
-from fe.ecf.schema.units import ABBREVIATIONS, UNITS
 from fe.ecf.schema.xsd import violations
 
 #: Longer texts are not read as codes, dates or amounts.
@@ -114,8 +113,8 @@ def _by_word(codes: tuple[Code, ...], wanted: str, name: str) -> Reading | None:
     """The one code that means the word; else the one code whose meaning has it, which is a guess."""
     if not wanted:
         return None
-    if codes is UNITS and wanted in ABBREVIATIONS:
-        return Reading(ABBREVIATIONS[wanted], True)
+    if codes is UNITS and wanted in UNIT_ABBREVIATIONS:
+        return Reading(UNIT_ABBREVIATIONS[wanted], True)
     for whole in (True, False):
         found = [
             code.value

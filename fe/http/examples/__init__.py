@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from fe.ecf.words import Words
+from fe.ecf.field_help import Words
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,10 @@ from typing import Any
 
 from fe.ecf.catalogue import SUBMITTABLE, EcfType, Root
 from fe.ecf.describe import Described, described
-from fe.ecf.schema.codes import ECF_TYPES
+from fe.ecf.field_help import help_of
+from fe.ecf.schema.codes import CODES
 from fe.ecf.schema.model import Base, Code, Simple, ValueForm
-from fe.ecf.schema.simple import E_NCF, ECF_TYPE, MANY_CODES
-from fe.ecf.words import words_of
+from fe.ecf.schema.simple import MANY_CODES, simple_type
 
 Schema = dict[str, Any]
 
@@ -83,7 +83,7 @@ class _Parts:
         content = self._group(one, one.tree)
         if one.root is Root.ECF:
             assert one.ecf_type is not None
-            meaning = next(code for code in ECF_TYPES if code.value == one.ecf_type)
+            meaning = next(code for code in CODES["ecf-type"] if code.value == one.ecf_type)
             content["description"] = (
                 f"An e-CF of type {meaning.value}, {meaning.meaning}. "
                 f"Un e-CF de tipo {meaning.value}, {meaning.meaning_es}."
@@ -132,9 +132,9 @@ class _Parts:
         return {"$ref": f"{_REFERENCE}{name}"}
 
     def _leaf(self, one: _Kind, simple: Simple) -> Schema:
-        if simple is ECF_TYPE and one.ecf_type is not None:
+        if simple is simple_type("ecf-type") and one.ecf_type is not None:
             return {"const": one.ecf_type.value, "type": "string"}
-        if simple is E_NCF and one.ecf_type is not None:
+        if simple is simple_type("e-ncf") and one.ecf_type is not None:
             return {"type": "string", "pattern": f"^{one.ecf_type.prefix}[0-9]{{10}}$"}
         if len(simple.codes) == 1:
             return {"const": simple.codes[0].value, "type": "string"}
@@ -180,7 +180,7 @@ def _ambiguous(groups: list[tuple[_Kind, Described, str]]) -> set[tuple[str, str
 
 def _said(root: Root, of: Described) -> str:
     """What the description says of an element beside its schema, in both languages."""
-    said, said_es = words_of(root, of.path)
+    said, said_es = help_of(root, of.path)
     if of.filled is not None:
         when, when_es = "Always ours", "Siempre nuestro"
         if not of.filled.always:

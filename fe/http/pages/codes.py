@@ -3,9 +3,9 @@
 from html import escape
 
 from fe.ecf.dates import show_day
+from fe.ecf.field_help import Words
 from fe.ecf.schema.model import Code
 from fe.ecf.taxes import ADDITIONAL_TAXES, RATES, SPECIFIC
-from fe.ecf.words import Words
 from fe.http.languages import Language
 from fe.http.pages.fields import LIST_TITLES, LONG_LISTS, meaning, says
 

@@ -7,12 +7,10 @@ from html import escape
 from typing import Any, NamedTuple
 
 from fe.ecf.describe import Described, every
-from fe.ecf.schema import codes
-from fe.ecf.schema.geography import GEOGRAPHY
+from fe.ecf.field_help import Words, help_of
+from fe.ecf.schema.codes import CODES, GEOGRAPHY, UNITS
 from fe.ecf.schema.model import Code, Simple, ValueForm
 from fe.ecf.schema.repairs import sample
-from fe.ecf.schema.units import UNITS
-from fe.ecf.words import Words, words_of
 from fe.http.examples import EXAMPLES, Example
 from fe.http.languages import Language
 from fe.http.pages.layout import MARKDOWN
@@ -21,8 +19,8 @@ from fe.http.pages.papers import PAPERS, Paper
 #: Lists that have a place of their own on the page of codes.
 LONG_LISTS: dict[str, tuple[Code, ...]] = {
     "units": UNITS,
-    "currencies": codes.CURRENCIES,
-    "taxes": codes.ADDITIONAL_TAXES,
+    "currencies": CODES["currency"],
+    "taxes": CODES["additional-tax"],
     "places": GEOGRAPHY,
 }
 LIST_TITLES = {
@@ -274,7 +272,7 @@ def _section_html(paper: Paper, section: Section, base: str, language: Language)
     group = section.group
     head = f'<h2 id="{section.path}"><code>{section.path}</code></h2>'
     if group is not None and group.children:
-        words = escape(says(words_of(paper.root, section.path), language))
+        words = escape(says(help_of(paper.root, section.path), language))
         head += f"<p>{words} {_tags(paper, group, language)}</p>"
     else:
         head = f"<h2><code>{section.path}</code></h2>"
@@ -313,7 +311,7 @@ def _element_html(paper: Paper, element: Described, below: str, base: str, langu
     return (
         f'<div class="f" id="{element.path}"><div class="n"><a href="#{element.path}">{before}'
         f"<code>{element.name}</code></a><br>{_tags(paper, element, language)}</div><div><p>"
-        f"{escape(says(words_of(paper.root, element.path), language))}</p>"
+        f"{escape(says(help_of(paper.root, element.path), language))}</p>"
         + (f'<ul class="x">{listed}</ul>' if listed else "")
         + (f'<p class="x">{" ".join(more)}</p>' if more else "")
         + "</div></div>"
@@ -342,7 +340,7 @@ def paper_markdown(paper: Paper, base: str, language: Language) -> str:
     for section in sections(paper):
         parts.append(f"### {section.path}\n")
         if section.group is not None and section.group.children:
-            parts.append(f"{says(words_of(paper.root, section.path), language)}\n")
+            parts.append(f"{says(help_of(paper.root, section.path), language)}\n")
         parts.append("".join(_element_markdown(paper, element, base, language) for element in section.elements))
     return "\n".join(parts)
 
@@ -351,7 +349,7 @@ def _element_markdown(paper: Paper, element: Described, base: str, language: Lan
     more = [tag(paper, element, language)]
     if element.many > 1:
         more.append(said("up_to", language).replace("{}", str(element.many)))
-    text = f"- `{element.path}` ({', '.join(more)}): {says(words_of(paper.root, element.path), language)}"
+    text = f"- `{element.path}` ({', '.join(more)}): {says(help_of(paper.root, element.path), language)}"
     if element.filled is not None:
         how = element.filled.words_es if language == "es" else element.filled.words
         text += f" {said('replaced' if element.filled.always else 'omitted', language)} {how}."

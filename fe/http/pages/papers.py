@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.describe import Described, described
-from fe.ecf.words import Words
+from fe.ecf.field_help import Words
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from html import escape
 from typing import NamedTuple
 
 from fe.ecf.describe import every
-from fe.ecf.words import Words, words_of
+from fe.ecf.field_help import Words, help_of
 from fe.http.languages import Language
 from fe.http.pages.fields import list_of, says, search_form
 from fe.http.pages.papers import PAPERS
@@ -48,7 +48,7 @@ def index() -> tuple[Entry, ...]:
         entries.append(Entry(paper.code, "", paper.title, ((paper.slug, paper.code),), title, text))
         for element in every(paper.tree):
             # What is called the same in the same place and means the same is found once.
-            key = (element.path, words_of(paper.root, element.path))
+            key = (element.path, help_of(paper.root, element.path))
             papers.setdefault(key, []).append((paper.slug, paper.code))
             if list_of(element.simple) is None:
                 more[key] = [f"{code.meaning} {code.meaning_es}" for code in element.codes]

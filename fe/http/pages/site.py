@@ -12,8 +12,8 @@ from typing import NamedTuple
 import trio
 from werkzeug.exceptions import NotFound
 
+from fe.ecf.field_help import Words
 from fe.ecf.json_text import write_json
-from fe.ecf.words import Words
 from fe.http.calls import ApiReply, Call
 from fe.http.examples import by_name
 from fe.http.languages import Language

@@ -1,4 +1,4 @@
-"""What the fields of the form are called, as people in a shop say it. What an element is says `fe.ecf.words`."""
+"""What the fields of the form are called, as people in a shop say it. What an element is says `fe.ecf.field_help`."""
 
 import re
 

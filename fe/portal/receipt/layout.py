@@ -9,9 +9,9 @@ from functools import cache
 
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.describe import Described, described, every
+from fe.ecf.field_help import help_of
 from fe.ecf.schema.model import Code, ValueForm
 from fe.ecf.texts import Text
-from fe.ecf.words import words_of
 from fe.portal.receipt.labels import BLANKS, label, of_supplier, plainly
 
 #: A list of codes that is longer is typed, with what is on it offered, so that a thousand lines stay a page.
@@ -278,7 +278,7 @@ def _named(code: Code) -> Code:
 
 
 def _field(one: Described, name: str, initial: str) -> Field:
-    words = words_of(Root.ECF, one.path)
+    words = help_of(Root.ECF, one.path)
     simple = one.simple
     assert simple is not None
     kind = "text"

@@ -9,10 +9,10 @@ import trio
 
 from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import last_day, local, read_day
+from fe.ecf.field_help import help_of
 from fe.ecf.money import number
 from fe.ecf.problems import Problem
 from fe.ecf.texts import Text
-from fe.ecf.words import words_of
 from fe.http.pages.papers import PAPERS, Paper
 from fe.portal.forms import digest
 from fe.portal.receipt.checking import CheckedReceipt
@@ -169,5 +169,5 @@ def repair_of(problem: Problem) -> str | None:
 
 def _about(path: str) -> Text:
     """What an element is, in plain words."""
-    words = words_of("ECF", path)
+    words = help_of("ECF", path)
     return Text(words.en, words.es)

@@ -3,7 +3,7 @@
 import pytest
 
 from fe.ecf.problems import Problem, Repair, serialize_problem
-from fe.ecf.rules.messages import RULES
+from fe.ecf.rules.rule import RULES
 from fe.ecf.schema.messages import MESSAGES
 from fe.integrator.options import tell_problems
 

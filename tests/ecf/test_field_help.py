@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from fe.ecf.field_help import FIELD_HELP, help_of, key_of
 from fe.ecf.schema.kinds import kinds
 from fe.ecf.schema.model import Element
-from fe.ecf.words import WORDS, key_of, words_of
 
 
 def elements() -> Iterator[tuple[str, str]]:
@@ -26,14 +26,14 @@ def test_every_element_of_the_format_has_words_and_every_word_an_element() -> No
     used = {key_of(root, path) for root, path in elements()}
 
     assert len(used) > 270
-    assert WORDS.keys() - used == set()
+    assert FIELD_HELP.keys() - used == set()
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_words_are_a_sentence_or_two(language: str) -> None:
     odd = {}
     for root, path in elements():
-        words = getattr(words_of(root, path), language)
+        words = getattr(help_of(root, path), language)
         if not (words == words.strip() and words[0].isupper() and words[-1] in ".)" and 5 < len(words) <= 200):
             odd[path] = words
 
@@ -41,13 +41,13 @@ def test_words_are_a_sentence_or_two(language: str) -> None:
 
 
 def test_the_languages_differ() -> None:
-    assert [key for key, (en, es) in WORDS.items() if en == es] == []
+    assert [key for key, (en, es) in FIELD_HELP.items() if en == es] == []
 
 
 def test_a_name_that_means_something_else_elsewhere_has_words_for_each() -> None:
-    assert words_of("ECF", "DetallesItems.Item.NumeroLinea") != words_of(
+    assert help_of("ECF", "DetallesItems.Item.NumeroLinea") != help_of(
         "ECF", "DescuentosORecargos.DescuentoORecargo.NumeroLinea"
     )
-    assert words_of("ANECF", "Encabezado") != words_of("ECF", "Encabezado")
+    assert help_of("ANECF", "Encabezado") != help_of("ECF", "Encabezado")
     with pytest.raises(KeyError):
-        words_of("ECF", "Encabezado.Nada")
+        help_of("ECF", "Encabezado.Nada")

@@ -23,7 +23,7 @@ STARTERS = {
 #: Who may make a regular expression while it runs, and of what.
 COMPILERS = {
     "fe/simulator/multipart.py": "the boundary of a form, escaped",
-    "fe/ecf/finished.py": "names of the format's own lists, letters only",
+    "fe/ecf/finished_xml.py": "names of the format's own lists, letters only",
     "fe/http/server/fast_path.py": "the path of a route of ours, escaped",
     "fe/http/server/limited_requests.py": "the paths of our routes",
 }

@@ -9,7 +9,7 @@ import trio
 from fe.cache import ExpiringCache
 from fe.clock import Clock, system_clock
 from fe.ecf.certificate import CertificateError, Credential, PassphraseMissing
-from fe.ecf.reopening import P12Opener
+from fe.ecf.p12_cache import P12Opener
 from fe.ecf.signature import Signer
 from fe.ecf.texts import Text
 from fe.identifiers import CertificateId, TenantId

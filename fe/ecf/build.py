@@ -16,7 +16,7 @@ from fe.ecf.problems import Enough, Findings, Problem
 from fe.ecf.schema.kinds import DocumentKind, kind
 from fe.ecf.schema.messages import problem
 from fe.ecf.schema.model import Element, Simple
-from fe.ecf.shapes import shape_problem, unknown_problems
+from fe.ecf.shape_checks import shape_problem, unknown_problems
 
 DECLARATION = b'<?xml version="1.0" encoding="utf-8"?>'
 

@@ -22,7 +22,16 @@ from fe.ecf.schema.model import Element
 from fe.ecf.schema.naming import spelt
 from fe.ecf.schema.repairs import code_meant, is_as_written, number_meant
 from fe.ecf.schema.simple import simple_type
-from fe.ecf.shapes import AN_OBJECT, FEW, LEAVES, bars_the_way, renamed, shape_problem, unknown_problems, wrong_shape
+from fe.ecf.shape_checks import (
+    AN_OBJECT,
+    FEW,
+    LEAVES,
+    bars_the_way,
+    renamed,
+    shape_problem,
+    unknown_problems,
+    wrong_shape,
+)
 from fe.ecf.texts import Text
 
 #: What a structured item may say; 0 (not billable) stays possible through `format: xml` (interface.md#structured).

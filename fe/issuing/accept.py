@@ -17,7 +17,7 @@ import trio
 
 from fe.ecf.catalogue import SUBMITTABLE, Environment, Root
 from fe.ecf.document import Document, NotADocument
-from fe.ecf.finished import read_finished
+from fe.ecf.finished_xml import read_finished
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.ecf.ids import new_id
 from fe.ecf.json_text import write_canonical_json

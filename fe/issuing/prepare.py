@@ -15,7 +15,7 @@ from fe.ecf.autofill import autofill
 from fe.ecf.build import Written, write
 from fe.ecf.catalogue import Root
 from fe.ecf.document import Document, NotADocument, read_payload
-from fe.ecf.finished import read_finished
+from fe.ecf.finished_xml import read_finished
 from fe.ecf.modified import ModifiedReceipt, complete_note
 from fe.ecf.parse import parse_json
 from fe.ecf.problems import Problem, Room, Severity

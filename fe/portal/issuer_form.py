@@ -1,6 +1,6 @@
 """The fields of Emisor as a form: which there are, what stands in them, and what was wrong with which.
 
-Everything is read from the format itself (fe/ecf/schema, fe/ecf/words): a field that it gets stands in the form.
+Everything is read from the format itself (fe/ecf/schema, fe/ecf/field_help): a field that it gets stands in the form.
 """
 
 import re

@@ -20,13 +20,13 @@ from fe.ecf.certificate import holder_id
 from fe.ecf.dates import read_day, read_moment
 from fe.ecf.identity import e_ncf, tax_id
 from fe.ecf.parse import ForeignMarkup, parse_xml
-from fe.ecf.places import without_other_markup
 from fe.ecf.problems import Severity
 from fe.ecf.reading import as_whole
 from fe.ecf.rules.ancillary import WITHOUT_APPROVAL
 from fe.ecf.schema import validate
 from fe.ecf.signature import BadSignature, Verified, verify
 from fe.ecf.trust import check_certificate
+from fe.ecf.xml_positions import without_other_markup
 from fe.store.records.buyer_approvals import Approval
 from fe.store.records.received import ReceivedFacts
 

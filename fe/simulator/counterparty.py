@@ -17,8 +17,8 @@ from fe.ecf.parse import MAX_SIGNED_BYTES, MAX_SIGNED_ELEMENTS, MalformedXml
 from fe.ecf.signature import BadSignature, Signer, verify
 from fe.simulator.exchange import RawAnswer
 from fe.simulator.faults import FaultKind
-from fe.simulator.heard import Heard
 from fe.simulator.multipart import Part
+from fe.simulator.recorder import RecordedDelivery
 from fe.simulator.replies import TEXT, XML
 from fe.simulator.state import AuthorityCall, AuthorityState
 
@@ -52,18 +52,20 @@ async def receive(state: AuthorityState, call: AuthorityCall) -> RawAnswer:
         reason = "1"
     digest = sha256(raw).hexdigest()
     before = [
-        heard
-        for heard in state.heard
-        if (heard.environment, heard.root, heard.issuer, heard.e_ncf, heard.estado)
+        each
+        for each in state.deliveries
+        if (each.environment, each.root, each.issuer, each.e_ncf, each.estado)
         == (call.environment, Root.ECF, said["issuer"], said["number"], "0")
     ]
-    same = next((heard for heard in before if heard.digest == digest), None)
+    same = next((each for each in before if each.digest == digest), None)
     if before and same is None:
         reason = "3"
     answer = same.answer if same is not None else _acknowledgement(state, call, said, reason)
     estado = "0" if reason is None else f"1/{reason}"
-    state.heard.append(
-        Heard(call.now, call.environment, str(root.tag), said["issuer"], said["number"], digest, estado, answer)
+    state.deliveries.append(
+        RecordedDelivery(
+            call.now, call.environment, str(root.tag), said["issuer"], said["number"], digest, estado, answer
+        )
     )
     if call.suffers(FaultKind.WRONG_ACKNOWLEDGEMENT):
         another = {**said, "number": f"{said['number'][:3]}9999999999"}
@@ -98,5 +100,7 @@ async def take_approval(state: AuthorityState, call: AuthorityCall) -> RawAnswer
     if verified.root.tag != Root.ACECF or detail is None:
         return RawAnswer(400, b"no es una aprobacion comercial", TEXT)
     issuer, number = detail.findtext("RNCEmisor") or "", detail.findtext("eNCF") or ""
-    state.heard.append(Heard(call.now, call.environment, Root.ACECF, issuer, number, sha256(raw).hexdigest(), "0", b""))
+    state.deliveries.append(
+        RecordedDelivery(call.now, call.environment, Root.ACECF, issuer, number, sha256(raw).hexdigest(), "0", b"")
+    )
     return RawAnswer(200, b"", TEXT)

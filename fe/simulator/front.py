@@ -9,11 +9,11 @@ from fe.ecf.catalogue import Environment
 from fe.simulator import (
     access,
     approval,
-    asked,
     counterparty,
     qr_pages,
     queries,
     reception,
+    requested_outcome,
     services,
     voiding,
 )
@@ -90,10 +90,10 @@ class PublicPort:
             call.about = call.environment, occasion.issuer, occasion.e_ncf
             state.asked_at[call.about] = call.now
         try:
-            call.asked = asked.asked_of(state, call, occasion.issuer, occasion.e_ncf)
+            call.asked = requested_outcome.read(state, call, occasion.issuer, occasion.e_ncf)
         except ValueError as wrong:
             return RawAnswer(400, str(wrong).encode())
-        call.fault = state.faults.choose(occasion, call.now) or asked.fault_of(call.asked)
+        call.fault = state.faults.choose(occasion, call.now) or requested_outcome.fault_of(call.asked)
         answer = await self._serve(call, connection)
         state.requests[route.operation, "none" if answer is None else str(answer.status)] += 1
         return answer

@@ -7,7 +7,7 @@ from typing import Any
 
 from fe.authority.estado import ESTADO_BY_CODE, Estado
 from fe.ecf.catalogue import EcfType, Environment
-from fe.simulator.facts import DocumentFacts
+from fe.simulator.examine import DocumentFacts
 from fe.simulator.operations import SimulatedOperation
 
 CODE_BY_ESTADO = {estado: code for code, estado in ESTADO_BY_CODE.items()}

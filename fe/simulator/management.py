@@ -12,7 +12,7 @@ from fe.simulator.connection import FaultyConnection
 from fe.simulator.exchange import RawAnswer, RawRequest
 from fe.simulator.faults import FaultWindow, Script
 from fe.simulator.fields import BadRecord
-from fe.simulator.orders import read_order, show_plan, show_script, show_window
+from fe.simulator.injected_faults import read_order, show_plan, show_script, show_window
 from fe.simulator.registry import KINDS
 from fe.simulator.replies import JSON
 from fe.simulator.state import AuthorityState
@@ -43,7 +43,7 @@ class Management:
             ("POST", "faults"): self._order_fault,
             ("DELETE", "faults"): self._clear_faults,
             ("POST", "reset"): self._reset,
-            ("GET", "counterparty"): lambda _: {"heard": [heard.to_record() for heard in state.heard]},
+            ("GET", "counterparty"): lambda _: {"heard": [each.to_record() for each in state.deliveries]},
             ("GET", "supplier"): lambda _: self._supplier.describe(),
             **{("POST", path): self._registering(kind) for kind, path in KINDS.items()},
         }

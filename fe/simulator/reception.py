@@ -14,7 +14,7 @@ import trio
 from fe.authority.estado import Estado
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.ecf.parse import MalformedXml
-from fe.simulator import asked
+from fe.simulator import requested_outcome
 from fe.simulator.examine import Examined, examine
 from fe.simulator.faults import FaultKind
 from fe.simulator.ledger import Filed, LedgerVerdict
@@ -137,9 +137,11 @@ def _filed(state: AuthorityState, call: AuthorityCall, part: Part, examined: Exa
             state.ledger,
             state.settings.require_references,
         )
-        if (other := asked.somebody_elses(call, examined, part)) is not None:
+        if (other := requested_outcome.document_that_used(call, examined, part)) is not None:
             _keep(state, call, other, status=200)
-        verdict = asked.bend(validate(case, state.settings.catalogue), call.asked, state.settings.catalogue)
+        verdict = requested_outcome.apply(
+            validate(case, state.settings.catalogue), call.asked, state.settings.catalogue
+        )
     at_once = call.operation is SimulatedOperation.SUMMARY_RECEPTION
     filed = Filed(
         call.operation,
@@ -151,7 +153,7 @@ def _filed(state: AuthorityState, call: AuthorityCall, part: Part, examined: Exa
         call.now,
         facts,
         verdict,
-        asked.decided_at(call.asked, call.now, call.now if at_once else _decided_at(state, call)),
+        requested_outcome.decided_at(call.asked, call.now, call.now if at_once else _decided_at(state, call)),
         call.now + _lasting(call, 5) if call.suffers(FaultKind.NOT_FOUND) else None,
     )
     status = 400 if at_once and not verdict.accepted else 200

@@ -13,11 +13,11 @@ from fe.ecf.catalogue import Environment
 from fe.requested_outcome import Simulation
 from fe.simulator.exchange import RawRequest
 from fe.simulator.faults import Fault, FaultKind, Faults
-from fe.simulator.heard import Heard
 from fe.simulator.journal import Journal, open_journal
 from fe.simulator.ledger import Filed, Ledger, Voided
 from fe.simulator.multipart import Part
 from fe.simulator.operations import ServiceRoute, SimulatedOperation
+from fe.simulator.recorder import RecordedDelivery
 from fe.simulator.registry import KINDS, Registry, load_world
 from fe.simulator.sessions import Bearer, SeedSessions
 from fe.simulator.settings import SimulatorSettings
@@ -45,8 +45,8 @@ class AuthorityState:
         #: When a question about it was last answered "not found" or "try again", so that its sender may send again.
         self.not_known_at: dict[Number, datetime] = {}
         self.supplier = Supplier(self.now)
-        #: What the simulated counterparty was handed, since this process began.
-        self.heard: list[Heard] = []
+        #: Deliveries to the simulated counterparty since this process began.
+        self.deliveries: list[RecordedDelivery] = []
         self.verifiers = trio.CapacityLimiter(_VERIFIERS)
         self.started_at = settings.now()
         self.journal: Journal = open_journal(settings.journal, fsync=settings.fsync)
@@ -80,7 +80,7 @@ class AuthorityState:
         self.requests.clear()
         self.asked_at.clear()
         self.not_known_at.clear()
-        self.heard.clear()
+        self.deliveries.clear()
         self.journal.clear()
         self._open(self._secret)
         self._load_world()

@@ -28,7 +28,7 @@ from fe.ecf.certificate import (
     is_for_signing,
     open_p12,
 )
-from fe.ecf.reopening import P12Opener
+from fe.ecf.p12_cache import P12Opener
 from tests.factories import certificates as made
 
 NO_PAIR = "loaded .p12 did not yield a key and certificate pair"

@@ -149,7 +149,7 @@ def test_problems_say_what_was_found_what_was_expected_and_the_fix_in_both_langu
 
 def test_texts_are_complete_in_both_languages() -> None:
     for code, text in MESSAGES.items():
-        assert text.message and text.message_es and text.fix and text.fix_es, code
+        assert all((text.message, text.message_es, text.fix, text.fix_es)), code
         assert text.message != text.message_es, code
         assert text.fix != text.fix_es, code
 

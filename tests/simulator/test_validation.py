@@ -11,7 +11,7 @@ from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.parse import parse_xml
 from fe.ecf.rules import RULES
 from fe.ecf.signature import signature_time
-from fe.simulator.facts import DocumentFacts
+from fe.simulator.examine import DocumentFacts
 from fe.simulator.ledger import Filed, Ledger, LedgerVerdict, Voided
 from fe.simulator.operations import SimulatedOperation
 from fe.simulator.validation import _REASONS, ADVICE

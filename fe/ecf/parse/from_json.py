@@ -13,8 +13,8 @@ import msgspec
 
 from fe.ecf.parse import messages
 from fe.ecf.parse.malformed import BOM, MAX_BYTES, NOT_XML, MalformedJson, decode, excerpt
-from fe.ecf.places import place
 from fe.ecf.texts import Text
+from fe.ecf.xml_positions import place
 
 MAX_JSON_DEPTH = 64
 #: Objects and lists together. A megabyte has room for ten times as many, each of which takes a hundred bytes; a

@@ -9,8 +9,8 @@ from lxml import etree
 
 from fe.ecf.parse import messages
 from fe.ecf.parse.malformed import BOM, MAX_BYTES, ForeignMarkup, MalformedXml, decode
-from fe.ecf.places import extents, other_markup, place
 from fe.ecf.texts import Text
+from fe.ecf.xml_positions import extents, other_markup, place
 
 MAX_XML_ELEMENTS = 50_000
 MAX_XML_DEPTH = 32  # a signed document is 8 deep

@@ -3,8 +3,8 @@
 import re
 
 from fe.ecf.parse import messages
-from fe.ecf.places import place
 from fe.ecf.texts import Text
+from fe.ecf.xml_positions import place
 
 MAX_BYTES = 1024 * 1024
 #: What is signed here may be longer than the payload it was made from: XML names each element twice, `&` has five

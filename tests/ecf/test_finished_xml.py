@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from fe.ecf import finished
+from fe.ecf import finished_xml
 from fe.ecf.autofill import autofill
 from fe.ecf.build import build, to_bytes
 from fe.ecf.document import Document, NotADocument
-from fe.ecf.finished import read_finished
+from fe.ecf.finished_xml import read_finished
 from fe.ecf.parse import parse_xml
 from fe.ecf.problems import Problem
 from fe.ecf.signature import Signer, profile, verify
@@ -308,7 +308,7 @@ def test_what_has_more_lines_than_any_type_may_have_is_refused_before_it_is_pars
         parsed.append(len(raw))
         return parse_xml(raw)
 
-    monkeypatch.setattr(finished, "parse_xml", noting)
+    monkeypatch.setattr(finished_xml, "parse_xml", noting)
     for line, lines in (("<Item/>", 10_001), ("<Item ></Item>", 10_001), ("<Item\n/>", 60_000)):
         with pytest.raises(NotADocument, match=rf"^Item stands here {str(lines)[:-1]}\d times; the limit is 10000$"):
             read_finished(COFFEE.replace("<DetallesItems>", f"<DetallesItems>{line * lines}").encode())

@@ -1,4 +1,4 @@
-"""What the simulated counterparty was handed."""
+"""Record of deliveries to the simulated counterparty."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,8 +8,8 @@ from fe.ecf.catalogue import Environment
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """Something that was handed to the counterparty, and what it answered."""
+class RecordedDelivery:
+    """A document that the counterparty received, and its answer."""
 
     at: datetime
     environment: Environment

@@ -1,4 +1,4 @@
-"""The bodies of POST /faults, and how ordered faults are shown."""
+"""Injected faults as JSON: the bodies of POST /faults, and the list of faults."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta

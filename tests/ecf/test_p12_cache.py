@@ -2,10 +2,10 @@
 
 import pytest
 
-from fe.ecf import reopening
+from fe.ecf import p12_cache
 from fe.ecf.certificate import Credential, PassphraseMissing, UnsupportedKey, WrongPassphrase, open_p12
+from fe.ecf.p12_cache import P12Opener
 from fe.ecf.parse import parse_xml
-from fe.ecf.reopening import P12Opener
 from fe.ecf.signature import Signer, verify
 from tests.factories import certificates as made
 
@@ -48,7 +48,7 @@ def test_the_long_way_is_gone_once(name: str, monkeypatch: pytest.MonkeyPatch) -
         ways.append(data)
         return open_p12(data, passphrase)
 
-    monkeypatch.setattr(reopening, "open_p12", counted)
+    monkeypatch.setattr(p12_cache, "open_p12", counted)
     opener = P12Opener()
     for _ in range(3):
         opener.open(data, passphrase)
@@ -73,8 +73,8 @@ def test_a_file_that_was_opened_before_opens_with_no_other_passphrase(wrong: str
 def test_a_key_that_is_not_that_of_the_certificate_goes_the_long_way() -> None:
     data, passphrase = files()["AES"]
 
-    assert reopening._open_again(data, passphrase, made.default_credential().certificate) is not None
-    assert reopening._open_again(data, passphrase, made.default_root().certificate) is None
+    assert p12_cache._open_again(data, passphrase, made.default_credential().certificate) is not None
+    assert p12_cache._open_again(data, passphrase, made.default_root().certificate) is None
 
 
 def test_what_could_not_be_opened_is_not_remembered() -> None:
@@ -95,7 +95,7 @@ def test_it_remembers_so_many_files_and_the_longest_unused_is_forgotten(monkeypa
     def no_long_way(*_: object) -> Credential:
         raise AssertionError("the long way")
 
-    monkeypatch.setattr(reopening, "open_p12", no_long_way)
+    monkeypatch.setattr(p12_cache, "open_p12", no_long_way)
     opener.open(first, passphrase)
     opener.open(third, passphrase)
     with pytest.raises(AssertionError, match="the long way"):

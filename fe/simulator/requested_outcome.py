@@ -1,7 +1,7 @@
-"""Outcomes that a sender asks for in a header: see fe/requested_outcome.py and docs/api/testing.md.
+"""Outcomes that a sender requests in a header: see fe/requested_outcome.py and docs/api/testing.md.
 
-An order counts once, for the first time that these very bytes arrive, and what is wrong with the document comes first.
-So whoever sends again after a lost answer finds what a real authority would show.
+A request counts once, the first time that these bytes arrive, and the document's own problems come first. So a sender
+that repeats after a lost answer finds what a real authority would show.
 """
 
 from dataclasses import replace
@@ -21,14 +21,14 @@ from fe.simulator.state import AuthorityCall, AuthorityState
 
 _RECEPTIONS = (SimulatedOperation.RECEPTION, SimulatedOperation.SUMMARY_RECEPTION)
 
-#: The codes of "the number is used", in either catalogue: somebody's document has to be there that uses it.
+#: Codes of "the number is used", in either catalogue. They need a document that uses it.
 _USED = (3, 1209)
 _DEFAULT_REMARK = 13
 _DEFAULT_SECONDS = 10
 
 
-def asked_of(state: AuthorityState, call: AuthorityCall, issuer: str, e_ncf: str) -> Simulation | None:
-    """Read what this call asks for, if it still counts. Raises ValueError where the header cannot be read."""
+def read(state: AuthorityState, call: AuthorityCall, issuer: str, e_ncf: str) -> Simulation | None:
+    """Return the outcome that this call requests, if it still counts. Raises ValueError for an unreadable header."""
     text = call.request.headers.get(SIMULATE_HEADER.lower())
     if text is None or call.operation not in _RECEPTIONS or not isinstance(call.part, Part):
         return None
@@ -38,13 +38,13 @@ def asked_of(state: AuthorityState, call: AuthorityCall, issuer: str, e_ncf: str
 
 
 def fault_of(asked: Simulation | None) -> Fault | None:
-    """The fault that an outcome is, if it is one."""
+    """Return the fault that produces the outcome, if it needs one."""
     lost = asked is not None and asked.outcome is AskedOutcome.LOST_ANSWER
     return Fault(FaultKind.RESET_AFTER, source="sender") if lost else None
 
 
-def bend(verdict: LedgerVerdict, asked: Simulation | None, catalogue: Catalogue) -> LedgerVerdict:
-    """The verdict as it was asked for; what is not simply accepted stays as it is."""
+def apply(verdict: LedgerVerdict, asked: Simulation | None, catalogue: Catalogue) -> LedgerVerdict:
+    """Return the requested verdict in place of a plain acceptance; other verdicts stay."""
     if asked is None or verdict.estado is not Estado.ACCEPTED:
         return verdict
     match asked.outcome:
@@ -60,7 +60,7 @@ def bend(verdict: LedgerVerdict, asked: Simulation | None, catalogue: Catalogue)
 
 
 def decided_at(asked: Simulation | None, now: datetime, otherwise: datetime | None) -> datetime | None:
-    """When the verdict can be seen; None is never."""
+    """Return when the verdict becomes visible; None: never."""
     if asked is None:
         return otherwise
     match asked.outcome:
@@ -71,8 +71,8 @@ def decided_at(asked: Simulation | None, now: datetime, otherwise: datetime | No
     return otherwise
 
 
-def somebody_elses(call: AuthorityCall, examined: Examined, part: Part) -> Filed | None:
-    """The accepted document that uses the number, where the sender asks to be told that it is used."""
+def document_that_used(call: AuthorityCall, examined: Examined, part: Part) -> Filed | None:
+    """Make the accepted document of another sender that uses the number, where a rejection for that is requested."""
     asked = call.asked
     if asked is None or asked.outcome is not AskedOutcome.REJECTED or asked.code not in _USED:
         return None

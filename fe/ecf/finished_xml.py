@@ -18,13 +18,13 @@ from lxml import etree
 
 from fe.ecf.document import Document, NotADocument, malformed_number, read_xml
 from fe.ecf.parse import parse_xml
-from fe.ecf.places import Lines, extents, place
 from fe.ecf.problems import Problem, Room
 from fe.ecf.schema import DECLARABLE
 from fe.ecf.schema.kinds import kind
 from fe.ecf.schema.messages import problem
 from fe.ecf.schema.model import Element
 from fe.ecf.schema.validator import Spot, misfits
+from fe.ecf.xml_positions import Lines, extents, place
 
 
 def read_finished(raw: bytes, *, at_the_door: bool = False, room: Room | None = None) -> Document:

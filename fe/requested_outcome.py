@@ -1,6 +1,6 @@
-"""What a client may ask of a simulated authority, as a value and as the header that tells the simulator.
+"""Outcome that a client requests of a simulated authority, as a value and as a header.
 
-It stands beside a document and is never a part of it: what is signed and sent is the same with it and without.
+It stands beside a document and is never a part of it: the signed and sent bytes are the same with it and without.
 """
 
 import re
@@ -16,13 +16,13 @@ MAX_SECONDS = 3600
 
 
 class AskedOutcome(StrEnum):
-    """What is to become of a document that the authority would otherwise accept."""
+    """Outcomes for a document that the authority would otherwise accept."""
 
     REJECTED = "rejected"  # `Rechazado`, with a code
     CONDITIONAL = "conditional"  # `Aceptado Condicional`, with a code
     STUCK = "stuck"  # it is received, and there is never a verdict
     LOST_ANSWER = "lost-answer"  # it is received, and the connection breaks before the answer
-    SLOW = "slow"  # the verdict comes after so many seconds
+    SLOW = "slow"  # the verdict comes after `seconds`
 
 
 #: Which outcomes take a code, and which a number of seconds.

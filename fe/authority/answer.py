@@ -1,8 +1,7 @@
-"""The bytes of one answer, as they come in, read as HTTP/1.1 by llhttp (httptools).
+"""Incremental reader of one HTTP/1.1 answer, by llhttp (httptools).
 
-A reader is made for one answer and thrown away with it, so nothing of one exchange can reach the next. Strict: what
-llhttp would let pass and RFC 9112 does not (another version, a status that is none, a coding that nobody asked for)
-is refused here too.
+A reader serves one answer and is thrown away, so nothing of one exchange can reach the next. Strict: what llhttp lets
+pass and RFC 9112 does not (another version, an invalid status, a coding that was not requested) is refused here too.
 """
 
 from dataclasses import dataclass
@@ -37,10 +36,10 @@ class HttpReply:
 
 
 class AnswerReader:
-    """Makes one answer out of what is fed to it; interim answers (1xx) are passed over.
+    """Builds one answer from the bytes fed to it; interim answers (1xx) are skipped.
 
-    `whole` says that its end was seen: then `reply` gives it, and `serves_again` whether the connection may carry
-    another exchange. What comes after the end is not looked at, but it says that the peer and we are not of one mind.
+    `whole` means that its end was seen: then `reply` returns it, and `serves_again` whether the connection may carry
+    another exchange. Bytes after the end are not read, but they forbid reusing the connection.
     """
 
     def __init__(self) -> None:
@@ -106,7 +105,7 @@ class AnswerReader:
         if self._headers.get(b"transfer-encoding", b"chunked").lower() != b"chunked":
             raise _not_http("a transfer coding that nobody asked for")
 
-    # What llhttp calls while it is fed. Nothing may be raised here.
+    # Callbacks of llhttp. They must not raise.
 
     def on_message_begin(self) -> None:
         """Note that something begins; after the answer that is one too many."""

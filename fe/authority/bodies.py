@@ -19,14 +19,14 @@ from lxml import etree
 
 from fe.ecf.parse import MalformedJson, MalformedXml, parse_json, parse_xml
 
-#: Bounds of what is kept of an answer: it goes into a row of Postgres and to the client who asks for its submission.
+#: Limits of the stored part of an answer: it goes into a row of Postgres and to the client of the submission.
 MAX_RAW_BYTES = 16 * 1024
 MAX_TEXT = 2_000
 MAX_MESSAGES = 100
 MAX_LEVELS = 16
 
 _BOM = b"\xef\xbb\xbf"
-#: What jsonb or text refuse (NUL, lone surrogates), and what no reader of a log wants.
+#: Characters that jsonb and text refuse (NUL, lone surrogates), and controls that spoil a log.
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _CODE_FORM = re.compile(r"\s*[0-9]{1,9}\s*", re.ASCII)
 _HTML_START = re.compile(rb"\s*(?:<!doctype\s+html|<html|<head|<body|<title|<center|<h1)", re.IGNORECASE)
@@ -35,7 +35,7 @@ _HTML_TAG = re.compile(r"<[^>]*(?:>|\Z)")
 
 
 class BodyForm(Enum):
-    """What a body turned out to be."""
+    """Kind of a body."""
 
     EMPTY = auto()
     DATA = auto()
@@ -97,7 +97,7 @@ def read_body(content: bytes) -> Body:
 
 
 def _in_utf8(content: bytes) -> bytes:
-    """What is not UTF-8 was written by an older server: then its accents are those of Windows."""
+    """Decode as Windows-1252 where it is not UTF-8: older servers write accents that way."""
     try:
         content.decode()
     except UnicodeDecodeError:
@@ -259,7 +259,7 @@ _GROWS = 4
 
 
 def _storable(value: Any, size: int) -> dict[str, Any]:
-    """What may be kept of `value`, which was read from `size` bytes."""
+    """Return the part of `value`, read from `size` bytes, that may be stored."""
     safe = _safe(value, 0)
     if not isinstance(safe, dict):
         safe = {} if safe is None else {"items": safe} if isinstance(safe, list) else {"text": safe}

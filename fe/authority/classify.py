@@ -1,8 +1,8 @@
-"""What an answer means for the document it is about: the rules by which nothing is lost and nothing sent twice.
+"""Classify the answer to a document, so that nothing is lost and nothing is sent twice.
 
-All of this is decided after the last byte was read, without I/O. The question behind every line is the same: may the
-authority have processed the document? Where it may, and does not say with what result, the answer is OutcomeUnknown,
-and the authority is asked again by issuer and e-NCF before anything is re-sent.
+Pure: it runs after the last byte was read. Every line answers one question: may the authority have processed the
+document? If it may have, and the result is not in the answer, that is OutcomeUnknown: the authority is queried by
+issuer and e-NCF before anything is sent again.
 
 | Answer to a document | Means |
 | --- | --- |
@@ -14,14 +14,14 @@ and the authority is asked again by issuer and e-NCF before anything is re-sent.
 | 401 | Unauthorised: one more try with a new token |
 | 4xx with a trackId or a rejecting verdict | Receipt, Verdict |
 | 400, 409, 422 with the authority's words | AuthorityRefused |
-| 4xx otherwise (429 included): the door was shut before anyone read the document | Unavailable |
+| 4xx otherwise (429 included): refused before the document was read | Unavailable |
 | any verdict or refusal that says "intentar nueva vez" (code 004) | OutcomeUnknown |
 
-Why 004 is OutcomeUnknown and not Unavailable: it comes from inside the validation, so the document was received, and
-no source says what was kept of it. Asking first costs one query; re-sending blindly could cost a duplicate.
+004 is OutcomeUnknown and not Unavailable: it comes from inside the validation, so the document was received, and no
+source documents whether it was stored. A query costs little; sending again blindly could make a duplicate.
 
-Why a 400 without words (empty, or a gateway's page) is Unavailable: a 400 says that nothing was done, and nothing says
-that the same bytes would be refused again. A terminal error must rest on the authority's own words.
+A 400 without words (empty, or a gateway's page) is Unavailable: nothing was done, and the same bytes may be accepted
+next time. A terminal error must rest on the authority's own words.
 """
 
 from collections.abc import Callable
@@ -162,7 +162,7 @@ def classify_query(reply: HttpReply, now: datetime, read: Callable[[Body], T], a
 
 
 def classify_seed(reply: HttpReply, now: datetime) -> bytes:
-    """Give the seed's bytes: a page that comes in its place is none, with 200 or not.
+    """Return the seed's bytes: a page that comes in its place is none, with 200 or not.
 
     The rest of what makes a seed is checked where it is signed.
     """
@@ -179,7 +179,7 @@ def classify_seed(reply: HttpReply, now: datetime) -> bytes:
 
 
 def classify_token(reply: HttpReply, now: datetime) -> GrantedToken:
-    """Say whether there is a session. Its service failing is Unavailable: no document was sent without a token.
+    """Return whether there is a session. Its service failing is Unavailable: no document was sent without a token.
 
     400 about the delegation is NotDelegated, 400 about the certificate or its signature AuthorityRefused; a 400 about
     anything else, or without words, may be the seed's age.

@@ -71,7 +71,7 @@ class Outgoing:
     service: Service
     file_name: str
     xml: bytes
-    #: What the simulated authority is asked to do with it; never said to the real one.
+    #: Outcome requested of the simulated authority; never sent to the real one.
     simulation: Simulation | None = None
 
     @property
@@ -211,9 +211,9 @@ class Authority:
         return await self._query(Operation.SUMMARY_STATE, environment, credential, query, read, lambda _: None)
 
     async def directory_entry(self, environment: Environment, rnc: str, credential: Signing) -> DirectoryEntry | None:
-        """Ask where a taxpayer receives (row 12); None where the directory does not have it.
+        """Return where a taxpayer receives (row 12); None where the directory does not have it.
 
-        In testecf anybody's entry may be that of the authority's simulated counterparty.
+        In testecf every entry may be that of the authority's simulated counterparty.
         """
         read = partial(read_directory, rnc=rnc, stands_in=environment is Environment.TESTECF)
         return await self._query(Operation.DIRECTORY, environment, credential, {"RNC": rnc}, read, lambda _: None)
@@ -231,10 +231,11 @@ class Authority:
         return await self._status(Operation.IS_UP, api_key, {"ambiente": AMBIENTE[environment]}, read_up)
 
     async def probe(self, environment: Environment, host: Host) -> str | None:
-        """Ask a host for something that anybody may ask for and that changes nothing; None when it is there.
+        """Probe a host with a public request that changes nothing; None when it answers as it should.
 
-        Otherwise says what is wrong. The seed stands for the main host. For that of summaries it is the page of the QR
-        code, and the seed as well: without a session, which the main host gives, nothing can be sent there.
+        Otherwise returns what is wrong. The main host is probed by the seed. The host of summaries is probed by the
+        page of the QR code, and by the seed as well: without a session, which the main host gives, nothing can be sent
+        there.
         """
         for operation in (Operation.SEED,) if host is Host.ECF else (Operation.SUMMARY_PAGE, Operation.SEED):
             location = self._gateway.hosts.locate(operation, environment)

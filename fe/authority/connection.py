@@ -24,7 +24,7 @@ LastLook = Callable[[], None]
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """What is asked. `headers` lack Host and Content-Length; the body is sent in one piece with its length."""
+    """A request. `headers` lack Host and Content-Length; the body is sent in one piece with its length."""
 
     method: str
     target: str

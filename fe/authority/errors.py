@@ -1,4 +1,4 @@
-"""What can go wrong at the authority, told apart by one question: may the document have been processed?"""
+"""Errors of calls to the authority, told apart by one question: may the document have been processed?"""
 
 from datetime import timedelta
 from typing import Any, Self
@@ -39,9 +39,9 @@ class ForeignAnswer(Unavailable):
 
 
 class NotThere(Unavailable):
-    """What was asked about is not there, says a status (404), and no word of the service's own does.
+    """A status (404) says that the queried document is not there, without words of the service's own.
 
-    Once, it may be a gateway's. If it stays so, asking the same again brings nothing: ask by issuer and e-NCF.
+    Once, it may be a gateway's. If it stays so, repeating the query is useless: query by issuer and e-NCF.
     """
 
 
@@ -72,7 +72,7 @@ class AuthorityRefused(AuthorityError):
 
     @property
     def number_used(self) -> bool | None:
-        """Whether the number is used up, where the refusal says so: it may be a verdict in words that nobody knows."""
+        """Whether the number is used up, if the refusal says so: it may be a verdict in unknown words."""
         return flag(member(self.raw, "secuenciautilizada"))
 
 

@@ -1,4 +1,4 @@
-"""Calls on the authority's services: address, headers, metric. What an answer means is told by classify.py."""
+"""Calls on the authority's services: address, headers, metric. classify.py interprets the answers."""
 
 from collections.abc import Callable
 from types import TracebackType

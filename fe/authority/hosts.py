@@ -13,7 +13,7 @@ __all__ = ["AMBIENTE", "SUBMIT", "Host", "Hosts", "Location", "Operation", "Orig
 
 
 class Operation(StrEnum):
-    """What can be asked of the authority; the values label metrics and logs."""
+    """Operations of the authority; the values label metrics and logs."""
 
     SEED = "seed"
     VALIDATE_SEED = "validate_seed"
@@ -73,7 +73,7 @@ _PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Whom to connect to."""
+    """Address to connect to."""
 
     tls: bool
     host: str

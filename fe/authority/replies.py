@@ -28,7 +28,7 @@ _ROOTS = frozenset(
     }
 )
 _TRY_AGAIN = re.compile(r"intent(ar|e|elo) (de )?nuev(a vez|o|amente)")
-#: What the technical description has the voiding service say (authority.md#voiding).
+#: Answers of the voiding service in the technical description (authority.md#voiding).
 _VOIDED = re.compile(r"\banuladas correctamente\b")
 _VOIDED_BUT_SOME = re.compile(r"\banuladas\b.*\bexcep(?:cion de|to)\b")
 _NOT_VOIDED = re.compile(
@@ -52,7 +52,7 @@ class Contradiction(Unreadable):
 
 
 class AnotherDocument(Unreadable):
-    """A good answer about a document that nobody asked about."""
+    """A valid answer about another document than the queried one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the authority says of a document.
+    """The authority's verdict on a document.
 
     `number_used` is `secuenciaUtilizada` (False: the number may be used again), None where the service does not say.
     `received_at` is as the authority wrote it (live: US style, local time). `raw` is JSON of bounded size, fit to be
@@ -295,8 +295,8 @@ class DirectoryEntry:
 def read_directory(body: Body, *, rnc: str, stands_in: bool = False) -> DirectoryEntry | None:
     """Read the entry of a taxpayer (row 12): an array or one object; None if there is none.
 
-    With `stands_in` an entry of another RNC serves where it is the only one: in testecf the simulated counterparty is
-    given for everybody.
+    With `stands_in` an entry of another RNC serves where it is the only one: testecf returns the simulated counterparty
+    for every RNC.
     """
     if not _is_data(body) or not isinstance(body.value, list | dict):
         raise Unreadable("the answer is not an entry of the directory", body.raw)

@@ -1,4 +1,4 @@
-"""What the authority says about its own services: up or down, and announced maintenance (authority.md#services)."""
+"""The authority's status of its own services: up or down, and announced maintenance (authority.md#services)."""
 
 import re
 from dataclasses import dataclass

@@ -28,7 +28,7 @@ _RENEWAL_PAUSE = 15.0
 
 
 class Signing(Protocol):
-    """Whose session it is: a certificate that can sign, and a name for it that stays the same."""
+    """Owner of a session: a certificate that can sign, and a stable name for it."""
 
     @property
     def id(self) -> str:
@@ -69,10 +69,10 @@ class Sessions:
         self._sessions: dict[tuple[Environment, str], _Session] = {}
 
     async def token(self, environment: Environment, signing: Signing) -> str:
-        """Give a token that should serve, getting one first if need be.
+        """Return a token that should be valid, getting one first if need be.
 
-        Raises Unavailable, NotDelegated or AuthorityRefused; those who wait for the same attempt get the same error,
-        not an attempt each. If the one who makes the attempt is cancelled, one of those who wait makes it anew.
+        Raises Unavailable, NotDelegated or AuthorityRefused; callers that wait for the same attempt get the same error,
+        not an attempt each. If the caller that makes the attempt is cancelled, one of those that wait repeats it.
         """
         session = self._session(environment, signing.id)
         token = session.current(session.usable_until if session.lock.locked() else session.renew_at)
@@ -139,11 +139,11 @@ class Sessions:
 
 
 class NotASeed(Exception):
-    """What was given as a seed is something else; the message says what."""
+    """The seed is not a seed; the message says what it is."""
 
 
 def sign_seed(raw: bytes, signer: Signer) -> bytes:
-    """Sign what is a seed and nothing else: whoever answers must not choose what we sign. Raises NotASeed."""
+    """Sign a seed, and nothing else: the answering server must not choose what we sign. Raises NotASeed."""
     try:
         root = parse_xml(raw)
     except MalformedXml as error:

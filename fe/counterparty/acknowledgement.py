@@ -1,4 +1,4 @@
-"""What a receiver's acknowledgement (ARECF) says, and whether it is to be believed. Pure CPU work: for a thread."""
+"""Read a receiver's acknowledgement (ARECF) and decide whether to trust it. Pure CPU work: for a thread."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,8 @@ from fe.ecf.signature import BadSignature, verify
 from fe.ecf.trust import check_certificate
 
 _DUPLICATE = "3"
-#: What is left empty where a document was received by who goes by published examples; the XSD wants it left out.
+#: Element that receivers leave empty, after published examples, where they received a document; the XSD wants it
+#: omitted.
 _LEFT_EMPTY = ("empty-element", "DetalleAcusedeRecibo.CodigoMotivoNoRecibido")
 #: CodigoMotivoNoRecibido.
 _REASONS = {
@@ -28,12 +29,12 @@ _REASONS = {
 
 
 class NotBelieved(ValueError):
-    """It is no acknowledgement of that document, or nobody vouches for it; the message says why."""
+    """Not an acknowledgement of that document, or its signature is not trusted; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentDocument:
-    """What an acknowledgement must repeat of the document it is about."""
+    """Values that an acknowledgement must repeat from its document."""
 
     issuer_rnc: str
     buyer_rnc: str
@@ -52,7 +53,7 @@ class Acknowledged:
 def read_acknowledgement(
     raw: bytes, about: SentDocument, *, roots: Sequence[x509.Certificate] | None, now: datetime
 ) -> Acknowledged:
-    """Read an acknowledgement: verified on its bytes, by a certificate that one of `roots` issued (None: whoever did).
+    """Read an acknowledgement: verified on its bytes, by a certificate that one of `roots` issued (None: any issuer).
 
     Raises NotBelieved.
     """

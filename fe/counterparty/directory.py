@@ -28,7 +28,7 @@ class Directory:
         self._known: ExpiringCache[tuple[Environment, str], tuple[DirectoryEntry, ...]] = ExpiringCache(_MAX_ENTRIES)
 
     async def address(self, environment: Environment, rnc: str, kind: HandingKind, credential: Signing) -> str | None:
-        """Give the base under which `rnc` takes documents of this kind, or None: it has none.
+        """Return the base under which `rnc` takes documents of this kind, or None: it has none.
 
         Raises what the authority's client raises. Cancelled, nothing was learned.
         """
@@ -38,12 +38,12 @@ class Directory:
         return _base(entry.reception if kind is HandingKind.RECEIPT else entry.approval)
 
     async def authentication(self, environment: Environment, rnc: str, credential: Signing) -> str | None:
-        """Give the base under which `rnc` gives tokens, or None where the directory names none; as `address` does."""
+        """Return the base under which `rnc` gives tokens, or None where the directory names none; as `address` does."""
         entry = await self._entry(environment, rnc, credential)
         return None if entry is None else _base(entry.authentication)
 
     def forget(self, environment: Environment, rnc: str) -> None:
-        """Ask anew the next time: where it sent us nobody was found."""
+        """Drop the entry, because the receiver was not at its address: the next call asks again."""
         self._known.forget((environment, rnc))
 
     async def _entry(self, environment: Environment, rnc: str, credential: Signing) -> DirectoryEntry | None:

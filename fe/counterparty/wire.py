@@ -53,7 +53,7 @@ class NobodyKnows(CannotReach):
 
 @dataclass(frozen=True, slots=True)
 class CounterpartyAnswer:
-    """What was answered to a document."""
+    """The answer to a document."""
 
     status: int
     body: bytes
@@ -63,7 +63,7 @@ class CounterpartyAnswer:
 
 
 class Counterparties:
-    """Everybody that documents are handed on to, as one process talks to them."""
+    """Client for all counterparties; one per process."""
 
     def __init__(self, egress: Egress, clock: Clock, signing: trio.CapacityLimiter) -> None:
         self._egress = egress
@@ -83,12 +83,12 @@ class Counterparties:
         tokens: str | None = None,
         before_send: Callable[[str], Awaitable[None]],
     ) -> CounterpartyAnswer:
-        """Send a document to where `base` takes its kind; with a token where one is asked for (401).
+        """Send a document to the address for its kind below `base`; with a token where one is required (401).
 
-        `tokens` is the base under which they give those, where the directory says so.
-        `before_send` is told the address before anybody is connected to: once, also where the document goes out again
-        with a token; what it raises comes out unchanged. Raises CannotReach, or NobodyKnows. Cancelled after
-        `before_send`, it may have arrived.
+        `tokens` is the base of their token service, where the directory names one. `before_send` gets the address
+        before any connection is made: once, also where the document is sent again with a token; an exception of it
+        comes out unchanged. Raises CannotReach, or NobodyKnows. Cancelled after `before_send`, the document may have
+        arrived.
         """
         address = f"{base}/{_PATHS[kind]}"
         form = xml_form(file_name, xml)

@@ -1,7 +1,7 @@
-"""What the service fills in where the client left it out (interface.md#auto-fill; both modes mixed freely).
+"""Fill in elements that the client left out (interface.md#auto-fill).
 
-A value that was sent is never changed or removed; only `FechaHoraFirma` is always ours. The given document is not
-touched: what changes is copied on the way down.
+A value that was sent is never changed or removed; only `FechaHoraFirma` is always replaced. The given document is not
+touched: changed parts are copied.
 """
 
 from collections.abc import Container, Mapping
@@ -151,7 +151,7 @@ def _fill_ecf(
 
 
 def _credit_note_age(id_doc: Made, reference: Fields, issuer: Fields) -> None:
-    """Say whether the receipt that a credit note modifies is older than 30 days, where the note dates it."""
+    """Return whether the receipt that a credit note modifies is older than 30 days, where the note dates it."""
     then, issued = (
         read_day(text(*each) or "") for each in ((reference, "FechaNCFModificado"), (issuer, "FechaEmision"))
     )

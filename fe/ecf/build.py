@@ -25,7 +25,7 @@ _special = re.compile("[&<>\r\n]").search
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\n": "&#10;"})
 
 
-#: What begins with a blank; from then on the text is looked at more closely.
+#: Texts that begin with a blank, which are examined further.
 _blank_at_start = re.compile(r">\s").search
 
 
@@ -46,15 +46,14 @@ def build(document: Document) -> etree._Element:
 
 
 def write(document: Document) -> Written:
-    """Write a document as XML: in the order of the format whatever that of the content, without empty tags.
+    """Write a document as XML, in the order of the format and without empty tags.
 
-    Text is written as it is, but for its line ends (`read_payload` has brought ISO dates into the format's form, and
-    finished XML is meant as it stands); numbers as the field wants them (`formats`). What is
-    None, empty text, an empty list or an empty group is left out, but a type 32 and an RFCE always have a `Comprador`.
-    Nothing else is added or corrected: what the format demands beyond that, `schema.validate` says.
+    Text is written as it is, but for its line ends (`read_payload` has brought ISO dates into the format's form);
+    numbers as the field wants them (`formats`). None, empty text, an empty list and an empty group are left out, but a
+    type 32 and an RFCE always have a `Comprador`. Nothing else is added or corrected: `schema.validate` reports that.
 
-    Raises NotADocument for content that cannot be written: keys that the format of the type does not have, one value
-    where there should be a group or the other way round, booleans and floats, characters XML has no room for.
+    Raises NotADocument for content that cannot be written: keys that the format of the type does not have, a value in
+    place of a group or a group in place of a value, booleans and floats, characters that XML cannot carry.
     """
     the_kind = kind(document.root, document.type)
     writer = _Writer(the_kind)
@@ -87,7 +86,7 @@ def _escaped(text: str) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Tell whether XML without attributes is its own canonical form; in doubt it is not."""
+    """Return whether XML without attributes is its own canonical form; in doubt it is not."""
     return not ("&" in text or "\t" in text or " <" in text or _blank_at_start(text))
 
 
@@ -100,8 +99,8 @@ def to_bytes(element: etree._Element) -> bytes:
     return DECLARATION + etree.tostring(element, encoding="utf-8", xml_declaration=False, with_tail=False)
 
 
-#: What writing one child takes: its name, its tags, the simple type if it is one leaf, and itself.
-#: A bare tuple, because unpacking anything else is several times slower, and this is the inner loop of the service.
+#: Values to write one child: its name, its tags, its simple type if it is one leaf, and itself. A bare tuple, because
+#: unpacking anything else is several times slower, and this is the inner loop of the service.
 _Step = tuple[str, str, str, Simple | None, Element]
 
 

@@ -1,4 +1,4 @@
-"""What kinds of document there are, where each goes, and in which environments.
+"""Kinds of document, their destinations, and the authority's environments.
 
 See authority.md#hosts, #operations and #types.
 """
@@ -38,7 +38,7 @@ class Root(StrEnum):
 #: The roots a client may submit (interface.md#routing).
 SUBMITTABLE = frozenset({Root.ECF, Root.RFCE, Root.ACECF, Root.ANECF})
 
-#: The roots by which a number is issued: the invoice itself, and the summary of one. The others name somebody's number.
+#: Roots that issue a number: the invoice and its summary. Other roots refer to a number issued before.
 NUMBERED = frozenset({Root.ECF, Root.RFCE})
 
 

@@ -34,7 +34,7 @@ _NO_PAIR = Text(
     "loaded .p12 did not yield a key and certificate pair", "el .p12 cargado no dio un par de clave y certificado"
 )
 
-#: What may stand before an identifier: `IDCDO-00112233445` (EN 319 412-1: identity card, DO), `RNC 131880738`.
+#: Prefixes of an identifier: `IDCDO-00112233445` (EN 319 412-1: identity card, DO), `RNC 131880738`.
 _KIND = re.compile(r"(?:[A-Z]{3}DO-|RNC[ :-]?)\s*")
 
 
@@ -54,7 +54,7 @@ class CertificateError(ValueError):
 
     @property
     def failure(self) -> Text:
-        """What a submission fails with that should have been signed with it: the contract's words, and what to do."""
+        """Error that a submission ends with when its certificate cannot sign: the contract's text, and the remedy."""
         return Text(f"{self.contract.en}: {self.message}", f"{self.contract.es}: {self.message_es}")
 
 

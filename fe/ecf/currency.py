@@ -24,13 +24,13 @@ HEADER = {
 
 
 def exchange_rate(header: Fields) -> Decimal | None:
-    """Give TipoCambio of `Encabezado/OtraMoneda`: pesos for one unit of the other currency; None unless above zero."""
+    """Return TipoCambio of `Encabezado/OtraMoneda`: pesos for a unit of the other currency; None unless above 0."""
     rate = number(section(header, "OtraMoneda").get("TipoCambio"))
     return rate if rate is not None and rate > 0 else None
 
 
 def convert(amount: Decimal, rate: Decimal) -> Decimal:
-    """Give `amount` of pesos in the other currency. Call inside `money.exact()`."""
+    """Return `amount` of pesos in the other currency. Call inside `money.exact()`."""
     return cents(amount / rate)
 
 

@@ -12,7 +12,7 @@ ZONE = timezone(timedelta(hours=-4), "-04:00")
 
 @lru_cache(maxsize=256)  # a document asks five times, and always for the same moment
 def local(now: datetime) -> datetime:
-    """Give `now` as Dominican time, to the second. ValueError when it does not know its own zone."""
+    """Return `now` as Dominican time, to the second. ValueError when it does not know its own zone."""
     if now.tzinfo is None:
         raise ValueError("a moment without a time zone cannot be dated in a fiscal document")
     return now.astimezone(ZONE).replace(microsecond=0)
@@ -42,7 +42,7 @@ def last_day(moment: datetime) -> date:
 
 
 def end_of_day(day: date) -> datetime:
-    """Give the last millisecond of a day in Santo Domingo, in UTC. OverflowError where the calendar ends."""
+    """Return the last millisecond of a day in Santo Domingo, in UTC. OverflowError where the calendar ends."""
     return datetime.combine(day, time(23, 59, 59, 999000), ZONE).astimezone(UTC)
 
 

@@ -1,7 +1,7 @@
-"""The format in plain terms, for whoever writes about it: the description of the interface, pages about fields.
+"""The format in plain terms, for the API description and the pages about fields.
 
-What there is, how often and with which codes is read from the tables (`schema`); here stands what they do not say:
-which elements are filled in where a structured payload leaves them out. A test holds that against `autofill`.
+Elements, how often they stand and their codes come from the tables (`schema`). This module adds which elements are
+filled in where a structured payload leaves them out; a test compares it with `autofill`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ from fe.ecf.taxes import AMOUNT_ELEMENTS
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """That an element is filled in where it was left out, and what with. `always`: what was sent is replaced, too."""
+    """Value that an omitted element gets. `always`: it also replaces a value that was sent."""
 
     words: str
     words_es: str
@@ -86,7 +86,7 @@ _TOTALS = (
 
 
 def _of_line(sub_table: str, row: str, total: str) -> Mapping[str, Filled]:
-    """What a line gets of its discounts, or of its surcharges."""
+    """Elements of a line that are filled in from its discounts, or from its surcharges."""
     return {
         total: Filled(f"the sum of {sub_table}", f"la suma de {sub_table}"),
         sub_table: Filled(f"one row with {total}", f"una fila con {total}"),
@@ -98,7 +98,7 @@ def _below(group: str, filled: Mapping[str, Filled]) -> dict[str, Filled]:
     return {f"{group}.{path}": how for path, how in filled.items()}
 
 
-#: What is filled in, by root and path; `Emisor.*` are all of its children that have no line of their own.
+#: Elements that are filled in, by root and path; `Emisor.*` are all of its children without a line of their own.
 _FILLED: dict[Root, dict[str, Filled]] = {
     Root.ECF: {
         "Encabezado.Version": _VERSION,
@@ -161,7 +161,7 @@ _FILLED: dict[Root, dict[str, Filled]] = {
 #: Where a structured payload may say less than the format (interface.md#structured).
 _IN_PAYLOADS = {"DetallesItems.Item.IndicadorFacturacion": simple_type("billable-indicator")}
 _RECEIPT = Filled("that of the receipt, if it was issued here", "el del comprobante, si se emitió aquí")
-#: What a note takes from the receipt that it modifies.
+#: Elements that a note takes from the receipt it modifies.
 _OF_NOTES = {
     "InformacionReferencia.FechaNCFModificado": _RECEIPT,
     "Encabezado.Comprador.RNCComprador": _RECEIPT,

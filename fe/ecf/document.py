@@ -34,7 +34,7 @@ from fe.ecf.shape_checks import (
 )
 from fe.ecf.texts import Text
 
-#: What a structured item may say; 0 (not billable) stays possible through `format: xml` (interface.md#structured).
+#: IndicadorFacturacion in a structured item; 0 (not billable) is possible with `format: xml` (interface.md#structured).
 _INDICATORS = frozenset({"1", "2", "3", "4", 1, 2, 3, 4})
 _NOTES = frozenset({EcfType.DEBIT_NOTE, EcfType.CREDIT_NOTE})
 _BILLABLE = simple_type("billable-indicator")
@@ -76,7 +76,7 @@ def _steps(path: str) -> tuple[tuple[str, int | None], ...]:
 
 
 def _at(content: Mapping[str, Any], path: str) -> Any:
-    """What stands at a path, as `Document.get`."""
+    """Return the content at a path, as `Document.get`."""
     value: Any = content
     for name, number in _steps(path):
         if value.__class__ is not dict and not isinstance(value, Mapping):  # the first is ten times faster
@@ -90,7 +90,7 @@ def _at(content: Mapping[str, Any], path: str) -> Any:
 
 
 class NotADocument(ValueError):
-    """What was given cannot become a document at all. `problems` holds every reason found, at least one."""
+    """The input cannot become a document. `problems` holds every reason found, at least one."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         super().__init__("; ".join(f"{p.path}: {p.message}" if p.path else p.message for p in problems[:5]))
@@ -105,18 +105,19 @@ class NotADocument(ValueError):
 class Document:
     """The children of a root element as nested dicts; elements that may repeat are lists, leaves are text.
 
-    Until `build` has written it, a leaf may also be an int or a Decimal. `type` is None for ACECF, ANECF and ARECF.
-    The content is not copied: whoever makes a Document leaves its content alone from then on.
+    Until `build` has written it, a leaf may also be an int or a Decimal. `type` is None for ACECF, ANECF and ARECF. The
+    content is not copied: do not change it after making a Document.
     """
 
     root: Root
     type: EcfType | None
     content: Mapping[str, Any]
-    #: What finished XML declares on its root, by prefix: it is signed with the rest. Nothing of a document is in them.
+    #: Namespaces that finished XML declares on its root, by prefix: they are signed with the rest. No element uses
+    #: them.
     namespaces: Mapping[str, str] = field(default_factory=dict)
 
     def get(self, path: str) -> Any:
-        """What stands at `path` (`Encabezado.IdDoc.eNCF`, `DetallesItems.Item[2].MontoItem`), or None.
+        """Return the content at `path` (`Encabezado.IdDoc.eNCF`, `DetallesItems.Item[2].MontoItem`), or None.
 
         Without a number a repeating element is its whole list.
         """
@@ -129,7 +130,7 @@ class Document:
 
     @property
     def issued_number(self) -> str | None:
-        """The fiscal number that this document issues; None where it only names somebody's."""
+        """The fiscal number that this document issues; None where it only refers to one."""
         return self.e_ncf if self.root in NUMBERED else None
 
     @property
@@ -156,17 +157,15 @@ def read_payload(
 ) -> Document:
     """Read a structured payload (interface.md#structured).
 
-    `payload` is the content of an ECF, with `Encabezado` at its top, or has one key that names the root, of `roots`. It
-    holds what `parse_json` gives. The type is that of `TipoeCF`, else of the two digits in `eNCF`. Where an element may
-    stand several times, one object is a list of one, and a table may be given as the list it holds:
-    `"DetallesItems": [...]` is `{"Item": [...]}`. Nulls count as absent.
-    `room` is that of the request, where it has other documents besides.
-    ISO dates in fields of dates become the authority's form (`formats.write_text`): whoever looks at the document later
-    sees one way of writing a date.
+    `payload` is a value from `parse_json`: the content of an ECF, with `Encabezado` at its top, or an object with one
+    key, one of `roots`. The type is that of `TipoeCF`, else the two digits in `eNCF`. Where an element may repeat, one
+    object is a list of one, and a table may be given as the list it holds: `"DetallesItems": [...]` is `{"Item":
+    [...]}`. Nulls count as absent. `room` is shared by all documents of the request. ISO dates become the authority's
+    form (`formats.write_text`).
 
-    Raises NotADocument with all the reasons there are: an e-NCF that can never be one, an unknown root or type, keys
-    the format of the type does not have, more of something than the format allows (nothing is read of them), values of
-    the wrong shape, booleans, and in an ECF an item's IndicadorFacturacion that is not 1 to 4.
+    Raises NotADocument with all reasons: an impossible e-NCF, an unknown root or type, keys that the format of the type
+    does not have, more elements than the format allows (none of them is read), values of the wrong shape, booleans, and
+    in an ECF an item's IndicadorFacturacion that is not 1 to 4.
     """
     room = room or Room()
     root, given = _root_of(payload, roots, room)

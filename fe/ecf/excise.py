@@ -22,7 +22,7 @@ _TELECOM = ("002", "004")
 
 
 def rates_for(totals: Fields, rates: Rates, day: date) -> Rates:
-    """Give the rates to compute a document with: those in force on `day`; where none is known, what it states itself.
+    """Return the rates to compute a document with: those in force on `day`; where none is known, what it states itself.
 
     `totals` is its `Totales`. Filling in and checking both take theirs from here: what is filled in is not refused.
     """
@@ -37,7 +37,7 @@ def rates_for(totals: Fields, rates: Rates, day: date) -> Rates:
 
 
 class GlobalAdjustments(Protocol):
-    """What of the global discounts and surcharges matters here, by IndicadorFacturacion."""
+    """Totals of the global discounts and surcharges, by IndicadorFacturacion."""
 
     discounts: list[Decimal]
     surcharges: list[Decimal]
@@ -45,7 +45,7 @@ class GlobalAdjustments(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Burden:
-    """What the additional taxes of a document come to.
+    """The additional taxes of a document.
 
     `rows` are those of `ImpuestosAdicionales`, in the order of the codes, and only with amounts above zero, as the
     schema asks. `in_vat_base` is the part that VAT at 18% is due on: excise (006-039) on lines at that rate.
@@ -75,7 +75,7 @@ class _Part:
 
 
 class _Sums:
-    """What is kept of one code: MontoItem by indicator (001-005), and tax at 18% lines and elsewhere (006-039)."""
+    """Sums of one code: MontoItem by indicator (001-005), and tax at 18% lines and elsewhere (006-039)."""
 
     __slots__ = ("amounts", "at_full_rate", "elsewhere")
 
@@ -86,9 +86,9 @@ class _Sums:
 
 
 def litres_of_alcohol(item: Fields) -> Decimal:
-    """Give a line's litres of absolute alcohol: degrees% x reference quantity x sub-quantity x quantity.
+    """Return a line's litres of absolute alcohol: degrees% x reference quantity x sub-quantity x quantity.
 
-    Several sub-quantities are summed. What is missing makes it zero: the rules ask for it.
+    Several sub-quantities are summed. A missing factor makes it zero; the rules report that.
     """
     degrees, reference = number(item.get("GradosAlcohol")), number(item.get("CantidadReferencia"))
     quantity = number(item.get("CantidadItem"))
@@ -101,7 +101,7 @@ def litres_of_alcohol(item: Fields) -> Decimal:
 
 
 def packets(item: Fields) -> Decimal:
-    """Give how many reference units a line holds: quantity x reference quantity."""
+    """Return how many reference units a line holds: quantity x reference quantity."""
     return (number(item.get("CantidadItem")) or ZERO) * (number(item.get("CantidadReferencia")) or ZERO)
 
 
@@ -111,7 +111,7 @@ def tax_code(row: Fields, name: str = "TipoImpuesto") -> str | None:
 
 
 def codes_of(item: Fields) -> list[str]:
-    """Give the additional-tax codes of a line, each once, in their order."""
+    """Return the additional-tax codes of a line, each once, in their order."""
     codes = (tax_code(row) for row in rows(item, "TablaImpuestoAdicional", "ImpuestoAdicional"))
     return list(dict.fromkeys(one for one in codes if one))
 
@@ -137,11 +137,11 @@ class Excise:
         return sorted(self._sums)
 
     def rate(self, code: str) -> Decimal:
-        """Give the rate of a code: per cent, or pesos for the specific taxes."""
+        """Return the rate of a code: per cent, or pesos for the specific taxes."""
         return self._rates.on(code, self._day).rate
 
     def rule_1007_divisor(self) -> Decimal:
-        """What a price under rule 10-07 is divided by to find its base: 1 + VAT + both telecommunication taxes."""
+        """Divisor that turns a price under rule 10-07 into its base: 1 + VAT + both telecommunication taxes."""
         return VAT[1].gross + sum((self.rate(code) for code in _TELECOM), ZERO) / HUNDRED
 
     def add(self, item: Fields, k: int, amount: Decimal) -> None:

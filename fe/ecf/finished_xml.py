@@ -1,10 +1,9 @@
-"""Finished XML: a document that is signed as it stands, or refused with the line and the column of what hinders it.
+"""Finished XML: a document that is signed as it stands, or refused with the line and column of each problem.
 
-Between what a client sent and what is signed stand only the canonical form, the elements that are filled in, our own
-FechaHoraFirma and our Signature instead of an old one. So nothing may be in it that writing it anew would lose, move
-or mend: stray text, attributes, elements that are unknown, out of order or there too often, empty tags, carriage
-returns. What a value should be is not validated here: that is `schema.validate`'s and the rules' matter, as for any
-other document.
+Only the canonical form, the elements that are filled in, our FechaHoraFirma and our Signature (in place of an old one)
+differ from the bytes that a client sent. So it must hold nothing that rewriting would lose, move or repair: stray text,
+attributes, elements that are unknown, out of order or too many, empty tags, carriage returns. Values are validated by
+`schema.validate` and the rules, as for any other document.
 """
 
 import re
@@ -30,11 +29,11 @@ from fe.ecf.xml_positions import Lines, extents, place
 def read_finished(raw: bytes, *, at_the_door: bool = False, room: Room | None = None) -> Document:
     """Read an XML document that is to be signed as it stands.
 
-    `at_the_door` lets empty tags pass, like whatever else is missing: they are told where the document is validated.
-    `room` is that of the request, where it has other documents besides.
+    `at_the_door` lets empty tags pass, like missing elements: validation reports them. `room` is shared by all
+    documents of the request.
 
-    Raises MalformedXml when it is no XML we read, and NotADocument with everything else that hinders it: an unknown
-    root or type, an e-NCF that can never be one, and what is said above; each with line and column.
+    Raises MalformedXml for bytes that are not acceptable XML, and NotADocument with every other problem: an unknown
+    root or type, an impossible e-NCF, and the problems listed above; each with line and column.
     """
     _refuse_crowds(raw)
     root = parse_xml(raw)
@@ -59,10 +58,10 @@ def read_finished(raw: bytes, *, at_the_door: bool = False, room: Room | None = 
     return replace(document, namespaces=namespaces) if namespaces else document
 
 
-#: Declarations that are told of: whoever has more has a program that writes them everywhere.
+#: Declarations that are reported; a document with more has them everywhere.
 _FEW = 20
 
-#: What a line is in the formats that have many of them, each with the most that any type may have.
+#: Lines of the documents that have many, each with the most that any type may have.
 _LINES = ("Item", "Pagina", "Secuencias")
 _MAX_LINES = 10_000
 
@@ -112,8 +111,11 @@ def _foreign_declarations(root: etree._Element) -> Iterator[tuple[Problem, Spot]
 
 
 def _carriage_returns(of: Element, node: etree._Element, path: str) -> Iterator[tuple[Problem, Spot]]:
-    """Texts with a carriage return, which was written as a reference: the authority would find no signature over them
-    valid (see `build`). What the format does not know, an old Signature say, is not looked at."""
+    """Texts with a carriage return, written as a reference: the authority finds no signature over them valid (see
+    `build`).
+
+    Elements that the format does not know, such as an old Signature, are skipped.
+    """
     counts: Counter[str] = Counter()
     for child in node:
         name = str(child.tag)

@@ -1,4 +1,4 @@
-"""Who and which number: RNC and cédula with their check digits, e-NCF, and the older NCF a document may refer to."""
+"""Tax ids and fiscal numbers: RNC and cédula with their check digits, e-NCF, and the older NCF in references."""
 
 import re
 from dataclasses import dataclass

@@ -42,17 +42,17 @@ def read_id(text: str) -> UUID | None:
 
 
 def period_of_ids(since: datetime | None, until: datetime | None) -> tuple[UUID, UUID]:
-    """Give the first and the last id that can have been made in a period, both ends included, to the millisecond."""
+    """Return the first and the last id that can have been made in a period, both ends included, to the millisecond."""
     first = UUID(int=0) if since is None else first_id(since)
     last = LAST_ID if until is None else UUID(int=first_id(until).int + (1 << _RANDOM_BITS) - 1)
     return first, last
 
 
 def first_id(moment: datetime) -> UUID:
-    """Give the first id that can have been made at a moment, to the millisecond; before 1970 there was none."""
+    """Return the first id that can have been made at a moment, to the millisecond; before 1970 there was none."""
     return UUID(int=max(milliseconds(moment), 0) << _RANDOM_BITS)
 
 
 def id_after(identifier: UUID) -> UUID:
-    """Give the next id in their order; after the last, that one again."""
+    """Return the next id in their order; after the last, that one again."""
     return UUID(int=min(identifier.int + 1, LAST_ID.int))

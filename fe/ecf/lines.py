@@ -63,7 +63,7 @@ def line_amount(item: Fields) -> Decimal | None:
 
 
 def sub_amount(item: Fields, row: Fields, names: SubTable) -> Decimal | None:
-    """Give what a `%` row of a sub-table makes: price x quantity x percent; None where it is no percentage."""
+    """Return what a `%` row of a sub-table makes: price x quantity x percent; None where it is no percentage."""
     percent = number(row.get(names.percent))
     price, quantity = number(item.get("PrecioUnitarioItem")), number(item.get("CantidadItem"))
     if percent is None or price is None or quantity is None:

@@ -45,7 +45,7 @@ def number_modified_by(document: Document) -> str | None:
 
 
 def number_modified_in(signed: bytes) -> str | None:
-    """The same of a signed document, without reading it."""
+    """Return the number that a signed document modifies, without reading the whole document."""
     start = signed.rfind(_MODIFIED)
     if start < 0 or _OF_ANOTHER in signed[start:]:
         return None
@@ -67,7 +67,7 @@ def number_left_open(original: bytes) -> str | None:
 
 
 def total_in(signed: bytes) -> Decimal:
-    """Give MontoTotal of a signed document, without reading it."""
+    """Return MontoTotal of a signed document, without reading it."""
     found = _TOTAL.search(signed)
     return ZERO if found is None else number(found[1].decode()) or ZERO
 

@@ -1,7 +1,7 @@
-"""Opening .p12 files that were opened before, at a twentieth of the price.
+"""Cache of .p12 files that were opened before: opening one again costs a twentieth.
 
-Nearly all that opening one takes (40 to 50 ms) is the check that its key is a good RSA key. That is a property of the
-file: it is looked at once, and for the very same bytes never again.
+Nearly all of the 40 to 50 ms of opening one is the check that its key is a good RSA key. That is a property of the
+file, so it is checked once for the same bytes.
 """
 
 import threading

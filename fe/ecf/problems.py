@@ -1,4 +1,4 @@
-"""What is wrong with a document, said so that a person can mend it and a program can tell the cases apart."""
+"""Problems of a document, with a fix for people and a code for programs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from fe.ecf.parse import excerpt
 from fe.ecf.texts import Text
 
 FOUND_LIMIT = 64
-#: A megabyte of rubbish can break the format in 340,000 places. Nobody reads more than these.
+#: A megabyte of rubbish can break the format in 340,000 places; this many are reported.
 MAX_PROBLEMS = 1000
 
 
 class Severity(StrEnum):
-    """What the authority does with a document that has the problem (authority.md#messages and #arithmetic)."""
+    """The authority's treatment of a document that has the problem (authority.md#messages and #arithmetic)."""
 
     REJECTED = "rejected"
     #: "Aceptado Condicional": valid, with remarks.
@@ -23,11 +23,11 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What to do to a structured payload so that the problem is gone, for programs; paths are those of problems.
+    """A change to a structured payload that removes the problem, for programs; paths are those of problems.
 
-    `set` the value at `path` (what is missing on the way there is made), `rename` what is at `path` to the path `to`
-    (it may stand in another group there), or `remove` it. A `certain` one loses nothing and has no second reading:
-    programs may apply it. Any other is a proposal, or an example of the form that is wanted: a person decides.
+    `set` the value at `path` (missing groups on the way are made), `rename` the content at `path` to the path `to`
+    (maybe in another group), or `remove` it. A `certain` repair loses nothing and has no second reading: programs may
+    apply it. Any other is a proposal, or an example of the wanted form: a person decides.
     """
 
     op: Literal["set", "rename", "remove"]
@@ -65,25 +65,25 @@ class Problem:
 
     @property
     def text(self) -> Text:
-        """What is wrong, behind where."""
+        """The message, after its path."""
         said = Text(self.message, self.message_es)
         return said.after(self.path) if self.path else said
 
 
 class Enough(Exception):
-    """As many were found as there is room for; whoever collects them stops looking and says that there are more."""
+    """The limit of problems is reached: stop looking, and report that there are more."""
 
 
-#: The first so many names and values say what was meant; to look for it takes a millisecond each.
+#: Names and values for which an intended one is searched; each search takes a millisecond.
 MAX_GUESSES = 20
 
 
 @dataclass(slots=True)
 class Room:
-    """What may still be told of what is wrong in one request, however many documents it has.
+    """Limits on problems of one request, shared by its documents.
 
-    `guesses` is how often it may be looked up what somebody meant, `problems` how many may be found. Of each document
-    one is told even so.
+    `guesses` bounds searches for the intended name or value, `problems` how many problems are reported. Each document
+    reports at least one.
     """
 
     guesses: int = MAX_GUESSES

@@ -1,4 +1,4 @@
-"""The address in the QR code of a printed invoice, where anybody can look its verdict up (authority.md#qr).
+"""The address in the QR code of a printed invoice, which shows its verdict to the public (authority.md#qr).
 
 Values are passed as the texts of the signed XML, because the authority compares them with what it received: no number
 or date is formatted here.
@@ -91,7 +91,7 @@ class Printed:
         )
 
     def address(self, environment: Environment, security_code: str, *, ecf: str, fc: str) -> str:
-        """Give the address; `ecf` and `fc` are the hosts of whole documents and of summaries."""
+        """Return the address; `ecf` and `fc` are the hosts of whole documents and of summaries."""
         if self.is_summary:
             return qr_url_summary(
                 fc,

@@ -1,5 +1,7 @@
-"""Reading the content of a document whose shape nobody has checked yet: what is not there, or not what it should be,
-reads as empty, so that the callers' rules need no guards of their own. The schema says what is missing."""
+"""Read the content of a document whose shape has not been checked.
+
+A missing or malformed part reads as empty, so rules need no guards of their own. The schema reports what is missing.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,18 +16,18 @@ EMPTY: Fields = {}
 
 
 def section(parent: Fields, name: str) -> Fields:
-    """Give the fields under `name`, or none."""
+    """Return the fields under `name`, or none."""
     value = parent.get(name)
     return value if isinstance(value, dict) else EMPTY
 
 
 def says_anything(group: Fields) -> bool:
-    """Tell whether anything of a group will be written: an empty text never is."""
+    """Return whether anything of a group will be written: an empty text never is."""
     return any(value != "" for value in group.values())
 
 
 def rows(parent: Fields, table: str, name: str) -> list[Fields]:
-    """Give the repeated `name` in `table` (`SubDescuento`, `TablaSubDescuento`), each as fields; one alone is a row."""
+    """Return each `name` in `table` (`SubDescuento`, `TablaSubDescuento`), each as fields; a single one is a row."""
     holder = parent.get(table)
     if not isinstance(holder, dict):
         return []
@@ -36,7 +38,7 @@ def rows(parent: Fields, table: str, name: str) -> list[Fields]:
 
 
 def text(parent: Fields, name: str) -> str | None:
-    """Give the text of a leaf without the blanks around it; None when it is absent, empty, or no leaf."""
+    """Return the text of a leaf without the blanks around it; None when it is absent, empty, or no leaf."""
     value = parent.get(name)
     if type(value) is str:
         return value.strip() or None
@@ -44,7 +46,7 @@ def text(parent: Fields, name: str) -> str | None:
 
 
 def whole(parent: Fields, name: str) -> str | None:
-    """Give the text of a code that is a whole number, as `as_whole` spells it."""
+    """Return the text of a code that is a whole number, as `as_whole` spells it."""
     return as_whole(text(parent, name))
 
 
@@ -60,7 +62,7 @@ def as_whole(written: str | None) -> str | None:
 
 
 def coded(parent: Fields, name: str, width: int) -> str | None:
-    """Give the text of a code; one given as a number is filled up with zeros, as `build` will write it."""
+    """Return the text of a code; one given as a number is filled up with zeros, as `build` will write it."""
     value = parent.get(name)
     if isinstance(value, str):
         return value.strip() or None
@@ -76,7 +78,7 @@ def _written(value: object) -> str | None:
 
 
 def text_at(root: etree._Element, *steps: str) -> str | None:
-    """Give the text of the first element at `steps` below `root`, or None: `findtext` at a fifth of its price."""
+    """Return the text of the first element at `steps` below `root`, or None: `findtext` at a fifth of its price."""
     node = root
     for step in steps:
         below = next(node.iterchildren(step), None)

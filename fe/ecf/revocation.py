@@ -24,7 +24,7 @@ _SKEW = timedelta(minutes=5)
 
 
 class Revocation(StrEnum):
-    """What is known of a certificate."""
+    """Status of a certificate."""
 
     GOOD = "good"
     REVOKED = "revoked"
@@ -33,7 +33,7 @@ class Revocation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a certifier says, with a text for people."""
+    """Answer of a certification body, with a text for people."""
 
     state: Revocation
     says: str
@@ -41,7 +41,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class WhereToAsk:
-    """The addresses that a certificate names. They are its maker's words: ask none that nobody has allowed."""
+    """Addresses that a certificate names. Its maker chose them: call only those that are allowed."""
 
     ocsp: tuple[str, ...]
     crl: tuple[str, ...]
@@ -126,7 +126,7 @@ def read_crl(data: bytes, certificate: x509.Certificate, issuer: x509.Certificat
 
 
 def _signed_for(response: ocsp.OCSPResponse, issuer: x509.Certificate, now: datetime) -> bool:
-    """Tell whether the issuer signed the answer, or somebody whom it certified for just that."""
+    """Check that the issuer signed the answer, or a responder that it certified for this."""
     signers = [issuer, *(one for one in response.certificates if _may_answer(one, issuer, now))]
     return any(_signed(response, signer) for signer in signers)
 

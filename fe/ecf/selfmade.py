@@ -11,7 +11,7 @@ from cryptography.x509.oid import NameOID
 
 from fe.ecf.certificate import Credential
 
-#: Said in the certificate itself, so that nobody takes it for one of a certifier.
+#: Name in the certificate itself, so that it cannot be taken for one of a certification body.
 ORGANIZATION = "DEMOSTRACION SIN VALOR FISCAL"
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with the shape of a structured payload: names that nobody knows, groups and values confused."""
+"""Shape of a structured payload: unknown names, values in place of groups and groups in place of values."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -29,9 +29,10 @@ def renamed(name: str, path: str, meant_name: str) -> Problem:
 
 
 def bars_the_way(content: Mapping[str, Any], path: str, way: tuple[str, ...], room: Room) -> Problem | None:
-    """What bars the way to a field: a misspelt name, or something other than a group; None where it is just absent.
+    """Return why a field cannot be reached: a misspelt name, or a value in place of a group; None where it is just
+    absent.
 
-    To look through the names of a group for a misspelt one is one guess; without room for it, it is just absent.
+    Searching a group for a misspelt name takes one guess; without room for it, the field counts as absent.
     """
     name, *rest = way
     group: Any = content.get(name)

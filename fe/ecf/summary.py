@@ -78,7 +78,7 @@ def summarise(document: Document, security_code: str) -> Document:
 
 
 def with_security_code(summary: Document, security_code: str) -> Document:
-    """Give the same summary with another security code: that of the full document, once that is signed."""
+    """Return the same summary with another security code: that of the full document, once that is signed."""
     header = {**summary.content["Encabezado"], "CodigoSeguridadeCF": security_code}
     return Document(summary.root, summary.type, {**summary.content, "Encabezado": header})
 

@@ -206,7 +206,7 @@ class Rates:
     fixed: Mapping[str, Decimal] = field(default_factory=dict)
 
     def on(self, code: str, day: date) -> RateInForce:
-        """Give the rate of `code` on `day`. KeyError for a code that is not in table I.
+        """Return the rate of `code` on `day`. KeyError for a code that is not in table I.
 
         In no known period: the last one begun before, not confirmed.
         """
@@ -221,12 +221,12 @@ class Rates:
         return RateInForce((max(begun, key=_begin) if begun else min(periods, key=_begin)).rate, False)
 
     def knowing(self, more: Mapping[str, tuple[Period, ...]]) -> "Rates":
-        """Give these rates with further periods, which count before those known so far."""
+        """Return these rates with further periods, which count before those known so far."""
         added = {code: (*each, *self.periods[code]) for code, each in more.items()}
         return Rates({**self.periods, **added}, self.fixed)
 
     def stating(self, fixed: Mapping[str, Decimal]) -> "Rates":
-        """Give these rates with those of `fixed` in their place."""
+        """Return these rates with those of `fixed` in their place."""
         return Rates(self.periods, {**self.fixed, **fixed})
 
 
@@ -236,7 +236,7 @@ def quarter_end(day: date) -> date:
     return date(day.year, last_month, 31 if last_month in (3, 12) else 30)
 
 
-#: What this release knows. Later quarters are data: an operator sets them (`fe rates`), and `knowing` adds them.
+#: Rates known at the time of this release. Operators set later quarters (`fe rates`), and `knowing` adds them.
 RATES = Rates()
 
 

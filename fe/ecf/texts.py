@@ -1,4 +1,4 @@
-"""What clients are told, in both languages at once: a message without its Spanish cannot be written."""
+"""Messages to clients in English and Spanish: one cannot be written without the other."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -17,7 +17,7 @@ class Text:
         return self.en
 
     def said(self, language: Language) -> str:
-        """Give it in a language."""
+        """Return it in a language."""
         return self.es if language == "es" else self.en
 
     def after(self, name: str) -> "Text":

@@ -11,7 +11,7 @@ CONSUMER_IN_FULL = (Period(Decimal("250000.00"), date.min),)
 
 
 def consumer_in_full(on: date) -> Decimal:
-    """Give the threshold in force on the day of issue."""
+    """Return the threshold in force on the day of issue."""
     return next(period.rate for period in reversed(CONSUMER_IN_FULL) if period.since <= on)
 
 
@@ -20,5 +20,5 @@ _CREDIT_NOTE_DAYS = timedelta(days=30)
 
 
 def credit_note_age(issued: date, modified: date) -> int:
-    """Give IndicadorNotaCredito of a note issued on a day: 1 if the modified receipt is older than 30 days, else 0."""
+    """Return IndicadorNotaCredito of a note issued then: 1 if the modified receipt is older than 30 days, else 0."""
     return int(issued - modified > _CREDIT_NOTE_DAYS)

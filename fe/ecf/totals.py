@@ -108,7 +108,7 @@ class Tally:
                 self.withheld[target] = self.withheld.get(target, ZERO) + amount
 
     def net(self, k: int, included: bool) -> Decimal:
-        """Give the lines' sum for indicator `k` with VAT taken out, before adjustments. `k` from 1 to 4."""
+        """Return the lines' sum for indicator `k` with VAT taken out, before adjustments. `k` from 1 to 4."""
         amount = self.amounts[k]
         return cents(amount / VAT[k].gross if included and k in VAT and VAT[k].percent else amount)
 
@@ -123,7 +123,7 @@ class Adjustments:
     rule_1007: Decimal = ZERO
 
     def net(self, k: int) -> Decimal:
-        """Give surcharges minus discounts for indicator `k`."""
+        """Return surcharges minus discounts for indicator `k`."""
         return self.surcharges[k] - self.discounts[k]
 
 
@@ -142,7 +142,7 @@ def adjusted_indicator(row: Fields, tally: Tally) -> int | None:
 
 
 def adjustment_amount(row: Fields, k: int, tally: Tally, included: bool) -> Decimal | None:
-    """Give the amount a percentage adjustment stands for, or None where it is no percentage.
+    """Return the amount a percentage adjustment stands for, or None where it is no percentage.
 
     The base is the lines' sum with VAT taken out; under rule 10-07 it is the sum as priced, since that discount is
     taken off what is payable.
@@ -238,7 +238,7 @@ def vat_included(content: Fields) -> bool:
 
 
 def issue_day(content: Fields) -> date | None:
-    """Give FechaEmision, which decides which rates and thresholds are in force."""
+    """Return FechaEmision, which decides which rates and thresholds are in force."""
     written = text(section(section(content, "Encabezado"), "Emisor"), "FechaEmision")
     return read_day(written) if written else None
 

@@ -1,7 +1,7 @@
-"""What the codes in the authority's verdicts mean and what to do about them, in our own words (authority.md#messages).
+"""Codes in the authority's verdicts: meaning and remedy, in our own words (verdicts.toml, authority.md#messages).
 
-There is no published list: this one holds the interface's table and what has been seen live. `codigo` is compared as it
-came first (`004` is not `4`), then as a number.
+There is no published list: this one holds the interface's table and codes seen live. `codigo` is compared as it came
+first (`004` is not `4`), then as a number.
 """
 
 import sys

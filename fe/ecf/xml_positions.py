@@ -9,8 +9,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-#: What a well-formed document without a DOCTYPE is made of besides text. Nothing in it is tried in two ways: a tag of a
-#: megabyte takes as long as a megabyte of tags.
+#: Markup of a well-formed document without a DOCTYPE. No part of it can match in two ways: a tag of a megabyte takes as
+#: long as a megabyte of tags.
 _MARKUP = re.compile(
     r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>"
     r"|<(?P<end>/)?[^\s/>][^>\"']*+(?:(?:\"[^\"]*+\"|'[^']*+')[^>\"']*+)*+>",

@@ -44,8 +44,7 @@ from fe.store.records.submissions import Accepted, Leases, NewSubmission
 _E_NCF = re.compile(E_NCF_FORM)
 _TAX_ID = re.compile(TAX_ID_FORM)
 
-#: So many rows make a batch at most, and no longer document goes into one: a batch is held in memory, and its rows wait
-#: for each other.
+#: Most rows of a batch, and the longest document in one: a batch is held in memory, and its rows wait for each other.
 _MAX_ROWS = 100
 _LARGE = 64 * 1024
 #: How often one row is tried that the server gave up for the sake of another.
@@ -92,7 +91,7 @@ def admit(
 ) -> NewSubmission:
     """Read the document and make the submission to store; CPU work only, safe in a thread.
 
-    `room` is that of the request, where it has other documents besides.
+    `room` is shared by all documents of the request.
 
     Raises MalformedXml or NotADocument when it cannot become a document.
     """
@@ -125,11 +124,11 @@ def admit(
 
 
 class Acceptance:
-    """Takes submissions in: durably, and under load many with one statement and one commit. One per process.
+    """Accepts submissions durably; group commit under load. One per process.
 
-    Who finds nobody else accepting writes alone, at once. Who comes while somebody writes is written together with all
-    who came meanwhile; nobody waits for a timer. A batch that cannot be written as one (a poisoned row, a deadlock, a
-    lock that is not to be had) falls apart, and its rows are written each alone: one never fails or delays another.
+    A submission that arrives while none is being written is written alone, at once. Those that arrive during a write go
+    into the next batch together; no timer delays them. A batch that cannot be written as one (a poisoned row, a
+    deadlock, a lock timeout) is split, and each row is written alone: one never fails or delays another.
     """
 
     def __init__(self, db: Database, wakeups: Wakeups, entrance: Entrance[Work] | None = None) -> None:
@@ -149,10 +148,10 @@ class Acceptance:
     async def accept(self, new: NewSubmission, now: datetime) -> Accepted:
         """Store the submission and its first step, then wake a signer. It is durable when this returns.
 
-        Raises NoNumber when a number was to be drawn and there is none, and DatabaseUnavailable; after the latter
-        nobody knows whether it was stored. A client that leaves cancels the caller: while it waits for its batch to
-        begin, nothing has happened; after that it is written with the batch, which goes on, and a repeat with the
-        same clientRequestId finds it.
+        Raises NoNumber when the sequence has no number left, and DatabaseUnavailable; after the latter it is unknown
+        whether it was stored. A client that disconnects cancels the caller: before its batch begins, nothing has
+        happened; after that the batch is written anyway, and a repeat with the same clientRequestId finds the
+        submission.
         """
         self._in_work += 1
         try:
@@ -171,11 +170,11 @@ class Acceptance:
             self._in_work -= 1
 
     async def accept_together(self, news: Sequence[NewSubmission], now: datetime) -> list[Accepted | Exception]:
-        """Store several, a transaction for each hundred; give what became of each, in their order.
+        """Store several, a transaction for each hundred; return each result, in their order.
 
-        None fails another: where a transaction does not come about, each of its rows is written alone. A caller that is
-        cancelled in between leaves whole transactions behind, and a repeat with the same ids finds them. Once the
-        database is away, nobody knows of the rest.
+        None fails another: where a transaction fails, each of its rows is written alone. A caller that is cancelled in
+        between leaves whole transactions behind, and a repeat with the same ids finds them. When the database becomes
+        unavailable, the rest is unknown.
         """
         answers: list[Accepted | Exception] = []
         for start in range(0, len(news), _MAX_ROWS):
@@ -236,10 +235,11 @@ class Acceptance:
         return accepted
 
     async def _write(self, rows: Sequence[_Row]) -> Sequence[_Answer]:
-        """Write some rows together. None: this one is to be written alone, by whoever waits for it.
+        """Write rows together. Returns None for a row that its caller must write alone.
 
-        What finds a place at the signers of this process is leased to it in the same statement, and goes to them when
-        that is certain. Cancelled, or cut off, nobody knows: then the lease decides, if there is one.
+        Rows for which the signers of this process have room are leased to it in the same statement, and handed over
+        once the commit is certain. If it is cancelled or cut off, the result is unknown: then the lease decides, if
+        there is one.
         """
         places = [self._place_for(new) for new, _ in rows]
         try:
@@ -324,14 +324,14 @@ def first_claim(new: NewSubmission) -> Work:
 
 
 def _own(new: NewSubmission, answer: A) -> A:
-    """What a call before had stored whose answer was lost is no repeat: its client hears of it for the first time."""
+    """Not a repeat: a submission that an earlier call stored and whose answer was lost; its client hears of it now."""
     if isinstance(answer, Accepted) and answer.submission_id == new.submission_id and answer.outcome == "deduped":
         return replace(answer, outcome="accepted")
     return answer
 
 
 def is_due(accepted: Accepted) -> bool:
-    """Whether it waits for somebody who claims it."""
+    """Whether it waits for a worker to claim it."""
     return accepted.outcome == "accepted" and not accepted.leased
 
 

@@ -1,4 +1,4 @@
-"""Whose certificate signs (interface.md#certificate-selection). Pure; tests hold its truth table."""
+"""Choose the certificate that signs (interface.md#certificate-selection). Pure; tests hold its truth table."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

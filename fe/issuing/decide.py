@@ -23,7 +23,7 @@ _TRIES = 3
 
 
 def is_reason(text: str) -> bool:
-    """Tell whether a text can be the reason of a rejection."""
+    """Return whether a text can be the reason of a rejection."""
     return bool(text.strip()) and len(text) <= MAX_REASON and writable(text)
 
 

@@ -46,10 +46,10 @@ class ForbiddenIssuer(LocalizedError):
 
 
 class KnownIssuers:
-    """What this process knows of RNCs and tenants; one per process, or one per part of it.
+    """Cache of which tenant may issue for which RNC; one per process, or one per part of it.
 
-    What permits is kept for FRESH seconds, so nearly every document costs no look-up; what refuses is not kept, so that
-    a delegation counts from the moment it is recorded.
+    Permissions are kept for FRESH seconds, so nearly every document costs no look-up. Refusals are not kept, so a
+    delegation counts from the moment it is recorded.
     """
 
     def __init__(self, db: Database) -> None:
@@ -74,9 +74,10 @@ class KnownIssuers:
         return standing
 
     async def require(self, tenant_id: TenantId, root: Root, rnc: str | None) -> Standing:
-        """See that a tenant may sign a document of this root for this RNC, and tell why; without one it is its own.
+        """Check that a tenant may sign a document of this root for this RNC, and return why; without an RNC it is its
+        own.
 
-        What cannot be an RNC is nobody's: such a document is never sent.
+        An impossible RNC belongs to no taxpayer: such a document is never sent.
 
         Raises ForbiddenIssuer, and DatabaseUnavailable.
         """

@@ -3,13 +3,13 @@
 And which are short: those are signed in the loop itself (fe/actors/in_turn.py).
 """
 
-#: Up to so many bytes and lines a document is short. One of fifty lines is made and signed in a millisecond; to find a
-#: hundred lines wrong that have nothing in them, each in several ways, takes two.
+#: Largest short document, in bytes and lines. Making and signing fifty lines takes a millisecond; reporting several
+#: problems in each of a hundred empty lines takes two.
 SHORT_BYTES = 8 * 1024
 SHORT_LINES = 100
 #: Bytes above which a document is large.
 LARGE_BYTES = 64 * 1024
-#: A short text may have many lines. To validate one takes a tenth of a millisecond; so many are not noticed by others.
+#: Most lines of a short text. Validating one takes a tenth of a millisecond; this many do not delay other requests.
 LARGE_LINES = 500
 #: Tags of XML: a receipt of a hundred lines and more, read in 1.4 ms. As many that are all wrong take 15. There is room
 #: for 15,000 elements in 64 KB, and those took 109.

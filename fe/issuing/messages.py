@@ -1,6 +1,6 @@
-"""What only a tenant's records can say is wrong with a document, in both languages; the codes are stable.
+"""Problems that only a tenant's records show, in both languages; the codes are stable.
 
-What the document alone shows is said by `fe.ecf.rules`.
+`fe.ecf.rules` reports problems that the document alone shows.
 """
 
 from decimal import Decimal
@@ -27,7 +27,7 @@ def number_taken(document: Document, holder: SubmissionId) -> Problem:
 
 
 def number_far_ahead(e_ncf: str, skipped: int, left: int) -> Problem:
-    """The number passes over many that nobody used: a slip of the pen uses a sequence up."""
+    """The number skips many unused ones: a typing error can use a sequence up."""
     return Problem(
         code="number-far-ahead",
         path="Encabezado.IdDoc.eNCF",
@@ -41,7 +41,7 @@ def number_far_ahead(e_ncf: str, skipped: int, left: int) -> Problem:
 
 
 def unknown_user(asked: str, found: str) -> Problem:
-    """Nobody of this tenant has that id or address; `asked` is `asUser` or `asUserId`."""
+    """The tenant has no user with that id or address; `asked` is `asUser` or `asUserId`."""
     return Problem(
         code="unknown-user",
         path=asked,

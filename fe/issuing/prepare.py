@@ -29,7 +29,7 @@ from fe.store.records.numbers import Holder
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a client handed in: `xml` or `payload`, by `format`."""
+    """A client's input: `xml` or `payload`, by `format`."""
 
     format: Literal["xml", "structured"]
     xml: str | None = None
@@ -37,10 +37,10 @@ class Draft:
     client_request_id: ClientRequestId | None = None
     as_user: str | None = None
     as_user_id: UserId | None = None
-    #: What the simulated authority is asked to do with it, and for which moment it is validated.
+    #: The outcome requested of the simulated authority, and the moment to validate for.
     simulation: Simulation | None = None
     simulated_now: datetime | None = None
-    #: What is to be said of the request that it came in, beside the document.
+    #: Notes about the request, beside the document.
     remarks: tuple[Problem, ...] = ()
 
     def read(self, room: Room | None = None) -> Document:
@@ -72,7 +72,7 @@ class Prepared:
 
     @property
     def fatal(self) -> tuple[Problem, ...]:
-        """What keeps it from being sent."""
+        """Problems that keep it from being sent."""
         return tuple(problem for problem in self.problems if problem.severity is Severity.REJECTED)
 
 
@@ -100,9 +100,9 @@ def prepare(
 ) -> Prepared:
     """Number, complete and check a document.
 
-    `number` is written into an ECF that has none. `issuer` and `last_day` (of the number's sequence) fill in what is
-    left out. `holders` are the other submissions that have its number, whoever issued them; `rates` those of the
-    additional taxes, as far as they are known, and `modified` the receipt that a note is about, if it was issued here.
+    `number` is written into an ECF that has none. `issuer` and `last_day` (of the number's sequence) fill in omitted
+    elements. `holders` are other submissions with its number, of any issuer; `rates` the known rates of additional
+    taxes; `modified` the receipt that a note is about, if it was issued here.
     """
     if number is not None and document.root is Root.ECF and document.e_ncf is None:
         document = _with_number(document, number)
@@ -124,7 +124,7 @@ def prepare(
 
 
 def _is_computed(path: str, sent: Document) -> bool:
-    """Tell whether an amount was computed here: the client did not send it."""
+    """Return whether an amount was computed here: the client did not send it."""
     is_amount = path.startswith(("Encabezado.Totales", "Encabezado.OtraMoneda")) or path.endswith(".MontoItem")
     return is_amount and sent.get(path) is None
 

@@ -13,7 +13,7 @@ FRESH = 30.0
 
 
 class KnownRates:
-    """What this process knows of the rates; one per process, or one per part of it."""
+    """Cache of the tax rates; one per process, or one per part of it."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -21,7 +21,7 @@ class KnownRates:
         self._read_at: float | None = None
 
     async def __call__(self) -> Rates:
-        """Give the rates, read no more than FRESH seconds ago. Raises DatabaseUnavailable."""
+        """Return the rates, read no more than FRESH seconds ago. Raises DatabaseUnavailable."""
         if self._read_at is None or trio.current_time() - self._read_at >= FRESH:
             asked_at = trio.current_time()
             self._rates = rates_of(await self._db.run(excise_rates.listed))

@@ -81,9 +81,9 @@ class Unsigned:
     ecf_type: EcfType | None
     issuer_rnc: str | None
     buyer_rnc: str | None
-    #: What goes to the authority instead of it, but for the security code.
+    #: The summary that is sent in its place, without the security code.
     summary: Document | None
-    #: What its QR code says besides the security code; of a summary that is handed in, the security code too.
+    #: Values of its QR code without the security code; of a submitted summary, the security code too.
     printed: Printed
     security_code: str | None
     ncf_expiration: date | None
@@ -235,9 +235,9 @@ def _qr(printed: Printed, environment: Environment, hosts: QrHosts, code: str | 
 
 
 def _expiration(document: Document, signing_input: SigningInput) -> date | None:
-    """When the sequence expires: what the document says, else what the tenant's sequence says.
+    """Return when the sequence expires: by the document, else by the tenant's sequence.
 
-    An approval names a number of somebody else's sequence, of which nothing is known.
+    An approval refers to a number of another taxpayer's sequence, which is not known here.
     """
     if document.root not in (Root.ECF, Root.RFCE):
         return None

@@ -1,6 +1,6 @@
-"""What happens to a submission at the door, whoever brings it: a program through the API, a person through the portal.
+"""Intake of a submission, from a program through the API or a person through the portal.
 
-One rule for both: under whose RNC it may be issued, what keeps it from being sent, when it is durable, how it counts.
+One rule for both: whose RNC it may be issued for, when it is refused, when it is durable, how it is counted.
 """
 
 from collections.abc import AsyncIterator
@@ -48,7 +48,7 @@ class Submitting:
         log: SubmissionLog,
         entrance: Entrance[Work] | None = None,
     ) -> None:
-        """Take what it works with; `db` may have the rights of whoever it works for."""
+        """Store the parts it works with; `db` may have the rights of the caller's role."""
         self.acceptance = Acceptance(db, wakeups, entrance)
         #: Where documents of ordinary size are read and validated.
         self.threads = trio.CapacityLimiter(_AT_ONCE)
@@ -77,7 +77,7 @@ class Submitting:
         return await validate(self._db, candidate, tenant_id, environment, now, rates, self._issuers)
 
     async def is_known(self, new: NewSubmission) -> bool:
-        """Tell whether its clientRequestId was used before. Only the accepting transaction decides who is first."""
+        """Return whether its clientRequestId was used before. Only the accepting transaction decides who is first."""
         return new.client_request_id is not None and await self._db.run_for(
             new.tenant_id, tenant_context.is_known_request, new.environment, new.client_request_id
         )

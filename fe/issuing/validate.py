@@ -52,12 +52,12 @@ MAX_PROBLEMS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What is looked up for a document: for whose RNC it is signed, its number, and who was asked to sign it."""
+    """Records looked up for a document: the RNC it is signed for, its number, and the requested signer."""
 
     root: Root
     signed_for: str | None
     issued_number: str | None
-    #: That of the receipt it refers to, if that is its issuer's.
+    #: Number of the receipt it refers to, if that has the same issuer.
     modified_number: str | None
     as_user: str | None
     as_user_id: UserId | None
@@ -215,7 +215,7 @@ def examine(
 
 
 def is_fatal(problems: list[Problem]) -> bool:
-    """Tell whether the document would not be sent."""
+    """Return whether the document would not be sent."""
     return any(problem.severity is Severity.REJECTED for problem in problems)
 
 
@@ -243,7 +243,7 @@ def _of_the_issuer(document: Document, known: TenantContext) -> Iterator[Problem
 
 
 def _of_the_modified(document: Document, known: TenantContext) -> Iterator[Problem]:
-    """What is on its way is waited for, and what was not issued here nobody here knows."""
+    """Whether the modified receipt has no final status yet, or was not issued here."""
     of_the_issuer = _of_its_issuer(document, known, notes=False)
     ended_badly = {Status.REJECTED, Status.ERROR}
     if of_the_issuer and all(one.status in ended_badly for one in of_the_issuer):

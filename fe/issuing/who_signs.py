@@ -24,7 +24,7 @@ _OWN = Text("asUser names this user: their own certificate signs", "asUser indic
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What signs receipts that name a user (None: that name none); without a certificate they are refused."""
+    """Certificate for receipts of a user (None: without a user); without a certificate they are refused."""
 
     user: User | None
     certificate: CertificateRecord | None
@@ -32,7 +32,7 @@ class Signs:
 
 
 def who_signs(records: Sequence[CertificateRecord], users: Sequence[User], now: datetime) -> list[Signs]:
-    """Ask the rule for receipts that name nobody, and for those that name each of the users."""
+    """Apply the rule to receipts without a user, and to those of each user."""
     by_id = {one.certificate_id: one for one in records if one.retired_at is None}
     of_user = {user.user_id: user for user in users}
     candidates = [_candidate(one, of_user) for one in by_id.values()]

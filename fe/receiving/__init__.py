@@ -1,1 +1,3 @@
-"""What suppliers send: checked, acknowledged, kept; and what buyers say of our receipts (authority.md#receivers)."""
+"""Documents from suppliers: checked, acknowledged, stored; and buyers' approvals of our receipts
+(authority.md#receivers).
+"""

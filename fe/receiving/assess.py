@@ -1,8 +1,8 @@
-"""What is to be said of the bytes a supplier sent. Pure, and CPU work: run it in a thread.
+"""Assess the bytes that a supplier sent. Pure CPU work: run it in a thread.
 
 The order is the protocol's (authority.md#receivers): specification 1, signature 2, then duplicate 3, which the store
 knows, and not our RNC 4. Lenient about the envelope, strict about the signature, which is verified on the bytes as they
-came; what is read off the document is read from the tree that was verified.
+came; values are read from the verified tree.
 """
 
 import re
@@ -52,7 +52,7 @@ class NothingToAnswer(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What an acknowledgement repeats of the document it is about."""
+    """Values that an acknowledgement repeats from its document."""
 
     issuer_rnc: str
     buyer_rnc: str | None
@@ -61,10 +61,10 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """A document as far as it can be assessed by itself. `why` is for our log, in fixed words.
+    """Assessment of a document by itself. `why` is for our log, in fixed words.
 
-    With SPECIFICATION and SIGNATURE nobody vouches for what it says. With RECEIVED and NOT_OURS the signature is good
-    and `facts` are there; whether the number was received before is still to be asked.
+    With SPECIFICATION and SIGNATURE no good signature vouches for its values. With RECEIVED and NOT_OURS the signature
+    is good and `facts` are there; whether the number was received before is not checked yet.
     """
 
     heading: Heading
@@ -76,7 +76,7 @@ class Assessment:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Whose signatures count: those of certificates that one of `roots` issued."""
+    """Signatures that count: those of certificates that one of `roots` issued."""
 
     roots: Sequence[x509.Certificate]
 
@@ -142,7 +142,7 @@ def _verified(raw: bytes, trust: Trust, signed_at: str | None, now: datetime) ->
         verified = verify(raw)
     except BadSignature as bad:
         return bad.message
-    # The certificate has to have been good when it signed; nobody can have signed later than now.
+    # The certificate must have been valid when it signed; a time of signing after now is false.
     moment = read_moment(signed_at or "") or now
     objections = check_certificate(verified.certificate, roots=trust.roots, at=min(moment, now))
     return objections[0].message if objections else verified

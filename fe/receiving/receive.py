@@ -1,11 +1,11 @@
-"""From the bytes a supplier sent to the acknowledgement: assess, sign, keep, and only then say it.
+"""Receive a document from a supplier: assess, sign the acknowledgement, store both, and only then answer.
 
-The acknowledgement is signed before the transaction and kept in it, beside the document. So whatever is said of a
-document that somebody signed is stored, what is stored is said again to who asks with the same bytes, and of two
-documents with one number the unique key decides. No transaction is open while a signature is made or verified.
+The acknowledgement is signed before the transaction and stored in it, beside the document. So every acknowledgement of
+a signed document is stored, the same bytes get the stored one again, and of two documents with one number the unique
+key decides. No transaction is open while a signature is made or verified.
 
-Bytes that nobody's good signature vouches for leave no row: any stranger can make any number of them, and nobody would
-ever delete what is said of them. They are assessed and refused anew each time.
+Bytes without a good signature leave no row: any stranger can make any number of them, and those rows would never be
+deleted. They are assessed and refused each time.
 """
 
 from collections.abc import Callable
@@ -49,7 +49,7 @@ class Signers(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reception:
-    """What receiving needs. `threads` bounds the CPU work for strangers."""
+    """Context of receiving. `threads` bounds the CPU work for strangers."""
 
     db: Database
     signers: Signers
@@ -61,7 +61,7 @@ class Reception:
     clock_fault: ClockFault = no_fault
 
     async def receive(self, receiver: Receiver, raw: bytes, presenter: str | None, now: datetime) -> bytes:
-        """Give the signed acknowledgement of `raw`; it is stored, and so is what it says was received.
+        """Return the signed acknowledgement of `raw`; it is stored, and so is what it says was received.
 
         Of bytes that no good signature vouches for (reasons 1 and 2) nothing is stored: the same bytes get the same
         answer, with the time of the day.

@@ -35,14 +35,14 @@ _ALGORITHMS = ["HS256"]
 _MAX_TOKEN = 2048
 
 
-#: What the vault's keys are used for here.
+#: Purpose of the keys derived from the vault's.
 SESSIONS = b"fe reception sessions"
 
 
 def derive_keys(roots: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Make the keys of seeds and tokens out of the vault's `roots`, in their order: the first signs, all verify.
+    """Derive the keys of seeds and tokens from the vault's `roots`, in their order: the first signs, all verify.
 
-    Derived and not configured, because whoever receives has those and nobody else should have these.
+    Derived and not configured: processes that receive have the roots, and no other process needs these keys.
     """
     return {name: HKDF(SHA256(), 32, None, SESSIONS).derive(root) for name, root in roots.items()}
 

@@ -1,7 +1,9 @@
-"""The tax authority as a real server, for tests, demonstrations and other people's clients. Not the tax authority.
+"""The simulator: a program of its own that stands in for the tax authority. It is not the tax authority.
 
-Everything of docs/reference/authority.md that a client uses, with strict verification, and faults on demand. Started in
-a nursery: `addresses = await nursery.start(simulate, SimulatorSettings(...))`.
+A real server for tests, demonstrations and other clients: all of docs/reference/authority.md that a client uses, with
+strict verification, and faults on demand. `fe authority simulate` starts it, `fe demo` through that command, and tests
+in a nursery (`addresses = await nursery.start(simulate, SimulatorSettings(...))`); the service never does.
+`payment_processor` is a server apart that stands in for the payment processor (`fe billing simulate-processor`).
 """
 
 from fe.simulator.faults import Fault, FaultKind, FaultPlan, Script

@@ -44,7 +44,7 @@ def _reply(state: AuthorityState, messages: list[str], estado: str, code: int) -
 
 
 def check_signed(state: AuthorityState, call: AuthorityCall, examined: Examined, root: Root, owner: str | None) -> None:
-    """What approvals and voidings have in common: root, schema, signature, certificate, delegation for `owner`."""
+    """Check what approvals and voidings share: root, schema, signature, certificate, delegation for `owner`."""
     problems = [*examined.schema_problems, *examined.rule_problems]
     rejecting = [problem for problem in problems if problem.severity is Severity.REJECTED]
     if examined.facts.root != root or rejecting:

@@ -31,12 +31,12 @@ _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _NOT_HTTP = b"HTTP/1.1 400 \r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
-#: On every answer of every port, so that nobody takes this for the authority.
+#: Header on every answer of every port, so that the simulator is not taken for the authority.
 _SIMULATOR = "x-authority-simulator: not the tax authority"
 
 
 class CorruptedReply(Enum):
-    """What to do with the bytes of the answer under way."""
+    """Treatment of the bytes of the current answer."""
 
     TWICE = auto()
     HALF = auto()
@@ -176,7 +176,7 @@ def _date(second: int) -> str:
 
 
 def serving(answer: Answering) -> Handler:
-    """What `trio.serve_listeners` runs for each connection."""
+    """Serve one connection, for `trio.serve_listeners`."""
 
     async def handle(stream: trio.SocketStream) -> None:
         try:

@@ -1,7 +1,7 @@
 """The simulated counterparty of testecf: a receiver of receipts and an issuer that takes approvals.
 
-See authority.md#receivers. It takes what is rightly signed and gives the same bytes the same acknowledgement. What it
-signs with is the simulated supplier's certificate (`GET /supplier` of the management port).
+See authority.md#receivers. It takes documents with a good signature and gives the same bytes the same acknowledgement.
+It signs with the simulated supplier's certificate (`GET /supplier` of the management port).
 """
 
 from functools import partial

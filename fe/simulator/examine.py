@@ -35,7 +35,7 @@ class DocumentFacts:
     expires: str | None = None
     #: The number that a note modifies.
     modified: str | None = None
-    #: That of the e-CF: for a summary the one it names, not the one of its own signature.
+    #: Security code of the e-CF: a summary names it, beside its own signature.
     security_code: str | None = None
 
     @property

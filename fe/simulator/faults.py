@@ -1,4 +1,4 @@
-"""What can go wrong on purpose: the kinds, a seeded plan of chances, and faults ordered call by call."""
+"""Deliberate faults: the kinds, a seeded plan of probabilities, and faults ordered call by call."""
 
 import hashlib
 import itertools
@@ -163,7 +163,7 @@ class FaultPlan:
         return presets[name](seed)
 
     def decide(self, occasion: Occasion, nth: int) -> Fault | None:
-        """What happens to the `nth` call (from 0) about the document of `occasion`."""
+        """Return the fault of the `nth` call (from 0) about the document of `occasion`."""
         if self.operations is not None and occasion.operation not in self.operations:
             return None
         throw = self._throw(f"{self.seed}/{occasion.operation}/{_subject(occasion)}/{nth}")
@@ -230,7 +230,7 @@ class FaultWindow:
 
 
 class Faults:
-    """What is to go wrong, and what has gone wrong so far. Scripts come before the plan."""
+    """Faults that are to happen, and those that happened. Scripts come before the plan."""
 
     def __init__(self, plan: FaultPlan | None = None) -> None:
         self.plan = plan

@@ -99,7 +99,7 @@ class PublicPort:
         return answer
 
     def _occasion(self, call: AuthorityCall, environment: Environment | None) -> Occasion:
-        """What the call is about, by its file name or parameters, for faults to choose by."""
+        """Return the document of the call, by its file name or parameters, for choosing a fault."""
         issuer, number = reception.named_by(call.part)
         if call.operation is SimulatedOperation.RESULT:
             filed = self._state.ledger.track(call.environment, call.query("trackid"))

@@ -1,4 +1,4 @@
-"""What happened, one JSON object a line: kept in memory, or in a file that outlives a kill -9 of the process."""
+"""Journal of events, one JSON object a line: in memory, or in a file that outlives a kill -9 of the process."""
 
 import fcntl
 import json

@@ -23,7 +23,7 @@ class LedgerMessage:
 
 @dataclass(frozen=True, slots=True)
 class LedgerVerdict:
-    """What the authority decided about a document. `number_used` is its `secuenciaUtilizada`."""
+    """The authority's decision on a document. `number_used` is its `secuenciaUtilizada`."""
 
     estado: Estado
     messages: tuple[LedgerMessage, ...]
@@ -73,7 +73,7 @@ class Filed:
     verdict: LedgerVerdict
     #: Until then it is `En Proceso`; None is for ever.
     decided_at: datetime | None
-    #: Until then nobody finds it.
+    #: Queries do not find it before then.
     hidden_until: datetime | None = None
 
     def hidden(self, now: datetime) -> bool:
@@ -149,7 +149,7 @@ class Voided:
 
 
 class Ledger:
-    """What was received and voided. Whoever adds writes the journal first."""
+    """Documents received and ranges voided. Write the journal before adding."""
 
     def __init__(self) -> None:
         self._filed: dict[tuple[Environment, str, str], list[Filed]] = {}

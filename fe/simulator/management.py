@@ -47,7 +47,7 @@ class Management:
             ("GET", "supplier"): lambda _: self._supplier.describe(),
             **{("POST", path): self._registering(kind) for kind, path in KINDS.items()},
         }
-        #: Those that wait for somebody else's answer.
+        #: Operations that wait for another server's answer.
         self._waiting_routes: dict[tuple[str, str], Callable[[RawRequest], Awaitable[Any]]] = {
             ("POST", "supplier"): lambda request: self._supplier.send(_object(request)),
         }

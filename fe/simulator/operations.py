@@ -1,4 +1,4 @@
-"""What can be asked of the authority, at which address, in which environment (authority.md#hosts and #operations)."""
+"""Operations of the authority: address and environments (authority.md#hosts and #operations)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from fe.ecf.catalogue import Environment
 
 
 class SimulatedOperation(StrEnum):
-    """What authority.md#operations lists, under the names the management port uses."""
+    """The operations of authority.md#operations, under the names the management port uses."""
 
     SEED = "seed"
     VALIDATE_SEED = "validate_seed"
@@ -43,7 +43,7 @@ class SimulatedHost(StrEnum):
 
 
 class Access(StrEnum):
-    """What a caller must show."""
+    """Credential that a caller must show."""
 
     OPEN = "open"
     BEARER = "bearer"

@@ -12,7 +12,7 @@ import trio
 from fe.simulator.connection import FaultyConnection, serving
 from fe.simulator.exchange import RawAnswer, RawRequest
 
-#: What may become of a request for an item: whether it is made, and what is said.
+#: Fate of a request for an item: whether it is made, and the answer.
 FAULTS = {
     "reset": "nothing is made, and the connection is reset",
     "lost": "made, and the connection is reset",
@@ -32,7 +32,7 @@ _SUBSCRIPTION = re.compile(r"/v1/subscriptions/(\w+)")
 
 @dataclass
 class ProcessorState:
-    """What the processor knows. Tests look in here, and order faults: each is for one request for an item."""
+    """State of the processor, for tests. Each ordered fault applies to one request for an item."""
 
     items: list[dict[str, Any]] = field(default_factory=list)
     #: By idempotency key, what was asked and what was said.
@@ -42,7 +42,7 @@ class ProcessorState:
     over: set[str] = field(default_factory=set)
     unknown: set[str] = field(default_factory=set)
     requests: list[RawRequest] = field(default_factory=list)
-    #: Set, once an item was made, for who waits for that.
+    #: Set once an item was made.
     made: trio.Event = field(default_factory=trio.Event)
 
     def forget_keys(self) -> None:

@@ -1,4 +1,4 @@
-"""What can be asked about documents that were sent (authority.md#reception to #queries)."""
+"""Queries about documents that were sent (authority.md#reception to #queries)."""
 
 from typing import Any
 

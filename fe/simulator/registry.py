@@ -1,7 +1,7 @@
-"""What the authority knows of the world: taxpayers, authorised ranges, delegations and trusted certification bodies.
+"""The authority's registries: taxpayers, authorised ranges, delegations and trusted certification bodies.
 
-All of it may be left empty, and what is empty is not enforced. Taxpayers, delegations and trust roots are enforced for
-everybody as soon as there is one; ranges for an issuer in an environment as soon as it has one there.
+All of them may be empty, and an empty one is not enforced. Taxpayers, delegations and trust roots are enforced for all
+as soon as there is one; ranges for an issuer in an environment as soon as it has one there.
 """
 
 from collections.abc import Callable, Mapping

@@ -113,7 +113,7 @@ def message(catalogue: Catalogue, reason: RejectionReason, text: str | None = No
 
 
 def about_code(catalogue: Catalogue, code: int) -> tuple[str, bool]:
-    """Give the text that goes with a code, and whether a rejection with it leaves the number free."""
+    """Return the text that goes with a code, and whether a rejection with it leaves the number free."""
     reasons = [reason for reason, number in _CODES[catalogue].items() if number == code]
     known = {**_MESSAGES, **_IN_GENERAL}
     texts = [known[reason] for reason in reasons if reason in known and reason is not RejectionReason.TRY_AGAIN]

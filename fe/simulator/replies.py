@@ -1,4 +1,4 @@
-"""What the authority says, in its shapes: JSON or XML, as seen live or as documented.
+"""The authority's answers, in their shapes: JSON or XML, as seen live or as documented.
 
 See authority.md#session to #queries.
 """

@@ -27,7 +27,7 @@ _SERVICES = (
     "Anulación Rangos",
     "Recepción FC",
 )
-#: What an open-ended window is announced to last.
+#: Announced length of an open-ended window.
 _UNKNOWN_END = timedelta(hours=4)
 
 

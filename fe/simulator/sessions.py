@@ -24,7 +24,7 @@ _MAX_KNOWN = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """Who a token speaks for, and until when."""
+    """Holder of a token, and its expiry."""
 
     holder: str
     expires: datetime

@@ -12,7 +12,7 @@ from fe.simulator.operations import Availability
 
 
 class CheckLevel(StrEnum):
-    """How closely a document is read. Below FULL is for load tests of somebody else's program."""
+    """How closely a document is read. Levels below FULL are for load tests of other programs."""
 
     FULL = "full"
     #: The signature and the rules that need the register, but neither schema nor arithmetic.
@@ -29,7 +29,7 @@ class AnswerForm(StrEnum):
 
 
 class Catalogue(StrEnum):
-    """Whose message codes verdicts carry (authority.md#messages)."""
+    """Source of the message codes in verdicts (authority.md#messages)."""
 
     #: The table that our service's interface promises its clients.
     INTERFACE = "interface"
@@ -54,10 +54,10 @@ def _clock() -> datetime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatorSettings:
-    """Everything a simulator can be told. Port 0 asks the system for a free one.
+    """Settings of a simulator. Port 0 asks the system for a free one.
 
-    Permissive unless told more: any issuer, any number and any certificate in its validity are good. What `world` (a
-    JSON file, see `registry.py`) or the management port gives is enforced from then on.
+    Permissive by default: it takes any issuer, any number and any certificate in its validity. Registries from `world`
+    (a JSON file, see `registry.py`) or the management port are enforced from then on.
     """
 
     host: str = "127.0.0.1"
@@ -87,7 +87,7 @@ class SimulatorSettings:
     world: Path | None = None
     faults: FaultPlan | None = None
 
-    #: What `Authorization: Apikey ...` must carry at the status services; None takes any key.
+    #: Required key in `Authorization: Apikey ...` at the status services; None takes any key.
     status_key: str | None = None
     seed_life: timedelta = timedelta(minutes=5)
     token_life: timedelta = timedelta(hours=1)

@@ -32,7 +32,7 @@ Number = tuple[Environment, str, str]
 
 
 class AuthorityState:
-    """All state of one simulator. What is not only for this run goes through the journal and is read back from it."""
+    """All state of one simulator. Lasting state goes through the journal and is read back from it."""
 
     def __init__(self, settings: SimulatorSettings) -> None:
         self.settings = settings
@@ -129,14 +129,14 @@ class AuthorityCall:
     fault: Fault | None = None
     #: The number that a question is about.
     about: Number | None = None
-    #: What its sender asks to become of the document that it carries.
+    #: Outcome that the sender requests for its document.
     asked: Simulation | None = None
-    #: What the journal is to say of it beside the usual.
+    #: Further fields for the journal.
     note: dict[str, Any] = field(default_factory=dict)
 
     @property
     def operation(self) -> SimulatedOperation:
-        """What is asked."""
+        """The requested operation."""
         return self.route.operation
 
     def suffers(self, kind: FaultKind) -> bool:

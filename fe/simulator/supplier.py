@@ -1,7 +1,7 @@
 """The simulator as a supplier: sends a receipt, good or broken, to a receiver, as the authority's own test step does.
 
-See authority.md#receivers. What it signs with it makes itself, once per process; a receiver that is to believe it is
-given its certificate (`GET /supplier` of the management port).
+See authority.md#receivers. It makes its certificate itself, once per process; a receiver that is to trust it needs that
+certificate (`GET /supplier` of the management port).
 """
 
 from base64 import b64encode
@@ -38,7 +38,7 @@ _MAX_TIMES = 10
 
 
 class SupplierSample(StrEnum):
-    """What is sent, and what a receiver should say of it."""
+    """A receipt to send, and the acknowledgement it should get."""
 
     GOOD = "good"
     BAD_FORMAT = "bad-format"
@@ -67,7 +67,7 @@ class Supplier:
 
     @cached_property
     def credential(self) -> Credential:
-        """What it signs with."""
+        """The certificate that it signs with."""
         key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         now = self._now()
         year = timedelta(days=365)

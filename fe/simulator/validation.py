@@ -156,7 +156,7 @@ def _duplicate(case: ReceivedDocument) -> list[Ground]:
 
 
 def _references(case: ReceivedDocument) -> list[Ground]:
-    """What a note modifies must have been accepted, if it is electronic; paper NCF are not in the ledger."""
+    """Check that the modified receipt was accepted, if it is electronic; paper NCF are not in the ledger."""
     number = case.number
     modified = e_ncf(case.examined.facts.modified or "")
     if modified is None or number is None or number.type not in (EcfType.DEBIT_NOTE, EcfType.CREDIT_NOTE):

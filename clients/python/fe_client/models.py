@@ -40,13 +40,13 @@ class AcecfDetalleAprobacionComercial(TypedDict):
     Version: NotRequired[Literal["1.0"]]
     """The version of the authority's format: always 1.0. Filled in where left out: 1.0. · Versión del formato de la DGII: siempre 1.0. Si falta, se completa: 1.0."""
     RNCEmisor: str
-    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of who issued the receipt. · RNC de quien emitió el comprobante."""
+    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of the receipt's issuer. · RNC de quien emitió el comprobante."""
     eNCF: str
     """An e-NCF of 13 characters, or an NCF of 11 or 9. Un e-NCF de 13 caracteres, o un NCF de 11 o 9. The number of the receipt. · Número del comprobante."""
     FechaEmision: "EcfDateFrom2000"
     """The day of issue of the receipt. · Fecha de emisión del comprobante."""
     MontoTotal: "EcfApprovedAmount"
-    """The total of the receipt, as it stands there. · Monto total del comprobante, tal como figura en él."""
+    """The total of the receipt. · Monto total del comprobante, tal como figura en él."""
     RNCComprador: str
     """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of the buyer: yours. · RNC del comprador: el suyo."""
     Estado: "EcfApproval"
@@ -393,7 +393,7 @@ class Ecf31(TypedDict):
     """An e-CF of type 31, credit fiscal invoice. Un e-CF de tipo 31, factura de crédito fiscal."""
 
     Encabezado: "EcfEncabezado31"
-    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    """Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
     DetallesItems: "EcfDetallesItems31"
     """What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas."""
     Subtotales: NotRequired["EcfSubtotales31"]
@@ -412,7 +412,7 @@ class Ecf32(TypedDict):
     """An e-CF of type 32, consumer invoice. Un e-CF de tipo 32, factura de consumo."""
 
     Encabezado: "EcfEncabezado32"
-    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    """Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
     DetallesItems: "EcfDetallesItems32"
     """What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas."""
     Subtotales: NotRequired["EcfSubtotales31"]
@@ -431,7 +431,7 @@ class Ecf33(TypedDict):
     """An e-CF of type 33, debit note. Un e-CF de tipo 33, nota de débito."""
 
     Encabezado: "EcfEncabezado33"
-    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    """Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
     DetallesItems: "EcfDetallesItems33"
     """What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas."""
     Subtotales: NotRequired["EcfSubtotales31"]
@@ -450,7 +450,7 @@ class Ecf34(TypedDict):
     """An e-CF of type 34, credit note. Un e-CF de tipo 34, nota de crédito."""
 
     Encabezado: "EcfEncabezado34"
-    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    """Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
     DetallesItems: "EcfDetallesItems33"
     """What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas."""
     Subtotales: NotRequired["EcfSubtotales31"]
@@ -469,7 +469,7 @@ class Ecf41(TypedDict):
     """An e-CF of type 41, purchases. Un e-CF de tipo 41, compras."""
 
     Encabezado: "EcfEncabezado41"
-    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    """Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
     DetallesItems: "EcfDetallesItems41"
     """What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas."""
     Subtotales: NotRequired["EcfSubtotales31"]
@@ -488,7 +488,7 @@ class Ecf43(TypedDict):
     """An e-CF of type 43, minor expenses. Un e-CF de tipo 43, gastos menores."""
 
     Encabezado: "EcfEncabezado43"
-    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    """Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
     DetallesItems: "EcfDetallesItems43"
     """What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas."""
     Subtotales: NotRequired["EcfSubtotales43"]
@@ -505,7 +505,7 @@ class Ecf44(TypedDict):
     """An e-CF of type 44, special regimes. Un e-CF de tipo 44, regímenes especiales."""
 
     Encabezado: "EcfEncabezado44"
-    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    """Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
     DetallesItems: "EcfDetallesItems44"
     """What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas."""
     Subtotales: NotRequired["EcfSubtotales44"]
@@ -524,7 +524,7 @@ class Ecf45(TypedDict):
     """An e-CF of type 45, government. Un e-CF de tipo 45, gubernamental."""
 
     Encabezado: "EcfEncabezado45"
-    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    """Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
     DetallesItems: "EcfDetallesItems45"
     """What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas."""
     Subtotales: NotRequired["EcfSubtotales31"]
@@ -543,7 +543,7 @@ class Ecf46(TypedDict):
     """An e-CF of type 46, exports. Un e-CF de tipo 46, exportaciones."""
 
     Encabezado: "EcfEncabezado46"
-    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    """Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
     DetallesItems: "EcfDetallesItems46"
     """What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas."""
     Subtotales: NotRequired["EcfSubtotales46"]
@@ -562,7 +562,7 @@ class Ecf47(TypedDict):
     """An e-CF of type 47, payments abroad. Un e-CF de tipo 47, pagos al exterior."""
 
     Encabezado: "EcfEncabezado47"
-    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    """Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
     DetallesItems: "EcfDetallesItems47"
     """What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas."""
     Subtotales: NotRequired["EcfSubtotales43"]
@@ -716,7 +716,7 @@ class EcfComprador31(TypedDict):
     CodigoInternoComprador: NotRequired[str]
     """The buyer's code in your system. · Código del comprador en su sistema."""
     ResponsablePago: NotRequired[str]
-    """At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador."""
+    """At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if it is not the buyer. · Quien paga, si no es el mismo comprador."""
     InformacionAdicionalComprador: NotRequired[str]
     """Whatever else is to be said about the buyer. · Cualquier otra información del comprador."""
 
@@ -755,7 +755,7 @@ class EcfComprador32(TypedDict):
     CodigoInternoComprador: NotRequired[str]
     """The buyer's code in your system. · Código del comprador en su sistema."""
     ResponsablePago: NotRequired[str]
-    """At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador."""
+    """At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if it is not the buyer. · Quien paga, si no es el mismo comprador."""
     InformacionAdicionalComprador: NotRequired[str]
     """Whatever else is to be said about the buyer. · Cualquier otra información del comprador."""
 
@@ -794,7 +794,7 @@ class EcfComprador33(TypedDict):
     CodigoInternoComprador: NotRequired[str]
     """The buyer's code in your system. · Código del comprador en su sistema."""
     ResponsablePago: NotRequired[str]
-    """At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador."""
+    """At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if it is not the buyer. · Quien paga, si no es el mismo comprador."""
     InformacionAdicionalComprador: NotRequired[str]
     """Whatever else is to be said about the buyer. · Cualquier otra información del comprador."""
 
@@ -819,7 +819,7 @@ class EcfComprador41(TypedDict):
     CodigoInternoComprador: NotRequired[str]
     """The buyer's code in your system. · Código del comprador en su sistema."""
     ResponsablePago: NotRequired[str]
-    """At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador."""
+    """At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if it is not the buyer. · Quien paga, si no es el mismo comprador."""
     InformacionAdicionalComprador: NotRequired[str]
     """Whatever else is to be said about the buyer. · Cualquier otra información del comprador."""
 
@@ -858,7 +858,7 @@ class EcfComprador44(TypedDict):
     CodigoInternoComprador: NotRequired[str]
     """The buyer's code in your system. · Código del comprador en su sistema."""
     ResponsablePago: NotRequired[str]
-    """At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador."""
+    """At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if it is not the buyer. · Quien paga, si no es el mismo comprador."""
     InformacionAdicionalComprador: NotRequired[str]
     """Whatever else is to be said about the buyer. · Cualquier otra información del comprador."""
 
@@ -899,7 +899,7 @@ class EcfComprador46(TypedDict):
     CodigoInternoComprador: NotRequired[str]
     """The buyer's code in your system. · Código del comprador en su sistema."""
     ResponsablePago: NotRequired[str]
-    """At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador."""
+    """At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if it is not the buyer. · Quien paga, si no es el mismo comprador."""
     InformacionAdicionalComprador: NotRequired[str]
     """Whatever else is to be said about the buyer. · Cualquier otra información del comprador."""
 
@@ -1098,7 +1098,7 @@ class EcfEmisor31(TypedDict):
     ActividadEconomica: NotRequired[str]
     """Your line of business, in words. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su actividad económica, en palabras. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
     CodigoVendedor: NotRequired[str]
-    """Your code of whoever sold it. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Código del vendedor en su sistema. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
+    """Your code of the seller. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Código del vendedor en su sistema. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
     NumeroFacturaInterna: NotRequired[str]
     """Your own number of the invoice, beside the fiscal one. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su número interno de factura, aparte del fiscal. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor."""
     NumeroPedidoInterno: NotRequired["EcfWhole20"]
@@ -1385,7 +1385,7 @@ class EcfIdDoc31(TypedDict):
     IndicadorMontoGravado: NotRequired["EcfTaxIncluded"]
     """Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada."""
     IndicadorServicioTodoIncluido: NotRequired[Literal["1"]]
-    """Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles."""
+    """Send 1 if you bill an all-inclusive service, such as a hotel stay. · Indique 1 si factura un servicio todo incluido, como los de los hoteles."""
     TipoIngresos: "EcfIncomeType"
     """What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII."""
     TipoPago: "EcfPaymentType"
@@ -1422,7 +1422,7 @@ class EcfIdDoc32(TypedDict):
     IndicadorMontoGravado: NotRequired["EcfTaxIncluded"]
     """Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada."""
     IndicadorServicioTodoIncluido: NotRequired[Literal["1"]]
-    """Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles."""
+    """Send 1 if you bill an all-inclusive service, such as a hotel stay. · Indique 1 si factura un servicio todo incluido, como los de los hoteles."""
     TipoIngresos: "EcfIncomeType"
     """What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII."""
     TipoPago: "EcfPaymentType"
@@ -1461,7 +1461,7 @@ class EcfIdDoc33(TypedDict):
     IndicadorMontoGravado: NotRequired["EcfTaxIncluded"]
     """Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada."""
     IndicadorServicioTodoIncluido: NotRequired[Literal["1"]]
-    """Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles."""
+    """Send 1 if you bill an all-inclusive service, such as a hotel stay. · Indique 1 si factura un servicio todo incluido, como los de los hoteles."""
     TipoIngresos: "EcfIncomeType"
     """What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII."""
     TipoPago: "EcfPaymentType"
@@ -1500,7 +1500,7 @@ class EcfIdDoc34(TypedDict):
     IndicadorMontoGravado: NotRequired["EcfTaxIncluded"]
     """Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada."""
     IndicadorServicioTodoIncluido: NotRequired[Literal["1"]]
-    """Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles."""
+    """Send 1 if you bill an all-inclusive service, such as a hotel stay. · Indique 1 si factura un servicio todo incluido, como los de los hoteles."""
     TipoIngresos: "EcfIncomeType"
     """What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII."""
     TipoPago: "EcfPaymentType"
@@ -1571,7 +1571,7 @@ class EcfIdDoc44(TypedDict):
     IndicadorEnvioDiferido: NotRequired[Literal["1"]]
     """Say 1 if you issued the receipt away from a connection and are authorised to send such receipts later. · Indique 1 si emitió el comprobante sin conexión y está autorizado a hacer envíos diferidos."""
     IndicadorServicioTodoIncluido: NotRequired[Literal["1"]]
-    """Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles."""
+    """Send 1 if you bill an all-inclusive service, such as a hotel stay. · Indique 1 si factura un servicio todo incluido, como los de los hoteles."""
     TipoIngresos: "EcfIncomeType"
     """What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII."""
     TipoPago: "EcfPaymentType"
@@ -1610,7 +1610,7 @@ class EcfIdDoc45(TypedDict):
     IndicadorMontoGravado: NotRequired["EcfTaxIncluded"]
     """Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada."""
     IndicadorServicioTodoIncluido: NotRequired[Literal["1"]]
-    """Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles."""
+    """Send 1 if you bill an all-inclusive service, such as a hotel stay. · Indique 1 si factura un servicio todo incluido, como los de los hoteles."""
     TipoIngresos: "EcfIncomeType"
     """What kind of income the sale is for you, as you declare it to the authority. · Qué tipo de ingreso es la venta para usted, tal como lo declara a la DGII."""
     TipoPago: "EcfPaymentType"
@@ -1794,7 +1794,7 @@ class EcfInformacionReferencia31(TypedDict):
     NCFModificado: NotRequired[str]
     """The number of that receipt. · Número de ese comprobante."""
     RNCOtroContribuyente: NotRequired[str]
-    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of who issued it, if it was not you (after a merger, for example). · RNC de quien lo emitió, si no fue usted (por ejemplo, tras una fusión)."""
+    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of its issuer, if it was not you (after a merger, for example). · RNC de quien lo emitió, si no fue usted (por ejemplo, tras una fusión)."""
     FechaNCFModificado: NotRequired["EcfDate"]
     """The day of issue of that receipt. · Fecha de emisión de ese comprobante."""
     CodigoModificacion: NotRequired["EcfModification"]
@@ -1807,7 +1807,7 @@ class EcfInformacionReferencia33(TypedDict):
     NCFModificado: str
     """The number of that receipt. · Número de ese comprobante."""
     RNCOtroContribuyente: NotRequired[str]
-    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of who issued it, if it was not you (after a merger, for example). · RNC de quien lo emitió, si no fue usted (por ejemplo, tras una fusión)."""
+    """A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of its issuer, if it was not you (after a merger, for example). · RNC de quien lo emitió, si no fue usted (por ejemplo, tras una fusión)."""
     FechaNCFModificado: NotRequired["EcfDate"]
     """The day of issue of that receipt. Filled in where left out: that of the receipt, if it was issued here. · Fecha de emisión de ese comprobante. Si falta, se completa: el del comprobante, si se emitió aquí."""
     CodigoModificacion: "EcfModification"
@@ -3546,7 +3546,7 @@ class EcfTablaImpuestoAdicional(TypedDict):
     """EcfTablaImpuestoAdicional"""
 
     ImpuestoAdicional: "list[EcfItemImpuestoAdicional]"
-    """One additional tax of the line. Its amount stands in the totals. · Un impuesto adicional de la línea. Su monto va en los totales."""
+    """One additional tax of the line. Its amount goes into the totals. · Un impuesto adicional de la línea. Su monto va en los totales."""
 
 
 class EcfTablaSubDescuento(TypedDict):
@@ -4373,7 +4373,7 @@ class Rfce(TypedDict):
     """Rfce"""
 
     Encabezado: "RfceEncabezado"
-    """What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
+    """Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales."""
 
 
 class RfceComprador(TypedDict):

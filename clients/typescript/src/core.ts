@@ -31,13 +31,13 @@ export type components = {
              * @constant
              */
             Version?: "1.0";
-            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of who issued the receipt. · RNC de quien emitió el comprobante. */
+            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of the receipt's issuer. · RNC de quien emitió el comprobante. */
             RNCEmisor: string;
             /** @description An e-NCF of 13 characters, or an NCF of 11 or 9. Un e-NCF de 13 caracteres, o un NCF de 11 o 9. The number of the receipt. · Número del comprobante. */
             eNCF: string;
             /** @description The day of issue of the receipt. · Fecha de emisión del comprobante. */
             FechaEmision: components["schemas"]["EcfDateFrom2000"];
-            /** @description The total of the receipt, as it stands there. · Monto total del comprobante, tal como figura en él. */
+            /** @description The total of the receipt. · Monto total del comprobante, tal como figura en él. */
             MontoTotal: components["schemas"]["EcfApprovedAmount"];
             /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of the buyer: yours. · RNC del comprador: el suyo. */
             RNCComprador: string;
@@ -404,7 +404,7 @@ export type components = {
         };
         /** @description An e-CF of type 31, credit fiscal invoice. Un e-CF de tipo 31, factura de crédito fiscal. */
         Ecf31: {
-            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            /** @description Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
             Encabezado: components["schemas"]["EcfEncabezado31"];
             /** @description What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas. */
             DetallesItems: components["schemas"]["EcfDetallesItems31"];
@@ -421,7 +421,7 @@ export type components = {
         };
         /** @description An e-CF of type 32, consumer invoice. Un e-CF de tipo 32, factura de consumo. */
         Ecf32: {
-            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            /** @description Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
             Encabezado: components["schemas"]["EcfEncabezado32"];
             /** @description What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas. */
             DetallesItems: components["schemas"]["EcfDetallesItems32"];
@@ -438,7 +438,7 @@ export type components = {
         };
         /** @description An e-CF of type 33, debit note. Un e-CF de tipo 33, nota de débito. */
         Ecf33: {
-            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            /** @description Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
             Encabezado: components["schemas"]["EcfEncabezado33"];
             /** @description What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas. */
             DetallesItems: components["schemas"]["EcfDetallesItems33"];
@@ -455,7 +455,7 @@ export type components = {
         };
         /** @description An e-CF of type 34, credit note. Un e-CF de tipo 34, nota de crédito. */
         Ecf34: {
-            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            /** @description Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
             Encabezado: components["schemas"]["EcfEncabezado34"];
             /** @description What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas. */
             DetallesItems: components["schemas"]["EcfDetallesItems33"];
@@ -472,7 +472,7 @@ export type components = {
         };
         /** @description An e-CF of type 41, purchases. Un e-CF de tipo 41, compras. */
         Ecf41: {
-            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            /** @description Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
             Encabezado: components["schemas"]["EcfEncabezado41"];
             /** @description What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas. */
             DetallesItems: components["schemas"]["EcfDetallesItems41"];
@@ -489,7 +489,7 @@ export type components = {
         };
         /** @description An e-CF of type 43, minor expenses. Un e-CF de tipo 43, gastos menores. */
         Ecf43: {
-            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            /** @description Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
             Encabezado: components["schemas"]["EcfEncabezado43"];
             /** @description What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas. */
             DetallesItems: components["schemas"]["EcfDetallesItems43"];
@@ -504,7 +504,7 @@ export type components = {
         };
         /** @description An e-CF of type 44, special regimes. Un e-CF de tipo 44, regímenes especiales. */
         Ecf44: {
-            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            /** @description Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
             Encabezado: components["schemas"]["EcfEncabezado44"];
             /** @description What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas. */
             DetallesItems: components["schemas"]["EcfDetallesItems44"];
@@ -521,7 +521,7 @@ export type components = {
         };
         /** @description An e-CF of type 45, government. Un e-CF de tipo 45, gubernamental. */
         Ecf45: {
-            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            /** @description Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
             Encabezado: components["schemas"]["EcfEncabezado45"];
             /** @description What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas. */
             DetallesItems: components["schemas"]["EcfDetallesItems45"];
@@ -538,7 +538,7 @@ export type components = {
         };
         /** @description An e-CF of type 46, exports. Un e-CF de tipo 46, exportaciones. */
         Ecf46: {
-            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            /** @description Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
             Encabezado: components["schemas"]["EcfEncabezado46"];
             /** @description What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas. */
             DetallesItems: components["schemas"]["EcfDetallesItems46"];
@@ -555,7 +555,7 @@ export type components = {
         };
         /** @description An e-CF of type 47, payments abroad. Un e-CF de tipo 47, pagos al exterior. */
         Ecf47: {
-            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            /** @description Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
             Encabezado: components["schemas"]["EcfEncabezado47"];
             /** @description What is sold: the lines. You may give the list of lines here directly. · Lo que se vende: las líneas. Puede dar aquí directamente la lista de líneas. */
             DetallesItems: components["schemas"]["EcfDetallesItems47"];
@@ -657,7 +657,7 @@ export type components = {
             NumeroOrdenCompra?: string;
             /** @description The buyer's code in your system. · Código del comprador en su sistema. */
             CodigoInternoComprador?: string;
-            /** @description At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador. */
+            /** @description At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if it is not the buyer. · Quien paga, si no es el mismo comprador. */
             ResponsablePago?: string;
             /** @description Whatever else is to be said about the buyer. · Cualquier otra información del comprador. */
             InformacionAdicionalComprador?: string;
@@ -693,7 +693,7 @@ export type components = {
             NumeroOrdenCompra?: string;
             /** @description The buyer's code in your system. · Código del comprador en su sistema. */
             CodigoInternoComprador?: string;
-            /** @description At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador. */
+            /** @description At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if it is not the buyer. · Quien paga, si no es el mismo comprador. */
             ResponsablePago?: string;
             /** @description Whatever else is to be said about the buyer. · Cualquier otra información del comprador. */
             InformacionAdicionalComprador?: string;
@@ -729,7 +729,7 @@ export type components = {
             NumeroOrdenCompra?: string;
             /** @description The buyer's code in your system. · Código del comprador en su sistema. */
             CodigoInternoComprador?: string;
-            /** @description At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador. */
+            /** @description At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if it is not the buyer. · Quien paga, si no es el mismo comprador. */
             ResponsablePago?: string;
             /** @description Whatever else is to be said about the buyer. · Cualquier otra información del comprador. */
             InformacionAdicionalComprador?: string;
@@ -751,7 +751,7 @@ export type components = {
             ProvinciaComprador?: components["schemas"]["EcfPlace"];
             /** @description The buyer's code in your system. · Código del comprador en su sistema. */
             CodigoInternoComprador?: string;
-            /** @description At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador. */
+            /** @description At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if it is not the buyer. · Quien paga, si no es el mismo comprador. */
             ResponsablePago?: string;
             /** @description Whatever else is to be said about the buyer. · Cualquier otra información del comprador. */
             InformacionAdicionalComprador?: string;
@@ -787,7 +787,7 @@ export type components = {
             NumeroOrdenCompra?: string;
             /** @description The buyer's code in your system. · Código del comprador en su sistema. */
             CodigoInternoComprador?: string;
-            /** @description At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador. */
+            /** @description At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if it is not the buyer. · Quien paga, si no es el mismo comprador. */
             ResponsablePago?: string;
             /** @description Whatever else is to be said about the buyer. · Cualquier otra información del comprador. */
             InformacionAdicionalComprador?: string;
@@ -825,7 +825,7 @@ export type components = {
             NumeroOrdenCompra?: string;
             /** @description The buyer's code in your system. · Código del comprador en su sistema. */
             CodigoInternoComprador?: string;
-            /** @description At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if that is somebody else than the buyer. · Quien paga, si no es el mismo comprador. */
+            /** @description At most 20 letters, commas and blanks. Máximo 20 letras, comas y espacios. Who pays, if it is not the buyer. · Quien paga, si no es el mismo comprador. */
             ResponsablePago?: string;
             /** @description Whatever else is to be said about the buyer. · Cualquier otra información del comprador. */
             InformacionAdicionalComprador?: string;
@@ -960,7 +960,7 @@ export type components = {
             WebSite?: string;
             /** @description Your line of business, in words. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su actividad económica, en palabras. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
             ActividadEconomica?: string;
-            /** @description Your code of whoever sold it. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Código del vendedor en su sistema. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
+            /** @description Your code of the seller. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Código del vendedor en su sistema. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
             CodigoVendedor?: string;
             /** @description Your own number of the invoice, beside the fiscal one. Filled in where left out: your company's fiscal data, where RNCEmisor is left out too. · Su número interno de factura, aparte del fiscal. Si falta, se completa: los datos fiscales de su empresa, si también falta RNCEmisor. */
             NumeroFacturaInterna?: string;
@@ -1240,7 +1240,7 @@ export type components = {
             /** @description Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada. */
             IndicadorMontoGravado?: components["schemas"]["EcfTaxIncluded"];
             /**
-             * @description Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles.
+             * @description Send 1 if you bill an all-inclusive service, such as a hotel stay. · Indique 1 si factura un servicio todo incluido, como los de los hoteles.
              * @constant
              */
             IndicadorServicioTodoIncluido?: "1";
@@ -1283,7 +1283,7 @@ export type components = {
             /** @description Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada. */
             IndicadorMontoGravado?: components["schemas"]["EcfTaxIncluded"];
             /**
-             * @description Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles.
+             * @description Send 1 if you bill an all-inclusive service, such as a hotel stay. · Indique 1 si factura un servicio todo incluido, como los de los hoteles.
              * @constant
              */
             IndicadorServicioTodoIncluido?: "1";
@@ -1328,7 +1328,7 @@ export type components = {
             /** @description Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada. */
             IndicadorMontoGravado?: components["schemas"]["EcfTaxIncluded"];
             /**
-             * @description Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles.
+             * @description Send 1 if you bill an all-inclusive service, such as a hotel stay. · Indique 1 si factura un servicio todo incluido, como los de los hoteles.
              * @constant
              */
             IndicadorServicioTodoIncluido?: "1";
@@ -1373,7 +1373,7 @@ export type components = {
             /** @description Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada. */
             IndicadorMontoGravado?: components["schemas"]["EcfTaxIncluded"];
             /**
-             * @description Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles.
+             * @description Send 1 if you bill an all-inclusive service, such as a hotel stay. · Indique 1 si factura un servicio todo incluido, como los de los hoteles.
              * @constant
              */
             IndicadorServicioTodoIncluido?: "1";
@@ -1450,7 +1450,7 @@ export type components = {
              */
             IndicadorEnvioDiferido?: "1";
             /**
-             * @description Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles.
+             * @description Send 1 if you bill an all-inclusive service, such as a hotel stay. · Indique 1 si factura un servicio todo incluido, como los de los hoteles.
              * @constant
              */
             IndicadorServicioTodoIncluido?: "1";
@@ -1495,7 +1495,7 @@ export type components = {
             /** @description Whether the prices of the lines already include ITBIS. Filled in where left out: 0, where a line is taxed. · Indica si los precios de las líneas ya incluyen el ITBIS. Si falta, se completa: 0, si alguna línea está gravada. */
             IndicadorMontoGravado?: components["schemas"]["EcfTaxIncluded"];
             /**
-             * @description Say 1 if what is billed is an all-inclusive service, as hotels sell it. · Indique 1 si factura un servicio todo incluido, como los de los hoteles.
+             * @description Send 1 if you bill an all-inclusive service, such as a hotel stay. · Indique 1 si factura un servicio todo incluido, como los de los hoteles.
              * @constant
              */
             IndicadorServicioTodoIncluido?: "1";
@@ -1655,7 +1655,7 @@ export type components = {
         EcfInformacionReferencia31: {
             /** @description The number of that receipt. · Número de ese comprobante. */
             NCFModificado?: string;
-            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of who issued it, if it was not you (after a merger, for example). · RNC de quien lo emitió, si no fue usted (por ejemplo, tras una fusión). */
+            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of its issuer, if it was not you (after a merger, for example). · RNC de quien lo emitió, si no fue usted (por ejemplo, tras una fusión). */
             RNCOtroContribuyente?: string;
             /** @description The day of issue of that receipt. · Fecha de emisión de ese comprobante. */
             FechaNCFModificado?: components["schemas"]["EcfDate"];
@@ -1665,7 +1665,7 @@ export type components = {
         EcfInformacionReferencia33: {
             /** @description The number of that receipt. · Número de ese comprobante. */
             NCFModificado: string;
-            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of who issued it, if it was not you (after a merger, for example). · RNC de quien lo emitió, si no fue usted (por ejemplo, tras una fusión). */
+            /** @description A tax id: 9 digits (RNC) or 11 (cédula). Un RNC de 9 dígitos o una cédula de 11. The tax id of its issuer, if it was not you (after a merger, for example). · RNC de quien lo emitió, si no fue usted (por ejemplo, tras una fusión). */
             RNCOtroContribuyente?: string;
             /** @description The day of issue of that receipt. Filled in where left out: that of the receipt, if it was issued here. · Fecha de emisión de ese comprobante. Si falta, se completa: el del comprobante, si se emitió aquí. */
             FechaNCFModificado?: components["schemas"]["EcfDate"];
@@ -2659,7 +2659,7 @@ export type components = {
             FormaDePago: components["schemas"]["EcfFormaDePago"][];
         };
         EcfTablaImpuestoAdicional: {
-            /** @description One additional tax of the line. Its amount stands in the totals. · Un impuesto adicional de la línea. Su monto va en los totales. */
+            /** @description One additional tax of the line. Its amount goes into the totals. · Un impuesto adicional de la línea. Su monto va en los totales. */
             ImpuestoAdicional: components["schemas"]["EcfItemImpuestoAdicional"][];
         };
         EcfTablaSubDescuento: {
@@ -3411,7 +3411,7 @@ export type components = {
             reason: string;
         };
         Rfce: {
-            /** @description What the receipt is, who issues it to whom, and its totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
+            /** @description Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
             Encabezado: components["schemas"]["RfceEncabezado"];
         };
         RfceComprador: {

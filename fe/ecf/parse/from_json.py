@@ -64,7 +64,7 @@ def parse_json(raw: bytes, *, max_bytes: int = MAX_BYTES) -> Any:
     return value
 
 
-#: So many bytes before a bracket its key is looked for in.
+#: Bytes before a bracket that are searched for its key.
 _NEAR = 64
 _JSON_BLANKS = b" \t\r\n"
 
@@ -331,7 +331,7 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def _coding_of(raw: bytes) -> Text | None:
-    """What bytes look like that are no JSON in UTF-8; None where that cannot be said."""
+    """Return the coding that these bytes seem to have, if they are not JSON in UTF-8; None if it cannot be told."""
     begins = raw[:64]
     if begins.startswith(_COMPRESSED):
         return messages.COMPRESSED

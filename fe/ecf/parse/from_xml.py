@@ -1,4 +1,4 @@
-"""XML from outside: into a tree that holds elements alone, and costs whoever walks it no more than its bytes."""
+"""XML from outside: a tree of elements alone, whose later processing costs no more than in proportion to its bytes."""
 
 import re
 import threading
@@ -51,14 +51,14 @@ _parsers = _Parsers()
 def parse_xml(raw: bytes, *, max_bytes: int = MAX_BYTES, max_elements: int = MAX_XML_ELEMENTS) -> etree._Element:
     """Parse an XML document and return its root, without the whitespace between elements (authority.md#whitespace).
 
-    The text of an element that has no element in it is left as it is, blanks included. Line numbers (`sourceline`) are
-    those of the input. A byte order mark is tolerated.
+    The text of an element without children is left as it is, blanks included. Line numbers (`sourceline`) are those of
+    the input. A byte order mark is tolerated.
 
-    Refuses with MalformedXml, with line and column where there is a place: more than `max_bytes`; anything but XML 1.0
+    Raises MalformedXml, with line and column where there is a place, for: more than `max_bytes`; anything but XML 1.0
     in UTF-8; a DOCTYPE, an entity, a comment, a processing instruction, anything beside the root; more than
     `max_elements` or 32 levels; more than 32 namespace declarations in force at one element, prefixes of more than 64
-    characters, more than 32 attributes of one element; NUL. So whoever looks at the declarations of every node, or
-    writes the canonical form, does work in proportion to the bytes. Comments and instructions are a ForeignMarkup.
+    characters, more than 32 attributes of one element; NUL. So looking at the declarations of every node, or writing
+    the canonical form, costs in proportion to the bytes. Comments and instructions raise ForeignMarkup.
     """
     if len(raw) > max_bytes:
         raise MalformedXml(messages.larger(max_bytes))
@@ -136,7 +136,7 @@ def _refusal(message: Text, raw: bytes, at: int) -> MalformedXml:
 
 
 def _refusal_of_element(message: Text, raw: bytes, number: int) -> MalformedXml:
-    """Refuse the element that so many others begin before."""
+    """Refuse the element with this number in document order, from 0."""
     text = raw.decode()
     return MalformedXml(message, *place(text, next(islice(extents(text), number, None)).start))
 

@@ -1,4 +1,4 @@
-"""What JSON and XML from outside have in common: how large, in which characters, and how it is refused."""
+"""Limits and errors that JSON and XML from outside share."""
 
 import re
 
@@ -7,9 +7,9 @@ from fe.ecf.texts import Text
 from fe.ecf.xml_positions import place
 
 MAX_BYTES = 1024 * 1024
-#: What is signed here may be longer than the payload it was made from: XML names each element twice, `&` has five
-#: characters there, and what was left out is filled in. Of one megabyte came 5.1 at most, with 148,000 elements (a note
-#: of 8,200 short lines); a receipt of 1,000 lines with codes and discounts makes 1.2 of 0.7.
+#: Signed XML may be longer than its payload: it names each element twice, `&` has five characters there, and omitted
+#: elements are filled in. One megabyte became 5.1 at most, with 148,000 elements (a note of 8,200 short lines); a
+#: receipt of 1,000 lines with codes and discounts makes 1.2 of 0.7.
 MAX_SIGNED_BYTES = 8 * MAX_BYTES
 MAX_SIGNED_ELEMENTS = 200_000
 

@@ -1,4 +1,4 @@
-"""What is said of bytes that are not the JSON or XML they were said to be. Nothing here repeats them at length."""
+"""Messages about bytes that are not acceptable JSON or XML. None repeats the input at length."""
 
 from lxml import etree
 
@@ -6,7 +6,7 @@ from fe.ecf.texts import Text
 
 NOT_UTF_8 = Text("not UTF-8", "no es UTF-8")
 NUL = Text("holds a NUL character", "contiene un carácter NUL")
-#: What a body looks like whose bytes are no JSON, and what to send instead.
+#: Codings that a body may have in place of UTF-8, and the remedy.
 UTF_16 = Text("it looks like UTF-16: send UTF-8", "parece UTF-16: envíe UTF-8")
 COMPRESSED = Text("it looks compressed: send it as it is", "parece comprimido: envíelo sin comprimir")
 EXPONENT = Text("a number with an exponent; write it out", "un número con exponente; escríbalo completo")
@@ -27,7 +27,7 @@ COMMENT_OR_ENTITY = Text(
 )
 NOT_WELL_FORMED = Text("not well-formed XML", "no es XML bien formado")
 
-#: What libxml2's commonest refusals mean, in words of ours: its own texts repeat names and values from the input.
+#: libxml2's commonest errors, reworded: its own texts repeat names and values from the input.
 XML_ERRORS: dict[int | None, Text] = {
     etree.ErrorTypes.ERR_DOCUMENT_EMPTY: Text("there is no document", "no hay documento"),
     etree.ErrorTypes.ERR_DOCUMENT_END: Text(
@@ -61,7 +61,7 @@ XML_ERRORS: dict[int | None, Text] = {
     ),
 }
 
-#: What the standard library's reader says, as its words begin; of anything else "not JSON" is all there is in Spanish.
+#: Beginnings of the standard library's JSON errors, and their Spanish. Any other error is only "not JSON" in Spanish.
 _JSON_ERRORS = {
     "Expecting value": "se esperaba un valor",
     "Expecting property name enclosed in double quotes": "se esperaba el nombre de un campo entre comillas dobles",
@@ -89,27 +89,27 @@ def looks_like(wrong: Text, coding: Text | None) -> Text:
 
 
 def larger(limit: int) -> Text:
-    """More than so many bytes."""
+    """More than `limit` bytes."""
     return Text(f"larger than {limit} bytes", f"mayor de {limit} bytes")
 
 
 def too_many_containers(limit: int) -> Text:
-    """More than so many objects and lists."""
+    """More than `limit` objects and lists."""
     return Text(f"more than {limit} objects and lists", f"más de {limit} objetos y listas")
 
 
 def too_many_elements(limit: int) -> Text:
-    """More than so many elements."""
+    """More than `limit` elements."""
     return Text(f"more than {limit} elements", f"más de {limit} elementos")
 
 
 def too_deep(limit: int) -> Text:
-    """More than so many levels."""
+    """More than `limit` levels."""
     return Text(f"nested deeper than {limit} levels", f"más de {limit} niveles de profundidad")
 
 
 def too_many_namespaces(limit: int) -> Text:
-    """More declarations than so many that apply to one element."""
+    """More than `limit` declarations that apply to one element."""
     return Text(
         f"more than {limit} namespace declarations (xmlns) apply to one element",
         f"más de {limit} declaraciones de espacios de nombres (xmlns) valen para un elemento",
@@ -117,7 +117,7 @@ def too_many_namespaces(limit: int) -> Text:
 
 
 def prefix_too_long(limit: int) -> Text:
-    """A namespace prefix of more than so many characters."""
+    """A namespace prefix of more than `limit` characters."""
     return Text(
         f"a namespace prefix of more than {limit} characters",
         f"un prefijo de espacio de nombres de más de {limit} caracteres",
@@ -125,7 +125,7 @@ def prefix_too_long(limit: int) -> Text:
 
 
 def too_many_attributes(limit: int) -> Text:
-    """More than so many attributes of one element."""
+    """More than `limit` attributes of one element."""
     return Text(f"more than {limit} attributes in one tag", f"más de {limit} atributos en una etiqueta")
 
 
@@ -151,7 +151,7 @@ def key_twice(key: str) -> Text:
 
 
 def too_many_digits(limit: int) -> Text:
-    """A number of more than so many digits."""
+    """A number of more than `limit` digits."""
     return Text(f"a number of more than {limit} digits", f"un número de más de {limit} dígitos")
 
 

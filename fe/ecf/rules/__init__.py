@@ -33,8 +33,8 @@ from fe.ecf.totals import vat_included
 
 __all__ = ["ASSUMPTIONS", "RULES", "apply_rules", "assumptions", "check", "of_the_issue_date"]
 
-#: Remarks on what was assumed or computed here, not on what was sent. They stay with a document after it was signed:
-#: nobody could find them out later.
+#: Remarks on values that were assumed or computed here. They are stored with the signed document, which does not show
+#: them.
 ASSUMPTIONS = frozenset({"tax-rate-assumed", "exempt-assumed", "total-not-prices", "payments-differ"})
 
 
@@ -46,7 +46,7 @@ def check(
     is_plain: bool = False,
     rates: Rates = RATES,
 ) -> list[Problem]:
-    """Give every problem of `document`: those of the format first, then those of the rules; none if it is in order.
+    """Return every problem of `document`: those of the format first, then those of the rules; none if it is in order.
 
     `element` is the same document as XML, signed or not, where the caller has it; else it is built. `is_plain` is what
     `build.write` said of it. `now` (with its
@@ -72,7 +72,7 @@ def check(
 
 
 def apply_rules(document: Document, *, now: datetime, rates: Rates = RATES) -> list[Problem]:
-    """Give what the rules object to, without looking at the format: for a document that is valid by its schema.
+    """Return what the rules object to, without looking at the format: for a document that is valid by its schema.
 
     Any document may be given; what is missing or malformed is passed over. ValueError when `now` has no time zone.
     """

@@ -40,7 +40,7 @@ _CODES: Mapping[str, str] = {
 
 
 def rates_that_apply(case: Examination) -> Rates:
-    """Give the rates in force; where the one in force is not known, the one the document states counts."""
+    """Return the rates in force; where the one in force is not known, the one the document states counts."""
     return rates_for(case.totals, case.rates, case.day)
 
 

@@ -15,7 +15,7 @@ from fe.ecf.taxes import EXEMPT
 
 
 def assumptions(document: Document) -> list[Problem]:
-    """Give the remarks on a document as it was handed in, before anything is filled in.
+    """Return the remarks on a document as it was handed in, before anything is filled in.
 
     A line without IndicadorFacturacion is taken for exempt (interface.md#structured). Types whose lines cannot be taxed
     get no remark.

@@ -9,7 +9,7 @@ _STEP = re.compile(r"(\w+)(?:\[(\d+)\])?")
 
 
 def line_of(root: etree._Element, path: str) -> int | None:
-    """Give the line of the element at `path`, or of the nearest one above it that exists.
+    """Return the line of the element at `path`, or of the nearest one above it that exists.
 
     None where the document stands on one line, or was never read from text: then a line says nothing.
     """

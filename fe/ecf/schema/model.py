@@ -35,7 +35,7 @@ class ValueForm(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Simple:
-    """What the text of an element may be: the facets of an XSD simple type, and words for people.
+    """Type of an element's text: the facets of an XSD simple type, and words for people.
 
     `expected` and `expected_es` say it in a phrase. A number given as a number is written with at least `pad` decimals.
     """

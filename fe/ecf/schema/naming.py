@@ -1,4 +1,4 @@
-"""What a name was meant to be that stands where the format has no such element: spelling, case, place, or type."""
+"""Find the element that an unknown name was meant for: by its spelling, case, place, or type of e-CF."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator

@@ -59,12 +59,12 @@ def _folded(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """What is left of a name without case, accents, blanks and signs: `e-NCF` and `ENCF` are the same."""
+    """Return a name without case, accents, blanks and signs: `e-NCF` and `ENCF` are the same."""
     return _folded(text[:_LONGEST])
 
 
 def meant(simple: Simple, given: object, name: str = "") -> Reading | None:
-    """Give the value that a refused one stands for, if it can be told; the format takes it.
+    """Return the value that a refused one stands for, if it can be told; the format takes it.
 
     `name` is that of the element: it tells a municipality from a province of the same name.
     """
@@ -89,7 +89,7 @@ def _shortened(simple: Simple, text: str) -> Reading | None:
 
 
 def code_meant(codes: tuple[Code, ...], given: object, name: str = "") -> Reading | None:
-    """Give the code that was meant: by its case, its number, or its meaning in either language."""
+    """Return the code that was meant: by its case, its number, or its meaning in either language."""
     text = str(given).strip()[:_LONGEST]
     wanted = fold(text)
     for code in codes:
@@ -152,7 +152,7 @@ def allowed(simple: Simple, given: object = "") -> tuple[str, ...]:
 
 
 def example(of: Element) -> Any:
-    """Give what an element might hold: the smallest content the format takes. It is for a person to replace."""
+    """Return what an element might hold: the smallest content the format takes. It is for a person to replace."""
     if of.simple is None:
         made = {child.name: example(child) for child in of.children if child.required} or {
             child.name: example(child) for child in of.children[:1]
@@ -163,7 +163,7 @@ def example(of: Element) -> Any:
 
 @cache
 def sample(simple: Simple, name: str = "") -> str:
-    """Give a value that the format takes in an element of that name."""
+    """Return a value that the format takes in an element of that name."""
     codes = [code.value for code in simple.codes[:1]]
     for candidate in (*_BY_NAME.get(name, ()), *codes, *_BY_KIND.get(simple.name, ()), *_EXAMPLES):
         if not violations(simple, candidate):
@@ -248,7 +248,7 @@ def _candidates(simple: Simple, text: str, name: str) -> Iterator[Reading]:
 
 
 def number_meant(text: str) -> str | None:
-    """Give the e-NCF that was meant: without signs, in capitals, its number filled with zeros; None if it is none."""
+    """Return the e-NCF that was meant: without signs, in capitals, its number filled with zeros; None if it is none."""
     bare = re.sub(r"[^0-9A-Z]", "", text.upper()[:_LONGEST])
     found = re.fullmatch(r"(?:NCF)?E?(3[1-4]|4[13-7])([0-9]{1,10})", bare)
     if found is None:
@@ -257,7 +257,7 @@ def number_meant(text: str) -> str | None:
 
 
 def is_as_written(text: str, number: str) -> bool:
-    """Tell whether an e-NCF has the very digits of the text: zeros that are filled in are a guess."""
+    """Return whether an e-NCF has the very digits of the text: zeros that are filled in are a guess."""
     return re.sub("[^0-9]", "", text) == number[1:]
 
 
@@ -333,7 +333,7 @@ def _moment(day: tuple[int, int, int], clock: re.Match[str]) -> datetime | None:
 
 
 def _decimal(text: str) -> Decimal | None:
-    """Read a number of a size that somebody may have meant: `1E999999` is a million digits once it is written out."""
+    """Read a number of a plausible size: `1E999999` is a million digits once it is written out."""
     try:
         number = Decimal(text)
     except InvalidOperation:

@@ -265,9 +265,10 @@ def walk(kind: DocumentKind, tree: etree._Element) -> list[Problem]:
 
 
 def misfits(kind: DocumentKind, tree: etree._Element, room: Room | None = None) -> list[tuple[Problem, Spot]]:
-    """What writing `tree` anew would lose, move or mend, and where it is; whatever the values are, and what is missing.
+    """Return the parts of `tree` that rewriting would lose, move or repair, with their places.
 
-    Stray text, attributes (`xsi:` ones too), elements that are unknown, out of order, empty, or there too often.
+    These are stray text, attributes (`xsi:` ones too), elements that are unknown, out of order, empty, or too many.
+    Values and missing elements are not checked.
     """
     if _fits(kind.root, tree, at_top=True):
         return []

@@ -55,7 +55,7 @@ def xsd(kind: DocumentKind) -> etree._Element:
 
 @cache
 def compiled(kind: DocumentKind) -> etree.XMLSchema:
-    """The compiled XSD, shared by all threads: ask it yes or no, its `error_log` is anybody's."""
+    """Return the compiled XSD, shared by all threads: use only its verdict, its `error_log` may be another thread's."""
     return etree.XMLSchema(quick_xsd(kind))
 
 

@@ -13,8 +13,8 @@ RSA_SHA256 = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"
 SHA256 = "http://www.w3.org/2001/04/xmlenc#sha256"
 ENVELOPED = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
 
-#: Attributes of this namespace (`xml:lang` and the like) on the root would be inherited by a canonical SignedInfo.
-#: The authority's schemas allow none, so neither side of the profile needs to carry them.
+#: Attributes of this namespace (such as `xml:lang`) on the root would be inherited by a canonical SignedInfo. The
+#: authority's schemas allow none, so neither side of the profile needs to carry them.
 XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
 
 

@@ -56,7 +56,7 @@ class SignedXml:
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """What is digested of a document that is to be signed, made without a key; it may be made in another process.
+    """The digested form of a document that is to be signed, made without a key; it may be made in another process.
 
     `declarations` are those that a canonical SignedInfo takes over from the root.
     """
@@ -94,13 +94,12 @@ class Signer:
     def sign(self, root: etree._Element) -> SignedXml:
         """Sign `root` and return the finished bytes: UTF-8, with declaration, compact, Signature last.
 
-        `root` is not changed. A Signature that it already has as a child is left out and replaced. Text nodes of
-        nothing but whitespace are left out, because the authority drops them before it verifies. FechaHoraFirma is the
-        document's own: set it before.
+        `root` is not changed. A Signature that it already has as a child is replaced. Text nodes of whitespace alone
+        are left out, because the authority drops them before it verifies. Set FechaHoraFirma before.
 
         Raises NotSignable for a comment, processing instruction or entity anywhere, a Signature that is not a child of
-        the root, an `xml:` attribute on the root, or a namespace that has no canonical form. What stands beside the
-        root, comments say, is not part of the document and left out.
+        the root, an `xml:` attribute on the root, or a namespace that has no canonical form. Nodes beside the root,
+        such as comments, are left out.
         """
         return self.sign_canonical(Canonical.of(root))
 
@@ -164,7 +163,7 @@ def _refuse_unwritable_namespaces(root: etree._Element) -> None:
 
 
 def _inherited_declarations(root: etree._Element) -> bytes:
-    """What a canonical SignedInfo takes over from the root it stands in: the prefixes declared there, sorted.
+    """Return the namespaces that a canonical SignedInfo inherits from its root, sorted by prefix.
 
     Seeds and acknowledgements declare `xsi` and `xsd` on their root; e-CF declare nothing.
     """

@@ -73,7 +73,7 @@ class BadSignature(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What a signature vouches for.
+    """Verified content of a signed document.
 
     `root` is the document without its Signature and without whitespace between elements: exactly the tree whose digest
     was signed. Read values from here, never again from the input. Whether `certificate` may be trusted is still open.

@@ -1,6 +1,6 @@
-"""A server that does what it is told, over real sockets: resets, halves of answers, answers that come late or never.
+"""A scripted server over real sockets: resets, halves of answers, answers that come late or never.
 
-It knows no rule of the authority's. What it is told for a path it does once, in order; then it goes on with the path's
+It knows no rule of the authority's. It performs the steps of a path once each, in order; then it repeats the path's
 default, if it has one: to give a session, to give a trackId.
 """
 
@@ -135,7 +135,7 @@ RECEPCION_FC = "recepcionfc/api/recepcion/ecf"
 
 
 class Scripted:
-    """What the server heard, and what it is to do. Paths are given without the environment."""
+    """Requests that the server received, and its next steps. Paths are given without the environment."""
 
     def __init__(self, port: int, tls: ssl.SSLContext | None) -> None:
         self.url = f"{'https' if tls else 'http'}://localhost:{port}"
@@ -223,7 +223,7 @@ async def scripted(tls: ssl.SSLContext | None = None) -> AsyncIterator[Scripted]
 
 @dataclass(frozen=True)
 class Owner:
-    """Whoever signs: what the client wants to know of a certificate."""
+    """A signer, as the client sees a certificate."""
 
     id: str
     signer: Signer
@@ -236,7 +236,7 @@ def owner(certificate_id: str = "certificate-1") -> Owner:
 
 #: Never reached, unless the machine is very busy with other things.
 PATIENT = Timeouts(session=120.0, queue=120.0, connect=60.0, answer=60.0)
-#: For what is meant to be given up. What is to go well before or after that has PATIENT: see `in_a_hurry`.
+#: For calls that are to be given up. Calls that are to succeed before or after use PATIENT: see `in_a_hurry`.
 QUICK = Timeouts(session=60.0, queue=60.0, connect=1.0, answer=1.0)
 
 

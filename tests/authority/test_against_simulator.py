@@ -92,7 +92,7 @@ async def test_a_summary_is_judged_at_once_and_found_again(authority: Authority)
     assert found.estado is Estado.ACCEPTED
 
 
-async def test_what_was_never_sent_is_not_found(authority: Authority) -> None:
+async def test_document_never_sent_is_not_found(authority: Authority) -> None:
     track_id = TrackId("d2b6e27c-3908-46f3-afaa-2207b9501b4b")
 
     assert (await authority.result(TEST, track_id, ME)).estado is Estado.NOT_FOUND
@@ -122,7 +122,7 @@ async def test_a_voiding_that_leaves_numbers_out_has_remarks(authority: Authorit
 
 
 @pytest.mark.parametrize("catalogue", Catalogue)
-async def test_a_number_that_is_used_again_is_told_as_a_duplicate(start: Start, catalogue: Catalogue) -> None:
+async def test_reused_number_is_reported_as_a_duplicate(start: Start, catalogue: Catalogue) -> None:
     simulator = await start(catalogue=catalogue)
     authority = client_of(simulator)
     await authority.submit(invoice(), ME)
@@ -162,7 +162,7 @@ async def test_a_wrong_file_name_is_refused_at_once(authority: Authority, simula
     assert not await known(simulator, number(31, 1))
 
 
-async def test_who_is_delegated_for_nobody_is_told_so(simulator: Running, authority: Authority) -> None:
+async def test_undelegated_certificate_is_refused(simulator: Running, authority: Authority) -> None:
     await simulator.manage("POST", "/delegations", {"holder": "99988877766", "issuer": ISSUER})
 
     with pytest.raises(NotDelegated) as caught:
@@ -195,7 +195,7 @@ async def test_the_services_say_how_they_are(authority: Authority, simulator: Ru
 # --- The promise ------------------------------------------------------------------------------------------------------
 
 EXPECTED: dict[FaultKind, tuple[type, bool | None]] = {
-    # What the client must make of it at reception, and whether the authority has the document afterwards.
+    # The client's expected result at reception, and whether the authority has the document afterwards.
     FaultKind.UNAVAILABLE: (OutcomeUnknown, False),
     FaultKind.RESET_BEFORE: (OutcomeUnknown, False),
     FaultKind.HTML: (OutcomeUnknown, False),
@@ -226,7 +226,7 @@ def test_every_fault_has_its_expectation() -> None:
 
 
 @pytest.mark.parametrize(("kind", "expected"), EXPECTED.items())
-async def test_each_fault_at_reception_is_understood(
+async def test_fault_at_reception_is_classified(
     start: Start, kind: FaultKind, expected: tuple[type, bool | None]
 ) -> None:
     simulator = await start()
@@ -262,7 +262,7 @@ async def test_a_slow_answer_that_is_given_up_is_an_unknown_outcome(start: Start
 
 @pytest.mark.parametrize("service", [Service.RECEPTION, Service.SUMMARY_RECEPTION])
 @pytest.mark.parametrize("seed", [1, 2])
-async def test_on_the_worst_of_days_nothing_is_called_unsent_that_was_received(
+async def test_received_document_is_never_reported_unsent_under_faults(
     start: Start, seed: int, service: Service
 ) -> None:
     simulator = await start()
@@ -283,8 +283,8 @@ async def test_on_the_worst_of_days_nothing_is_called_unsent_that_was_received(
         except OutcomeUnknown:
             outcomes[sequence] = "unknown"
 
-    # Which document meets which fault depends on who comes first. A day without doubts of both kinds would prove
-    # nothing, so there are as many days as it takes.
+    # Which document meets which fault depends on their order. A day without doubts of both kinds would prove nothing,
+    # so the test repeats days until it has both.
     seen: Counter[tuple[str, bool]] = Counter()
     for day in range(10):
         await simulator.manage("POST", "/faults", {"plan": chances, "seed": seed + 10 * day, "operations": suffers})

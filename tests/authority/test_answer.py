@@ -50,7 +50,7 @@ def test_an_answer_is_the_same_however_its_bytes_come(
 
 
 @pytest.mark.parametrize("surplus", [PLAIN, b"HTTP/1.1 2", b"\x00", b"x" * 100])
-def test_whatever_comes_beyond_an_answer_ends_its_connection_and_is_not_taken_for_it(surplus: bytes) -> None:
+def test_bytes_after_an_answer_end_the_connection_unread(surplus: bytes) -> None:
     reader = AnswerReader()
 
     reader.feed(PLAIN + surplus)
@@ -84,7 +84,7 @@ def test_whatever_comes_beyond_an_answer_ends_its_connection_and_is_not_taken_fo
         b"",
     ],
 )
-def test_what_is_no_whole_answer_is_broken(raw: bytes) -> None:
+def test_incomplete_answer_is_broken(raw: bytes) -> None:
     with pytest.raises(Broken):
         read(raw, [])
 

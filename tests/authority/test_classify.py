@@ -1,4 +1,4 @@
-"""What each answer means for the document it is about: the table of classify.py, row by row."""
+"""Classification of each answer to a document: the table of classify.py, row by row."""
 
 import json
 from datetime import timedelta
@@ -177,7 +177,7 @@ def test_a_refusal_is_in_the_interfaces_words_and_carries_the_authoritys() -> No
     assert refused.raw == {"mensajes": [{"codigo": 614, "valor": "NCFModificado"}, "suelto"]}
 
 
-def test_a_duplicate_can_be_told_from_another_rejection() -> None:
+def test_duplicate_is_distinguished_from_other_rejections() -> None:
     live, interface, other = (
         judged(RFCE, {**REJECTED, "mensajes": [{"codigo": code, "valor": ""}]}, 400) for code in ("1209", 3, "13")
     )
@@ -185,7 +185,7 @@ def test_a_duplicate_can_be_told_from_another_rejection() -> None:
     assert [isinstance(each, Verdict) and each.duplicate for each in (live, interface, other)] == [True, True, False]
 
 
-def test_how_long_to_stay_away_is_carried_along() -> None:
+def test_retry_after_is_passed_on() -> None:
     minutes = timedelta(minutes=2)
 
     for status in (429, 503):
@@ -246,7 +246,7 @@ def test_a_question_that_fails_is_never_an_unknown_outcome(body: Any, status: in
     "body", ["TrackId no encontrado.", {"estado": "TrackId no encontrado."}, {"mensaje": "No Encontrado"}]
 )
 @pytest.mark.parametrize("status", [200, 400, 404])
-def test_what_the_authority_says_it_does_not_know_is_absent(body: Any, status: int) -> None:
+def test_document_unknown_to_the_authority_is_absent(body: Any, status: int) -> None:
     assert classify_query(reply(body, status), NOW, read_trackings, lambda _: []) == []
 
 
@@ -257,7 +257,7 @@ def test_what_the_authority_says_it_does_not_know_is_absent(body: Any, status: i
     st.sampled_from(["", "application/json", "text/html", "text/xml"]) | st.text(max_size=20),
     st.none() | st.text(max_size=40),
 )
-def test_whatever_comes_is_judged_and_nothing_else_is_raised(
+def test_any_answer_is_classified_without_another_exception(
     service: Service, status: int, body: bytes, kind: str, retry_after: str | None
 ) -> None:
     answer = HttpReply(status, kind, retry_after, body)

@@ -65,7 +65,7 @@ ACCEPTED = {"codigo": 1, "estado": "Aceptado", "encf": "E320000000001", "secuenc
 # --- The road ---------------------------------------------------------------------------------------------------------
 
 
-async def test_a_document_goes_out_as_the_protocol_says_and_comes_back_as_a_receipt() -> None:
+async def test_document_is_sent_by_the_protocol_and_returns_a_receipt() -> None:
     async with scripted() as server:
         authority = client(server)
 
@@ -150,7 +150,7 @@ async def test_the_last_check_before_sending_can_call_the_sending_off() -> None:
         assert server.connections == 1, "the connection was not touched and serves again"
 
 
-async def test_what_is_looked_at_last_can_still_call_the_sending_off() -> None:
+async def test_last_check_can_cancel_the_sending() -> None:
     class TooLate(Exception):
         pass
 
@@ -316,7 +316,7 @@ async def test_an_answer_given_before_the_document_was_read_to_its_end_is_heard(
         assert isinstance(await authority.submit(document(2), owner()), Receipt)
 
 
-async def test_an_answer_that_comes_after_we_gave_up_is_never_taken_for_anothers() -> None:
+async def test_late_answer_is_not_taken_for_the_next() -> None:
     async with scripted() as server:
         authority = client(server)
         await authority.submit(document(1), owner())
@@ -372,7 +372,7 @@ async def test_a_connection_the_authority_closed_meanwhile_is_not_used() -> None
         assert server.connections == 2
 
 
-async def test_an_authority_that_closes_after_every_answer_is_connected_to_anew() -> None:
+async def test_closed_connection_is_replaced() -> None:
     async with scripted() as server:
         authority = client(server)
         server.then(RECEPCION, say({"trackId": "first"}, Connection="close"))
@@ -610,7 +610,7 @@ async def test_all_track_ids_of_a_number_are_found() -> None:
         assert answers[0][0].estado is Estado.REJECTED
 
 
-async def test_the_state_is_asked_by_number_with_what_is_known() -> None:
+async def test_state_is_queried_by_number_with_the_known_values() -> None:
     path = "consultaestado/api/consultas/estado"
     found = {"codigo": 1, "estado": "Aceptado", "ncfElectronico": "E310000000001", "montoTotal": 40120.00}
     async with scripted() as server:
@@ -650,7 +650,7 @@ async def test_the_state_of_a_summary_is_asked_on_its_own_host() -> None:
         assert verdict.estado is Estado.ACCEPTED
 
 
-async def test_a_question_that_is_refused_says_why() -> None:
+async def test_refused_query_has_its_reason() -> None:
     async with scripted() as server:
         authority = client(server)
         server.then("consultatrackids/api/trackids/consulta", say({"mensaje": "El RNC es requerido"}, status=400))
@@ -732,7 +732,7 @@ async def test_a_verdict_that_remarks_on_each_of_a_thousand_lines_is_read() -> N
     assert len(verdict.messages) == MAX_MESSAGES
 
 
-async def test_a_probe_says_whether_a_host_is_there_without_a_session() -> None:
+async def test_probe_needs_no_session() -> None:
     async with scripted() as ecf, scripted() as fc:
         authority = client(ecf, hosts=Hosts(ecf=ecf.url, fc=fc.url))
         ecf.then(SEMILLA, say(SEED), say(b"", status=404), say(b"", status=503), reset)
@@ -756,7 +756,7 @@ async def test_a_probe_says_whether_a_host_is_there_without_a_session() -> None:
         assert not any("authorization" in heard.headers for heard in (*ecf.heard, *fc.heard))
 
 
-async def test_a_page_in_the_place_of_a_seed_is_a_failure_of_the_host_and_no_sign_that_it_is_there() -> None:
+async def test_probe_that_gets_a_page_for_a_seed_fails() -> None:
     """A gateway that says with 200 that all is under maintenance: nothing can be sent, and the circuit has to know."""
     seen, observe = collector()
     async with scripted() as server:
@@ -794,7 +794,7 @@ async def test_a_call_that_is_not_made_for_want_of_a_session_is_reported_for_its
     assert fc.heard == []
 
 
-async def test_every_exchange_is_reported() -> None:
+async def test_exchange_is_reported() -> None:
     seen, observe = collector()
     async with scripted() as server:
         authority = client(server, observe=observe)

@@ -68,7 +68,7 @@ def test_each_host_can_be_set_and_may_lie_under_a_path() -> None:
         "https://exámple.do",
     ],
 )
-def test_what_is_not_a_base_url_is_refused_at_once(base: str) -> None:
+def test_invalid_base_url_is_refused(base: str) -> None:
     with pytest.raises(ValueError, match="not the base URL"):
         Hosts(fc=base)
 

@@ -1,4 +1,4 @@
-"""The authority's answers in every shape that was documented or seen, and in shapes nobody should send."""
+"""The authority's answers in every documented or observed shape, and in invalid ones."""
 
 import json
 from collections.abc import Callable
@@ -83,7 +83,7 @@ def said(content: Any) -> list[tuple[str, str]]:
         (b"{broken", [("", "{broken")]),
     ],
 )
-def test_whatever_the_authority_says_is_heard(content: Any, expected: list[tuple[str, str]]) -> None:
+def test_message_of_any_shape_is_read(content: Any, expected: list[tuple[str, str]]) -> None:
     assert said(content) == expected
 
 
@@ -105,7 +105,7 @@ def test_whatever_the_authority_says_is_heard(content: Any, expected: list[tuple
         (b"\xff\xfe{\x00", BodyForm.TEXT),
     ],
 )
-def test_what_no_later_reader_could_take_is_only_text(content: bytes, form: BodyForm) -> None:
+def test_unstorable_body_is_kept_as_text(content: bytes, form: BodyForm) -> None:
     assert read_body(content).form is form
 
 
@@ -118,7 +118,7 @@ def test_accents_of_another_encoding_are_read() -> None:
     assert read_body("no está delegado".encode("latin-1")).value == "no está delegado"
 
 
-def test_what_is_kept_is_the_authoritys_own_object() -> None:
+def test_stored_body_is_the_authority_object() -> None:
     content = b'{"codigo":1,"montoTotal":40120.00,"grande":12345678901234567890,"idExtranjero":null,"ok":true,"m":[1]}'
 
     assert read_body(content).raw == {
@@ -131,7 +131,7 @@ def test_what_is_kept_is_the_authoritys_own_object() -> None:
     }
 
 
-def test_what_is_kept_is_always_an_object_of_bounded_size() -> None:
+def test_stored_body_is_an_object_of_bounded_size() -> None:
     assert body("suelto").raw == {"text": "suelto"}
     assert body([1, 2]).raw == {"items": [1, 2]}
     assert body(None).raw == {}
@@ -231,14 +231,14 @@ def test_the_live_and_the_documented_verdict_say_the_same() -> None:
         ([{"codigo": 1, "estado": "Aceptado"}], Estado.ACCEPTED),
     ],
 )
-def test_a_state_is_told_by_its_word_or_its_number(content: Any, estado: Estado) -> None:
+def test_state_is_read_by_word_or_number(content: Any, estado: Estado) -> None:
     assert read_verdict(body(content)).estado is estado
 
 
 @pytest.mark.parametrize(
     "told", [{"codigo": 3, "valor": "El eNCF ya fue utilizado."}, {"codigo": 4, "valor": "favor intentar nueva vez"}]
 )
-def test_an_answer_in_an_array_of_one_says_all_that_it_says_alone(told: dict[str, Any]) -> None:
+def test_array_of_one_answer_is_read_as_the_answer(told: dict[str, Any]) -> None:
     answer = {
         "codigo": "2",
         "estado": "Rechazado",
@@ -285,7 +285,7 @@ def test_whether_the_number_is_used_is_known_or_not(written: Any, used: bool | N
     assert read_verdict(body({"codigo": 2, "secuenciaUtilizada": written})).number_used is used
 
 
-def test_a_breakdown_of_the_authoritys_own_is_told_by_its_text_not_its_code() -> None:
+def test_authority_breakdown_is_recognised_by_its_text() -> None:
     broke_down = {"codigo": "004", "valor": "Ha ocurrido un error validando en eCF, favor intentar nueva vez."}
     exhausted = {"codigo": 4, "valor": "Secuencia agotada"}
 
@@ -348,7 +348,7 @@ def test_a_voiding_is_read_by_its_words(content: Any, estado: Estado) -> None:
         {"codigo": "0", "nombre": "Las secuencias fueron recibidas", "mensajes": []},
     ],
 )
-def test_a_voiding_that_says_two_things_or_nothing_cannot_be_read(content: Any) -> None:
+def test_contradictory_or_empty_voiding_is_unreadable(content: Any) -> None:
     with pytest.raises(Unreadable):
         read_voiding(body(content))
 
@@ -402,7 +402,7 @@ def test_a_list_of_track_ids_that_cannot_be_read_is_not_an_empty_one(content: An
         ({"expedido": "2026-11-06T14:15:30Z", "expira": "9999-12-31T23:59:59Z"}, 43200),
     ],
 )
-def test_a_token_lasts_as_long_as_the_authority_says_by_its_own_clock(dates: dict[str, str], seconds: int) -> None:
+def test_token_lifetime_follows_the_authority_clock(dates: dict[str, str], seconds: int) -> None:
     granted = read_token(body({"token": "a.b-c_d", **dates}), NOW)
 
     assert (granted.token, granted.lifetime) == ("a.b-c_d", timedelta(seconds=seconds))

@@ -1,4 +1,4 @@
-"""What a request's head may hold."""
+"""Allowed characters of a request's head."""
 
 import pytest
 
@@ -25,6 +25,6 @@ def test_a_head_is_written_with_host_and_length() -> None:
         ("/", [("", "y")]),
     ],
 )
-def test_nothing_in_a_head_ends_a_line_or_begins_another_request(target: str, headers: list[tuple[str, str]]) -> None:
+def test_request_head_cannot_be_split(target: str, headers: list[tuple[str, str]]) -> None:
     with pytest.raises(ValueError, match="HTTP has no room"):
         HttpRequest("GET", target, headers).head("example.com")

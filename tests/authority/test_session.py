@@ -83,7 +83,7 @@ async def test_sessions_are_kept_apart_by_environment_and_certificate() -> None:
         assert tokens(server) == ["test", "production", "other", "test"]
 
 
-async def test_many_who_need_a_session_make_one_request() -> None:
+async def test_concurrent_callers_share_one_session_request() -> None:
     async with scripted() as server:
         authority = client(server)
         server.then(SEMILLA, in_turn(pause(0.1), say(SEED, content_type="application/xml")))
@@ -95,7 +95,7 @@ async def test_many_who_need_a_session_make_one_request() -> None:
         assert (server.count(SEMILLA), server.count(VALIDAR), server.count(RECEPCION)) == (1, 1, 32)
 
 
-async def test_many_who_wait_for_a_session_that_fails_get_its_error_without_an_attempt_each() -> None:
+async def test_waiting_callers_get_the_error_of_the_one_attempt() -> None:
     async with scripted() as server:
         authority = client(server)
         refusal = say("El RNC 1 del certificado no está delegado para realizar transacciones.", status=400)
@@ -224,7 +224,7 @@ async def test_a_wrong_clock_does_not_change_how_long_a_token_lasts(
         assert server.count(SEMILLA) == 1
 
 
-async def test_when_all_tokens_are_dropped_at_once_one_session_replaces_them() -> None:
+async def test_dropped_tokens_are_replaced_by_one_session() -> None:
     async with scripted() as server:
         authority = client(server)
         server.then(VALIDAR, session("first"), session("second"))
@@ -333,7 +333,7 @@ async def test_a_signature_the_authority_refuses_is_permanent() -> None:
         assert caught.value.raw == {"mensaje": "Firma del certificado invalida"}
 
 
-async def test_nobody_waits_for_a_session_longer_than_stated() -> None:
+async def test_wait_for_a_session_is_bounded() -> None:
     async with scripted() as server:
         authority = client(server, timeouts=replace(PATIENT, session=0.2))
         server.then(SEMILLA, *[hang] * 3)
@@ -350,7 +350,7 @@ async def test_nobody_waits_for_a_session_longer_than_stated() -> None:
         assert trio.current_time() - started < PATIENT.answer / 2
 
 
-async def test_who_finds_a_good_token_waits_for_nothing() -> None:
+async def test_caller_with_a_good_token_does_not_wait() -> None:
     async with scripted() as server:
         transport = Transport(tls=default_tls(), timeouts=PATIENT, connections=1)
         line = Gateway(Hosts.all_at(server.url), transport)

@@ -76,7 +76,7 @@ async def test_a_document_travels_over_tls_and_connections_are_kept(tmp_path: Pa
         assert server.connections == 1
 
 
-async def test_who_is_not_certified_gets_nothing(tmp_path: Path) -> None:
+async def test_server_without_a_trusted_certificate_gets_no_bytes(tmp_path: Path) -> None:
     expired = datetime(2025, 1, 1, tzinfo=UTC)
     for context, ours, why in (
         (server_tls(tmp_path), default_tls(), "self-signed|unable to get local issuer"),
@@ -171,10 +171,10 @@ async def test_an_encrypted_document_that_is_not_read_is_given_up_without_a_good
 
 
 @pytest.mark.parametrize("encrypted", [True, False], ids=["tls", "plain"])
-async def test_what_stood_still_in_the_middle_of_sending_does_not_send_the_rest(
-    tmp_path: Path, *, encrypted: bool
-) -> None:
-    """A part is out, so nobody knows; but the rest must not make a whole document of it when others have gone on."""
+async def test_sender_frozen_while_sending_does_not_send_the_rest(tmp_path: Path, *, encrypted: bool) -> None:
+    """A part is sent, so the outcome is unknown; the rest must not complete the document once another worker has the
+    row.
+    """
 
     class TooLate(Exception):
         pass

@@ -1,4 +1,4 @@
-"""An acknowledgement is believed when it is signed by somebody who is trusted, and about this document; else never."""
+"""An acknowledgement is trusted only when a trusted certificate signed it and it is about this document."""
 
 from base64 import b64encode
 
@@ -71,7 +71,7 @@ def test_acknowledgement_with_subject_and_issuer_serial_is_believed() -> None:
         (None, "it does not say why"),
     ],
 )
-def test_not_received_says_why(code: str | None, reason: str) -> None:
+def test_not_received_has_its_reason(code: str | None, reason: str) -> None:
     assert read(signed(Estado="1", CodigoMotivoNoRecibido=code)) == Acknowledged(False, reason, has_one=code == "3")
     assert read(signed(Estado="00")) == Acknowledged(True, None)  # the number counts
 
@@ -104,12 +104,12 @@ def test_a_reason_that_is_left_empty_is_none(state: str, said: Acknowledged) -> 
         (by_whom(make_bitwise().public_bytes(Encoding.DER)), "cannot be read"),
     ],
 )
-def test_what_is_not_believed_is_never_a_success(raw: bytes, says: str) -> None:
+def test_untrusted_acknowledgement_is_not_a_success(raw: bytes, says: str) -> None:
     with pytest.raises(NotBelieved, match=says):
         read(raw)
 
 
-def test_in_development_where_no_certifiers_are_named_anybody_may_sign() -> None:
+def test_any_signer_is_trusted_in_development_without_roots() -> None:
     raw = Signer(company_credential()).sign(unsigned()).xml
 
     assert read_acknowledgement(raw, ABOUT, roots=None, now=WITHIN).received

@@ -29,7 +29,7 @@ def test_an_entry_is_read_from_an_array_or_an_object(answer: Any) -> None:
     assert read(answer) == READ
 
 
-def test_nobody_is_nobody_and_another_serves_only_where_it_stands_in() -> None:
+def test_directory_without_an_entry_returns_none() -> None:
     other = {**ENTRY, "rnc": "101000001"}
 
     assert read([]) is None
@@ -39,7 +39,7 @@ def test_nobody_is_nobody_and_another_serves_only_where_it_stands_in() -> None:
 
 
 @pytest.mark.parametrize("answer", ["x", 7, [{"nombre": "X"}], {"estado": 1}])
-def test_what_is_no_entry_is_unreadable(answer: Any) -> None:
+def test_malformed_entry_is_unreadable(answer: Any) -> None:
     with pytest.raises(Unreadable):
         read(answer)
 
@@ -77,7 +77,7 @@ async def test_the_directory_is_asked_again_only_after_a_while(autojump_clock: t
     assert (await address(), authority.asked) == ("https://x.do/r", 4)
 
 
-async def test_where_tokens_are_given_is_told_with_it(autojump_clock: trio.testing.MockClock) -> None:
+async def test_entry_includes_the_token_address(autojump_clock: trio.testing.MockClock) -> None:
     authority = Scripted()
     authority.entry = read([{**ENTRY, "urlOpcional": " https://sesiones.x.do/ "}])
     directory = Directory(cast(Authority, authority))

@@ -1,4 +1,4 @@
-"""A receiver that calls the same bytes a duplicate: it has what we sent, where nobody knew that they had come."""
+"""A receiver that calls the same bytes a duplicate has our document, although its arrival was unknown."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -43,14 +43,14 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 
 class OneCertificate:
-    """What opens certificates, where there is one."""
+    """Certificates, where there is one."""
 
     async def for_session(self, tenant_id: TenantId, certificate_id: CertificateId, **_: bool) -> Opened:
         return Opened("c1", Signer(default_credential()), default_credential())
 
 
 class AtTheReceiver:
-    """A directory in which everybody is at one address."""
+    """A directory in which every taxpayer has one address."""
 
     def __init__(self, base: str) -> None:
         self.base = base
@@ -110,7 +110,7 @@ class Row:
         )
 
     async def is_tried(self) -> HandedOn | None:
-        """What came of a try, written; None: it is to be made again."""
+        """The stored result of a try; None: it is to be repeated."""
         taken = await row(
             self._db,
             "UPDATE counterparty_outbox SET epoch = epoch + 1, attempt = attempt + 1, holder = 'test', host = %(host)s,"
@@ -144,7 +144,7 @@ class Row:
         pytest.param(say(b"recibido"), id="an answer that is no acknowledgement"),
     ],
 )
-async def test_who_has_what_we_sent_before_has_received_it(db: Database, receiver: Receiver, lost: Step) -> None:
+async def test_duplicate_of_our_bytes_counts_as_received(db: Database, receiver: Receiver, lost: Step) -> None:
     receipt = Row(db, receiver)
     await receipt.begin()
     receiver.steps.extend([lost, says(AckReason.DUPLICATE)])
@@ -169,9 +169,7 @@ async def test_who_has_what_we_sent_before_has_received_it(db: Database, receive
         pytest.param(say(b"", 429), id="it was too much"),
     ],
 )
-async def test_who_has_another_of_the_number_refuses_ours(
-    db: Database, receiver: Receiver, turned_away: Step | None
-) -> None:
+async def test_duplicate_of_other_bytes_is_refused(db: Database, receiver: Receiver, turned_away: Step | None) -> None:
     receipt = Row(db, receiver)
     await receipt.begin()
     if turned_away is not None:
@@ -185,9 +183,7 @@ async def test_who_has_another_of_the_number_refuses_ours(
     assert (said.state, said.reason) == (HandingState.REFUSED, "3: duplicate")
 
 
-async def test_what_was_refused_by_an_acknowledgement_was_not_received_by_that(
-    db: Database, receiver: Receiver
-) -> None:
+async def test_refused_acknowledgement_does_not_count_as_received(db: Database, receiver: Receiver) -> None:
     receipt = Row(db, receiver)
     await receipt.begin()
     receiver.steps.extend([says(AckReason.SIGNATURE), says(AckReason.DUPLICATE)])
@@ -201,9 +197,7 @@ async def test_what_was_refused_by_an_acknowledgement_was_not_received_by_that(
 
 
 @pytest.mark.parametrize("reason", [AckReason.SPECIFICATION, AckReason.SIGNATURE, AckReason.NOT_OURS])
-async def test_what_else_is_said_no_to_is_refused_whatever_came_before(
-    db: Database, receiver: Receiver, reason: AckReason
-) -> None:
+async def test_other_refusals_stay_refused(db: Database, receiver: Receiver, reason: AckReason) -> None:
     receipt = Row(db, receiver)
     await receipt.begin()
     receiver.steps.extend([hang_up, says(reason)])

@@ -1,4 +1,4 @@
-"""What a counterparty answers, whatever it is, is a try that failed: an error of ours would stop the others, too."""
+"""Every answer of a counterparty is at worst a failed try: an error of ours would stop the other deliveries, too."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ async def test_an_answer_is_an_answer_whenever_it_wants_us_back(
         [say(SEED), say(b"[" * 1000)],
     ],
 )
-async def test_who_asks_for_a_token_and_gives_none_is_not_reached(receiver: Receiver, steps: list[Step]) -> None:
+async def test_receiver_that_requires_but_gives_no_token_is_unreachable(receiver: Receiver, steps: list[Step]) -> None:
     receiver.steps.extend([ASKS_FOR_A_TOKEN, *steps])
 
     with pytest.raises(CannotReach, match=r"they (ask for a|give no) token"):
@@ -93,7 +93,7 @@ async def test_who_asks_for_a_token_and_gives_none_is_not_reached(receiver: Rece
 TOKEN = {"token": "abc", "expira": "2026-11-06T15:15:30Z", "expedido": "2026-11-06T14:15:30Z"}
 
 
-async def test_a_token_is_had_where_the_directory_says(receiver: Receiver, elsewhere: Receiver) -> None:
+async def test_token_is_fetched_at_the_directory_address(receiver: Receiver, elsewhere: Receiver) -> None:
     """urlOpcional (authority.md#directory): another host than the one that takes documents, perhaps."""
     receiver.steps.extend([ASKS_FOR_A_TOKEN, say(b"taken")])
     elsewhere.steps.extend([say(SEED), say(TOKEN)])
@@ -109,7 +109,7 @@ async def test_a_token_is_had_where_the_directory_says(receiver: Receiver, elsew
 
 
 @pytest.mark.parametrize("wrong", [[say(b"", 404)], [say(b"<html/>")], [say(SEED), say(b"", 400)]])
-async def test_who_gives_none_there_may_give_one_beside_his_documents(
+async def test_token_is_fetched_beside_the_documents_as_fallback(
     receiver: Receiver, elsewhere: Receiver, wrong: list[Step]
 ) -> None:
     receiver.steps.extend([ASKS_FOR_A_TOKEN, say(SEED), say(TOKEN), say(b"taken")])
@@ -119,9 +119,7 @@ async def test_who_gives_none_there_may_give_one_beside_his_documents(
     assert len(elsewhere.heard) == len(wrong)
 
 
-async def test_where_neither_gives_one_the_reason_is_that_of_the_one_the_directory_names(
-    receiver: Receiver, elsewhere: Receiver
-) -> None:
+async def test_failed_token_reports_the_directory_address(receiver: Receiver, elsewhere: Receiver) -> None:
     receiver.steps.extend([ASKS_FOR_A_TOKEN, say(b"", 404)])
     elsewhere.steps.append(say(b"", 503))
 

@@ -46,7 +46,7 @@ _surcharges = _sub_table("TablaSubRecargo", "SubRecargo", "TipoSubRecargo", "Sub
 
 @st.composite
 def excise_fields(draw: st.DrawFn, allowed: frozenset[TaxKind]) -> dict[str, Any]:
-    """What a line with additional taxes says of them."""
+    """Elements of a line with additional taxes."""
     pools: list[tuple[str, ...]] = [(code,) for code in _OTHER]
     if TaxKind.SPECIFIC_ALCOHOL in allowed:
         pools += [*_PAIRS, *_ALONE]

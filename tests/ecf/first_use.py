@@ -73,7 +73,7 @@ def _in_a_new_process(documents: list[bytes], signer: Signer) -> str:
 
 
 def main() -> None:
-    """Try it so often as the command line says."""
+    """Try it as often as the command line says."""
     documents = [etree.tostring(build(receipt(kind))) for kind in list(EcfType)[:_THREADS]]
     whole_life = {"not_before": NOW - timedelta(days=1), "not_after": NOW + timedelta(days=365)}
     signer = Signer(self_made(rsa_key("company"), holder=HOLDER, holder_id=HOLDER_ID, **whole_life))

@@ -12,9 +12,9 @@ _DATED = "2026-02-05"
 
 
 class Broken(NamedTuple):
-    """What was done, and the (code, path) of the problems to be found; of `either` one suffices.
+    """A mutation, and the (code, path) of the problems it must cause; of `either` one suffices.
 
-    `emptied` marks what only the rule about empty tags forbids, which is in no XSD.
+    `emptied` marks those that only the rule about empty tags forbids, which is in no XSD.
     """
 
     done: str

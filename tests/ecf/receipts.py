@@ -62,7 +62,7 @@ def withheld(ecf_type: EcfType, fields: dict[str, Any], vat: str = "0.00", incom
 def payload(
     ecf_type: EcfType, lines: list[dict[str, Any]], *, included: bool | None = None, issued: str = RATED_DAY, **top: Any
 ) -> dict[str, Any]:
-    """What a client would send in mode A: no issuer but for the day, no totals, no line numbers."""
+    """A client's payload in mode A: no issuer but for the day, no totals, no line numbers."""
     id_doc: dict[str, Any] = {"eNCF": f"{ecf_type.prefix}0000000007", "TipoPago": "1"}
     if ecf_type not in _WITHOUT_INCOME:
         id_doc["TipoIngresos"] = "01"
@@ -120,7 +120,7 @@ def long_draft() -> Document:
 
 
 def fill(document: Document) -> Document:
-    """What the service makes of it."""
+    """The document after autofill."""
     return autofill(document, issuer=ISSUER, expiry=EXPIRY, now=NOW)
 
 

@@ -11,11 +11,11 @@ from fe.ecf.document import Document
 from fe.ecf.schema.kinds import SEED, DocumentKind, kinds, type_of
 from fe.ecf.schema.model import Base, Element, Simple, ValueForm
 
-#: All kinds but the seed, which is no document of anybody's.
+#: All kinds but the seed, which clients never send.
 DOCUMENT_KINDS = tuple(kind for kind in kinds() if kind.root.name != SEED)
 
 _LETTERS = string.ascii_letters + "ñÑáéíóúÁÉÍÓÚ"
-#: What may stand in a text that is kept as it is: letters of any script, signs, quotes, line feeds.
+#: Characters of a text that is kept as it is: letters of any script, signs, quotes, line feeds.
 _TEXT = st.characters(exclude_categories=["Cs", "Cc", "Cn"], include_characters="\t\n&<>\"'") | st.sampled_from(
     _LETTERS
 )
@@ -39,7 +39,7 @@ def _values(simple: Simple) -> st.SearchStrategy[str]:
     if simple.name == "e-mail":
         word = st.text(string.ascii_lowercase + string.digits, min_size=1, max_size=8)
         return st.builds("{}.{}@{}.example".format, word, word, word)
-    if simple.name == "e-ncf":  # its pattern says only so much of a number that a payload may name
+    if simple.name == "e-ncf":  # its pattern allows more than a payload may name
         types = st.sampled_from([ecf_type.prefix for ecf_type in EcfType])
         return st.builds("{}{:010}".format, types, st.integers(1, 10**10 - 1))
     if simple.pattern is None:
@@ -99,7 +99,7 @@ def documents(draw: st.DrawFn, kind: DocumentKind, *, chance: int = 3) -> Docume
     return Document(root, type_of(root, None), content)
 
 
-#: What a JSON body may hold after `parse_json`.
+#: Values of a JSON body after `parse_json`.
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.decimals(allow_nan=False, places=3) | st.text(),
     lambda inside: st.lists(inside, max_size=4) | st.dictionaries(st.text(max_size=20), inside, max_size=4),

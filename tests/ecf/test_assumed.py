@@ -76,7 +76,7 @@ def test_payments_that_do_not_add_up_are_remarked(paid: list[str], found: list[A
     ("paid", "found"),
     [("118.00", []), ("90.00", []), ("100.00", [("payments-differ", "100.00", "118.00")])],
 )
-def test_payments_without_what_is_withheld_are_in_order(paid: str, found: list[Any]) -> None:
+def test_payments_net_of_withholdings_are_accepted(paid: str, found: list[Any]) -> None:
     bought = withheld(EcfType.PURCHASES, line("100.00"), vat="18.00", income="10.00")
     payments = {"FormaDePago": [{"FormaPago": "1", "MontoPago": paid}]}
     document = changed(fill(draft(EcfType.PURCHASES, [bought])), f"{ID}.TablaFormasPago", payments)

@@ -45,7 +45,7 @@ def _example() -> dict[str, Any]:
     }
 
 
-def test_what_was_given_is_not_touched() -> None:
+def test_autofill_does_not_change_its_input() -> None:
     given = _example()
     document = read_payload(given)
 
@@ -64,7 +64,7 @@ def test_filling_a_filled_document_changes_nothing(document: Document) -> None:
 
 @given(any_draft)
 @settings(max_examples=75, deadline=None)
-def test_every_value_that_was_sent_is_still_there(document: Document) -> None:
+def test_autofill_keeps_every_sent_value(document: Document) -> None:
     _assert_within(document.content, fill(document).content, "")
 
 
@@ -101,7 +101,7 @@ def test_wrong_totals_that_were_sent_stay_as_they_are() -> None:
     assert several == sent | {"TotalITBIS": "2.00"}
 
 
-def test_totals_without_a_total_are_completed_around_what_they_say() -> None:
+def test_partial_totals_are_completed_around_the_sent_values() -> None:
     totals = receipt(EcfType.CREDIT_FISCAL, Totales={"SaldoAnterior": "5.00", "MontoExento": ""}).content["Encabezado"][
         "Totales"
     ]
@@ -121,7 +121,7 @@ def test_the_expiry_is_written_only_where_the_type_has_it(ecf_type: EcfType) -> 
         assert id_doc["FechaVencimientoSecuencia"] == "31-12-2028"
 
 
-def test_without_a_known_expiry_none_is_made_up() -> None:
+def test_expiry_stays_absent_when_unknown() -> None:
     document = autofill(draft(EcfType.CREDIT_FISCAL, [line()]), issuer=ISSUER, expiry=None, now=NOW)
 
     assert "FechaVencimientoSecuencia" not in document.content["Encabezado"]["IdDoc"]
@@ -138,7 +138,7 @@ def test_without_a_known_expiry_none_is_made_up() -> None:
         (EcfType.MINOR_EXPENSES, "4", None),
     ],
 )
-def test_whether_vat_is_inside_is_said_only_where_something_is_taxed(
+def test_amount_indicator_is_filled_in_only_for_taxed_lines(
     ecf_type: EcfType, indicator: str, written: str | None
 ) -> None:
     id_doc = receipt(ecf_type, [line(indicator=indicator)]).content["Encabezado"]["IdDoc"]
@@ -350,7 +350,7 @@ def beer(*taxes: dict[str, str], issued: str = UNRATED_DAY) -> Document:
     return draft(EcfType.CREDIT_FISCAL, [line("1615.00", "2.00", **BEER)], issued=issued, **stated)
 
 
-def test_what_is_filled_in_from_a_stated_rate_is_what_is_checked() -> None:
+def test_amounts_filled_in_from_a_stated_rate_pass_the_check() -> None:
     """The specific tax at 633.85 a litre: 633.85 x 5% x 24 x 0.355 x 2 = 540.04 (authority.md#arithmetic)."""
     filled = fill(
         beer(

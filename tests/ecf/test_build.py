@@ -317,7 +317,7 @@ def test_thousands_of_problems_are_answered_with_the_first_thousand() -> None:
     assert caught.value.problems[-1].code == "more-problems"
 
 
-def test_text_beyond_what_libxml2_takes_is_refused_too() -> None:
+def test_text_longer_than_libxml2_reads_is_refused() -> None:
     with pytest.raises(NotADocument) as caught:
         build(invoice({"FechaHoraFirma": "x" * 11_000_000}))
 

@@ -47,7 +47,7 @@ def good(credential: Credential) -> bytes:
     return made.make_p12(credential.key, credential.certificate)
 
 
-def test_a_modern_file_opens_and_tells_its_holder(good: bytes, credential: Credential) -> None:
+def test_modern_file_opens_with_its_holder(good: bytes, credential: Credential) -> None:
     opened = open_p12(good, made.PASSPHRASE)
 
     assert opened.certificate == credential.certificate
@@ -143,7 +143,7 @@ def test_no_passphrase_has_the_text_that_the_interface_promises(good: bytes, pas
 
 
 @pytest.mark.parametrize("passphrase", ["otra", made.PASSPHRASE.upper(), made.PASSPHRASE + "\0", "\ud800", "x" * 5000])
-def test_a_wrong_passphrase_says_so(good: bytes, passphrase: str) -> None:
+def test_wrong_passphrase_is_reported(good: bytes, passphrase: str) -> None:
     with pytest.raises(WrongPassphrase):
         open_p12(good, passphrase)
 
@@ -165,7 +165,7 @@ def test_a_wrong_passphrase_says_so(good: bytes, passphrase: str) -> None:
         made.p12_of(b"\x1f\x1f\x00"),
     ],
 )
-def test_what_is_no_p12_says_so(data: bytes) -> None:
+def test_file_that_is_not_a_p12_is_reported(data: bytes) -> None:
     with pytest.raises(NotAP12):
         open_p12(data, made.PASSPHRASE)
 
@@ -185,22 +185,22 @@ def test_a_large_file_is_refused_by_its_size_alone() -> None:
         open_p12(bytes(certificates.MAX_BYTES + 1), made.PASSPHRASE)
 
 
-def test_a_file_without_a_private_key_says_so(credential: Credential) -> None:
+def test_file_without_a_private_key_is_reported(credential: Credential) -> None:
     with pytest.raises(NoKeyPair):
         open_p12(made.make_p12(None, credential.certificate), made.PASSPHRASE)
 
 
-def test_a_file_without_a_certificate_says_so(credential: Credential) -> None:
+def test_file_without_a_certificate_is_reported(credential: Credential) -> None:
     with pytest.raises(NoKeyPair):
         open_p12(made.make_p12(credential.key, None), made.PASSPHRASE)
 
 
-def test_an_empty_file_of_the_right_form_says_so() -> None:
+def test_empty_p12_is_reported() -> None:
     with pytest.raises(NoKeyPair):
         open_p12(made.p12_of(), made.PASSPHRASE)
 
 
-def test_a_key_with_somebody_elses_certificate_says_so(credential: Credential) -> None:
+def test_key_with_another_certificate_is_reported(credential: Credential) -> None:
     other = made.make_credential("OTRA PERSONA")
     data = made.make_p12(credential.key, None, others=[other.certificate])
 
@@ -223,18 +223,18 @@ def test_a_short_key_is_not_supported() -> None:
         open_p12(made.make_p12(key, certificate), made.PASSPHRASE)
 
 
-def test_a_certificate_that_cannot_be_read_says_so() -> None:
+def test_unreadable_certificate_is_reported() -> None:
     with pytest.raises(UnreadableCertificate):
         open_p12(made.p12_with_unreadable_certificate(), made.PASSPHRASE)
 
 
-def test_a_certificate_of_a_version_there_is_not_says_so() -> None:
+def test_certificate_of_unknown_version_is_reported() -> None:
     with pytest.raises(UnreadableCertificate):
         open_p12(made.p12_with(made.der_of_another_version()), made.PASSPHRASE)
 
 
 @pytest.mark.parametrize("whose", [made.HOLDER, made.ISSUER])
-def test_a_certificate_in_which_a_name_is_bits_says_so(whose: str) -> None:
+def test_certificate_with_a_bit_string_name_is_reported(whose: str) -> None:
     with pytest.raises(UnreadableCertificate):
         open_p12(made.p12_with(made.make_bitwise(whose).public_bytes(Encoding.DER)), made.PASSPHRASE)
 
@@ -243,7 +243,7 @@ def test_a_certificate_in_which_a_name_is_bits_says_so(whose: str) -> None:
 @pytest.mark.filterwarnings("ignore:Parsed a serial number which wasn't positive")
 @settings(max_examples=400, deadline=None)
 @given(data=st.data())
-def test_a_damaged_certificate_gives_a_named_error_or_tells_all_that_is_asked_of_it(data: st.DataObject) -> None:
+def test_damaged_certificate_raises_a_named_error_or_is_readable(data: st.DataObject) -> None:
     der = bytearray(made.default_credential().der)
     der[data.draw(st.integers(0, len(der) - 1))] ^= data.draw(st.integers(1, 255))
 
@@ -264,7 +264,7 @@ def errors() -> list[type[CertificateError]]:
 
 
 @pytest.mark.parametrize("error", errors())
-def test_every_error_tells_the_tenant_what_to_do_in_both_languages(error: type[CertificateError]) -> None:
+def test_certificate_error_has_a_remedy_in_both_languages(error: type[CertificateError]) -> None:
     assert error.contract.en in (NO_PAIR, NO_PASSPHRASE)
     assert error().failure.en.startswith(error.contract.en)
     assert error.message != CertificateError.message
@@ -341,7 +341,7 @@ def test_a_key_only_inside_an_encrypted_part_is_not_opened() -> None:
     ],
     ids=["other-derivation", "other-encryption", "enveloped", "signed", "nested-bags"],
 )
-def test_protection_whose_cost_cannot_be_told_is_refused(data: bytes) -> None:
+def test_protection_of_unknown_cost_is_refused(data: bytes) -> None:
     with pytest.raises(UnsupportedProtection):
         open_p12(data, made.PASSPHRASE)
 
@@ -393,7 +393,7 @@ def test_a_damaged_file_opens_to_the_same_key_or_gives_a_named_error(data: st.Da
         (None, None),
     ],
 )
-def test_the_holders_number_is_told_without_its_kind(serial_number: str | None, expected: str | None) -> None:
+def test_holder_id_is_returned_without_its_prefix(serial_number: str | None, expected: str | None) -> None:
     subject = made.name("PERSONA", serial_number=serial_number)
     certificate = made.default_root().issue(subject, made.rsa_key(made.HOLDER))
 

@@ -15,7 +15,7 @@ from fe.ecf.schema.messages import MESSAGES
 
 ECF = Path(fe.ecf.__file__).parent
 SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in ECF.parent.rglob("*.py"))
-#: What `problem` and `found_by_rule` are given at each place that makes a problem of a code with placeholders.
+#: Words that `problem` and `found_by_rule` get for codes with placeholders.
 WORDS_OF_RULES = {"kind", "threshold", "lines", "tax", "quarter"}
 WORDS_OF_MESSAGES = {"name", "found", "found_es", "expected", "expected_es", "kind", "types", "place", "at"}
 

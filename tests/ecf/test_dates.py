@@ -61,7 +61,7 @@ def test_moments_are_read_only_when_they_exist(text: str, expected: datetime | N
     assert read_moment(text) == expected
 
 
-def test_what_is_written_is_read_back() -> None:
+def test_written_date_is_read_back() -> None:
     now = datetime(2026, 12, 31, 23, 59, 59, tzinfo=timezone(timedelta(hours=9)))
 
     assert read_moment(show_moment(now)) == now

@@ -1,4 +1,4 @@
-"""What is said of elements: that what is told to be filled in is filled in, and nothing else is."""
+"""Descriptions of elements: those described as filled in are filled in, and no others."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,7 +27,7 @@ def paths(content: Any, path: str = "") -> Iterator[str]:
 
 
 def fillable(root: Root, ecf_type: EcfType | None) -> set[str]:
-    """What is told to be filled in, and all that is in a group which was not sent at all."""
+    """Elements described as filled in, and all below a group that was not sent."""
     found: set[str] = set()
 
     def below(of: Described, inside: bool) -> None:
@@ -46,7 +46,7 @@ def added(document: Document) -> set[str]:
 
 
 @given(any_draft)
-def test_nothing_is_filled_in_that_is_not_told_of(document: Document) -> None:
+def test_element_not_described_as_filled_in_stays_absent(document: Document) -> None:
     assert added(document) <= fillable(document.root, document.type)
 
 
@@ -104,7 +104,7 @@ def _drafts() -> Iterator[Document]:
     )
 
 
-#: What the lines of a structured payload never come to, since none may be not billable; a number is drawn elsewhere.
+#: Elements that a structured payload never gets: no line is not billable; a number is drawn elsewhere.
 _NOT_OF_LINES = {
     "Encabezado.Totales.MontoNoFacturable",
     "Encabezado.Totales.MontoPeriodo",
@@ -112,7 +112,7 @@ _NOT_OF_LINES = {
 }
 
 
-def test_all_that_is_told_to_be_filled_in_is() -> None:
+def test_element_described_as_filled_in_is_filled_in() -> None:
     told = {one.path for one in every(described(Root.ECF, EcfType.CREDIT_FISCAL)) if one.filled is not None}
     seen = set().union(*(added(document) for document in _drafts()))
     of_issuer = {path for path in told if path.startswith("Encabezado.Emisor.")}
@@ -129,14 +129,14 @@ def test_all_that_is_told_to_be_filled_in_is() -> None:
         (Root.ANECF, {"ANECF": {"Encabezado": {}}}),
     ],
 )
-def test_the_other_documents_get_what_is_told(root: Root, content: dict[str, Any]) -> None:
+def test_other_documents_get_the_described_values(root: Root, content: dict[str, Any]) -> None:
     seen = added(read_payload(content))
 
     assert seen
     assert seen <= fillable(root, None)
 
 
-def test_an_element_says_how_often_it_stands_and_whether_it_must_be_sent() -> None:
+def test_described_element_has_cardinality_and_necessity() -> None:
     by_path = {one.path: one for one in every(described(Root.ECF, EcfType.CREDIT_FISCAL))}
 
     assert by_path["DetallesItems.Item"].how_often == ("1 to 1000 times", "de 1 a 1000 veces")
@@ -152,7 +152,7 @@ def test_an_element_says_how_often_it_stands_and_whether_it_must_be_sent() -> No
 
 
 @pytest.mark.parametrize("ecf_type", EcfType)
-def test_what_must_be_sent_is_enough(ecf_type: EcfType) -> None:
+def test_payload_of_needed_elements_is_complete(ecf_type: EcfType) -> None:
     """A draft with nothing but what is needed in the groups that it has is complete once it is filled in."""
     document = draft(ecf_type, [withheld(ecf_type, line(indicator=None))], issued=RATED_DAY)
     sent = set(paths(document.content))

@@ -61,7 +61,7 @@ def test_a_payload_without_a_root_to_submit_is_refused(payload: dict[str, Any]) 
     assert refused(payload) == {("unknown-root", "")}
 
 
-def test_who_says_so_may_read_an_acknowledgement_too() -> None:
+def test_acknowledgement_is_read_when_its_root_is_allowed() -> None:
     assert read_payload({"ARECF": {}}, roots=[Root.ARECF]) == Document(Root.ARECF, None, {})
 
 
@@ -104,7 +104,7 @@ def test_an_ecf_without_a_known_type_is_refused(id_doc: dict[str, Any], problem:
     ],
 )
 @pytest.mark.parametrize("root", [Root.ECF, Root.RFCE])
-def test_a_number_that_can_never_be_one_is_told_first(root: Root, e_ncf: object) -> None:
+def test_impossible_number_is_reported_first(root: Root, e_ncf: object) -> None:
     payload = {root.value: {"Encabezado": {"IdDoc": {"TipoeCF": "32", "eNCF": e_ncf, "Otro": "x"}}}}
 
     with pytest.raises(NotADocument) as error:
@@ -119,12 +119,12 @@ def test_a_number_that_can_never_be_one_is_told_first(root: Root, e_ncf: object)
 
 @pytest.mark.parametrize("e_ncf", [None, "", "E320000000000", "E329999999999"])
 def test_a_number_that_is_absent_or_well_formed_is_let_through(e_ncf: object) -> None:
-    """What range was authorised is the authority's matter."""
+    """The authority checks the authorised range."""
     assert read_payload({"Encabezado": {"IdDoc": {"TipoeCF": "32", "eNCF": e_ncf}}}).type is EcfType.CONSUMER
 
 
 @pytest.mark.parametrize("payload", [{"Encabezado": []}, {"Encabezado": 1}, {"Encabezado": {"IdDoc": "x"}}])
-def test_a_header_of_the_wrong_shape_says_no_type_and_that_is_the_cause(payload: dict[str, Any]) -> None:
+def test_header_of_wrong_shape_is_reported_as_the_cause_of_the_missing_type(payload: dict[str, Any]) -> None:
     ((code, path),) = refused(payload)
     assert code == "wrong-shape"
     assert path in ("Encabezado", "Encabezado.IdDoc")
@@ -382,7 +382,7 @@ def test_xml_of_an_unknown_root_or_type_is_refused(xml: bytes, code: str) -> Non
     assert [problem.code for problem in caught.value.problems] == [code]
 
 
-def test_what_the_format_does_not_have_is_kept_so_that_it_cannot_be_built() -> None:
+def test_unknown_element_is_kept_and_refused_when_built() -> None:
     inside = b"<eNCF>a</eNCF><eNCF>b</eNCF><eNCF>c</eNCF><Otro>x</Otro><Version><v>1</v></Version>"
     detail = b"<DetalleAprobacionComercial>" + inside + b"</DetalleAprobacionComercial>"
 

@@ -66,7 +66,7 @@ def test_declarations_of_the_root_are_signed_too() -> None:
     assert b'<ECF xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:xsi=' in made
 
 
-def test_an_old_signature_goes_and_the_rest_stays() -> None:
+def test_old_signature_is_removed_and_the_rest_kept() -> None:
     once = signed(COFFEE.encode())
 
     assert bare(signed(once)) == bare(COFFEE.encode())
@@ -156,16 +156,14 @@ _ID = "<TipoeCF>31</TipoeCF><eNCF>E310000000001</eNCF>"
         ),
     ],
 )
-def test_what_cannot_be_signed_as_it_stands_is_told_with_its_place(
-    xml: str, code: str, path: str, line: int, column: int
-) -> None:
+def test_unsignable_xml_is_reported_with_its_place(xml: str, code: str, path: str, line: int, column: int) -> None:
     first = refused(xml)[0]
 
     assert (first.code, first.path, first.line, first.column) == (code, path, line, column)
 
 
 def test_line_ends_of_any_system_and_those_of_an_old_signature_are_no_hindrance() -> None:
-    """What Java signs has references in its base64; a bare carriage return is a line feed to whoever reads XML."""
+    """Java's signatures have references in their base64; XML readers turn a bare carriage return into a line feed."""
     windows = COFFEE.replace("><", ">\r\n<").replace("Café", "Ca\r\nfé")
     old = f'<Signature xmlns="{profile.NAMESPACE}"><SignatureValue>a&#13;\nb</SignatureValue></Signature></ECF>'
 
@@ -175,7 +173,7 @@ def test_line_ends_of_any_system_and_those_of_an_old_signature_are_no_hindrance(
     assert b"&#xD;" not in made
 
 
-def test_everything_that_hinders_is_told() -> None:
+def test_all_obstacles_are_reported() -> None:
     xml = _INVOICE.format(id_doc=f"x<a/><b/>{_ID}<TipoPago/>", rest="")
 
     assert [(each.code, each.column) for each in refused(xml)] == [
@@ -186,7 +184,7 @@ def test_everything_that_hinders_is_told() -> None:
     ]
 
 
-def test_what_a_value_should_be_and_what_is_missing_is_judged_later() -> None:
+def test_values_and_missing_elements_are_validated_later() -> None:
     document = read_finished(_INVOICE.format(id_doc=f"{_ID}<TipoPago>nueve</TipoPago>", rest="").encode())
 
     assert document.content["Encabezado"]["IdDoc"]["TipoPago"] == "nueve"
@@ -195,7 +193,7 @@ def test_what_a_value_should_be_and_what_is_missing_is_judged_later() -> None:
 
 @settings(max_examples=150, derandomize=True, deadline=None)
 @given(data=st.data())
-def test_whatever_is_done_to_a_document_it_is_refused_or_signed_as_it_stands(data: st.DataObject) -> None:
+def test_mutated_document_is_refused_or_signed_as_it_stands(data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(WHOLE))
     root = parse_xml(path.read_bytes())
     nodes = list(root.iter())
@@ -249,7 +247,7 @@ def calls_of(work: Callable[[], object]) -> int:
     return called
 
 
-def test_what_the_root_declares_is_looked_at_once_whatever_stands_below() -> None:
+def test_declarations_of_the_root_are_checked_once() -> None:
     lines = "<Otro/>" * 500
     few, many = (
         COFFEE.replace("<ECF>", "<ECF " + " ".join(f'xmlns:a{n}="{profile.NAMESPACE}"' for n in range(declared)) + ">")
@@ -273,7 +271,7 @@ def test_document_with_an_empty_default_namespace_is_read(tag: str) -> None:
     assert signed(declared.encode()) == signed(COFFEE.encode())
 
 
-def test_of_declarations_that_do_not_belong_the_first_are_told() -> None:
+def test_first_foreign_declarations_are_reported() -> None:
     xml = COFFEE.replace("<NombreItem>", '<NombreItem xmlns:a="urn:a">').replace("<ECF>", '<ECF xmlns:a="urn:b">')
     item = xml[xml.index("<Item>") : xml.index("</Item>") + len("</Item>")]
 
@@ -284,7 +282,7 @@ def test_of_declarations_that_do_not_belong_the_first_are_told() -> None:
     assert all(each.line and each.column for each in problems)
 
 
-def test_a_declaration_that_says_nothing_new_is_no_hindrance_and_a_signature_has_its_own() -> None:
+def test_redundant_declaration_is_accepted_and_a_signature_has_its_own() -> None:
     again = f'xmlns:d="{profile.NAMESPACE}"'
     xml = COFFEE.replace("<ECF>", f"<ECF {again}>").replace("<Encabezado>", f"<Encabezado {again}>")
     signature = f'<d:Signature {again} xmlns:e="urn:e"><d:SignedInfo xmlns="urn:f"/></d:Signature>'
@@ -299,7 +297,7 @@ def test_empty_tags_pass_the_door_and_are_not_signed() -> None:
     assert [each.code for each in refused(xml.decode())] == ["empty-element"]
 
 
-def test_what_has_more_lines_than_any_type_may_have_is_refused_before_it_is_parsed(
+def test_document_with_too_many_lines_is_refused_before_parsing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     parsed: list[int] = []

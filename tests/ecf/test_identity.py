@@ -45,11 +45,11 @@ def test_one_mistyped_digit_of_a_cedula_is_always_found(digits: str, place: int,
 
 
 @pytest.mark.parametrize("text", ["", "13188073", "1318807380", "13188073x", "٣31880738", " 131880738", "131-88073-8"])
-def test_what_has_not_the_form_of_an_id_is_none(text: str) -> None:
+def test_malformed_tax_id_is_none(text: str) -> None:
     assert tax_id(text) is None
 
 
-def test_the_length_says_which_register() -> None:
+def test_length_of_a_tax_id_decides_its_kind() -> None:
     assert TaxId("131880738").kind is TaxIdKind.RNC
     assert TaxId("00113918205").kind is TaxIdKind.CEDULA
     assert str(TaxId("131880738")) == "131880738"
@@ -66,7 +66,7 @@ def test_an_e_ncf_is_read_back_as_it_was_written(ecf_type: EcfType, number: int)
     "text",
     ["", "E31", "E3100000000011", "E420000000001", "B310000000001", "e310000000001", "E310000000000", "E31000000000X"],
 )
-def test_what_has_not_the_form_of_an_e_ncf_is_none(text: str) -> None:
+def test_malformed_e_ncf_is_none(text: str) -> None:
     assert e_ncf(text) is None
 
 

@@ -22,7 +22,7 @@ _VALUES = st.recursive(
 
 
 @given(_VALUES)
-def test_what_is_written_reads_as_what_it_was(value: Any) -> None:
+def test_written_json_reads_back_equal(value: Any) -> None:
     assert parse_json(write_json(value)) == value
     assert parse_json(write_canonical_json(value)) == value
 
@@ -40,13 +40,13 @@ def test_the_order_of_members_is_kept_or_sorted() -> None:
 
 
 @pytest.mark.parametrize("value", [{1, 2}, object(), b"bytes", float("nan"), float("inf")])
-def test_what_is_no_json_is_refused(value: object) -> None:
+def test_value_without_a_json_form_is_refused(value: object) -> None:
     with pytest.raises((TypeError, ValueError)):
         write_json(value)
 
 
 def slowly(value: Any) -> bytes:
-    """What is the rule: the standard library, decimals written out."""
+    """The reference: the standard library, decimals written out."""
     return json_text.unmark(json_text._SORTED.encode(value).encode())
 
 
@@ -126,7 +126,7 @@ def outcome(read: Callable[[bytes], Any], raw: bytes) -> tuple[object, ...]:
 @example(b"[" * 65 + b"]" * 65)
 @example(b'["\xc3("]')
 @example(b'{"\\u0061":1,"a":2}')
-def test_the_quick_reader_takes_and_refuses_what_the_other_does(raw: bytes) -> None:
+def test_quick_reader_agrees_with_the_standard_one(raw: bytes) -> None:
     quickly = outcome(parse_json, raw)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(from_json, "_read_quickly", lambda _: from_json._UNSURE)

@@ -45,7 +45,7 @@ def test_only_an_electronic_receipt_of_its_own_issuer_counts(reference: dict[str
     assert number_modified_in(to_bytes(build(document))) == number
 
 
-def test_what_a_line_is_called_is_no_reference() -> None:
+def test_name_of_a_line_is_not_a_reference() -> None:
     made = payload(EcfType.CREDIT_FISCAL, [line(NombreItem="<NCFModificado>E310000000007</NCFModificado>")])
     document = read_payload(made)
 
@@ -54,7 +54,7 @@ def test_what_a_line_is_called_is_no_reference() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.xml")), ids=lambda path: path.stem)
-def test_both_say_the_same_of_what_was_signed(path: Path) -> None:
+def test_both_readers_agree_on_signed_documents(path: Path) -> None:
     xml = path.read_bytes()
 
     assert number_modified_in(xml) == number_modified_by(read_xml(parse_xml(xml)))

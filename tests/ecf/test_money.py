@@ -64,7 +64,7 @@ def test_a_plain_number_is_read_with_all_its_digits(value: object, expected: str
         {},
     ],
 )
-def test_what_is_no_plain_number_reads_as_none(value: object) -> None:
+def test_malformed_number_reads_as_none(value: object) -> None:
     assert number(value) is None
 
 

@@ -70,14 +70,14 @@ def test_a_file_that_was_opened_before_opens_with_no_other_passphrase(wrong: str
     assert opener.open(data, passphrase).holder == made.HOLDER
 
 
-def test_a_key_that_is_not_that_of_the_certificate_goes_the_long_way() -> None:
+def test_key_of_another_certificate_is_opened_without_the_cache() -> None:
     data, passphrase = files()["AES"]
 
     assert p12_cache._open_again(data, passphrase, made.default_credential().certificate) is not None
     assert p12_cache._open_again(data, passphrase, made.default_root().certificate) is None
 
 
-def test_what_could_not_be_opened_is_not_remembered() -> None:
+def test_file_that_cannot_be_opened_is_not_cached() -> None:
     key, certificate = made.make_ec_pair()
     data, opener = made.make_p12(key, certificate), P12Opener()
 
@@ -86,7 +86,7 @@ def test_what_could_not_be_opened_is_not_remembered() -> None:
             opener.open(data, made.PASSPHRASE)
 
 
-def test_it_remembers_so_many_files_and_the_longest_unused_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_evicts_the_least_recently_used_file(monkeypatch: pytest.MonkeyPatch) -> None:
     (first, passphrase), (second, _), (third, _) = (files()[name] for name in ("AES", "3DES", "no checksum"))
     opener = P12Opener(kept=2)
     for data in (first, second, first, third):

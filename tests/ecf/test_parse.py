@@ -112,7 +112,7 @@ def test_json_that_is_refused(raw: bytes, said: str) -> None:
     assert said in caught.value.message.en
 
 
-def test_a_json_error_says_line_and_column() -> None:
+def test_json_error_names_line_and_column() -> None:
     with pytest.raises(MalformedJson) as caught:
         parse_json(b'{\n  "a": ?\n}')
 
@@ -232,7 +232,7 @@ def test_any_bytes_are_json_or_refused(raw: bytes) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(json_values)
-def test_what_is_read_can_be_written_as_xml(value: Any) -> None:
+def test_parsed_json_can_be_written_as_xml(value: Any) -> None:
     try:
         read = parse_json(json.dumps(value, default=str).encode())
     except MalformedJson:
@@ -349,7 +349,7 @@ def test_plain_declared_and_marked_utf_8_are_read(raw: bytes) -> None:
     assert etree.tostring(parse_xml(raw)) == b"<r/>"
 
 
-def test_an_xml_error_says_line_and_column_and_repeats_nothing() -> None:
+def test_xml_error_names_line_and_column_without_the_input() -> None:
     secret = b"s3cr3t" * 10
     with pytest.raises(MalformedXml) as caught:
         parse_xml(b"<r>\n  <" + secret + b">x</other>\n</r>")
@@ -417,9 +417,7 @@ def attributes(many: int) -> bytes:
     ],
     ids=range(8),
 )
-def test_what_makes_canonical_forms_costly_is_refused_with_its_place(
-    raw: bytes, said: str, line: int, column: int
-) -> None:
+def test_costly_canonical_form_is_refused_with_its_place(raw: bytes, said: str, line: int, column: int) -> None:
     with pytest.raises(MalformedXml) as caught:
         parse_xml(raw)
 
@@ -434,7 +432,7 @@ def test_what_makes_canonical_forms_costly_is_refused_with_its_place(
         b"<r %s/>" % declared(MAX_XML_NAMESPACES),
         b"<r %s/>" % attributes(MAX_XML_ATTRIBUTES),
         b"<r xmlns:%s='u'/>" % (b"p" * MAX_XML_PREFIX),
-        # What serialisers write that put each line together by itself.
+        # Serialisers that build each line by itself write this.
         b"<r>" + b"<a xmlns:xsi='urn:i' xmlns:xsd='urn:d' xmlns=''>1</a>" * 5_000 + b"</r>",
         # Words in texts and values are none.
         b"<r a='%s'>%s</r>" % (b"xmlns:a= " * 5_000, b"xmlns:a=" * 5_000 + b"xmlns:" + b"p" * 1_000),
@@ -443,7 +441,7 @@ def test_what_makes_canonical_forms_costly_is_refused_with_its_place(
     ],
     ids=range(7),
 )
-def test_what_real_software_declares_is_read(raw: bytes) -> None:
+def test_namespaces_of_real_software_are_accepted(raw: bytes) -> None:
     assert parse_xml(raw).tag == "r"
 
 
@@ -468,7 +466,7 @@ def test_what_real_software_declares_is_read(raw: bytes) -> None:
     ],
     ids=range(15),
 )
-def test_every_refusal_says_line_and_column(raw: bytes, said: str, line: int, column: int | None) -> None:
+def test_every_refusal_names_line_and_column(raw: bytes, said: str, line: int, column: int | None) -> None:
     with pytest.raises(MalformedXml) as caught:
         parse_xml(raw)
 

@@ -1,4 +1,4 @@
-"""What a refused value was meant to be is told within bounds, whatever stands there."""
+"""Proposals for refused values stay within bounds for any input."""
 
 import gc
 
@@ -11,7 +11,7 @@ from fe.ecf.schema.naming import name_problem
 from fe.ecf.schema.repairs import allowed, code_meant, meant
 
 
-def test_names_that_somebody_sent_are_kept_in_no_cache_without_a_bound() -> None:
+def test_caches_of_sent_names_are_bounded() -> None:
     """They are whatever a client makes up: each would be kept as long as the process lives."""
     the_kind = kind(Root.ECF, EcfType.CREDIT_FISCAL)
 

@@ -1,4 +1,4 @@
-"""What `check` does as a whole: silent on documents in order, everything said once, nothing makes it fail."""
+"""`check` as a whole: silent on valid documents, each problem reported once, no input makes it fail."""
 
 import sys
 from collections.abc import Callable
@@ -49,17 +49,17 @@ MAKERS = [sale, consumer, note, in_dollars, paged, summary, approval, acknowledg
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_nothing_is_said_of_a_document_in_order(make: Callable[[], Document]) -> None:
+def test_valid_document_has_no_problem(make: Callable[[], Document]) -> None:
     assert check(make(), now=NOW) == []
 
 
 @pytest.mark.parametrize("ecf_type", EcfType)
-def test_nothing_is_said_of_a_plain_receipt_of_any_type(ecf_type: EcfType) -> None:
+def test_plain_receipt_of_each_type_has_no_problem(ecf_type: EcfType) -> None:
     assert check(receipt(ecf_type), now=NOW) == []
 
 
 @needs_shared
-def test_nothing_is_said_of_the_authoritys_samples() -> None:
+def test_authority_samples_have_no_problem() -> None:
     samples = sorted(shared("samples").glob("*.xml"))
 
     for sample in samples:
@@ -107,13 +107,11 @@ def reference(number: str, code: str) -> dict[str, Any]:
         ),
     ],
 )
-def test_nothing_is_said_of_what_stands_on_the_right_side_of_an_edge(
-    make: Callable[[], Document], changes: dict[str, Any]
-) -> None:
+def test_value_at_a_limit_has_no_problem(make: Callable[[], Document], changes: dict[str, Any]) -> None:
     assert check(changed_all(make(), changes), now=NOW) == []
 
 
-def test_a_line_inserted_moves_the_numbers_after_it_and_is_said_once() -> None:
+def test_inserted_line_is_reported_once() -> None:
     document = receipt(CREDIT, [line(), line(), line(), line()])
     items = [
         {**item, "NumeroLinea": number}
@@ -136,7 +134,7 @@ def test_a_voided_range_that_holds_two_others_overlaps_both() -> None:
     assert overlaps == [f"{table}.Secuencias[2]", f"{table}.Secuencias[3]"]
 
 
-def test_all_problems_are_told_not_only_the_first() -> None:
+def test_all_problems_are_reported() -> None:
     broken = changed_all(
         sale(),
         {
@@ -161,14 +159,14 @@ def test_all_problems_are_told_not_only_the_first() -> None:
     }
 
 
-def test_a_value_the_format_refuses_is_told_once() -> None:
+def test_value_refused_by_the_format_is_reported_once() -> None:
     problems = check(changed(sale(), f"{ID}.eNCF", "E31"), now=NOW)
 
     assert [problem.path for problem in problems] == [f"{ID}.eNCF"]
     assert problems[0].code not in RULES
 
 
-def test_content_that_cannot_be_written_is_told_with_what_the_rules_say() -> None:
+def test_unwritable_content_is_reported_with_the_rules() -> None:
     broken = changed_all(sale(), {"Encabezado.Nuevo": "x", f"{TOTALS}.MontoTotal": "900.00"})
 
     assert [problem.code for problem in check(broken, now=NOW)] == ["unknown-element", "total-mismatch"]
@@ -210,14 +208,14 @@ def _one_element_a_line(document: Document) -> list[bytes]:
     return etree.tostring(tree).split(b"\n")
 
 
-def test_found_and_expected_are_told() -> None:
+def test_problem_has_found_and_expected() -> None:
     problem = apply_rules(changed(sale(), f"{TOTALS}.MontoTotal", "900.00"), now=NOW)[0]
 
     assert (problem.found, problem.expected) == ("900.00", "118.00")
     assert problem.severity is Severity.CONDITIONAL
 
 
-def test_a_word_of_the_case_stands_in_both_texts() -> None:
+def test_placeholder_is_filled_in_both_languages() -> None:
     tall = changed(receipt(CONSUMER, [line("250000.00", indicator="4")]), "Encabezado.Comprador", {})
 
     problem = apply_rules(tall, now=NOW)[0]
@@ -244,7 +242,7 @@ def test_no_rule_has_the_code_of_a_problem_of_form() -> None:
     assert not RULES.keys() & MESSAGES.keys()
 
 
-def test_every_rule_says_what_is_wrong_and_what_to_do_in_both_languages_and_on_what_ground() -> None:
+def test_rule_has_message_fix_and_source_in_both_languages() -> None:
     for rule in RULES.values():
         messages = (rule.message, rule.message_es, rule.fix, rule.fix_es)
         assert all(messages), rule.code
@@ -279,7 +277,7 @@ def _paths(value: Any, path: str = "") -> list[str]:
 
 
 @pytest.mark.parametrize("value", ["NaN", "sNaN", "Infinity"])
-def test_a_line_whose_number_is_none_is_judged(value: str) -> None:
+def test_line_with_an_unreadable_number_is_checked(value: str) -> None:
     document = changed(
         receipt(EcfType.CREDIT_FISCAL, [line(), line()]), "DetallesItems.Item[2].NumeroLinea", Decimal(value)
     )
@@ -344,5 +342,5 @@ def test_two_hundred_lines_take_no_more_work_a_line_than_twenty() -> None:
         apply_rules(fill(document), now=NOW)  # what is kept after the first time is not counted
         return _instructions(lambda: apply_rules(fill(document), now=NOW)) / count
 
-    # What is done once for a receipt weighs less; a rule that looked at every line for every line would weigh more.
+    # Work done once per receipt weighs less; a rule that looked at every line for every line would weigh more.
     assert work_a_line(200) < 1.25 * work_a_line(20)

@@ -247,7 +247,7 @@ def test_a_broken_rule_is_reported_at_its_place(case: Broken) -> None:
 
 
 def test_every_rule_of_the_table_has_a_document_that_breaks_it() -> None:
-    # What is assumed is remarked on before it is filled in: test_assumed.py.
+    # Assumptions are remarked on before they are filled in: test_assumed.py.
     assert codes_of(CASES) >= AMOUNT_RULES.keys() - {"exempt-assumed"}
 
 
@@ -255,7 +255,7 @@ def test_every_rule_of_the_table_has_a_document_that_breaks_it() -> None:
     ("group", "said"),
     [("Retencion", {}), ("Retencion", {"MontoISRRetenido": ""}), ("OtraMonedaDetalle", {"PrecioOtraMoneda": ""})],
 )
-def test_nothing_is_demanded_for_a_group_of_which_nothing_is_written(group: str, said: dict[str, str]) -> None:
+def test_empty_group_demands_nothing(group: str, said: dict[str, str]) -> None:
     document = receipt(EcfType.CREDIT_FISCAL, [line() | {group: said}])
 
     found = {one.code for one in check(document, now=NOW)}

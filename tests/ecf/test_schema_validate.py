@@ -1,4 +1,4 @@
-"""What `validate` says of documents that are in order, and of all that are not."""
+"""`validate` on valid documents, and on every kind of invalid one."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -65,7 +65,7 @@ def test_every_single_mutation_is_reported_at_its_place_and_nothing_else_is(kind
 
 @needs_shared
 @pytest.mark.parametrize("name", [name for name in FILES if name != "Semilla"])
-def test_what_we_refuse_the_authority_s_xsd_refuses_too(name: str) -> None:
+def test_document_we_refuse_is_refused_by_the_authority_xsd(name: str) -> None:
     theirs = authority_xsd.compiled(name)
     tree = build(whole_document(FILES[name]))
     signature = etree.SubElement(tree, SIGNATURE)
@@ -127,7 +127,7 @@ def test_thousands_of_problems_are_answered_with_the_first_thousand() -> None:
     assert (problems[-1].code, problems[-1].path) == ("more-problems", "")
 
 
-def test_problems_say_what_was_found_what_was_expected_and_the_fix_in_both_languages() -> None:
+def test_problem_has_found_expected_and_fix_in_both_languages() -> None:
     tree = build(whole_document(of_type("31")))
     total = tree.find("Encabezado/Totales/MontoTotal")
     assert total is not None
@@ -228,7 +228,7 @@ def test_only_a_signature_may_follow_and_only_at_the_end() -> None:
     assert said(validate(tree)) == {("unknown-element", SIGNATURE)}
 
 
-def test_an_element_of_another_type_is_said_to_be_forbidden_in_this_one() -> None:
+def test_element_of_another_type_is_reported_as_forbidden() -> None:
     tree = build(whole_document(of_type("32")))
     number = tree.find("Encabezado/IdDoc/eNCF")
     assert number is not None
@@ -242,7 +242,7 @@ def test_an_element_of_another_type_is_said_to_be_forbidden_in_this_one() -> Non
     assert "e-CF 32" in problem.message
 
 
-def test_what_only_libxml2_sees_is_still_a_problem() -> None:
+def test_problem_found_by_libxml2_alone_is_reported() -> None:
     tree = build(whole_document(of_type("31")))
     tree[0].set("{http://www.w3.org/2001/XMLSchema-instance}nil", "true")
 

@@ -106,8 +106,8 @@ DIFFERENCES = (
     ),
 )
 
-#: How often an element may stand somewhere, where we say it differently. What may follow at the end of a root (`.*`) is
-#: any element for the authority; for us, in every kind, a Signature.
+#: Cardinalities where we differ. At the end of a root (`.*`) the authority allows any element; we allow a Signature, in
+#: every kind.
 OTHER_COUNTS = {
     "ECF.*": "a document is judged before it is signed as if a Signature followed",
     "RFCE.*": "likewise",
@@ -118,7 +118,7 @@ OTHER_COUNTS = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_every_element_stands_in_the_same_place_with_the_same_cardinality(name: str) -> None:
+def test_elements_have_the_order_and_cardinality_of_the_xsd(name: str) -> None:
     theirs = authority_xsd.facts(authority_xsd.read(name))
     ours = authority_xsd.facts(xsd(FILES[name]))
 
@@ -139,7 +139,7 @@ def test_every_value_has_the_same_facets(name: str) -> None:
         assert (left, right) in [({}, {}), *_allowed(f"{name}:{their.path}")], their.path
 
 
-def test_every_difference_is_still_there() -> None:
+def test_listed_differences_still_exist() -> None:
     found = []
     for name, kind in FILES.items():
         theirs = authority_xsd.facts(authority_xsd.read(name))
@@ -156,7 +156,7 @@ def test_every_difference_is_still_there() -> None:
 
 
 def _apart(theirs: Facets, ours: Facets) -> tuple[Facets, Facets]:
-    """What each has that the other has not, a pattern spelled in another way aside."""
+    """Differences in either direction, except for other spellings of a pattern."""
     pattern = theirs.get("pattern")
     if isinstance(pattern, str) and pattern in SAME_PATTERN:
         theirs = {**theirs, "pattern": SAME_PATTERN[pattern]}

@@ -26,7 +26,7 @@ def test_a_self_made_credential_is_the_same_for_the_same_key_and_dates() -> None
     assert ORGANIZATION in one.certificate.subject.rfc4514_string()
 
 
-def test_it_opens_as_a_p12_signs_and_is_trusted_when_pinned() -> None:
+def test_selfmade_certificate_opens_signs_and_is_trusted_when_pinned() -> None:
     credential = self_made(
         made.rsa_key("demo"),
         holder="ÑANDÚ DEMO",

@@ -342,7 +342,7 @@ def test_older_weaker_and_odder_algorithms_are_refused(attack: str) -> None:
 
 
 def test_a_signature_by_hmac_under_the_public_key_is_refused() -> None:
-    """The classic confusion: the certificate is public, so anybody could make this one."""
+    """The classic confusion: the certificate is public, so an attacker can make this one."""
     key = made.default_credential().key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     root = parse_xml(with_method(MORE + "hmac-sha256"))
     (value,) = root.iter(f"{{{DSIG}}}SignatureValue")
@@ -475,7 +475,7 @@ def test_key_value_of_another_key_does_not_verify_a_foreign_signature() -> None:
 
 
 def large_certificate(of: int) -> bytes:
-    """A certificate that can be read and whose holder signs, of so many bytes and some."""
+    """A readable certificate, a little larger than the given size, whose holder signs."""
     padding = x509.UnrecognizedExtension(x509.ObjectIdentifier("1.2.3.4.5"), bytes(of))
     key = made.rsa_key(made.HOLDER)
     certificate = made.default_root().issue(
@@ -485,7 +485,7 @@ def large_certificate(of: int) -> bytes:
 
 
 def test_a_certificate_larger_than_any_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is read is kept for the next document: two hundred of a megabyte would fill a process."""
+    """Certificates are cached for the next document: two hundred of a megabyte would fill a process."""
     read: list[int] = []
     load = x509.load_der_x509_certificate
 
@@ -599,7 +599,7 @@ PARSERS: dict[str, Callable[[], bytes]] = {
 
 
 @pytest.mark.parametrize("attack", PARSERS)
-def test_what_another_parser_might_read_otherwise_is_not_read_at_all(attack: str) -> None:
+def test_ambiguous_markup_is_refused(attack: str) -> None:
     with pytest.raises(MalformedXml):
         verify(PARSERS[attack]())
 

@@ -18,7 +18,7 @@ from tests.factories.signatures import ECF, SEED, signed, verify_with_xmlsec
 pytestmark = pytest.mark.filterwarnings("ignore:Parsed a serial number which wasn't positive")
 
 NAMES = st.sampled_from(["Encabezado", "Item", "Monto", "NombreItem", "eNCF"])
-#: What XML 1.0 can carry, with the characters that parsers and serialisers treat specially made likely.
+#: Characters of XML 1.0, with those that parsers and serialisers treat specially made likely.
 MESSAGES = st.text(
     st.one_of(
         st.sampled_from("\t\n\r &<>\"'];\u0085\u00a0\u2028\ufeff\ufffd😀"),
@@ -60,7 +60,7 @@ def without_blanks(root: etree._Element) -> bytes:
 
 @settings(max_examples=200, deadline=None)
 @given(DOCUMENTS)
-def test_whatever_is_signed_verifies_and_comes_out_as_it_went_in(document: etree._Element) -> None:
+def test_signed_document_verifies_with_unchanged_content(document: etree._Element) -> None:
     credential = made.default_credential()
     signed = Signer(credential).sign(document)
 

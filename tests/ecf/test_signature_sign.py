@@ -1,4 +1,4 @@
-"""What a signature looks like, byte for byte, and that making it changes nothing and may run in many threads."""
+"""A signature byte for byte; making it changes nothing and may run in many threads."""
 
 import re
 from base64 import b64decode
@@ -150,7 +150,7 @@ def test_a_text_that_only_mentions_the_namespace_is_kept(signer: Signer) -> None
     ],
     ids=["nested", "text-after", "comment", "pi", "entity", "xml-lang", "relative-ns", "ns", "ns-below"],
 )
-def test_what_no_document_may_hold_is_not_signed(signer: Signer, document: bytes) -> None:
+def test_forbidden_content_is_not_signed(signer: Signer, document: bytes) -> None:
     root = etree.fromstring(document, etree.XMLParser(resolve_entities=False))
 
     with pytest.raises(NotSignable):
@@ -164,7 +164,7 @@ def test_namespaces_of_the_root_are_declared_in_canonical_order_and_covered(sign
     signatures.verify_with_xmlsec(xml, made.default_credential())
 
 
-def test_what_stands_beside_the_root_is_left_out(signer: Signer) -> None:
+def test_nodes_beside_the_root_are_left_out(signer: Signer) -> None:
     root = etree.fromstring(b"<!--x--><?x y?>" + ECF + b"<!--z-->")
 
     assert signer.sign(root) == signer.sign(parse_xml(ECF))

@@ -113,7 +113,7 @@ def test_three_signs_go_out_as_numeric_references_and_the_signature_holds(tmp_pa
     ],
     ids=["profile", "exclusive-method", "exclusive-transform", "inclusive-transform", "exclusive-both"],
 )
-def test_what_xmlsec_signed_we_verify(document: bytes, template: str) -> None:
+def test_signature_of_xmlsec_verifies(document: bytes, template: str) -> None:
     credential = made.default_credential()
     signed = sign_with_xmlsec(compact(document), credential, template)
 
@@ -129,7 +129,7 @@ def test_what_xmlsec_signed_we_verify(document: bytes, template: str) -> None:
     [CanonicalizationMethod.CANONICAL_XML_1_0, CanonicalizationMethod.EXCLUSIVE_XML_CANONICALIZATION_1_0],
     ids=["inclusive", "exclusive"],
 )
-def test_what_signxml_signed_under_a_prefix_we_verify(document: bytes, c14n: CanonicalizationMethod) -> None:
+def test_signature_of_signxml_under_a_prefix_verifies(document: bytes, c14n: CanonicalizationMethod) -> None:
     credential = made.default_credential()
     signed = sign_with_signxml(compact(document), credential, c14n)
     assert b"<ds:Signature" in signed

@@ -1,4 +1,4 @@
-"""What verify accepts: the profile, its allowed variants, and whatever transport does to the bytes."""
+"""Documents that `verify` accepts: the profile, its allowed variants, and changes of transport."""
 
 from collections.abc import Callable
 
@@ -88,7 +88,7 @@ def test_a_text_in_cdata_is_read_whole() -> None:
         "spaces",
     ],
 )
-def test_what_transport_does_to_the_bytes_does_not_matter(travel: Callable[[bytes], bytes]) -> None:
+def test_changes_of_transport_do_not_break_the_signature(travel: Callable[[bytes], bytes]) -> None:
     travelled = travel(signed())
     assert travelled != signed()
 

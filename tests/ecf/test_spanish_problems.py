@@ -26,7 +26,7 @@ _ENGLISH = re.compile(
 
 
 def _spanish(of: Problem) -> list[str]:
-    """What a reader of Spanish is shown; what the client itself sent is not ours."""
+    """Texts that a Spanish reader sees, without the client's own values."""
     said = serialize_problem(of)
     texts = [said["messageEs"], said.get("fixEs", ""), said.get("expectedEs", "")]
     return [text.replace(of.found, "") if of.found else text for text in texts]

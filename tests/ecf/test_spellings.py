@@ -81,12 +81,12 @@ def test_an_indicator_is_its_number(value: object) -> None:
 @pytest.mark.parametrize(
     "value", ["5", "-1", "1.5", Decimal("1.5"), 1.0, True, "uno", "1e0", [1], Decimal("NaN"), 10**30]
 )
-def test_and_what_is_none_of_them_is_none(value: object) -> None:
+def test_unknown_spelling_is_none(value: object) -> None:
     assert indicator(value) is None
 
 
 @pytest.mark.parametrize("value", [None, "", "  "])
-def test_without_one_a_line_is_exempt(value: object) -> None:
+def test_line_without_an_indicator_is_exempt(value: object) -> None:
     assert indicator(value) == 4
 
 

@@ -60,9 +60,7 @@ def test_every_ad_valorem_tax_knows_the_specific_tax_on_the_same_goods() -> None
         ("021", date(2020, 4, 1), "26.75", False),
     ],
 )
-def test_the_rate_is_that_of_the_day_and_says_whether_it_is_known(
-    code: str, day: date, rate: str, confirmed: bool
-) -> None:
+def test_rate_of_a_day_is_marked_when_assumed(code: str, day: date, rate: str, confirmed: bool) -> None:
     in_force = RATES.on(code, day)
 
     assert (in_force.rate, in_force.confirmed) == (Decimal(rate), confirmed)
@@ -81,7 +79,7 @@ def test_periods_of_a_code_do_not_overlap() -> None:
             assert before.until < after.since
 
 
-def test_a_stated_rate_goes_before_the_table() -> None:
+def test_stated_rate_overrides_the_table() -> None:
     rates = RATES.stating({"006": Decimal("800.00")})
 
     assert rates.on("006", date(2020, 4, 1)).rate == Decimal("800.00")
@@ -106,7 +104,7 @@ def test_vat_rates_are_18_16_and_0() -> None:
 # --- what an operator adds --------------------------------------------------------------------------------------------
 
 
-def test_an_added_period_counts_before_what_was_known() -> None:
+def test_added_period_overrides_known_periods() -> None:
     added = (
         Period(Decimal("800.00"), date(2025, 10, 1), date(2025, 12, 31)),
         Period(Decimal("752.10"), date(2026, 1, 1), date(2026, 3, 31)),
@@ -141,7 +139,7 @@ def test_a_quarter_ends_with_its_third_month(day: date, end: date) -> None:
     assert quarter_end(day) == end
 
 
-def test_every_rate_that_changes_says_its_source() -> None:
+def test_rate_that_changes_names_its_source() -> None:
     for code, tax in ADDITIONAL_TAXES.items():
         if tax.kind in SPECIFIC:
             assert all(period.source for period in RATES.periods[code]), code

@@ -139,7 +139,7 @@ def test_vat_inside_is_taken_out_of_the_sum_and_not_of_each_line() -> None:
     assert totals(document)["MontoGravadoI1"] == Decimal("0.25")
 
 
-def test_half_a_cent_goes_up() -> None:
+def test_half_a_cent_is_rounded_up() -> None:
     assert totals(draft(EcfType.CONSUMER, [line("0.25")]))["TotalITBIS1"] == Decimal("0.05")  # 0.045
 
 
@@ -408,7 +408,7 @@ def test_special_regime_receipts_carry_only_the_other_taxes() -> None:
     assert [row["TipoImpuesto"] for row in rows] == ["001"]
 
 
-def test_rule_1007_takes_all_three_taxes_out_of_the_price_and_the_discount_off_what_is_payable() -> None:
+def test_rule_1007_takes_three_taxes_out_of_the_price_and_the_discount_off_the_payable_amount() -> None:
     document = draft(
         EcfType.CREDIT_FISCAL,
         [line("1300.00", **taxed_with("002", "004"))],
@@ -438,7 +438,7 @@ def test_not_billable_lines_stay_outside_the_total_and_make_the_period() -> None
     assert (made["MontoTotal"], made["MontoNoFacturable"], made["MontoPeriodo"]) == (118, 40, 158)
 
 
-def test_withholdings_are_summed_and_reduce_neither_total_nor_what_is_payable() -> None:
+def test_withholdings_are_summed_without_reducing_total_or_payable_amount() -> None:
     lines = [
         withheld(EcfType.PURCHASES, line("100.00"), vat="18.00", income="10.00"),
         withheld(EcfType.PURCHASES, line("100.00"), vat="18.00", income="2.50"),
@@ -461,7 +461,7 @@ def test_payments_abroad_withhold_income_tax_only() -> None:
     }
 
 
-def test_balance_and_advance_make_what_is_payable() -> None:
+def test_payable_amount_includes_balance_and_advance() -> None:
     document = draft(
         EcfType.CREDIT_FISCAL, [line("100.00")], Totales={"SaldoAnterior": "-20.00", "MontoAvancePago": "30.00"}
     )

@@ -15,8 +15,8 @@ from fe.ecf.totals import totals
 from tests.ecf.drafts import any_draft, drafts
 from tests.ecf.receipts import NOW, changed, draft, fill, line, receipt
 
-#: ITBIS in per cent by IndicadorFacturacion (authority.md#totals), written down once more: whoever changes
-#: a rate in the product by mistake is told here.
+#: ITBIS in per cent by IndicadorFacturacion (authority.md#totals), written down again: a mistaken change of a rate in
+#: the product fails here.
 PERCENT = {1: 18, 2: 16, 3: 0}
 
 #: Each more than the tolerance of any of the drafts.
@@ -41,7 +41,7 @@ def test_totals_do_not_depend_on_the_order_of_the_lines(document: Document, rand
 @pytest.mark.parametrize("ecf_type", EcfType)
 @given(st.data())
 @settings(max_examples=25, deadline=None)
-def test_what_is_computed_passes_every_check(ecf_type: EcfType, data: st.DataObject) -> None:
+def test_computed_totals_pass_every_check(ecf_type: EcfType, data: st.DataObject) -> None:
     document = fill(data.draw(drafts(ecf_type)))
 
     assert without_price_remark(document, check(document, now=NOW)) == []
@@ -148,7 +148,7 @@ def test_vat_inside_is_taken_out_to_the_cent_before_it_is_reckoned_with(
 
 @given(any_draft)
 @settings(max_examples=75, deadline=None)
-def test_a_filled_document_says_the_same_after_the_trip_through_xml(document: Document) -> None:
+def test_filled_document_is_the_same_after_xml(document: Document) -> None:
     filled = fill(document)
     back = read_xml(build(filled))
 
@@ -178,7 +178,7 @@ def test_one_wrong_amount_of_the_totals_is_one_problem_at_its_path(document: Doc
     problems = without_price_remark(wrong, apply_rules(wrong, now=NOW))
 
     paths = [one.path for one in problems]
-    # What is payable and what a period comes to are judged by the total as it is stated.
+    # The payable amount and the period are judged by the total as it is stated.
     follow = (
         {"Encabezado.Totales.ValorPagar", "Encabezado.Totales.MontoPeriodo"} if path.endswith("MontoTotal") else set()
     )
@@ -201,7 +201,7 @@ def test_a_wrong_line_amount_is_reported_at_its_line(document: Document, data: s
 
 
 @pytest.mark.parametrize("ecf_type", EcfType)
-def test_within_the_tolerance_nothing_is_said(ecf_type: EcfType) -> None:
+def test_difference_within_the_tolerance_is_not_reported(ecf_type: EcfType) -> None:
     filled = receipt(ecf_type)
     total = number(filled.get("Encabezado.Totales.MontoTotal"))
     assert total is not None

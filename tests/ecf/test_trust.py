@@ -1,4 +1,4 @@
-"""Whose key it is: validity, chain, usage. Each objection is provoked once, and alone."""
+"""Trust in a certificate: validity, chain, usage. Each objection is provoked once, and alone."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -32,7 +32,7 @@ def test_a_certifier_below_a_root_must_itself_be_among_the_trusted() -> None:
     assert reasons(leaf, [root.certificate]) == [Distrust.UNKNOWN_ISSUER]
 
 
-def test_nobody_is_trusted_when_no_certifier_is() -> None:
+def test_no_certificate_is_trusted_without_roots() -> None:
     assert reasons(made.default_credential().certificate, []) == [Distrust.UNKNOWN_ISSUER]
 
 
@@ -91,7 +91,7 @@ def test_an_expired_issuer_is_an_objection_unless_it_renewed_under_the_same_key(
     assert reasons(leaf, [old.certificate, renewed.certificate]) == []
 
 
-def test_without_roots_any_issuer_will_do_but_time_still_counts() -> None:
+def test_expired_certificate_is_refused_even_when_any_issuer_is_allowed() -> None:
     certificate = made.make_credential("SUELTA", issuer=made.make_root("DESCONOCIDA")).certificate
 
     assert reasons(certificate, None) == []
@@ -119,7 +119,7 @@ def test_short_and_elliptic_keys_are_objected_to() -> None:
     assert reasons(elliptic, None) == [Distrust.WEAK_KEY]
 
 
-def test_all_objections_are_told_at_once() -> None:
+def test_all_objections_are_reported_together() -> None:
     certificate = made.make_credential("TODO MAL", usage=made.key_usage(), issuer=made.make_root("NADIE")).certificate
 
     assert reasons(certificate, [made.default_root().certificate], made.VALID_UNTIL + SECOND) == [
@@ -137,7 +137,7 @@ def test_a_certificate_with_broken_extensions_is_unreadable() -> None:
     assert reasons(x509.load_der_x509_certificate(bytes(der)), None) == [Distrust.UNREADABLE]
 
 
-def test_a_certificate_that_says_the_same_thing_twice_is_unreadable() -> None:
+def test_certificate_with_a_duplicate_extension_is_unreadable() -> None:
     """A second keyUsage in the place of another extension: cryptography's word for it is no ValueError."""
     usage = made.SIGNS_DOCUMENTS
     other = x509.UnrecognizedExtension(x509.ObjectIdentifier("2.5.29.99"), usage.public_bytes())

@@ -28,7 +28,7 @@ def test_every_code_that_was_seen_or_promised_is_explained() -> None:
     assert len(known) == len(EXPLANATIONS)
 
 
-def test_both_languages_say_what_it_means_and_what_to_do() -> None:
+def test_explanation_has_meaning_and_action_in_both_languages() -> None:
     for each in (*EXPLANATIONS, OTHER):
         assert each.meaning != each.meaning_es
         assert each.action != each.action_es
@@ -54,7 +54,7 @@ def test_a_code_is_taken_as_it_came_and_then_as_a_number(codigo: str, valor: str
 
 
 @pytest.mark.parametrize("messages", [[], [{"codigo": "0", "valor": ""}], [{"codigo": "0", "valor": "Aceptado"}], [{}]])
-def test_what_says_nothing_is_not_explained(messages: list[dict[str, Any]]) -> None:
+def test_message_without_content_is_not_explained(messages: list[dict[str, Any]]) -> None:
     assert list(explain(messages)) == []
 
 

@@ -37,7 +37,7 @@ def of_another(rnc: str = "101000001") -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Case:
-    """What came, what is known, and whether it is issued: `codes` are those of the fatal problems."""
+    """Input, known records, and whether it is issued: `codes` are those of the fatal problems."""
 
     name: str
     given: Mapping[str, Any] | bytes
@@ -49,7 +49,7 @@ class Case:
     next_number: int | None = None
     holders: tuple[Holder, ...] = ()
     issuer: Mapping[str, Any] = field(default_factory=lambda: ISSUER)
-    #: What `FechaVencimientoSecuencia` is in the end, where that is the point.
+    #: The final `FechaVencimientoSecuencia`, where the case is about it.
     until: str | None = None
 
     def __str__(self) -> str:

@@ -83,7 +83,7 @@ async def stored(db: Database) -> int:
     return count
 
 
-async def test_who_is_alone_writes_alone_and_at_once(db: Database, statements: Statements) -> None:
+async def test_single_accept_is_written_alone_at_once(db: Database, statements: Statements) -> None:
     tenant = await make_tenant(db)
     statements.gate.set()
     async with accepting(db) as acceptance:
@@ -93,7 +93,7 @@ async def test_who_is_alone_writes_alone_and_at_once(db: Database, statements: S
     assert statements.rows == [1, 1, 1]
 
 
-async def test_who_comes_while_somebody_writes_is_written_with_the_others(db: Database, statements: Statements) -> None:
+async def test_accepts_during_a_write_form_the_next_batch(db: Database, statements: Statements) -> None:
     tenant = await make_tenant(db)
     news = [new_submission(tenant) for _ in range(64)]
     async with accepting(db) as acceptance:
@@ -101,7 +101,7 @@ async def test_who_comes_while_somebody_writes_is_written_with_the_others(db: Da
 
     assert [answer.submission_id for answer in answers] == [new.submission_id for new in news]
     assert sum(statements.rows) == 64
-    assert len(statements.rows) <= 4  # the first, whoever woke the writer, all the others
+    assert len(statements.rows) <= 4  # the first, the one that woke the writer, all the others
     assert await stored(db) == 64
 
 
@@ -135,7 +135,7 @@ async def test_draws_that_come_too_late_are_refused_and_the_others_get_every_num
     assert [answer.reason for answer in answers if isinstance(answer, NoNumber)] == ["used up"] * 13
 
 
-async def test_a_lock_makes_its_own_client_wait_and_nobody_else(db: Database, dsn: str, statements: Statements) -> None:
+async def test_lock_delays_only_its_own_client(db: Database, dsn: str, statements: Statements) -> None:
     blocked, free = await make_tenant(db), await make_tenant(db)
     await make_sequence(db, blocked)
     answered: list[str | None] = []
@@ -159,7 +159,7 @@ async def test_a_lock_makes_its_own_client_wait_and_nobody_else(db: Database, ds
     assert "E310000000001" in answered
 
 
-async def test_a_client_that_leaves_takes_nobody_with_it(db: Database, statements: Statements) -> None:
+async def test_cancelled_client_does_not_cancel_its_batch(db: Database, statements: Statements) -> None:
     tenant = await make_tenant(db)
     news = [new_submission(tenant) for _ in range(5)]
     answers: list[Accepted] = []
@@ -195,7 +195,7 @@ async def test_a_client_that_leaves_takes_nobody_with_it(db: Database, statement
     assert await stored(db) in (4, 5)  # written with its batch, if that had begun with it
 
 
-async def test_whoever_is_in_a_batch_whose_link_breaks_is_told_that_nobody_knows(
+async def test_batch_of_a_broken_connection_reports_an_unknown_result(
     db: Database, dsn: str, statements: Statements
 ) -> None:
     tenant = await make_tenant(db)
@@ -232,7 +232,7 @@ async def test_a_large_document_keeps_out_of_batches(db: Database, statements: S
 
 
 @pytest.mark.parametrize("client_request_id", [None, ClientRequestId("order-1")])
-async def test_what_a_call_had_stored_whose_answer_was_lost_is_told_as_taken_in(
+async def test_submission_of_a_lost_answer_is_reported_as_accepted(
     db: Database, client_request_id: ClientRequestId | None
 ) -> None:
     """It is written again where a node was away under its batch: its client hears of it for the first time."""
@@ -253,7 +253,7 @@ async def test_what_a_call_had_stored_whose_answer_was_lost_is_told_as_taken_in(
     assert found["count"] == 2
 
 
-async def test_the_last_number_that_was_drawn_by_a_call_whose_answer_was_lost_is_that_receipts(
+async def test_last_number_of_a_lost_answer_belongs_to_its_receipt(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Written again, there is none left; its client would take another number for what is on its way."""

@@ -57,7 +57,7 @@ def validated(case: Case) -> list[Problem]:
 
 
 def signed(case: Case) -> SignedDocument:
-    """What becomes of it after the door: numbered, and signed from what was read there, or from what is stored."""
+    """Process it after intake: numbered, and signed from the input read at intake, or from the stored one."""
     admitted = admit(draft_of(case), TenantId(1), Environment.ECF, ApiKeyId("fak_000000000001"), case.now)
     assert (admitted.document is None) == (admitted.format == "xml")
     try:
@@ -102,7 +102,7 @@ def document_in(made: SignedDocument) -> Document:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_what_validation_says_is_what_signing_does(case: Case) -> None:
+def test_validation_agrees_with_signing(case: Case) -> None:
     problems = validated(case)
 
     assert case.codes <= fatal_codes(problems), problems
@@ -184,7 +184,7 @@ def test_an_issuer_of_our_own_and_the_supplier_that_is_approved_are_not_foreign(
     assert "foreign-issuer" not in {problem.code for problem in told(given, known)}
 
 
-def test_a_small_consumer_invoice_that_goes_out_whole_is_remarked_on() -> None:
+def test_small_consumer_invoice_sent_whole_has_a_remark() -> None:
     """The authority rejects it (authority.md#routing), and its number is used up; the summary would be taken."""
     small, large = sale(EcfType.CONSUMER), sale(EcfType.CONSUMER)
     large["DetallesItems"]["Item"][0]["PrecioUnitarioItem"] = "250000.00"
@@ -198,7 +198,7 @@ def test_a_small_consumer_invoice_that_goes_out_whole_is_remarked_on() -> None:
         assert "goes-out-whole" not in {problem.code for problem in told(other, known)}
 
 
-def test_a_user_that_is_not_there_is_told_by_the_field_that_named_him() -> None:
+def test_unknown_user_is_reported_at_its_field() -> None:
     given = CASES[0].given
     assert isinstance(given, Mapping)
     by_id = told(given, known_to(user_is_known=False), as_user_id=OTHER, as_user="ana@empresa.do")
@@ -209,7 +209,7 @@ def test_a_user_that_is_not_there_is_told_by_the_field_that_named_him() -> None:
     assert is_fatal(by_id)
 
 
-def test_what_is_stored_is_what_was_sent_and_no_more() -> None:
+def test_stored_input_is_the_sent_input() -> None:
     """Validating completes a copy: the draft that is accepted afterwards is untouched."""
     case = CASES[0]
     assert isinstance(case.given, Mapping)
@@ -221,8 +221,8 @@ def test_what_is_stored_is_what_was_sent_and_no_more() -> None:
 
 
 @given(st.sampled_from(EcfType).flatmap(drafts))
-def test_what_is_read_at_the_door_is_what_is_read_of_what_is_stored(document: Document) -> None:
-    """So whoever signs may go on with what is in memory, and after a crash somebody else with what is stored."""
+def test_stored_input_reads_as_the_sent_input(document: Document) -> None:
+    """So a signer may use the input in memory, and after a crash another one the stored input."""
     draft = Draft("structured", payload={"ECF": document.content})
     admitted = admit(
         draft, TenantId(1), Environment.ECF, ApiKeyId("fak_000000000001"), datetime(2026, 11, 6, tzinfo=UTC)

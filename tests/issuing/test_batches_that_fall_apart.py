@@ -1,7 +1,7 @@
-"""A batch whose transactions do not come about: one row never fails another, and a repeat issues nothing twice.
+"""A batch whose transactions fail: one row never fails another, and a repeat issues nothing twice.
 
 The faults are Postgres' own: a constraint that one row breaks, a backend that is terminated, a process that is killed.
-What is put around the statements only chooses the moment.
+Wrappers around the statements only choose the moment.
 """
 
 import os
@@ -33,7 +33,7 @@ _accept, _accept_many = submissions.accept, submissions.accept_many
 
 #: Of these a transaction holds a hundred.
 MANY = 250
-#: What one row breaks.
+#: Constraint that one row breaks.
 CONSTRAINT = "ALTER TABLE submissions ADD CONSTRAINT no_zeros CHECK (buyer_rnc <> '000000000')"
 
 
@@ -51,7 +51,7 @@ def orders(tenant: TenantId, count: int = MANY, *, broken: Sequence[int] = ()) -
 
 
 def again(news: Sequence[NewSubmission]) -> list[NewSubmission]:
-    """The same as another request: new ids of ours, the client's own as they were."""
+    """The request again: new ids of ours, the client's own as they were."""
     return [replace(new, submission_id=SubmissionId(new_id(ACCEPTED_AT))) for new in news]
 
 
@@ -152,7 +152,7 @@ class Cut:
             other.execute("SELECT pg_terminate_backend(%s::int, 60000)", [conn.info.backend_pid])
 
 
-async def test_a_connection_that_dies_between_two_chunks_is_replaced_and_nobody_notices(
+async def test_connection_lost_between_chunks_is_replaced_unnoticed(
     db: Database, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tenant = await make_tenant(db)

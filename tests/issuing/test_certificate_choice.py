@@ -1,4 +1,4 @@
-"""Whose certificate signs: the truth table of interface.md#certificate-selection."""
+"""The choice of a certificate: the truth table of interface.md#certificate-selection."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -51,7 +51,7 @@ def test_choice_counts_one_certificate_per_user_when_one_is_renewed() -> None:
 @pytest.mark.parametrize(
     ("candidates", "as_user", "as_user_id", "expected"),
     [
-        # Nobody is asked for: the company's, else the only user's, else it must be said whose.
+        # No user requested: the company's, else the only user's, else the request must name one.
         ([], None, None, ASK_FOR_UPLOAD),
         ([COMPANY], None, None, COMPANY),
         ([COMPANY, ANA], None, None, COMPANY),
@@ -71,7 +71,7 @@ def test_choice_counts_one_certificate_per_user_when_one_is_renewed() -> None:
         ([COMPANY, ANA, BERTA], "BERTA@EMPRESA.DO", None, BERTA),
         ([COMPANY, ANA], "berta@empresa.do", None, NO_SUCH_USER),
         ([COMPANY, ANA], "", None, NO_SUCH_USER),
-        # By both: the id wins, also when the address would find somebody and the id nobody.
+        # By both: the id wins, also when the address would find a user and the id none.
         ([COMPANY, ANA, BERTA], "berta@empresa.do", A, ANA),
         ([COMPANY, ANA], "ana@empresa.do", NOBODY, NO_SUCH_USER),
     ],

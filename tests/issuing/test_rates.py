@@ -1,4 +1,4 @@
-"""What a process knows of the rates: the release's, and what operators set, read no more often than it must be."""
+"""The rates that a process caches: the release's, and those of operators, read no more often than needed."""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal

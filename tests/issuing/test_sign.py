@@ -83,7 +83,7 @@ def sale(ecf_type: EcfType, price: str = "100.00") -> dict[str, Any]:
 
 
 def document_of(signed: bytes) -> Document:
-    """What the other side reads, after it has verified the signature."""
+    """Return what a receiver reads after it has verified the signature."""
     verified = verify(signed)
     assert verified.certificate == company_credential().certificate
     return read_xml(verified.root)
@@ -131,7 +131,7 @@ def test_the_ancillary_documents_are_signed_as_they_are(
 
 
 @pytest.mark.parametrize("name", ["ecf31-coffee-on-credit", "ecf34-one-bag-returned", "ecf32-lunch-with-tip"])
-def test_xml_is_signed_anew_with_every_value_as_it_was(name: str) -> None:
+def test_signed_xml_keeps_every_value(name: str) -> None:
     """Also when it came with a signature: that one is replaced."""
     original = (GOLDEN / f"{name}.xml").read_bytes()
     once = sign(original, format="xml").signed
@@ -207,7 +207,7 @@ def test_an_issuer_that_was_sent_is_kept_whole() -> None:
 # --- Dates -------------------------------------------------------------------------------------------------------
 
 
-def test_the_sequences_expiry_is_written_where_the_type_has_it_and_told() -> None:
+def test_sequence_expiry_is_written_and_returned_where_the_type_has_it() -> None:
     with_it, without_it = sign(sale(EcfType.CREDIT_FISCAL)), sign(sale(EcfType.CREDIT_NOTE))
 
     assert document_of(with_it.signed).get("Encabezado.IdDoc.FechaVencimientoSecuencia") == "30-12-2028"
@@ -215,7 +215,7 @@ def test_the_sequences_expiry_is_written_where_the_type_has_it_and_told() -> Non
     assert with_it.ncf_expiration == without_it.ncf_expiration == date(2028, 12, 30)
 
 
-def test_an_expiry_that_was_sent_is_kept_and_told() -> None:
+def test_sent_expiry_is_kept_and_returned() -> None:
     given = sale(EcfType.CREDIT_FISCAL)
     given["Encabezado"]["IdDoc"]["FechaVencimientoSecuencia"] = "31-12-2027"
 
@@ -233,9 +233,7 @@ def test_an_expiry_that_was_sent_is_kept_and_told() -> None:
         ("anecf-two-blocks", Root.ANECF, None),
     ],
 )
-def test_the_expiry_of_the_tenants_sequence_is_told_of_its_own_numbers_alone(
-    name: str, root: Root, told: date | None
-) -> None:
+def test_sequence_expiry_is_returned_only_for_own_numbers(name: str, root: Root, told: date | None) -> None:
     """An approval names a number of the supplier's."""
     assert sign(companion(name), root=root).ncf_expiration == told
 
@@ -310,7 +308,7 @@ def test_the_qr_address_of_a_summary_that_was_handed_in_names_the_invoices_code(
 # --- What cannot be issued ---------------------------------------------------------------------------------------
 
 
-def test_everything_that_is_wrong_is_told_at_once() -> None:
+def test_all_problems_are_reported_together() -> None:
     given = sale(EcfType.CREDIT_FISCAL)
     given["Encabezado"]["Comprador"]["RNCComprador"] = "12"
     given["DetallesItems"]["Item"][0]["NombreItem"] = "x" * 81
@@ -323,7 +321,7 @@ def test_everything_that_is_wrong_is_told_at_once() -> None:
     assert "more)" in str(refused.value)
 
 
-def test_what_a_release_before_took_in_and_this_one_does_not_read_ends_with_the_reason_and_its_place() -> None:
+def test_input_of_an_older_release_that_is_unreadable_fails_with_its_place() -> None:
     declared = " ".join(f'xmlns:a{number}="http://www.w3.org/2001/XMLSchema"' for number in range(900))
     xml = (GOLDEN / "ecf31-coffee-on-credit.xml").read_bytes().replace(b"<ECF>", b"<ECF %s>" % declared.encode())
 
@@ -335,8 +333,8 @@ def test_what_a_release_before_took_in_and_this_one_does_not_read_ends_with_the_
     assert "namespace declarations" in problem.message
 
 
-def test_signing_again_what_was_not_kept_gives_another_document_of_the_same_content() -> None:
-    """Nothing is kept here; that nobody signs twice is the outbox's matter."""
+def test_signing_again_makes_another_document_of_the_same_content() -> None:
+    """Nothing is stored here; the outbox prevents signing twice."""
     given = sale(EcfType.CREDIT_FISCAL)
 
     one, other = sign(given), sign(given)
@@ -356,7 +354,7 @@ def test_decimals_reach_the_document_as_they_were_sent() -> None:
     assert read_payload(parse_json(raw)).root is Root.ECF
 
 
-def test_of_several_documents_all_are_made_before_one_is_signed_and_a_bad_one_fails_alone() -> None:
+def test_documents_are_all_made_before_one_is_signed_and_a_bad_one_fails_alone() -> None:
     good = write_canonical_json(sale(EcfType.CREDIT_FISCAL))
     bad = write_canonical_json(payload(EcfType.CREDIT_FISCAL, [line(quantity="x")], issued=TODAY))
     done: list[str] = []

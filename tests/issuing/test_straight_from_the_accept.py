@@ -1,4 +1,4 @@
-"""What a process takes in and may sign now goes straight to its signer, claimed in the commit that took it in."""
+"""Direct intake: accepted submissions go to a signer of the same process, claimed in the accepting commit."""
 
 import hashlib
 from collections.abc import AsyncIterator, Callable
@@ -102,7 +102,7 @@ async def left(db: Database) -> list[tuple[int, int, str | None]]:
     return [(each["attempt"], each["epoch"], each["holder"]) for each in found]
 
 
-async def test_what_is_taken_in_is_signed_without_a_claim_and_nobody_is_woken(db: Database, house: House) -> None:
+async def test_accepted_submission_is_signed_without_a_claim_or_wakeup(db: Database, house: House) -> None:
     tenant = await make_tenant(db)
     house.may_end = trio.Event()
     new = new_submission(tenant)
@@ -160,9 +160,7 @@ async def test_a_repeat_and_a_refused_draw_leave_their_places(db: Database, hous
     assert [work.subject for work in house.signed] == [twice[0].submission_id]
 
 
-async def test_more_than_there_are_slots_for_is_held_and_what_is_beyond_that_is_due_for_anybody(
-    db: Database, house: House
-) -> None:
+async def test_submissions_beyond_the_slots_are_held_and_beyond_that_become_due(db: Database, house: House) -> None:
     """Four slots, of which one tenant may have three; and two are held."""
     tenant = await make_tenant(db)
     house.may_end = trio.Event()
@@ -199,7 +197,7 @@ async def test_one_tenant_s_documents_keep_no_place_from_another(db: Database, h
 
 @pytest.mark.parametrize("environment", [None, Environment.ECF])
 @pytest.mark.parametrize("everybody", [False, True])
-async def test_what_is_paused_waits_for_its_resumption(
+async def test_paused_submission_waits_until_resumed(
     db: Database, house: House, environment: Environment | None, everybody: bool
 ) -> None:
     paused, free = await make_tenant(db), await make_tenant(db)
@@ -211,7 +209,7 @@ async def test_what_is_paused_waits_for_its_resumption(
     assert [work.tenant_id for work in house.signed] == ([] if everybody else [free])
 
 
-async def test_nobody_pushes_in_before_those_who_wait(db: Database, house: House) -> None:
+async def test_accepted_submission_does_not_overtake_waiting_rows(db: Database, house: House) -> None:
     """More was due than there were slots for when that was last looked at."""
     tenant, other = await make_tenant(db), await make_tenant(db)
     waiting_ones = [new_submission(tenant, e_ncf=f"E31{n:010}") for n in range(1, 7)]
@@ -241,7 +239,7 @@ async def test_a_lane_that_is_shut_and_a_stage_that_does_not_run_get_nothing(
     assert await left(db) == [(0, 0, None)] * 2
 
 
-async def test_who_is_stopped_gives_back_what_it_holds_and_takes_no_more(db: Database, house: House) -> None:
+async def test_stopped_signer_releases_its_rows_and_takes_no_more(db: Database, house: House) -> None:
     tenant = await make_tenant(db)
     house.may_end = trio.Event()
     news = [new_submission(tenant, e_ncf=f"E31{n:010}") for n in range(1, 6)]
@@ -274,7 +272,7 @@ class _Cut:
 
 
 @pytest.mark.parametrize("after", [False, True])
-async def test_where_nobody_knows_whether_it_was_taken_in_it_is_not_begun_with(
+async def test_submission_of_uncertain_commit_is_not_signed(
     db: Database, house: House, monkeypatch: pytest.MonkeyPatch, after: bool
 ) -> None:
     tenant = await make_tenant(db)
@@ -369,7 +367,7 @@ async def test_the_release_before_takes_in_as_it_did(db: Database) -> None:
     assert await left(db) == [(0, 0, None)]
 
 
-def test_a_claim_of_what_is_taken_in_waits_for_nothing() -> None:
+def test_claim_at_acceptance_does_not_wait() -> None:
     claim = first_claim(new_submission(TenantId(1)))
 
     assert (claim.stage, claim.attempt, claim.epoch, claim.waited) == (Stage.SIGN, 1, 1, timedelta(0))

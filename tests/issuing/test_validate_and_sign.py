@@ -1,7 +1,7 @@
-"""What is called valid ends in a signed document, and what is refused does not: one judgement, told twice.
+"""Validation and signing agree: a valid document ends signed, and a refused one does not.
 
-Documents of every kind, and of each many that say something in an odd way: blanks and line ends around a value, dates
-in other spellings, numbers as text and as numbers, values of the wrong kind. The draws are the same in every run.
+Documents of every kind, and of each many with odd spellings: blanks and line ends around a value, dates in other forms,
+numbers as text and as numbers, values of the wrong kind. The draws are the same in every run.
 """
 
 from collections import Counter
@@ -68,7 +68,7 @@ odd_judgement = settings(
 
 
 def would_be_signed(draft: Draft) -> bool:
-    """What POST /invoices/validate says."""
+    """The answer of POST /invoices/validate."""
     try:
         return not is_fatal(validated(draft))
     except Malformed:
@@ -84,7 +84,7 @@ def validated(draft: Draft) -> list[Problem]:
 
 
 def signed(draft: Draft) -> SignedDocument | None:
-    """What POST /invoices and the worker make of it; None where either of them refuses, in the words they have."""
+    """The result of POST /invoices and the worker; None where either of them refuses, with their messages."""
     try:
         new = admit(draft, TenantId(1), Environment.ECF, ApiKeyId("key"), NOW)
     except (Malformed, NotADocument):
@@ -249,7 +249,7 @@ def _ancillary_documents() -> list[dict[str, Any]]:
 
 @odd_judgement
 @given(content=odd(any_draft.map(lambda document: dict(document.content))))
-def test_what_is_called_valid_is_signed_and_what_is_refused_is_not(content: dict[str, Any]) -> None:
+def test_valid_documents_are_signed_and_invalid_ones_are_not(content: dict[str, Any]) -> None:
     said, made = said_and_made(structured(content))
     event(f"signed: {made is not None}")
 
@@ -258,7 +258,7 @@ def test_what_is_called_valid_is_signed_and_what_is_refused_is_not(content: dict
 
 @odd_judgement
 @given(content=drafts_with_dates())
-def test_a_date_is_read_alike_wherever_it_stands(content: dict[str, Any]) -> None:
+def test_date_is_read_alike_in_every_field(content: dict[str, Any]) -> None:
     said, made = said_and_made(structured(content))
     event(f"signed: {made is not None}")
 
@@ -342,7 +342,7 @@ def test_finished_xml_is_judged_as_it_is_signed(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("field", ["FechaVencimientoSecuencia", "FechaLimitePago"])
-def test_an_iso_date_is_written_in_the_authoritys_form_and_told(field: str) -> None:
+def test_iso_date_is_written_and_returned_in_the_authority_form(field: str) -> None:
     content = payload(EcfType.CREDIT_FISCAL, [line()], issued="2026-11-05")
     content["Encabezado"]["IdDoc"][field] = "2027-12-31"
 
@@ -357,7 +357,7 @@ def test_an_iso_date_is_written_in_the_authoritys_form_and_told(field: str) -> N
 
 
 @pytest.mark.parametrize("value", ["100\n", " 100", "100.00\r\n", "\t100"])
-def test_blanks_around_a_number_are_a_problem_that_says_so(value: str) -> None:
+def test_blanks_around_a_number_are_reported(value: str) -> None:
     content = payload(EcfType.CREDIT_FISCAL, [line(value)], issued="05-11-2026")
 
     assert agree(structured(content)) is None
@@ -388,7 +388,7 @@ def test_blanks_around_a_text_are_the_texts_own() -> None:
     assert parse_xml(made.signed).findtext("DetallesItems/Item/NombreItem") == " COSA "
 
 
-def test_the_address_of_a_summary_says_the_total_as_the_summary_that_was_sent() -> None:
+def test_qr_of_a_summary_has_the_total_as_sent() -> None:
     content = payload(EcfType.CONSUMER, [line("100.42")], issued="05-11-2026")
     content["Encabezado"]["Totales"] = {"MontoTotal": "118.5", "MontoGravadoTotal": "100.42"}
     content["Encabezado"]["Totales"] |= {"MontoGravadoI1": "100.42", "ITBIS1": "18"}

@@ -1,6 +1,6 @@
-"""Two hundred single mistakes of beginners, made by named changes to documents that are in order.
+"""Two hundred single mistakes of beginners, made by named changes to valid documents.
 
-Each says where its cause is: the path that the first problem must name. What it says of the repair is in the test.
+Each names its cause: the path of the first problem. The test checks the repair.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ ID, BUYER, ITEM = "Encabezado.IdDoc", "Encabezado.Comprador", "DetallesItems.Ite
 
 @dataclass(frozen=True)
 class Mistake:
-    """What was done to which document, and where its cause is."""
+    """The change, the document it was made to, and the path of its cause."""
 
     name: str
     given: Payload
@@ -139,7 +139,7 @@ def misplaced() -> Iterator[Mistake]:
 
 
 def missing() -> Iterator[Mistake]:
-    """Elements left out that nobody can fill in."""
+    """Omitted elements that cannot be filled in."""
     for ecf_type, path in (
         (EcfType.CREDIT_FISCAL, f"{ID}.TipoPago"),
         (EcfType.CREDIT_FISCAL, f"{ID}.TipoIngresos"),
@@ -189,7 +189,7 @@ _TEXTS = {
 }
 
 
-#: Values of which nobody can tell what they stand for: nothing is proposed in their place.
+#: Values without a recognisable meaning: no proposal is made.
 UNREADABLE = {
     f"{path} = {value!r}"
     for path, value in (

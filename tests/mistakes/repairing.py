@@ -17,7 +17,7 @@ def steps(path: str) -> list[str | int]:
 
 
 def _holder(payload: Any, way: list[str | int], *, make: bool = False) -> tuple[Any, str | int]:
-    """What holds the last step. A list may be left out where it is the only thing in its group, or has one entry."""
+    """Return the container of the last step. A list that is alone in its group, or has one entry, may be left out."""
     node = payload
     for at, step in enumerate(way[:-1]):
         if isinstance(step, int) and isinstance(node, dict):

@@ -33,7 +33,7 @@ def repair_of(of: Payload, path: str) -> Repair | None:
 @pytest.mark.parametrize(
     ("path", "value", "repaired", "certain"),
     [
-        # A binary float's noise goes; other decimals are somebody's to decide on.
+        # A binary float's noise is removed; other decimals are for a person to decide on.
         (PRICE, "0.30000000000000004", "0.3000", True),
         (PRICE, "1180.0000000000002", "1180.0000", True),
         (PRICE, "33.333333333333336", "33.3333", False),
@@ -189,7 +189,7 @@ _GATES = {"unknown-root", "unknown-type", "missing-type"}
 
 
 def _all_problems(of: Payload) -> list[Problem] | None:
-    """What reading finds, and what checking finds in the rest; None where all the rest is hidden by one of them."""
+    """Problems of reading, and those of checking the rest; None where a problem of reading hides the rest."""
     try:
         read_payload(of)
     except NotADocument as error:

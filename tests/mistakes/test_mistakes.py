@@ -14,7 +14,7 @@ from tests.mistakes.repairing import applied
 
 
 def problems_of(payload: dict[str, Any]) -> list[Problem]:
-    """What validate says of the document itself."""
+    """Problems that validation reports about the document itself."""
     try:
         document = read_payload(payload)
     except NotADocument as error:
@@ -23,7 +23,7 @@ def problems_of(payload: dict[str, Any]) -> list[Problem]:
 
 
 @pytest.mark.parametrize("ecf_type", list(EcfType))
-def test_what_the_mistakes_are_made_to_is_in_order(ecf_type: EcfType) -> None:
+def test_documents_before_mistakes_are_valid(ecf_type: EcfType) -> None:
     assert problems_of(good(ecf_type)) == []
 
 
@@ -57,7 +57,7 @@ def test_the_first_problem_names_the_cause_and_its_repair_works(mistake: Mistake
 
 
 @pytest.mark.parametrize("mistake", list(of_other_types()), ids=str)
-def test_of_an_element_of_another_type_it_is_said_which_types_have_it(mistake: Mistake) -> None:
+def test_element_of_another_type_names_the_types_that_have_it(mistake: Mistake) -> None:
     first = problems_of(mistake.given)[0]
 
     assert "does not belong to a document e-CF" in first.message

@@ -129,7 +129,7 @@ async def start_reception(
 
 
 def unsigned(ecf_type: EcfType = EcfType.CREDIT_FISCAL, **changes: Any) -> etree._Element:
-    """What the supplier wrote: from THEIRS to OURS; `changes` by path, with two underscores for a point."""
+    """A supplier's document: from THEIRS to OURS; `changes` by path, with two underscores for a point."""
     document = receipt(ecf_type)
     for path, value in changes.items():
         document = changed(document, path.replace("__", "."), value)
@@ -165,7 +165,7 @@ def approval(e_ncf: str, buyer: str, *, state: str = "1", issuer: str = OURS, **
 
 @dataclass(frozen=True)
 class Acknowledged:
-    """What an ARECF says, and that it is one: verified, and valid by its schema."""
+    """Values of an ARECF, verified, and valid by its schema."""
 
     state: str
     reason: str | None

@@ -1,4 +1,4 @@
-"""What buyers say of our receipts: verified, kept once, and refused where it cannot be or contradicts."""
+"""Buyers' approvals of our receipts: verified, stored once, and refused where invalid or contradictory."""
 
 from datetime import datetime, timedelta
 
@@ -121,9 +121,7 @@ async def test_a_state_is_its_number_however_it_is_spelt(reception: Running, db:
         (b"<a", "xml"),
     ],
 )
-async def test_what_cannot_be_taken_is_a_400_that_says_why(
-    reception: Running, db: Database, raw: bytes, says: str
-) -> None:
+async def test_invalid_approval_gets_400_with_a_reason(reception: Running, db: Database, raw: bytes, says: str) -> None:
     subject = await issue(db, reception)
 
     answer = await reception.approve(raw)
@@ -133,7 +131,7 @@ async def test_what_cannot_be_taken_is_a_400_that_says_why(
 
 
 @pytest.mark.parametrize("status", ["queued", "Rechazado", "error"])
-async def test_only_what_is_accepted_can_be_approved(reception: Running, db: Database, status: str) -> None:
+async def test_only_accepted_receipts_can_be_approved(reception: Running, db: Database, status: str) -> None:
     await issue(db, reception, status)
 
     assert (await reception.approve(approval(NUMBER, THEIRS))).status_code == 400

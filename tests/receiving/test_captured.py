@@ -67,7 +67,7 @@ FORM_IN_NAME = Capture(
 
 
 async def exchange(reception: Running, request: bytes, *, pieces: int) -> tuple[int, bytes]:
-    """Send a request in so many pieces; the status and the body of the answer."""
+    """Send a request in pieces; return the status and the body of the answer."""
     step = -(-len(request) // pieces)
     got = b""
     async with await trio.open_tcp_stream("127.0.0.1", reception.port) as stream:

@@ -1,4 +1,4 @@
-"""Forms as other people's programs write them, and as nobody should."""
+"""Forms as other programs write them, and malformed ones."""
 
 from contextlib import suppress
 from typing import Any
@@ -84,7 +84,7 @@ def test_the_content_is_kept_to_the_byte() -> None:
         (TYPE, form(*[b'Content-Disposition: form-data; name="x"\r\n\r\n1'] * (MAX_PARTS + 1)), "more than"),
     ],
 )
-def test_what_cannot_be_read_is_refused_in_fixed_words(content_type: str, body: bytes, says: str) -> None:
+def test_unreadable_form_is_refused_with_a_fixed_message(content_type: str, body: bytes, says: str) -> None:
     with pytest.raises(BadForm, match=says):
         read_xml_part(content_type, body)
 
@@ -105,7 +105,7 @@ def forms(draw: st.DrawFn) -> tuple[bytes, bytes]:
 
 
 @given(forms())
-def test_whatever_is_inside_comes_out_as_it_went_in_for_both_readers(made: tuple[bytes, bytes]) -> None:
+def test_part_content_is_unchanged_for_both_readers(made: tuple[bytes, bytes]) -> None:
     body, content = made
 
     ours = read_xml_part(TYPE, body)

@@ -1,4 +1,4 @@
-"""What nobody should send, and too much of what anybody may: refused, bounded, and not kept."""
+"""Invalid requests, and too many valid ones: refused, bounded, and not stored."""
 
 import socket
 import threading
@@ -27,7 +27,7 @@ BODY = GOOD[GOOD.index(b"?>") + 2 :]
 
 @contextmanager
 def listener() -> Iterator[tuple[int, list[int]]]:
-    """A port of ours on which nobody should call; the list has one entry for each call."""
+    """A port of ours that must not be called; the list has one entry for each call."""
     calls: list[int] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -147,7 +147,7 @@ async def test_a_sender_that_never_ends_is_given_up(
     assert got.startswith(b"HTTP/1.1 408 ")
 
 
-async def test_whoever_calls_too_fast_is_told_so_and_believed_proxies_name_who_it_is(
+async def test_fast_caller_gets_429_and_trusted_proxies_name_it(
     nursery: trio.Nursery, db: Database, reception_db: Database
 ) -> None:
     from fe.config import read_networks
@@ -179,7 +179,7 @@ async def test_more_than_fits_is_shed_and_nothing_waits(
             while (answer := await client.get(seed)).status_code == 200:  # noqa: ASYNC110  (only asking shows it)
                 await trio.sleep(0.05)
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
-        # Whoever watches over the process is answered all the same.
+        # Health checks are answered all the same.
         assert (await client.get("/healthz")).status_code == 200
     assert isinstance(answer, httpx.Response)
 

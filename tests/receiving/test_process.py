@@ -121,7 +121,7 @@ async def test_killed_between_commit_and_answer_it_gives_the_same_acknowledgemen
     fe: Fe, roots: Path, db: Database
 ) -> None:
     raw, port = document(), free_port()
-    # A failpoint is for development, which knows no authority but a simulated one; nobody asks it anything here.
+    # A failpoint is for development, which knows no authority but a simulated one; it is not called here.
     with running(fe, roots, port, failpoint="acknowledged:1", authority_ecf_url="http://127.0.0.1:1") as process:
         with pytest.raises(httpx.HTTPError):
             await send(port, raw)
@@ -162,7 +162,7 @@ async def test_two_processes_acknowledge_one_of_two_documents_of_a_number(fe: Fe
     assert [row["reason"] for row in kept] == [0, 3]
 
 
-async def test_what_it_cannot_do_without_is_said_at_once(tmp_path: Path, dsn: str, roots: Path) -> None:
+async def test_missing_requirement_is_reported_at_start(tmp_path: Path, dsn: str, roots: Path) -> None:
     fe = Fe(tmp_path, dsn)
 
     def refused(**settings: str) -> str:
@@ -191,7 +191,7 @@ async def test_reception_is_listed_changed_and_closed(fe: Fe) -> None:
     await trio.to_thread.run_sync(commands)
 
 
-async def test_all_in_one_process_serves_both_doors_and_each_only_what_is_its_own(fe: Fe, roots: Path) -> None:
+async def test_role_all_serves_both_listeners_separately(fe: Fe, roots: Path) -> None:
     port, api = free_port(), free_port()
     secrets = {"jwt_keys": SECRETS["FE_JWT_KEYS"], "api_key_pepper": SECRETS["FE_API_KEY_PEPPER"]}
     with running(fe, roots, port, "all", http_bind=f"127.0.0.1:{api}", **secrets):

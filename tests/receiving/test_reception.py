@@ -156,7 +156,7 @@ async def test_a_document_that_breaks_the_format_is_refused_with_reason_1(recept
 
 
 async def test_strangers_fill_no_table_and_are_refused_each_time(reception: Running, db: Database) -> None:
-    """A hundred and thirty-five bytes are enough for an answer of 4 KB, which nobody would ever delete."""
+    """A hundred and thirty-five bytes are enough for an answer of 4 KB, whose row would never be deleted."""
     issuer = f"<Emisor><RNCEmisor>{THEIRS}</RNCEmisor></Emisor>"
     for number in range(10):
         heading = f"<Encabezado><IdDoc><eNCF>E31{number:010}</eNCF></IdDoc>{issuer}</Encabezado>"
@@ -176,7 +176,7 @@ async def test_strangers_fill_no_table_and_are_refused_each_time(reception: Runn
     assert await kept(db) == []
     assert await rows(db, "SELECT 1 FROM received") == []
 
-    # What they tried stands in nobody's way.
+    # Their attempts do not block the real supplier.
     assert read(await reception.send(raw)).state == "0"
 
 
@@ -213,7 +213,7 @@ async def test_document_whose_key_info_holds_more_than_the_certificate_is_receiv
     assert bytes(stored["document"]) == raw
 
 
-async def test_a_certificate_of_nobody_we_trust_or_out_of_its_time_is_reason_2(reception: Running) -> None:
+async def test_untrusted_or_expired_certificate_is_reason_2(reception: Running) -> None:
     stranger = make_credential(issuer=make_root("OTRA RAIZ"))
     expired = make_credential(not_after=datetime(2026, 11, 5, tzinfo=UTC))
 
@@ -222,7 +222,7 @@ async def test_a_certificate_of_nobody_we_trust_or_out_of_its_time_is_reason_2(r
         assert (said.state, said.reason) == ("1", "2")
 
 
-async def test_who_signs_need_not_be_the_issuer(reception: Running) -> None:
+async def test_signer_may_differ_from_the_issuer(reception: Running) -> None:
     """A person signs for a company: the certificate has a cédula, the document an RNC."""
     assert read(await reception.send(document(Encabezado__Emisor__RNCEmisor=OTHER))).state == "0"
 
@@ -242,9 +242,7 @@ async def test_duplicates_are_looked_for_before_the_buyer_as_the_protocol_has_it
     assert said.reason == "3"
 
 
-async def test_what_was_refused_is_judged_anew_when_what_it_lacked_is_there(
-    nursery: trio.Nursery, db: Database, reception_db: Database
-) -> None:
+async def test_refused_document_is_assessed_again(nursery: trio.Nursery, db: Database, reception_db: Database) -> None:
     raw = document()
     before = await start_reception(nursery, db, reception_db, trust=Trust([make_root("OTRA RAIZ").certificate]))
     assert read(await before.send(raw)).reason == "2"
@@ -265,9 +263,7 @@ async def test_what_was_refused_is_judged_anew_when_what_it_lacked_is_there(
         "<a>\u00e9</a>".encode("latin-1"),
     ],
 )
-async def test_where_there_is_no_document_to_answer_to_it_is_a_400(
-    reception: Running, db: Database, content: bytes
-) -> None:
+async def test_request_without_a_document_gets_400(reception: Running, db: Database, content: bytes) -> None:
     answer = await reception.send(content)
 
     assert (answer.status_code, answer.json()["statusCode"]) == (400, 400)
@@ -313,7 +309,7 @@ async def test_two_documents_of_one_number_at_once_are_decided_by_the_database(
     assert sorted(reason for _, reason, _ in await kept(db)) == [0, 3, 3, 3]
 
 
-async def test_what_cannot_be_kept_is_not_acknowledged(reception: Running, db: Database) -> None:
+async def test_document_that_cannot_be_stored_is_not_acknowledged(reception: Running, db: Database) -> None:
     await rows(db, "REVOKE EXECUTE ON FUNCTION keep_received FROM fe_reception")
 
     answer = await reception.send(document())
@@ -322,7 +318,7 @@ async def test_what_cannot_be_kept_is_not_acknowledged(reception: Running, db: D
     assert answer.json() == {"message": "Internal Server Error", "statusCode": 500}
 
 
-async def test_a_tenant_without_a_certificate_cannot_acknowledge_and_the_sender_is_told_to_come_again(
+async def test_tenant_without_a_certificate_asks_the_sender_to_retry(
     nursery: trio.Nursery, db: Database, reception_db: Database
 ) -> None:
     running = await start_reception(nursery, db, reception_db, certificate=False)
@@ -349,7 +345,7 @@ async def test_environments_are_kept_apart(reception: Running) -> None:
         ("GET", "/readyz", 200),
     ],
 )
-async def test_what_is_no_service_is_no_service(reception: Running, method: str, path: str, status: int) -> None:
+async def test_path_or_method_of_no_service_is_refused(reception: Running, method: str, path: str, status: int) -> None:
     async with reception.client() as client:
         answer = await client.request(method, path)
 
@@ -375,7 +371,7 @@ async def test_path_in_any_case_with_accents_or_doubled_slashes_is_received(rece
     assert read(await reception.post(url, document())).state == "0"
 
 
-async def test_calls_are_counted_by_what_was_called_never_by_whom(reception: Running) -> None:
+async def test_calls_are_counted_by_service_only(reception: Running) -> None:
     await reception.send(document())
     async with reception.client() as client:
         await client.get("/healthz")

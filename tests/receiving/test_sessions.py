@@ -71,12 +71,12 @@ async def test_asking_for_seeds_leaves_no_trace_and_each_is_another(guarded: Run
     assert await rows(db, "SELECT 1 FROM spent_seeds") == []
 
 
-async def test_without_authentication_a_token_that_is_none_does_no_harm(reception: Running) -> None:
+async def test_invalid_token_is_ignored_without_authentication(reception: Running) -> None:
     assert read(await reception.send(document(), headers={"Authorization": "Bearer nonsense"})).state == "0"
 
 
 @pytest.mark.parametrize("authorization", ["", "Bearer", "Bearer x.y.z", "Basic abc", "Bearer " + "a" * 5000])
-async def test_where_it_is_demanded_nothing_else_will_do(guarded: Running, authorization: str) -> None:
+async def test_required_token_cannot_be_replaced(guarded: Running, authorization: str) -> None:
     answer = await guarded.send(document(), headers={"Authorization": authorization})
 
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")

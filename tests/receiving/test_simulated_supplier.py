@@ -43,7 +43,7 @@ def said(body: str) -> str:
 
 
 @pytest.mark.parametrize("demands_token", [False, True])
-async def test_every_sample_gets_the_answer_that_is_right_for_it(
+async def test_simulated_sample_gets_its_expected_answer(
     management: str, nursery: trio.Nursery, db: Database, reception_db: Database, demands_token: bool
 ) -> None:
     supplier = (await ask(management)).json()
@@ -91,7 +91,7 @@ async def test_an_order_that_cannot_be_is_refused(management: str, order: dict[s
     assert (answer.status_code, says in answer.json()["message"]) == (400, True)
 
 
-async def test_a_receiver_that_is_not_there_is_told(management: str) -> None:
+async def test_absent_receiver_is_reported(management: str) -> None:
     sent = (await ask(management, {"url": "http://127.0.0.1:1", "rnc": OURS})).json()
 
     assert [answer["status"] for answer in sent["answers"]] == [0]

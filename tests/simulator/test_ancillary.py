@@ -43,7 +43,7 @@ async def test_the_documented_code_of_an_approval_is_a_number(start: Start) -> N
     assert (await _approve(simulator)).json()["codigo"] == 1
 
 
-async def test_what_cannot_be_approved_is_refused_with_400(start: Start) -> None:
+async def test_invalid_approval_is_refused_with_400(start: Start) -> None:
     simulator = await start()
     strict = await start(require_references=True)
     await simulator.send(sign(ecf(2)).replace(b"EMISOR DE PRUEBA", b"OTRO EMISOR"), number(31, 2))
@@ -72,7 +72,7 @@ async def test_voided_numbers_cannot_be_used(simulator: Running) -> None:
     assert elsewhere["estado"] == "Aceptado"
 
 
-async def test_used_numbers_are_not_voided_and_are_told(simulator: Running) -> None:
+async def test_voiding_used_numbers_is_refused(simulator: Running) -> None:
     await simulator.send(sign(ecf(5)), number(31, 5))
 
     partly = await simulator.post(VOIDING, sign(anecf(5, 7)), "anulacion.xml")
@@ -97,7 +97,7 @@ async def test_bad_voidings_are_refused(simulator: Running) -> None:
     assert unsigned.status_code == 400
 
 
-async def test_voiding_answers_in_xml_for_who_asks_for_xml(simulator: Running) -> None:
+async def test_voiding_answer_is_xml_when_accepted(simulator: Running) -> None:
     reply = await simulator.post(VOIDING, sign(anecf(5, 7)), "a.xml", headers={"Accept": "application/xml"})
 
     assert etree.fromstring(reply.content).tag == "RespuestaAnulacionRango"

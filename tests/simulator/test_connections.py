@@ -1,4 +1,4 @@
-"""What a client can do to its connection, and that it does it to no one else's."""
+"""Misbehaving clients, which affect their own connection alone."""
 
 import contextlib
 
@@ -38,7 +38,7 @@ async def _breaks(request: RawRequest, connection: FaultyConnection) -> RawAnswe
     return RawAnswer(401)
 
 
-async def test_what_breaks_about_one_client_does_not_end_the_listener(nursery: trio.Nursery) -> None:
+async def test_broken_client_does_not_end_the_listener(nursery: trio.Nursery) -> None:
     (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
     port = listener.socket.getsockname()[1]
     nursery.start_soon(trio.serve_listeners, serving(_breaks), [listener])
@@ -61,7 +61,7 @@ async def _read_all(stream: trio.SocketStream) -> bytes:
     return seen
 
 
-async def test_what_is_not_http_is_answered_with_400_and_the_end(simulator: Running) -> None:
+async def test_bytes_that_are_not_http_get_400_and_a_close(simulator: Running) -> None:
     async with await trio.open_tcp_stream(*_address(simulator)) as stream:
         await stream.send_all(b"GET / HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n")
 
@@ -77,7 +77,7 @@ async def test_a_head_without_end_is_not_read_to_its_end(simulator: Running) -> 
     assert (await simulator.get(RESULT, trackid="x")).status_code == 200
 
 
-async def test_who_asks_before_sending_a_body_is_told_to_go_on(simulator: Running) -> None:
+async def test_expect_continue_is_answered(simulator: Running) -> None:
     head = b"POST /nowhere HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
     async with await trio.open_tcp_stream(*_address(simulator)) as stream:
         await stream.send_all(head)

@@ -24,7 +24,7 @@ def run(plan: FaultPlan, calls: list[Occasion]) -> dict[str, list[Fault | None]]
     return met
 
 
-def test_a_document_meets_the_same_faults_whatever_comes_between() -> None:
+def test_faults_of_a_document_do_not_depend_on_other_calls() -> None:
     one_after_the_other = [occasion for occasion in occasions(200) for _ in range(3)]
     interleaved = [occasion for _ in range(3) for occasion in reversed(occasions(200))]
 
@@ -63,6 +63,6 @@ def test_a_kind_that_means_nothing_to_an_operation_does_not_happen() -> None:
     assert run(plan, occasions(5, SimulatedOperation.SEED)) == {f"E31{n:010d}": [None] for n in range(5)}
 
 
-def test_a_preset_that_is_not_there_is_told() -> None:
+def test_unknown_preset_is_reported() -> None:
     with pytest.raises(ValueError, match="mild, wild"):
         FaultPlan.named("wicked", 1)

@@ -154,7 +154,7 @@ async def test_half_a_reply_ends_in_the_middle_of_the_body(simulator: Running) -
     assert await known(simulator) == ["Aceptado"]
 
 
-async def test_an_unreadable_answer_comes_after_the_effect(simulator: Running) -> None:
+async def test_unreadable_answer_follows_the_effect(simulator: Running) -> None:
     await simulator.authorized("testecf")
     seen: dict[str, httpx.Response] = {}
     for sequence, kind in enumerate(("empty", "garbage", "wrong-type", "unavailable-after"), 1):
@@ -289,7 +289,7 @@ async def test_a_document_is_not_found_and_then_found(start: Start) -> None:
     assert after == ["Aceptado", "Aceptado", "200"]
 
 
-async def test_one_query_can_be_told_that_there_is_nothing(simulator: Running) -> None:
+async def test_query_can_be_answered_with_nothing(simulator: Running) -> None:
     track = (await simulator.send(sign(ecf()), E31)).json()["trackId"]
     await simulator.order("not-found", operation="result", times=2)
 
@@ -376,7 +376,7 @@ async def test_a_plan_can_be_set_for_some_operations_and_taken_away(simulator: R
         ({"plan": {"maintenance": 0.5}}, "maintenance"),
     ],
 )
-async def test_an_order_with_a_mistake_is_told(simulator: Running, order: Json, says: str) -> None:
+async def test_invalid_fault_is_reported(simulator: Running, order: Json, says: str) -> None:
     answer = await simulator.manage("POST", "/faults", order, status=400)
 
     assert says in answer["message"]
@@ -392,7 +392,7 @@ async def test_every_kind_can_be_ordered(simulator: Running) -> None:
     assert len(shown["windows"]) == 1
 
 
-async def test_the_journal_keeps_what_came_during_maintenance(simulator: Running) -> None:
+async def test_journal_keeps_calls_during_maintenance(simulator: Running) -> None:
     await simulator.authorized("testecf")
     await simulator.order("maintenance", environment="testecf")
 

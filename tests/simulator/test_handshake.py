@@ -48,7 +48,7 @@ async def test_the_seed_has_the_form_of_live_ones(simulator: Running) -> None:
     assert b"\n  <valor>" in reply.content  # indented, so a client must drop whitespace before it signs
 
 
-async def test_the_token_answer_is_xml_for_who_asks_for_xml(simulator: Running) -> None:
+async def test_token_answer_is_xml_when_accepted(simulator: Running) -> None:
     seed = await simulator.http.get(f"{simulator.at.ecf}/testecf/{SEED}")
 
     reply = await simulator.http.post(
@@ -117,7 +117,7 @@ async def test_an_expired_certificate_gets_no_token(simulator: Running) -> None:
     assert reply.status_code == 400
 
 
-async def test_without_a_good_token_every_answer_is_401(simulator: Running) -> None:
+async def test_call_without_a_good_token_gets_401(simulator: Running) -> None:
     url = f"{simulator.at.ecf}/testecf/{RESULT}?trackid={ANY_TRACK}"
     await simulator.log_in()
     good = simulator.tokens["testecf"]
@@ -155,7 +155,7 @@ async def test_a_token_ends_after_its_hour(start: Start) -> None:
 
 
 @pytest.mark.parametrize("answers", ["live", "documented"])
-async def test_who_is_delegated_for_nobody_gets_no_token_and_a_bare_string(start: Start, answers: str) -> None:
+async def test_undelegated_certificate_gets_a_bare_string_instead_of_a_token(start: Start, answers: str) -> None:
     simulator = await start(answers=AnswerForm(answers))
     await simulator.manage("POST", "/delegations", {"holder": "99988877766", "issuer": "131880738"})
 

@@ -68,6 +68,6 @@ def test_the_file_name_is_read(disposition: bytes, name: str) -> None:
         (TYPE, form(XML, end=b"trailing")),
     ],
 )
-def test_without_a_usable_part_it_says_so(content_type: str, body: bytes) -> None:
+def test_unusable_part_is_reported(content_type: str, body: bytes) -> None:
     with pytest.raises(NoPart):
         read_xml_part(content_type, body)

@@ -29,7 +29,7 @@ DIRECTORY = "consultadirectorio/api/consultas/listado"
 ENTRY = "consultadirectorio/api/consultas/obtenerdirectorioporrnc"
 
 
-async def test_the_state_of_a_number_tells_what_the_document_says(simulator: Running) -> None:
+async def test_state_of_a_number_has_the_document_values(simulator: Running) -> None:
     signed = sign(ecf())
     await simulator.send(signed, E31)
 
@@ -93,7 +93,7 @@ async def test_asked_by_code_the_state_can_be_that_of_the_rejected_document_with
     assert (ours["codigoSeguridad"], whoever["codigoSeguridad"]) == (code, verify(first).security_code)
 
 
-async def test_the_state_says_nothing_while_the_document_is_in_process(start: Start) -> None:
+async def test_state_is_empty_while_the_document_is_in_process(start: Start) -> None:
     simulator = await start(verdict_delay=timedelta(hours=1))
     await simulator.send(sign(ecf()), E31)
 
@@ -104,7 +104,7 @@ async def test_the_state_says_nothing_while_the_document_is_in_process(start: St
     assert [entry["estado"] for entry in tracks] == ["En Proceso"]
 
 
-async def test_a_conditional_acceptance_is_told_apart_for_summaries_only(simulator: Running) -> None:
+async def test_conditional_acceptance_is_distinguished_for_summaries_only(simulator: Running) -> None:
     await simulator.send(sign(ecf(total="1280.00")), E31)
 
     state = (await simulator.get(STATE, rncemisor=ISSUER, ncfelectronico=E31)).json()
@@ -112,7 +112,7 @@ async def test_a_conditional_acceptance_is_told_apart_for_summaries_only(simulat
     assert (state["codigo"], state["estado"]) == (1, "Aceptado")
 
 
-async def test_track_ids_of_an_unknown_number_are_an_error_that_says_so(simulator: Running) -> None:
+async def test_track_ids_of_an_unknown_number_are_an_error(simulator: Running) -> None:
     reply = await simulator.get(TRACK_IDS, rncemisor=ISSUER, encf=E31)
 
     assert (reply.status_code, reply.json()["estado"]) == (404, "TrackId no encontrado.")
@@ -121,14 +121,14 @@ async def test_track_ids_of_an_unknown_number_are_an_error_that_says_so(simulato
 @pytest.mark.parametrize(
     "query", [{}, {"rncemisor": ISSUER}, {"rncemisor": "12", "encf": E31}, {"rncemisor": ISSUER, "encf": "E31"}]
 )
-async def test_bad_parameters_are_told_in_a_bare_string(simulator: Running, query: dict[str, str]) -> None:
+async def test_bad_parameters_are_reported_in_a_bare_string(simulator: Running, query: dict[str, str]) -> None:
     reply = await simulator.get(TRACK_IDS, **query)
 
     assert reply.status_code == 400
     assert isinstance(reply.json(), str)
 
 
-async def test_who_is_delegated_for_neither_side_may_not_ask(simulator: Running) -> None:
+async def test_query_without_a_delegation_is_refused(simulator: Running) -> None:
     await simulator.send(sign(ecf()), E31)
     await simulator.manage("POST", "/delegations", {"holder": "00112233445", "issuer": "101000001"})
 
@@ -151,7 +151,7 @@ async def test_documented_shapes_can_be_asked_for(start: Start) -> None:
     assert tracks["trackId"] == verdict["trackId"]
 
 
-async def test_track_ids_are_xml_for_who_asks_for_xml(simulator: Running) -> None:
+async def test_track_ids_are_xml_when_accepted(simulator: Running) -> None:
     headers = {**await simulator.authorized("testecf"), "Accept": "text/xml"}
     for _ in range(2):
         await simulator.send(sign(ecf()), E31)

@@ -68,7 +68,7 @@ async def test_a_valid_ecf_gets_a_track_id_and_is_accepted(simulator: Running) -
     }
 
 
-async def test_every_answer_says_that_this_is_not_the_authority(simulator: Running) -> None:
+async def test_every_answer_names_the_simulator(simulator: Running) -> None:
     accepted = await simulator.send(sign(ecf()), E31)
     nowhere = await simulator.http.get(f"{simulator.at.ecf}/testecf/nowhere")
     managed = await simulator.http.get(f"{simulator.at.management}/stats")
@@ -192,7 +192,7 @@ async def test_a_form_without_a_length_is_refused_as_empty(simulator: Running) -
     assert "Content-Length" in reply.json()["mensaje"]
 
 
-async def test_what_is_not_xml_is_refused_on_the_spot(simulator: Running) -> None:
+async def test_bytes_that_are_not_xml_are_refused(simulator: Running) -> None:
     for content in (b"not xml", b"<ECF>", b'<!DOCTYPE ECF [<!ENTITY a "b">]><ECF>&a;</ECF>'):
         reply = await simulator.send(content, E31)
         assert (reply.status_code, reply.json()["trackId"]) == (400, None), content
@@ -248,7 +248,7 @@ async def test_the_form_may_be_written_in_any_way(simulator: Running, headers: s
     assert reply.status_code == 200, reply.text
 
 
-async def test_answers_are_xml_for_who_asks_for_xml(simulator: Running) -> None:
+async def test_answers_are_xml_when_accepted(simulator: Running) -> None:
     as_xml = {"Accept": "application/xml"}
     reply = await simulator.post(RECEPTION, sign(ecf()), f"{ISSUER}{E31}.xml", headers=as_xml)
     receipt = etree.fromstring(reply.content)
@@ -311,7 +311,7 @@ async def test_a_small_consumer_invoice_does_not_belong_here_and_a_large_one_doe
     assert (small["estado"], large["estado"]) == ("Rechazado", "Aceptado")
 
 
-async def test_below_full_the_checks_stop_where_they_are_told(start: Start) -> None:
+async def test_checks_stop_at_the_configured_level(start: Start) -> None:
     broken = ecf().replace("<TipoPago>1</TipoPago>", "<TipoPago>9</TipoPago>")
     lenient = await start(check=CheckLevel.SIGNATURE)
     blind = await start(check=CheckLevel.NONE)

@@ -1,4 +1,4 @@
-"""What a sender asks of its own document, in a header beside it."""
+"""Outcomes that a sender requests for its own document, in a header beside it."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -39,7 +39,7 @@ async def verdict(simulator: Running, asked: str, content: bytes) -> Json:
 
 
 @pytest.mark.parametrize("asked", [Simulation(one, 4 if one == "rejected" else None) for one in AskedOutcome])
-def test_the_header_says_what_is_asked(asked: Simulation) -> None:
+def test_header_requests_the_outcome(asked: Simulation) -> None:
     assert Simulation.read(str(asked)) == asked
 
 
@@ -68,7 +68,7 @@ async def test_a_header_that_cannot_be_read_is_refused_and_nothing_is_taken_in(s
     assert (await simulator.manage("GET", f"/documents/testecf/{ISSUER}/{E31}"))["documents"] == []
 
 
-async def test_it_counts_for_the_first_time_that_the_bytes_arrive(simulator: Running) -> None:
+async def test_requested_outcome_counts_once_for_the_same_bytes(simulator: Running) -> None:
     content = sign(ecf())
 
     first = await verdict(simulator, "rejected; code=4", content)
@@ -79,14 +79,14 @@ async def test_it_counts_for_the_first_time_that_the_bytes_arrive(simulator: Run
     assert again["estado"] == "Aceptado"
 
 
-async def test_what_is_wrong_with_the_document_comes_first(simulator: Running) -> None:
+async def test_problem_of_the_document_precedes_the_requested_outcome(simulator: Running) -> None:
     said = await verdict(simulator, "conditional", sign(ecf()).replace(b">Servicio<", b">Otro<"))
 
     assert (said["estado"], [one["codigo"] for one in said["mensajes"]]) == ("Rechazado", [8])
 
 
 @pytest.mark.parametrize(("catalogue", "code"), [(Catalogue.INTERFACE, 3), (Catalogue.LIVE, 1209)])
-async def test_a_number_that_is_said_to_be_used_is_somebody_elses(
+async def test_number_requested_as_used_belongs_to_another_sender(
     start: Start, catalogue: Catalogue, code: int
 ) -> None:
     simulator = await start(catalogue=catalogue)
@@ -125,7 +125,7 @@ async def test_a_slow_verdict_is_out_when_its_time_has_come_and_after_a_restart_
     assert [one["estado"] for one in late] == ["Aceptado"] * 2
 
 
-async def test_a_lost_answer_is_of_a_document_that_is_there(simulator: Running) -> None:
+async def test_document_of_a_lost_answer_is_stored(simulator: Running) -> None:
     content = sign(ecf())
 
     with pytest.raises(httpx.TransportError):

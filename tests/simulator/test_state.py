@@ -43,7 +43,7 @@ from tests.simulator.support import (
 E31 = number(31, 1)
 
 
-async def test_the_journal_tells_every_sending_of_a_document(simulator: Running) -> None:
+async def test_journal_has_every_sending_of_a_document(simulator: Running) -> None:
     signed = sign(ecf())
     receipt = (await simulator.send(signed, E31)).json()
     await simulator.send(b"<nothing", E31)
@@ -155,7 +155,7 @@ trio.run(main)
 """
 
 
-async def test_what_was_answered_outlives_kill_minus_9(start: Start, http: httpx.AsyncClient, tmp_path: Path) -> None:
+async def test_answered_document_survives_kill_9(start: Start, http: httpx.AsyncClient, tmp_path: Path) -> None:
     journal = tmp_path / "authority.jsonl"
     process = await trio.lowlevel.open_process([sys.executable, "-c", _SERVER, str(journal)], stdout=subprocess.PIPE)
     assert process.stdout is not None
@@ -206,7 +206,7 @@ def test_a_journal_has_one_owner(tmp_path: Path) -> None:
     FileJournal(tmp_path / "j").close()
 
 
-def test_a_damaged_journal_says_where(tmp_path: Path) -> None:
+def test_damaged_journal_is_reported_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "j"
     path.write_bytes(b'{"seq":1,"kind":"x"}\nnot a record\n')
     journal = FileJournal(path)
@@ -267,7 +267,7 @@ async def test_a_world_file_is_enforced_from_the_start(start: Start, tmp_path: P
         ('{"delegations": [{"holder": "1", "issuer": "131880738", "more": 1}]}', BadRecord),
     ],
 )
-def test_a_world_file_with_a_mistake_is_told(tmp_path: Path, world: str, error: type[Exception]) -> None:
+def test_invalid_world_file_is_reported(tmp_path: Path, world: str, error: type[Exception]) -> None:
     path = tmp_path / "world.json"
     path.write_text(world)
 
@@ -278,7 +278,7 @@ def test_a_world_file_with_a_mistake_is_told(tmp_path: Path, world: str, error: 
 # --- Management ---------------------------------------------------------------------------------------------------
 
 
-async def test_the_management_port_says_what_it_has(simulator: Running) -> None:
+async def test_management_port_lists_its_state(simulator: Running) -> None:
     index = await simulator.manage("GET", "/")
 
     assert "POST /faults" in index["routes"]
@@ -313,7 +313,7 @@ async def test_the_secret_behind_the_tokens_is_not_shown(start: Start, tmp_path:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.com", ""])
-def test_it_refuses_to_be_reached_from_elsewhere(host: str) -> None:
+def test_simulator_refuses_a_public_address(host: str) -> None:
     with pytest.raises(PublicBindRefused, match="public-bind"):
         SimulatorSettings(host=host)
     assert not is_loopback(host)

@@ -71,7 +71,7 @@ async def test_a_refusal_on_the_spot_has_no_number(simulator: Running) -> None:
     assert (reply.json()["codigo"], reply.json()["encf"], reply.json()["secuenciaUtilizada"]) == (2, None, False)
 
 
-async def test_the_summary_answer_is_xml_for_who_asks_for_xml(simulator: Running) -> None:
+async def test_summary_answer_is_xml_when_accepted(simulator: Running) -> None:
     reply = await simulator.post(
         SUMMARY_RECEPTION, sign(rfce()), f"{ISSUER}{E32}.xml", headers={"Accept": "application/xml"}
     )
@@ -110,7 +110,7 @@ async def test_amounts_keep_their_digits(simulator: Running) -> None:
     assert json.loads(reply.content)["fechaFirma"] is None  # a summary has no time of signing
 
 
-async def test_with_hosts_apart_each_serves_only_its_own(start: Start) -> None:
+async def test_separate_hosts_serve_only_their_own_operations(start: Start) -> None:
     simulator = await start(summary_port=0, status_port=0)
     headers = await simulator.authorized("testecf")
     at = simulator.at

@@ -40,6 +40,7 @@ SPREADERS = {"fe/store/postgres/trio_connection.py": "connections end at differe
 SERVING = ("http", "receiving", "issuing", "counterparty", "webhooks", "egress", "ecf", "queue", "metering")
 #: In there, what is read from files, by names that no request holds.
 READERS = {
+    "fe/ecf/data_files.py": "tables and texts that come with the package, on import",
     "fe/http/examples/__init__.py": "receipts that come with the package, by the names of its own table",
     "fe/http/pages/guide.py": "pages that come with the package, listed by itself",
     "fe/http/pages/layout.py": "the style of all pages, on import",

@@ -32,7 +32,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_one_that_fails_is_named_and_the_others_go_on(results: Path) -> None:
+def test_benchmark_that_fails_is_named_and_the_others_run(results: Path) -> None:
     ends = run_all([one("first"), one("fails", then="sys.exit(3)"), one("last")], {})
 
     assert ends["fails"].startswith("ENDED with 3")
@@ -44,7 +44,7 @@ def test_one_that_fails_is_named_and_the_others_go_on(results: Path) -> None:
     ]
 
 
-def test_one_that_takes_too_long_is_cut_off_and_what_it_found_is_kept(results: Path) -> None:
+def test_benchmark_over_its_time_is_cut_off_and_keeps_its_results(results: Path) -> None:
     end = run(one("slow", then=_WAITS), None, seconds=10, last_seconds=60)
 
     assert end == "CUT OFF after 10 s"
@@ -53,7 +53,7 @@ def test_one_that_takes_too_long_is_cut_off_and_what_it_found_is_kept(results: P
     assert skipped == ["slow: the rest: it was cut off"]
 
 
-def test_one_that_does_not_stop_is_killed(results: Path) -> None:
+def test_benchmark_that_ignores_the_stop_is_killed(results: Path) -> None:
     deaf = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); signal.pause()"
 
     end = run(one("deaf", then=deaf), None, seconds=10, last_seconds=1)
@@ -62,13 +62,13 @@ def test_one_that_does_not_stop_is_killed(results: Path) -> None:
     assert found(results, 0.0) == ([], [])
 
 
-def test_results_of_another_run_are_not_told_again(results: Path) -> None:
+def test_results_of_another_run_are_not_printed(results: Path) -> None:
     run(one("old"), None, 60)
 
     assert found(results, (results / "old.json").stat().st_mtime + 1) == ([], [])
 
 
-def test_peers_are_told_where_they_were_installed() -> None:
+def test_command_names_the_folder_of_peers() -> None:
     assert Benchmark("http", 1).command(Path("/peers")) == [
         sys.executable,
         "-m",
@@ -79,25 +79,25 @@ def test_peers_are_told_where_they_were_installed() -> None:
     ]
 
 
-def test_all_limits_together_are_the_whole_one() -> None:
+def test_limits_of_all_benchmarks_fit_the_whole_limit() -> None:
     assert sum(each.seconds for each in ALL) + LAST_SECONDS <= MAX_SECONDS
 
 
-def test_the_short_form_of_growth_is_what_its_help_says() -> None:
+def test_short_form_of_growth_matches_its_help() -> None:
     short, whole = arguments_of(["--short"]), arguments_of([])
 
     assert (short.history, short.tenants, short.backlog) == ([200_000], [1_000, 20_000], 200_000)
     assert (whole.history, whole.tenants, whole.backlog) == ([1_000_000, 10_000_000], [1_000, 20_000], 1_000_000)
 
 
-def test_the_pages_table_is_what_the_results_say() -> None:
+def test_table_of_the_page_matches_the_results() -> None:
     """After `make bench`, or `python -m bench.targets --write`."""
     text = PAGE.read_text(encoding="utf-8")
 
     assert with_table(text, table()) == text
 
 
-def test_of_several_ratios_with_one_target_the_worst_is_told(tmp_path: Path) -> None:
+def test_ratios_with_one_target_show_the_worst(tmp_path: Path) -> None:
     def ratio(name: str, value: float, at_most: float | None) -> dict[str, object]:
         spread = {"median": value, "lowest": value, "highest": value, "rounds": 1}
         holds = None if at_most is None else value <= at_most
@@ -116,7 +116,7 @@ def test_of_several_ratios_with_one_target_the_worst_is_told(tmp_path: Path) -> 
     assert "- not in the results: CPU of service and Postgres" in lines
 
 
-def test_the_profile_and_the_plots_are_part_of_it(tmp_path: Path) -> None:
+def test_table_includes_profile_and_plots(tmp_path: Path) -> None:
     machine = {"load_before": 0.5, "load_after": 2.0, "usable_cores": 2, "commit": "1234567890"}
     parts = [{"part": "the front", "us": 150.2, "share": "60%"}, {"part": "the rest", "us": 3.0, "share": "1%"}]
     series = [{"title": "rate by history", "lines": {"ours": [[0, 1.0]]}}, {"title": "nothing", "lines": {"ours": []}}]
@@ -130,7 +130,7 @@ def test_the_profile_and_the_plots_are_part_of_it(tmp_path: Path) -> None:
     assert lines.endswith("![rate by history](performance/road-rate-by-history.svg)")
 
 
-def test_every_target_of_a_benchmark_is_one_that_make_bench_runs() -> None:
+def test_every_target_belongs_to_a_benchmark_of_make_bench() -> None:
     names = {each.name for each in ALL}
 
     assert {target.result.replace("accept", "http") for target in TARGETS} <= names

@@ -204,32 +204,32 @@ def idle(stack: Stack) -> Idle:
 
 
 @pytest.mark.parametrize("what", PER_DOCUMENT)
-def test_a_document_costs_no_more_than(what: str, costs: Tally) -> None:
+def test_document_costs_stay_within_limits(what: str, costs: Tally) -> None:
     found, most = costs.per_document()[what], PER_DOCUMENT[what] * MARGIN
 
     assert found <= most, f"{found:.2f} {what} per document; {costs.wire.statements.most_common()}"
 
 
-def test_a_document_alone_costs_exactly_these_statements(lone: Lone) -> None:
+def test_single_document_costs_exactly_these_statements(lone: Lone) -> None:
     assert lone.statements == ALONE
 
 
-def test_a_document_alone_waits_for_no_round_trip_without_a_statement(lone: Lone) -> None:
+def test_single_document_waits_for_no_round_trip_without_a_statement(lone: Lone) -> None:
     assert lone.empty_round_trips <= 0  # one statement may be under way when it is counted
 
 
-def test_a_document_alone_is_written_in_so_many_transactions(lone: Lone) -> None:
+def test_single_document_is_written_in_a_fixed_number_of_transactions(lone: Lone) -> None:
     assert lone.transactions == ALONE_TRANSACTIONS
 
 
 @pytest.mark.parametrize("what", IDLE)
-def test_a_process_with_nothing_to_do_costs_no_more_than(what: str, idle: Idle) -> None:
+def test_idle_process_costs_stay_within_limits(what: str, idle: Idle) -> None:
     found, most = idle.figures()[what], IDLE[what] * MARGIN
 
     assert found <= most, f"{found:.2f} {what}; {idle.wire.statements.most_common()}"
 
 
-def test_what_is_counted_is_what_was_done(costs: Tally) -> None:
+def test_counts_match_the_statements_that_ran(costs: Tally) -> None:
     """A proxy that misses half, or a log that is not read, would let everything pass."""
     figures = costs.per_document()
 

@@ -6,7 +6,7 @@ from bench.plan import plan
 from bench.plots import draw
 
 
-def test_a_plot_shows_each_line_and_has_room_for_zero_on_a_logarithmic_axis() -> None:
+def test_plot_shows_each_line_and_zero_on_a_logarithmic_axis() -> None:
     lines = {"ours & theirs": [[0, 1.0], [1_000_000, 0.95]], "one point": [[0, 3.0]]}
 
     svg = draw({"title": "rate <by> history", "x": "rows", "y": "times", "lines": lines, "logarithmic": True})
@@ -18,14 +18,14 @@ def test_a_plot_shows_each_line_and_has_room_for_zero_on_a_logarithmic_axis() ->
     assert polylines[0].get("points", "").startswith("70")
 
 
-def test_a_plot_of_nothing_but_zeros_is_drawn() -> None:
+def test_plot_of_zeros_is_drawn() -> None:
     svg = draw({"title": "flat", "x": "s", "y": "ms", "lines": {"a": [[0, 0.0], [1, 0.0]]}, "logarithmic": False})
 
     (line,) = etree.fromstring(svg.encode()).findall("{http://www.w3.org/2000/svg}polyline")
     assert len(line.get("points", "").split()) == 2
 
 
-def test_a_plan_is_what_one_document_costs_times_the_rate() -> None:
+def test_plan_multiplies_the_cost_of_a_document_by_the_rate() -> None:
     found = {
         "ms of CPU, service": 3.0,
         "ms of CPU, Postgres": 1.2,

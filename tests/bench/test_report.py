@@ -8,7 +8,7 @@ import pytest
 from bench.report import Report, Spread, in_turn
 
 
-def test_what_is_compared_takes_turns_and_who_is_first_alternates() -> None:
+def test_competitors_run_in_turn_in_alternating_order() -> None:
     order: list[str] = []
 
     def measured(name: str) -> int:
@@ -21,7 +21,7 @@ def test_what_is_compared_takes_turns_and_who_is_first_alternates() -> None:
     assert found == {"a": [1, 4, 5], "b": [2, 3, 6]}
 
 
-def test_a_ratio_is_taken_round_by_round() -> None:
+def test_ratio_is_computed_per_round() -> None:
     report = Report("pairs")
 
     report.ratio("a : b", [2.0, 9.0, 4.0], [1.0, 3.0, 4.0])
@@ -33,7 +33,7 @@ def test_a_ratio_is_taken_round_by_round() -> None:
     ("at_least", "at_most", "holds"),
     [(2.0, None, True), (2.1, None, False), (None, 2.0, True), (None, 1.9, False), (None, None, None)],
 )
-def test_a_target_holds_or_is_missed(at_least: float | None, at_most: float | None, holds: bool | None) -> None:
+def test_target_holds_or_is_missed(at_least: float | None, at_most: float | None, holds: bool | None) -> None:
     report = Report("targets")
 
     report.ratio("a : b", 4, 2, at_least=at_least, at_most=at_most)
@@ -48,7 +48,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "results"
 
 
-def test_the_result_is_written_with_the_facts_of_the_machine(results: Path, postgres: str) -> None:
+def test_result_includes_facts_of_the_machine(results: Path, postgres: str) -> None:
     with Report("written", postgres) as report:
         report.figure("ours", "jobs/s", [1.0, 2.0])
         report.ratio("ours : theirs", [1.0, 2.0], [1.0, 1.0], at_least=1.0)
@@ -65,13 +65,13 @@ def test_the_result_is_written_with_the_facts_of_the_machine(results: Path, post
     assert said["machine"]["postgres_settings"]["fsync"] == "off"
 
 
-def test_nothing_is_written_when_the_benchmark_fails(results: Path) -> None:
+def test_result_of_a_failed_benchmark_is_not_written(results: Path) -> None:
     with pytest.raises(RuntimeError), Report("failed"):
         raise RuntimeError
 
     assert not results.exists()
 
 
-def test_a_spread_of_nothing_is_refused() -> None:
+def test_spread_without_values_is_refused() -> None:
     with pytest.raises(ValueError, match="nothing was measured"):
         Spread.of([])

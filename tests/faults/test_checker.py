@@ -165,7 +165,7 @@ ORDERLY = History(
 )
 
 
-def test_a_history_in_order_is_found_in_order() -> None:
+def test_checker_reports_nothing_for_an_orderly_history() -> None:
     assert check(ORDERLY) == []
 
 
@@ -251,7 +251,7 @@ ALLOWED: list[tuple[str, Doctor]] = [
 
 
 @pytest.mark.parametrize("doctor", [case[1] for case in ALLOWED], ids=[case[0] for case in ALLOWED])
-def test_what_may_be_is_found_in_order(doctor: Doctor) -> None:
+def test_checker_reports_nothing_for_an_allowed_history(doctor: Doctor) -> None:
     assert check(doctor(ORDERLY)) == []
 
 
@@ -517,11 +517,11 @@ DOCTORED: list[tuple[str, str, Doctor, str]] = [
 
 
 @pytest.mark.parametrize(("invariant", "doctor", "says"), [case[1:] for case in DOCTORED], ids=[c[0] for c in DOCTORED])
-def test_one_wrong_thing_is_found(invariant: str, doctor: Doctor, says: str) -> None:
+def test_checker_reports_each_single_fault(invariant: str, doctor: Doctor, says: str) -> None:
     found = check(doctor(ORDERLY))
 
     assert any(violation.invariant == invariant and says in violation.says for violation in found), found
 
 
-def test_every_invariant_is_seen_broken() -> None:
+def test_checker_cases_break_every_invariant() -> None:
     assert {invariant for _, invariant, _, _ in DOCTORED} == CHECKS.keys()

@@ -74,7 +74,7 @@ def found(database: Snapshot) -> list[tuple[str, str]]:
     return list(counted_once(History([], [], database)))
 
 
-def test_counts_in_order_are_found_in_order() -> None:
+def test_checker_reports_nothing_for_orderly_counts() -> None:
     assert found(COUNTED) == []
 
 
@@ -115,5 +115,5 @@ WRONG: list[tuple[str, Callable[[Snapshot], Snapshot], str]] = [
 
 
 @pytest.mark.parametrize(("doctor", "says"), [case[1:] for case in WRONG], ids=[case[0] for case in WRONG])
-def test_one_wrong_count_is_found(doctor: Callable[[Snapshot], Snapshot], says: str) -> None:
+def test_checker_reports_each_wrong_count(doctor: Callable[[Snapshot], Snapshot], says: str) -> None:
     assert any(says in what for _, what in found(doctor(COUNTED))), found(doctor(COUNTED))

@@ -14,7 +14,7 @@ _DOCUMENT = {
 }  # fmt: skip
 
 
-def test_each_process_of_the_authority_is_a_life_of_its_own(tmp_path: Path) -> None:
+def test_each_process_of_the_authority_counts_as_a_new_life(tmp_path: Path) -> None:
     """Between two of them it has forgotten what it was asked: nothing can be concluded from its not knowing."""
     journal = tmp_path / "journal.jsonl"
     for _ in range(2):

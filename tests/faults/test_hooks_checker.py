@@ -63,10 +63,10 @@ WRONG = [
 ]
 
 
-def test_a_history_in_order_has_nothing_wrong() -> None:
+def test_checker_reports_nothing_for_orderly_webhooks() -> None:
     assert list(told_at_least_once(ORDERLY)) == []
 
 
 @pytest.mark.parametrize(("history", "says"), WRONG)
-def test_one_wrong_thing_is_seen(history: History, says: str) -> None:
+def test_checker_reports_each_wrong_webhook(history: History, says: str) -> None:
     assert any(says in said for _, said in told_at_least_once(history))

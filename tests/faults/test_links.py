@@ -16,7 +16,7 @@ async def ask(conn: Conn) -> None:
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.02], ids=["busy", "often idle"])
-async def test_a_connection_reset_at_any_moment_is_unavailability(pause: float, dsn: str) -> None:
+async def test_connection_reset_at_any_moment_raises_unavailable(pause: float, dsn: str) -> None:
     chance, said = random.Random(1), Counter[str]()
 
     async def go_on_asking(db: Database, over: trio.Event) -> None:

@@ -29,7 +29,7 @@ SHORT = {
 }
 
 
-def test_a_short_run_on_a_cluster_breaks_no_invariant() -> None:
+def test_short_run_on_a_cluster_breaks_no_invariant() -> None:
     citus.speak_citus()
     seed = int(os.environ.get("FAULTS_SEED") or (1 if os.environ.get("CI") else random.randrange(10**6)))
 

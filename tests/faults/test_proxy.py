@@ -32,7 +32,7 @@ def written(notes: psycopg.Connection) -> int:
     return count
 
 
-async def test_left_alone_it_is_not_there(dsn: str, notes: psycopg.Connection) -> None:
+async def test_proxy_without_faults_changes_nothing(dsn: str, notes: psycopg.Connection) -> None:
     async with proxied(dsn) as (proxy, conn):
         for number in range(10):  # past the fifth, psycopg prepares the statement
             await run(conn, INSERT, str(number) * 10_000)
@@ -43,7 +43,7 @@ async def test_left_alone_it_is_not_there(dsn: str, notes: psycopg.Connection) -
 
 @pytest.mark.parametrize(("when", "rows"), [(When.BEFORE, 0), (When.AFTER, 1)])
 @pytest.mark.parametrize("warm", [0, 10])
-async def test_a_cut_around_a_statement_looks_the_same_and_is_not(
+async def test_cut_before_or_after_a_statement_looks_the_same_to_the_client(
     when: When, rows: int, warm: int, dsn: str, notes: psycopg.Connection
 ) -> None:
     async with proxied(dsn) as (proxy, conn):
@@ -60,7 +60,7 @@ async def test_a_cut_around_a_statement_looks_the_same_and_is_not(
     assert proxy.done == {f"cut {when} INSERT INTO notes": 1}
 
 
-async def test_a_cut_comes_once_and_can_be_called_off(dsn: str, notes: psycopg.Connection) -> None:
+async def test_armed_cut_strikes_once_and_can_be_disarmed(dsn: str, notes: psycopg.Connection) -> None:
     async with proxied(dsn) as (proxy, conn):
         proxy.cut_at(Cut(When.BEFORE, re.compile("INSERT")))
         proxy.disarm()
@@ -73,7 +73,7 @@ async def test_a_cut_comes_once_and_can_be_called_off(dsn: str, notes: psycopg.C
 
 
 @pytest.mark.parametrize("then_cut", [False, True])
-async def test_a_black_hole_says_nothing_until_it_ends(then_cut: bool, dsn: str, notes: psycopg.Connection) -> None:
+async def test_black_hole_holds_answers_until_it_ends(then_cut: bool, dsn: str, notes: psycopg.Connection) -> None:
     outcome: list[str] = []
 
     async def write(conn: psycopg.Connection) -> None:
@@ -95,9 +95,7 @@ async def test_a_black_hole_says_nothing_until_it_ends(then_cut: bool, dsn: str,
     assert outcome == (["broken"] if then_cut else ["done"])
 
 
-async def test_slow_pieces_arrive_all_the_same_and_once(
-    dsn: str, notes: psycopg.Connection, nursery: trio.Nursery
-) -> None:
+async def test_slow_pieces_arrive_complete_and_once(dsn: str, notes: psycopg.Connection, nursery: trio.Nursery) -> None:
     async with proxied(dsn) as (proxy, conn):
         for number in range(5):
             nursery.start_soon(lambda: proxy.slow(0.05, delay=0.001, piece=7))

@@ -19,7 +19,7 @@ pytestmark = [
 ]
 
 
-def test_a_short_run_breaks_no_invariant() -> None:
+def test_short_run_breaks_no_invariant() -> None:
     # Where changes are judged it is the same one each time, as with drawn examples (tests/conftest.py).
     seed = int(os.environ.get("FAULTS_SEED") or (1 if os.environ.get("CI") else random.randrange(10**6)))
 
@@ -46,7 +46,7 @@ def test_failover_to_a_standby_that_was_silent_loses_nothing_acknowledged() -> N
 
 
 @pytest.mark.parametrize("name", [name for name, mutant in MUTANTS.items() if mutant.quick])
-def test_a_broken_variant_is_caught(name: str) -> None:
+def test_broken_variant_is_caught(name: str) -> None:
     tried = list(hunt_until_over(name, 1))
 
     assert tried[-1].rightly, [caught.violations for caught in tried]

@@ -94,7 +94,7 @@ async def is_answered(call: Callable[[], Awaitable[Any]]) -> bool:
     return False
 
 
-async def test_repeated_calls_while_the_standby_is_silent_wait_for_it(nursery: trio.Nursery, pair: Pair) -> None:
+async def test_repeated_call_during_a_silent_standby_waits_for_it(nursery: trio.Nursery, pair: Pair) -> None:
     async with open_database(pair.dsn("fe")) as db, open_database(pair.dsn("fe"), role=FRONT) as front_db:
         front = await start_front(nursery, front_db)
         key = await make_key(db, await make_tenant(db))
@@ -125,7 +125,7 @@ async def test_repeated_calls_while_the_standby_is_silent_wait_for_it(nursery: t
             assert len((await api.get("/invoices")).json()["items"]) == 1
 
 
-async def test_error_of_a_receipt_while_the_standby_is_silent_is_told_after_it_is_confirmed(
+async def test_receipt_error_during_a_silent_standby_is_shown_after_confirmation(
     nursery: trio.Nursery, pair: Pair
 ) -> None:
     async with open_database(pair.dsn("fe")) as db, open_database(pair.dsn("fe"), role=FRONT) as front_db:
@@ -140,9 +140,7 @@ async def test_error_of_a_receipt_while_the_standby_is_silent_is_told_after_it_i
             assert (await show()).json()["status"] == "error"
 
 
-async def test_acknowledgement_of_a_document_sent_again_while_the_standby_is_silent_waits_for_it(
-    nursery: trio.Nursery, pair: Pair
-) -> None:
+async def test_repeated_acknowledgement_during_a_silent_standby_waits_for_it(nursery: trio.Nursery, pair: Pair) -> None:
     async with open_database(pair.dsn("fe")) as db, open_database(pair.dsn("fe"), role=RECEPTION) as reception_db:
         reception = await start_reception(nursery, db, reception_db)
         send = partial(reception.send, document())
@@ -161,9 +159,7 @@ async def insert(conn: Conn) -> None:
 
 
 @pytest.mark.parametrize("driver", ["trio", "trio-asyncio"])
-async def test_commit_whose_wait_for_the_standby_is_cancelled_is_not_taken_for_done(
-    pair: Pair, driver: DriverName
-) -> None:
+async def test_commit_with_a_cancelled_standby_wait_does_not_count_as_done(pair: Pair, driver: DriverName) -> None:
     failed: list[DatabaseUnavailable] = []
     async with open_database(pair.dsn("fe"), driver=driver, max_size=1) as db:
         await db.run(lambda conn: conn.execute("CREATE TABLE notes (n int)"))
@@ -183,7 +179,7 @@ async def test_commit_whose_wait_for_the_standby_is_cancelled_is_not_taken_for_d
         await db.run(insert)  # the connection goes on, and forgets what was not confirmed
 
 
-async def test_refusal_by_what_is_stored_while_the_standby_is_silent_waits_for_it(pair: Pair) -> None:
+async def test_refusal_from_stored_rows_during_a_silent_standby_waits_for_it(pair: Pair) -> None:
     async with open_database(pair.dsn("fe")) as db:
 
         async def create() -> None:

@@ -37,7 +37,7 @@ _ANSWER_SECONDS = 20.0
 
 @dataclass(frozen=True)
 class Truth:
-    """What the authority thinks of a document, whenever it first comes to judge it."""
+    """Verdict of the authority on a document, whenever it first judges it."""
 
     estado: Estado = Estado.ACCEPTED
     used: bool = True
@@ -108,7 +108,7 @@ class Seen:
     used: bool
     refused: bool
     fault: str | None
-    #: It was rejected because the number is somebody else's: that is a judgement of the document itself.
+    #: It was rejected because another document holds the number: a verdict on the document itself.
     taken: bool
 
 

@@ -32,7 +32,7 @@ def _broken_by(error: str) -> str:
 
 
 def _booked_by_others(booked: list[Booked]) -> Iterator[str]:
-    """A row is booked by whoever claimed it last, and once; whoever was thought dead finds that it has moved on."""
+    """Only the last claimer of a row books it, and once; a worker taken for dead finds that its row has moved on."""
     claims: dict[Key, Booked] = {}
     done: set[tuple[Key, int]] = set()
     for one in booked:
@@ -50,9 +50,9 @@ def _booked_by_others(booked: list[Booked]) -> Iterator[str]:
 
 
 def _sent_unasked(run: Run) -> Iterator[str]:
-    """After a send of which nobody knew what became of it, the authority was asked before the next one.
+    """After a send with an unknown outcome, the authority was asked before the next one.
 
-    The database's own word for it is judged elsewhere; this is the authority's.
+    This judges the authority's record; CHECKS judge the database's.
     """
     rows = {row.submission_id: row for row in run.history.database.submissions}
     asked: dict[tuple[str, str], list[float]] = defaultdict(list)

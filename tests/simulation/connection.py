@@ -82,7 +82,7 @@ class Connection:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[None]:
-        """All or nothing: nobody comes in between, and nothing that is run here fails half way."""
+        """All or nothing: statements run without interruption, and none fails half way."""
         self._together = True
         try:
             yield

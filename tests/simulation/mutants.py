@@ -42,7 +42,7 @@ SOUND = Mutant("sound", ())
 
 
 class _NoFence(Steps):
-    """Whoever had it once may book it."""
+    """Accept bookings under any earlier claim."""
 
     def ours(self, values: Values) -> Due | None:
         return self.tables.outbox.get((values["tenant"], values["subject"]))
@@ -83,7 +83,7 @@ class _SendUnasked(Steps):
 
 
 class _LoseDoubts(Steps):
-    """What is in doubt is forgotten."""
+    """Drop a row when its send is in doubt."""
 
     def book_doubt(self, values: Values) -> bool:
         booked = super().book_doubt(values)
@@ -93,7 +93,7 @@ class _LoseDoubts(Steps):
 
 
 class _LoseDeadLetters(Steps):
-    """What gives up is gone."""
+    """Drop a row that becomes a dead letter."""
 
     def book_dead_letter(self, values: Values) -> bool:
         booked = super().book_dead_letter(values)
@@ -144,21 +144,21 @@ class _WriteFirst(Steps):
 
 
 class _BelieveDuplicates(Reconciler):
-    """A number that is used is somebody else's, without asking whose."""
+    """Take each used number for another document's, without asking."""
 
     async def resolve_duplicate(self, work: Work, opened: Opened, otherwise: Outcome) -> Outcome:
         return otherwise
 
 
 class _NeverUnsure(Pulse):
-    """Whoever has announced a document sends it, however long it slept in between."""
+    """Send every announced document, however long the process slept in between."""
 
     def look(self) -> Callable[[], None]:
         return lambda: None
 
 
 class _AskByCodeOnly(Reconciler):
-    """What the state service says of our own document is all that is asked for."""
+    """Ask the state service with our own security code only."""
 
     async def _is_somebody_elses(
         self, work: Work, question: ReconcileFacts, opened: Opened, known: Verdict | None
@@ -184,7 +184,7 @@ def _count_no_attempt(tables: Tables, statement: str, answer: Answer) -> Answer:
 
 
 def _hold_for_ever(tables: Tables, statement: str, answer: Answer) -> Answer:
-    """A lease never ends, and nobody looks after the silent."""
+    """Leases never end, and no worker rescues the rows of silent ones."""
     if "FROM claim_with_input(" in statement:
         for row in answer.rows:
             if row[4] is not None:
@@ -195,7 +195,7 @@ def _hold_for_ever(tables: Tables, statement: str, answer: Answer) -> Answer:
 
 
 def _sign_again(tables: Tables, statement: str, answer: Answer) -> Answer:
-    """What is sent is signed anew each time, with a new FechaHoraFirma."""
+    """Sign a document again for each send, with a new FechaHoraFirma."""
     if "is_summary" not in answer.columns or "content" not in answer.columns:
         return answer
     anew = len(tables.sends) + 1

@@ -54,7 +54,7 @@ T = TypeVar("T")
 LEASE = timedelta(seconds=60)
 _BUDGET = 45.0
 _POLL_SECONDS = 20.0
-#: Circuits are looked at, and probed, so much more rarely: a third of the steps of a run would be just that.
+#: Factor by which circuits are read and probed more rarely; else they would be a third of all steps.
 _CIRCUITS_SCALE = 4.0
 _SLOTS = 3
 
@@ -67,7 +67,7 @@ class Killed(BaseException):
 
 @dataclass
 class Paper:
-    """What the simulation knows of a submission that the service does not: how signing it goes."""
+    """Properties of a submission that the service does not know: how signing it goes."""
 
     summary: bool = False
     poison: bool = False
@@ -77,7 +77,7 @@ class Paper:
 
 @dataclass
 class Ground:
-    """What all processes share: the database, the authority, the papers."""
+    """Shared state of all processes: the database, the authority, the papers."""
 
     statements: Statements
     state: Office
@@ -241,7 +241,7 @@ class Process:
             raise Killed
 
     def lets_go(self, about: str) -> None:
-        """The first byte of a document leaves. Its announcement must be the last one, and nobody may doubt it yet."""
+        """Check the first byte of a document: its announcement must be the last one, and not yet in doubt."""
         tables = self._ground.statements.tables
         sends = [send for send in tables.sends.values() if str(send.submission_id) == about]
         newest = max(sends, key=lambda send: send.epoch, default=None)

@@ -1,4 +1,4 @@
-"""What happens in a run, drawn from its seed: the documents, the weather at the authority, what befalls processes."""
+"""Scenario of a run, drawn from its seed: documents, faults of the authority, and strikes on processes."""
 
 import random
 from dataclasses import dataclass, fields, replace
@@ -8,8 +8,8 @@ from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.identifiers import TenantId
 from tests.simulation.authority import Truth, Weather
 
-#: Faults begin at once and end after so many simulated seconds at the latest; in a siege, where hardly anything gets
-#: through and documents run out of attempts, after so many.
+#: Simulated seconds after which faults end at the latest; `_SIEGE` in a siege, where most requests fail and documents
+#: run out of attempts.
 _TROUBLE = 150.0
 _SIEGE = 1500.0
 
@@ -31,7 +31,7 @@ class Document:
     unfit: bool = False
     #: Another program has sent a document with its number, which came to this.
     taken: Estado | None = None
-    #: So many seconds later that one is decided.
+    #: Seconds until that document is decided.
     taken_for: float = 0.0
 
     @property
@@ -48,7 +48,7 @@ class Blow:
     what: str
     whom: int
     seconds: float
-    #: It waits until its process has made so many statements about submissions, and falls just after; 0: at once.
+    #: It falls after this number of its process's statements about submissions; 0: at once.
     steps: int = 0
     #: Counted are only statements that call a function with this answer.
     of: str = ""
@@ -191,7 +191,7 @@ def _siege(spread: random.Random) -> Weather:
 
 
 def _slow(spread: random.Random) -> Weather:
-    """Documents are long under way, so that somebody who wakes up finds them still there."""
+    """Documents take long, so that a process that wakes up finds them unfinished."""
     kind = spread.choice(("unavailable", "door_shut", "lost_before", "long_process", "hidden", "try_again"))
     return replace(_weather(spread), **{kind: 0.7})
 

@@ -1,4 +1,4 @@
-"""What the statements of fe.store mean, told by their own text: an unknown statement is an error, never a guess."""
+"""Interpreter of the statements of fe.store, found by their text: an unknown statement is an error."""
 
 import re
 from collections import Counter
@@ -27,7 +27,7 @@ _INPUTS = claim._GIVEN | {Stage.SIGN: claim._GIVEN[Stage.SIGN] + ", signatory"}
 #: A statement that does nothing but call one of the functions of sql/.
 _BATCH = re.compile(r"\s*SELECT ([a-z_]+)_batch\(\s*%\(tenants\)s")
 
-#: What the values of a batch are called of one row, where that is not the same.
+#: Names of the values of a batch in one row, if they differ.
 _SINGULAR = {
     "tenants": "tenant",
     "subjects": "subject",
@@ -107,7 +107,7 @@ class Statements:
         }
 
     def answer(self, statement: str, values: Values) -> Answer:
-        """Do what a statement does. Raises KeyError for one that nobody has told us about."""
+        """Execute a statement. Raises KeyError for an unknown one."""
         values = {name: value.values if isinstance(value, Array) else value for name, value in values.items()}
         if statement in self._known:
             return self._known[statement](values)
@@ -136,7 +136,7 @@ class Statements:
         return getattr(self.steps, function)(values)
 
     def told(self, by: str, statement: str, values: Values) -> Answer:
-        """Answer a statement of the process `by`; for those who want to know who said what."""
+        """Answer a statement of the process `by`; subclasses record who sent it."""
         return self.answer(statement, values)
 
     # --- fe/store/records/submissions.py
@@ -246,7 +246,7 @@ class Statements:
         return Answer(tuple(columns.replace("\n", "").replace(" ", "").split(",")), rows)
 
     def _input(self, stage: str, tenant: int | None, subject: UUID | None) -> tuple[Any, ...]:
-        """What a claimed row needs. The stand-in for the signer needs nothing."""
+        """Input of a claimed row; the stand-in for the signer needs none."""
         of = Stage(stage)
         ask = {Stage.SEND: self._outgoing_document, Stage.TRACK: self._track_facts}.get(of)
         found = ask({"tenant": tenant, "submission": subject}).rows if ask is not None and subject is not None else ()

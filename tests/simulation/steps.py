@@ -1,7 +1,7 @@
 """The moves of a submission, as sql/0013_batches.sql, 0007_operators.sql and 0012_numbers.sql make them.
 
-Each is called by the name of its SQL function with the values of the statement by their parameters' names. That both do
-the same is what test_conformance.py shows.
+Each is called by the name of its SQL function with the values of the statement by their parameters' names.
+test_conformance.py shows that both do the same.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from tests.simulation.rows import Dead, Due, Event, Key, Send, Submission, Table
 
 Values = Mapping[str, Any]
 
-#: Outcomes of sends of which nobody knows what became.
+#: Outcomes of unresolved sends.
 OPEN = ("intended", "unknown")
 
 
@@ -138,7 +138,7 @@ class Steps:
         return True
 
     def _hold_number(self, submission: Submission, issuer: str | None) -> SubmissionId:
-        """Whose the number is: this submission's, unless another has it that is not done with it."""
+        """Hold the number for this submission, unless another unfinished one holds it."""
         assert submission.e_ncf is not None
         number = (submission.tenant_id, submission.environment, submission.e_ncf, issuer or "")
         whose = self.tables.held.setdefault(number, submission.submission_id)
@@ -184,7 +184,7 @@ class Steps:
         row.attempt, row.epoch, row.holder = 1, row.epoch + 1, held_by
         content = values["signed"] if values["sent"] is None else values["sent"]
         self._renew(row, lease)
-        # Nothing of what is signed only now was sent before: nobody looks for a send in doubt.
+        # A document signed only now has no earlier send, so none can be in doubt.
         self._announce({**values, "epoch": row.epoch, "digest": sha256(content).digest()})
         return "going on"
 
@@ -253,7 +253,7 @@ class Steps:
         return True
 
     def sends_since_replay(self, key: Key, *, certain: bool = True) -> int:
-        """How many sends count against the attempts; `certain` those too that certainly reached nobody."""
+        """Count the sends that count as attempts; with `certain` also those that certainly did not arrive."""
         since = self.tables.submissions[key].replayed_epoch
         return sum(send.epoch > since and (certain or send.outcome != "not_sent") for send in self.sends_of(key))
 

@@ -163,14 +163,14 @@ ALLOWED: list[tuple[str, Doctor]] = [
 ]
 
 DOCTORED: list[tuple[str, str, Doctor, str]] = [
-    # What fault runs are judged by too: each that is to be looked at here is.
+    # Checks that fault runs share.
     ("it waits and nobody knows", "I1", both(GAVE_UP, database(dead_letters=())), "no dead letter"),
     ("two documents", "I2", arrivals(ARRIVAL, replace(ARRIVAL, seq=2, sha256=OTHER)), "2 different documents"),
     ("bytes of nobody", "I3", arrivals(ARRIVAL, replace(ARRIVAL, seq=2, sha256=OTHER)), "nobody had announced"),
     ("no history", "I6", database(events=()), "it has no events"),
     ("a row is left", "I8", database(outbox=[Due(TENANT, ONE, "track", None, 2, None)]), "still waits for track"),
     ("out of thin air", "V", arrivals(), "the authority never accepted it"),
-    # Whose claim it is.
+    # Claims.
     ("booked without a claim", "I6", lambda run: replace(run, booked=run.booked[1:]), "claimed last by None"),
     ("booked by whom it was taken from", "I6", booked(does(15.0, "book_retry", 4, "p1")), "p1 did book_retry with"),
     ("booked under a claim that is over", "I6", booked(does(15.0, "book_retry", 3)), "did book_retry with epoch 3"),
@@ -202,12 +202,12 @@ DOCTORED: list[tuple[str, str, Doctor, str]] = [
 
 
 @pytest.mark.parametrize("doctor", [case[1] for case in ALLOWED], ids=[case[0] for case in ALLOWED])
-def test_what_may_be_is_found_in_order(doctor: Doctor) -> None:
+def test_checker_reports_nothing_for_an_allowed_history(doctor: Doctor) -> None:
     assert violations(doctor(ORDERLY)) == []
 
 
 @pytest.mark.parametrize(("invariant", "doctor", "says"), [case[1:] for case in DOCTORED], ids=[c[0] for c in DOCTORED])
-def test_one_wrong_thing_is_found(invariant: str, doctor: Doctor, says: str) -> None:
+def test_checker_reports_each_single_fault(invariant: str, doctor: Doctor, says: str) -> None:
     found = violations(doctor(ORDERLY))
 
     assert any(one.startswith(f"{invariant}  ") and says in one for one in found), found

@@ -57,7 +57,7 @@ P = ParamSpec("P")
 
 EXAMPLES = int(os.environ.get("CONFORMANCE_EXAMPLES", "40"))
 STEPS = 50
-#: What every step says is compared at once; what both hold, every so many steps and at the end.
+#: Answers are compared after each step; the tables after this number of steps, and at the end.
 _LOOK_EVERY = 5
 
 BEGINNING = datetime(2026, 11, 6, 14, 0, tzinfo=UTC)
@@ -84,7 +84,7 @@ _CLOCK = """
         AS $$ SELECT current_setting('simulated.now')::timestamptz $$;
 """
 
-#: What both sides hold, table by table. Columns that the simulation leaves out are of no account to any move.
+#: Tables that are compared. The simulation leaves out columns that no step reads.
 _DUMPS = {
     "outbox": """SELECT tenant_id, subject, stage, environment, host, run_at, attempt, epoch, holder, deaths,
                         entered_at, last_error FROM outbox""",
@@ -110,7 +110,7 @@ _TABLES = (
 
 
 def held(tables: Tables) -> dict[str, list[Any]]:
-    """What the tables in memory hold, in the shape of the dumps."""
+    """Rows of the tables in memory, in the shape of the dumps."""
 
     def of(rows: Any) -> list[Any]:
         return [tuple(getattr(row, name) for name in row.__slots__) for row in rows]
@@ -284,7 +284,7 @@ class Conformance(RuleBasedStateMachine):
     def accept(
         self, tenant: TenantId, environment: Environment, root: Root, number: int, holder: str | None = None
     ) -> None:
-        """Take one in, and perhaps lease it to whoever does."""
+        """Accept a submission, and perhaps lease it to the accepting process."""
         self.tick()
         subject = SubmissionId(UUID(int=0x018F0000000070008000000000000000 + len(self.subjects)))
         new = NewSubmission(
@@ -328,7 +328,7 @@ class Conformance(RuleBasedStateMachine):
             self.both.tick(row.run_at - self.both.now + timedelta(milliseconds=1))
         together = [other.run_at for other in self.both.tables.outbox.values() if other.stage == row.stage]
         if len(set(together)) < len(together):
-            share = 100  # which of two that fall due together comes first is nobody's promise
+            share = 100  # the order of two rows due at the same moment is undefined
         lane = OutboxLane(Environment(row.environment), row.host)
         floor = self.floors.get(lane, ALWAYS)
         shares = [share] * len(TENANTS)
@@ -361,7 +361,7 @@ class Conformance(RuleBasedStateMachine):
         self.tick()
         moments = [row.run_at for row in self.both.tables.outbox.values() if row.stage == stage]
         if len(set(moments)) < len(moments):
-            slots = most = 100  # which of two that fall due together comes first is nobody's promise
+            slots = most = 100  # the order of two rows due at the same moment is undefined
             busy = {}
         lanes = [LaneCapacity(lane, TenantId(after), self.floors.get(lane, ALWAYS), slots, left) for lane in LANES]
         terms = Terms(LEASE, holder, 2 * slots, 2 * slots, scope, most, busy)
@@ -477,7 +477,6 @@ class Conformance(RuleBasedStateMachine):
                     status=status,
                     track_id=TrackId("t-9") if which % 2 else None,
                     response={"trackStatus": {"estado": status.value}},
-                    fate=NumberFate.USED,
                 )
 
     @precondition(lambda self: len(self.works) > 1)
@@ -654,7 +653,7 @@ def run(both: Both, steps: type[Steps], examples: int, *phases: Phase, always_th
     )
 
 
-def test_memory_and_postgres_say_and_hold_the_same(both: Both) -> None:
+def test_memory_and_postgres_answer_and_store_the_same(both: Both) -> None:
     """Compared, and asserted, after every step."""
     run(both, Steps, EXAMPLES)
 
@@ -677,12 +676,12 @@ def test_claim_of_a_tenant_with_rows_in_flight_counts_those_of_the_lane_alone(
 
 
 @pytest.mark.parametrize("mutant", [one for one in MUTANTS if one.steps is not Steps], ids=lambda mutant: mutant.name)
-def test_a_memory_that_does_something_else_is_noticed(both: Both, mutant: Mutant) -> None:
+def test_deviating_memory_is_noticed(both: Both, mutant: Mutant) -> None:
     with pytest.raises(AssertionError):
         run(both, mutant.steps, 200, Phase.generate, always_the_same=True)
 
 
-def test_postgres_is_on_the_clock_of_the_simulation(both: Both) -> None:
+def test_postgres_uses_the_clock_of_the_simulation(both: Both) -> None:
     both.begin()
     both.tick(timedelta(days=400))
 

@@ -22,13 +22,13 @@ SEEDS = int(os.environ.get("SIMULATION_SEEDS", "200"))
 FIRST = int(os.environ.get("SIMULATION_FROM", "0"))
 _AT_ONCE = 25
 
-#: Within so many worlds each deliberate bug is caught.
+#: Number of worlds within which each deliberate bug is caught.
 _CAUGHT_WITHIN = 100
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What is kept of a run: two tests look at the same ones."""
+    """Result of a run, kept for two tests."""
 
     violations: list[str]
     happened: set[str]
@@ -41,7 +41,7 @@ def judged(seed: int) -> Judged:
 
 
 @pytest.mark.parametrize("first", range(FIRST, FIRST + SEEDS, _AT_ONCE))
-def test_the_invariants_hold_in_every_world(first: int) -> None:
+def test_every_world_keeps_the_invariants(first: int) -> None:
     broken = {}
     for seed in range(first, min(first + _AT_ONCE, FIRST + SEEDS)):
         if found := judged(seed).violations:
@@ -51,7 +51,7 @@ def test_the_invariants_hold_in_every_world(first: int) -> None:
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_each_deliberate_bug_is_caught_by_the_invariant_it_breaks(mutant: Mutant) -> None:
+def test_deliberate_bug_is_caught_by_the_invariant_it_breaks(mutant: Mutant) -> None:
     caught_by: set[str] = set()
     for seed in range(_CAUGHT_WITHIN):
         caught_by = {violation.split()[0] for violation in violations(simulate(seed, mutant))} & set(mutant.breaks)
@@ -61,7 +61,7 @@ def test_each_deliberate_bug_is_caught_by_the_invariant_it_breaks(mutant: Mutant
     assert caught_by, f"{mutant.name} went through {_CAUGHT_WITHIN} worlds: the checker is blind"
 
 
-def test_the_same_seed_is_the_same_run_to_the_last_statement() -> None:
+def test_same_seed_repeats_the_run_to_the_last_statement() -> None:
     seeds = range(6)
     here = [simulate(seed).digest for seed in seeds]
 
@@ -70,7 +70,7 @@ def test_the_same_seed_is_the_same_run_to_the_last_statement() -> None:
 
 
 @pytest.mark.parametrize("hash_seed", ["1", "2"])
-def test_the_same_seed_is_the_same_run_in_another_process(hash_seed: str) -> None:
+def test_same_seed_repeats_the_run_in_another_process(hash_seed: str) -> None:
     """Nothing hangs on the order of sets, on addresses in memory, or on the clock on the tenant scope."""
     told = subprocess.run(
         [sys.executable, "-m", "tests.simulation", "--seed", "4"],
@@ -84,7 +84,7 @@ def test_the_same_seed_is_the_same_run_in_another_process(hash_seed: str) -> Non
 
 
 def _what_happened(run: Run) -> set[str]:
-    """What a run was about, in words that are counted."""
+    """Return marks of what happened in a run, to be counted."""
     kinds = {event.kind for event in run.history.database.events}
     outcomes = {f"sent: {send.outcome}" for send in run.history.database.sends}
     ends = {f"ended: {row.status}" for row in run.history.database.submissions}
@@ -103,8 +103,8 @@ def _what_happened(run: Run) -> set[str]:
     return kinds | outcomes | ends | {mark for mark, seen in marks.items() if seen}
 
 
-def test_the_worlds_are_as_bad_as_they_are_meant_to_be() -> None:
-    """What is never simulated is never judged."""
+def test_worlds_contain_every_kind_of_event() -> None:
+    """Each kind of event must occur, or the checker never judges it."""
     happened: Counter[str] = Counter()
     for seed in range(120):
         happened.update(judged(seed).happened)

@@ -58,13 +58,13 @@ class Booked:
     by: str
     key: Key
     epoch: int
-    #: What had become of its sends before, when it was announced once more.
+    #: Outcomes of its earlier sends when it was announced again.
     before: tuple["Earlier", ...] = ()
 
 
 @dataclass
 class Run:
-    """What is left of a run."""
+    """Result of a run."""
 
     scenario: Scenario
     #: The submissions, in the order of their acceptance.
@@ -210,7 +210,7 @@ async def _run(world: World) -> Run:
             living.cancel_scope.cancel()
         for row in world.tables.submissions.values():
             world.note(f"in the end {row.submission_id.hex[-4:]} {row.status} {row.number_fate} {row.track_id}")
-        # What is still under way arrives, though nobody waits for it.
+        # Requests in flight still arrive, without a waiting client.
     return Run(
         scenario=scenario,
         subjects=[subject for _, subject in world.tables.submissions],
@@ -287,7 +287,7 @@ class Theatre:
             as_user_id=None,
             original=b"{}",
         )
-        # By a process that signs, too, or by one that has no actors; whoever is in doubt asks again.
+        # By a process that signs, too, or by one without actors; a client in doubt repeats the call.
         process = self._world.spread.choice([None, *self._processes.values()])
         is_certain = process is not None and await process.take_in(new, at)
         if not is_certain and (new.tenant_id, subject) not in self._world.tables.submissions:
@@ -464,14 +464,14 @@ def _events(tables: Tables) -> Iterator[known.Event]:
             yield known.Event(*key, event.seq, event.at, event.kind, text, previous)
 
 
-#: What is logged as an error and is the system's own business.
+#: Errors in the log that the scenario expects.
 _EXPECTED_ERRORS = ("a circuit opened",)
 
 _shared_metrics: list[Metrics] = []
 
 
 def _metrics() -> Metrics:
-    """One for all runs: nobody reads it, and making it takes longer than many a run."""
+    """Make one registry for all runs: it is never read, and making it takes longer than many a run."""
     if not _shared_metrics:
         _shared_metrics.append(Metrics())
     return _shared_metrics[0]
@@ -493,7 +493,7 @@ def _deterministic(seed: int) -> Iterator[None]:
 
 @contextmanager
 def _quiet(world: World) -> Iterator[None]:
-    """Drop what the actors log, but keep every error: nothing may fail that nobody thought of."""
+    """Drop the log of the actors, but collect every unexpected error."""
 
     def keep(_: Any, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
         if event["event"] not in _EXPECTED_ERRORS:

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from fe.identifiers import SubmissionId, TenantId
-from fe.lifecycle import NumberFate, Stage, Status
+from fe.lifecycle import Stage
 from fe.store.postgres.db import Database
 from tests.cli.logins import dsn_of
 from tests.cli.running import Fe, environment
@@ -47,15 +47,7 @@ async def be_the_actors(db: Database) -> None:
     """Bring whatever is set going again to its verdict."""
     while True:
         for found in await rows(db, "SELECT subject FROM outbox"):
-            await db.run(
-                bookings.verdict,
-                await take(db, found["subject"]),
-                at=NOW,
-                status=Status.ACCEPTED,
-                track_id=None,
-                response={},
-                fate=NumberFate.USED,
-            )
+            await db.run(bookings.verdict, await take(db, found["subject"]), at=NOW)
         await trio.sleep(0.05)
 
 

@@ -17,7 +17,7 @@ from psycopg.conninfo import conninfo_to_dict
 from fe.cli.dead_letter_options import system_user
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, ReplayPlanId, SubmissionId, TenantId
-from fe.lifecycle import NumberFate, Stage, Status
+from fe.lifecycle import Stage
 from fe.store.postgres.db import Database
 from fe.store.queue import circuits, replay_plans
 from fe.store.queue.audit import OperatorAction
@@ -45,15 +45,7 @@ async def make_dead(
 
 
 async def accept(db: Database, subject: SubmissionId, now: datetime) -> None:
-    await db.run(
-        bookings.verdict,
-        await take(db, subject),
-        at=now,
-        status=Status.ACCEPTED,
-        track_id=None,
-        response={},
-        fate=NumberFate.USED,
-    )
+    await db.run(bookings.verdict, await take(db, subject), at=now)
 
 
 async def test_dead_letters_are_listed_as_text_and_as_json_and_filtered(db: Database, fe: Fe, now: datetime) -> None:

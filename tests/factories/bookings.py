@@ -68,13 +68,13 @@ async def verdict(
     work: Work,
     *,
     at: datetime,
-    status: Status,
-    track_id: TrackId | None,
-    response: dict[str, Any],
-    fate: NumberFate,
+    status: Status = Status.ACCEPTED,
+    track_id: TrackId | None = None,
+    response: dict[str, Any] | None = None,
+    fate: NumberFate = NumberFate.USED,
 ) -> None:
     mine = await outbox.verdict(
-        conn, [work], at=at, statuses=[status], track_ids=[track_id], responses=[response], fates=[fate]
+        conn, [work], at=at, statuses=[status], track_ids=[track_id], responses=[response or {}], fates=[fate]
     )
     _ours(work, mine)
 

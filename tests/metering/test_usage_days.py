@@ -43,15 +43,7 @@ async def started(db: Database) -> TenantId:
 async def accept(db: Database, tenant: TenantId, at: datetime = BEGIN, seconds: float = 2.0) -> None:
     """One production submission from the POST to its verdict."""
     subject = await make_submission(db, tenant, stage=Stage.SEND, at=at)
-    await db.run(
-        bookings.verdict,
-        await take(db, subject),
-        at=at + timedelta(seconds=seconds),
-        status=Status.ACCEPTED,
-        track_id=None,
-        response={},
-        fate=NumberFate.USED,
-    )
+    await db.run(bookings.verdict, await take(db, subject), at=at + timedelta(seconds=seconds))
 
 
 async def days_of(db: Database, tenant: TenantId) -> list[usage.UsageDay]:

@@ -13,7 +13,7 @@ import pytest
 from fe.ecf.ids import new_id
 from fe.ecf.parse import parse_json
 from fe.identifiers import ActionId, SubmissionId, TenantId, TrackId
-from fe.lifecycle import NumberFate, Stage, Status
+from fe.lifecycle import Stage, Status
 from fe.operations.evidence import NotAnExport, export, faults, link_hash, read_export
 from fe.store.postgres.db import Database
 from fe.store.queue import dead_letters
@@ -43,10 +43,7 @@ async def accepted(db: Database, *, summary: bool = False) -> Evidence:
         bookings.verdict,
         await take(db, subject),
         at=NOW,
-        status=Status.ACCEPTED,
-        track_id=None,
         response={"mensajes": [{"valor": "Número Ñ €", "codigo": 0}], "z": 1, "a": {"aa": 2, "b": None}},
-        fate=NumberFate.USED,
     )
     return await read(db, subject)
 

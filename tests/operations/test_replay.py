@@ -14,7 +14,7 @@ from fe.clock import system_clock
 from fe.ecf.catalogue import Environment, Root
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, CertificateId, ReplayPlanId, SubmissionId, TenantId
-from fe.lifecycle import NumberFate, Stage, Status
+from fe.lifecycle import Stage, Status
 from fe.operations.replay import (
     PLAN_PATIENCE,
     PlanPatience,
@@ -244,15 +244,7 @@ async def until_going(db: Database, *subjects: SubmissionId) -> None:
 
 
 async def bring_to_an_end(db: Database, subject: SubmissionId, status: Status = Status.ACCEPTED) -> None:
-    await db.run(
-        bookings.verdict,
-        await take(db, subject),
-        at=NOW,
-        status=status,
-        track_id=None,
-        response={},
-        fate=NumberFate.USED,
-    )
+    await db.run(bookings.verdict, await take(db, subject), at=NOW, status=status)
 
 
 async def fail_again(db: Database, subject: SubmissionId) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import trio
 
 from fe.identifiers import SubmissionId, TenantId
-from fe.lifecycle import NumberFate, Stage, Status
+from fe.lifecycle import Stage
 from fe.operations.replay import PlanPatience
 from fe.portal.plan_runner import PlanRunner
 from fe.store.postgres.db import Database
@@ -44,15 +44,7 @@ async def make_dead(
 
 async def accept(db: Database, subject: SubmissionId, now: datetime) -> None:
     """The authority accepts it."""
-    await db.run(
-        bookings.verdict,
-        await take(db, subject),
-        at=now,
-        status=Status.ACCEPTED,
-        track_id=None,
-        response={},
-        fate=NumberFate.USED,
-    )
+    await db.run(bookings.verdict, await take(db, subject), at=now)
 
 
 async def dead(db: Database) -> set[SubmissionId]:

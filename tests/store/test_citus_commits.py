@@ -11,7 +11,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from fe.ecf.catalogue import Environment, Host
-from fe.lifecycle import NumberFate, Stage, Status
+from fe.lifecycle import Stage
 from fe.store.postgres.db import Database
 from fe.store.queue.outbox import OutboxLane
 from ops.citus.cluster import Cluster
@@ -83,15 +83,7 @@ async def test_a_document_s_own_transactions_are_one_node_s_each(db: Database) -
     (signing,) = await claim_all(db, Stage.SIGN, [tenant])
     await db.run(bookings.signed, signing, at=ACCEPTED_AT, document=DOCUMENT)
     (sending,) = await claim_all(db, Stage.SEND, [tenant], OutboxLane(Environment.ECF, Host.ECF))
-    await db.run(
-        bookings.verdict,
-        sending,
-        at=ACCEPTED_AT,
-        status=Status.ACCEPTED,
-        track_id=None,
-        response={},
-        fate=NumberFate.USED,
-    )
+    await db.run(bookings.verdict, sending, at=ACCEPTED_AT)
 
     assert (await row(db, "SELECT status FROM submissions"))["status"] == "Aceptado"
     assert (await row(db, "SELECT count(*) FROM usage_ends"))["count"] == 1

@@ -8,7 +8,7 @@ import pytest
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, SubmissionId, TenantId, TrackId
-from fe.lifecycle import NumberFate, Stage, Status
+from fe.lifecycle import Stage
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import LeaseLost
 from fe.store.queue import audit, circuits, dead_letters, diagnosis, outbox, pauses, steps
@@ -140,15 +140,7 @@ async def test_what_a_replay_would_run_into_is_listed_too(db: Database) -> None:
     )
     subject = await make_dead(db, tenant, certificate_id=certificate)
     accepted = await make_submission(db, tenant, stage=Stage.TRACK, track_id=TrackId("track-2"))
-    await db.run(
-        bookings.verdict,
-        await take(db, accepted),
-        at=NOW,
-        status=Status.ACCEPTED,
-        track_id=None,
-        response={},
-        fate=NumberFate.USED,
-    )
+    await db.run(bookings.verdict, await take(db, accepted), at=NOW)
     # One number for both: nobody held them before.
     await rows(db, "UPDATE submissions SET e_ncf = 'E310000000001'")
     await db.transact(pauses.pause, act(by="ana"), None, Environment.ECF)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fe.identifiers import SubmissionId, TrackId
-from fe.lifecycle import NumberFate, Stage, Status
+from fe.lifecycle import Stage
 from fe.store.postgres.db import Database
 from fe.store.records import submissions
 from tests.factories import bookings
@@ -77,10 +77,8 @@ async def long_life(db: Database) -> SubmissionId:
         bookings.verdict,
         await take(db, subject),
         at=AT.astimezone(),
-        status=Status.ACCEPTED,
         track_id=TrackId("t"),
         response={"mensajes": [{"codigo": "0", "valor": ""}]},
-        fate=NumberFate.USED,
     )
     return subject
 

@@ -55,14 +55,7 @@ BOOKINGS: dict[str, tuple[Write, Stage, str | None]] = {
     "resend": (partial(bookings.resend, at=AT, after=SOON, reason="why"), Stage.RECONCILE, "send"),
     "processing": (partial(bookings.processing, at=AT, after=SOON, response={"a": 1}), Stage.TRACK, "track"),
     "verdict": (
-        partial(
-            bookings.verdict,
-            at=AT,
-            status=Status.ACCEPTED,
-            track_id=TrackId("t"),
-            response={"a": 1},
-            fate=NumberFate.USED,
-        ),
+        partial(bookings.verdict, at=AT, track_id=TrackId("t"), response={"a": 1}),
         Stage.TRACK,
         None,
     ),

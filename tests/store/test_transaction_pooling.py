@@ -18,7 +18,7 @@ from psycopg.conninfo import make_conninfo
 
 from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId, TrackId
-from fe.lifecycle import NumberFate, Stage, Status
+from fe.lifecycle import Stage
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.engine import note_engine
 from fe.store.postgres.migrate import migrate
@@ -99,17 +99,7 @@ async def whole_road(front: Database, worker: Database, tenant: TenantId) -> Sub
     await worker.run(bookings.intend_to_send, work, at=ACCEPTED_AT, lease=LEASE, digest=digest_of(SIGNED))
     await worker.run(bookings.received, work, at=ACCEPTED_AT, track_id=TrackId("t"), after=timedelta(0), reply={})
     work = await take(worker, new.submission_id)
-    await worker.run(
-        partial(
-            bookings.verdict,
-            work=work,
-            at=ACCEPTED_AT,
-            status=Status.ACCEPTED,
-            track_id=TrackId("t"),
-            response={},
-            fate=NumberFate.USED,
-        )
-    )
+    await worker.run(partial(bookings.verdict, work=work, at=ACCEPTED_AT, track_id=TrackId("t")))
     assert await front.run_for(tenant, history.count, history.HistoryFilter()) == 1
     return new.submission_id
 

@@ -10,7 +10,7 @@ from fe.actors.writers import submission_kind
 from fe.ecf.catalogue import Environment, Host
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, SubmissionId, TenantId, TrackId
-from fe.lifecycle import NumberFate, Stage, Status, WebhookEvent
+from fe.lifecycle import Stage, WebhookEvent
 from fe.monitoring.metrics import Metrics
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import NoNumber
@@ -157,15 +157,7 @@ async def test_the_deliveries_of_a_verdict_get_it_and_others_do_not(db: Database
     plain = await make_submission(db, tenant, stage=Stage.TRACK, track_id=TrackId("other"))
 
     for subject in (traced, plain):
-        await worker_db.run(
-            bookings.verdict,
-            await take(db, subject),
-            at=ACCEPTED_AT,
-            status=Status.ACCEPTED,
-            track_id=TrackId("t"),
-            response={},
-            fate=NumberFate.USED,
-        )
+        await worker_db.run(bookings.verdict, await take(db, subject), at=ACCEPTED_AT, track_id=TrackId("t"))
 
     assert await deliveries(db, traced) == [ONE, ONE]
     assert await deliveries(db, plain) == [None, None]

@@ -45,15 +45,7 @@ async def told(db: Database, tenant: TenantId) -> list[tuple[str, dict[str, Any]
 async def judged(db: Database, worker_db: Database, tenant: TenantId, status: Status) -> UUID:
     subject = await make_submission(db, tenant, stage=Stage.TRACK)
     work = await take(db, subject)
-    await worker_db.run(
-        bookings.verdict,
-        work,
-        at=AT,
-        status=status,
-        track_id=TrackId("t"),
-        response={"mensajes": []},
-        fate=NumberFate.USED,
-    )
+    await worker_db.run(bookings.verdict, work, at=AT, status=status, track_id=TrackId("t"), response={"mensajes": []})
     return subject
 
 

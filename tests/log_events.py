@@ -23,12 +23,12 @@ _BY_PURPOSE = ("exc_info",)
 _HEAD = """\
 # What is in the log
 
-Each process writes one line of JSON for each event to stderr; whoever starts it collects them (journald, a container's
-collector). Each has `timestamp` (UTC), `level`, `event`, and what is bound while it is written: `request_id` in a
+For operators: each process writes one line of JSON for each event to stderr; journald or a container's collector takes
+them. Each has `timestamp` (UTC), `level`, `event`, and what is bound while it is written: `request_id` in a
 request; `stage`, `attempt` and what the row is (`submission`, `delivery`, `recovery` or `charge`) in a step; `trace_id`
 where it is traced. No line holds a document, a secret or a row of the database: what is named like a secret is blanked,
 errors of the database are told by their code (`tests/test_log.py`). Addresses, ids of keys and of tenants are in it: it
-is operational data ([classes](data.md)), for operators and for nobody else.
+is operational data ([classes](data.md)), for operators only.
 
 A collector that stands still holds up no process: lines for which its pipe has no room are left out, and once it has,
 the first one is `lines of the log were left out: nobody read them` (warning, `fe/monitoring/outlet.py`), with their

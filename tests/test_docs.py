@@ -184,6 +184,7 @@ BY_HAND = {
     "python -m clients.generate": "tests/clients compares what it makes",
     "python -m tests.http.conformance": "its own test compares the page",
     "python -m tests.asvs": "its own test compares the page",
+    "python -m tests.plain_words": "a part of make check; tests/test_plain_words.py",
     "python -m tests.lifecycle.page": "its own test compares the page",
     "python -m tests.http.storm": "the long form of tests/http/test_schemathesis.py",
     "python -m ops.grafana.pictures": "tests/ops/test_panels.py runs it, where there is a Prometheus",

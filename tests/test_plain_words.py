@@ -12,8 +12,8 @@ from tests import plain_words
         ("a.py", '"""Cache of keys."""\n\nx = 1  # nobody reads it\n', [3]),
         ("a.py", 'x = "What is this"\n', []),
         ("a.sql", "SELECT 1;\n-- So many as fit.\n", [2]),
-        ("a.md", "# What it is\n\nThe worker retries.\n\n```\nWho asks\n```\nWhoever asks waits.\n", [8]),
-        ("a.md", "The worker retries what failed.\n", []),
+        ("README.md", "# What it is\n\nThe worker retries.\n\n```\nWho asks\n```\nWhoever asks waits.\n", [8]),
+        ("README.md", "The worker retries what failed.\n", []),
     ],
 )
 def test_riddles_of_a_source_are_found_by_line(name: str, source: str, found: list[int]) -> None:
@@ -27,16 +27,16 @@ def test_complaint_without_history_is_empty(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_complaint_names_new_riddles_of_changed_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = {"merge-base": "base", "rev-parse": "head", "diff": "a.md\nb.md", "show": "Nobody reads.\n"}
+    answers = {"merge-base": "base", "rev-parse": "head", "diff": "README.md\n" + "SECURITY.md", "show": "Nobody reads.\n"}
     monkeypatch.setattr(plain_words, "_git", lambda *words: answers[words[0]])
     monkeypatch.setattr(
-        plain_words, "_read", lambda name: "Nobody reads.\n" + "Who asks, waits.\n" * 2 * (name == "a.md")
+        plain_words, "_read", lambda name: "Nobody reads.\n" + "Who asks, waits.\n" * 2 * (name == "README.md")
     )
 
     assert plain_words.complaint().splitlines() == [
         "4 puzzling texts in the changed files, 2 before. New:",
-        "  a.md:2: Who asks, waits.",
-        "  a.md:3: Who asks, waits.",
+        "  README.md:2: Who asks, waits.",
+        "  README.md:3: Who asks, waits.",
     ]
 
 

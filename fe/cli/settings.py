@@ -14,7 +14,7 @@ from fe.config import Settings
 
 _MARKDOWN = """# Configuration
 
-Every setting is a variable of the environment. `fe --env-file FILE` reads variables from a file of NAME=VALUE lines
+For operators: every setting is a variable of the environment. `fe --env-file FILE` reads a file of NAME=VALUE lines
 that only its owner, or a group, may read; a variable that is set already stays. This page is made from
 `fe/config/settings.py` (`fe settings --markdown > docs/configuration.md`), and a test says so when it is not.
 

@@ -27,7 +27,12 @@ def test_complaint_without_history_is_empty(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_complaint_names_new_riddles_of_changed_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = {"merge-base": "base", "rev-parse": "head", "diff": "README.md\n" + "SECURITY.md", "show": "Nobody reads.\n"}
+    answers = {
+        "merge-base": "base",
+        "rev-parse": "head",
+        "diff": "README.md\n" + "SECURITY.md",
+        "show": "Nobody reads.\n",
+    }
     monkeypatch.setattr(plain_words, "_git", lambda *words: answers[words[0]])
     monkeypatch.setattr(
         plain_words, "_read", lambda name: "Nobody reads.\n" + "Who asks, waits.\n" * 2 * (name == "README.md")

@@ -20,6 +20,10 @@ class Text:
         """Return it in a language."""
         return self.es if language == "es" else self.en
 
+    def fill(self, **values: object) -> "Text":
+        """Return it with values in place of its braces."""
+        return Text(self.en.format_map(values), self.es.format_map(values))
+
     def after(self, name: str) -> "Text":
         """Put the name of what it is about before it."""
         return Text(f"{name}: {self.en}", f"{name}: {self.es}")

@@ -15,9 +15,11 @@ from enum import IntEnum
 from cryptography import x509
 from lxml import etree
 
+from fe.ecf.build import build
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.certificate import holder_id
-from fe.ecf.dates import read_day, read_moment
+from fe.ecf.dates import read_day, read_moment, show_moment
+from fe.ecf.document import Document
 from fe.ecf.identity import e_ncf, tax_id
 from fe.ecf.parse import ForeignMarkup, parse_xml
 from fe.ecf.problems import Severity
@@ -220,3 +222,18 @@ def assess_approval(raw: bytes, *, rnc: str, trust: Trust, now: datetime) -> App
 
 def _is_amount(root: etree._Element) -> bool:
     return re.fullmatch(r"[0-9]{1,16}(\.[0-9]{1,2})?", _text(root, f"{_DETAIL}/MontoTotal")) is not None
+
+
+def acknowledgement(heading: Heading, reason: AckReason, *, rnc: str, at: datetime) -> etree._Element:
+    """Write the acknowledgement (ARECF) of the receiver `rnc`, ready to be signed; RECEIVED has no reason."""
+    detail = {
+        "Version": "1.0",
+        "RNCEmisor": heading.issuer_rnc,
+        "RNCComprador": heading.buyer_rnc or rnc,
+        "eNCF": heading.e_ncf,
+        "Estado": "0" if reason is AckReason.RECEIVED else "1",
+    }
+    if reason is not AckReason.RECEIVED:
+        detail["CodigoMotivoNoRecibido"] = str(int(reason))
+    detail["FechaHoraAcuseRecibo"] = show_moment(at)
+    return build(Document(Root.ARECF, None, {"DetalleAcusedeRecibo": detail}))

@@ -24,8 +24,7 @@ from fe.ecf.ids import new_id
 from fe.ecf.signature import Signer
 from fe.identifiers import CertificateId, TenantId
 from fe.process import failpoints
-from fe.receiving.acknowledge import acknowledgement
-from fe.receiving.assess import AckReason, ApprovalRefused, Assessment, Trust, assess, assess_approval
+from fe.receiving.assess import AckReason, ApprovalRefused, Assessment, Trust, acknowledgement, assess, assess_approval
 from fe.store.postgres.db import Database
 from fe.store.records import buyer_approvals, certificates, received
 from fe.store.records.received import Said

@@ -20,8 +20,7 @@ from fe.egress.target import Policy
 from fe.identifiers import ActionId, CertificateId, SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.queue.outcome import TryLater
-from fe.receiving.acknowledge import acknowledgement
-from fe.receiving.assess import AckReason, Heading
+from fe.receiving.assess import AckReason, Heading, acknowledgement
 from fe.store.postgres.db import Database
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.host_lanes import ALL_HOSTS

@@ -295,7 +295,7 @@ async def test_a_client_request_id_of_another_submission_is_a_409(
         ("reject", {"reason": ""}, "reason must be a text of 1 to 250"),
         ("reject", {"reason": "   "}, "reason must be a text of 1 to 250"),
         ("reject", {"reason": "x" * 251}, "reason must be a text of 1 to 250"),
-        ("reject", {"reason": "\x01"}, "the text at reason holds a character that is not allowed"),
+        ("reject", {"reason": "\x01"}, "the text at reason contains a character that is not allowed"),
         ("reject", {"reason": 7}, "reason must be a text of 1 to 250"),
         ("approve", {"clientRequestId": ""}, "clientRequestId must be a string of 1 to 120"),
         ("approve", {"asUserId": "x"}, "asUserId"),

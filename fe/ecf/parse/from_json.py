@@ -39,7 +39,7 @@ def parse_json(raw: bytes, *, max_bytes: int = MAX_BYTES) -> Any:
     keys and strings alike, every character that XML 1.0 has no room for (NUL, controls, lone surrogates).
     """
     if len(raw) > max_bytes:
-        raise MalformedJson(messages.larger(max_bytes))
+        raise MalformedJson(messages.LARGER.fill(limit=max_bytes))
     raw = raw.removeprefix(BOM)
     if b"\0" in raw:
         before = raw[: raw.index(b"\0")].decode("utf-8", "replace")
@@ -184,9 +184,9 @@ def _members(value: Any) -> int:
 def _refuse_deep(raw: bytes, *, may_be_many: bool) -> None:
     brackets = _STRING.sub(b"", raw).translate(None, _NOT_A_BRACKET)
     if may_be_many and brackets.count(b"{") + brackets.count(b"[") > MAX_JSON_CONTAINERS:
-        raise MalformedJson(messages.too_many_containers(MAX_JSON_CONTAINERS))
+        raise MalformedJson(messages.TOO_MANY_CONTAINERS.fill(limit=MAX_JSON_CONTAINERS))
     if max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > MAX_JSON_DEPTH:
-        raise MalformedJson(messages.too_deep(MAX_JSON_DEPTH))
+        raise MalformedJson(messages.TOO_DEEP.fill(limit=MAX_JSON_DEPTH))
 
 
 def _may_be_unwritable(text: str) -> bool:
@@ -206,7 +206,7 @@ def _refuse_unwritable(value: Any, path: str) -> None:
     elif isinstance(value, dict):
         for key, below in value.items():
             if NOT_XML.search(key):
-                raise MalformedJson(messages.unwritable_key(excerpt(key)))
+                raise MalformedJson(messages.UNWRITABLE_KEY.fill(key=excerpt(key)))
             _refuse_unwritable(below, f"{path}.{excerpt(key)}" if path else excerpt(key))
     elif isinstance(value, list):
         for number, below in enumerate(value, 1):
@@ -216,10 +216,10 @@ def _refuse_unwritable(value: Any, path: str) -> None:
 def _wrong_with(token: str) -> Text | None:
     """Why a number is refused: the words of JSON for what is none, too many digits, an exponent."""
     if token[-1] not in "0123456789":
-        return messages.not_a_number(token)
+        return messages.NOT_A_NUMBER.fill(token=token)
     is_decimal = "." in token or "e" in token or "E" in token
     if len(token) > MAX_NUMBER_DIGITS + is_decimal + (token[0] == "-"):
-        return messages.too_many_digits(MAX_NUMBER_DIGITS)
+        return messages.TOO_MANY_DIGITS.fill(limit=MAX_NUMBER_DIGITS)
     return messages.EXPONENT if "e" in token or "E" in token else None
 
 
@@ -237,14 +237,14 @@ def _decimal(token: str) -> Decimal:
 
 
 def _not_a_number(token: str) -> NoReturn:
-    raise MalformedJson(messages.not_a_number(token))
+    raise MalformedJson(messages.NOT_A_NUMBER.fill(token=token))
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
         counts = Counter(key for key, _ in pairs)
-        raise MalformedJson(messages.key_twice(excerpt(counts.most_common(1)[0][0])))
+        raise MalformedJson(messages.KEY_TWICE.fill(key=excerpt(counts.most_common(1)[0][0])))
     return members
 
 

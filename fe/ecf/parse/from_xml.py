@@ -61,7 +61,7 @@ def parse_xml(raw: bytes, *, max_bytes: int = MAX_BYTES, max_elements: int = MAX
     the canonical form, costs in proportion to the bytes. Comments and instructions raise ForeignMarkup.
     """
     if len(raw) > max_bytes:
-        raise MalformedXml(messages.larger(max_bytes))
+        raise MalformedXml(messages.LARGER.fill(limit=max_bytes))
     if b"\0" in raw:
         raise _refusal(messages.NUL_OR_NOT_UTF_8, raw, raw.index(b"\0"))
     raw = raw.removeprefix(BOM)
@@ -72,7 +72,7 @@ def parse_xml(raw: bytes, *, max_bytes: int = MAX_BYTES, max_elements: int = MAX
     # Counted before parsing: a megabyte of empty elements costs a hundred of memory.
     if raw.count(b"<") > max_elements and raw.count(b"<") - raw.count(b"</") > max_elements:
         first_too_many = next(islice(_START.finditer(raw), max_elements, None))
-        raise _refusal(messages.too_many_elements(max_elements), raw, first_too_many.start())
+        raise _refusal(messages.TOO_MANY_ELEMENTS.fill(limit=max_elements), raw, first_too_many.start())
     try:
         root = etree.fromstring(raw, _parsers.parser)
     except etree.XMLSyntaxError as wrong:
@@ -82,13 +82,13 @@ def parse_xml(raw: bytes, *, max_bytes: int = MAX_BYTES, max_elements: int = MAX
     if _TOO_DEEP(root):
         text = raw.decode()
         at = next(extent.start for extent in extents(text) if extent.depth > MAX_XML_DEPTH)
-        raise MalformedXml(messages.too_deep(MAX_XML_DEPTH), *place(text, at))
+        raise MalformedXml(messages.TOO_DEEP.fill(limit=MAX_XML_DEPTH), *place(text, at))
     # Looked for in the bytes first, which is enough for nearly every document; a text may have such words in it, too.
     if raw.count(b"xmlns") > MAX_XML_NAMESPACES or _LONG_PREFIX.search(raw):
         _refuse_crowded_namespaces(raw, root)
     if raw.count(b"=") > MAX_XML_ATTRIBUTES and _TOO_MANY_ATTRIBUTES(root):
         crowded = next(n for n, each in enumerate(root.iter("*")) if len(each.attrib) > MAX_XML_ATTRIBUTES)
-        raise _refusal_of_element(messages.too_many_attributes(MAX_XML_ATTRIBUTES), raw, crowded)
+        raise _refusal_of_element(messages.TOO_MANY_ATTRIBUTES.fill(limit=MAX_XML_ATTRIBUTES), raw, crowded)
     # Compact documents without references or markup other than elements (our own, say) need no second look. One byte is
     # looked for, not two: comments and CDATA have a !, instructions a ?, references a &, of which those to characters
     # may be blanks.
@@ -154,11 +154,11 @@ def _refuse_crowded_namespaces(raw: bytes, root: etree._Element) -> None:
         elif event == "end-ns":
             in_force -= 1
         elif len(declared[0]) > MAX_XML_PREFIX:
-            raise _refusal_of_element(messages.prefix_too_long(MAX_XML_PREFIX), raw, number)
+            raise _refusal_of_element(messages.PREFIX_TOO_LONG.fill(limit=MAX_XML_PREFIX), raw, number)
         else:
             in_force += 1
             if in_force > MAX_XML_NAMESPACES:
-                raise _refusal_of_element(messages.too_many_namespaces(MAX_XML_NAMESPACES), raw, number)
+                raise _refusal_of_element(messages.TOO_MANY_NAMESPACES.fill(limit=MAX_XML_NAMESPACES), raw, number)
 
 
 def _refuse_all_but_elements(raw: bytes, root: etree._Element) -> None:

@@ -27,6 +27,26 @@ COMMENT_OR_ENTITY = Text(
 )
 NOT_WELL_FORMED = Text("not well-formed XML", "no es XML bien formado")
 
+LARGER = Text("larger than {limit} bytes", "mayor de {limit} bytes")
+TOO_MANY_CONTAINERS = Text("more than {limit} objects and lists", "más de {limit} objetos y listas")
+TOO_MANY_ELEMENTS = Text("more than {limit} elements", "más de {limit} elementos")
+TOO_DEEP = Text("nested deeper than {limit} levels", "más de {limit} niveles de profundidad")
+TOO_MANY_NAMESPACES = Text(
+    "more than {limit} namespace declarations (xmlns) apply to one element",
+    "más de {limit} declaraciones de espacios de nombres (xmlns) valen para un elemento",
+)
+PREFIX_TOO_LONG = Text(
+    "a namespace prefix of more than {limit} characters",
+    "un prefijo de espacio de nombres de más de {limit} caracteres",
+)
+TOO_MANY_ATTRIBUTES = Text("more than {limit} attributes in one tag", "más de {limit} atributos en una etiqueta")
+TOO_MANY_DIGITS = Text("a number of more than {limit} digits", "un número de más de {limit} dígitos")
+NOT_A_NUMBER = Text("{token} is not a number of JSON", "{token} no es un número de JSON")
+UNWRITABLE_KEY = Text(
+    'the key "{key}" contains a character that is not allowed', 'la clave "{key}" contiene un carácter no permitido'
+)
+KEY_TWICE = Text('the key "{key}" appears twice in one object', 'la clave "{key}" aparece dos veces en un objeto')
+
 #: libxml2's commonest errors, reworded: its own texts repeat names and values from the input.
 XML_ERRORS: dict[int | None, Text] = {
     etree.ErrorTypes.ERR_DOCUMENT_EMPTY: Text("there is no document", "no hay documento"),
@@ -88,73 +108,10 @@ def looks_like(wrong: Text, coding: Text | None) -> Text:
     return wrong if coding is None else Text(f"{wrong.en}; {coding.en}", f"{wrong.es}; {coding.es}")
 
 
-def larger(limit: int) -> Text:
-    """More than `limit` bytes."""
-    return Text(f"larger than {limit} bytes", f"mayor de {limit} bytes")
-
-
-def too_many_containers(limit: int) -> Text:
-    """More than `limit` objects and lists."""
-    return Text(f"more than {limit} objects and lists", f"más de {limit} objetos y listas")
-
-
-def too_many_elements(limit: int) -> Text:
-    """More than `limit` elements."""
-    return Text(f"more than {limit} elements", f"más de {limit} elementos")
-
-
-def too_deep(limit: int) -> Text:
-    """More than `limit` levels."""
-    return Text(f"nested deeper than {limit} levels", f"más de {limit} niveles de profundidad")
-
-
-def too_many_namespaces(limit: int) -> Text:
-    """More than `limit` declarations that apply to one element."""
-    return Text(
-        f"more than {limit} namespace declarations (xmlns) apply to one element",
-        f"más de {limit} declaraciones de espacios de nombres (xmlns) valen para un elemento",
-    )
-
-
-def prefix_too_long(limit: int) -> Text:
-    """A namespace prefix of more than `limit` characters."""
-    return Text(
-        f"a namespace prefix of more than {limit} characters",
-        f"un prefijo de espacio de nombres de más de {limit} caracteres",
-    )
-
-
-def too_many_attributes(limit: int) -> Text:
-    """More than `limit` attributes of one element."""
-    return Text(f"more than {limit} attributes in one tag", f"más de {limit} atributos en una etiqueta")
-
-
 def unwritable_text(path: str) -> Text:
     """A text that XML cannot carry; "" is the top."""
     where = Text(path or "the top", path or "el nivel superior")
     return Text(
-        f"the text at {where.en} holds a character that is not allowed",
+        f"the text at {where.en} contains a character that is not allowed",
         f"el texto en {where.es} contiene un carácter no permitido",
     )
-
-
-def unwritable_key(key: str) -> Text:
-    """A key that XML cannot carry."""
-    return Text(
-        f'the key "{key}" holds a character that is not allowed', f'la clave "{key}" contiene un carácter no permitido'
-    )
-
-
-def key_twice(key: str) -> Text:
-    """A key that an object has twice."""
-    return Text(f'the key "{key}" appears twice in one object', f'la clave "{key}" aparece dos veces en un objeto')
-
-
-def too_many_digits(limit: int) -> Text:
-    """A number of more than `limit` digits."""
-    return Text(f"a number of more than {limit} digits", f"un número de más de {limit} dígitos")
-
-
-def not_a_number(token: str) -> Text:
-    """NaN, or Infinity."""
-    return Text(f"{token} is not a number of JSON", f"{token} no es un número de JSON")

@@ -72,7 +72,7 @@ check: setup ## Formatting, lint, types, imports, SQL, plain words in changed fi
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/sqlfluff lint --disable-progress-bar sql fe/store/citus
+	$(BIN)/sqlfluff lint --disable-progress-bar sql/migrations sql/functions fe/store/citus
 	$(BIN)/python -m tests.plain_words
 
 format: setup ## Format the Python code and repair what lint can repair

@@ -25,6 +25,7 @@ EXCEPTIONS: Mapping[str, str] = {
             "no_role_stands_above_the_wall",
         )
     },
+    "tests/store/test_schema.py": _MORE,
     "tests/store/test_new_database.py::test_it_has_no_tenant_user_key_or_login": _MORE,
     "tests/store/test_citus_functions.py::test_whoever_adds_a_submission_or_names_a_tenant_does_it_by_the_functions_"
     "that_citus_replaces": "looks at the functions of the migrations, which are replaced there",
@@ -41,7 +42,6 @@ EXCEPTIONS: Mapping[str, str] = {
     "tests/system/test_releases.py::test_migrated_first_both_releases_serve_and_finish_each_others_documents": _ALONE,
     "tests/system/test_releases.py::test_what_was_on_its_way_under_the_release_before_is_finished_by_this_one": _ALONE,
     "tests/cli/test_doctor.py::test_indexes_that_another_machine_has_sorted_are_found": _ALONE,
-    "tests/store/test_numbers.py::test_what_was_signed_before_holds_its_number_and_ends_are_brought_to_the_day": _ALONE,
     **{
         f"tests/store/test_outbox_claim.py::test_a_tenants_{which}": _PLANS
         for which in (

@@ -43,9 +43,10 @@ def test_a_wheel_holds_the_migrations_and_everything_else_that_is_no_module(whee
     with ZipFile(wheel) as archive:
         held = {name: archive.read(name) for name in archive.namelist()}
 
-    migrations = {f"fe/sql/{file.name}": file.read_bytes() for file in (ROOT / "sql").glob("*.sql")}
-    assert migrations != {}
-    assert {name: held.get(name) for name in migrations} == migrations
+    files = [*(ROOT / "sql").glob("migrations/*.sql"), *(ROOT / "sql").glob("functions/*/*.sql")]
+    applied = {f"fe/{file.relative_to(ROOT)}": file.read_bytes() for file in files}
+    assert applied != {}
+    assert {name: held.get(name) for name in applied} == applied
     package = ROOT / "fe"
     beside = {
         str(file.relative_to(ROOT))
@@ -53,6 +54,7 @@ def test_a_wheel_holds_the_migrations_and_everything_else_that_is_no_module(whee
         if file.is_file() and "__pycache__" not in file.parts and file.suffix not in (".sql", ".md")
     }
     assert beside - held.keys() == set()
+    assert {str(file.relative_to(ROOT)) for file in (package / "store" / "citus").rglob("*.sql")} <= held.keys()
 
 
 def test_a_wheel_holds_the_pages_that_the_service_serves(wheel: Path) -> None:
@@ -139,5 +141,8 @@ def test_fe_migrate_from_a_wheel_finds_its_migrations(wheel: Path, postgres: str
         return ended.stdout
 
     assert run("-c", "import fe; print(fe.__file__)").startswith(str(tmp_path))
-    assert run("-m", "fe", "migrate").split()[1::2] == sorted(file.stem for file in (ROOT / "sql").glob("*.sql"))
+    assert run("-m", "fe", "migrate").split()[1::2] == [
+        *sorted(file.stem for file in (ROOT / "sql" / "migrations").glob("*.sql")),
+        "functions",
+    ]
     assert run("-m", "fe", "migrate") == "the database is up to date\n"

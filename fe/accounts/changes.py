@@ -1,7 +1,7 @@
 """Changing and taking back what was set up: a tenant's data, tenants that are shut out, users and certificates.
 
 Each function is one transaction's work (docs/decisions/disabled-tenants.md, docs/operations.md); who does it is put on
-record by `noted`. What the database refuses (sql/0027_removal.sql) is said here in words.
+record by `noted`. What the database refuses (sql/functions/tenants) is said here in words.
 """
 
 from collections.abc import Mapping

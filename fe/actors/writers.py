@@ -1,4 +1,4 @@
-"""How each outcome of a submission is written: one table. Each writer calls one function of sql/0013_batches.sql."""
+"""How each outcome of a submission is written: one table. Each writer calls one function of sql/functions/outbox."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

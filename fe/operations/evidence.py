@@ -39,7 +39,7 @@ def link_hash(
     kind: str,
     detail_text: str,
 ) -> bytes:
-    """Compute what sql/0005_steps.sql `event_hash` computes."""
+    """Compute what sql/functions/submissions/event_hash.sql computes."""
     text = "\n".join((str(tenant_id), str(submission_id), str(seq), _moment(at), kind, detail_text))
     return hashlib.sha256(previous + text.encode()).digest()
 

@@ -136,8 +136,8 @@ async def find_and_claim(
 
     A tenant with one row waits behind others with any number of rows for as many claims as it takes to go once round
     all tenants: at most the number of those that have work due divided by the scope of a claim, and of those that have
-    anything waiting divided by 256 (due_rows_first in sql/). On Citus a tenant that had nothing due a moment ago may
-    wait for those of a tenth of a second more (known_due in fe/store/citus/claims.sql).
+    anything waiting divided by 256 (earliest_due_rows.sql). On Citus a tenant that had nothing due a moment ago may
+    wait for those of a tenth of a second more (known_due.sql).
     """
     terms = Terms(
         lease=tools.lease,

@@ -1,6 +1,6 @@
 """Bodies of events that did not happen: the test that a tenant asks for, and samples of every kind to try with.
 
-Those of what happened are made by the database, in the transaction of what they tell of (sql/0021_webhooks.sql); the
+Those of what happened are made by the database, in the transaction of what they tell of (sql/functions/webhooks); the
 samples have their shape.
 """
 

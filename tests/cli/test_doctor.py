@@ -306,7 +306,10 @@ def test_looking_what_a_migration_would_do_changes_nothing(fe: Fe, empty: str) -
 
     assert first.code == 1
     assert first == again
-    assert first.out.splitlines() == [f"to be applied: {migration.name}" for migration in migrations()]
+    assert first.out.splitlines() == [
+        *(f"to be applied: {migration.name}" for migration in migrations()),
+        "to be applied: functions",
+    ]
     with psycopg.connect(empty) as conn:
         assert conn.execute("SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace").fetchone() == (
             0,

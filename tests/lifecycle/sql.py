@@ -1,6 +1,6 @@
 """What the functions in the database do to a submission's place, status, number and history, read off their text.
 
-The text is the catalogue's, so it is that of the last migration that touched a function. Only what these functions are
+The text is the catalogue's. Only what these functions are
 made of is understood; anything else is an error and not a guess.
 """
 
@@ -18,13 +18,13 @@ SAID = "said"
 
 #: Parts of the others, and what they take.
 HELPERS = frozenset(
-    {"step_on", "step_off", "record_event", "advance_batch", "complete_batch", "record_event_batch", "announce_batch"}
+    {"record_event", "complete_batch", "record_event_batch", "announce_batch"}
     | {"claim_due"}  # leases rows, as any claim does
 )
 
 _WRITES = re.compile(
     r"\b(?:UPDATE|INSERT INTO|DELETE FROM)\s+(?:submissions|submission_events|outbox|dead_letters)\b"
-    r"|\b(?:step_on|step_off|record_event|(?:advance|complete|record_event|announce)_batch|book_\w+)\("
+    r"|\b(?:record_event|(?:complete|record_event|announce)_batch|book_\w+)\("
 )
 
 
@@ -71,11 +71,6 @@ def read(name: str, definitions: Mapping[str, str], defaults: Mapping[str, str])
     )
 
 
-def does_nothing_but_call(name: str, definition: str) -> bool:
-    """Whether a function hands what it is given to another (of this name), and does no more."""
-    return re.fullmatch(rf"\s*BEGIN\s+RETURN {name}\([\w, ]*\);\s+END\s*", _body(definition)) is not None
-
-
 def _as_called(name: str, caller: str, definitions: Mapping[str, str], defaults: Mapping[str, str]) -> Effects:
     """The effects of a function within another: a number's fate that the other one says as a constant is known."""
     effects = read(name, definitions, defaults)
@@ -101,9 +96,7 @@ def _body(definition: str) -> str:
 
 def _places(body: str) -> Iterator[str]:
     """Where the row is afterwards."""
-    for stage in re.findall(r"\b(?:step_on|advance_batch)\([^()]*?'(\w+)'", body):
-        yield Place(stage)
-    if re.search(r"\b(?:step_off|complete_batch)\(", body):
+    if re.search(r"\bcomplete_batch\(", body):
         yield Place.ENDED
     inserted = _inserted(body, "outbox")
     for value in _values(inserted["stage"], body) if inserted else ():

@@ -59,16 +59,8 @@ OUTCOMES: dict[str, tuple[StepOutcome, ...]] = {
     "discard_dead_letter": (StepOutcome.DISCARDED,),
 }
 
-#: The same for one row each, by which the release before books: nothing of this one calls them.
-OF_THE_RELEASE_BEFORE: dict[str, tuple[StepOutcome, ...]] = {
-    "book_not_sent": OUTCOMES["book_retry_batch"],
-    **{name.removesuffix("_batch"): outcomes for name, outcomes in OUTCOMES.items() if name.endswith("_batch")},
-}
-
 #: What a function may bring about in the same commit, after its own; nothing moves by it.
 ALSO: dict[str, tuple[StepOutcome, ...]] = {"book_signed_batch": (StepOutcome.REMARKED, StepOutcome.ANNOUNCED)}
-
-WRITTEN = {**OUTCOMES, **OF_THE_RELEASE_BEFORE}
 
 
 # --- As they are written -----------------------------------------------------------------------------------------
@@ -76,23 +68,15 @@ WRITTEN = {**OUTCOMES, **OF_THE_RELEASE_BEFORE}
 
 @pytest.fixture(scope="module")
 def definitions(postgres: str, template: str) -> dict[str, str]:
-    """The functions of a migrated database, as its catalogue has them; of two of one name, the one that is called.
-
-    The other one is for the release before: it takes fewer arguments, and may do nothing but call this one.
-    """
+    """The functions of a migrated database, as its catalogue has them."""
     with psycopg.connect(postgres, dbname=template, autocommit=True) as conn:
-        found = conn.execute(
+        found: list[tuple[str, str]] = conn.execute(
             """SELECT p.proname, pg_get_functiondef(p.oid)
                  FROM pg_proc AS p
-                WHERE p.pronamespace = current_schema()::regnamespace AND p.prokind = 'f'
-                ORDER BY p.pronargs"""
+                WHERE p.pronamespace = current_schema()::regnamespace AND p.prokind = 'f'"""
         ).fetchall()
-    definitions: dict[str, str] = {}
-    for name, text in found:
-        if name in definitions:
-            assert sql.does_nothing_but_call(name, definitions[name]), f"two functions {name} of different doing"
-        definitions[name] = text
-    return definitions
+    assert len(found) == len(dict(found)), "two functions have one name"
+    return dict(found)
 
 
 @pytest.fixture(scope="module")
@@ -109,16 +93,16 @@ def defaults(postgres: str, template: str) -> dict[str, str]:
 def test_no_function_has_a_part_in_a_submission_s_life_but_these(definitions: dict[str, str]) -> None:
     found = {name for name, text in definitions.items() if sql.moves_a_submission(text)}
 
-    assert found - sql.HELPERS == set(WRITTEN)
+    assert found - sql.HELPERS == set(OUTCOMES)
     brought_about = [outcome for outcomes in (*OUTCOMES.values(), *ALSO.values()) for outcome in outcomes]
     assert set(brought_about) == set(StepOutcome)
 
 
-@pytest.mark.parametrize("function", WRITTEN)
+@pytest.mark.parametrize("function", OUTCOMES)
 def test_a_function_writes_what_the_table_says_and_nothing_else(
     definitions: dict[str, str], defaults: dict[str, str], function: str
 ) -> None:
-    lines = [line for line in TABLE if line.outcome in WRITTEN[function]]
+    lines = [line for line in TABLE if line.outcome in OUTCOMES[function]]
     also = [line for line in TABLE if line.outcome in ALSO.get(function, ())]
 
     written = sql.read(function, definitions, defaults)
@@ -342,7 +326,7 @@ def test_every_move_of_the_table_is_driven() -> None:
     assert {(name, outcome) for name, outcomes in OUTCOMES.items() for outcome in outcomes} == {
         ("accept_submission", StepOutcome.ACCEPTED),
         ("accept_submissions", StepOutcome.ACCEPTED),
-        ("book_number_taken_batch", StepOutcome.NUMBER_TAKEN),  # which book_signed calls
+        ("book_number_taken_batch", StepOutcome.NUMBER_TAKEN),  # which book_signed_batch calls
         *DRIVES,
     }
 

@@ -1,4 +1,4 @@
-"""The moves of a submission, as sql/0013_batches.sql, 0007_operators.sql and 0012_numbers.sql make them.
+"""The moves of a submission, as sql/functions/outbox and sql/functions/numbers make them.
 
 Each is called by the name of its SQL function with the values of the statement by their parameters' names.
 test_conformance.py shows that both do the same.

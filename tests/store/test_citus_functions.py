@@ -7,8 +7,8 @@ import psycopg
 import pytest
 
 from fe.store.citus import by_shard, distribution, shard_functions
-from fe.store.citus.distribution import statements
 from fe.store.citus.tables import DISTRIBUTED
+from fe.store.postgres.statements import statements
 from tests import citus
 
 FOLDER = Path(distribution.__file__).parent
@@ -85,8 +85,8 @@ def test_each_function_replaces_one_of_the_migrations(dsn: str) -> None:
         before = {signature for _, signature in conn.execute(_SIGNATURES).fetchall()}
         for statement in (*by_shard.statements(), *by_shard.senders([-1, -2])):
             conn.execute(statement.encode())
-        for path in distribution._VARIANTS:
-            for statement in statements(path):
+        for path in distribution.FILES:
+            for statement in statements(path.read_text()):
                 conn.execute(statement.encode())  # another answer than before is refused
         after = {signature: name for name, signature in conn.execute(_SIGNATURES).fetchall()}
         conn.rollback()
@@ -96,9 +96,16 @@ def test_each_function_replaces_one_of_the_migrations(dsn: str) -> None:
     assert added <= OF_ITS_OWN, "a function takes something else than that of the migrations: Citus would not call it"
 
 
+def test_each_form_of_citus_stands_beside_a_plain_function() -> None:
+    for path in distribution.FORMS:
+        name = path.name.removesuffix(".citus.sql")
+        assert path.with_name(f"{name}.sql").is_file(), path.name
+        assert f"CREATE OR REPLACE FUNCTION {name}(" in path.read_text(), path.name
+
+
 def test_nothing_but_a_statement_of_its_own_stands_alone() -> None:
     """What a function does beside the call would not be undone with it."""
-    texts = [path.read_text() for folder in (FOLDER, FOLDER.parents[2] / "sql") for path in folder.glob("*.sql")]
+    texts = [path.read_text() for folder in (FOLDER, FOLDER.parents[2] / "sql") for path in folder.rglob("*.sql")]
 
     assert len(texts) > len(by_shard.ALONE)
     assert not [name for text in texts for name in by_shard.ALONE if f"{name}_alone" in text]
@@ -119,7 +126,8 @@ def test_whoever_adds_a_submission_or_names_a_tenant_does_it_by_the_functions_th
     assert {name for name, _ in adding} == {"accept_submission", "accept_submissions"}
     (source,) = [source for name, source in adding if name == "accept_submission"]
     assert source.index("name_submitter(p_tenant)") < source.index("INSERT INTO submissions (")
-    assert "accept_submissions(" in (FOLDER / "accept.sql").read_text(), "that of the migrations adds some by itself"
+    own = {path.name for path in distribution.FORMS}
+    assert "accept_submissions.citus.sql" in own, "the plain form adds some by itself"
     assert naming == [("name_tenant",)]
 
 
@@ -181,9 +189,8 @@ def test_each_function_of_a_shard_is_the_newest_of_the_migrations(dsn: str) -> N
 @pytest.mark.parametrize("documents", [[b"a", None, b"", b"\x00\xff" * 5000, b"b"], [None, None], [b""], []])
 def test_the_documents_of_a_batch_are_on_a_node_what_they_were(dsn: str, documents: list[bytes | None]) -> None:
     with psycopg.connect(dsn) as conn:
-        for statement in statements(FOLDER / "shards.sql"):
-            if "FUNCTION joined(" in statement or "lengths_of(" in statement or "FUNCTION parted(" in statement:
-                conn.execute(statement.encode())
+        for name in ("joined", "lengths_of", "parted"):
+            conn.execute(statements((FOLDER / "functions" / f"{name}.sql").read_text())[0].encode())
         query = "SELECT parted(joined(d.all), lengths_of(d.all)) FROM (SELECT %s::bytea[] AS all) AS d"
         found = conn.execute(query, (documents,)).fetchone()
         conn.rollback()

@@ -322,16 +322,6 @@ async def test_the_client_of_a_discarded_one_reads_the_note_and_never_the_reason
     assert deed.detail == {"numberFate": "reusable", "note": "issued again as E310000000007"}
 
 
-async def test_the_release_before_discards_without_a_note_and_its_reason_is_not_shown_either(db: Database) -> None:
-    tenant = await make_tenant(db)
-    subject = await make_dead(db, tenant)
-
-    call = "SELECT discard_dead_letter(%(t)s, %(s)s, now(), 'ana', 'owes us three months') AS fate"
-    assert await rows(db, call, t=tenant, s=subject) == [{"fate": "reusable"}]
-
-    assert (await submission(db, subject))["response"]["error"] == "given up by an operator (cannot connect)"
-
-
 async def test_every_act_is_on_record_with_its_reason_and_in_the_submission_s_story(db: Database) -> None:
     tenant = await make_tenant(db)
     one = await make_dead(db, tenant, e_ncf="E310000000001")

@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 from psycopg.conninfo import make_conninfo
 
 from fe.monitoring.observers import ensure_month
+from fe.store.postgres import functions as store_functions
 from fe.store.postgres import migrate as module
 from fe.store.postgres import readiness
-from fe.store.postgres.db import open_database
+from fe.store.postgres.db import Conn, open_database
 from fe.store.postgres.errors import DatabaseUnavailable, LockNotHad
+from fe.store.postgres.functions import FunctionSet, function_set
 from fe.store.postgres.migrate import (
     LOCK_PATIENCE,
     LockPatience,
@@ -52,6 +54,11 @@ $$;
 Write = Callable[..., None]
 
 
+async def always(conn: Conn, functions: FunctionSet) -> bool:
+    """Functions are what test_functions.py is about."""
+    return True
+
+
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
     """Writes migrations of our own in place of the real ones; the months are left out."""
@@ -63,6 +70,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
             (tmp_path / f"{name.removeprefix('m')}.sql").write_text(text)
 
     monkeypatch.setattr(module, "migrations", lambda: migrations(tmp_path))
+    monkeypatch.setattr(module, "functions_of", lambda files: function_set(0, tmp_path / "functions"))
+    monkeypatch.setattr(store_functions, "are_applied_blocking", lambda conn, functions: True)
+    monkeypatch.setattr(readiness, "are_applied", always)
     monkeypatch.setattr(module, "ensure_months", lambda conn, now, patience: None)
     monkeypatch.setattr(module, "distribute", lambda conn: None)  # on Citus: none of the files has its tables
     return write
@@ -70,13 +80,13 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 
 def applied(dsn: str) -> list[tuple[int, str]]:
     with plain(dsn) as conn:
-        return conn.execute("SELECT number, name FROM schema_migrations ORDER BY number").fetchall()
+        return conn.execute("SELECT number, name FROM applied_migrations ORDER BY number").fetchall()
 
 
 def test_all_of_ours_are_applied_once_and_the_coming_months_stand_ready(empty: str) -> None:
     names = migrate(empty, now=NOW)
 
-    assert names == [migration.name for migration in migrations()]
+    assert names == [*(migration.name for migration in migrations()), "functions"]
     assert migrate(empty, now=NOW) == []
     verify(empty)
     with plain(empty) as conn:
@@ -123,7 +133,7 @@ def test_many_at_once_apply_each_once(empty: str) -> None:
         racer.join()
 
     assert trouble == []
-    assert sorted(len(each) for each in names) == [0] * 5 + [len(migrations())]
+    assert sorted(len(each) for each in names) == [0] * 5 + [len(migrations()) + 1]
 
 
 def test_statements_are_run_one_by_one_whatever_semicolons_they_hold(empty: str, files: Write) -> None:
@@ -171,23 +181,21 @@ def test_a_database_of_a_newer_release_is_refused(empty: str, files: Write) -> N
 
 # --- Releases side by side --------------------------------------------------------------------------------------------
 
-#: As migration 0010 does it, and with it the book says which releases a migration suits.
-BOOK = "ALTER TABLE schema_migrations RENAME TO applied_migrations;\nALTER TABLE applied_migrations ADD works_from int;"
 MORE = "CREATE TABLE c (n int);"
 
 
 async def is_ready(dsn: str) -> None:
     async with open_database(dsn) as db:
-        await db.run(readiness.check, module.migrations())
+        await db.run(readiness.check, module.migrations(), function_set(0))
 
 
 async def test_a_later_migration_that_suits_this_release_changes_nothing_for_it(
     empty: str, files: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "RELEASE_BEFORE", 1)
-    files(m0001_book=BOOK, m0002_function=TWO)
+    files(m0001_tables=ONE, m0002_function=TWO)
     migrate(empty)
-    files(m0001_book=BOOK)
+    files(m0001_tables=ONE)
 
     verify(empty)
     assert migrate(empty) == []
@@ -198,9 +206,9 @@ async def test_a_later_migration_that_does_not_suit_it_is_refused(
     empty: str, files: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "RELEASE_BEFORE", 2)
-    files(m0001_book=BOOK, m0002_function=TWO, m0003_more=MORE)
+    files(m0001_tables=ONE, m0002_function=TWO, m0003_more=MORE)
     migrate(empty)
-    files(m0001_book=BOOK)
+    files(m0001_tables=ONE)
 
     for act in (migrate, verify):
         with pytest.raises(MigrationError, match="suits releases from migration 0002 on, and this one ends at 0001"):
@@ -210,9 +218,9 @@ async def test_a_later_migration_that_does_not_suit_it_is_refused(
 
 
 async def test_a_release_needs_its_own_schema(empty: str, files: Write) -> None:
-    files(m0001_book=BOOK, m0002_function=TWO)
+    files(m0001_tables=ONE, m0002_function=TWO)
     migrate(empty)
-    files(m0001_book=BOOK, m0002_function=TWO, m0003_more=MORE)
+    files(m0001_tables=ONE, m0002_function=TWO, m0003_more=MORE)
 
     with pytest.raises(MigrationError, match=r"lacks 1 migration\(s\), first 0003_more"):
         verify(empty)
@@ -220,16 +228,12 @@ async def test_a_release_needs_its_own_schema(empty: str, files: Write) -> None:
         await is_ready(empty)
 
 
-def test_all_of_ours_suit_the_release_before_which_finds_its_own_book_as_it_left_it(empty: str) -> None:
+def test_all_of_ours_suit_the_release_before(empty: str) -> None:
     migrate(empty, now=NOW)
 
-    files = migrations()
     with plain(empty) as conn:
         book = conn.execute("SELECT number, works_from FROM applied_migrations ORDER BY number").fetchall()
-        old = conn.execute("SELECT number, digest FROM schema_migrations ORDER BY number").fetchall()
-    # The book itself came with the tenth, which wrote down what the ninth suits.
-    assert book == [(file.number, 8 if file.number == 9 else min(file.number, module.RELEASE_BEFORE)) for file in files]
-    assert old == [(file.number, file.digest) for file in files[:8]]
+    assert book == [(file.number, min(file.number, module.RELEASE_BEFORE)) for file in migrations()]
 
 
 def test_a_migration_lets_others_by_while_somebody_holds_its_table(empty: str, files: Write) -> None:
@@ -408,12 +412,12 @@ async def test_what_is_missing_is_said_with_what_to_do(empty: str, files: Write)
         verify(empty)
     async with open_database(empty) as db:
         with pytest.raises(MigrationError, match="the database is empty: run `fe migrate`"):
-            await db.run(readiness.check, module.migrations())
+            await db.run(readiness.check, module.migrations(), function_set(0))
         migrate(empty)
-        await db.run(readiness.check, module.migrations())
+        await db.run(readiness.check, module.migrations(), function_set(0))
         files(m0001_tables=ONE, m0002_function=TWO, m0003_more="CREATE TABLE c (n int);")
         with pytest.raises(MigrationError, match=r"lacks 1 migration\(s\), first 0003_more"):
-            await db.run(readiness.check, module.migrations())
+            await db.run(readiness.check, module.migrations(), function_set(0))
 
 
 def test_a_server_that_is_not_there_is_unavailable_and_its_password_is_not_told(dsn: str) -> None:

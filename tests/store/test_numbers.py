@@ -17,10 +17,8 @@ from fe.ecf.dates import ZONE, last_day, local
 from fe.ecf.ids import new_id
 from fe.identifiers import CertificateId, SequenceId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
-from fe.store.postgres import migrate as module
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import LeaseLost, NoNumber
-from fe.store.postgres.migrate import migrate, migrations
 from fe.store.queue import steps
 from fe.store.queue.outbox import Work
 from fe.store.queue.steps import SignedDocument
@@ -612,67 +610,6 @@ async def test_numbers_are_drawn_to_the_end_of_the_last_day_there(db: Database) 
     assert await draw(db, tenant, evening) == "E310000000001"
     with pytest.raises(Exception, match="expired"):
         await draw(db, tenant, evening + timedelta(seconds=1))
-
-
-# --- Coming from the release before -----------------------------------------------------------------------------------
-
-
-def test_what_was_signed_before_holds_its_number_and_ends_are_brought_to_the_day(
-    postgres: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As an owner who is no superuser: it is within the tenant scope, too."""
-    name = f"e_{new_id(ACCEPTED_AT).hex}"
-    every = migrations()
-    with plain(postgres) as conn:
-        conn.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        owner = f"owner_{name[-8:]}"
-        conn.execute(sql.SQL("CREATE ROLE {} LOGIN NOSUPERUSER CREATEROLE").format(sql.Identifier(owner)))
-        conn.execute(sql.SQL("ALTER DATABASE {} OWNER TO {}").format(sql.Identifier(name), sql.Identifier(owner)))
-    dsn = make_conninfo(postgres, dbname=name)
-    with plain(dsn) as conn:
-        conn.execute(sql.SQL("ALTER SCHEMA public OWNER TO {}").format(sql.Identifier(owner)))
-    of_owner = make_conninfo(dsn, user=owner)
-    monkeypatch.setattr(module, "migrations", lambda: [one for one in every if one.number < 12])
-    migrate(of_owner)
-    with plain(dsn) as conn:
-        conn.execute("INSERT INTO tenants (tenant_id, name, issuer) OVERRIDING SYSTEM VALUE VALUES (1, 'a', '{}')")
-        states = {
-            1: ("Rechazado", "used", True, ISSUER),
-            2: ("Aceptado", "used", True, ISSUER),
-            3: ("Rechazado", "reusable", True, SISTER),
-            4: ("queued", "reserved", False, None),
-        }
-        for number, (status, fate, is_signed, issuer) in states.items():
-            conn.execute(
-                """INSERT INTO submissions (tenant_id, submission_id, environment, api_key_id, body_digest, format,
-                                            root, e_ncf, issuer_rnc, status, number_fate, submitted_at, updated_at,
-                                            verdict_at, signed_at)
-                   VALUES (1, %s, 'ecf', 'k', '', 'xml', 'ECF', %s, %s, %s, %s, now(), now(),
-                           CASE WHEN %s <> 'queued' THEN now() END, CASE WHEN %s THEN now() END)""",
-                (UUID(int=number), NUMBER, issuer, status, fate, status, is_signed),
-            )
-        conn.execute(
-            """INSERT INTO sequences (tenant_id, environment, prefix, sequence_id, min_number, max_number,
-                                      current_number, expire_at)
-               VALUES (1, 'ecf', 'E31', gen_random_uuid(), 1, 9, 1, '2028-12-31T00:00Z'),
-                      (1, 'ecf', 'E32', gen_random_uuid(), 1, 9, 1, NULL)"""
-        )
-    monkeypatch.setattr(module, "migrations", lambda: every)
-
-    migrate(of_owner)
-
-    with plain(dsn) as conn:
-        found = conn.execute("SELECT e_ncf, issuer_rnc, submission_id FROM held_numbers").fetchall()
-        ends = conn.execute("SELECT prefix, expire_at FROM sequences ORDER BY prefix").fetchall()
-        walls = conn.execute(
-            "SELECT bool_and(relforcerowsecurity) FROM pg_class"
-            " WHERE relnamespace = 'public'::regnamespace AND relname IN ('sequences', 'submissions', 'held_numbers')"
-        ).fetchone()
-    assert found == [(NUMBER, ISSUER, UUID(int=2))]
-    assert ends == [("E31", datetime(2029, 1, 1, 3, 59, 59, 999000, tzinfo=UTC)), ("E32", None)]
-    assert walls == (True,)
-    with plain(postgres) as conn:
-        conn.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 # --- What a note waits for --------------------------------------------------------------------------------------------

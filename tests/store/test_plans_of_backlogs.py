@@ -30,7 +30,7 @@ LEASE = timedelta(seconds=60)
 TERMS = Terms(LEASE, "plans", AT_ONCE, AT_ONCE, 64, AT_ONCE, {})
 #: Indexes over twenty times the rows are a level deeper: a page more for each time a row is found or entered.
 DEEPER = 5
-#: What a walk from tenant to tenant sees of them at most (due_rows_first in sql/).
+#: What a walk from tenant to tenant sees of them at most (earliest_due_rows.sql).
 STEPS = 256
 
 _DUE = """

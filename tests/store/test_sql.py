@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from fe.store.postgres.functions import function_set
 from fe.store.postgres.migrate import migrations
+from fe.store.postgres.statements import statements
 from fe.store.records import history
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -21,15 +23,14 @@ SOURCES = sorted((ROOT / "fe").rglob("*.py"))
 REFERENCE = {"tenants", "api_keys", "users", "operator_actions", "excise_rates", "receivers"}
 
 #: Statements that are about all tenants, and why they may be: none reads the history. By the file's path below fe/ (or
-#: the migration's name) and the constant's (or function's) name; "*" is every one of the file.
+#: below sql/functions/) and the constant's (or function's) name; "*" is every one of the file.
 ACROSS_TENANTS = {
     ("store/queue/tables.py", "_FLOORS_BY_TIME"): "the earliest row of each lane of the hot table",
     ("store/queue/host_lanes.py", "_FLOOR"): "the earliest row of the hot table",
     ("store/queue/webhooks.py", "_TENANTS"): "whose old events are to be forgotten: a row for each endpoint",
-    ("0044_due_rows_first", "earliest_due"): "the earliest due rows of a lane: whose they are, is the answer",
     ("store/queue/outbox.py", "_WAITING_FOR_FRONT"): "gauges over the hot table",
     ("store/portal/drafts.py", "_FORGET"): "drafts of any tenant are over by their age alone",
-    ("0060_second_person", "require_second_person"): "operators act on rows of many tenants at once",
+    ("operators/require_second_person", "require_second_person"): "operators act on rows of many tenants at once",
     ("store/queue/tables.py", "_RESCUE"): "a worker held rows of any tenant",
     ("store/queue/tables.py", "_SET_BACK"): "the server's clock was wrong for all tenants",
     ("store/queue/diagnosis.py", "_WORKERS"): "an operator's question: how many rows each worker holds",
@@ -112,15 +113,15 @@ def in_python() -> Iterator[Statement]:
 
 def in_functions() -> Iterator[Statement]:
     """The statements inside the functions of sql/, each by its function's name."""
-    for migration in migrations():
-        for text in migration.statements:
+    for file in function_set(0).files:
+        for text in statements(file.text):
             head = re.search(r"CREATE (?:OR REPLACE )?FUNCTION ([a-z_]+)", text)
             if head is None:
                 continue
             body = re.sub(r"--[^\n]*", "", text.split("$$")[1] if "$$" in text else text)
             for part in re.split(r";|^\s*(?:BEGIN|ELSE|LOOP)\b|\b(?:THEN|LOOP)\s*$|RETURN QUERY", body, flags=re.M):
                 if re.search(r"\b(SELECT|INSERT INTO|UPDATE|DELETE FROM)\b", part):
-                    yield Statement(migration.name, head[1], part)
+                    yield Statement(file.path.removesuffix(".sql"), head[1], part)
 
 
 def tenant_tables() -> set[str]:
@@ -164,7 +165,7 @@ def test_the_statements_are_found() -> None:
     python, functions = list(in_python()), list(in_functions())
 
     assert len(python) > 40
-    assert {"accept_submission", "book_verdict", "record_event"} <= {statement.name for statement in functions}
+    assert {"accept_submission", "book_verdict_batch", "record_event"} <= {statement.name for statement in functions}
     assert {"submissions", "outbox", "sends", "sequences", "certificates"} <= TENANT_TABLES
     assert nameless(Statement("", "", "SELECT 1 FROM outbox AS o WHERE o.subject = %(s)s")) == ["outbox"]
     assert nameless(Statement("", "", "UPDATE outbox SET stage = 'x' WHERE subject = %(s)s")) == ["outbox"]
@@ -273,7 +274,8 @@ TRUSTED = {
     "call": "outbox.book: typed LiteralString, checked by mypy",
     "PERSON_COLUMNS": "sessions: a constant of the module of people",
     "page.encode()": "received: constants of the module, and chosen.where()",
-    "statement.encode()": "migrate: the files that we ship",
+    "statement.encode()": "migrate, functions: the files that we ship",
+    "revoke.encode()": "functions: a signature as the database tells it, and our roles",
     "adapted(definition).encode()": "citus: a function that our own files made, as the database tells it",
     "setting": "tenant_scope: a role and a tenant, quoted by psycopg",
     "sql.SQL('LISTEN {}').format(sql.Identifier(channel))": "db.listen: quoted by psycopg",

@@ -187,7 +187,7 @@ def test_migrations_go_to_postgres_itself(empty: str) -> None:
     assert migrate(empty)
 
     with pgbouncer(empty, "transaction") as pooled, plain(pooled) as through:
-        done = through.execute("SELECT count(*) FROM schema_migrations", prepare=False).fetchone()
+        done = through.execute("SELECT count(*) FROM applied_migrations", prepare=False).fetchone()
         assert done is not None
         assert done[0] > 0
 

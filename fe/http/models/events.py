@@ -1,6 +1,6 @@
 """What the service itself sends: the bodies of webhooks, for the description (`webhooks`, OpenAPI 3.1).
 
-The database makes them (sql/0021_webhooks.sql); a test holds what it makes to these models.
+The database makes them (sql/functions/webhooks); a test holds what it makes to these models.
 """
 
 from typing import Annotated, Any, Literal

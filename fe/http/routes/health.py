@@ -16,7 +16,7 @@ from fe.identifiers import ApiKeyId
 from fe.store.postgres import readiness
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
-from fe.store.postgres.migrate import MigrationError, migrations
+from fe.store.postgres.migrate import MigrationError, functions_of, migrations
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,7 @@ class Health:
         self._states = states
         self._stages_in_trouble = stages_in_trouble
         self._files = migrations()
+        self._functions = functions_of(self._files)
         self._looking = trio.Lock()
         self._looked_at = -math.inf
         self._lacks: str | None = None
@@ -89,7 +90,7 @@ class Health:
         lacking = "the database does not answer"
         try:
             with trio.fail_after(self._patience.within):
-                await self._db.run(readiness.check, self._files)
+                await self._db.run(readiness.check, self._files, self._functions)
                 await self._states.find(_NOBODYS_KEY)
                 lacking = "the database takes no writes"
                 await self._db.run(readiness.probe_writing)

@@ -159,7 +159,7 @@ _LEFT = """
 
 
 def _left_to_everybody(conn: psycopg.Connection) -> Finding:
-    """See that what a server lets everybody do was taken away, as far as the migration could (sql/0016_guards.sql)."""
+    """See that what a server lets everybody do was taken away, as far as the migration could (sql/migrations/0001)."""
     row = conn.execute(_LEFT).fetchone()
     assert row is not None
     remedies = [

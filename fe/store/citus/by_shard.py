@@ -2,9 +2,8 @@
 
 A statement of a booking that the coordinator sends is planned there, sent, and planned again on the node. So the node
 does the whole booking of all its shards, in one call: of each by the function of the same name that one server has, as
-the newest migration has it, in which each table is the shard's own. A node makes these functions at `fe migrate`, and
-those of a shard that was moved or split when it is first asked (shards.sql), so that they are where it is now. A call
-goes by
+its file has it, in which each table is the shard's own. A node makes these functions at `fe migrate`, and those of a
+shard that was moved or split when it is first asked, so that they are where it is now. A call goes by
 
 * `book_received_batch`, on the coordinator: divides the rows by nodes (`book_received_batch_alone`, if that is all);
 * `book_received_batch_by_way`: sends those of a node there;
@@ -21,13 +20,13 @@ What such a function (shard_functions.py) would read or write on the coordinator
 it: before the call, or after it in the same transaction.
 """
 
-import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from psycopg import sql
 
 from fe.store.citus.shard_functions import ASKED, CALLED, ON_NODES, ONLY_READS, Function, functions, template
+from fe.store.postgres.functions import CITUS_FORM, FOLDER
+from fe.store.postgres.statements import statements as statements_of
 
 #: What carries documents: those of a batch go to a node one after the other in one value, with their lengths, since an
 #: array of them would be written and read three times.
@@ -104,8 +103,6 @@ ALONE = (
     "book_verdict_batch",
 )
 
-_OURS = re.compile(r"^CREATE OR REPLACE FUNCTION (?P<name>\w+)\(.*?\n\$\$;", re.MULTILINE | re.DOTALL)
-
 
 def statements() -> Iterator[str]:
     """What is put into the database: the templates, the way to a shard of each that is called, and what calls it.
@@ -130,6 +127,7 @@ def statements() -> Iterator[str]:
         yield f"GRANT EXECUTE ON FUNCTION {name}_there TO fe_front, fe_portal, fe_worker, fe_operator"
     for name in CALLED:
         yield _from_here(known[name])
+    yield "GRANT EXECUTE ON FUNCTION decide_batch TO fe_worker"  # which only Citus has
     for name in ALONE:
         yield _alone(name, _from_here(known[name]) if name in CALLED else _asked_here(name))
         yield f"GRANT EXECUTE ON FUNCTION {name}_alone TO fe_front, fe_portal, fe_worker, fe_operator"
@@ -144,10 +142,9 @@ def senders(ways: Sequence[int]) -> Iterator[str]:
 
 
 def _asked_here(name: str) -> str:
-    """One that is the coordinator's own, as a file beside this one has it."""
-    texts = (path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.sql"))
-    (found,) = (match[0] for text in texts for match in _OURS.finditer(text) if match["name"] == name)
-    return found
+    """The coordinator's own form of a function."""
+    (path,) = FOLDER.glob(f"*/{name}{CITUS_FORM}")
+    return statements_of(path.read_text(encoding="utf-8"))[0]
 
 
 def _returned_from_node(function: Function) -> str:
@@ -252,7 +249,7 @@ $$"""
 
 
 def _alone(name: str, text: str) -> str:
-    """The same standing alone (shards.sql): its call to a node opens no transaction, and is committed as it answers."""
+    """Standing alone (stands_alone): its call to a node opens no transaction, and is committed as it answers."""
     named = text.replace(f"FUNCTION {name}(", f"FUNCTION {name}_alone(", 1)
     return named.replace(" AS $$", '\nSET fe.alone TO on SET "citus.function_opens_transaction_block" TO off AS $$', 1)
 

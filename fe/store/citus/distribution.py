@@ -1,12 +1,11 @@
-"""Spreading a database over the nodes of a Citus cluster: what `fe migrate` does there after the migrations.
+"""Spread a database over the nodes of a Citus cluster: what `fe migrate` does there after migrations and functions.
 
-The migrations never name Citus. Once they are applied, the tables that documents go through are distributed by tenant,
-the tables that stay on the coordinator are made part of its commits in two phases, and functions that Citus would
-refuse are replaced by those of the files beside this one, under the same names. All of it is one transaction, and it
-may be repeated: what is distributed already is left alone.
+These never name Citus. Afterwards the tables that documents go through are distributed by tenant, the tables that stay
+on the coordinator join its commits in two phases, and Citus' own forms (`sql/functions/<subject>/<name>.citus.sql`)
+replace functions that it would refuse, under the same names. All of it is one transaction and may be repeated: what is
+distributed already is left alone.
 """
 
-import re
 from pathlib import Path
 
 import psycopg
@@ -14,26 +13,19 @@ import psycopg
 from fe.store.citus import by_shard
 from fe.store.citus.tables import DISTRIBUTED
 from fe.store.postgres.errors import StoreError
+from fe.store.postgres.functions import CITUS_FORM, FOLDER
+from fe.store.postgres.statements import statements
 
-#: Triggers that read or write a table of the coordinator, where no node can. Who takes submissions in looks whether the
-#: tenant is disabled (tenants.sql); an operator's change of a sequence is in the trail by its `tenant_changes` alone.
+#: Triggers that read or write a table of the coordinator, where no node can. The forms of Citus that accept submissions
+#: check whether the tenant is disabled; an operator's change of a sequence is audited as `tenant_changes` alone.
 _TRIGGERS = (("submissions", "submissions_of_the_enabled"), ("sequences", "sequences_audited"))
 
-_VARIANTS = [
-    Path(__file__).with_name(name)
-    for name in (
-        "tenants.sql",
-        "due.sql",
-        "shards.sql",
-        "accept.sql",
-        "claims.sql",
-        "near.sql",
-        "bookings.sql",
-        "billing.sql",
-        "usage.sql",
-        "two_phases.sql",
-    )
-]
+#: Tables and types of this engine; its own functions; and its forms of functions, each beside the plain one.
+_TABLES = Path(__file__).with_name("tables.sql")
+_FUNCTIONS = sorted(Path(__file__).parent.glob("functions/*.sql"))
+FORMS = sorted(FOLDER.glob(f"*/*{CITUS_FORM}"))
+#: What `fe migrate` puts into the database, in this order.
+FILES = [_TABLES, *_FUNCTIONS, *FORMS]
 
 #: What the trigger of two phases changes, in name; the one table of the coordinator that Citus knows.
 _KNOWN = "two_phases"
@@ -60,8 +52,8 @@ _ALONE = """
        AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.objid = c.oid AND d.deptype = 'e')
      ORDER BY 1
 """
-#: A row in each shard (due.sql), of numbers below 0, which no tenant has: twenty tries for each shard miss one of them
-#: once in a hundred million times.
+#: A row in each shard (tables.sql), of numbers below 0, which no tenant has: twenty tries for each shard miss one of
+#: them once in a hundred million times.
 _ANCHOR = (
     """INSERT INTO anchored_shards (shard, anchor)
        SELECT n.shard, max(n.anchor)
@@ -88,10 +80,6 @@ _PATH = """
 """
 #: What nodes have for their shards, from what the migrations say now.
 _RENEW = "SELECT result FROM run_command_on_all_nodes('SELECT renew_shard_functions()') WHERE NOT success"
-#: Where a statement of the files begins: with these words, at the beginning of a line.
-_NEXT = re.compile(
-    r"^(?=CREATE OR REPLACE FUNCTION |CREATE (?:TABLE|INDEX) IF NOT EXISTS |ALTER TABLE |DO |GRANT )", re.MULTILINE
-)
 
 
 class NoCitus(StoreError):
@@ -142,8 +130,8 @@ def distribute(conn: psycopg.Connection) -> list[str]:
             )
         for statement in by_shard.statements():
             conn.execute(statement.encode())
-        for path in _VARIANTS:
-            for statement in statements(path):
+        for path in FILES:
+            for statement in statements(path.read_text(encoding="utf-8")):
                 conn.execute(statement.encode())
         if _count(conn, _IS_DISTRIBUTED, "anchors") == 0:
             conn.execute("SELECT create_distributed_table('anchors', 'anchor', colocate_with => 'submissions')")
@@ -166,11 +154,6 @@ def distribute(conn: psycopg.Connection) -> list[str]:
         # The coordinator's own copy, which nothing reads any more.
         conn.execute("SELECT truncate_local_data_after_distributing_table(%s::regclass)", (table,))
     return todo
-
-
-def statements(path: Path) -> list[str]:
-    """Read one of the files beside this one, statement by statement."""
-    return _NEXT.split(path.read_text(encoding="utf-8"))[1:]
 
 
 def _count(conn: psycopg.Connection, query: str, *values: str) -> int:

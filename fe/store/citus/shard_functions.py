@@ -1,4 +1,4 @@
-"""The migrations' own functions once more for a shard: each the newest there is, under the names of the shard's tables.
+"""The functions of `sql/functions` once more for each shard, under the names of the shard's tables.
 
 How they are called, and what the coordinator does beside, is in by_shard.py.
 """
@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fe.store.citus.tables import DISTRIBUTED
+from fe.store.postgres.functions import function_set
 
-_MIGRATIONS = Path(__file__).parents[2] / "sql"
+#: Functions that only shards have.
+_OF_A_SHARD = sorted(Path(__file__).parent.glob("shard/*.sql"))
 
 #: Functions that a node has for each of its shards: those that are called from here,
 CALLED = (
-    "advance_batch",
     "complete_batch",
     "book_retry_batch",
     "book_dead_letter_batch",
@@ -28,7 +29,7 @@ CALLED = (
     "decide_batch",
     "record_event_batch",
 )
-#: those whose answers are rows, which are called by what stands in accept.sql and claims.sql,
+#: those whose answers are rows, which Citus' own forms call,
 ASKED = (
     "accept_submission",
     "accept_submissions",
@@ -83,7 +84,7 @@ _CALL = re.compile(rf"\b({'|'.join((*CALLED, *ASKED, *ON_NODES, *_BETWEEN))})\("
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of the migrations, as the newest of them has it."""
+    """A function of `sql/functions`."""
 
     name: str
     #: What it is given: names and types.
@@ -98,11 +99,9 @@ class Function:
 
 
 def functions() -> Mapping[str, Function]:
-    """Read from the migrations, and from of_a_shard.sql, what a node has for each shard."""
-    found: dict[str, re.Match[str]] = {}
-    for path in (*sorted(_MIGRATIONS.glob("*.sql")), Path(__file__).with_name("of_a_shard.sql")):
-        for match in _FUNCTION.finditer(path.read_text(encoding="utf-8")):
-            found[match["name"]] = match
+    """Read from `sql/functions`, and from the folder `shard`, what a node has for each shard."""
+    texts = [*(file.text for file in function_set(0).files), *(path.read_text("utf-8") for path in _OF_A_SHARD)]
+    found = {match["name"]: match for text in texts for match in _FUNCTION.finditer(text)}
     return {name: _read(found[name]) for name in (*_BETWEEN, *ON_NODES, *ASKED, *CALLED)}
 
 

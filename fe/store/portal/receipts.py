@@ -23,7 +23,7 @@ PAGE = 50
 LOOK = 2000
 _LOOK_OF_EACH = 500
 
-#: Those that have an index of their own (sql/0036_documents.sql).
+#: Those that have an index of their own (sql/migrations/0003).
 _IN_INDEX = frozenset({Status.REJECTED, Status.ERROR, Status.CONDITIONAL})
 _ON_THEIR_WAY = frozenset({Status.QUEUED, Status.PROCESSING})
 

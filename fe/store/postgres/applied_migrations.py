@@ -16,21 +16,21 @@ class Applied:
     works_from: int
 
 
-# Whether there is a record, and whether it has its first name: migration 0010 gives it its present one.
+# Whether there is a record, and whether it has its former name, which databases older than the baseline may have.
 _FIND = "SELECT to_regclass('applied_migrations') IS NOT NULL, to_regclass('schema_migrations') IS NOT NULL"
 _READ = "SELECT number, digest, works_from FROM applied_migrations ORDER BY number"
 _READ_FIRST = "SELECT number, digest, number AS works_from FROM schema_migrations ORDER BY number"
 
 _MAKE = """
-    CREATE TABLE schema_migrations (
+    CREATE TABLE applied_migrations (
         number int PRIMARY KEY,
         name text NOT NULL,
         digest bytea NOT NULL,
-        applied_at timestamptz NOT NULL DEFAULT now()
+        applied_at timestamptz NOT NULL DEFAULT now(),
+        works_from int NOT NULL
     )
 """
 _ENTER = "INSERT INTO applied_migrations (number, name, digest, works_from) VALUES (%s, %s, %s, %s)"
-_ENTER_FIRST = "INSERT INTO schema_migrations (number, name, digest) VALUES (%s, %s, %s)"
 
 
 async def read(conn: Conn) -> list[Applied]:
@@ -63,11 +63,7 @@ def make(conn: psycopg.Connection) -> None:
 
 def enter(conn: psycopg.Connection, number: int, name: str, digest: bytes, works_from: int) -> None:
     """Write a row, in the transaction that applies the migration."""
-    is_there, _ = _found(conn)
-    if is_there:
-        conn.execute(_ENTER, (number, name, digest, works_from))
-    else:
-        conn.execute(_ENTER_FIRST, (number, name, digest))
+    conn.execute(_ENTER, (number, name, digest, works_from))
 
 
 def _found(conn: psycopg.Connection) -> tuple[bool, bool]:

@@ -52,7 +52,7 @@ class NoNumber(StoreError):
 
 
 class SecondPersonNeeded(StoreError):
-    """The act takes the approval of a second operator (sql/0060_second_person.sql). Nothing was written."""
+    """The act takes the approval of a second operator (require_second_person.sql). Nothing was written."""
 
 
 class TenantDisabled(StoreError):

@@ -1,4 +1,7 @@
-"""Bringing a database to the shape this release needs: numbered files in `sql/`, applied once, forward only."""
+"""Bring a database to the shape this release needs: migrations once each, in order, then functions that changed.
+
+The files are in `sql/migrations` and `sql/functions` (docs/decisions/sql-files.md).
+"""
 
 import hashlib
 import time
@@ -9,21 +12,19 @@ from functools import partial
 from pathlib import Path
 
 import psycopg
-from sqlparse.engine import FilterStack
-from sqlparse.sql import Token
-from sqlparse.tokens import Comment
 
 from fe.store.citus.distribution import distribute
-from fe.store.postgres import applied_migrations
+from fe.store.postgres import applied_migrations, functions
 from fe.store.postgres.applied_migrations import Applied
 from fe.store.postgres.connection_limit import require_free_connections
 from fe.store.postgres.engine import POSTGRES, Engine
 from fe.store.postgres.errors import DatabaseUnavailable, RoleRefused, StoreError, words
+from fe.store.postgres.functions import FunctionSet, function_set
 from fe.store.postgres.roles import EVERY, rights_of_login, why_not
 from fe.store.postgres.session import apply_settings_once, connected_once, require_session_pooling
+from fe.store.postgres.statements import SQL, statements, with_includes
 
-#: In the repository this is a link to `sql/`, in a wheel a folder of its own.
-FOLDER = Path(__file__).resolve().parents[2] / "sql"
+FOLDER = SQL / "migrations"
 
 #: One migration at a time, whoever starts it: "fe-mig" as a number.
 _ADVISORY_LOCK = 0x66652D6D6967
@@ -37,9 +38,17 @@ _AS_LONG_AS_IT_TAKES = """
      WHERE s.name IN ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')
 """
 
-#: The newest migration of the release before. It goes on running on what this release applies, which is written down
-#: beside each migration; one that cannot be made so has to wait for the release after.
-RELEASE_BEFORE = 40
+#: The newest migration of the release before. That release goes on running on what this one applies, as the record says
+#: beside each migration. A migration that it could not run on waits for the next release.
+RELEASE_BEFORE = 62
+
+#: The baseline is what migrations 0001 to 0062 of an earlier tree made. Its files have the first numbers, and the next
+#: migration is the one after this number.
+BASELINE = 62
+#: Digests of the first and the last of those migrations, and the last commit that has them.
+_FIRST_FOLDED = bytes.fromhex("b3c5c42ca8af5db0028d231051cd3b9978718e0030bc0f8a81e7d31f2ed29a0a")
+_LAST_FOLDED = bytes.fromhex("d4f4e3fdb48db410e6aa7f5ca20e637d85abc2f6fe411de00d9c86afe2e2461e")
+_LAST_COMMIT = "2fe48450"
 
 #: How many months ahead the partitions of the history stand ready.
 MONTHS_AHEAD = 3
@@ -56,6 +65,7 @@ class Migration:
     number: int
     name: str
     text: str
+    folder: Path = FOLDER
 
     @property
     def digest(self) -> bytes:
@@ -64,10 +74,8 @@ class Migration:
 
     @property
     def statements(self) -> list[str]:
-        """The statements one by one: several in one string are not accepted by every server we mean to run on."""
-        # Split, but not grouped as sqlparse.format would: that is most of what it costs, and is not asked for.
-        parts = FilterStack().run(self.text)  # type: ignore[no-untyped-call]  # sqlparse leaves its filters untyped
-        return [str(part).strip() for part in parts if any(_says_something(token) for token in part.flatten())]
+        """The statements one by one, with those of the function files that it includes."""
+        return statements(with_includes(self.text, self.folder))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,39 +97,61 @@ class LockPatience:
 LOCK_PATIENCE = LockPatience()
 
 
-def _says_something(token: Token) -> bool:
-    return not (token.is_whitespace or token.ttype in Comment or token.value == ";")
-
-
 def migrations(folder: Path = FOLDER) -> list[Migration]:
-    """Read the numbered files in order. Raises MigrationError when a number is missing or twice there."""
+    """Read the numbered files in order. Raises MigrationError when a number is missing or appears twice."""
     found = [
-        Migration(int(path.name[:4]), path.stem, path.read_text(encoding="utf-8"))
+        Migration(int(path.name[:4]), path.stem, path.read_text(encoding="utf-8"), folder)
         for path in sorted(folder.glob("[0-9][0-9][0-9][0-9]_*.sql"))
     ]
-    if [migration.number for migration in found] != list(range(1, len(found) + 1)):
-        raise MigrationError(f"the files in {folder.name}/ are not numbered 0001, 0002, ... without gaps")
+    numbers = [migration.number for migration in found]
+    later = sum(number > BASELINE for number in numbers)
+    baseline = len(numbers) - later
+    if numbers != [*range(1, baseline + 1), *range(BASELINE + 1, BASELINE + 1 + later)]:
+        raise MigrationError(
+            f"the files in {folder.name}/ are not numbered 0001, 0002, ... and {BASELINE + 1:04}, ... without gaps"
+        )
     return found
 
 
 def pending(applied: Sequence[Applied], files: Sequence[Migration]) -> list[Migration]:
-    """Tell what is still to be applied. Raises MigrationError when what was applied is not what the files say.
+    """Return what is still to be applied. Raises MigrationError when what was applied is not what the files say.
 
     What a later release applied does not matter as long as the record says that it suits this one too.
     """
     by_number = {migration.number: migration for migration in files}
+    newest = files[-1].number if files else 0
+    folded = _folded_into_baseline(applied)
     for line in applied:
+        if folded and line.number <= BASELINE:
+            continue
         known = by_number.get(line.number)
         if known is None:
-            if line.works_from > len(files):
+            if line.works_from > newest:
                 raise MigrationError(
                     f"the database is at migration {line.number:04}, which suits releases from migration "
-                    f"{line.works_from:04} on, and this one ends at {len(files):04}: run a newer release"
+                    f"{line.works_from:04} on, and this one ends at {newest:04}: run a newer release"
                 )
         elif known.digest != line.digest:
             raise MigrationError(f"migration {known.name} was changed after it was applied: add a new one instead")
-    done = {line.number for line in applied}
+    done = {line.number for line in applied} | (set(range(1, BASELINE + 1)) if folded else set())
     return [migration for migration in files if migration.number not in done]
+
+
+def _folded_into_baseline(applied: Sequence[Applied]) -> bool:
+    """Whether the migrations that the baseline replaces made the database.
+
+    Raises MigrationError if only some of them were applied.
+    """
+    by_number = {line.number: line.digest for line in applied}
+    if by_number.get(1) != _FIRST_FOLDED:
+        return False
+    if by_number.get(BASELINE) != _LAST_FOLDED:
+        at = max(number for number in by_number if number <= BASELINE)
+        raise MigrationError(
+            f"the database is at migration {at:04}, and this release continues from {BASELINE:04}: "
+            f"run `fe migrate` of commit {_LAST_COMMIT} first, then this one"
+        )
+    return True
 
 
 def require_none_pending(applied: Sequence[Applied], files: Sequence[Migration]) -> None:
@@ -130,15 +160,27 @@ def require_none_pending(applied: Sequence[Applied], files: Sequence[Migration])
         raise MigrationError(f"the database lacks {len(todo)} migration(s), first {todo[0].name}: run `fe migrate`")
 
 
+def functions_of(files: Sequence[Migration]) -> FunctionSet:
+    """Read the functions that belong to these migrations."""
+    return function_set(files[-1].number if files else 0)
+
+
+#: Raised where the migrations are applied and the functions of this release are not.
+FUNCTIONS_MISSING = "the database lacks the functions of this release: run `fe migrate`"
+#: What `migrate` calls the functions in its answer.
+_FUNCTIONS = "functions"
+
+
 def migrate(
     dsn: str, *, now: datetime | None = None, engine: Engine = POSTGRES, patience: LockPatience = LOCK_PATIENCE
 ) -> list[str]:
-    """Apply what is pending, each file in one transaction, and make this month's and the coming months' partitions.
+    """Apply what is pending: each migration in one transaction, then the functions that changed, in one transaction.
 
-    Where the engine spreads tables over nodes, those that are not spread yet are, at the end (fe/store/citus/).
-    Returns the names applied. Safe to start from many processes at once: an advisory lock lets one work. Raises
-    DatabaseUnavailable when the server cannot be reached, MigrationError as `pending` does, when the login lacks a
-    right, or when others hold a table for longer than `patience`: then what came before is applied.
+    Creates the partitions of this month and the coming ones. On Citus, distributes the tables that are not distributed
+    yet (fe/store/citus/). Returns the names applied, with `functions` if any changed. Safe to start from many processes
+    at once: an advisory lock lets one work. Raises DatabaseUnavailable when the server cannot be reached,
+    MigrationError as `pending` does, when the login lacks a right, or when others hold a table for longer than
+    `patience`: then what came before is applied.
     """
     files = migrations()
     try:
@@ -154,10 +196,14 @@ def migrate(
             todo = pending(applied_migrations.read_blocking(conn), files)
             for migration in todo:
                 _apply_between_others(conn, migration, patience)
+            names = [migration.name for migration in todo]
+            with conn.transaction():
+                if functions.apply(conn, functions_of(files)):
+                    names.append(_FUNCTIONS)
             ensure_months(conn, now or datetime.now(UTC), patience)
             if engine.name == "citus":
                 distribute(conn)
-            return [migration.name for migration in todo]
+            return names
     except psycopg.OperationalError as error:
         raise DatabaseUnavailable(_reason(error)) from error
     except psycopg.errors.InsufficientPrivilege as error:
@@ -204,6 +250,7 @@ def _between_others(conn: psycopg.Connection, patience: LockPatience, work: Call
 def _apply(conn: psycopg.Connection, migration: Migration) -> None:
     # Row-level security holds for the owner, too: a statement on rows it cannot see fails instead of passing them over.
     conn.execute("SET LOCAL row_security = off")
+    functions.fix_search_path(conn)
     for statement in migration.statements:
         conn.execute(statement.encode())
     suits = min(migration.number, RELEASE_BEFORE)
@@ -226,7 +273,9 @@ def missing_migrations(conn: psycopg.Connection) -> list[str]:
         applied = applied_migrations.read_blocking(conn)
     except psycopg.errors.InsufficientPrivilege:
         raise MigrationError("the login may not read which migrations were applied: run it as the owner") from None
-    return [migration.name for migration in pending(applied, migrations())]
+    files = migrations()
+    names = [migration.name for migration in pending(applied, files)]
+    return [*names, _FUNCTIONS] if functions.changed(conn, functions_of(files)) else names
 
 
 def coming_months(now: datetime) -> list[datetime]:
@@ -339,11 +388,13 @@ def _require_no_others(conn: psycopg.Connection, roles: Sequence[str]) -> None:
 
 
 def _see_that_it_fits(conn: psycopg.Connection) -> None:
+    files = migrations()
     try:
-        applied = applied_migrations.read_blocking(conn)
+        require_none_pending(applied_migrations.read_blocking(conn), files)
+        if not functions.are_applied_blocking(conn, functions_of(files)):
+            raise MigrationError(FUNCTIONS_MISSING)
     except psycopg.errors.InsufficientPrivilege:
         raise MigrationError("the database lacks the rights of this release: run `fe migrate`") from None
-    require_none_pending(applied, migrations())
 
 
 # Tables of ours that the role may read and of which no policy shows it a row.

@@ -123,7 +123,7 @@ class AwayNodes:
                 scope.cancel()
 
     async def tell(self, conn: Conn) -> None:
-        """Have the searches of a session leave out those that are away (away_nodes in fe/store/citus/due.sql).
+        """Have the searches of a session leave out those that are away (away_nodes.sql).
 
         Behind a pooler the session is somebody else's next, so what it was told ends by itself, and is said again.
         """

@@ -5,11 +5,12 @@ from uuid import uuid4
 
 from fe.store.postgres import applied_migrations
 from fe.store.postgres.db import Conn
-from fe.store.postgres.migrate import Migration, MigrationError, require_none_pending
+from fe.store.postgres.functions import FunctionSet, are_applied
+from fe.store.postgres.migrate import FUNCTIONS_MISSING, Migration, MigrationError, require_none_pending
 
 
-async def check(conn: Conn, files: Sequence[Migration]) -> None:
-    """See that the release that ships `files` runs on what was applied, by it or a later one.
+async def check(conn: Conn, files: Sequence[Migration], functions: FunctionSet) -> None:
+    """See that the release that ships `files` and `functions` runs on what was applied, by it or a later one.
 
     Raises MigrationError saying what is wrong.
     """
@@ -17,6 +18,8 @@ async def check(conn: Conn, files: Sequence[Migration]) -> None:
     if not applied:
         raise MigrationError("the database is empty: run `fe migrate`")
     require_none_pending(applied, files)
+    if not await are_applied(conn, functions):
+        raise MigrationError(FUNCTIONS_MISSING)
 
 
 async def probe_writing(conn: Conn) -> None:

@@ -14,10 +14,10 @@ WORKER = "fe_worker"
 OPERATOR = "fe_operator"
 #: Reports, and people who look. None of our processes takes it.
 READONLY = "fe_readonly"
-#: What suppliers talk to: adds what it receives, sees one tenant at a time (sql/0018_received.sql).
+#: What suppliers talk to: adds what it receives, sees one tenant at a time.
 RECEPTION = "fe_reception"
 
-#: What people use with a browser: for one tenant at a time what the front may, and setting up (sql/0032_portal.sql).
+#: What people use with a browser: for one tenant at a time what the front may, and setting up.
 PORTAL = "fe_portal"
 
 EVERY = (FRONT, WORKER, OPERATOR, READONLY, RECEPTION, PORTAL)

@@ -1,4 +1,4 @@
-"""The tenant scope: each statement names its tenant to row-level security (sql/0008_roles.sql), which hides all others.
+"""The tenant scope: each statement names its tenant to row-level security (0011_rights.sql), which hides all others.
 
 The name is a setting of the transaction, never of the session: a connection goes back to the pool, and the next user
 must see nothing. The role goes with it, so that the scope holds even where a pooler gives us a session in which another

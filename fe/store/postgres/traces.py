@@ -1,4 +1,4 @@
-"""The traces of what a statement puts into the outbox: see sql/0026_traces.sql."""
+"""The traces of what a statement puts into the outbox: see sql/functions/submissions/take_trace.sql."""
 
 from collections.abc import Mapping
 from typing import Any

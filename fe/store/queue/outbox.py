@@ -92,7 +92,7 @@ floors_of, due_tenants, claim = OUTBOX.floors_of, OUTBOX.due_tenants, OUTBOX.cla
 
 
 async def _book(conn: Conn, call: LiteralString, works: Sequence[Work], **values: Any) -> list[bool]:
-    """Call one of the functions of sql/0013_batches.sql: tells of each claim, in order, whether it was still ours."""
+    """Call one of the functions of sql/functions/outbox: tells of each claim, in order, whether it was still ours."""
     cursor = conn.cursor(row_factory=scalar_row)
     await cursor.execute(call, {**claims_of(works), **values}, binary=True)
     return await _still_ours(cursor)

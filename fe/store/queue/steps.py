@@ -117,7 +117,7 @@ _SIGNED = Calling.of(
 )
 
 #: What became of a signed document: its claim was no longer ours; its number is another's, and it has ended; it waits
-#: to be sent; or it may be sent now, by us (see sql/0013_batches.sql).
+#: to be sent; or it may be sent now, by us (see intend_to_send_batch.sql).
 SignedAnswer = Literal["lost", "taken", "signed", "going on"]
 
 

@@ -49,7 +49,7 @@ class DueTenant:
 
 
 # Whoever looks for what is due says that it is due some day (run_at < 'infinity'): that is the condition of the
-# outbox's index for them (keys_of_a_batch in sql/), which those who know a row's key are to leave alone.
+# outbox's index for them (docs/decisions/micro-performance.md), which those who know a row's key are to leave alone.
 
 # A row gets its run_at from the database's clock, at the latest statement_timeout (8 s) before it can be seen.
 #
@@ -79,7 +79,7 @@ _FLOORS = """
         )
         SELECT min(firsts.run_at) AS run_at FROM firsts) AS earliest
 """
-# Where the table has an index of what is due by time (due_rows_first in sql/), whose condition this names.
+# Where the table has an index of what is due by time (docs/decisions/micro-performance.md), whose condition this names.
 _FLOORS_BY_TIME = """
     SELECT lane.environment, lane.host, least(earliest.run_at, now()) - interval '15 s'
       FROM (SELECT l.environment COLLATE "C" AS environment, l.host COLLATE "C" AS host
@@ -91,7 +91,7 @@ _FLOORS_BY_TIME = """
                           ORDER BY o.run_at
                           LIMIT 1) AS earliest ON true
 """
-# Where its rows are on several nodes of a cluster, each tells of its own (due.sql of fe/store/citus/).
+# Where its rows are on several nodes of a cluster, each tells of its own (due_batch of fe/store/citus/shard).
 _FLOORS_OF_NODES = """
     SELECT lane.environment, lane.host, least(lane.run_at, now()) - interval '15 s'
       FROM unnest(%(environments)s::text[], %(hosts)s::text[],
@@ -187,7 +187,7 @@ _CLAIM = """
     RETURNING o.tenant_id, o.subject, o.attempt, o.epoch, o.deaths, now() - o.entered_at,
               o.last_error
 """
-# The same two of a table that is spread over several nodes (fe/store/citus/claims.sql).
+# The same two of a table that is spread over several nodes (fe/store/citus/functions).
 _DUE_TENANTS_OF_NODES = """
     SELECT environment, host, tenant_id, weight
       FROM due_tenants_of('{table}', %(stage)s, %(environments)s::text[], %(hosts)s::text[], %(afters)s::bigint[],

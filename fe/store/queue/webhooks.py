@@ -276,7 +276,7 @@ async def tenants(conn: Conn) -> list[TenantId]:
 
 
 async def held_in_vain(conn: Conn) -> list[TenantId]:
-    """List the tenants of whom something is held though its endpoint is called (sql/0049_told_again.sql)."""
+    """List the tenants of whom something is held though its endpoint is called (held_in_vain.sql)."""
     cursor = conn.cursor(row_factory=scalar_row)
     await cursor.execute("SELECT held_in_vain()")
     return await cursor.fetchall()

@@ -34,7 +34,7 @@ async def seen(conn: Conn, holder: str) -> None:
 _SILENT = "DELETE FROM workers WHERE seen_at < clock_timestamp() - %(silence)s RETURNING holder"
 _LEAVING = "DELETE FROM workers WHERE holder = %(holder)s RETURNING holder"
 
-#: The same on Citus, where no statement changes rows here and on the nodes (fe/store/citus/claims.sql).
+#: The same on Citus, where no statement changes rows here and on the nodes (free_held.sql).
 _FREE_HELD = "SELECT free_held(%(tables)s::text[], %(silence)s, %(holder)s, %(apart)s)"
 
 

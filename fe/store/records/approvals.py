@@ -54,7 +54,7 @@ _DECIDE = """
 async def decide(
     conn: Conn, tenant_id: TenantId, decision: Decision, new: NewSubmission, at: datetime
 ) -> DecisionResult:
-    """Take a decision and its ACECF in, in one transaction; or tell what was decided before (sql/0022_approvals.sql).
+    """Take a decision and its ACECF in, in one transaction; or tell what was decided before (decide_received.sql).
 
     Raises Contended when another is taken in at the same moment: to be called again.
     """

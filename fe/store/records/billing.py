@@ -1,4 +1,4 @@
-"""Billing: under what a tenant is billed, and what its months come to (interface.md#billing, sql/0024_billing.sql)."""
+"""Billing: under what a tenant is billed, and what its months come to (interface.md#billing, sql/functions)."""
 
 from dataclasses import dataclass
 from datetime import date, datetime

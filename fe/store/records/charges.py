@@ -1,4 +1,4 @@
-"""Charges: what months that are over come to, on their way to the payment processor (sql/0024_billing.sql)."""
+"""Charges: what months that are over come to, on their way to the payment processor (sql/functions/metering)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """What is handed on from taxpayer to taxpayer: the queue of it, how each stands, and every time bytes went out.
 
 An accepted e-CF goes to its receiver, a tenant's word on what it received to the issuer (authority.md#receivers). Each
-is the bytes of a submission; its row here begins in the transaction of the verdict (sql/0022_approvals.sql).
+is the bytes of a submission; its row here begins in the transaction of the verdict (begin_deliveries.sql).
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Keeping usage by day up to date: what one process at a time does for all tenants (sql/0023_metering.sql)."""
+"""Keeping usage by day up to date: what one process at a time does for all tenants (sql/functions/metering)."""
 
 from datetime import date, timedelta
 

@@ -1,6 +1,7 @@
 """Whose a fiscal number is: each belongs to one submission of its issuer, until that one's fate is `reusable`.
 
-What decides is the key of `held_numbers`, when a submission is signed (sql/0012_numbers.sql). What is read here says it
+What decides is the key of `held_numbers`, when a submission is signed (hold_number_batch.sql). What is read here says
+it
 before: at the door, and to the signer.
 """
 

@@ -1,4 +1,4 @@
-"""What operators asked for as a whole before it is done (sql/0037_operators.sql): decided and carried out once."""
+"""What operators asked for as a whole before it is done (sql/migrations/0009): decided and carried out once."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -136,7 +136,7 @@ class Change:
 
 
 class Unchanged(StoreError):
-    """A change was refused, and nothing was written; `reason` is `none`, `range`, `outside` or `sent` (sql/0012)."""
+    """A change was refused; `reason` is `none`, `range`, `outside` or `sent` (change_sequence.sql)."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

@@ -44,7 +44,7 @@ class NewSubmission:
     as_user_id: UserId | None
     original: bytes
     draw_prefix: str | None = None
-    #: The context of its trace, if it is traced (sql/0026_traces.sql).
+    #: The context of its trace, if it is traced (sql/functions/submissions/take_trace.sql).
     trace: str | None = None
     #: What the simulated authority is asked to do with it; None wherever it is the real one.
     simulation: Simulation | None = None

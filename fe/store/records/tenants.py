@@ -99,7 +99,7 @@ async def change(
     issuer: Mapping[str, Any] | None = None,
     consumer_summary: str | None = None,
 ) -> str:
-    """Change what is given; gives the outcome of `change_tenant` (sql/0027_removal.sql), `changed` where it is done."""
+    """Change what is given; gives the outcome of `change_tenant`, `changed` where it is done."""
     values = {
         "tenant": tenant_id,
         "name": name,

@@ -3,7 +3,7 @@
 A day that is over does not change any more: an emission counts as submitted on the day of its POST, as accepted or
 rejected on the day of its verdict, and for latency on the day of the authority's first answer.
 
-Days are kept in sums (sql/0023_metering.sql, fe/store/records/metering.py). Those that are not closed yet, which are
+Days are kept in sums (sql/functions/metering, fe/store/records/metering.py). Those that are not closed yet, which are
 yesterday's in the moments after midnight, are read off the submissions.
 """
 

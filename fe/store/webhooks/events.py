@@ -1,4 +1,4 @@
-"""Events: what happened, as it is told. Most are made by sql/0021_webhooks.sql, with what they tell of."""
+"""Events: what happened, as it is told. Most are made by sql/functions/webhooks, with what they tell of."""
 
 from datetime import datetime
 from uuid import UUID

@@ -344,7 +344,7 @@ async def test_readiness_names_the_stages_in_trouble_and_the_front_goes_on_takin
 async def test_ready_beside_a_later_release_that_suits_this_one(
     front: Running, db: Database, suits: int, code: int
 ) -> None:
-    newest = len(migrations())
+    newest = migrations()[-1].number
 
     async def apply_a_later_one(conn: Conn) -> None:
         line = (newest + 1, "of the next release", b"", newest + suits)

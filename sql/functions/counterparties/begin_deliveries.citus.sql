@@ -1,0 +1,36 @@
+-- The plain form by single rows: submissions are read on their nodes, deliveries written on the coordinator. Without a
+-- delivery nothing is written there, so no commit in two phases is needed.
+CREATE OR REPLACE FUNCTION begin_deliveries(p_tenants bigint[], p_subjects uuid[], p_statuses text[], p_at timestamptz)
+RETURNS void LANGUAGE plpgsql SET plan_cache_mode TO force_custom_plan AS $$
+DECLARE
+    s record;
+BEGIN
+    FOR n IN 1 .. coalesce(cardinality(p_subjects), 0) LOOP
+        CONTINUE WHEN p_subjects[n] IS NULL OR p_statuses[n] NOT IN ('Aceptado', 'Aceptado Condicional');
+        SELECT r.root::text AS root, r.ecf_type, r.environment::text AS environment, r.issuer_rnc, r.buyer_rnc INTO s
+          FROM submissions AS r
+         WHERE r.tenant_id = p_tenants[n] AND r.submission_id = p_subjects[n];
+        IF s.root = 'ACECF' THEN
+            CONTINUE WHEN NOT EXISTS (SELECT 1
+                                        FROM approvals AS a
+                                       WHERE a.tenant_id = p_tenants[n] AND a.submission_id = p_subjects[n]);
+        ELSE
+            CONTINUE WHEN s.root <> 'ECF' OR s.buyer_rnc IS NULL OR s.ecf_type IS NULL
+                       OR s.ecf_type NOT IN ('31', '33', '34', '44')
+                       OR NOT EXISTS (SELECT 1
+                                        FROM tenants AS t
+                                       WHERE t.tenant_id = p_tenants[n] AND t.sends_to_receivers);
+        END IF;
+        INSERT INTO counterparty_deliveries (tenant_id, submission_id, kind, environment, counterparty_rnc, since,
+                                             changed_at)
+        VALUES (p_tenants[n], p_subjects[n], CASE WHEN s.root = 'ACECF' THEN 'approval' ELSE 'receipt' END,
+                s.environment, CASE WHEN s.root = 'ACECF' THEN s.issuer_rnc ELSE s.buyer_rnc END, p_at, p_at)
+        ON CONFLICT DO NOTHING;
+        IF FOUND THEN
+            INSERT INTO counterparty_outbox (tenant_id, subject, stage, environment, host, run_at)
+            VALUES (p_tenants[n], p_subjects[n], 'address', s.environment, 'ecf', clock_timestamp())
+            ON CONFLICT DO NOTHING;
+        END IF;
+    END LOOP;
+END
+$$;

@@ -1,0 +1,36 @@
+-- Begin deliveries of accepted documents to counterparties, in the transaction of the verdict. NULL in `p_subjects`:
+-- skip the row.
+CREATE OR REPLACE FUNCTION begin_deliveries(
+    p_tenants bigint[], p_subjects uuid[], p_statuses text[], p_at timestamptz
+)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    span record := span_of(p_subjects);
+BEGIN
+    INSERT INTO counterparty_deliveries (tenant_id, submission_id, kind, environment, counterparty_rnc, since, changed_at)
+    SELECT s.tenant_id, s.submission_id, CASE WHEN s.root = 'ACECF' THEN 'approval' ELSE 'receipt' END, s.environment,
+           CASE WHEN s.root = 'ACECF' THEN s.issuer_rnc ELSE s.buyer_rnc END, p_at, p_at
+      FROM unnest(p_tenants, p_subjects, p_statuses) AS b (tenant_id, subject, status)
+      JOIN submissions AS s
+        ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject
+       AND s.submission_id BETWEEN span.first AND span.last
+      JOIN tenants AS t ON t.tenant_id = b.tenant_id
+     WHERE b.status IN ('Aceptado', 'Aceptado Condicional')
+       AND ((t.sends_to_receivers AND s.root = 'ECF' AND s.ecf_type IN ('31', '33', '34', '44')
+             AND s.buyer_rnc IS NOT NULL)
+            OR (s.root = 'ACECF' AND EXISTS (
+                    SELECT 1
+                      FROM approvals AS a
+                     WHERE a.tenant_id = s.tenant_id AND a.submission_id = s.submission_id)))
+    ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+        INSERT INTO counterparty_outbox (tenant_id, subject, stage, environment, host, run_at)
+        SELECT d.tenant_id, d.submission_id, 'address', d.environment, 'ecf', clock_timestamp()
+          FROM unnest(p_tenants, p_subjects) AS b (tenant_id, subject)
+          JOIN counterparty_deliveries AS d ON d.tenant_id = b.tenant_id AND d.submission_id = b.subject
+        ON CONFLICT DO NOTHING;
+    END IF;
+END
+$$;
+
+GRANT EXECUTE ON FUNCTION begin_deliveries TO fe_worker;

@@ -1,0 +1,36 @@
+-- Discard a dead letter: status `error` for its client, with the note if there is one. The reason goes to the event and
+-- the operators' record alone. The number is free again only if certainly nothing was sent.
+CREATE OR REPLACE FUNCTION discard_dead_letter(
+    p_tenant bigint, p_subject uuid, p_at timestamptz, p_by text, p_reason text, p_note text
+)
+RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    last_error text;
+    fate text;
+BEGIN
+    DELETE FROM dead_letters AS d
+     WHERE d.tenant_id = p_tenant AND d.subject = p_subject
+    RETURNING d.error INTO last_error;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    fate := CASE WHEN EXISTS (
+        SELECT 1 FROM sends AS x
+         WHERE x.tenant_id = p_tenant AND x.submission_id = p_subject AND x.outcome <> 'not_sent')
+        THEN 'unknown' ELSE 'reusable' END;
+    UPDATE submissions AS s
+       SET status = 'error', number_fate = fate, updated_at = p_at,
+           response = coalesce(s.response, '{}'::jsonb)
+                      || jsonb_build_object('status', 'error', 'dgiiResponse', s.response -> 'dgiiResponse',
+                                            'error', 'given up by an operator' || coalesce(': ' || p_note, '')
+                                                     || ' (' || last_error || ')')
+     WHERE s.tenant_id = p_tenant AND s.submission_id = p_subject;
+    PERFORM record_event(p_tenant, p_subject, p_at, 'discarded',
+                         jsonb_build_object('by', p_by, 'reason', p_reason, 'note', p_note, 'numberFate', fate));
+    PERFORM return_numbers(ARRAY[p_tenant], ARRAY[p_subject]);
+    PERFORM note_ends(ARRAY[p_tenant], ARRAY[p_subject], p_at);
+    RETURN fate;
+END
+$$;
+
+GRANT EXECUTE ON FUNCTION discard_dead_letter TO fe_operator;

@@ -104,7 +104,7 @@ class TokenBucket(Generic[Key]):
 
 
 class ConcurrencyLimit(Generic[Key]):
-    """Limits what each key, and all keys together, hold at once: requests, bytes, connections, turns.
+    """Concurrency limit per key and for all keys together: of requests, bytes, connections, turns.
 
     `held` and `take` refuse what does not fit. `turn` waits, and turns go round among keys. What the key None holds
     counts for all together alone.
@@ -268,7 +268,7 @@ class ConcurrencyLimit(Generic[Key]):
 
 @dataclass(frozen=True, slots=True)
 class QuotaLimits:
-    """What one tenant may submit to one process, validation included; 0: no limit.
+    """Limits of the documents that one tenant submits to one process, validation included; 0: no limit.
 
     Where calls are limited instead of documents, each counts as a document without bytes.
     """
@@ -294,7 +294,7 @@ NO_QUOTA = QuotaLimits()
 
 @dataclass(slots=True)
 class _Window:
-    """What a tenant submitted since `began`, and what it may until `began` + `seconds`."""
+    """The documents of a tenant since `began`, and its limits until `began` + `seconds`."""
 
     began: float
     seconds: float

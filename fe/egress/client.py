@@ -1,12 +1,12 @@
-"""One call to an address that somebody else chose.
+"""One HTTP call to an address that a tenant or a counterparty chose.
 
-The name is resolved once; if any of its addresses is not of the public internet, nobody is called; else one of those
-very addresses is connected to, so that a name that changes its mind changes nothing. TLS is made and verified for the
-name. No redirect is followed, no connection is kept, nothing is read from the environment (proxies, .netrc).
+The name is resolved once. If any of its addresses is not public, the call is refused; otherwise the connection goes to
+one of these addresses, so a second, different resolution has no effect. TLS is verified for the name. No redirect is
+followed, no connection is kept, nothing is read from the environment (proxies, .netrc).
 
-Why not an httpx client: it hides the moment from which on the other side may have the request; the only way to check
-an address when it connects is a private part of httpcore; and its timeouts are of each read, so that a drip lasts for
-ever. One exchange on h11 and a Trio stream is less than what would have to be kept from it.
+Why not an httpx client: it hides the moment from which the other side may have the request; only a private part of
+httpcore can check an address when it connects; and its timeouts are per read, so a slow answer never ends. One exchange
+on h11 and a Trio stream is less code than such workarounds.
 """
 
 import socket
@@ -27,11 +27,11 @@ from fe.egress.tls import default_tls
 
 #: For a whole exchange: name, connection, request, answer.
 SECONDS: Final = 20.0
-#: So much of an answer's body is read at most.
+#: The bytes of an answer's body that are read.
 KEEP: Final = 64 * 1024
 
 _CONNECT_SECONDS: Final = 8.0
-#: Of a name's addresses so many are tried.
+#: The addresses of a name that are tried.
 _TRIED: Final = 4
 
 #: Numeric addresses of a host, at least one; raises OSError. Asked once for each call.
@@ -40,7 +40,7 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked. `headers` lack Host, Content-Length, Connection and Accept-Encoding, which are ours."""
+    """A request. `headers` lack Host, Content-Length, Connection and Accept-Encoding, which are ours."""
 
     method: str
     url: str
@@ -57,7 +57,7 @@ class Proxy:
 
 
 class Resolver:
-    """Asks the system. With threads of its own: a name server that does not answer holds up nobody else's names."""
+    """Resolves names by the system, with threads of its own, so that a slow name server delays no other lookups."""
 
     def __init__(self, threads: int = 256) -> None:
         self._threads = trio.CapacityLimiter(threads)
@@ -89,8 +89,8 @@ class Egress:
     async def exchange(self, request: Request, *, seconds: float = SECONDS, keep: int = KEEP) -> HostReply:
         """Make one call and read its answer, all within `seconds`.
 
-        Raises CallRefused, CallNotSent or CallBroken. Cancelled, the connection is closed at once; then nobody knows
-        whether the request arrived.
+        Raises CallRefused, CallNotSent or CallBroken. Cancelled, the connection is closed at once; the request may
+        have arrived.
         """
         try:
             target = read_target(request.url, self.policy)
@@ -113,7 +113,7 @@ class Egress:
         raise CallNotSent("timeout", f"no connection within {seconds:g} s")
 
     async def _addresses(self, target: Target) -> Sequence[str]:
-        """The addresses that may be connected to. Raises CallRefused when one is nobody's business, CallNotSent."""
+        """Resolve the host. Raises CallRefused when one of its addresses is not public, and CallNotSent."""
         here = target.is_loopback and self.policy.development
         if here and target.host != "localhost":
             return [target.host]

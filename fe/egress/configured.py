@@ -9,7 +9,7 @@ from fe.egress.target import Policy
 
 
 def policy_from_settings(settings: Settings) -> Policy:
-    """What may be called: never this service itself, under a name or an address that the settings know."""
+    """The policy of allowed targets: never this service itself, by a name or an address of its settings."""
     doors = settings.http_bind, settings.metrics_bind, settings.reception_bind, settings.portal_bind
     # Of a socket that was inherited nothing is known.
     binds = [bind.rsplit(":", 1) for bind in doors if bind and not bind.startswith("fd://")]

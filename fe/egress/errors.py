@@ -1,4 +1,4 @@
-"""What can go wrong with a call to others, told apart by what may have happened there."""
+"""Errors of calls, distinguished by whether the request may have arrived."""
 
 
 class EgressError(Exception):
@@ -11,7 +11,7 @@ class EgressError(Exception):
 
 
 class CallRefused(EgressError):
-    """We do not call there: nothing was sent, nobody was connected to. Kinds: url, address."""
+    """The target is not allowed: no connection was made. Kinds: url, address."""
 
 
 class CallNotSent(EgressError):

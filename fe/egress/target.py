@@ -43,12 +43,12 @@ _NO_IDNA: Final = Text(
 
 
 class BadTarget(LocalizedError, ValueError):
-    """A URL that is not called; the message says why, to whoever gave it."""
+    """A URL that is not allowed; the message is for the user who set it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What may be called. `development`: this very machine too, without TLS and at any port."""
+    """The policy of allowed targets. `development`: this very machine too, without TLS and at any port."""
 
     development: bool = False
     ports: Collection[int] = frozenset({443, 8443})
@@ -76,7 +76,7 @@ class Target:
 
     @property
     def authority(self) -> str:
-        """What the header Host says."""
+        """The value of the header Host."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 

@@ -35,7 +35,7 @@ from fe.http.routes.invoices import Invoices
 from fe.http.routes.long_polls import LongPolls
 from fe.http.routes.ncf import Ncf
 from fe.http.routes.received import ReceivedHandlers
-from fe.http.routes.table import PREFIX as PREFIX  # whoever serves or calls the application knows it from here
+from fe.http.routes.table import PREFIX as PREFIX  # re-exported for servers and callers of the application
 from fe.http.routes.table import every_route
 from fe.http.routes.types import Route
 from fe.http.routes.usage import UsageHandlers
@@ -76,7 +76,7 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class HttpDeps:
-    """What the front is built from."""
+    """The dependencies and limits of the front."""
 
     db: Database
     wakeups: Wakeups
@@ -112,7 +112,7 @@ class HttpDeps:
     fast_path: bool = True
     #: None: webhooks cannot be set here, because there is no key for their secrets.
     webhooks: WebhookAccounts | None = None
-    #: Shared with whoever books verdicts in this process; without it the front hears of them from the database alone.
+    #: Shared with the actors of this process; without it only the database notifies the front of verdicts.
     verdicts: VerdictNotices | None = None
     tracing: Tracing = OFF
     #: Straight to the signers of this process, where it has any.
@@ -165,7 +165,7 @@ class HttpDeps:
 
 
 class Api:
-    """Everything behind the routes, and what runs beside them. One per process."""
+    """The handlers of all routes, and the tasks that run beside them. One per process."""
 
     knows_tokens = True
 
@@ -251,7 +251,7 @@ class Api:
         )
 
     async def answer(self, route: Route, call: Call) -> ApiReply:
-        """Answer a call of `route`: authenticate, handle, turn whatever goes wrong into an answer, count it."""
+        """Answer a call of `route`: authenticate, handle, turn errors into answers, count it."""
         began = trio.current_time()
         if call.query_string:
             call.parameters = route.query_parameters
@@ -311,7 +311,7 @@ class Api:
         return client_address(call.peer, call.headers.get("x-forwarded-for"), self._trusted)
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Do what the front does beside requests, until cancelled."""
+        """Run the background tasks of the front until cancelled."""
         async with self._submitting.running(), self._apart.running(), trio.open_nursery() as nursery:
             nursery.start_soon(self._states.listen)
             nursery.start_soon(self._counters.run)
@@ -334,16 +334,16 @@ class Api:
         self.waiting.release()
 
     async def finish(self) -> None:
-        """Write down what is still in memory."""
+        """Store the counters that are still in memory."""
         await self._counters.flush()
 
     def on_connection_fault(self, kind: str) -> None:
-        """Count a connection that ended by a fault of its own."""
+        """Count a connection that ended by an internal error."""
         self.metrics.http_faults.labels(kind).inc()
 
 
 def create_app(deps: HttpDeps) -> QuartTrio:
-    """Build the application. `app.extensions["fe"]` is its Api; `serve_http` puts the guard around it."""
+    """Build the application. `app.extensions["fe"]` is its Api; `serve_http` puts the pipeline around it."""
     app = QuartTrio("fe", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = deps.max_body_bytes
     app.config["BODY_TIMEOUT"] = deps.body_seconds
@@ -372,8 +372,8 @@ def _view(api: Api, route: Route) -> Callable[..., Awaitable[Response]]:
         held = ExitStack()
 
         async def read_body() -> bytes:
-            # Counted before it is read, for as long as the request is in work. Nobody counts what arrived whole on the
-            # fast path: it is no longer than one read of the socket, and there are never more than `max_in_flight`.
+            # Counted before it is read, until the request ends. Bodies on the fast path are not counted: each is one
+            # read of the socket, and there are at most `max_in_flight`.
             who = call.caller.tenant_id if call.caller is not None else holder_of(api.client_of(call))
             held.enter_context(api.bodies.held(who, call.announced(request.max_content_length or api.max_body_bytes)))
             with api.admission.paused(None):

@@ -1,4 +1,4 @@
-"""What a handler receives and what it returns. Handlers know nothing of the framework that carries them."""
+"""The request and the answer of a handler, independent of the web framework."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ _LONGEST_NAME = 40
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who is calling: a key that is active, and what its token permits."""
+    """The caller: an active key, and the scopes of its token."""
 
     api_key_id: ApiKeyId
     tenant_id: TenantId
@@ -40,7 +40,7 @@ class Call:
     read_body: Callable[[], Awaitable[bytes]]
     #: The query parameters that its route has.
     parameters: Collection[str] = ()
-    #: Who it is, once that is known; the call is then counted for that tenant.
+    #: The caller, once authenticated; the call is then counted for that tenant.
     caller: Caller | None = None
     #: Bytes of the body that were read.
     bytes_in: int = 0
@@ -111,9 +111,9 @@ Handler = Callable[[Call], Awaitable[ApiReply]]
 
 
 def _unknown_parameter(name: str, known: Collection[str]) -> Text:
-    """Say that there is no such parameter, and which there are: the likeliest first, then as they are described.
+    """The message for an unknown parameter, with the known ones, the most similar first.
 
-    As much of the name is compared as is shown: it has the length that whoever calls gave it.
+    Only the part of the name that is shown is compared, since a client can send a name of any length.
     """
     shown = name[:_LONGEST_NAME].casefold()
 

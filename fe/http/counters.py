@@ -30,10 +30,10 @@ class _Batch:
 
 
 class Counters:
-    """Counts what callers did. One per process; a crash loses what was not written down, a few seconds at most.
+    """Counts the calls of each caller. One per process; a crash loses at most the last few seconds.
 
-    Nothing is counted twice: a batch of which nobody knows whether it was committed is written again as it was, under
-    its number, before anything new is.
+    Nothing is counted twice: a batch whose commit is in doubt is written again unchanged, under the same number, before
+    any other.
     """
 
     def __init__(self, db: Database, clock: Clock) -> None:
@@ -69,7 +69,7 @@ class Counters:
             await self.flush()
 
     async def flush(self) -> None:
-        """Write down what there is. What cannot be written now is kept for the next time."""
+        """Store the counters. Those that cannot be stored now are kept for the next time."""
         async with self._flushing:
             try:
                 if self._unsure is not None:

@@ -60,7 +60,7 @@ class ApiError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ErrorAnswer:
-    """What a client is sent for an error."""
+    """The answer to a client for an error."""
 
     status: int
     message: Text
@@ -73,7 +73,7 @@ class ErrorAnswer:
         return ERROR.write(self.fields(language))
 
     def fields(self, language: Language) -> Error:
-        """What the body says."""
+        """The fields of the body."""
         fields: Error = {"message": self.message.said(language), "statusCode": self.status}
         if self.hint is not None:
             fields["hint"] = self.hint.said(language)
@@ -83,7 +83,7 @@ class ErrorAnswer:
 
 
 def describe(error: Exception) -> ErrorAnswer:
-    """Say what a client is sent for `error`. What is not in the table is a bug: 500, and it is logged."""
+    """Return the answer for `error`. An error that is not in the table is a bug: 500, and it is logged."""
     match error:
         case Limited():
             return describe_limit(error)
@@ -116,7 +116,7 @@ def describe(error: Exception) -> ErrorAnswer:
 
 
 def describe_limit(error: Limited) -> ErrorAnswer:
-    """What a client is sent when a limit refuses: 503 if all clients together have everything, else 429."""
+    """Return the answer when a limit refuses: 503 if all clients together have everything, else 429."""
     headers: Headers = (("Retry-After", str(error.retry_after)),)
     if isinstance(error, Overloaded):
         return ErrorAnswer(503, messages.UNAVAILABLE, headers)

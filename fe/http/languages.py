@@ -1,4 +1,4 @@
-"""Which language an answer is in: the one place that chooses. What is said in it, `messages.py` and problems know."""
+"""Choice of the language of an answer, from Accept-Language."""
 
 import re
 from collections.abc import Iterable
@@ -9,11 +9,11 @@ from fe.ecf.problems import Problem, serialize_problem
 from fe.ecf.texts import Language as Language
 from fe.http.models.responses import DocumentProblem
 
-#: A longer header is not read: nobody speaks so many languages.
+#: A longer header is not read.
 _LONGEST = 200
 _RANGE = re.compile(r"\s*([A-Za-z*]{1,8})(?:-[A-Za-z0-9-]*)?\s*(?:;\s*q\s*=\s*(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)\s*)?")
 
-#: What says so in every answer that has messages.
+#: Headers of every answer that has messages.
 HEADERS: dict[Language, tuple[tuple[str, str], ...]] = {
     language: (("Content-Language", language), ("Vary", "Accept-Language")) for language in ("en", "es")
 }

@@ -58,7 +58,7 @@ HOW_TO_GET_A_TOKEN = Text(
     "POST /login entrega un token por una hora: envíelo como Authorization: Bearer TOKEN",
 )
 BAD_TOKEN = Text("Invalid or expired token", "El token no es válido o ha vencido")
-#: What the holder of a token is told whose key is not to be used any more (interface.md#authentication-failures).
+#: The key of the token is revoked, expired or suspended (interface.md#authentication-failures).
 KEY_REVOKED = Text("API key has been revoked", "La clave de API fue revocada")
 BAD_CREDENTIALS = Text("Invalid credentials", "Credenciales no válidas")
 KEY_ID_FORM = Text("apiKeyId must start with fak_", "apiKeyId debe comenzar con fak_")
@@ -277,7 +277,7 @@ def moment_form(name: str) -> Text:
     )
 
 
-#: What is wrong with a field, by what pydantic calls it: after the field's name.
+#: Messages after a field's name, by pydantic's error type.
 OF_FIELDS = {
     "string_type": Text("must be a string", "debe ser un texto"),
     "bool_type": Text("must be true or false", "debe ser true o false"),

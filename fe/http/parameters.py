@@ -37,9 +37,9 @@ PAGE_DEFAULT, PAGE_MAX = 1, 999_999_999
 LIMIT_DEFAULT, LIMIT_MAX = 50, 200
 WAIT_MAX = 30
 
-#: What `state` filters by.
+#: Values of the filter `state`.
 STATES = (*Status, Place.DEAD_LETTER)
-#: What `state` of deliveries filters by, and what it is called in the store.
+#: Values of the filter `state` of deliveries, and their names in the store.
 DELIVERY_STATES = {
     "pending": DeliveryState.PENDING,
     "held": DeliveryState.HELD,
@@ -101,7 +101,7 @@ def parse_moment(text: str, *, end_of_day: bool = False) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class ListQuery(Generic[F]):
-    """What a list was asked: which entries, and which page of them. With a cursor there are no pages."""
+    """The query of a list: a filter, and a page or a cursor."""
 
     page: int
     limit: int

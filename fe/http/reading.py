@@ -104,8 +104,8 @@ class ReadBatch:
 def read_submissions(raw: bytes, caller: Caller, now: datetime, sandbox: bool = False) -> ReadBatch:
     """Read a batch. A receipt that cannot be read fails alone, as long as it is clear where it ends.
 
-    Raises Malformed, or ApiError (400), for what is wrong with the whole. What is told of all together is what is told
-    of one document at most: what was meant for twenty names, and a thousand problems, of each receipt the first.
+    Raises Malformed, or ApiError (400), for an error of the whole batch. The limits on reported problems hold for the
+    batch as for one document: suggestions for twenty names, and a thousand problems, of each receipt the first.
     """
     room = Room()
     batch, items = _read_batch(raw)

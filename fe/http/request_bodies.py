@@ -14,11 +14,11 @@ from fe.ecf.texts import Text
 from fe.http import messages
 from fe.http.errors import ApiError
 
-#: So many unknown members of a body are named, each with so many characters of its name.
+#: The number of unknown members that are named, and the characters of each name.
 _MAX_UNKNOWN = 20
 _LONGEST_NAME = 40
 
-#: What members are called elsewhere, in lower case and without marks between words.
+#: Synonyms of members, in lower case and without separators.
 _CALLED_ELSEWHERE: Mapping[str, frozenset[str]] = {
     "apiKeyId": frozenset({"key", "keyid", "clientid", "user", "username"}),
     "apiSecret": frozenset({"secret", "clientsecret", "password"}),
@@ -57,7 +57,7 @@ class RequestModel(BaseModel):
 
     @classmethod
     def hint(cls, value: Mapping[str, Any]) -> Text | None:
-        """What to do about a body that is refused, beyond what is wrong with its first field."""
+        """Advice about a refused body, beyond the error of its first field."""
         return None
 
 
@@ -65,7 +65,7 @@ M = TypeVar("M", bound=RequestModel)
 
 
 class InvalidField(ValueError):
-    """What a validator of ours says of a field, or of the whole; after the field's name, where there is one."""
+    """A validator's message about a field, which follows the field's name, or about the whole body."""
 
     def __init__(self, text: Text) -> None:
         super().__init__(text.en)
@@ -126,7 +126,7 @@ def _unknown_member(model: type[RequestModel], name: str, place: str) -> Problem
 
 
 def _nearest(model: type[RequestModel], name: str) -> str | None:
-    """The member that was probably meant: the same letters, another word for it, or the likeliest by its letters."""
+    """The member that was probably meant: the same letters, a synonym, or the most similar name."""
     wanted = _letters(name[:_LONGEST_NAME])
     known = {_letters(one): one for one in sorted(_names(model))}
     if wanted in known:

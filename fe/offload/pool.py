@@ -1,17 +1,15 @@
-"""CPU work apart: large documents are read, validated and made in processes of their own, a few, behind all others.
+"""A pool of processes at low priority, in which large documents are read, validated and made.
 
-Pure Python work holds its interpreter. A document of thousands of lines would hold that of everybody's small ones for a
-second at a time, thread or not; and what it took of memory would stay taken. Here it has an interpreter of its own,
-which ends when nobody has needed it for a while or when it has grown, and gives all of it back.
+Python work holds its interpreter: a document of thousands of lines would delay small ones by a second, in a thread too,
+and its memory would stay allocated. A process of the pool ends when it was idle for a while or has grown, and returns
+its memory.
 
-There are two kinds of them. In the first work comes after everybody else's, and still gets a tenth of a processor that
-others would use up. Whoever has had a tenth of a processor already is worked for in the second, which runs while a
-processor has nothing else to do: a tenant that sends one large document after the other takes from nobody what others
-need, and stands in no queue but its own. Work on an idle processor is noticed all the same by whoever shares its
-caches, so the second kind takes a twentieth of the machine over time. What does not get its turn, or is not done, for
-long is done by the first kind.
+There are two kinds of processes. The first has a low priority, and still gets a tenth of a busy processor. A tenant
+that has used a tenth of a processor is served by the second kind, which runs only on an idle processor: one with many
+large documents delays no other tenant. Work on an idle processor still slows its neighbours by the shared caches, so
+the second kind takes a twentieth of the machine over time. Work that waits too long there is done by the first kind.
 
-What goes there and comes back is pickled: bytes, and records of values. No key ever does.
+Arguments and results are pickled: bytes and records of values, never a key.
 """
 
 import math
@@ -40,17 +38,16 @@ _START_SECONDS = 1.0
 #: How long one piece of work may take. The largest document takes two seconds on a machine that has time.
 WORK_SECONDS = 30.0
 _END_SECONDS = 2.0
-#: What each has of one processor before its work waits for idle ones; and how many seconds of it at once, unless it had
-#: them a moment ago.
+#: The share of one processor that each key has before its work waits for idle ones, and its burst in seconds.
 SHARE = 0.1
 BURST = 1.0
-#: How long work waits for idle processors, and is done by them, before it is done as everybody's is.
+#: How long work may wait for an idle processor, and then run on it, before the first kind does it.
 IDLE_PATIENCE = 10.0
 #: How much of all processors of the machine such work takes over time.
 IDLE_SHARE = 0.05
 
-#: Seconds after which a thread that works lets the loop have the interpreter, a tenth of Python's own: whoever waits
-#: for the network or the database has to get it back, often a dozen times for one request.
+#: Seconds after which a working thread gives the interpreter to the loop, a tenth of Python's default: a request waits
+#: for the interpreter a dozen times, after each wait for the network or the database.
 _SWITCH_SECONDS = 0.0005
 
 
@@ -102,8 +99,7 @@ class _Processes:
 
 
 class Apart:
-    """So many processes of each kind for such work; each starts when it is needed. The front has its own, the actors
-    theirs."""
+    """`processes` of each kind; each starts when it is needed. The front has its own pool, and so have the actors."""
 
     def __init__(self, processes: int, metrics: Metrics, *, seconds: float = WORK_SECONDS) -> None:
         self._turns: ConcurrencyLimit[Hashable] = ConcurrencyLimit(each=1)
@@ -126,7 +122,7 @@ class Apart:
         `work` is a function of a module, and it, what it is given, and what it returns or raises can be pickled. When
         the caller is cancelled the process is killed: it has nothing else to do.
 
-        Raises ApartFailed, and TurnTimeout when its turn does not come `within` so many seconds.
+        Raises ApartFailed, and TurnTimeout when its turn does not come `within` seconds.
         """
         until = trio.current_time() + within
 
@@ -140,7 +136,7 @@ class Apart:
                         await trio.sleep_until(self._idle.free_from)
                         patience.deadline = trio.current_time() + IDLE_PATIENCE  # its turn has come: as long to be done
                         return await self._run(self._when_idle, whose, work, *given)
-                # No processor was idle, or its turn did not come, for so long. What is asked for is done all the same.
+                # No processor was idle in time: the first kind does the work.
             async with self._behind.slots.turn(whose, within=left()):
                 return await self._run(self._behind, whose, work, *given)
 
@@ -180,10 +176,10 @@ class Apart:
 
 
 def _begin_behind() -> None:
-    """What a process of the first kind does first.
+    """Initialize a process of the first kind.
 
-    It is found here, and not in `fe.offload.worker`, so that the modules it takes are read before: on a machine that is
-    full, reading them behind all others took most of the time that the work has.
+    It is here and not in `fe.offload.worker` so that its modules are imported before the priority is lowered: on a busy
+    machine, importing them afterwards took most of the time for the work.
     """
     begin()
     run_behind_others()

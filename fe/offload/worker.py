@@ -1,7 +1,7 @@
-"""What a process for large documents does first, and around each piece of work; `fe.offload.pool` starts them.
+"""The initializers of the processes of `fe.offload.pool`, and the wrapper around each piece of work.
 
-Until `begin_when_idle` runs, such a process takes the processor from others, and it reads the modules that it takes to
-find that. So this module imports little: what the work itself needs is read while a processor has nothing else to do.
+Until `begin_when_idle` runs, a process has normal priority. So this module imports little: the modules that the work
+needs are imported afterwards, while a processor is idle.
 """
 
 import multiprocessing
@@ -20,9 +20,9 @@ from fe.process.memory import resident
 
 T = TypeVar("T")
 
-#: What a process may map, in bytes: ten times what the largest document takes. A document that wants more fails alone.
+#: The memory that a process may map, in bytes: ten times that of the largest document.
 MEMORY = 1024 * 1024 * 1024
-#: A process that holds more than this after a document is replaced, and each is after so many.
+#: A process is replaced when it holds more than this after a document, and after this many documents.
 KEPT_MEMORY = 192 * 1024 * 1024
 KEPT_FOR = 200
 
@@ -30,13 +30,13 @@ _done = 0
 
 
 def begin_when_idle() -> None:
-    """What a process of the second kind does first."""
+    """Initialize a process of the second kind."""
     begin()
     run_when_idle()
 
 
 def begin() -> None:
-    """What each does first: it knows no secret, maps so much memory, and ends with the service."""
+    """Initialize any process: without secrets, with a memory limit, and ending with the service."""
     close_memory()
     for name in [name for name in os.environ if name.startswith("FE_") or name == "PGPASSWORD"]:
         del os.environ[name]
@@ -47,7 +47,7 @@ def begin() -> None:
 
 
 def _end_with_parent() -> None:
-    """End hard when the service has ended however hard: what is done here is for nobody else."""
+    """End at once when the service has ended, also by a kill."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     connection.wait([parent.sentinel])
@@ -59,7 +59,7 @@ def measured(work: Callable[..., T], given: Sequence[Any]) -> tuple[T | None, Ex
     began = time.process_time()
     try:
         done, failed = work(*given), None
-    except Exception as error:  # for whoever asked: it is raised there
+    except Exception as error:  # raised at the caller
         done, failed = None, error
     return done, failed, time.process_time() - began
 

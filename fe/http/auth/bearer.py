@@ -1,4 +1,4 @@
-"""Who is calling: the bearer token, and whether its key is still active."""
+"""Authentication by bearer token, and the cached state of API keys."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from fe.store.records.keys import ApiKey
 
 @dataclass(frozen=True, slots=True)
 class KeyPatience:
-    """How long what the database said about a key is worth something, in seconds.
+    """How long the stored state of a key may be used, in seconds.
 
     A revocation works within 30 s also when its notification is lost (interface.md#authentication): what is fresh for
     15 s and then asked for at most 5 s is never older than 20 s while the database answers.
@@ -36,8 +36,8 @@ class KeyPatience:
     believed: float = 29.0
     #: How long one lookup may take.
     asked: float = 5.0
-    #: After a lookup that failed, how long the next one of this key waits: callers must not queue up behind a database
-    #: that is away. A call that is turned away meanwhile asked nothing, so it does not begin the wait anew.
+    #: After a lookup that failed, how long the next one of this key waits: callers must not queue behind a database
+    #: that is away. A call that is refused meanwhile does not start the wait again.
     retry: float = 1.0
 
 
@@ -67,7 +67,7 @@ class KeyStates:
         self._now = now
         self._known: ExpiringCache[ApiKeyId, tuple[ApiKey, float]] = ExpiringCache(_MAX_KEYS)
         self._asking: dict[ApiKeyId, trio.Event] = {}
-        #: Keys of which something was heard while they were asked after: the answer may be from before.
+        #: Keys that changed during their query: its result may be from before the change.
         self._overtaken: set[ApiKeyId] = set()
         #: When the last lookup of a key failed.
         self._failed_at: ExpiringCache[ApiKeyId, float] = ExpiringCache(_MAX_KEYS)
@@ -100,7 +100,7 @@ class KeyStates:
                 return found
             raise DatabaseUnavailable("no answer in time")
         except DatabaseUnavailable as unanswered:
-            # From its end on: whoever waited for this lookup would else repeat it, one after the other.
+            # Measured from the end of the query: tasks that waited for it must not repeat it one after the other.
             self._failed_at.put(api_key_id, self._now())
             return self._believed(api_key_id, unanswered)
         finally:
@@ -109,7 +109,7 @@ class KeyStates:
             done.set()
 
     def _believed(self, api_key_id: ApiKeyId, unanswered: DatabaseUnavailable) -> ApiKey:
-        """What was known of a key not too long ago, in place of an answer; raises `unanswered` when that is nothing."""
+        """Return the cached state of a key if it is recent enough; otherwise raise `unanswered`."""
         known = self._known.get(api_key_id)
         if known is None or self._now() - known[1] >= self._patience.believed:
             raise unanswered
@@ -123,13 +123,13 @@ class KeyStates:
             self._known.put(api_key_id, (found, asked_at))
 
     def forget(self, api_key_id: ApiKeyId) -> None:
-        """Ask again at the next use, also where somebody is asking."""
+        """Query the database again at the next use, also when a query is under way."""
         self._known.forget(api_key_id)
         if api_key_id in self._asking:
             self._overtaken.add(api_key_id)
 
     async def listen(self) -> None:
-        """Hear of revocations until cancelled."""
+        """Receive notifications of revocations until cancelled."""
         await self._db.listen(REVOKED_CHANNEL, lambda key: self.forget(ApiKeyId(key)))
 
 
@@ -143,7 +143,7 @@ class ScopeMissing(ApiError):
 
 
 class Authenticator:
-    """Finds out who is calling, or refuses with the messages of interface.md#authentication-failures."""
+    """Identifies the caller, or refuses with the messages of interface.md#authentication-failures."""
 
     def __init__(self, tokens: Tokens, states: KeyStates, clock: Clock) -> None:
         self._tokens = tokens
@@ -184,7 +184,7 @@ class _Refusals:
         self._logged_at = -inf
 
     def note(self, reason: str, api_key_id: str | None = None) -> None:
-        """Take note of one. `reason` is a word of ours: nothing of the token itself is logged."""
+        """Count one. `reason` is a constant: nothing of the token itself is logged."""
         self._tokens += 1
         if boot_seconds() - self._logged_at >= _REFUSED_SECONDS:
             whose = {} if api_key_id is None else {"api_key_id": api_key_id}

@@ -29,10 +29,10 @@ from fe.store.records import keys, throttle
 from fe.store.records.keys import ApiKey
 from fe.store.records.throttle import ATTEMPT_LIMITS, WINDOW, AttemptLimits, Lockout
 
-#: Logins that are refused by a lockout are told of once in so many seconds, with how many they were.
+#: Seconds between two log lines that count the logins refused by lockouts.
 _THROTTLED_SECONDS = 60.0
 
-#: What an unknown key's secret is compared with, so that this case does the same work as the others.
+#: The hash that the secret of an unknown key is compared with, so that this case takes as long as the others.
 _NOBODY = bytes(32)
 
 _log = structlog.get_logger(__name__)
@@ -179,7 +179,7 @@ class Login:
 
 
 def _bounded(api_key_id: str) -> str:
-    """What somebody says their key is, short enough for a line of the log."""
+    """The claimed key id, short enough for a log line."""
     return api_key_id[:32]
 
 

@@ -35,7 +35,7 @@ class BadToken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a valid token says: whose key it is, what it permits, and until when (seconds since 1970)."""
+    """The content of a valid token: key, scopes, and expiry in seconds since 1970."""
 
     api_key_id: ApiKeyId
     scopes: frozenset[str]

@@ -1,4 +1,4 @@
-"""What is shown of decisions on received documents, and of handing documents on from taxpayer to taxpayer."""
+"""Models of decisions on received documents, and of deliveries from taxpayer to taxpayer."""
 
 from typing import Annotated, Literal, NotRequired
 

@@ -1,8 +1,8 @@
-"""Why a submission failed, in the language of whoever asks: `response.error`, as it is shown.
+"""The reason why a submission failed, in the client's language: `response.error`.
 
-What is booked today has both languages, `error` and `errorEs`. What the database's own functions write, and what an
-earlier release stored, has English alone; of these the Spanish is made from what stands beside it, and where nothing
-does, the sentence stays as it was stored: it is in the chain of evidence.
+New failures have both languages, `error` and `errorEs`. Those that functions of the database or earlier releases wrote
+have English alone; their Spanish is made from the fields beside it. Without such fields the stored sentence is shown,
+which is part of the chain of evidence.
 """
 
 from typing import Any, cast

@@ -51,7 +51,7 @@ _EXAMPLE: dict[str, JsonValue] = {
 }
 
 
-#: What a payload has at its top, and an envelope never.
+#: Top-level members of a payload that an envelope never has.
 _OF_A_PAYLOAD = frozenset({"Encabezado", "DetallesItems", *Root})
 
 
@@ -92,7 +92,7 @@ class ByUser(RequestModel):
 
     @property
     def user_id(self) -> UserId | None:
-        """Whose certificate was asked for by id."""
+        """The user whose certificate signs."""
         return UserId(UUID(self.asUserId)) if self.asUserId is not None else None
 
 
@@ -204,7 +204,7 @@ class NewInvoice(ByUser):
         )
 
 
-#: So many receipts may come in one batch.
+#: Receipts in one batch.
 MAX_ITEMS = 500
 
 
@@ -263,7 +263,7 @@ class RejectReceived(ByUser):
 
     @classmethod
     def messages(cls) -> dict[str, Text]:
-        """What the format demands of the reason."""
+        """Name the required form of the reason."""
         return {**super().messages(), "reason": messages.REASON_FORM}
 
     @field_validator("reason")

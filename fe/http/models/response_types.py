@@ -1,4 +1,4 @@
-"""What models of answers are made of: the types of their fields, and how one is described and written."""
+"""Field types of answer models, and how a model is described and serialized."""
 
 from decimal import Decimal
 from typing import Annotated, Generic, TypeVar
@@ -28,7 +28,7 @@ class ResponseModel(Generic[T]):
 
     def __init__(self, model: type[T]) -> None:
         """Take the model, a TypedDict."""
-        #: What the description is made from.
+        #: The source of the description.
         self.adapter = TypeAdapter(model)
         self._serializer = self.adapter.serializer
 

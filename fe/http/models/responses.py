@@ -1,7 +1,7 @@
-"""What answers look like: of each, one model that both its description in OpenAPI and its bytes are made from.
+"""Answer models: the source of the OpenAPI description and of the bytes.
 
-The models are types of dicts: mypy holds whoever fills one in to its fields, and pydantic's serializer writes it as it
-is. What is `NotRequired` is absent where it has nothing to say.
+The models are typed dicts: mypy checks their fields, and pydantic's serializer writes them. A `NotRequired` field is
+absent where it has no value.
 """
 
 from typing import Annotated, Any, Literal, NotRequired

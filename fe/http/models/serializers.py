@@ -25,7 +25,7 @@ class _Numbered(TypedDict, total=False):
 
 
 class _Known(_Tracked, total=False):
-    """What a submission shows only where there is something to show."""
+    """The fields of a submission that are absent without a value."""
 
     eNCF: str
     numberFate: NumberFate
@@ -91,7 +91,7 @@ def _explained(response: dict[str, Any] | None, language: Language) -> list[Expl
     ]
 
 
-#: What its receiver may approve or reject.
+#: Types that the receiver may approve or reject.
 _TAKE_APPROVAL = ("E31", "E33", "E34", "E44", "E45")
 
 

@@ -1,4 +1,4 @@
-"""What is asked and answered about webhooks."""
+"""Request and answer models of webhooks."""
 
 from typing import Annotated, Literal, NotRequired
 
@@ -15,7 +15,7 @@ from fe.http.models.warnings import Warnings
 from fe.http.request_bodies import RequestModel
 from fe.lifecycle import WANTED, WebhookEvent
 
-#: What an endpoint may ask for, in the order of the page.
+#: Events that an endpoint can choose, in the order of the page.
 EVENTS = [str(kind) for kind in WebhookEvent if kind in WANTED]
 
 # No enum: a release may add kinds, and a client made from this description must not fail on them.

@@ -1,4 +1,4 @@
-"""What a call may be answered with instead, for the description: which status, when, and in which words.
+"""The errors of each operation in the description: status, cause and message.
 
 A test provokes each of them and compares the words.
 """
@@ -66,7 +66,7 @@ def of_tokens(scope: str) -> tuple[DescribedError, ...]:
 
 
 def of_bodies(largest: int | None) -> tuple[DescribedError, ...]:
-    """Those of a route that reads a body, of at most so many bytes; None: as many as the service is set to."""
+    """The errors of a route that reads a body of at most `largest` bytes; None: the limit of the settings."""
     maximum = 1024 * 1024 if largest is None else largest
     return (
         DescribedError(400, "no-object", "the body is not a JSON object", "the body must be a JSON object"),

@@ -11,7 +11,7 @@ from fe.http.routes.table import PREFIX, every_route
 
 
 class _Nobody:
-    """Stands where the table of routes has handlers: nobody calls them here."""
+    """Placeholder for the handlers in the table of routes; never called."""
 
     def __getattr__(self, name: str) -> Any:
         return self._handle

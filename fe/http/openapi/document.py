@@ -23,7 +23,7 @@ from fe.http.openapi.payload_schemas import payload_schemas
 from fe.http.request_bodies import RequestModel
 from fe.http.routes.types import About, Route
 
-#: What a body or an answer is described by.
+#: The schema of a body or an answer.
 Model = type[RequestModel] | ResponseModel[Any]
 Refs = Mapping[Model, dict[str, Any]]
 
@@ -117,8 +117,8 @@ def _schemas(abouts: Iterable[About], sent: Iterable[ResponseModel[Any]]) -> tup
     definitions: dict[str, dict[str, Any]] = top["$defs"]
     for definition in definitions.values():
         definition.pop("title", None)
-        # A release may add fields to answers, and a client made from this description must not fail on them. That ours
-        # have no others today, the tests see to.
+        # A release may add fields to answers, and a client made from this description must not fail on them. Tests
+        # check that answers have no other fields today.
         definition.pop("additionalProperties", None)
         for field in definition.get("properties", {}).values():
             field.pop("title", None)

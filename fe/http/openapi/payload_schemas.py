@@ -52,7 +52,7 @@ class _Kind:
 
     @property
     def prefix(self) -> str:
-        """What the names of its parts begin with."""
+        """The prefix of its components' names."""
         return str(self.root).capitalize()
 
     @property
@@ -69,7 +69,7 @@ class _Parts:
         self._shapes: dict[str, dict[str, list[_Kind]]] = {}
         #: By the path of a group: the name it goes by, without a type.
         self._names: dict[tuple[Root, str], str] = {}
-        #: By simple type: the component that describes it. What differs in spelling alone is described alike.
+        #: The component of each simple type. Types that differ in spelling alone share one.
         self._values: dict[str, tuple[str, Schema]] = {}
         groups = [(one, of, owner) for one in kinds for of, owner in _groups(one.tree, "")]
         ambiguous = _ambiguous(groups)
@@ -179,7 +179,7 @@ def _ambiguous(groups: list[tuple[_Kind, Described, str]]) -> set[tuple[str, str
 
 
 def _said(root: Root, of: Described) -> str:
-    """What the description says of an element beside its schema, in both languages."""
+    """The description of an element beside its schema, in both languages."""
     said, said_es = help_of(root, of.path)
     if of.filled is not None:
         when, when_es = "Always ours", "Siempre nuestro"

@@ -61,7 +61,7 @@ def codes_html(language: Language) -> str:
 
 
 def codes_markdown(language: Language) -> str:
-    """The same as Markdown."""
+    """Render the page as Markdown."""
     parts = [f"# {says(TITLE, language)}\n"]
     for name, title in LIST_TITLES.items():
         parts.append(f"## {says(title, language)}\n")

@@ -44,7 +44,7 @@ def says(words: tuple[str, str], language: Language) -> str:
 
 
 def meaning(code: Code, language: Language) -> str:
-    """What a code means."""
+    """The meaning of a code."""
     return code.meaning_es if language == "es" else code.meaning
 
 
@@ -85,7 +85,7 @@ def examples_of(paper: Paper) -> list[Example]:
 
 @cache
 def _values(slug: str) -> dict[str, Any]:
-    """What the examples have at each path; of several the first, those of the kind itself before the others."""
+    """The first example value of each path; examples of the kind itself come before the others."""
     found: dict[str, Any] = {}
 
     def below(content: Any, path: str) -> None:
@@ -157,7 +157,7 @@ def tag(paper: Paper, element: Described, language: Language) -> str:
 
 
 def form(element: Described, language: Language) -> str:
-    """What a value looks like, in a phrase: empty for a group, and for a list of codes, which is shown."""
+    """The form of a value in a phrase; empty for a group and for a list of codes, which is shown."""
     simple = element.simple
     if simple is None or simple.codes:
         return ""

@@ -22,7 +22,7 @@ _BESIDE: dict[str, dict[Language, str]] = {
 }
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
 _LINKED = re.compile(r"\[([^\]]*)\]\(([^()\s]+)\)")
-#: What tests of the pages say to themselves.
+#: Comments of a page, which are for its tests.
 _COMMENT = re.compile(r"^<!--.*?-->\n", re.MULTILINE)
 _RUN = re.compile(r"^```(\w+) run$", re.MULTILINE)
 
@@ -51,7 +51,7 @@ class GuidePage:
         paragraphs = [one for one in paragraphs if one and not one.startswith("*[")]
         first = " ".join(paragraphs[0].split()) if paragraphs and paragraphs[0][0] not in "|#`-" else ""
         sentence = re.split(r"(?<=[.;:!?])\s", _LINKED.sub(r"\1", first))[0]
-        # What a page is made from is said for who changes it.
+        # A sentence that names the page's source is for its editors.
         return "" if "`fe/" in sentence else sentence.rstrip(":;")
 
     def markdown(self, resolve: Resolve) -> str:

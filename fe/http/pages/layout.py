@@ -12,7 +12,7 @@ from importlib.resources import files
 from fe.http.calls import ApiReply
 from fe.http.languages import Language
 
-#: What the address of a page ends with where it is asked for as Markdown.
+#: The suffix of a page's address for Markdown.
 MARKDOWN = ".md"
 
 LANGUAGES: tuple[Language, ...] = ("es", "en")
@@ -21,7 +21,7 @@ STYLE = files("fe.http.pages").joinpath("style.css").read_text(encoding="utf-8")
 
 _HASH = b64encode(sha256(STYLE.encode()).digest()).decode()
 
-#: Where there is a form, it is answered by the service itself and by nobody else.
+#: Forms may be sent to this service only.
 _POLICY = f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 _SAFE = (("Content-Security-Policy", _POLICY), ("Referrer-Policy", "no-referrer"))
 
@@ -50,9 +50,9 @@ _OWN_NAME: dict[Language, str] = {"en": "English", "es": "Español"}
 
 @dataclass(frozen=True, slots=True)
 class Shell:
-    """What surrounds a page: `base` is the address of the documentation, `place` what of it the page belongs to.
+    """The frame of a page: `base` is the address of the documentation, `place` the section of the page.
 
-    `path` is its own below a language (`fields/31`), empty for what there is in one language only.
+    `path` is the page's own below a language (`fields/31`), empty for a page in one language only.
     """
 
     base: str

@@ -1,4 +1,4 @@
-"""Searching the catalogue: bounded work over an index that is made once, since anybody may ask without a token."""
+"""Search of the catalogue: bounded work over an index that is built once, since no token is needed."""
 
 import unicodedata
 from functools import cache
@@ -11,7 +11,7 @@ from fe.http.languages import Language
 from fe.http.pages.fields import list_of, says, search_form
 from fe.http.pages.papers import PAPERS
 
-#: What is longer is cut, and what is found beyond so many is not shown.
+#: A longer query is cut, and more results are not shown.
 LONGEST = 64
 MAX_WORDS = 6
 MAX_FOUND = 40
@@ -47,7 +47,7 @@ def index() -> tuple[Entry, ...]:
         title = fold(" ".join((paper.code, *paper.title)))
         entries.append(Entry(paper.code, "", paper.title, ((paper.slug, paper.code),), title, text))
         for element in every(paper.tree):
-            # What is called the same in the same place and means the same is found once.
+            # Entries with the same name, place and meaning are found once.
             key = (element.path, help_of(paper.root, element.path))
             papers.setdefault(key, []).append((paper.slug, paper.code))
             if list_of(element.simple) is None:
@@ -60,7 +60,7 @@ def index() -> tuple[Entry, ...]:
 
 
 def find(asked: str) -> list[Entry]:
-    """What has all the words that are asked for, in whichever language; those that bear them in their name first."""
+    """Find entries with all words of the query, in either language; matches in the name come first."""
     wanted = fold(asked[:LONGEST]).split()[:MAX_WORDS]
     if not wanted:
         return []

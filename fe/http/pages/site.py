@@ -27,7 +27,7 @@ from fe.http.pages.search import results_html
 
 
 class Content(NamedTuple):
-    """What a page says, without its shell, and the language it is really in."""
+    """The content of a page without its frame, and its language."""
 
     title: str
     html: str
@@ -129,9 +129,9 @@ class Site:
         return ApiReply(200, self._listed, (("Content-Type", "text/plain; charset=utf-8"), ("Content-Language", "en")))
 
     async def _make(self, place: str, language: Language) -> Made:
-        """Give a page, made at the first call: in a thread, one at a time, so that nobody else waits for it.
+        """Return a page, which is made at the first call: in a thread, one at a time, so that other requests go on.
 
-        Whoever is cancelled meanwhile is cancelled once it is made.
+        Cancellation takes effect once the page is made.
         """
         if place and place not in self._makers and place not in guide_pages():
             raise NotFound

@@ -1,1 +1,1 @@
-"""What suppliers, who are strangers, call, on a listener, limits and a database role of its own."""
+"""The API for suppliers, with a listener, limits and a database role of its own."""

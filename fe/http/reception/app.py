@@ -44,13 +44,13 @@ BODY_SECONDS = 10
 _CLOSE = ("Connection", "close")
 #: An address may have one part in this many of the requests in work.
 _SHARE = 4
-#: Whoever asks for readiness makes us look somebody up: nobody has this tax id.
+#: The readiness check looks up this tax id, which no tenant has.
 _NOBODY = "000000000"
 
 
 @dataclass(frozen=True, slots=True)
 class ReceptionDeps:
-    """What reception is built from. `keys` make seeds and tokens (`sessions.derive_keys`)."""
+    """The dependencies and limits of reception. `keys` make seeds and tokens (`sessions.derive_keys`)."""
 
     db: Database
     signers: Signers
@@ -69,7 +69,7 @@ class ReceptionDeps:
 
 
 class ReceptionApi:
-    """Everything behind the paths. What `serve_http` asks of an application, it has."""
+    """The handlers of all paths, with the interface that `serve_http` expects."""
 
     knows_tokens = True
 
@@ -131,7 +131,7 @@ class ReceptionApi:
         await trio.sleep_forever()
 
     def release_waiters(self) -> None:
-        """Nobody waits here."""
+        """There are no long polls here."""
 
     async def finish(self) -> None:
         """Nothing is kept in memory."""
@@ -142,7 +142,7 @@ class ReceptionApi:
 
 
 def _route_of(method: str, path: str) -> str:
-    """Name what is called for the metrics; whoever watches over the process as at the API's listener."""
+    """Name the route for the metrics; health checks as at the API's listener."""
     if path in ("/healthz", "/readyz"):
         return f"{method} {path}"
     where = read_path(path)
@@ -161,7 +161,7 @@ class _Rest(PathConverter):
 
 
 def create_reception(deps: ReceptionDeps) -> QuartTrio:
-    """Build the application; `serve_http` puts the guard around it."""
+    """Build the application; `serve_http` puts the pipeline around it."""
     app = QuartTrio("fe.reception", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     app.config["BODY_TIMEOUT"] = BODY_SECONDS

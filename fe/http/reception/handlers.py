@@ -1,4 +1,4 @@
-"""What suppliers call: a seed, a token for it, an e-CF that is acknowledged, an approval (authority.md#receivers)."""
+"""Handlers for suppliers: seed, token, e-CF with acknowledgement, approval (authority.md#receivers)."""
 
 import re
 import unicodedata
@@ -31,7 +31,7 @@ _XML = (("Content-Type", "application/xml; charset=utf-8"),)
 
 
 class ReceptionService(StrEnum):
-    """What a receiver offers: the end of its paths, in lower case and without accents."""
+    """The operations of a receiver: the end of their paths, in lower case and without accents."""
 
     SEED = "fe/autenticacion/api/semilla"
     TOKEN = "fe/autenticacion/api/validacioncertificado"  # noqa: S105  (a path)
@@ -59,7 +59,7 @@ def read_path(path: str) -> tuple[Environment, str, ReceptionService] | None:
 
 
 class Suppliers:
-    """The handlers. Whoever calls is a stranger: nothing is believed that is not signed or ours."""
+    """The handlers. Nothing in a request is trusted that is not signed or issued by us."""
 
     def __init__(self, reception: Reception, sessions: SupplierSessions, clock: Clock) -> None:
         self._reception = reception
@@ -129,7 +129,7 @@ class Suppliers:
         return ApiReply(200, write_json({"message": "received"}))
 
     def _presenter(self, receiver: Receiver, call: Call) -> str | None:
-        """Who presents: the holder of a token. Without a good one the call ends where the receiver demands it."""
+        """The holder of the token. Without a valid one the call ends if the receiver requires tokens."""
         scheme, _, token = call.headers.get("authorization", "").partition(" ")
         holder = None
         if scheme.lower() == "bearer":
@@ -153,7 +153,7 @@ class Suppliers:
 
 
 def _in_english(reason: str) -> Text:
-    """What a supplier's program is told: in English alone, for it speaks the authority's protocol, not our API."""
+    """Messages to a supplier's program: in English only, since it speaks the authority's protocol."""
     return Text(reason, reason)
 
 

@@ -20,8 +20,8 @@ class BadForm(ValueError):
 def read_xml_part(content_type: str, body: bytes) -> bytes:
     """Give the exact bytes of the part named `xml`, in any case; whatever its file name and content type.
 
-    Raises BadForm: no form, no boundary, cut off, too many parts, no such part, or two of them (which of the two would
-    somebody else take?), or one that is encoded or empty. Memory: the body once more; time: linear in it.
+    Raises BadForm: no form, no boundary, cut off, too many parts, no such part, two of them (another reader may take
+    the other one), or one that is encoded or empty. Memory: the body once more; time: linear in it.
     """
     media_type, options = parse_options_header(content_type)
     boundary = options.get("boundary", "")

@@ -21,7 +21,7 @@ AT_ONCE = 2
 #: much again for themselves, so that a few tenants with large documents leave room for small ones.
 BYTES_IN_FLIGHT = 16 * 1024 * 1024
 BYTES_OF_A_TENANT = 4 * 1024 * 1024
-#: What each tenant has once half of all bytes are taken: the size of the largest document.
+#: The share of each tenant once half of all bytes are taken: the size of the largest document.
 BYTES_WHEN_CROWDED = 1024 * 1024
 #: Bytes of large documents that a tenant stores: the burst, and the rate per second.
 STORED_AT_ONCE = 4 * 1024 * 1024
@@ -29,7 +29,7 @@ STORED_A_SECOND = 512 * 1024
 
 
 class DocumentSlots:
-    """The limits of documents. One per process. What they refuse is raised as `ConcurrencyLimit.held` does."""
+    """The limits of documents. One per process. All methods raise what `ConcurrencyLimit.held` does."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._slots: ConcurrencyLimit[TenantId] = ConcurrencyLimit(each=1, together=AT_ONCE)

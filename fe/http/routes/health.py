@@ -1,4 +1,4 @@
-"""/healthz and /readyz, outside the API's prefix and without authorization: for whoever keeps the process running."""
+"""/healthz and /readyz, outside the API's prefix and without authorization, for process managers and load balancers."""
 
 import math
 from collections.abc import Collection
@@ -25,13 +25,13 @@ class LookPatience:
 
     #: How long one look may take.
     within: float = 3.0
-    #: How long its outcome is given to whoever asks. Anybody may ask, as often as they like, and a look costs a commit.
+    #: How long a result is reused. No token is needed to ask, and each check costs a commit.
     kept: float = 2.0
 
 
 LOOK_PATIENCE = LookPatience()
 
-#: Nobody's key: no id of a key looks like this. What is not there is not remembered, so it is looked up each time.
+#: An id that no key has. A key that does not exist is not cached, so each check reaches the database.
 _NOBODYS_KEY = ApiKeyId("readiness")
 
 
@@ -74,7 +74,7 @@ class Health:
         """
         async with self._looking:
             if trio.current_time() - self._looked_at >= self._patience.kept:
-                # Whoever asked may leave; the others wait for the outcome, and it counts for the pace of looks.
+                # The client may leave; others wait for the result, and it counts for the interval of checks.
                 with trio.CancelScope(shield=True):
                     self._lacks = await self._look()
                 self._looked_at = trio.current_time()

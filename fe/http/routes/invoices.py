@@ -112,7 +112,7 @@ class Invoices:
             return await self._create(call, said)
 
     async def _create(self, call: Call, held: int) -> ApiReply:
-        """Take it in; so many bytes of it are held for it already."""
+        """Accept a receipt; `held` bytes are counted for it already."""
         caller = call.identity
         key = read_key(call)
         raw = await call.body()
@@ -136,9 +136,9 @@ class Invoices:
                     candidate = DraftInThreads(draft, self._submitting.threads)
                     warnings = await self._refuse_what_would_not_be_sent(new, candidate, now)
         # A client that leaves cancels this handler at its next checkpoint when the request came through Quart; on the
-        # fast path nobody notices before the answer is sent. Either way nothing has happened before the commit; after
-        # it the submission is processed, and a repeat with the same clientRequestId is answered with it. A batch that
-        # has begun goes on without the client.
+        # fast path it is noticed when the answer is sent. Either way nothing has happened before the commit; after it
+        # the submission is processed, and a repeat with the same clientRequestId is answered with it. A batch that has
+        # begun goes on without the client.
         if call.span.context is not None:
             new = replace(new, trace=call.span.context)
         accepted = await self._submitting.acceptance.accept(new, now)
@@ -238,7 +238,7 @@ class Invoices:
             return await self._submitting.validate(candidate, caller.tenant_id, caller.environment, now)
 
     async def _problems_apart(self, raw: bytes, caller: Caller, *, held: int) -> list[Problem]:
-        """So many bytes of it are held for it already."""
+        """Validate a large receipt in another process; `held` of its bytes are counted already."""
         async with self._slots.turn(caller.tenant_id, 0 if held else len(raw)):
             now = self._clock()
             candidate = LargeInvoice(raw, caller, now, self._apart, sandbox=self._is_sandbox(caller))

@@ -16,7 +16,7 @@ from fe.store.records.verdict_notices import VerdictNotices
 
 #: How often a waiting query is looked after, in case a notification was lost: at first, and at the longest.
 _FIRST_LOOK, _MAX_LOOK = 0.5, 5.0
-#: All of one tenant that are due are looked after together, so often.
+#: Seconds between two checks; all queries of a tenant that are due share one statement.
 _LOOK_TOGETHER = 0.5
 
 _log = structlog.get_logger(__name__)
@@ -49,7 +49,7 @@ class LongPolls:
     _scopes: set[trio.CancelScope] = field(default_factory=set)
     #: In the order in which they came.
     _waits: dict[int, _Wait] = field(default_factory=dict)
-    #: Somebody waits: while nobody does, nobody is looked after.
+    #: Set while queries wait: without any, nothing is checked.
     _has_come: trio.Event = field(default_factory=trio.Event)
     _ending: bool = False
 
@@ -93,13 +93,13 @@ class LongPolls:
         return record
 
     def release(self) -> None:
-        """Answer everybody who waits with what there is, and let nobody wait any more: we are shutting down."""
+        """Answer all waiting queries with the current state, and let no others wait: the process is shutting down."""
         self._ending = True
         for scope in self._scopes:
             scope.cancel()
 
     async def run(self) -> None:
-        """Look after those whose word may have been lost, all of a tenant in one statement, until cancelled."""
+        """Check queries whose notification may have been lost, all of a tenant in one statement, until cancelled."""
         while True:
             if not self._waits:
                 self._has_come = trio.Event()
@@ -114,7 +114,7 @@ class LongPolls:
                     self.verdicts.wake(ended)
 
     def _due(self) -> dict[TenantId, set[SubmissionId]]:
-        """Whose turn it is; each is due again after twice as long, or the longest time."""
+        """The queries that are due, by tenant; each is due again after twice as long, up to the maximum."""
         now = trio.current_time()
         due: dict[TenantId, set[SubmissionId]] = {}
         for wait in self._waits.values():

@@ -114,7 +114,7 @@ class ChangedSequence(_OfSequence):
     ] = None
 
     def as_change(self) -> Change:
-        """What the store changes."""
+        """The changes for the store."""
         sets_expiry = "expireAt" in self.model_fields_set
         return Change(
             minimum=self.minSequence,

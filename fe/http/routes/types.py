@@ -31,7 +31,7 @@ class RouteLink:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What the description says of a route. `answers`: response models by status; errors are added by themselves."""
+    """The description of a route. `answers`: response models by status; errors are added by themselves."""
 
     #: Its name: generators make a method of it.
     operation: str
@@ -45,13 +45,13 @@ class About:
     links: tuple[RouteLink, ...] = field(default=())
     #: Whether a request without a body is refused.
     needs_body: bool = True
-    #: What else whoever calls it should know: a sentence.
+    #: One more sentence for callers.
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A method and path, who may call it (`scope` None: anybody), and what answers. Paths are whole.
+    """A method and path, the scope of its callers (None: no token is needed), and its handler. Paths are whole.
 
     `about` is None for what the description leaves out.
     """
@@ -61,7 +61,7 @@ class Route:
     scope: str | None
     handler: Handler
     about: About | None = None
-    #: The largest body it reads; None: the largest that anybody may send.
+    #: The largest body it reads; None: the limit of the settings.
     max_body_bytes: int | None = None
 
     @property

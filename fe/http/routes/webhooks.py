@@ -178,9 +178,9 @@ class WebhookHandlers:
         return ApiReply(200, RECOVERIES.write(answer))
 
     def _count(self, call: Call) -> None:
-        """Count a call that the tenant asks for: whoever has its token could else have our deliverer call for it.
+        """Count a webhook call that the tenant asks for, so that a token cannot make us send without limit.
 
-        Before anything is looked at, so that what is refused counts too. Raises ApiError (429).
+        It comes before all checks, so that refused requests count too. Raises LimitReached.
         """
         self._quotas.take(call.identity.tenant_id, 0, trio.current_time())
 

@@ -43,7 +43,7 @@ LAST_REQUEST_SECONDS = 1.0
 #: it, and the peer may not have read the answer yet.
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 8 * 1024 * 1024
-#: The bytes are discarded so often; of TCP they need not even be copied.
+#: Seconds between two reads that discard bytes; of TCP they need not even be copied.
 DISCARD_SECONDS = 0.02
 _DISCARDED = bytearray(256 * 1024)
 

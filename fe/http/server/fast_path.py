@@ -1,9 +1,8 @@
-"""The fast path to the routes that are called most: from the connection to the handler without the framework.
+"""The fast path: the busiest routes, from the connection to the handler without the framework.
 
-Hypercorn gives every request a task and a channel, Quart a nursery with two more tasks, a request object and a context:
-together more work than taking a receipt in. Handlers know nothing of either, so a request of the few routes named here
-that has arrived whole is answered by the same handler directly, in the task that read it. Every other request, and any
-that is unusual, goes through Quart and is answered the same.
+Hypercorn makes a task and a channel for every request, Quart a nursery with two more tasks, a request and a context:
+together more work than accepting a receipt. A simple request (simple_requests.py) of these routes is answered by the
+same handler in the task that read it. All other requests go through Quart, with the same answers.
 """
 
 import re
@@ -30,7 +29,7 @@ class FastRoute(NamedTuple):
 
 
 class FastPath:
-    """Answers whole requests of few routes: submitting a document, asking for its status, the description."""
+    """Answers requests of few routes: submitting a document, its status, the description."""
 
     def __init__(
         self,

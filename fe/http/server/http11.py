@@ -36,7 +36,7 @@ _EVENTS_AT_ONCE = 16
 _PIECES = 4096
 _BYTES_OF_A_PIECE = 64
 
-#: What h11 says of its buffer when no byte of a request has come before.
+#: `trailing_data` of h11 with an empty buffer.
 _NOTHING_BEFORE = (b"", False)
 
 _LAST = (b"connection", b"close")

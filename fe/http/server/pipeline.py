@@ -1,4 +1,4 @@
-"""What every request passes before the application: request id, checks, limits and metrics.
+"""The steps of every request before the application: request id, checks, limits and metrics.
 
 It is an ASGI application around another one, for http scopes only. Requests that may take the fast path (fast_path.py)
 it answers itself.
@@ -40,7 +40,7 @@ _ALWAYS_SENT = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"n
 #: wait, in seconds. The framework takes a millisecond or two for each.
 ANONYMOUS_AT_ONCE = 4
 ANONYMOUS_PATIENCE = 5.0
-#: A client that has its share of something is refused the same path without any work for so long, in seconds.
+#: Seconds for which a client that reached a limit is refused the same path without any work.
 REFUSED_SECONDS = 1.0
 _MAX_REFUSALS = 10_000
 _LAST = (b"connection", b"close")

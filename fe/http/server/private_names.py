@@ -1,4 +1,4 @@
-"""What a library does not promise to keep is looked for before it is needed."""
+"""Check at import that a library still has its private names that we use."""
 
 
 def require_private_names(owner: type, *names: str) -> None:

@@ -1,4 +1,4 @@
-"""Answers of handlers as the framework wants them."""
+"""Answers of handlers as responses of the framework."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from fe.http.calls import ApiReply
 from fe.http.errors import describe
 from fe.http.languages import HEADERS, choose
 
-#: How like a path has to be to be named, and so many characters of it are compared.
+#: The similarity of a path that is suggested, and the characters that are compared.
 _LIKE = 0.8
 _LONGEST = 100
 
@@ -27,7 +27,7 @@ def respond(reply: ApiReply) -> Response:
 
 
 async def refuse(error: HTTPException) -> Response:
-    """Answer what the framework refuses by itself, in the form of all errors."""
+    """Answer an error of the framework in the form of all errors."""
     return _refuse(error, None)
 
 
@@ -36,7 +36,7 @@ def refuser(prefix: str, paths: Sequence[str]) -> Callable[[HTTPException], Awai
 
     @lru_cache(maxsize=256)
     def nearest(asked: str) -> Text | None:
-        # What is asked for may have lost its prefix, or have it twice.
+        # The requested path may lack its prefix, or have it twice.
         likeliest = get_close_matches(asked, paths, 1, _LIKE) or get_close_matches(f"{prefix}{asked}", paths, 1, _LIKE)
         return messages.nearest_path(likeliest[0]) if likeliest else None
 

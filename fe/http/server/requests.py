@@ -1,4 +1,4 @@
-"""From a request as it arrived to the `Call` that a handler gets: one way, on the fast path and through Quart."""
+"""Conversion of a request into the `Call` of a handler, for the fast path and for Quart."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
@@ -12,8 +12,8 @@ from fe.http.errors import ApiError
 
 RawHeader = tuple[bytes, bytes]
 
-#: Which of two counts, a proxy and we may see differently: a request that repeats one of these is an attack,
-#: or sent by a broken client. (h11 refuses a second Host and a second, different Content-Length before we see them.)
+#: Headers that must not be repeated, since a proxy may use another one of the two than we do. (h11 refuses a second
+#: Host and a second, different Content-Length.)
 SINGLE_HEADERS = frozenset({b"authorization", b"content-length", b"host"})
 
 
@@ -30,7 +30,7 @@ def refuse_repeated(headers: Iterable[RawHeader]) -> None:
 def make_scope(
     method: bytes, target: bytes, version: bytes, headers: list[RawHeader], client: tuple[str, int] | None
 ) -> Any:
-    """What the guard is given of a request."""
+    """The ASGI scope of a request."""
     path, _, query = target.partition(b"?")
     return {
         "type": "http",
@@ -46,7 +46,7 @@ def make_scope(
 
 
 def make_call(scope: HTTPScope, params: Mapping[str, str], read_body: Callable[[], Awaitable[bytes]]) -> Call:
-    """Make the call of a request that the guard has let in; `params` are those in its path."""
+    """Make the call of a request; `params` are those in its path."""
     return Call(
         headers=_join(scope["headers"]),
         query_string=scope["query_string"],
@@ -58,7 +58,7 @@ def make_call(scope: HTTPScope, params: Mapping[str, str], read_body: Callable[[
 
 
 def note_trace(scope: HTTPScope, call: Call) -> None:
-    """Leave the trace of a call, if it has one, to whoever measures the request."""
+    """Put the trace id of a call into the scope, for the metrics."""
     if call.span.context is not None:
         scope["state"]["trace_id"] = call.span.trace_id
 

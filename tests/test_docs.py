@@ -186,6 +186,7 @@ BY_HAND = {
     "python -m tests.asvs": "its own test compares the page",
     "python -m tests.plain_words": "a part of make check; tests/test_plain_words.py",
     "python -m tests.lifecycle.page": "its own test compares the page",
+    "python -m tests.store.catalogue": "tests/store/test_schema.py compares the page",
     "python -m tests.http.storm": "the long form of tests/http/test_schemathesis.py",
     "python -m ops.grafana.pictures": "tests/ops/test_panels.py runs it, where there is a Prometheus",
     "python -m tests.ops.scene": "plays for minutes, and then runs the one before",

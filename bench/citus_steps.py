@@ -24,7 +24,7 @@ from fe.store.postgres.roles import FRONT, WORKER
 from fe.store.queue import outbox, steps
 from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
-from fe.store.queue.near import NearNode
+from fe.store.queue.node_local_claims import NodeLocalClaims
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.tables import ALWAYS
 from fe.store.queue.wakeups import Wakeups
@@ -171,7 +171,7 @@ async def _measure_claims(
         together: Together[Work] = claim_together
         if near is not None:
             node = await opened.enter_async_context(open_database(near, role=WORKER, max_size=2, engine=engine))
-            together = NearNode(node, system_clock).claim
+            together = NodeLocalClaims(node, system_clock).claim
 
         async def claim() -> Sequence[Work]:
             return await actors.run(_claim, Stage.SIGN, together=together)

@@ -45,7 +45,7 @@ from fe.monitoring.metrics import Metrics
 from fe.process.workers import collect_rarely
 from fe.queue.executor import run_stage
 from fe.queue.outcome import End, Outcome
-from fe.queue.stage import StageConfig, Tools, WorkKind
+from fe.queue.stage import StageConfig, StageContext, WorkKind
 from fe.store.postgres.arrays import int8s, uuids
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.embedded import start_embedded
@@ -110,8 +110,8 @@ async def preload(conn: Conn, jobs: int) -> None:
     await conn.execute("ANALYZE outbox")
 
 
-def tools_for(db: Database, wakeups: Wakeups) -> Tools:
-    return Tools(
+def tools_for(db: Database, wakeups: Wakeups) -> StageContext:
+    return StageContext(
         db,
         wakeups,
         system_clock,

@@ -36,7 +36,7 @@ from fe.clock import system_clock
 from fe.config import load_settings
 from fe.ecf.ids import new_id
 from fe.monitoring.metrics import Metrics
-from fe.queue.stage import Tools
+from fe.queue.stage import StageContext
 from fe.queue.supervisor import Supervisor
 from fe.secrets.vault import Vault
 from fe.store.postgres.db import open_database
@@ -116,7 +116,9 @@ async def deliver(dsn: str) -> None:
     async with open_database(dsn, role=WORKER) as db, trio.open_nursery() as nursery:
         wakeups = Wakeups(db)
         nursery.start_soon(wakeups.run)
-        tools = Tools(db, wakeups, system_clock, metrics, settings.lease, settings.poll_seconds, f"bench:{os.getpid()}")
+        tools = StageContext(
+            db, wakeups, system_clock, metrics, settings.lease, settings.poll_seconds, f"bench:{os.getpid()}"
+        )
         await run_webhooks(settings, tools, 45.0, _VAULT, system_clock, Supervisor(metrics, stopping))
 
 

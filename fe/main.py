@@ -25,11 +25,11 @@ from fe.http.front import run_front
 from fe.http.reception.app import ReceptionDeps, create_reception
 from fe.http.server.listener import serve_http
 from fe.identifiers import CertificateId, TenantId
+from fe.monitoring.initial_series import initialize_series
 from fe.monitoring.log import configure_logging
 from fe.monitoring.metrics import Metrics, serve_metrics
-from fe.monitoring.observers import heartbeat, keep_house, watch_database, watch_outbox, watch_writing
+from fe.monitoring.observers import heartbeat, maintain_partitions, watch_database, watch_outbox, watch_writing
 from fe.monitoring.tracing import open_tracing, require_tracing
-from fe.monitoring.zeros import begin_at_zero
 from fe.portal.serve import run_portal
 from fe.process import failpoints
 from fe.process.hardening import close_memory, keep_from_children
@@ -37,7 +37,7 @@ from fe.process.open_files import open_as_many_as_allowed
 from fe.process.parent_watch import obey
 from fe.process.supervise import ProcessFiles
 from fe.process.workers import Listeners, become_parent, collect_rarely, stop_on_signal
-from fe.queue.entrance import Entrance
+from fe.queue.direct_intake import DirectIntake
 from fe.queue.supervisor import Supervisor
 from fe.receiving.assess import Trust
 from fe.receiving.receive import CannotAcknowledge
@@ -119,7 +119,7 @@ async def serve(
     """
     stopping, clock, metrics = trio.Event(), clock_ahead(settings.clock_offset), Metrics()
     check = ClockCheck(clock)
-    begin_at_zero(metrics)
+    initialize_series(metrics)
     metrics.up.labels(role, __version__).set(1)
     supervisor = Supervisor(metrics, stopping)
     with serve_metrics(metrics, listeners.metrics[0]):
@@ -144,16 +144,16 @@ async def serve(
             if FRONT in pools:
                 supervisor.start(watch, "write watch", watch_writing, pools[FRONT], metrics)
             if WORKER in pools:
-                supervisor.start(watch, "housekeeping", keep_house, pools[WORKER], clock)
+                supervisor.start(watch, "housekeeping", maintain_partitions, pools[WORKER], clock)
             # From what is taken in here to the signers, where they are here, too.
-            entrance = Entrance[Work]() if engine_named(settings.database_engine) is POSTGRES else None
+            intake = DirectIntake[Work]() if engine_named(settings.database_engine) is POSTGRES else None
             async with trio.open_nursery() as work:
                 shared = wakeups, verdicts, clock, supervisor, tracing
                 fault = check.fault
                 if WORKER in pools and vault is not None:
-                    work.start_soon(run_actors, settings, pools[WORKER], vault, *shared, entrance, node, fault)
+                    work.start_soon(run_actors, settings, pools[WORKER], vault, *shared, intake, node, fault)
                 if listeners.http:
-                    await work.start(run_front, settings, pools[FRONT], *shared, listeners.http, entrance, fault)
+                    await work.start(run_front, settings, pools[FRONT], *shared, listeners.http, intake, fault)
                 if RECEPTION in pools and vault is not None:
                     await work.start(
                         run_reception, settings, pools[RECEPTION], vault, clock, supervisor, listeners.reception, fault

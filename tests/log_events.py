@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-#: Levels by the names of the log calls; `tell` and `warn` are those of the log of submissions (fe/monitoring/ways.py).
+#: Level of each logging call; `info` and `warn` are also methods of fe/monitoring/submission_log.py.
 _LEVELS = {
     **{level: level for level in ("debug", "info", "warning", "error")},
     "exception": "error",
-    "tell": "info",
     "warn": "warning",
 }
-_WAYS = "fe/monitoring/ways.py"
+_WAYS = "fe/monitoring/submission_log.py"
 _BY_PURPOSE = ("exc_info",)
 
 _HEAD = """\
@@ -31,8 +30,8 @@ errors of the database are told by their code (`tests/test_log.py`). Addresses, 
 is operational data ([classes](data.md)), for operators only.
 
 A collector that stands still holds up no process: lines for which its pipe has no room are left out, and once it has,
-the first one is `lines of the log were left out: nobody read them` (warning, `fe/monitoring/outlet.py`), with their
-number in `lines`.
+the first one is `lines of the log were left out: nobody read them` (warning,
+`fe/monitoring/nonblocking_sink.py`), with their number in `lines`.
 
 Let the collector send lines to a system that the machines which write them cannot change: who takes a machine over
 must not be able to take its traces back. What changes who may do what is in the audit trail besides, chained by hashes

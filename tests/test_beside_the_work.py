@@ -18,7 +18,7 @@ from fe.ecf.ids import new_id
 from fe.identifiers import SubmissionId
 from fe.monitoring.collectors import Collectors
 from fe.monitoring.metrics import Metrics
-from fe.monitoring.observers import keep_house, watch_database, watch_outbox, watch_writing
+from fe.monitoring.observers import maintain_partitions, watch_database, watch_outbox, watch_writing
 from fe.portal.app import PortalApp
 from fe.portal.plan_runner import PlanRunner
 from fe.store.postgres.db import Database
@@ -98,7 +98,7 @@ BESIDE: dict[str, Beside] = {
     "database watch": lambda db: watch_database(db, ClockCheck(lambda: NOW), Metrics()),
     "outbox watch": lambda db: watch_outbox(db, Metrics(), True),
     "write watch": lambda db: watch_writing(db, Metrics()),
-    "housekeeping": lambda db: keep_house(db, lambda: NOW),
+    "housekeeping": lambda db: maintain_partitions(db, lambda: NOW),
     "maintenance": _maintenance,
     "stock watch": _stock,
     "webhook watch": lambda db: watch_webhooks(db, lambda: NOW),

@@ -28,7 +28,7 @@ COMPILERS = {
     "fe/http/server/limited_requests.py": "the paths of our routes",
 }
 #: Who fills in formats that are no constants.
-FORMATTERS = {"fe/monitoring/outlet.py": "a record by its handler, which is no string"}
+FORMATTERS = {"fe/monitoring/nonblocking_sink.py": "a record by its handler, which is no string"}
 #: Who loads modules by name.
 LOADERS = {
     "fe/cli/__init__.py": "its own table of commands",
@@ -228,10 +228,10 @@ def test_the_log_goes_to_standard_error_and_nowhere_else() -> None:
     program = (
         "import logging, sys\n"
         "from fe.monitoring.log import LINES, configure_logging\n"
-        "from fe.monitoring.outlet import PatientHandler\n"
+        "from fe.monitoring.nonblocking_sink import SinkHandler\n"
         "configure_logging()\n"
         "found = [h for n in (None, LINES) for h in logging.getLogger(n).handlers]\n"
-        "print(len(found), all(type(h) is PatientHandler and h.stream is sys.stderr for h in found))\n"
+        "print(len(found), all(type(h) is SinkHandler and h.stream is sys.stderr for h in found))\n"
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=True)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fe.monitoring.outlet import tell_of_lost
+from fe.monitoring.nonblocking_sink import lost_lines_notice
 from tests import log_events
 
 #: Runs in a process of its own: what it sets up is for the whole process.
@@ -58,10 +58,10 @@ def test_an_event_is_one_json_line_with_level_time_and_what_is_bound() -> None:
 
 def test_every_line_begins_with_event_level_and_timestamp() -> None:
     events, _ = run(
-        "from uuid import UUID\nfrom fe.monitoring.ways import SubmissionLog\n"
-        "log.warning('one', a=1)\nSubmissionLog().tell('two', UUID(int=0), a=1)\nlogging.getLogger('x').error('three')"
+        "from uuid import UUID\nfrom fe.monitoring.submission_log import SubmissionLog\n"
+        "log.warning('one', a=1)\nSubmissionLog().info('two', UUID(int=0), a=1)\nlogging.getLogger('x').error('three')"
     )
-    lost = json.loads(tell_of_lost(3))
+    lost = json.loads(lost_lines_notice(3))
 
     assert [list(event)[:3] for event in (*events, lost)] == [["event", "level", "timestamp"]] * 4
 

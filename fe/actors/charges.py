@@ -8,13 +8,13 @@ from pydantic import SecretStr
 from fe.metering.charging import charge_stage
 from fe.metering.stripe import stripe
 from fe.queue.executor import run_stage
-from fe.queue.stage import Tools
+from fe.queue.stage import StageContext
 
 #: Charges come once a month: nobody is woken for them.
 _POLL_SECONDS = 30.0
 
 
-async def run_charges(url: str, key: SecretStr, tools: Tools, stopping: trio.Event) -> None:
+async def run_charges(url: str, key: SecretStr, tools: StageContext, stopping: trio.Event) -> None:
     """Charge what is due until `stopping`, then finish what is in flight."""
     own = replace(tools, poll_seconds=max(_POLL_SECONDS, tools.poll_seconds), gate=lambda _, slots: slots)
     async with stripe(url, key) as processor:

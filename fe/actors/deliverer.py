@@ -121,7 +121,7 @@ class Deliverer:
             tried = await try_once(self._egress, call, self._clock, seconds=self._seconds)
             failpoints.reached("called")
             outcome = self._outcome(work, tried)
-            span.tell(event=needed.kind, answer=tried.status or 0, outcome=outcome.name)
+            span.annotate(event=needed.kind, answer=tried.status or 0, outcome=outcome.name)
         return outcome
 
     def _outcome(self, work: WebhookWork, tried: Tried) -> Outcome:

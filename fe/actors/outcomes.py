@@ -10,8 +10,8 @@ from fe.authority.estado import Estado
 from fe.ecf.texts import Text
 from fe.identifiers import TrackId
 from fe.lifecycle import NumberFate, Stage, Status
+from fe.queue.deadlines import FIRST_LOOK
 from fe.queue.outcome import AT_ONCE, Advance, End, InDoubt, Outcome
-from fe.queue.patience import FIRST_LOOK
 from fe.store.queue.steps import SignedDocument
 
 _STATUS = {

@@ -19,8 +19,8 @@ from fe.authority.estado import Estado
 from fe.ecf.catalogue import TELLS_BY_NUMBER, Root
 from fe.identifiers import TrackId
 from fe.lifecycle import Stage
+from fe.queue.deadlines import DISBELIEVED_FOR
 from fe.queue.outcome import AT_ONCE, Outcome, Park, TryLater
-from fe.queue.patience import DISBELIEVED_FOR
 from fe.queue.retry import MAX_ATTEMPTS, Gap, retry_gap
 from fe.store.postgres.db import Database
 from fe.store.queue import steps

@@ -12,7 +12,7 @@ from fe.actors.charges import run_charges
 from fe.actors.counterparty import CounterpartyHandlers, handing_kind, handing_stages
 from fe.actors.credentials import SigningCredentials
 from fe.actors.maintenance import honour_maintenance
-from fe.actors.stages import authority_circuits, budget_of, probe_of, reader_beside, stages
+from fe.actors.stages import authority_circuits, budget_of, parallel_input_reader, probe_of, stages
 from fe.actors.webhooks import run_webhooks
 from fe.actors.writers import submission_kind
 from fe.authority.client import Authority, Timeouts
@@ -30,21 +30,21 @@ from fe.lifecycle import Stage
 from fe.metering.aggregator import Aggregator
 from fe.metering.billing import Biller
 from fe.monitoring.collectors import Collectors
-from fe.monitoring.log import what_is_done
+from fe.monitoring.initial_series import initialize_actor_series
+from fe.monitoring.log import task_context
+from fe.monitoring.submission_log import SubmissionLog
 from fe.monitoring.tracing import OFF, Tracing
-from fe.monitoring.ways import SubmissionLog
-from fe.monitoring.zeros import begin_actors_at_zero
 from fe.offload.pool import Apart, share_interpreter
-from fe.queue.bookings import Bookings
-from fe.queue.entrance import Entrance
+from fe.queue.direct_intake import DirectIntake
 from fe.queue.executor import run_stage
-from fe.queue.leases import watch_over
-from fe.queue.pulse import Pulse
-from fe.queue.stage import Tools, no_gate
+from fe.queue.lease_guard import LeaseGuard
+from fe.queue.rescuer import run_rescuer
+from fe.queue.result_writer import ResultWriter
+from fe.queue.stage import StageContext, no_gate
 from fe.queue.supervisor import Supervisor
 from fe.secrets.vault import Vault
 from fe.store.postgres.db import Database
-from fe.store.queue.near import NearNode
+from fe.store.queue.node_local_claims import NodeLocalClaims
 from fe.store.queue.outbox import OUTBOX, Work
 from fe.store.queue.tables import AnyTable
 from fe.store.queue.wakeups import Wakeups
@@ -72,7 +72,7 @@ _SESSION = "session"
 
 def tenant_at_work() -> TenantId | None:
     """Return whose row the current task tries."""
-    done = what_is_done.get()
+    done = task_context.get()
     return None if done is None else done[1].tenant_id
 
 
@@ -85,7 +85,7 @@ async def run_actors(
     clock: Clock,
     supervisor: Supervisor,
     tracing: Tracing = OFF,
-    entrance: Entrance[Work] | None = None,
+    intake: DirectIntake[Work] | None = None,
     node: Database | None = None,
     clock_fault: ClockFault = no_fault,
 ) -> None:
@@ -96,7 +96,7 @@ async def run_actors(
     """
     share_interpreter()
     metrics, scale = supervisor.metrics, settings.time_scale
-    begin_actors_at_zero(metrics, [(operation, host_of(operation)) for operation in Operation], OUTCOMES)
+    initialize_actor_series(metrics, [(operation, host_of(operation)) for operation in Operation], OUTCOMES)
     holder = new_holder()
     circuits = authority_circuits(db, metrics, scale=scale)
 
@@ -122,7 +122,7 @@ async def run_actors(
         observe=observe,
         without_session=without_session,
     )
-    tools = Tools(
+    tools = StageContext(
         db,
         wakeups,
         clock,
@@ -135,13 +135,13 @@ async def run_actors(
     # The circuits are the authority's: whom else we call has nothing to do with them.
     webhook_tools = replace(tools, gate=no_gate)
     credentials = SigningCredentials(db, vault, trio.CapacityLimiter(_OPENING), metrics, clock=clock)
-    pulse = Pulse(lease=settings.lease, scale=scale)
+    lease_guard = LeaseGuard(lease=settings.lease, scale=scale)
     try:
         async with trio.open_nursery() as watch:
             supervisor.start(watch, "circuits", circuits.run, probe_of(authority))
             supervisor.start(watch, "keys", credentials.forget_in_time)
-            guarded = QUEUE_TABLES, wakeups, metrics, holder, pulse, scale, settings.lease
-            supervisor.start(watch, "rescuer", watch_over, db, *guarded)
+            guarded = QUEUE_TABLES, wakeups, metrics, holder, lease_guard, scale, settings.lease
+            supervisor.start(watch, "rescuer", run_rescuer, db, *guarded)
             supervisor.start(watch, "stock watch", Collectors(db, metrics).run)
             aggregator = Aggregator(db, clock, metrics, holder)
             supervisor.start(watch, "metering", aggregator.run, Biller(db, clock).round)
@@ -152,19 +152,19 @@ async def run_actors(
                 metrics, verdicts.notify, SubmissionLog(settings.submission_log), traced=tracing.is_on
             )
             if node is not None:
-                kind = replace(kind, together=NearNode(node, clock, traced=tracing.is_on).claim)
-            bookings = Bookings(kind, db, clock)
+                kind = replace(kind, together=NodeLocalClaims(node, clock, traced=tracing.is_on).claim)
+            results = ResultWriter(kind, db, clock)
             handlers = _counterparty_handlers(settings, db, authority, credentials, clock)
-            handing = Bookings(handing_kind(metrics, handlers.kinds), db, clock)
+            handing = ResultWriter(handing_kind(metrics, handlers.kinds), db, clock)
             apart = Apart(settings.large_processes, metrics)
-            beside = reader_beside(db, bookings)
-            entrance = entrance or Entrance()
+            beside = parallel_input_reader(db, results)
+            intake = intake or DirectIntake()
             async with (
-                bookings.running(),
+                results.running(),
                 apart.running(),
                 handing.running(),
                 beside.running(),
-                entrance.open(bookings, Stage.SIGN, holder=holder, lease=settings.lease),
+                intake.open(results, Stage.SIGN, holder=holder, lease=settings.lease),
                 trio.open_nursery() as actors,
             ):
                 hooks = webhook_vault(settings)
@@ -174,12 +174,12 @@ async def run_actors(
                     actors.start_soon(
                         run_webhooks, settings, webhook_tools, budget_of(settings), hooks, clock, supervisor, tracing
                     )
-                shared = authority, credentials, pulse, bookings, apart, beside, tracing, clock_fault
+                shared = authority, credentials, lease_guard, results, apart, beside, tracing, clock_fault
                 for stage in stages(settings, tools, *shared):
                     own = tools
                     if stage.name is Stage.SIGN:
                         own = replace(tools, gate=partial(_open_while_right, clock_fault, circuits.gate))
-                    supervisor.start(actors, stage.name, run_stage, stage, own, supervisor.stopping, bookings)
+                    supervisor.start(actors, stage.name, run_stage, stage, own, supervisor.stopping, results)
                 for passing in handing_stages(handlers, handing.kind, budget=budget_of(settings), scale=scale):
                     supervisor.start(actors, passing.name, run_stage, passing, tools, supervisor.stopping, handing)
                 if settings.stripe_key is not None:

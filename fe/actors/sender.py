@@ -7,8 +7,8 @@ from datetime import timedelta
 
 from fe.actors import outcomes
 from fe.actors.credentials import Opened, SigningCredentials
-from fe.actors.notes import undecided_receipt, wait_for
 from fe.actors.outcomes import Intent, Unresolved
+from fe.actors.receipt_notes import undecided_receipt, wait_for
 from fe.actors.reconciler import Reconciler
 from fe.authority.client import Authority, LastLook, Outgoing, Receipt, Verdict
 from fe.authority.errors import AuthorityRefused, OutcomeUnknown, Unavailable
@@ -16,8 +16,8 @@ from fe.authority.estado import Estado
 from fe.ecf.catalogue import DESTINATIONS, Host, Root, Service
 from fe.lifecycle import Stage
 from fe.process import failpoints
+from fe.queue.lease_guard import BEAT_SECONDS, LeaseGuard, LeaseUncertain
 from fe.queue.outcome import Outcome, Retry, TryLater
-from fe.queue.pulse import BEAT_SECONDS, Pulse, Unsure
 from fe.store.postgres.db import Database
 from fe.store.queue import steps
 from fe.store.queue.inputs import OutgoingDocument, TrackFacts
@@ -38,7 +38,7 @@ def file_name(document: OutgoingDocument) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Announced(OutgoingDocument):
-    """A document whose intent to send is committed with its signature. `look` was taken before (fe/queue/pulse.py)."""
+    """A document whose intent to send is committed with its signature; `look` was taken before (see lease_guard.py)."""
 
     look: LastLook
 
@@ -66,8 +66,8 @@ class Sender:
     reconciler: Reconciler
     anecf_service: Service
     lease: timedelta
-    pulse: Pulse
-    #: Commits an intent to send; as Bookings.put.
+    lease_guard: LeaseGuard
+    #: Commits an intent to send; as ResultWriter.put.
     intend: Callable[[Work, Intent], Awaitable[Outcome]]
     #: Time for the authority to make up its mind before it is asked what it knows (it validates in 200 ms on average).
     ask_after: timedelta = ASK_AFTER
@@ -77,8 +77,8 @@ class Sender:
     async def send(self, work: Work) -> Outcome:
         """Send one document. The intent is committed, fenced, at the last moment before its first byte.
 
-        Between the two there is one more look, whether others can have taken us for dead (fe/queue/pulse.py). If so,
-        nothing is sent, and that is booked, provided that the row is still ours.
+        Between the two the lease is checked once more (fe/queue/lease_guard.py). If peers may have freed the row,
+        nothing is sent, and that outcome is written while the row is still ours.
 
         Cancelled before the intent, nothing was sent; after it the loop books a doubt, because only the authority
         knows.
@@ -105,7 +105,7 @@ class Sender:
             if look is None:
                 # Only here: of what goes straight on, the database has made the digest with the intent.
                 digest = hashlib.sha256(document.content).digest()
-                look = self.pulse.look()
+                look = self.lease_guard.look()
                 if isinstance(await self.intend(work, Intent(digest=digest, lease=self.lease)), Unresolved):
                     raise _InDoubt
                 announced = True
@@ -117,7 +117,7 @@ class Sender:
             failpoints.reached("answered")
         except _InDoubt:
             return outcomes.in_doubt("an earlier send was never resolved")
-        except Unsure as unsure:
+        except LeaseUncertain as unsure:
             if announced:
                 raise TryLater(str(unsure)) from unsure  # it counts: a history never tells of more than eight sends
             return Retry(str(unsure), _BEAT, counts=False, name="given back")
@@ -131,14 +131,14 @@ class Sender:
             return self._received(work, document, answer)
         return await self._outcome_of(work, opened, answer)
 
-    def straight(self, work: Work, document: OutgoingDocument, host: str) -> Work | None:
+    def claim_to_send(self, work: Work, document: OutgoingDocument, host: str) -> Work | None:
         """The claim to send what was just signed in the try of `work`, if its intent may be committed with it.
 
         None where this process cannot be sure that nobody takes it for dead.
         """
         try:
-            look = self.pulse.look()
-        except Unsure:
+            look = self.lease_guard.look()
+        except LeaseUncertain:
             return None
         values = {name: getattr(document, name) for name in _OUTGOING}
         return work.following(Stage.SEND, OutboxLane(work.environment, host), Announced(**values, look=look))

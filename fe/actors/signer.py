@@ -8,9 +8,9 @@ from typing import Any
 
 from fe.actors.credentials import CannotOpen, SigningCredentials
 from fe.actors.hand_over import HandOver
-from fe.actors.in_turn import InTurn
-from fe.actors.notes import undecided_receipt, wait_for
+from fe.actors.loop_batcher import LoopBatcher
 from fe.actors.outcomes import Failed, Signed, failure_response
+from fe.actors.receipt_notes import undecided_receipt, wait_for
 from fe.clock import Clock, ClockFault, no_fault
 from fe.ecf.modified import NOTES, number_left_open
 from fe.ecf.problems import serialize_problem
@@ -35,7 +35,7 @@ from fe.offload.pool import Apart, ApartFailed
 from fe.queue.outcome import Outcome, Retry, TryLater
 from fe.store.postgres.db import Database
 from fe.store.queue import steps
-from fe.store.queue.inputs import Beside, OutgoingDocument, SigningInput, TakenIn
+from fe.store.queue.inputs import AcceptedInput, OutgoingDocument, ParallelInput, SigningInput
 from fe.store.queue.outbox import Work
 from fe.store.queue.steps import SignedDocument
 from fe.store.records import numbers, statistics
@@ -63,7 +63,7 @@ class SignerPool:
 
     db: Database
     credentials: SigningCredentials
-    in_turn: InTurn[ToSign, SignedDocument]
+    loop: LoopBatcher[ToSign, SignedDocument]
     threads: HandOver[ToSign, SignedDocument]
     #: Where large documents are made, all but the signature.
     apart: Apart
@@ -73,9 +73,9 @@ class SignerPool:
     rates: KnownRates
     #: For how long a row is leased that goes on at once; and the claim to send what was signed, as Sender.straight.
     lease: timedelta
-    straight: Callable[[Work, OutgoingDocument, str], Work | None]
+    claim_to_send: Callable[[Work, OutgoingDocument, str], Work | None]
     #: Reads what a document that was just taken in needs, as `steps.beside`; together with others.
-    beside: Callable[[tuple[Work, TakenIn]], Awaitable[Beside]]
+    beside: Callable[[tuple[Work, AcceptedInput]], Awaitable[ParallelInput]]
     #: Why this process must not sign now, if so.
     clock_fault: ClockFault = no_fault
 
@@ -93,8 +93,8 @@ class SignerPool:
 
     async def _sign(self, work: Work) -> Outcome:
         signing_input = work.input
-        if isinstance(signing_input, TakenIn):
-            signing_input = (await self.beside((work, signing_input))).with_taken_in(signing_input)
+        if isinstance(signing_input, AcceptedInput):
+            signing_input = (await self.beside((work, signing_input))).signing_input(signing_input)
         elif not isinstance(signing_input, SigningInput):
             signing_input = await self.db.run(steps.signing_input, work)
         if signing_input.ecf_type in NOTES and (number := number_left_open(signing_input.original)) is not None:
@@ -127,7 +127,7 @@ class SignerPool:
                     now=now,
                     hosts=self.hosts,
                 )
-                where = self.in_turn if is_short(signing_input.original) else self.threads
+                where = self.loop if is_short(signing_input.original) else self.threads
                 document = await where.run(ToSign(make, sign))
         except TurnTimeout:
             return Retry("large documents before it take their time", _SLOT_AGAIN, counts=False)
@@ -146,7 +146,7 @@ class SignerPool:
             self.metrics.rates_assumed.inc()
         outgoing = steps.outgoing(signing_input, document)
         is_early = await undecided_receipt(self.db, work, outgoing) is not None
-        then = None if is_early else self.straight(work, outgoing, document.host)
+        then = None if is_early else self.claim_to_send(work, outgoing, document.host)
         return Signed(document=document, then=then, lease=self.lease)
 
     async def _out_of_time(self, error: OutOfTime) -> Outcome:

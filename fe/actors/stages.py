@@ -8,7 +8,7 @@ import trio
 
 from fe.actors.credentials import SigningCredentials
 from fe.actors.hand_over import HandOver
-from fe.actors.in_turn import InTurn
+from fe.actors.loop_batcher import LoopBatcher
 from fe.actors.outcomes import Decided
 from fe.actors.reconciler import Reconciler
 from fe.actors.sender import ASK_AFTER, Sender
@@ -25,16 +25,16 @@ from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import OFF, Tracing
 from fe.offload.pool import Apart
 from fe.queue.batcher import Batcher
-from fe.queue.bookings import Bookings
 from fe.queue.circuit_breaker import Circuits, Probe
+from fe.queue.deadlines import DISBELIEVED_FOR, DOUBT_FOR, FOLLOW_FOR
+from fe.queue.lease_guard import LeaseGuard
 from fe.queue.outcome import Outcome
-from fe.queue.patience import DISBELIEVED_FOR, DOUBT_FOR, FOLLOW_FOR
-from fe.queue.pulse import Pulse
+from fe.queue.result_writer import ResultWriter
 from fe.queue.retry import poll_gap, retry_gap, scaled
-from fe.queue.stage import StageConfig, Tools
+from fe.queue.stage import StageConfig, StageContext
 from fe.store.postgres.db import Database
 from fe.store.queue import steps
-from fe.store.queue.inputs import Beside, TakenIn
+from fe.store.queue.inputs import AcceptedInput, ParallelInput
 from fe.store.queue.outbox import OutboxLane, Work
 
 Handle = Callable[[Work], Awaitable[Outcome]]
@@ -44,16 +44,18 @@ Handle = Callable[[Work], Awaitable[Outcome]]
 _SLACK = timedelta(seconds=15)
 
 
-def reader_beside(db: Database, bookings: Bookings[Work]) -> Batcher[tuple[Work, TakenIn], Beside]:
+def parallel_input_reader(
+    db: Database, results: ResultWriter[Work]
+) -> Batcher[tuple[Work, AcceptedInput], ParallelInput]:
     """Reads what signing needs of what was just taken in, together for those that begin at nearly one moment."""
 
-    async def read(works: Sequence[tuple[Work, TakenIn]]) -> Sequence[Beside]:
+    async def read(works: Sequence[tuple[Work, AcceptedInput]]) -> Sequence[ParallelInput]:
         return await db.run(steps.beside, works)
 
-    async def read_what_answers(works: Sequence[tuple[Work, TakenIn]]) -> Sequence[Beside | Exception]:
+    async def read_what_answers(works: Sequence[tuple[Work, AcceptedInput]]) -> Sequence[ParallelInput | Exception]:
         return await db.run_together(works, lambda taken: taken[0].tenant_id, read)
 
-    return Batcher(read_what_answers, gather=bookings.gather_seconds)
+    return Batcher(read_what_answers, gather=results.gather_seconds)
 
 
 def budget_of(settings: Settings) -> float:
@@ -81,7 +83,7 @@ _QUEUED = 32
 
 #: So many that were just taken in are held for each such thread until there is a slot for them; what is beyond that
 #: waits in the queue, for other processes too. They are signed in less than the four seconds for which a row is held
-#: (fe/queue/later.py): in half a second, or in two where a machine has much else to do.
+#: (fe/queue/delay_queue.py): in half a second, or in two where a machine has much else to do.
 _TAKEN_IN = 64
 
 #: So many documents are held for each of the tracker's slots from when they were received until they are asked about:
@@ -102,26 +104,26 @@ def traced(tracing: Tracing, handle: Handle) -> Handle:
     if not tracing.is_on:
         return handle
 
-    async def try_and_tell(work: Work) -> Outcome:
+    async def handle_in_span(work: Work) -> Outcome:
         with tracing.step(work.stage, work.trace, work) as span:
             outcome = await handle(work)
-            span.tell(environment=work.environment, outcome=outcome.name)
+            span.annotate(environment=work.environment, outcome=outcome.name)
             if isinstance(outcome, Decided):
-                span.tell(verdict=outcome.status)
+                span.annotate(verdict=outcome.status)
             return outcome
 
-    return try_and_tell
+    return handle_in_span
 
 
 def stages(
     settings: Settings,
-    tools: Tools,
+    tools: StageContext,
     authority: Authority,
     credentials: SigningCredentials,
-    pulse: Pulse,
-    bookings: Bookings[Work],
+    lease_guard: LeaseGuard,
+    results: ResultWriter[Work],
     apart: Apart,
-    beside: Batcher[tuple[Work, TakenIn], Beside],
+    beside: Batcher[tuple[Work, AcceptedInput], ParallelInput],
     tracing: Tracing = OFF,
     clock_fault: ClockFault = no_fault,
 ) -> list[StageConfig[Work]]:
@@ -138,15 +140,15 @@ def stages(
         reconciler,
         settings.anecf_service,
         settings.lease,
-        pulse,
-        bookings.put,
+        lease_guard,
+        results.put,
         ASK_AFTER * scale,
         settings.authority_simulated,
     )
     signer = SignerPool(
         db,
         credentials,
-        InTurn(sign_all),
+        LoopBatcher(sign_all),
         HandOver(sign_all, trio.CapacityLimiter(settings.sign_slots)),
         apart,
         hosts,
@@ -154,13 +156,13 @@ def stages(
         tools.metrics,
         KnownRates(db),
         settings.lease,
-        sender.straight,
+        sender.claim_to_send,
         beside.put,
         clock_fault,
     )
     tracker = Tracker(db, authority, credentials, reconciler, spread, poll, FOLLOW_FOR * scale)
     budget = budget_of(settings)
-    kind = bookings.kind
+    kind = results.kind
     either = lanes(Host.ECF, Host.FC)
     return [
         StageConfig(

@@ -48,7 +48,7 @@ async def watch_webhooks(db: Database, clock: Clock) -> None:
                 await let_go_of_held(db)
             if look % _SELDOM == 0:
                 with failures.apart():
-                    await tell_notices(db, clock)
+                    await emit_notices(db, clock)
                 with failures.apart():
                     await forget_old(db, clock)
                 with failures.apart():
@@ -71,7 +71,7 @@ async def let_go_of_held(db: Database) -> int:
     return freed
 
 
-async def tell_notices(db: Database, clock: Clock) -> int:
+async def emit_notices(db: Database, clock: Clock) -> int:
     """Tell each threshold that was passed and not told; how many were."""
     now = clock()
     notices = [
@@ -82,7 +82,7 @@ async def tell_notices(db: Database, clock: Clock) -> int:
     announced = 0
     for notice in notices:
         announced += await db.run(
-            events.tell_once,
+            events.emit_once,
             notice.tenant_id,
             environment=Environment(notice.environment) if notice.environment is not None else None,
             kind=notice.kind,

@@ -11,10 +11,10 @@ from fe.config import Settings
 from fe.egress.client import SECONDS
 from fe.egress.configured import egress_from_settings
 from fe.monitoring.tracing import OFF, Tracing
-from fe.queue.bookings import Bookings
 from fe.queue.executor import run_stage
+from fe.queue.result_writer import ResultWriter
 from fe.queue.retry import retry_gap, scaled
-from fe.queue.stage import StageConfig, Tools
+from fe.queue.stage import StageConfig, StageContext
 from fe.queue.supervisor import Supervisor
 from fe.store.queue import webhooks
 from fe.store.queue.host_lanes import ALL_HOSTS
@@ -28,7 +28,7 @@ _ASKING = 0.85
 
 async def run_webhooks(
     settings: Settings,
-    tools: Tools,
+    tools: StageContext,
     budget: float,
     vault: WebhookVault,
     clock: Clock,
@@ -38,8 +38,8 @@ async def run_webhooks(
     """Run the actors of webhooks, each supervised, until they have finished the calls under way."""
     scale, spread = settings.time_scale, random.Random()  # noqa: S311  (jitter)
     table = webhooks.deliveries_table(settings.webhook_slots)
-    deliveries = Bookings(delivery_kind(table, tools.metrics, patience=PATIENCE * scale), tools.db, clock)
-    recoveries = Bookings(recovery_kind(), tools.db, clock)
+    deliveries = ResultWriter(delivery_kind(table, tools.metrics, patience=PATIENCE * scale), tools.db, clock)
+    recoveries = ResultWriter(recovery_kind(), tools.db, clock)
     deliverer = Deliverer(
         tools.db,
         egress_from_settings(settings),

@@ -25,8 +25,8 @@ from fe.ecf.ids import moment_of
 from fe.identifiers import SubmissionId
 from fe.lifecycle import Stage, Status
 from fe.monitoring.metrics import Metrics
+from fe.monitoring.submission_log import SILENT, SubmissionLog
 from fe.monitoring.tracing import trace_id_of
-from fe.monitoring.ways import SILENT, SubmissionLog
 from fe.queue.outcome import InDoubt, Outcome, Park, Retry, Writer
 from fe.queue.stage import WorkKind
 from fe.store.postgres.db import Conn
@@ -243,7 +243,7 @@ def submission_kind(
             case Received(at=datetime() as at) | Adopted(at=datetime() as at):
                 metrics.observe_first_answer(environment, seconds_until(subject, at), str(subject))
                 if isinstance(outcome, Received):
-                    log.tell(
+                    log.info(
                         "a submission was sent",
                         subject,
                         environment=environment,
@@ -256,7 +256,7 @@ def submission_kind(
                 if work.stage is not Stage.TRACK:  # what is tracked had its first answer when it was received
                     metrics.observe_first_answer(environment, seconds, str(subject))
                 metrics.observe_end(environment, status, ecf_type, seconds, str(subject), trace_id)
-                log.tell(
+                log.info(
                     "a submission has its verdict",
                     subject,
                     environment=environment,
@@ -275,7 +275,7 @@ def submission_kind(
                     trace_id=trace_id,
                 )
             case Retry(reason=reason, counts=True):
-                log.tell(
+                log.info(
                     "a submission will be tried again",
                     subject,
                     environment=environment,

@@ -48,12 +48,12 @@ from fe.http.server.requests import make_call, note_trace
 from fe.identifiers import TenantId
 from fe.issuing.submitting import Submitting
 from fe.limits import NO_QUOTA, ConcurrencyLimit, DocumentQuota, QuotaLimits, TokenBucket
+from fe.monitoring.initial_series import initialize_front_series
 from fe.monitoring.metrics import Metrics
+from fe.monitoring.submission_log import SubmissionLog
 from fe.monitoring.tracing import OFF, Tracing
-from fe.monitoring.ways import SubmissionLog
-from fe.monitoring.zeros import begin_front_at_zero
 from fe.offload.pool import Apart
-from fe.queue.entrance import Entrance
+from fe.queue.direct_intake import DirectIntake
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE, DatabaseUnavailable
 from fe.store.queue.outbox import Work
@@ -116,7 +116,7 @@ class HttpDeps:
     verdicts: VerdictNotices | None = None
     tracing: Tracing = OFF
     #: Straight to the signers of this process, where it has any.
-    entrance: Entrance[Work] | None = None
+    intake: DirectIntake[Work] | None = None
     #: Whether clients may ask for outcomes, outside production.
     authority_simulated: bool = False
     #: Why this process must not sign; then it is not ready either.
@@ -133,7 +133,7 @@ class HttpDeps:
         metrics: Metrics,
         verdicts: VerdictNotices | None = None,
         tracing: Tracing = OFF,
-        entrance: Entrance[Work] | None = None,
+        intake: DirectIntake[Work] | None = None,
         clock_fault: ClockFault = no_fault,
     ) -> "HttpDeps":
         """Take secrets and limits from the settings. Raises ConfigError naming what is not set or wrong."""
@@ -149,7 +149,7 @@ class HttpDeps:
             trusted_proxies=read_networks(settings.trusted_proxies),
             verdicts=verdicts,
             tracing=tracing,
-            entrance=entrance,
+            intake=intake,
             clock_fault=clock_fault,
             authority_simulated=settings.authority_simulated,
             webhooks=webhook_accounts(settings),
@@ -206,7 +206,7 @@ class Api:
         self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots, answers)
         self._apart = Apart(deps.large_processes, metrics)
         quotas, log = DocumentQuota(deps.quota, metrics), SubmissionLog(deps.submission_log)
-        self._submitting = Submitting(db, deps.wakeups, metrics, log, deps.entrance)
+        self._submitting = Submitting(db, deps.wakeups, metrics, log, deps.intake)
         self.lists = lists = list_limit(metrics)
         self.routes = every_route(
             PREFIX,
@@ -288,7 +288,7 @@ class Api:
                 reply = await route.handler(call)
             except Exception as error:
                 reply = self._refusal(route, call, error)
-            call.span.tell(answer=reply.status)
+            call.span.annotate(answer=reply.status)
         return reply
 
     def _refusal(self, route: Route, call: Call, error: Exception) -> ApiReply:
@@ -353,7 +353,7 @@ def create_app(deps: HttpDeps) -> QuartTrio:
     app.url_map.redirect_defaults = False
     api = app.extensions["fe"] = Api(deps)
     app.request_class = request_class(api.routes, deps.max_body_bytes)
-    begin_front_at_zero(deps.metrics, [(route.name, route.method) for route in api.routes])
+    initialize_front_series(deps.metrics, [(route.name, route.method) for route in api.routes])
     for route in api.routes:
         app.add_url_rule(route.path, route.name, _view(api, route), methods=[route.method], strict_slashes=True)
     documentation = (f"{PREFIX}/docs", f"{PREFIX}/openapi.json")

@@ -10,7 +10,7 @@ from fe.config import Settings
 from fe.http.app import HttpDeps, create_app
 from fe.http.server.listener import serve_http
 from fe.monitoring.tracing import Tracing
-from fe.queue.entrance import Entrance
+from fe.queue.direct_intake import DirectIntake
 from fe.queue.supervisor import Supervisor
 from fe.store.postgres.db import Database
 from fe.store.queue.outbox import Work
@@ -27,7 +27,7 @@ async def run_front(
     supervisor: Supervisor,
     tracing: Tracing,
     listeners: Sequence[socket.socket],
-    entrance: Entrance[Work] | None = None,
+    intake: DirectIntake[Work] | None = None,
     clock_fault: ClockFault = no_fault,
     *,
     task_status: trio.TaskStatus[list[socket.socket]] = trio.TASK_STATUS_IGNORED,
@@ -45,7 +45,7 @@ async def run_front(
         clock=clock,
         metrics=supervisor.metrics,
         tracing=tracing,
-        entrance=entrance,
+        intake=intake,
         clock_fault=clock_fault,
     )
     app = create_app(deps)

@@ -32,10 +32,10 @@ from fe.issuing.prepare import Draft, prefix_to_draw
 from fe.lifecycle import Stage
 from fe.process import failpoints
 from fe.queue.batcher import WRITE_SECONDS, Batcher
-from fe.queue.entrance import Entrance, KeptPlace
+from fe.queue.direct_intake import DirectIntake, Reservation
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import Contended, DatabaseUnavailable, LockNotHad, NodeUnavailable, NoNumber
-from fe.store.queue.inputs import TakenIn
+from fe.store.queue.inputs import AcceptedInput
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.wakeups import Wakeups
 from fe.store.records import submissions
@@ -53,7 +53,7 @@ _TRIES = 3
 A = TypeVar("A")
 _Row = tuple[NewSubmission, datetime]
 #: With its place at the signers, if it has one.
-_Placed = tuple[_Row, KeptPlace[Work] | None]
+_Placed = tuple[_Row, Reservation[Work] | None]
 #: None: this one is to be written alone.
 _Answer = Accepted | Exception | None
 
@@ -131,11 +131,11 @@ class Acceptance:
     deadlock, a lock timeout) is split, and each row is written alone: one never fails or delays another.
     """
 
-    def __init__(self, db: Database, wakeups: Wakeups, entrance: Entrance[Work] | None = None) -> None:
+    def __init__(self, db: Database, wakeups: Wakeups, intake: DirectIntake[Work] | None = None) -> None:
         """`entrance` leads to the signers of this process, if it has any."""
         self._db = db
         self._wakeups = wakeups
-        self._entrance = entrance
+        self._intake = intake
         self._batcher: Batcher[_Row, _Answer] = Batcher(self._write, limit=_MAX_ROWS)
         self._in_work = 0
 
@@ -159,7 +159,7 @@ class Acceptance:
             if len(new.original) <= _LARGE:
                 if self._in_work > 1:
                     answer = await self._batcher.put((new, now))
-                elif self._entrance is not None and self._entrance.is_open:
+                elif self._intake is not None and self._intake.is_open:
                     (answer,) = await self._write([(new, now)])
             if answer is None:
                 answer = await self._alone(new, now)
@@ -246,17 +246,17 @@ class Acceptance:
             answers = await self._answers(rows, places)
             for place, answer in zip(places, answers, strict=True):
                 if place is not None and isinstance(answer, Accepted) and answer.leased:
-                    cast(TakenIn, place.work.input).e_ncf = answer.e_ncf
-                    place.come()
+                    cast(AcceptedInput, place.work.input).e_ncf = answer.e_ncf
+                    place.commit()
         finally:
             for place in places:
                 if place is not None:
-                    place.stay_away()
+                    place.cancel()
         if any(isinstance(answer, Accepted) and is_due(answer) for answer in answers):
             self._wakeups.notify(Stage.SIGN)
         return answers
 
-    async def _answers(self, rows: Sequence[_Row], places: Sequence[KeptPlace[Work] | None]) -> Sequence[_Answer]:
+    async def _answers(self, rows: Sequence[_Row], places: Sequence[Reservation[Work] | None]) -> Sequence[_Answer]:
         placed = list(zip(rows, places, strict=True))
         is_repeat = False
 
@@ -273,9 +273,9 @@ class Acceptance:
         failpoints.reached("accepting")
         rows = [row for row, _ in placed]
         leases = None
-        if self._entrance is not None and any(place for _, place in placed):
-            lease = self._entrance.lease
-            leases = Leases(self._entrance.holder, [lease if place is not None else None for _, place in placed])
+        if self._intake is not None and any(place for _, place in placed):
+            lease = self._intake.lease
+            leases = Leases(self._intake.holder, [lease if place is not None else None for _, place in placed])
         try:
             answers = await self._db.run(submissions.accept_many, rows, leases)
         except DatabaseUnavailable as error:
@@ -298,10 +298,10 @@ class Acceptance:
         if outcomes == {"deduped"}:
             await self._db.confirm()
 
-    def _place_for(self, new: NewSubmission) -> KeptPlace[Work] | None:
-        if self._entrance is None or len(new.original) > _LARGE:
+    def _place_for(self, new: NewSubmission) -> Reservation[Work] | None:
+        if self._intake is None or len(new.original) > _LARGE:
             return None
-        return self._entrance.place_for(first_claim(new))
+        return self._intake.reservation_for(first_claim(new))
 
 
 def first_claim(new: NewSubmission) -> Work:
@@ -316,7 +316,7 @@ def first_claim(new: NewSubmission) -> Work:
         crash_count=0,
         waited=timedelta(0),
         last_error=None,
-        input=TakenIn(
+        input=AcceptedInput(
             new.format, new.root, new.ecf_type, new.e_ncf, new.as_user, new.as_user_id, new.original, new.document
         ),
         trace=new.trace,

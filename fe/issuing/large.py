@@ -1,6 +1,6 @@
 """Which documents are large: their pure-Python work is done apart (fe/offload/pool.py), all others' where they are.
 
-And which are short: those are signed in the loop itself (fe/actors/in_turn.py).
+And which are short: those are signed in the loop itself (fe/actors/loop_batcher.py).
 """
 
 #: Largest short document, in bytes and lines. Making and signing fifty lines takes a millisecond; reporting several

@@ -17,8 +17,8 @@ from fe.issuing.issuers import ForbiddenIssuer, KnownIssuers, signed_for
 from fe.issuing.rates import KnownRates
 from fe.issuing.validate import ToValidate, is_fatal, validate
 from fe.monitoring.metrics import Metrics
-from fe.monitoring.ways import SubmissionLog
-from fe.queue.entrance import Entrance
+from fe.monitoring.submission_log import SubmissionLog
+from fe.queue.direct_intake import DirectIntake
 from fe.store.postgres.db import Database
 from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
@@ -46,10 +46,10 @@ class Submitting:
         wakeups: Wakeups,
         metrics: Metrics,
         log: SubmissionLog,
-        entrance: Entrance[Work] | None = None,
+        intake: DirectIntake[Work] | None = None,
     ) -> None:
         """Store the parts it works with; `db` may have the rights of the caller's role."""
-        self.acceptance = Acceptance(db, wakeups, entrance)
+        self.acceptance = Acceptance(db, wakeups, intake)
         #: Where documents of ordinary size are read and validated.
         self.threads = trio.CapacityLimiter(_AT_ONCE)
         self._db = db
@@ -114,12 +114,12 @@ class Submitting:
         """Count and tell that one was taken in, or was known."""
         if accepted.outcome == "deduped":
             self._metrics.deduped.labels("same" if accepted.body_matched else "different").inc()
-            self._log.tell(
+            self._log.info(
                 "a submission was handed in again", accepted.submission_id, request_id=request_id, trace_id=trace_id
             )
             return
         self._accepted[new.environment, new.format].inc()
-        self._log.tell(
+        self._log.info(
             "a submission was accepted",
             accepted.submission_id,
             request_id=request_id,

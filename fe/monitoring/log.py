@@ -14,11 +14,11 @@ from typing import Any
 
 import structlog
 
-from fe.monitoring.outlet import handlers_of
+from fe.monitoring.nonblocking_sink import handlers_of
 
 _SECRET_WORDS = ("secret", "passphrase", "password", "token", "authorization", "p12", "pepper", "kek", "cookie", "jwt")
 
-#: The logger of lines that are JSON already: see fe/monitoring/ways.py.
+#: The logger of lines that are JSON already: see fe/monitoring/submission_log.py.
 LINES = "fe.lines"
 
 #: Their errors quote values: of rows, of input. What a failing connection says has no secret in it, and is needed.
@@ -32,14 +32,14 @@ _MAX_ERRORS = 20
 
 #: What the task is at: what tells of it, and what that is called with. Only a line that is written has it told, and
 #: most of what is done writes none.
-what_is_done: ContextVar[tuple[Callable[[Any], Mapping[str, object]], Any] | None] = ContextVar(
-    "what_is_done", default=None
+task_context: ContextVar[tuple[Callable[[Any], Mapping[str, object]], Any] | None] = ContextVar(
+    "task_context", default=None
 )
 
 
-def tell_what_is_done(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def add_task_context(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """Put in what the task is at; what the line says itself stands."""
-    if (done := what_is_done.get()) is not None:
+    if (done := task_context.get()) is not None:
         tell, what = done
         for key, value in tell(what).items():
             event.setdefault(key, value)
@@ -74,7 +74,7 @@ def _name_exception(_: Any, __: str, event: MutableMapping[str, Any]) -> Mutable
     return event
 
 
-def _tell_exception(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def _format_exception(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """Put the traceback in, told by our own rules: the usual formatting ends in the message of a database error."""
     given = event.pop("exc_info", None)
     error = given[1] if isinstance(given, tuple) else given if isinstance(given, BaseException) else None
@@ -115,7 +115,7 @@ def configure_logging(level: str = "info", *, human: bool = False) -> None:
     """Set logging up for the whole process; `human` writes for a terminal instead of for a machine."""
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
-        tell_what_is_done,
+        add_task_context,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         _name_exception,
@@ -138,7 +138,7 @@ def configure_logging(level: str = "info", *, human: bool = False) -> None:
             foreign_pre_chain=[structlog.stdlib.ExtraAdder(), *shared],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                _tell_exception,
+                _format_exception,
                 order_line,
                 renderer,
             ],

@@ -24,7 +24,7 @@ from fe import __version__
 from fe.ecf.catalogue import Environment
 from fe.lifecycle import Status
 from fe.monitoring.rejections import Rejections
-from fe.monitoring.steps import Steps
+from fe.monitoring.stage_metrics import StageCollector
 
 # When each series began is of no use to Prometheus, which sees resets by itself, and would double every counter.
 disable_created_metrics()  # type: ignore[no-untyped-call]  # the library leaves it untyped
@@ -178,7 +178,7 @@ class Metrics:
             ("kind", "outcome"),
             registry=own,
         )
-        self.steps = Steps(own)
+        self.steps = StageCollector(own)
         self.leases_lost = Counter("fe_leases_lost_total", "Bookings refused by the fence", ("stage",), registry=own)
         self.outbox_rows = Gauge("fe_outbox_rows", "Rows waiting", ("stage", "environment"), registry=own)
         self.outbox_late = Gauge(
@@ -435,7 +435,7 @@ class Metrics:
             self.turned(actor)
 
     def in_trouble(self, stage: str, is_so: bool) -> None:
-        """Say whether a stage is in trouble: see fe/queue/trouble.py."""
+        """Say whether a stage is in trouble: see fe/queue/stage_breaker.py."""
         (self.stages_in_trouble.add if is_so else self.stages_in_trouble.discard)(stage)
         self.stage_in_trouble.labels(stage).set(is_so)
 

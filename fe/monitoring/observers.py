@@ -125,7 +125,7 @@ async def watch_outbox(db: Database, metrics: Metrics, is_worker: bool) -> None:
         await trio.sleep(min(max(_LOOK_SECONDS, took * _LOOK_SHARE), _LOOK_SECONDS_MAX))
 
 
-async def keep_house(db: Database, clock: Clock) -> None:
+async def maintain_partitions(db: Database, clock: Clock) -> None:
     """Make the coming months' partitions in time and forget spent seeds, now and every hour, until cancelled."""
     while True:
         try:

@@ -57,7 +57,7 @@ class Recorded(Span):
         _W3C.inject(carrier, trace.set_span_in_context(span, Context()))
         self.context = " ".join(filter(None, (carrier["traceparent"], carrier.get("tracestate"))))
 
-    def tell(self, **about: str | int) -> None:
+    def annotate(self, **about: str | int) -> None:
         """Say more of it."""
         for name, value in about.items():
             self._span.set_attribute(f"fe.{name}", value)

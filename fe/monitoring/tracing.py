@@ -26,7 +26,7 @@ class Span:
         """The trace it belongs to, as logs and exemplars name it."""
         return trace_id_of(self.context)
 
-    def tell(self, **about: str | int) -> None:
+    def annotate(self, **about: str | int) -> None:
         """Say more of it: words of ours, ids and numbers; never what a client wrote, nor anything secret."""
 
     def headers(self) -> list[tuple[str, str]]:

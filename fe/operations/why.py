@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from fe.clock import for_people
 from fe.lifecycle import Stage
-from fe.queue.patience import DOUBT_FOR, FOLLOW_FOR
-from fe.queue.pulse import SILENCE
+from fe.queue.deadlines import DOUBT_FOR, FOLLOW_FOR
+from fe.queue.lease_guard import SILENCE
 from fe.queue.retry import MAX_ATTEMPTS
 from fe.store.queue.diagnosis import WaitingSubmission
 

@@ -15,8 +15,8 @@ from fe.http.server.listener import serve_http
 from fe.issuing.submitting import Submitting
 from fe.limits import DocumentQuota, QuotaLimits
 from fe.monitoring.metrics import Metrics
+from fe.monitoring.submission_log import SubmissionLog
 from fe.monitoring.tracing import Tracing
-from fe.monitoring.ways import SubmissionLog
 from fe.portal.app import create_portal
 from fe.portal.deps import FORMS, Portal
 from fe.portal.plan_runner import PlanRunner

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Generic
 
 from fe.identifiers import TenantId
-from fe.queue.stage import Job, Lane, Source, StageConfig, TenantShare, Tools, W
+from fe.queue.stage import Job, Lane, Source, StageConfig, StageContext, TenantShare, W
 from fe.store.postgres.db import Conn
 from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.tables import ALWAYS
@@ -121,7 +121,7 @@ class Found(Generic[W]):
 async def find_and_claim(
     conn: Conn,
     stage: StageConfig[W],
-    tools: Tools,
+    tools: StageContext,
     cursors: dict[Lane, TenantId],
     in_flight: InFlight,
     floors: Mapping[Lane, datetime] = NO_FLOORS,
@@ -174,7 +174,7 @@ async def find_and_claim(
     return _found(claims, lanes, terms, cursors, stage, in_flight)
 
 
-def left_to_others(lane: Lane, stage: StageConfig[W], tools: Tools, in_flight: InFlight) -> int:
+def left_to_others(lane: Lane, stage: StageConfig[W], tools: StageContext, in_flight: InFlight) -> int:
     """Return how many free slots rows of this lane leave: the reserve of tests, and what peers lack of their shares."""
     share = stage.share_of_a_lane(lane)
     lacking = sum(

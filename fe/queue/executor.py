@@ -15,16 +15,16 @@ import structlog
 import trio
 
 from fe.identifiers import TenantId
-from fe.monitoring.log import what_is_done
+from fe.monitoring.log import task_context
 from fe.monitoring.outages import Outage
 from fe.process import failpoints
-from fe.queue.bookings import Bookings, Taker
 from fe.queue.claims import NO_FLOORS, Found, InFlight, find_and_claim
+from fe.queue.handover import Handover
 from fe.queue.outcome import AT_ONCE, Advance, InDoubt, Outcome, Park, Retry, TryLater
+from fe.queue.result_writer import NextStage, ResultWriter
 from fe.queue.retry import MAX_ATTEMPTS
-from fe.queue.stage import Lane, StageConfig, Tools, W
-from fe.queue.straight import Straight
-from fe.queue.trouble import Trouble
+from fe.queue.stage import Lane, StageConfig, StageContext, W
+from fe.queue.stage_breaker import StageBreaker
 from fe.queue.worker_pool import WorkerPool
 from fe.store.postgres.errors import DatabaseUnavailable, LeaseLost
 
@@ -33,7 +33,7 @@ _log = structlog.get_logger(__name__)
 #: How long a lane's floor is believed. A row below it (there should be none) is found when it is renewed.
 _FLOORS_SECONDS = 20.0
 
-#: Claims begin so far apart at least, and farther the more is under way (Bookings.gather_seconds): what falls due
+#: Claims begin so far apart at least, and farther the more is under way (ResultWriter.gather_seconds): what falls due
 #: meanwhile, or which slots are freed, comes to one claim. So rows that come one by one are claimed at once, and so are
 #: those that gathered while the claim before was under way.
 _APART_SECONDS = 0.002
@@ -46,7 +46,7 @@ _GIVEN_BACK_FOR = timedelta(seconds=2)
 
 
 async def run_stage(
-    stage: StageConfig[W], tools: Tools, stopping: trio.Event, bookings: Bookings[W] | None = None
+    stage: StageConfig[W], tools: StageContext, stopping: trio.Event, results: ResultWriter[W] | None = None
 ) -> None:
     """Work on one stage until `stopping`, then finish what is in flight.
 
@@ -54,23 +54,23 @@ async def run_stage(
     stage has its own. Cancelled instead of stopped, every try in flight is given up at its next await and handed in as
     such, so that a peer can go on at once.
     """
-    await Executor(stage, tools, bookings).run(stopping)
+    await Executor(stage, tools, results).run(stopping)
 
 
 class Executor(Generic[W]):
     """Runs one stage: what is in flight, from when on each lane is searched, and how the stage is doing."""
 
-    def __init__(self, stage: StageConfig[W], tools: Tools, bookings: Bookings[W] | None = None) -> None:
+    def __init__(self, stage: StageConfig[W], tools: StageContext, results: ResultWriter[W] | None = None) -> None:
         self._stage = stage
         self._tools = tools
-        self._is_alone = bookings is None
-        self.bookings = bookings or Bookings(stage.kind, tools.db, tools.clock)
+        self._is_alone = results is None
+        self.results = results or ResultWriter(stage.kind, tools.db, tools.clock)
         self._in_flight = InFlight(stage.slots)
         self._away = Outage(f"claim {stage.name}")
         self._cursors: dict[Lane, TenantId] = dict.fromkeys(stage.lanes, TenantId(0))
         self._floors: Mapping[Lane, datetime] = NO_FLOORS
         self._floors_until = -math.inf
-        self._trouble = Trouble(
+        self._breaker = StageBreaker(
             stage.name,
             stage.rows_to_trouble,
             stage.probe_seconds,
@@ -78,7 +78,7 @@ class Executor(Generic[W]):
         )
         self._steps = tools.metrics.steps.of(stage.name)
         #: By the row's identity: who takes it over when it is written.
-        self._takers: dict[int, Taker] = {}
+        self._next_stages: dict[int, NextStage] = {}
         self._workers = WorkerPool(self._carry, seconds=stage.budget, cut_short=self._cut_short)
         # What the loop that claims waits for, and what has come since it last looked.
         self._sleeping = trio.lowlevel.ParkingLot()
@@ -89,16 +89,16 @@ class Executor(Generic[W]):
         #: More is due than there were free slots for, when that was last looked at: nobody may push in before it.
         self._is_behind = False
         self._is_open = False
-        self._straight = Straight(
+        self._handover = Handover(
             stage,
             tools,
             self._in_flight,
-            self._trouble,
+            self._breaker,
             takes_any=self._takes_any,
             has_ended=lambda: self._is_stopping or not self._is_open,
             begin=self._begin,
             give_up=self._give_up,
-            slot_is_free=self._tell_of_free_slot,
+            slot_is_free=self._slot_freed,
         )
 
     async def run(self, stopping: trio.Event) -> None:
@@ -108,25 +108,25 @@ class Executor(Generic[W]):
         tools.metrics.in_trouble(stage.name, False)
         async with AsyncExitStack() as around:
             if self._is_alone:
-                await around.enter_async_context(self.bookings.running())
+                await around.enter_async_context(self.results.running())
             try:
                 async with trio.open_nursery() as nursery:
                     self._workers.open(nursery)
                     nursery.start_soon(self._listen_for_work, tools.wakeups.event(stage.name))
                     nursery.start_soon(self._listen_for_the_end, stopping)
-                    nursery.start_soon(self._straight.run)
-                    self._is_open, self.bookings.takers[stage.name] = True, self._straight
+                    nursery.start_soon(self._handover.run)
+                    self._is_open, self.results.next_stages[stage.name] = True, self._handover
                     await self._keep_claiming()
-                    for work in self._straight.take_all():
+                    for work in self._handover.take_all():
                         self._give_up(work)
                     while self._in_flight.count():
                         await self._sleep()
                     nursery.cancel_scope.cancel()
             finally:
                 self._is_open = False
-                if self.bookings.takers.get(stage.name) is self._straight:
-                    del self.bookings.takers[stage.name]
-                for work in self._straight.take_all():
+                if self.results.next_stages.get(stage.name) is self._handover:
+                    del self.results.next_stages[stage.name]
+                for work in self._handover.take_all():
                     self._give_up(work)
                 for work in self._workers.not_begun():
                     self._book(work, self._given_up())
@@ -137,19 +137,19 @@ class Executor(Generic[W]):
             self._tools.metrics.turned(stage.name)
             self._is_due = self._has_free_slot = False
             if not self._may_try():
-                probe_in = math.inf if in_flight.count() else self._trouble.seconds_to_probe()
+                probe_in = math.inf if in_flight.count() else self._breaker.seconds_to_probe()
                 await self._pause(due=False, slot=True, max_seconds=probe_in)
                 continue
             if in_flight.count() - (stage.slots - in_flight.free) >= stage.slots:
                 await self._pause(due=False, slot=True)  # what was tried is not written yet: claim no more for a while
                 continue
-            was_in_trouble = self._trouble.has_begun
+            was_in_trouble = self._breaker.is_open
             began = trio.current_time()
             found = await self._claim()
             if found.works:
                 failpoints.reached("claimed")
                 in_flight.begin_all(found.works)
-                if self._trouble.has_begun and not was_in_trouble:
+                if self._breaker.is_open and not was_in_trouble:
                     # It began while these were claimed: they would be tried all at once.
                     for work in found.works:
                         self._book(work, self._no_answer(work, "the stage is in trouble", counts=False))
@@ -170,8 +170,8 @@ class Executor(Generic[W]):
 
     def _may_try(self) -> bool:
         """In trouble, one row at a time and now and then."""
-        trouble = self._trouble
-        return not trouble.has_begun or (not self._in_flight.count() and trouble.seconds_to_probe() == 0.0)
+        breaker = self._breaker
+        return not breaker.is_open or (not self._in_flight.count() and breaker.seconds_to_probe() == 0.0)
 
     async def _pause(self, *, due: bool, slot: bool, max_seconds: float = math.inf) -> None:
         """Wait until something is due or a slot is free, as asked; or the jittered poll, `max_seconds`, or the end."""
@@ -189,7 +189,7 @@ class Executor(Generic[W]):
         Not all of them, else those who try would wait for the claim: half of what one tenant may have is left in hand.
         """
         slots = self._stage.slots
-        until = began + max(_APART_SECONDS, self.bookings.gather_seconds())
+        until = began + max(_APART_SECONDS, self.results.gather_seconds())
         if until <= trio.current_time():
             return
         self._wake_from = slots - self._stage.slots_of_a_tenant() // 2 if is_full else slots + 1
@@ -219,16 +219,16 @@ class Executor(Generic[W]):
         self._is_stopping = True
         self._rouse()
 
-    def _tell_of_free_slot(self) -> None:
+    def _slot_freed(self) -> None:
         self._has_free_slot = True
         if self._is_asleep and self._in_flight.free >= self._wake_from:
             self._rouse()
         if self._stage.held:
-            self._straight.look_again()
+            self._handover.look_again()
 
     async def _claim(self) -> Found[W]:
         stage, tools = self._stage, self._tools
-        max_rows = 1 if self._trouble.has_begun else self._room_ahead()
+        max_rows = 1 if self._breaker.is_open else self._room_ahead()
         try:
             if trio.current_time() >= self._floors_until:
                 self._floors = await tools.db.run(stage.kind.source.floors_of, stage.name, stage.lanes)
@@ -242,7 +242,7 @@ class Executor(Generic[W]):
             return Found(capacity_left=True)  # what is due is not known: it is looked for again, without the poll
         self._away.succeeded()
         if found.works:
-            self._trouble.probing()
+            self._breaker.probing()
         return found
 
     def _room_ahead(self) -> int | None:
@@ -251,7 +251,7 @@ class Executor(Generic[W]):
         Rows that this stage is quicker with would wait there, to be claimed once more, and none would go straight on.
         But some are always taken: where the next stage waits for somebody else, this one's work is worth something.
         """
-        taker = self.bookings.takers.get(self._stage.into or "")
+        taker = self.results.next_stages.get(self._stage.into or "")
         if taker is None:
             return None
         slots, in_flight = self._stage.slots, self._in_flight
@@ -261,7 +261,7 @@ class Executor(Generic[W]):
     # --- What comes straight from the stage before --------------------------------------------------------------------
 
     def _takes_any(self) -> bool:
-        return self._is_open and not (self._is_stopping or self._is_behind or self._trouble.has_begun)
+        return self._is_open and not (self._is_stopping or self._is_behind or self._breaker.is_open)
 
     def _begin(self, work: W) -> None:
         """Try a row that has its slot; where we have come to an end meanwhile, it is given up."""
@@ -279,7 +279,7 @@ class Executor(Generic[W]):
 
     async def _carry(self, work: W) -> None:
         """Try one claimed row and hand in what came of it."""
-        what_is_done.set((self._log_context, work))  # this task's own, so there is nobody to give it back to
+        task_context.set((self._log_context, work))  # this task's own, so there is nobody to give it back to
         self._book(work, await self.attempt(work))
 
     def _cut_short(self, work: W, out_of_time: bool) -> None:
@@ -292,7 +292,7 @@ class Executor(Generic[W]):
 
     async def attempt(self, work: W) -> Outcome:
         """Make one try. A failing handler becomes a row to try again, never a crash of the actor."""
-        stage, trouble = self._stage, self._trouble
+        stage, breaker = self._stage, self._breaker
         if stage.max_attempts is not None and work.attempt > stage.max_attempts:
             # Counted at the claim, so these are tries that died with their process and could not write anything.
             return self._put_aside(work.last_error or "every attempt died before it could report")
@@ -303,7 +303,7 @@ class Executor(Generic[W]):
         except LeaseLost:
             return _NoLonger()
         except TryLater as later:
-            trouble.refused()
+            breaker.refused()
             return self._again(work, later.reason, later.after)
         except DatabaseUnavailable as error:
             _log.warning("the step stopped, the database is away", error=error)
@@ -313,9 +313,9 @@ class Executor(Generic[W]):
         except Exception as error:
             _log.exception("the step failed", error=error)
             reason = f"unexpected {type(error).__name__}"
-            trouble.failed(work.subject, reason)
-            return self._no_answer(work, reason, counts=not trouble.has_begun)
-        trouble.worked_out()
+            breaker.failed(work.subject, reason)
+            return self._no_answer(work, reason, counts=not breaker.is_open)
+        breaker.succeeded()
         failpoints.reached("worked")
         return outcome
 
@@ -356,29 +356,29 @@ class Executor(Generic[W]):
     def _book(self, work: W, outcome: Outcome) -> None:
         """Have the outcome written, also when we are being cancelled. What cannot be written is left to its lease."""
         self._in_flight.tried(work)
-        self._tell_of_free_slot()
+        self._slot_freed()
         if isinstance(outcome, _NoLonger):
             self._written((work, outcome), LeaseLost())
             return
         if isinstance(outcome, Advance) and outcome.then is not None:
-            taker = self.bookings.takers.get(outcome.to)
+            taker = self.results.next_stages.get(outcome.to)
             if taker is not None and taker.may_take(outcome.then, outcome.after):
                 taker.reserve(outcome.then, outcome.after)
-                self._takers[id(work)] = taker
+                self._next_stages[id(work)] = taker
             else:
                 outcome = replace(outcome, then=None)
-        self.bookings.add(work, outcome, self._written)
+        self.results.add(work, outcome, self._written)
 
     def _written(self, item: tuple[W, Outcome], result: Outcome | Exception) -> None:
         """Take note of what was written, or why it was not, and tell whoever it concerns."""
         work, outcome = item
-        taker = self._takers.pop(id(work), None)
+        taker = self._next_stages.pop(id(work), None)
         self._steps.took(self._in_flight.end(work))
-        self._tell_of_free_slot()
+        self._slot_freed()
         if isinstance(result, Exception):
-            before = what_is_done.set((self._log_context, work))
+            before = task_context.set((self._log_context, work))
             self._note_failure(outcome, result)
-            what_is_done.reset(before)
+            task_context.reset(before)
         else:
             failpoints.reached("booked")
             self._count(result.name)

@@ -27,7 +27,7 @@ class Advance(Outcome):
     to: str
     after: timedelta = AT_ONCE
     #: The claim of stage `to` that this is, were it claimed in the same commit. The engine goes on with it after
-    #: `after`, if that stage has room for it (see straight.py); else the outcome is written without.
+    #: `after`, if that stage has room for it (see handover.py); else the outcome is written without.
     then: Any = None
     name: str = "advance"
 

@@ -179,7 +179,7 @@ class StageConfig(Generic[W]):
     patience: timedelta = timedelta(0)
     #: Where a try may take effect elsewhere: the stage that finds out, when one ends without an answer, whether it did.
     doubts_go_to: str | None = None
-    #: After unexpected errors over so many different rows in a row the fault is not theirs: see trouble.py.
+    #: After unexpected errors over so many different rows in a row the fault is not theirs: see stage_breaker.py.
     rows_to_trouble: int = 5
     #: How long between two tries while in trouble.
     probe_seconds: float = 5.0
@@ -227,7 +227,7 @@ def no_gate(_: Any, slots: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
+class StageContext:
     """What every stage's executor works with."""
 
     db: Database

@@ -177,7 +177,7 @@ class WebhookAccounts:
         """Send a sample of a kind of event, whatever it wants to be told of. Raises NoWebhook and NotNow."""
         endpoint = await self._of(conn, tenant_id, environment)
         _require_called(endpoint)
-        return await events.tell_one(
+        return await events.emit_to_one(
             conn,
             tenant_id,
             endpoint.endpoint_id,

@@ -16,9 +16,9 @@ from fe.clock import system_clock
 from fe.ecf.catalogue import Service
 from fe.identifiers import CertificateId, SubmissionId, TenantId
 from fe.lifecycle import Stage
+from fe.queue.deadlines import DOUBT_FOR, FOLLOW_FOR
+from fe.queue.lease_guard import LeaseGuard
 from fe.queue.outcome import Outcome
-from fe.queue.patience import DOUBT_FOR, FOLLOW_FOR
-from fe.queue.pulse import Pulse
 from fe.queue.retry import poll_gap
 from fe.queue.stage import StageConfig
 from fe.store.postgres.db import Database
@@ -40,7 +40,7 @@ class Road:
     certificate: CertificateId
     plans: dict[Stage, StageConfig[Work]]
     sender: Sender
-    pulse: Pulse
+    pulse: LeaseGuard
 
     async def make(self, stage: Stage, **more: Any) -> SubmissionId:
         return await make_submission(self.db, self.tenant, stage=stage, certificate_id=self.certificate, **more)
@@ -67,7 +67,7 @@ async def make_road(db: Database, *, anecf: Service = Service.COMMERCIAL_APPROVA
     client = as_authority(authority)
     credentials = SigningCredentials(db, VAULT, trio.CapacityLimiter(2))
     reconciler = Reconciler(db, client, credentials, random.Random(1))
-    pulse = Pulse(lease=LEASE, clock=lambda: authority.now)
+    pulse = LeaseGuard(lease=LEASE, clock=lambda: authority.now)
 
     async def intend(work: Work, intent: Intent) -> Outcome:
         """A batch of one."""

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 import trio
 
-from fe.actors.notes import wait_for
+from fe.actors.receipt_notes import wait_for
 from fe.authority.client import Message
 from fe.authority.errors import AuthorityRefused, NotDelegated, OutcomeUnknown, Unavailable
 from fe.authority.estado import Estado
@@ -98,10 +98,10 @@ async def test_a_voiding_that_is_too_large_to_come_with_its_claim_goes_straight_
         road.certificate, SIGNED, None, Host.ECF, None, "131880738", None, None, None, None, system_clock()
     )
     outgoing = steps.outgoing(await db.run(steps.signing_input, work), document)
-    straight = road.sender.straight(work, outgoing, Host.ECF)
-    assert straight is not None
+    claim_to_send = road.sender.claim_to_send(work, outgoing, Host.ECF)
+    assert claim_to_send is not None
 
-    await road.sender.send(straight)
+    await road.sender.send(claim_to_send)
 
     assert road.authority.sent[0].service is Service.RANGE_VOIDING
 
@@ -349,9 +349,9 @@ async def test_who_wakes_up_after_its_row_was_taken_over_sends_nothing_and_books
     async def sleep_while_a_peer_takes_over() -> None:
         road.authority.between = trio.lowlevel.checkpoint
         road.authority.now += 33
-        road.pulse.beaten(road.authority.now)
+        road.pulse.renewed(road.authority.now)
         assert [await road.step(subject) for _ in range(3)] == ["outcome unknown", "not known there", "received"]
-        road.pulse.beaten(road.authority.now)
+        road.pulse.renewed(road.authority.now)
 
     road.authority.between = sleep_while_a_peer_takes_over
     assert await road.step(subject) == "lease lost"
@@ -370,7 +370,7 @@ async def test_without_a_sign_of_life_nothing_is_announced_and_the_row_is_given_
     assert await sends_of(db, subject) == []
     left = await waiting(db, subject)
     assert (left["stage"], left["attempt"]) == ("send", 0)
-    road.pulse.beaten(road.authority.now)
+    road.pulse.renewed(road.authority.now)
     assert await road.step(subject) == "received"
 
 

@@ -15,7 +15,7 @@ import trio
 
 from fe.actors.credentials import SigningCredentials
 from fe.actors.hand_over import DoAll, HandOver
-from fe.actors.in_turn import InTurn
+from fe.actors.loop_batcher import LoopBatcher
 from fe.actors.signer import SignerPool
 from fe.clock import Clock, ClockFault, no_fault, system_clock
 from fe.ecf.catalogue import EcfType, Environment
@@ -39,7 +39,7 @@ from fe.queue.stage import StageConfig
 from fe.secrets.vault import Vault
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import steps
-from fe.store.queue.inputs import Beside, TakenIn
+from fe.store.queue.inputs import AcceptedInput, ParallelInput
 from fe.store.queue.outbox import Work
 from fe.store.queue.steps import SignedDocument
 from fe.store.records import excise_rates, sequences, submissions, tenants
@@ -85,7 +85,7 @@ def make_signer(
     pool = SignerPool(
         db,
         SigningCredentials(db, vault, limiter),
-        InTurn(sign_all),
+        LoopBatcher(sign_all),
         HandOver(sign_all, limiter),
         apart or Apart(1, Metrics()),
         QrHosts("https://ecf.example", "https://fc.example"),
@@ -100,7 +100,7 @@ def make_signer(
     return make_stage(pool.sign)
 
 
-async def _beside(db: Database, one: tuple[Work, TakenIn]) -> Beside:
+async def _beside(db: Database, one: tuple[Work, AcceptedInput]) -> ParallelInput:
     (found,) = await db.run(steps.beside, [one])
     return found
 

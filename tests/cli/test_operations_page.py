@@ -35,8 +35,8 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.selfmade import to_p12
 from fe.http.app import PREFIX
 from fe.lifecycle import Stage
-from fe.queue.leases import APART
-from fe.queue.pulse import BEAT_SECONDS, SILENCE
+from fe.queue.lease_guard import BEAT_SECONDS, SILENCE
+from fe.queue.rescuer import APART
 from fe.store.postgres.db import open_database
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import migrate

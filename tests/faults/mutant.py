@@ -22,8 +22,8 @@ from fe.egress.client import Egress
 from fe.http.auth import bearer as auth
 from fe.identifiers import ApiKeyId
 from fe.lifecycle import Status
+from fe.queue.lease_guard import LeaseGuard
 from fe.queue.outcome import Outcome
-from fe.queue.pulse import Pulse
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 from fe.store.queue import claim as claims
@@ -153,7 +153,7 @@ def fences_nothing() -> None:
 
 def sleeps_and_sends() -> None:
     """I3: what was announced goes out, however long ago that was."""
-    Pulse.look = lambda self: lambda: None  # type: ignore[method-assign]
+    LeaseGuard.look = lambda self: lambda: None  # type: ignore[method-assign]
 
 
 def never_looks_after_the_dead() -> None:

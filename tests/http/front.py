@@ -22,8 +22,8 @@ from fe.http.app import PREFIX, HttpDeps, create_app
 from fe.http.server.connection import PEER_PATIENCE, PeerPatience
 from fe.http.server.listener import serve_http
 from fe.identifiers import ApiKeyId, TenantId
+from fe.monitoring.initial_series import initialize_series
 from fe.monitoring.metrics import Metrics
-from fe.monitoring.zeros import begin_at_zero
 from fe.store.postgres.db import Database
 from fe.store.queue.wakeups import Wakeups
 from fe.store.records import keys, tenants
@@ -170,7 +170,7 @@ async def start_front(
 ) -> Running:
     """Serve from `db`, which should have the rights of the front and no others: then a right that is missing shows."""
     clock, metrics = HandClock(), Metrics()
-    begin_at_zero(metrics)  # as every process does
+    initialize_series(metrics)  # as every process does
     built = HttpDeps(
         **{
             "db": db,

@@ -12,7 +12,7 @@ from fe.authority.gateway import OUTCOMES
 from fe.ecf.catalogue import Environment, Host
 from fe.lifecycle import FINAL, Stage
 from fe.monitoring.collectors import CERTIFICATE_TIMES, CHARGE_STATES, NUMBERS_LEFT, SEQUENCE_TIMES
-from fe.monitoring.zeros import HANDED_ON
+from fe.monitoring.initial_series import HANDED_ON
 from ops.grafana.build import DASHBOARDS, FOLDER, file_of, written
 from ops.grafana.model import Panel
 from tests.ops.material import (

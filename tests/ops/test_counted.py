@@ -27,9 +27,9 @@ from fe.monitoring.collectors import Collectors
 from fe.monitoring.metrics import Metrics, forget_others, show
 from fe.monitoring.observers import watch_database, watch_outbox, watch_writing
 from fe.queue.circuit_breaker import Circuits
-from fe.queue.leases import watch_over
+from fe.queue.lease_guard import LeaseGuard
 from fe.queue.outcome import Outcome
-from fe.queue.pulse import Pulse
+from fe.queue.rescuer import run_rescuer
 from fe.store.postgres.db import Conn, Database, DriverName, open_database
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.postgres.roles import FRONT
@@ -402,12 +402,12 @@ async def test_the_silence_of_what_never_came_to_turn_is_measured_too() -> None:
     async def answers(*_: str) -> str | None:
         return None
 
-    pulse = Pulse(lease=timedelta(seconds=60))
+    pulse = LeaseGuard(lease=timedelta(seconds=60))
     async with away() as nobody, trio.open_nursery() as nursery:
         nursery.start_soon(watch_outbox, nobody, metrics, True)
         nursery.start_soon(Collectors(nobody, metrics).run)
         nursery.start_soon(Circuits(nobody, metrics, hosts=()).run, answers)
-        nursery.start_soon(watch_over, nobody, (), Wakeups(nobody), metrics, "me", pulse)
+        nursery.start_soon(run_rescuer, nobody, (), Wakeups(nobody), metrics, "me", pulse)
         expected = {"outbox watch", "stock watch", "circuits", "rescuer"}
         await until(lambda: {one for one in expected if silence_of(metrics, one) is not None} == expected)
         nursery.cancel_scope.cancel()

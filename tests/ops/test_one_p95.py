@@ -19,8 +19,8 @@ from fe.ecf.ids import new_id
 from fe.identifiers import SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.metering import aggregator
+from fe.monitoring.initial_series import initialize_actor_series
 from fe.monitoring.metrics import Metrics, serve_metrics
-from fe.monitoring.zeros import begin_actors_at_zero
 from fe.queue.outcome import Outcome
 from fe.queue.stage import WorkKind
 from fe.store.postgres.db import Database
@@ -50,7 +50,7 @@ class Process:
 
     def __init__(self, db: Database) -> None:
         self.metrics = Metrics()
-        begin_actors_at_zero(self.metrics, [], [])
+        initialize_actor_series(self.metrics, [], [])
         self._kind: WorkKind[Work] = submission_kind(self.metrics)
         self._db = db
 

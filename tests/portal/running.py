@@ -22,9 +22,9 @@ from fe.http.server.listener import serve_http
 from fe.identifiers import TenantId
 from fe.issuing.submitting import Submitting
 from fe.limits import NO_QUOTA, DocumentQuota, QuotaLimits
+from fe.monitoring.initial_series import initialize_series
 from fe.monitoring.metrics import Metrics
-from fe.monitoring.ways import SubmissionLog
-from fe.monitoring.zeros import begin_at_zero
+from fe.monitoring.submission_log import SubmissionLog
 from fe.portal.app import create_portal
 from fe.portal.deps import Portal
 from fe.portal.rendering import Renderer
@@ -169,7 +169,7 @@ async def start_portal(
 ) -> Running:
     """Serve with the rights of the portal and no others: then a right that is missing shows."""
     clock, metrics = HandClock(), Metrics()
-    begin_at_zero(metrics)
+    initialize_series(metrics)
     # The address is known before the portal is built: pages and their checks name it.
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]

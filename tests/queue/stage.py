@@ -18,7 +18,7 @@ from fe.monitoring.metrics import Metrics
 from fe.queue.claims import InFlight, find_and_claim
 from fe.queue.executor import Executor, run_stage
 from fe.queue.outcome import Advance, End, Outcome, Writer
-from fe.queue.stage import StageConfig, Tools, WorkKind
+from fe.queue.stage import StageConfig, StageContext, WorkKind
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import outbox
 from fe.store.queue.outbox import Work
@@ -69,7 +69,7 @@ def make_stage(handle: Handle, stage: Stage = Stage.SIGN, slots: int = 4, **more
     return StageConfig(stage, kind_of(kind), handle, slots, lanes(*HOSTS[stage]), **{"budget": 50.0, **more})
 
 
-def make_tools(db: Database, **more: Any) -> Tools:
+def make_tools(db: Database, **more: Any) -> StageContext:
     plain: dict[str, Any] = {
         "clock": system_clock,
         "metrics": Metrics(),
@@ -78,7 +78,7 @@ def make_tools(db: Database, **more: Any) -> Tools:
         "holder": "this worker",
         "spread": random.Random(1),
     }
-    return Tools(db, more.pop("wakeups", None) or Wakeups(db), **{**plain, **more})
+    return StageContext(db, more.pop("wakeups", None) or Wakeups(db), **{**plain, **more})
 
 
 def finish(work: Work) -> Outcome:
@@ -105,7 +105,7 @@ class Stepwise(Executor[Work]):
         self._said: list[str] = []
         self._answered = trio.Event()
         self._in_flight.begin(work)
-        async with self.bookings.running(), trio.open_nursery() as nursery:
+        async with self.results.running(), trio.open_nursery() as nursery:
             self._workers.open(nursery)
             self._workers.put([work])
             await self._answered.wait()
@@ -127,12 +127,12 @@ class Stepwise(Executor[Work]):
         self._answered.set()
 
 
-async def step(db: Database, stage: StageConfig[Work], subject: SubmissionId, tools: Tools | None = None) -> str:
+async def step(db: Database, stage: StageConfig[Work], subject: SubmissionId, tools: StageContext | None = None) -> str:
     """One claim, try and booking of this very row, by the real engine; the name of the outcome that was booked."""
     return await Stepwise(stage, tools or make_tools(db)).step(await take(db, subject))
 
 
-async def drain(db: Database, stage: StageConfig[Work], tools: Tools | None = None) -> list[str]:
+async def drain(db: Database, stage: StageConfig[Work], tools: StageContext | None = None) -> list[str]:
     """Claim, try and book until nothing is due; the outcomes in order."""
     tools = tools or make_tools(db)
     executor = Stepwise(stage, tools)
@@ -147,7 +147,7 @@ async def drain(db: Database, stage: StageConfig[Work], tools: Tools | None = No
 
 
 @asynccontextmanager
-async def running(stage: StageConfig[Any], tools: Tools) -> AsyncIterator[trio.Event]:
+async def running(stage: StageConfig[Any], tools: StageContext) -> AsyncIterator[trio.Event]:
     """The real loop, running beside the block; it is told to stop when the block ends, and must then come to an end."""
     stopping = trio.Event()
     with trio.fail_after(60):

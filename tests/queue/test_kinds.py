@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from fe.actors import deliverer
 from fe.actors.counterparty import handing_kind
 from fe.actors.writers import submission_kind
-from fe.monitoring.log import tell_what_is_done
+from fe.monitoring.log import add_task_context
 from fe.monitoring.metrics import Metrics
 from fe.queue.executor import run_stage
 from fe.queue.outcome import Outcome, TryLater
@@ -315,7 +315,7 @@ async def test_the_log_calls_a_row_what_its_kind_calls_it(db: Database) -> None:
         raise RuntimeError("nobody foresaw it")
 
     kind = replace(JOBS, subject="job")
-    with capture_logs(processors=[tell_what_is_done]) as told:
+    with capture_logs(processors=[add_task_context]) as told:
         async with running(stage("run", kind, handle), make_tools(db)):
             await until_nothing(db, "SELECT 1 FROM jobs")
 

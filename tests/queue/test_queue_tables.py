@@ -11,9 +11,9 @@ import trio
 from fe.identifiers import TenantId
 from fe.lifecycle import Stage
 from fe.queue.claims import InFlight, find_and_claim
-from fe.queue.leases import watch_over
+from fe.queue.lease_guard import LeaseGuard
 from fe.queue.outcome import Outcome
-from fe.queue.pulse import Pulse
+from fe.queue.rescuer import run_rescuer
 from fe.queue.stage import StageConfig
 from fe.store.postgres.db import Database
 from fe.store.queue import workers
@@ -162,8 +162,8 @@ async def test_the_rows_of_a_dead_worker_are_worked_on_by_another_long_before_th
         return Done()
 
     async with running(StageConfig("run", JOBS, handle, 64, [PLAIN], 5.0), tools), trio.open_nursery() as nursery:
-        pulse = Pulse(lease=LEASE)
-        nursery.start_soon(watch_over, db, ALL, tools.wakeups, tools.metrics, "peer", pulse)
+        pulse = LeaseGuard(lease=LEASE)
+        nursery.start_soon(run_rescuer, db, ALL, tools.wakeups, tools.metrics, "peer", pulse)
         await all_done.wait()
         nursery.cancel_scope.cancel()
 

@@ -12,8 +12,8 @@ from fe.actors.writers import submission_kind
 from fe.clock import system_clock
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
-from fe.queue.bookings import Bookings
 from fe.queue.executor import run_stage
+from fe.queue.result_writer import ResultWriter
 from fe.queue.stage import Job
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
@@ -25,7 +25,7 @@ SLOTS = 32
 
 @dataclass
 class Ahead:
-    """The stage ahead, with so many slots free. A `Taker` of which nothing else is asked."""
+    """The stage ahead, with so many slots free. A `NextStage` of which nothing else is asked."""
 
     free: int
     changes_nothing = False
@@ -55,9 +55,9 @@ async def most_claimed(db: Database, free: int | None, **of_stage: Any) -> int:
 
     kind = replace(submission_kind(Metrics()), together=together)
     stage = make_stage(done, slots=SLOTS, kind=kind, **of_stage)
-    bookings, stopping = Bookings(kind, db, system_clock), trio.Event()
+    bookings, stopping = ResultWriter(kind, db, system_clock), trio.Event()
     if free is not None:
-        bookings.takers[Stage.SEND] = Ahead(free)
+        bookings.next_stages[Stage.SEND] = Ahead(free)
     with trio.fail_after(60):
         async with bookings.running(), trio.open_nursery() as nursery:
             nursery.start_soon(run_stage, stage, make_tools(db), stopping, bookings)

@@ -9,8 +9,8 @@ from fe.actors.credentials import Opened
 from fe.actors.reconciler import Reconciler
 from fe.authority.client import Verdict
 from fe.authority.estado import Estado
+from fe.queue.lease_guard import LeaseGuard
 from fe.queue.outcome import Outcome
-from fe.queue.pulse import Pulse
 from fe.store.queue.outbox import Work
 from fe.store.queue.steps import ReconcileFacts
 from tests.simulation.rows import Due, Key, Tables
@@ -34,7 +34,7 @@ class Mutant:
     steps: type[Steps] = Steps
     twist: Twist = _straight
     reconciler: type[Reconciler] = Reconciler
-    pulse: type[Pulse] = Pulse
+    pulse: type[LeaseGuard] = LeaseGuard
 
 
 #: Nothing is wrong with it.
@@ -150,7 +150,7 @@ class _BelieveDuplicates(Reconciler):
         return otherwise
 
 
-class _NeverUnsure(Pulse):
+class _NeverUnsure(LeaseGuard):
     """Send every announced document, however long the process slept in between."""
 
     def look(self) -> Callable[[], None]:

@@ -27,16 +27,16 @@ from fe.identifiers import CertificateId, SubmissionId, TenantId
 from fe.issuing.accept import Acceptance
 from fe.lifecycle import NumberFate, Stage
 from fe.monitoring.metrics import Metrics
-from fe.queue.bookings import Bookings
 from fe.queue.circuit_breaker import Circuits
-from fe.queue.entrance import Entrance
+from fe.queue.deadlines import DOUBT_FOR, FOLLOW_FOR
+from fe.queue.direct_intake import DirectIntake
 from fe.queue.executor import run_stage
-from fe.queue.leases import watch_over
+from fe.queue.lease_guard import LeaseGuard
 from fe.queue.outcome import Outcome
-from fe.queue.patience import DOUBT_FOR, FOLLOW_FOR
-from fe.queue.pulse import Pulse
+from fe.queue.rescuer import run_rescuer
+from fe.queue.result_writer import ResultWriter
 from fe.queue.retry import poll_gap
-from fe.queue.stage import StageConfig, Tools
+from fe.queue.stage import StageConfig, StageContext
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.queue.inputs import OutgoingDocument
@@ -89,7 +89,7 @@ class Ground:
     #: Told of what must not be.
     wrong: Callable[[str], None]
     reconciler: type[Reconciler] = Reconciler
-    pulse: type[Pulse] = Pulse
+    pulse: type[LeaseGuard] = LeaseGuard
     bells: list["Bells"] = field(default_factory=list)
     database_down_until: float = 0.0
     #: The chance that a unit of work is cut from the database, half of the time before it took effect.
@@ -170,7 +170,7 @@ class Process:
         self._circuits: Circuits | None = None
         self._ambushes: list[_Ambush] = []
         self._pulse = ground.pulse(lease=LEASE, clock=trio.current_time)
-        self._entrance = Entrance[Work]()
+        self._entrance = DirectIntake[Work]()
         self._acceptance: Acceptance | None = None
 
     # --- What is done to it -------------------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ class Process:
                     tools, stages, bookings = self._built(watch)
                     watch.start_soon(
                         partial(
-                            watch_over, tools.db, [OUTBOX], tools.wakeups, self._ground.metrics, self.name, self._pulse
+                            run_rescuer, tools.db, [OUTBOX], tools.wakeups, self._ground.metrics, self.name, self._pulse
                         )
                     )
                     if self._circuits is not None:
@@ -301,7 +301,7 @@ class Process:
             pass
         self._ground.note(f"{self.name} ended")
 
-    def _built(self, timers: trio.Nursery) -> tuple[Tools, list[StageConfig[Work]], Bookings[Work]]:
+    def _built(self, timers: trio.Nursery) -> tuple[StageContext, list[StageConfig[Work]], ResultWriter[Work]]:
         """As fe/actors/stages.py builds them, with a signer that makes no RSA and a certificate that opens nothing."""
         ground, spread = self._ground, self._spread
         db = Database(self)
@@ -310,7 +310,7 @@ class Process:
         self._authority = authority
         self._circuits = authority_circuits(db, ground.metrics, scale=_CIRCUITS_SCALE)
         wakeups = cast(Wakeups, Bells(timers, ground, spread))
-        tools = Tools(
+        tools = StageContext(
             db,
             wakeups,
             self.clock,
@@ -323,11 +323,11 @@ class Process:
         )
         reconciler = ground.reconciler(db, authority, credentials, spread)
         kind, both = submission_kind(ground.metrics), lanes(Host.ECF, Host.FC)
-        bookings = Bookings(kind, db, self.clock)
+        bookings = ResultWriter(kind, db, self.clock)
         sender = Sender(
             db, authority, credentials, reconciler, Service.COMMERCIAL_APPROVAL, LEASE, self._pulse, bookings.put
         )
-        self._straight = sender.straight
+        self._straight = sender.claim_to_send
         tracker = Tracker(db, authority, credentials, reconciler, spread)
         stages = [
             StageConfig(Stage.SIGN, kind, self._sign, _SLOTS, lanes(""), _BUDGET, held=2),

@@ -14,8 +14,8 @@ from fe.identifiers import TenantId
 from fe.issuing.accept import Acceptance
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
-from fe.queue.bookings import Bookings
 from fe.queue.outcome import Outcome, Retry
+from fe.queue.result_writer import ResultWriter
 from fe.store.postgres.db import Conn, Database, groups_of, open_database
 from fe.store.postgres.engine import CITUS
 from fe.store.postgres.errors import DatabaseUnavailable, NodeUnavailable
@@ -112,7 +112,7 @@ async def test_what_is_due_on_the_others_is_claimed_and_what_came_of_it_is_writt
     assert {work.tenant_id for work in works} == {near, far}
 
     async with open_database(dsn, max_size=4, role=WORKER, engine=CITUS) as actors, away(dsn, far):
-        bookings = Bookings(submission_kind(Metrics()), actors, lambda: datetime.now(UTC))
+        bookings = ResultWriter(submission_kind(Metrics()), actors, lambda: datetime.now(UTC))
         for many in (8, 4):  # as it is found out, and when it is known
             said: dict[TenantId, list[str]] = {near: [], far: []}
 

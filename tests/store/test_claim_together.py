@@ -16,7 +16,7 @@ from fe.store.postgres.db import Conn, Database
 from fe.store.queue import outbox, steps, tables
 from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
-from fe.store.queue.inputs import OutgoingDocument, SigningInput, StepInput, TakenIn, TrackFacts
+from fe.store.queue.inputs import AcceptedInput, OutgoingDocument, SigningInput, StepInput, TrackFacts
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.tables import DueTenant
 from fe.store.records import tenants
@@ -72,9 +72,9 @@ def ordered(given: SigningInput) -> SigningInput:
     return replace(given, candidates=tuple(by_id), holders=tuple(sorted(given.holders, key=repr)))
 
 
-def taken_in(given: StepInput | None) -> TakenIn:
+def taken_in(given: StepInput | None) -> AcceptedInput:
     assert isinstance(given, SigningInput)
-    return TakenIn(*(getattr(given, each.name) for each in fields(TakenIn)))
+    return AcceptedInput(*(getattr(given, each.name) for each in fields(AcceptedInput)))
 
 
 async def test_a_document_to_be_signed_brings_what_the_signer_would_ask_for(worker_db: Database, db: Database) -> None:
@@ -108,7 +108,7 @@ async def test_a_document_to_be_signed_brings_what_the_signer_would_ask_for(work
     # And what is asked for beside what a process has in memory, of all at once, comes to the same.
     taken = [(work, taken_in(work.input)) for work in works.values()]
     beside = await worker_db.run(steps.beside, taken)
-    assert [ordered(found.with_taken_in(of)) for found, (_, of) in zip(beside, taken, strict=True)] == [
+    assert [ordered(found.signing_input(of)) for found, (_, of) in zip(beside, taken, strict=True)] == [
         ordered(cast(SigningInput, work.input)) for work in works.values()
     ]
     given = works[subjects[2]].input

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import trio
 
-from fe.monitoring.observers import keep_house
+from fe.monitoring.observers import maintain_partitions
 from fe.store.postgres.db import Database
 from fe.store.records import spent_seeds
 from tests.factories.tenants import make_tenant, rows
@@ -42,7 +42,7 @@ async def test_the_house_is_not_in_order_before_all_are_forgotten(
 ) -> None:
     await rows(db, _SPENT, tenant=await make_tenant(db))
 
-    nursery.start_soon(keep_house, worker_db, lambda: datetime.now(UTC))
+    nursery.start_soon(maintain_partitions, worker_db, lambda: datetime.now(UTC))
 
     with trio.fail_after(PATIENCE):
         while await _how_many(db) > _OF_THE_LAST_HOUR:  # noqa: ASYNC110  (another's session)

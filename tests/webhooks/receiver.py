@@ -21,9 +21,9 @@ from fe.egress.target import Policy
 from fe.identifiers import TenantId
 from fe.lifecycle import WebhookEvent
 from fe.monitoring.metrics import Metrics
-from fe.queue.bookings import Bookings
 from fe.queue.executor import run_stage
-from fe.queue.stage import StageConfig, Tools
+from fe.queue.result_writer import ResultWriter
+from fe.queue.stage import StageConfig, StageContext
 from fe.secrets.vault import Vault
 from fe.store.postgres.db import Database
 from fe.store.queue import webhooks
@@ -158,7 +158,7 @@ async def tell(
     """Have one event delivered to an endpoint; the id of the delivery."""
     now = clock()
     return await db.run(
-        events.tell_one,
+        events.emit_to_one,
         made.tenant,
         made.endpoint,
         event_id=new_id(now),
@@ -190,7 +190,9 @@ async def delivering(
 ) -> AsyncIterator[Wakeups]:
     """The deliverer and the recoverer, until the block ends; `gap` is how long they wait between two tries."""
     counted, wakeups, stopping = metrics or Metrics(), Wakeups(db), trio.Event()
-    tools = Tools(db, wakeups, clock, counted, lease=lease, poll_seconds=0.1, holder=holder, spread=random.Random(1))
+    tools = StageContext(
+        db, wakeups, clock, counted, lease=lease, poll_seconds=0.1, holder=holder, spread=random.Random(1)
+    )
     deliverer = Deliverer(
         db,
         egress or Egress(Policy(development=True)),
@@ -200,8 +202,8 @@ async def delivering(
         random.Random(1),
         seconds=seconds,
     )
-    deliveries = Bookings(delivery_kind(webhooks.deliveries_table(slots), counted, patience=patience), db, clock)
-    recoveries = Bookings(recovery_kind(), db, clock)
+    deliveries = ResultWriter(delivery_kind(webhooks.deliveries_table(slots), counted, patience=patience), db, clock)
+    recoveries = ResultWriter(recovery_kind(), db, clock)
     deliver = StageConfig(
         webhooks.DELIVER,
         deliveries.kind,

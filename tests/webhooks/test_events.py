@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 import trio
 
-from fe.actors.webhook_watch import HELD_FOR, KEPT_FOR, forget_old, tell_notices
+from fe.actors.webhook_watch import HELD_FOR, KEPT_FOR, emit_notices, forget_old
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.identifiers import SequenceId, TenantId, TrackId
@@ -167,16 +167,16 @@ async def test_each_threshold_is_told_once(db: Database, worker_db: Database) ->
         is_active=True,
         at=AT,
     )
-    assert await tell_notices(worker_db, clock) == 0
+    assert await emit_notices(worker_db, clock) == 0
 
     await rows(db, "UPDATE sequences SET current_number = 91")
-    assert [await tell_notices(worker_db, clock) for _ in range(2)] == [1, 0]
+    assert [await emit_notices(worker_db, clock) for _ in range(2)] == [1, 0]
     await rows(db, "UPDATE sequences SET current_number = 101")
-    assert [await tell_notices(worker_db, clock) for _ in range(2)] == [1, 0]
+    assert [await emit_notices(worker_db, clock) for _ in range(2)] == [1, 0]
     clock.at = datetime(2027, 12, 20, tzinfo=UTC)
-    assert [await tell_notices(worker_db, clock) for _ in range(2)] == [1, 0]
+    assert [await emit_notices(worker_db, clock) for _ in range(2)] == [1, 0]
     clock.at = datetime(2029, 12, 28, tzinfo=UTC)
-    assert [await tell_notices(worker_db, clock) for _ in range(2)] == [2, 0]
+    assert [await emit_notices(worker_db, clock) for _ in range(2)] == [2, 0]
 
     found = await told(db, tenant)
     assert sorted(kind for kind, _ in found) == [

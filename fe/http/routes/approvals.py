@@ -21,7 +21,7 @@ from fe.issuing.submitting import Submitting
 from fe.lifecycle import Stage, Status
 from fe.limits import DocumentQuota
 from fe.monitoring.metrics import Metrics
-from fe.monitoring.ways import SubmissionLog
+from fe.monitoring.submission_log import SubmissionLog
 from fe.store.postgres.db import Database
 from fe.store.queue.wakeups import Wakeups
 from fe.store.records import approvals, received
@@ -92,7 +92,7 @@ class ApprovalHandlers:
         if is_new:
             self._accepted[caller.environment].inc()
             self._wakeups.notify(Stage.SIGN)
-            self._log.tell(
+            self._log.info(
                 "a decision on a received document was accepted",
                 decided.submission_id,
                 request_id=call.request_id,

@@ -142,7 +142,7 @@ class Invoices:
         if call.span.context is not None:
             new = replace(new, trace=call.span.context)
         accepted = await self._submitting.acceptance.accept(new, now)
-        call.span.tell(submission=str(accepted.submission_id), outcome=accepted.outcome)
+        call.span.annotate(submission=str(accepted.submission_id), outcome=accepted.outcome)
         self._submitting.note(accepted, new, call.request_id, call.span.trace_id)
         if accepted.outcome == "deduped":
             return ApiReply(200, DEDUPED.write(_serialize_deduped(accepted, caller, new.remarks, call.language)))

@@ -84,7 +84,7 @@ class TrackFacts:
 
 
 @dataclass(slots=True)
-class TakenIn:
+class AcceptedInput:
     """What is known of a submission that this process has just taken in; signing needs `Beside` with it."""
 
     format: str
@@ -99,7 +99,7 @@ class TakenIn:
     document: Document | None = None
 
 
-StepInput = TakenIn | SigningInput | OutgoingDocument | TrackFacts
+StepInput = AcceptedInput | SigningInput | OutgoingDocument | TrackFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +112,14 @@ class Signatory:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class ParallelInput:
     """What signing needs beside what was taken in."""
 
     signatory: Signatory
     sequence_expires: datetime | None
     holders: tuple[Holder, ...]
 
-    def with_taken_in(self, taken_in: TakenIn) -> SigningInput:
+    def signing_input(self, taken_in: AcceptedInput) -> SigningInput:
         """All that signing needs."""
         return SigningInput(
             taken_in.format,

@@ -14,11 +14,11 @@ from fe.store.postgres.db import Conn
 from fe.store.postgres.engine import Calling
 from fe.store.postgres.rows import record_row
 from fe.store.queue.inputs import (
-    Beside,
+    AcceptedInput,
     Holder,
     OutgoingDocument,
+    ParallelInput,
     SigningInput,
-    TakenIn,
     TrackFacts,
     read_signatory,
 )
@@ -60,7 +60,7 @@ _BESIDE = """
 """
 
 
-async def beside(conn: Conn, works: Sequence[tuple[Work, TakenIn]]) -> list[Beside]:
+async def beside(conn: Conn, works: Sequence[tuple[Work, AcceptedInput]]) -> list[ParallelInput]:
     """Read what signing these needs beside what was taken in, in their order; one round trip for all."""
     cursor = await conn.execute(
         _BESIDE,
@@ -76,7 +76,7 @@ async def beside(conn: Conn, works: Sequence[tuple[Work, TakenIn]]) -> list[Besi
     rows = await cursor.fetchall()
     signatories = {row[1]: read_signatory(row[5]) for row in rows if row[0] == 0}
     found = {
-        place: Beside(
+        place: ParallelInput(
             signatories[tenant_id], expires, tuple(map(Holder, holders, issuers)) if holders is not None else ()
         )
         for place, tenant_id, expires, holders, issuers, _ in rows

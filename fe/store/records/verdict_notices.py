@@ -43,16 +43,16 @@ class VerdictNotices:
     @contextmanager
     def event(self, submission_id: SubmissionId) -> Iterator[trio.Event]:
         """Give an event that is set at the notice. Take it *before* looking at the submission: then none is missed."""
-        event, takers = self._waiting.get(submission_id, (trio.Event(), 0))
-        self._waiting[submission_id] = (event, takers + 1)
+        event, next_stages = self._waiting.get(submission_id, (trio.Event(), 0))
+        self._waiting[submission_id] = (event, next_stages + 1)
         try:
             yield event
         finally:
-            held, takers = self._waiting.get(submission_id, (event, 0))
-            if held is event and takers <= 1:
+            held, next_stages = self._waiting.get(submission_id, (event, 0))
+            if held is event and next_stages <= 1:
                 self._waiting.pop(submission_id, None)
             elif held is event:
-                self._waiting[submission_id] = (event, takers - 1)
+                self._waiting[submission_id] = (event, next_stages - 1)
 
     async def run(self) -> None:
         """Carry notices to the other processes and theirs to us, until cancelled."""

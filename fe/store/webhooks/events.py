@@ -14,7 +14,7 @@ _TELL = """
 """
 
 
-async def tell_one(
+async def emit_to_one(
     conn: Conn,
     tenant_id: TenantId,
     endpoint_id: UUID,
@@ -54,7 +54,7 @@ _TELL_ONCE = """
 """
 
 
-async def tell_once(
+async def emit_once(
     conn: Conn,
     tenant_id: TenantId,
     *,

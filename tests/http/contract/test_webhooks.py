@@ -290,7 +290,7 @@ async def deliver(
     for number in range(count):
         at = NOW - timedelta(minutes=count - number)
         delivery_id = await db.run(
-            events.tell_one,
+            events.emit_to_one,
             tenant,
             UUID(webhook),
             event_id=new_id(at),

@@ -10,7 +10,7 @@ from fe.ecf.texts import Text
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
-from fe.queue.pulse import SILENCE
+from fe.queue.lease_guard import SILENCE
 from fe.store.postgres import applied_migrations
 from fe.store.postgres.db import Conn
 from fe.store.queue import circuits, dead_letters, diagnosis, in_doubt, outbox, pauses, replay_plans

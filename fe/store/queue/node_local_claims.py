@@ -41,7 +41,7 @@ _TRACES = """
 """
 
 
-class NearNode:
+class NodeLocalClaims:
     """Where submissions are claimed that lie on one node."""
 
     def __init__(self, node: Database, clock: Clock, *, traced: bool = False) -> None:
@@ -49,7 +49,7 @@ class NearNode:
         self._clock = clock
         self._traced = traced
         #: What the coordinator said at the last claim.
-        self._told: _Told | None = None
+        self._ask_coordinator: _ClaimAnswer | None = None
 
     async def claim(
         self, conn: Conn, stage: str, lanes: Sequence[LaneCapacity], terms: Terms
@@ -62,20 +62,20 @@ class NearNode:
         of = Stage(stage)
         asked = parameters_of(of, lanes, terms)
 
-        async def lease(told: _Told) -> list[tuple[Any, ...]]:
-            return await self._node.run(_lease, _CLAIM[of], {**asked, **told.to_node})
+        async def lease(answer: _ClaimAnswer) -> list[tuple[Any, ...]]:
+            return await self._node.run(_lease, _CLAIM[of], {**asked, **answer.to_node})
 
-        told = self._told or await _told(conn, ())
-        self._told = None  # nothing is leased before the coordinator has answered once more
+        answer = self._ask_coordinator or await _ask_coordinator(conn, ())
+        self._ask_coordinator = None  # nothing is leased before the coordinator has answered once more
         while True:
-            before, rows = told, await lease(told)
-            told = await _told(conn, _whose(rows) if of is Stage.SIGN else ())
-            if told.paused == before.paused:
+            before, rows = answer, await lease(answer)
+            answer = await _ask_coordinator(conn, _tenants_of(rows) if of is Stage.SIGN else ())
+            if answer.paused == before.paused:
                 break
             await self._give_back(conn, [work for each in read_claims(of, lanes, rows, {}, {}) for work in each.works])
-        self._told = told
+        self._ask_coordinator = answer
         traces = await _traces(conn, rows) if self._traced else {}
-        return read_claims(of, lanes, rows, told.signatories, traces)
+        return read_claims(of, lanes, rows, answer.signatories, traces)
 
     async def _give_back(self, conn: Conn, works: Sequence[Work]) -> None:
         if not works:
@@ -91,7 +91,7 @@ class NearNode:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _ClaimAnswer:
     """What the coordinator alone knows: what the node is told, and who may sign."""
 
     #: Tenants and environments, one by one.
@@ -100,11 +100,11 @@ class _Told:
     signatories: Mapping[TenantId, Signatory]
 
 
-async def _told(conn: Conn, tenants: Sequence[TenantId]) -> _Told:
+async def _ask_coordinator(conn: Conn, tenants: Sequence[TenantId]) -> _ClaimAnswer:
     row = await (await conn.execute(_TOLD, {"tenants": int8s(tenants)})).fetchone()
     assert row is not None  # it always has one
     paused, paused_in, weighted, weights, known, signatories = row
-    return _Told(
+    return _ClaimAnswer(
         frozenset(zip(paused, paused_in, strict=True)),
         {
             "paused": int8s(paused),
@@ -116,7 +116,7 @@ async def _told(conn: Conn, tenants: Sequence[TenantId]) -> _Told:
     )
 
 
-def _whose(rows: Sequence[tuple[Any, ...]]) -> list[TenantId]:
+def _tenants_of(rows: Sequence[tuple[Any, ...]]) -> list[TenantId]:
     return sorted({row[4] for row in rows if row[4] is not None})
 
 

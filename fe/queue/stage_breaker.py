@@ -14,7 +14,7 @@ import trio
 _log = structlog.get_logger(__name__)
 
 
-class Trouble:
+class StageBreaker:
     """What one process knows of one stage. `on_change` hears of its beginning (True) and its end (False).
 
     It begins with the failure of `rows` different rows with none in between that worked out. A single bad row is no
@@ -31,36 +31,36 @@ class Trouble:
         self._on_change = on_change
         self._failed: set[UUID] = set()
         self._next_probe = 0.0
-        self.has_begun = False
+        self.is_open = False
         #: Set when it ends.
         self.over = trio.Event()
 
     def failed(self, subject: UUID, error: str) -> None:
         """Take note of a try that ended in an error that nobody foresaw."""
         self._failed.add(subject)
-        if not self.has_begun and len(self._failed) >= self._rows:
-            self.has_begun, self.over = True, trio.Event()
+        if not self.is_open and len(self._failed) >= self._rows:
+            self.is_open, self.over = True, trio.Event()
             self._next_probe = trio.current_time() + self._probe_seconds
             self._on_change(True)
             _log.error("the stage is in trouble: nothing it tries works out", stage=self._stage, last_error=error)
 
     def refused(self) -> None:
         """Take note of a try that could not work out now, as may happen: no sign of trouble, nor of its end."""
-        if not self.has_begun:
+        if not self.is_open:
             self._failed.clear()
 
-    def worked_out(self) -> None:
+    def succeeded(self) -> None:
         """Take note of a try that came to something."""
         self._failed.clear()
-        if self.has_begun:
-            self.has_begun = False
+        if self.is_open:
+            self.is_open = False
             self.over.set()
             self._on_change(False)
             _log.info("the stage is out of trouble", stage=self._stage)
 
     def seconds_to_probe(self) -> float:
         """How long until a row may be tried; 0 when there is no trouble."""
-        return max(0.0, self._next_probe - trio.current_time()) if self.has_begun else 0.0
+        return max(0.0, self._next_probe - trio.current_time()) if self.is_open else 0.0
 
     def probing(self) -> None:
         """A row is being tried: the next one not before another while."""

@@ -22,9 +22,9 @@ from fe.lifecycle import NumberFate, Stage, Status
 from fe.metering.charging import charge_stage
 from fe.metering.processor import Processor
 from fe.monitoring.metrics import Metrics
-from fe.queue.bookings import Bookings
 from fe.queue.executor import run_stage
 from fe.queue.outcome import Outcome, Park, Retry
+from fe.queue.result_writer import ResultWriter
 from fe.queue.stage import WorkKind
 from fe.store.citus.tables import DISTRIBUTED
 from fe.store.postgres.db import Database
@@ -83,7 +83,7 @@ class Two:
         self.sent: list[Work] = []
         self.tools = make_tools(db, **more)
         self._send = send
-        self.bookings = Bookings(submission_kind(Metrics()), db, system_clock)
+        self.bookings = ResultWriter(submission_kind(Metrics()), db, system_clock)
         self.stages = [
             make_stage(self._sign, Stage.SIGN, kind=self.bookings.kind),
             make_stage(self._sent, Stage.SEND, kind=self.bookings.kind, doubts_go_to=Stage.RECONCILE),
@@ -214,7 +214,7 @@ async def test_never_more_of_a_tenant_straight_than_its_part_of_the_slots(db: Da
 
 async def test_who_is_killed_between_the_commit_and_the_send_leaves_a_doubt_and_no_second_send(db: Database) -> None:
     subject = await make_submission(db, await make_tenant(db))
-    bookings = Bookings(submission_kind(Metrics()), db, system_clock)
+    bookings = ResultWriter(submission_kind(Metrics()), db, system_clock)
     work = await take(db, subject)
     async with bookings.running():
         written = await bookings.put(work, signed(work))
@@ -246,7 +246,7 @@ async def test_nothing_is_sent_when_nobody_knows_whether_its_signature_was_writt
         raise psycopg.OperationalError("the link broke")
 
     writers = {**two.bookings.kind.writers, Signed: breaks}
-    two.bookings = Bookings(replace(two.bookings.kind, writers=writers), db, system_clock)
+    two.bookings = ResultWriter(replace(two.bookings.kind, writers=writers), db, system_clock)
 
     async def is_over() -> bool:
         steps = {"stage": "sign", "outcome": "not booked"}
@@ -398,7 +398,7 @@ async def test_it_is_asked_about_when_nobody_knows_whether_that_was_written(db: 
         raise psycopg.OperationalError("the link broke")
 
     writers = {**two.bookings.kind.writers, Received: breaks}
-    two.bookings = Bookings(replace(two.bookings.kind, writers=writers), db, system_clock)
+    two.bookings = ResultWriter(replace(two.bookings.kind, writers=writers), db, system_clock)
 
     async def is_over() -> bool:
         found = await rows(db, "SELECT stage FROM outbox")
@@ -416,7 +416,7 @@ async def test_it_is_asked_about_when_nobody_knows_whether_that_was_written(db: 
 
 async def test_who_is_killed_while_it_holds_a_row_loses_no_verdict(db: Database) -> None:
     subject = await make_submission(db, await make_tenant(db), stage=Stage.SEND)
-    bookings = Bookings(submission_kind(Metrics()), db, system_clock)
+    bookings = ResultWriter(submission_kind(Metrics()), db, system_clock)
     work = await take(db, subject)
     async with bookings.running():
         written = await bookings.put(work, received_straight(work))
@@ -457,7 +457,7 @@ async def some_work(db: Database, many: int) -> list[Work]:
     return [await take(db, await make_submission(db, tenant, stage=Stage.TRACK)) for _ in range(many)]
 
 
-async def put_all(bookings: Bookings[Work], works: Sequence[Work], outcome: Outcome) -> list[Outcome | Exception]:
+async def put_all(bookings: ResultWriter[Work], works: Sequence[Work], outcome: Outcome) -> list[Outcome | Exception]:
     said: dict[UUID, Outcome | Exception] = {}
 
     async def put(work: Work) -> None:
@@ -485,7 +485,7 @@ async def test_one_poisoned_row_among_many_is_left_alone_and_the_others_are_book
         f"""CREATE TRIGGER poison BEFORE UPDATE ON submissions FOR EACH ROW
              WHEN (old.submission_id = '{poisoned.subject}') EXECUTE FUNCTION refuse()""",
     )
-    bookings = Bookings(submission_kind(Metrics()), db, system_clock)
+    bookings = ResultWriter(submission_kind(Metrics()), db, system_clock)
 
     said = await put_all(bookings, works, VERDICT)
 
@@ -498,7 +498,7 @@ async def test_while_its_node_is_away_only_what_lies_there_is_not_written(db: Da
     """Calls to webhooks and what is handed on lie on the coordinator of a cluster, whosever they are."""
     works = await some_work(db, 3)
     away = SpreadDatabase(db, {work.tenant_id: 1 for work in works}, away=[1])
-    bookings = Bookings(replace(submission_kind(Metrics()), on_nodes=on_nodes), away, system_clock)
+    bookings = ResultWriter(replace(submission_kind(Metrics()), on_nodes=on_nodes), away, system_clock)
 
     said = await put_all(bookings, works, VERDICT)
 
@@ -523,7 +523,7 @@ def test_each_kind_of_work_says_where_a_cluster_keeps_its_rows() -> None:
 async def test_of_a_batch_each_claim_is_fenced_for_itself(db: Database) -> None:
     works = await some_work(db, 6)
     await take(db, works[2].subject)
-    bookings = Bookings(submission_kind(Metrics()), db, system_clock)
+    bookings = ResultWriter(submission_kind(Metrics()), db, system_clock)
 
     said = await put_all(bookings, works, VERDICT)
 
@@ -549,7 +549,7 @@ async def test_a_batch_whose_link_broke_is_written_once_more_and_takes_effect_on
         raise psycopg.OperationalError("the link broke")
 
     breaking = replace(kind, writers={**kind.writers, Decided: breaks_once})
-    bookings = Bookings(breaking, db, system_clock)
+    bookings = ResultWriter(breaking, db, system_clock)
 
     said = await put_all(bookings, works[:1], VERDICT)
 
@@ -575,7 +575,7 @@ async def test_a_batch_whose_link_broke_and_that_others_are_in_the_way_of_then_m
             raise psycopg.OperationalError("the link broke")
         return outcomes
 
-    bookings = Bookings(replace(kind, writers={**kind.writers, Decided: breaks_and_is_blocked}), db, system_clock)
+    bookings = ResultWriter(replace(kind, writers={**kind.writers, Decided: breaks_and_is_blocked}), db, system_clock)
 
     said = await put_all(bookings, works, VERDICT)
 
@@ -614,7 +614,7 @@ async def test_two_batches_over_the_same_rows_lock_them_in_one_order(db: Databas
             raise
 
     watched = replace(kind, writers={**kind.writers, Retry: write})
-    one, other = Bookings(watched, db, system_clock), Bookings(watched, db, system_clock)
+    one, other = ResultWriter(watched, db, system_clock), ResultWriter(watched, db, system_clock)
     async with one.running(), other.running():
         for bookings, them in ((one, works), (other, works[::-1])):
             for work in them:
@@ -629,7 +629,7 @@ async def test_an_outcome_without_a_writer_is_said_to_whoever_handed_it_in(db: D
     (work,) = await some_work(db, 1)
     kind = submission_kind(Metrics())
     lacking = replace(kind, writers={name: kind.writers[name] for name in (Retry, Park)})
-    bookings = Bookings(lacking, db, system_clock)
+    bookings = ResultWriter(lacking, db, system_clock)
     heard: list[Any] = []
 
     async with bookings.running():

@@ -14,7 +14,7 @@ from prometheus_client.utils import floatToGoString
 _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
-class StageSteps:
+class StageMetrics:
     """The steps of one stage."""
 
     __slots__ = ("booked", "buckets", "seconds")
@@ -34,16 +34,16 @@ class StageSteps:
         self.seconds += seconds
 
 
-class Steps(Collector):
+class StageCollector(Collector):
     """The steps of all stages of a process, as fe_steps_total and fe_step_seconds."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._of: dict[str, StageSteps] = {}
+        self._of: dict[str, StageMetrics] = {}
         registry.register(self)
 
-    def of(self, stage: str) -> StageSteps:
+    def of(self, stage: str) -> StageMetrics:
         """Those of a stage; from now on it is told of."""
-        return self._of.setdefault(stage, StageSteps())
+        return self._of.setdefault(stage, StageMetrics())
 
     def collect(self) -> Iterable[Metric]:
         """Tell, as the library asks it; from any thread: each number is read in one step of the interpreter."""

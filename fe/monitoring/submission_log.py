@@ -32,7 +32,7 @@ class SubmissionLog:
         """Take the share of submissions that get lines while all goes well: 0 for none, 1 for all."""
         self._below = round(share * _ALL)
 
-    def tell(
+    def info(
         self, event: str, submission: UUID, *, trace_id: str | None = None, **about: str | int | float | None
     ) -> None:
         """Say what happened as it should. `about` holds nothing secret, and nothing that a client wrote freely."""

@@ -27,7 +27,7 @@ from fe.store.postgres.roles import WORKER
 from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.inputs import SigningInput
-from fe.store.queue.near import NearNode
+from fe.store.queue.node_local_claims import NodeLocalClaims
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.tables import ALWAYS
 from ops.citus.cluster import Cluster
@@ -87,7 +87,9 @@ async def claim_near(db: Database, node: Database, most: int = 100, after: int =
     """Claim of the first lane what there is, of each tenant so many at most."""
     lane = LaneCapacity(_LANE, TenantId(after), ALWAYS, most, 0)
     return list(
-        await db.run(NearNode(node, system_clock).claim, Stage.SIGN, [lane], replace(_TERMS, slots=most, max_rows=most))
+        await db.run(
+            NodeLocalClaims(node, system_clock).claim, Stage.SIGN, [lane], replace(_TERMS, slots=most, max_rows=most)
+        )
     )
 
 
@@ -154,7 +156,7 @@ async def test_who_was_paused_or_resumed_since_the_claim_before_is_treated_so(
     """The node is told what was true then; the coordinator says afterwards what is true now."""
     place, node = next(iter(nodes.items()))
     one, other = await tenants_on(db, dsn, place, 2)
-    near = NearNode(node, system_clock)
+    near = NodeLocalClaims(node, system_clock)
 
     async def claim() -> list[TenantId]:
         lane = LaneCapacity(_LANE, TenantId(0), ALWAYS, 100, 0)
@@ -181,7 +183,7 @@ async def test_a_coordinator_that_fails_is_asked_first_afterwards(
 ) -> None:
     place, node = next(iter(nodes.items()))
     (tenant,) = await tenants_on(db, dsn, place, 1)
-    near, lane = NearNode(node, system_clock), LaneCapacity(_LANE, TenantId(0), ALWAYS, 1, 0)
+    near, lane = NodeLocalClaims(node, system_clock), LaneCapacity(_LANE, TenantId(0), ALWAYS, 1, 0)
     terms = replace(_TERMS, slots=1, max_rows=1)
 
     async def left() -> int:
@@ -231,7 +233,7 @@ async def test_a_claim_of_several_lanes_never_gives_a_tenant_more_than_it_may_ha
     ]
 
     terms = replace(_TERMS, slots=8, max_rows=8, max_per_tenant=3, busy=busy)
-    claims = await db.run(NearNode(node, system_clock).claim, Stage.SIGN, lanes, terms)
+    claims = await db.run(NodeLocalClaims(node, system_clock).claim, Stage.SIGN, lanes, terms)
 
     assert [(claim.lane.environment, claim.due, len(claim.works)) for claim in claims] == [
         (Environment.ECF, 1, 2),
@@ -254,7 +256,7 @@ async def test_it_claims_what_the_coordinator_would_where_all_of_it_lies_on_one_
 
     for stage in STAGES:
         far = await rolled_back(worker_db, claim_together, stage, capacities, terms)
-        near = await worker_db.run(NearNode(node, system_clock).claim, stage, capacities, terms)
+        near = await worker_db.run(NodeLocalClaims(node, system_clock).claim, stage, capacities, terms)
         assert plain(list(near)) == plain(far)
 
 
@@ -263,7 +265,7 @@ async def test_who_may_sign_is_asked_once_the_rows_are_leased(
 ) -> None:
     place, node = next(iter(nodes.items()))
     first, second = await tenants_on(db, dsn, place, 2)
-    near = NearNode(node, system_clock)
+    near = NodeLocalClaims(node, system_clock)
 
     async def claim(name: str, tenant: TenantId, waited: str) -> list[str]:
         """Name the tenant otherwise, and claim a row of it that has waited for so long."""

@@ -11,7 +11,7 @@ from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import Outcome, TryLater
 from fe.queue.stage import StageConfig
-from fe.queue.trouble import Trouble
+from fe.queue.stage_breaker import StageBreaker
 from fe.store.postgres.db import Database
 from fe.store.queue.outbox import Work
 from tests.factories import bookings
@@ -177,12 +177,12 @@ async def test_what_counts_is_the_rows_that_fail_in_a_row_and_not_how_often_one_
     tenant = await make_tenant(db)
     subjects = [await make_submission(db, tenant) for _ in range(5)]
     told: list[bool] = []
-    trouble = Trouble("sign", 5, 1.0, told.append)
+    trouble = StageBreaker("sign", 5, 1.0, told.append)
 
     for _ in range(3):
         for subject in subjects[:4]:
             trouble.failed(subject, "unexpected ValueError")
-    trouble.worked_out()
+    trouble.succeeded()
     trouble.failed(subjects[4], "unexpected ValueError")
     trouble.refused()
     for subject in subjects[:4]:
@@ -192,7 +192,7 @@ async def test_what_counts_is_the_rows_that_fail_in_a_row_and_not_how_often_one_
     assert told == [True]
     trouble.refused()  # a row that must wait says nothing about the stage
     assert told == [True]
-    trouble.worked_out()
+    trouble.succeeded()
     assert told == [True, False]
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import trio
 import trio.testing
 
-from fe.queue.later import Later
+from fe.queue.delay_queue import DelayQueue
 
 
 class Held:
@@ -15,7 +15,7 @@ class Held:
         self.slots = slots
         self.begun: list[tuple[str, float]] = []
         self.given_back: list[tuple[str, float]] = []
-        self.later = Later[str](limit, fits=self._fits, begin=self._begin, return_row=self._give_back)
+        self.later = DelayQueue[str](limit, fits=self._fits, begin=self._begin, return_row=self._give_back)
 
     def _fits(self, _: str) -> bool:
         return self.slots > 0

@@ -9,14 +9,14 @@ from datetime import timedelta
 from typing import Any
 
 from fe.queue.claims import InFlight, counted_of_tenant, left_to_others
-from fe.queue.later import Later
+from fe.queue.delay_queue import DelayQueue
 from fe.queue.outcome import AT_ONCE
-from fe.queue.stage import StageConfig, Tools
-from fe.queue.trouble import Trouble
+from fe.queue.stage import StageConfig, StageContext
+from fe.queue.stage_breaker import StageBreaker
 
 
-class Straight:
-    """Takes rows over for one stage; a `Taker` (bookings.py).
+class Handover:
+    """Takes rows over for one stage; a `NextStage` (result_writer.py).
 
     `takes_any` says whether the stage takes any at all now, and `has_ended` whether nothing is begun with any more.
     `begin` tries a row, for which a slot has been taken, or gives it up where everything is over; `give_up` gives back
@@ -26,9 +26,9 @@ class Straight:
     def __init__(
         self,
         stage: StageConfig[Any],
-        tools: Tools,
+        tools: StageContext,
         in_flight: InFlight,
-        trouble: Trouble,
+        breaker: StageBreaker,
         *,
         takes_any: Callable[[], bool],
         has_ended: Callable[[], bool],
@@ -39,7 +39,7 @@ class Straight:
         self._stage = stage
         self._tools = tools
         self._in_flight = in_flight
-        self._trouble = trouble
+        self._breaker = breaker
         self._takes_any = takes_any
         self._has_ended = has_ended
         self._begin = begin
@@ -47,9 +47,9 @@ class Straight:
         self._slot_is_free = slot_is_free
         #: By the row's identity: it has no slot yet, though it is to be tried at once.
         self._without_slot: set[int] = set()
-        self._later = Later[Any](stage.held, fits=self._fits, begin=self._begin_held, return_row=give_up)
+        self._delayed = DelayQueue[Any](stage.held, fits=self._fits, begin=self._begin_held, return_row=give_up)
         #: Looks at what is held when a slot becomes free, and carries it until cancelled.
-        self.look_again, self.run = self._later.slot_is_free, self._later.run
+        self.look_again, self.run = self._delayed.slot_is_free, self._delayed.run
 
     @property
     def changes_nothing(self) -> bool:
@@ -58,7 +58,7 @@ class Straight:
 
     def under_way(self) -> int:
         """How many rows are in flight, or held for later."""
-        return self._in_flight.count() + self._later.count()
+        return self._in_flight.count() + self._delayed.count()
 
     def free_slots(self) -> int:
         """How many rows could be begun with now."""
@@ -68,14 +68,14 @@ class Straight:
         """Whether there is a slot for it now, or room to hold it until `after` has passed, or until there is one."""
         if not self._takes_any() or self._tools.gate(work.lane, self._stage.slots) <= 0:
             return False
-        return self._has_slot(work, after) or self._later.has_capacity()
+        return self._has_slot(work, after) or self._delayed.has_capacity()
 
     def reserve(self, work: Any, after: timedelta) -> None:
         """Keep that, until it is clear whether it comes."""
         if self._has_slot(work, after):
             self._in_flight.begin(work)
             return
-        self._later.reserve()
+        self._delayed.reserve()
         if after <= AT_ONCE:
             self._without_slot.add(id(work))
 
@@ -86,25 +86,25 @@ class Straight:
             self._in_flight.end(work)
             self._slot_is_free()
         else:
-            self._later.release()
+            self._delayed.release()
 
     def go_on(self, work: Any, after: timedelta) -> None:
         """It is claimed: try it, after a while."""
         if self._is_in_a_slot(work, after):
             self._begin(work)
         elif self._has_ended():
-            self._later.release()
+            self._delayed.release()
             self._give_up(work)
         else:
-            self._later.put(work, after)
+            self._delayed.put(work, after)
 
     def take_all(self) -> Iterator[Any]:
         """Take out what is held."""
-        return self._later.take_all()
+        return self._delayed.take_all()
 
     def _has_slot(self, work: Any, after: timedelta) -> bool:
         """Whether it would be tried at once: nobody pushes in before one that is held for want of a slot."""
-        return after <= AT_ONCE and not self._later.is_waited_for() and self._fits(work)
+        return after <= AT_ONCE and not self._delayed.is_waited_for() and self._fits(work)
 
     def _is_in_a_slot(self, work: Any, after: timedelta) -> bool:
         if id(work) in self._without_slot:
@@ -116,7 +116,7 @@ class Straight:
         stage, in_flight, lane = self._stage, self._in_flight, work.lane
         return (
             in_flight.free > left_to_others(lane, stage, self._tools, in_flight)
-            and not self._trouble.has_begun
+            and not self._breaker.is_open
             and in_flight.of_lane(lane) < self._tools.gate(lane, stage.slots)
             and counted_of_tenant(work.tenant_id, lane, stage, in_flight) < stage.slots_of_a_tenant()
         )

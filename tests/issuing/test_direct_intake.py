@@ -18,15 +18,15 @@ from fe.ecf.catalogue import Environment
 from fe.identifiers import ActionId, ClientRequestId, TenantId
 from fe.issuing.accept import Acceptance, first_claim
 from fe.lifecycle import Stage
-from fe.queue.bookings import Bookings
-from fe.queue.entrance import Entrance
+from fe.queue.direct_intake import DirectIntake
 from fe.queue.executor import run_stage
 from fe.queue.outcome import Outcome
+from fe.queue.result_writer import ResultWriter
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import Contended, DatabaseUnavailable
 from fe.store.queue import pauses
 from fe.store.queue.audit import OperatorAction
-from fe.store.queue.inputs import TakenIn
+from fe.store.queue.inputs import AcceptedInput
 from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
 from fe.store.records import submissions
@@ -62,9 +62,9 @@ class House:
         self.bell = Bell(worker)
         self.tools = make_tools(worker, wakeups=self.bell, **{"holder": "this house", **more})
         self.stage = make_stage(self._sign, held=2)
-        self.bookings = Bookings(self.stage.kind, worker, system_clock)
-        self.entrance: Entrance[Work] = Entrance()
-        self.acceptance = Acceptance(front, self.bell, self.entrance)
+        self.bookings = ResultWriter(self.stage.kind, worker, system_clock)
+        self.intake: DirectIntake[Work] = DirectIntake()
+        self.acceptance = Acceptance(front, self.bell, self.intake)
         self.stopping = trio.Event()
 
     async def _sign(self, work: Work) -> Outcome:
@@ -75,11 +75,11 @@ class House:
     @asynccontextmanager
     async def runs(self) -> AsyncIterator[None]:
         """Open while the block runs; at its end it is stopped, and finishes what it has in hand."""
-        opened = self.entrance.open(self.bookings, Stage.SIGN, holder="this house", lease=LEASE)
+        opened = self.intake.open(self.bookings, Stage.SIGN, holder="this house", lease=LEASE)
         with trio.fail_after(60):
             async with self.acceptance.running(), self.bookings.running(), opened, trio.open_nursery() as nursery:
                 nursery.start_soon(run_stage, self.stage, self.tools, self.stopping, self.bookings)
-                while not self.entrance.is_open:
+                while not self.intake.is_open:
                     await trio.lowlevel.checkpoint()
                 yield
                 self.stopping.set()
@@ -130,7 +130,7 @@ async def test_a_number_that_was_drawn_is_known_to_the_signer(db: Database, hous
         await house.until(lambda: bool(house.signed))
 
     given = house.signed[0].input
-    assert isinstance(given, TakenIn)
+    assert isinstance(given, AcceptedInput)
     assert given.e_ncf == accepted.e_ncf == "E310000000001"
 
 
@@ -307,7 +307,7 @@ async def test_a_batch_that_falls_apart_is_taken_in_one_by_one_and_claimed(
 
     assert not accepted.leased
     assert [(work.epoch, work.attempt) for work in house.signed] == [(1, 1)]
-    assert not isinstance(house.signed[0].input, TakenIn)
+    assert not isinstance(house.signed[0].input, AcceptedInput)
     assert house.bell.rung == [Stage.SIGN]
 
 
@@ -327,9 +327,9 @@ async def test_a_client_that_leaves_while_its_document_is_taken_in_leaves_no_pla
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(house.accept, new_submission(tenant))
                 await begun.wait()
-                assert house.bookings.takers[Stage.SIGN].under_way() == 1
+                assert house.bookings.next_stages[Stage.SIGN].under_way() == 1
                 nursery.cancel_scope.cancel()
-        assert house.bookings.takers[Stage.SIGN].under_way() == 0
+        assert house.bookings.next_stages[Stage.SIGN].under_way() == 0
 
 
 async def test_a_process_that_is_killed_after_the_accept_leaves_a_lease_that_its_silence_ends(db: Database) -> None:

@@ -30,17 +30,17 @@ _PART = select.PIPE_BUF
 _USUAL_PIPE = 65_536
 
 
-def tell_of_lost(lines: int) -> bytes:
+def lost_lines_notice(lines: int) -> bytes:
     """Make the line that tells of others."""
     at = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     event = "lines of the log were left out: nobody read them"
     return f'{{"event": "{event}", "level": "warning", "timestamp": "{at}", "lines": {lines}}}\n'.encode()
 
 
-class Outlet:
+class NonblockingSink:
     """A file that lines are written to, each whole. Several threads and handlers may use it."""
 
-    def __init__(self, number: int, tell: Callable[[int], bytes] = tell_of_lost) -> None:
+    def __init__(self, number: int, tell: Callable[[int], bytes] = lost_lines_notice) -> None:
         self._number = number
         self._tell = tell
         self._lock = threading.Lock()
@@ -103,10 +103,10 @@ class Outlet:
         return _USUAL_PIPE if get is None else int(fcntl.fcntl(self._number, get))
 
 
-class PatientHandler(StreamHandler[TextIO]):
+class SinkHandler(StreamHandler[TextIO]):
     """Writes records to the file of a stream, past its buffer."""
 
-    def __init__(self, stream: TextIO, outlet: Outlet) -> None:
+    def __init__(self, stream: TextIO, outlet: NonblockingSink) -> None:
         super().__init__(stream)
         self._outlet = outlet
 
@@ -121,7 +121,7 @@ class PatientHandler(StreamHandler[TextIO]):
 def handlers_of(stream: TextIO) -> tuple[Handler, Handler]:
     """Make two handlers of one stream: by its file, where it has one."""
     try:
-        outlet = Outlet(stream.fileno())
+        outlet = NonblockingSink(stream.fileno())
     except (AttributeError, OSError):  # a stream of a test's, or none
         return StreamHandler(stream), StreamHandler(stream)
-    return PatientHandler(stream, outlet), PatientHandler(stream, outlet)
+    return SinkHandler(stream, outlet), SinkHandler(stream, outlet)

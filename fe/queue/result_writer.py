@@ -37,7 +37,7 @@ _LONGEST_GATHER = 0.04
 Answered = Callable[[tuple[W, Outcome], Outcome | Exception], None]
 
 
-class Taker(Protocol):
+class NextStage(Protocol):
     """A stage that may take a row over from the one before it, without a claim in between, to try it after a while."""
 
     @property
@@ -63,7 +63,7 @@ class Taker(Protocol):
         """It has come to nothing."""
 
 
-class Bookings(Generic[W]):
+class ResultWriter(Generic[W]):
     """Writes what tries came to. Hand outcomes in while `running`."""
 
     def __init__(self, kind: WorkKind[W], db: Database, clock: Clock) -> None:
@@ -71,7 +71,7 @@ class Bookings(Generic[W]):
         self._db = db
         self._clock = clock
         #: The stages that run in this process, by their names.
-        self.takers: dict[str, Taker] = {}
+        self.next_stages: dict[str, NextStage] = {}
         by_writer: dict[Writer[W], Batcher[tuple[W, Outcome], Outcome]] = {
             writer: Batcher(partial(self._write, writer), writers=SIDE_BY_SIDE, gather=self.gather_seconds)
             for writer in kind.writers.values()
@@ -86,7 +86,7 @@ class Bookings(Generic[W]):
         A batch costs Postgres nearly the same for one row as for several. What is under way tells how many come soon:
         nothing where one is alone.
         """
-        under_way = sum(taker.under_way() for taker in self.takers.values())
+        under_way = sum(taker.under_way() for taker in self.next_stages.values())
         return min(_LONGEST_GATHER, _GATHER_FOR_EACH * (under_way - 1)) if under_way > 1 else 0.0
 
     @asynccontextmanager

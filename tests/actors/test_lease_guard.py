@@ -7,8 +7,8 @@ import trio
 
 from fe.clock import boot_seconds
 from fe.monitoring.metrics import Metrics
-from fe.queue.leases import watch_over
-from fe.queue.pulse import BEAT_SECONDS, SILENCE, Pulse, Unsure
+from fe.queue.lease_guard import BEAT_SECONDS, SILENCE, LeaseGuard, LeaseUncertain
+from fe.queue.rescuer import run_rescuer
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import workers
 from fe.store.queue.outbox import OUTBOX
@@ -31,12 +31,12 @@ class Time:
 )
 def test_it_is_sure_for_two_thirds_of_what_others_wait_for(lease: float, scale: float, sure_for: float) -> None:
     time = Time()
-    again = Pulse(lease=timedelta(seconds=lease), scale=scale, clock=time).look()
+    again = LeaseGuard(lease=timedelta(seconds=lease), scale=scale, clock=time).look()
 
     time.now += sure_for * 0.99
     again()
     time.now += sure_for * 0.02
-    with pytest.raises(Unsure):
+    with pytest.raises(LeaseUncertain):
         again()
 
     assert 2 * BEAT_SECONDS * scale < SILENCE.total_seconds() * scale * 2 / 3, "one beat may be missed"
@@ -44,12 +44,12 @@ def test_it_is_sure_for_two_thirds_of_what_others_wait_for(lease: float, scale: 
 
 def test_a_sign_that_was_given_later_says_nothing_about_what_was_announced_before() -> None:
     time = Time()
-    pulse = Pulse(lease=timedelta(seconds=60), clock=time)
+    pulse = LeaseGuard(lease=timedelta(seconds=60), clock=time)
     again = pulse.look()
     time.now += 33
-    pulse.beaten(time.now)
+    pulse.renewed(time.now)
 
-    with pytest.raises(Unsure, match="33 s"):
+    with pytest.raises(LeaseUncertain, match="33 s"):
         again()
     pulse.look()
 
@@ -65,9 +65,9 @@ async def test_a_sign_of_life_counts_from_before_it_was_written_and_only_once_it
 ) -> None:
     time, written = Time(), trio.Event()
 
-    class LocalizedError(Pulse):
-        def beaten(self, begun: float) -> None:
-            super().beaten(begun)
+    class LocalizedError(LeaseGuard):
+        def renewed(self, begun: float) -> None:
+            super().renewed(begun)
             written.set()
 
     pulse = LocalizedError(lease=timedelta(seconds=60), clock=time)
@@ -77,7 +77,7 @@ async def test_a_sign_of_life_counts_from_before_it_was_written_and_only_once_it
     async def slowly(conn: Conn, holder: str) -> None:
         time.now += 7
         await seen(conn, holder)
-        with pytest.raises(Unsure) as unsure:
+        with pytest.raises(LeaseUncertain) as unsure:
             pulse.look()
         unsure_while_writing.append(str(unsure.value))
 
@@ -85,7 +85,7 @@ async def test_a_sign_of_life_counts_from_before_it_was_written_and_only_once_it
     time.now += 100
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(watch_over, db, [OUTBOX], Wakeups(db), Metrics(), "me", pulse)
+            nursery.start_soon(run_rescuer, db, [OUTBOX], Wakeups(db), Metrics(), "me", pulse)
             await written.wait()
             nursery.cancel_scope.cancel()
 
@@ -93,7 +93,7 @@ async def test_a_sign_of_life_counts_from_before_it_was_written_and_only_once_it
     time.now += 12
     pulse.look()
     time.now += 2
-    with pytest.raises(Unsure, match="21 s"):
+    with pytest.raises(LeaseUncertain, match="21 s"):
         pulse.look()
 
 
@@ -105,6 +105,6 @@ async def test_a_rescuer_that_crashes_takes_no_leave(db: Database, monkeypatch: 
 
     monkeypatch.setattr(workers, "rescue", crash)
     with pytest.raises(ValueError, match="crash"):
-        await watch_over(db, [OUTBOX], Wakeups(db), Metrics(), "me", Pulse(lease=timedelta(seconds=60)))
+        await run_rescuer(db, [OUTBOX], Wakeups(db), Metrics(), "me", LeaseGuard(lease=timedelta(seconds=60)))
 
     assert [row["holder"] for row in await rows(db, "SELECT holder FROM workers")] == ["me"]

@@ -29,14 +29,14 @@ SILENCE = timedelta(seconds=30)
 _SURE_FOR = 2 / 3
 
 
-class Unsure(Exception):
+class LeaseUncertain(Exception):
     """Others may have taken over what we hold, or are about to: nothing may be sent."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"nothing was sent: this worker gave its last sign of life {seconds:.0f} s before")
 
 
-class Pulse:
+class LeaseGuard:
     """When this process last gave a sign of life that is committed.
 
     `clock` must go on while the machine sleeps. It counts from the moment *before* the writing began: what others
@@ -49,7 +49,7 @@ class Pulse:
         self._last = clock()
         self._sure_for = min(SILENCE * scale, lease).total_seconds() * _SURE_FOR
 
-    def beaten(self, begun: float) -> None:
+    def renewed(self, begun: float) -> None:
         """A sign of life is committed whose writing began at `begun` (by `now`)."""
         self._last = begun
 
@@ -57,14 +57,14 @@ class Pulse:
         """Look, and give what looks again later: at the same sign of life, whatever has been given since.
 
         Take it before the intent is written. After that, a new sign says nothing about the time before it: whoever was
-        thought dead gives one as soon as it wakes. Both raise Unsure.
+        thought dead gives one as soon as it wakes. Both raise LeaseUncertain.
         """
         sign = self._last
 
         def again() -> None:
             silent = self.now() - sign
             if silent > self._sure_for:
-                raise Unsure(silent)
+                raise LeaseUncertain(silent)
 
         again()
         return again

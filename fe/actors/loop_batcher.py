@@ -12,7 +12,7 @@ from fe.actors.hand_over import DoAll, P, R, Waiting
 AT_ONCE = 2
 
 
-class InTurn(Generic[P, R]):
+class LoopBatcher(Generic[P, R]):
     """Does pieces of work one after another, in the order in which they come; `do_all` does what is done in one turn.
 
     For work of about a millisecond. A thread would have to be given the interpreter's lock for it and to give it back

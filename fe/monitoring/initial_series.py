@@ -40,7 +40,7 @@ LOGIN_REFUSALS = ("401", "429")
 REFUSALS = ("400", "404", "408", "413", "415", "431", "503")
 
 
-def begin_at_zero(metrics: Metrics) -> None:
+def initialize_series(metrics: Metrics) -> None:
     """Begin what every process counts, whatever its role."""
     for outcome in ("granted", "refused", "malformed", "throttled"):
         metrics.login.labels(outcome)
@@ -65,7 +65,7 @@ def begin_at_zero(metrics: Metrics) -> None:
         metrics.rescued.labels(stage)
 
 
-def begin_front_at_zero(metrics: Metrics, routes: Iterable[tuple[str, str]]) -> None:
+def initialize_front_series(metrics: Metrics, routes: Iterable[tuple[str, str]]) -> None:
     """Begin what a front counts of its routes, each a name and a method: their failures, and their duration."""
     for name, method in routes:
         metrics.http_seconds.labels(name)
@@ -75,7 +75,7 @@ def begin_front_at_zero(metrics: Metrics, routes: Iterable[tuple[str, str]]) -> 
         metrics.http_requests.labels("none", "GET", status)
 
 
-def begin_actors_at_zero(metrics: Metrics, calls: Iterable[tuple[str, str]], outcomes: Iterable[str]) -> None:
+def initialize_actor_series(metrics: Metrics, calls: Iterable[tuple[str, str]], outcomes: Iterable[str]) -> None:
     """Begin what actors count: verdicts, and the `outcomes` of their `calls`, each an operation and its host."""
     for environment in Environment:
         metrics.numbers_held_elsewhere.labels(environment)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import trio
 
-from fe.actors.in_turn import InTurn
+from fe.actors.loop_batcher import LoopBatcher
 
 Piece = Callable[[], Any]
 
@@ -24,7 +24,7 @@ class Noted(trio.abc.Instrument):
     def __init__(self, at_once: int) -> None:
         self.together: list[int] = []
         self.turns: list[int] = []
-        self.over: InTurn[Piece, Any] = InTurn(self._do_all, at_once=at_once)
+        self.over: LoopBatcher[Piece, Any] = LoopBatcher(self._do_all, at_once=at_once)
         self._turn = 0
 
     def _do_all(self, pieces: Sequence[Piece]) -> Sequence[Any]:
@@ -93,7 +93,7 @@ async def test_what_fails_of_all_is_told_to_all_and_the_next_goes_on() -> None:
             raise RuntimeError("no memory")
         return [pieces[0]()]
 
-    over, failed = InTurn[Piece, Any](broken, at_once=2), 0
+    over, failed = LoopBatcher[Piece, Any](broken, at_once=2), 0
 
     async def run() -> None:
         nonlocal failed

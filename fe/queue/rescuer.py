@@ -7,7 +7,7 @@ import structlog
 import trio
 
 from fe.monitoring.metrics import Metrics
-from fe.queue.pulse import BEAT_SECONDS, SILENCE, Pulse
+from fe.queue.lease_guard import BEAT_SECONDS, SILENCE, LeaseGuard
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.queue import clock_set_back, workers
@@ -20,13 +20,13 @@ _log = structlog.get_logger(__name__)
 APART = timedelta(minutes=1)
 
 
-async def watch_over(
+async def run_rescuer(
     db: Database,
     tables: Sequence[AnyTable],
     wakeups: Wakeups,
     metrics: Metrics,
     holder: str,
-    pulse: Pulse,
+    lease_guard: LeaseGuard,
     scale: float = 1.0,
     lease: timedelta = timedelta(minutes=1),
 ) -> None:
@@ -41,9 +41,9 @@ async def watch_over(
     try:
         while True:
             try:
-                begun = pulse.now()
+                begun = lease_guard.now()
                 await db.run(workers.seen, holder)
-                pulse.beaten(begun)
+                lease_guard.renewed(begun)
                 await db.run(clock_set_back.pull_workers_back)
                 if (by := await db.run(clock_set_back.set_back_by)) is not None:
                     await db.run(clock_set_back.mend, tables, by, lease)

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from fe.monitoring.outlet import Outlet
+from fe.monitoring.nonblocking_sink import NonblockingSink
 from tests.waiting import PATIENCE
 
 LINE = b'{"event": "%d", "text": "' + b"x" * 300 + b'"}\n'
@@ -56,7 +56,7 @@ def read_all(number: int) -> list[bytes]:
 
 def test_lines_that_nobody_reads_are_left_out_and_counted_and_the_others_are_whole(ends: Ends) -> None:
     reading, writing = ends
-    outlet = Outlet(writing)
+    outlet = NonblockingSink(writing)
 
     for number in range(MANY):
         outlet.write(LONG if number % 10 == 9 else LINE % number)
@@ -84,7 +84,7 @@ def test_a_line_longer_than_a_pipe_goes_through_when_nothing_else_is_there() -> 
 
         reader = threading.Thread(target=follow)
         reader.start()
-        Outlet(writing).write(longest)
+        NonblockingSink(writing).write(longest)
         reader.join()
 
     assert read == [longest]
@@ -92,7 +92,7 @@ def test_a_line_longer_than_a_pipe_goes_through_when_nothing_else_is_there() -> 
 
 def test_line_longer_than_a_pipe_that_nobody_reads_is_cut_off_and_the_next_stands_alone(ends: Ends) -> None:
     reading, writing = ends
-    outlet = Outlet(writing)
+    outlet = NonblockingSink(writing)
 
     began = time.monotonic()
     outlet.write(b"z" * 1_000_000 + b"\n")

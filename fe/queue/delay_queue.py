@@ -20,7 +20,7 @@ _PATIENCE = 4.0
 T = TypeVar("T")
 
 
-class Later(Generic[T]):
+class DelayQueue(Generic[T]):
     """Rows of one stage that this process holds for later, at most `limit`.
 
     When its time has come, and `fits` says that there is a slot for it, a row is begun with; when there is none for too

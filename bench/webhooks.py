@@ -36,12 +36,14 @@ from fe.clock import system_clock
 from fe.config import load_settings
 from fe.ecf.ids import new_id
 from fe.monitoring.metrics import Metrics
+from fe.queue.service_context import ServiceContext
 from fe.queue.stage import StageContext
 from fe.queue.supervisor import Supervisor
 from fe.secrets.vault import Vault
 from fe.store.postgres.db import open_database
 from fe.store.postgres.roles import WORKER
 from fe.store.queue.wakeups import Wakeups
+from fe.store.records.verdict_notices import VerdictNotices
 from fe.webhooks.secrets import WebhookVault
 from fe.webhooks.signature import new_secret
 
@@ -119,7 +121,14 @@ async def deliver(dsn: str) -> None:
         tools = StageContext(
             db, wakeups, system_clock, metrics, settings.lease, settings.poll_seconds, f"bench:{os.getpid()}"
         )
-        await run_webhooks(settings, tools, 45.0, _VAULT, system_clock, Supervisor(metrics, stopping))
+        context = ServiceContext(
+            settings=settings,
+            clock=system_clock,
+            supervisor=Supervisor(metrics, stopping),
+            wakeups=wakeups,
+            verdicts=VerdictNotices(db),
+        )
+        await run_webhooks(context, tools, 45.0, _VAULT)
 
 
 async def deliver_naively(dsn: str) -> None:

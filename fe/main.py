@@ -1,4 +1,4 @@
-"""The composition root: everything is built here, started here, and stopped here. Read it top to bottom.
+"""The composition root: builds, starts and stops every part of a process. Read it top to bottom.
 
 The HTTP front is put together in fe/http/front.py, the actors in fe/actors/run.py, the portal in
 fe/portal/serve.py, and reception below.
@@ -8,7 +8,7 @@ import json
 import math
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import structlog
 import trio
@@ -16,7 +16,7 @@ import trio
 from fe import __version__
 from fe.actors.credentials import CannotOpen, SigningCredentials
 from fe.actors.run import run_actors
-from fe.clock import Clock, ClockCheck, ClockFault, clock_ahead, no_fault
+from fe.clock import ClockCheck, clock_ahead
 from fe.config import Settings, read_networks, without_env_files
 from fe.config.start_checks import read_certifiers, require_front, require_portal, require_startable, require_trust
 from fe.ecf import libxml, schema
@@ -29,7 +29,7 @@ from fe.monitoring.initial_series import initialize_series
 from fe.monitoring.log import configure_logging
 from fe.monitoring.metrics import Metrics, serve_metrics
 from fe.monitoring.observers import heartbeat, maintain_partitions, watch_database, watch_outbox, watch_writing
-from fe.monitoring.tracing import open_tracing, require_tracing
+from fe.monitoring.tracing_setup import open_tracing, require_tracing
 from fe.portal.serve import run_portal
 from fe.process import failpoints
 from fe.process.hardening import close_memory, keep_from_children
@@ -38,6 +38,7 @@ from fe.process.parent_watch import obey
 from fe.process.supervise import ProcessFiles
 from fe.process.workers import Listeners, become_parent, collect_rarely, stop_on_signal
 from fe.queue.direct_intake import DirectIntake
+from fe.queue.service_context import ServiceContext
 from fe.queue.supervisor import Supervisor
 from fe.receiving.assess import Trust
 from fe.receiving.receive import CannotAcknowledge
@@ -52,7 +53,6 @@ from fe.store.postgres.engine import POSTGRES, engine_named
 from fe.store.postgres.migrate import verify, verify_node
 from fe.store.postgres.pools import ASKING, CLAIMING, LISTENING, open_near, open_pools
 from fe.store.postgres.roles import FRONT, PORTAL, RECEPTION, WORKER, database_roles
-from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
 from fe.store.records.verdict_notices import VerdictNotices
 
@@ -67,38 +67,19 @@ def run_service(settings: Settings, *, role: str, processes: int | None = None, 
     ClockWrong, or an error of `verify`, before anything is started.
     """
     given = None if worker is None else ProcessFiles(**json.loads(worker))
+    is_parent = processes is not None and given is None
+    siblings = processes if processes is not None and given is None else 1
     environ = without_env_files(os.environ)
-    libxml.require_one_libxml2()
-    require_startable(settings)
-    open_as_many_as_allowed()
-    if not settings.dumpable:
-        close_memory()
-    if role == "http":
-        settings = settings.without_key_encryption_key()
-    configure_logging(settings.log_level)
-    keep_from_children()
-    failpoints.arm(settings.failpoint)
-    require_tracing(settings)
-    require_front(settings, role)
-    require_trust(settings, role)
-    require_portal(settings, role)
-    roles = database_roles(settings, role)
+
+    settings = _prepare_process(settings, role)
+    _require_settings(settings, role)
     dsn = settings.database_url or start_embedded(settings.data_dir.resolve() / "postgres")
-    no_others = not (settings.development or settings.database_shared_login)
-    engine = engine_named(settings.database_engine)
-    asking = ASKING if engine.distributed else 0
-    siblings = 1 if processes is None or given is not None else processes
-    connections = siblings * (len(roles) * (settings.database_connections + asking) + LISTENING)
-    verify(dsn, *roles, connections=connections, no_others=no_others, engine=engine)
-    require_clock(dsn, clock_ahead(settings.clock_offset))
-    near = settings.database_near if WORKER in roles else None
-    if near is not None:
-        require_node(dsn, near)
-        verify_node(near, WORKER, connections=siblings * (CLAIMING + asking), no_others=no_others, engine=engine)
+    _require_databases(settings, role, dsn, siblings)
     vault = None if role == "http" else open_vault(settings)
     listeners = Listeners.open(settings, role, siblings) if given is None else Listeners.inherited(given)
-    if processes is not None and given is None:
+    if is_parent:
         return become_parent(listeners, settings, environ, started_here())
+
     schema.prepare()
     if given is not None:
         obey(given.parent)  # a thread: not before all schemas are compiled
@@ -109,57 +90,84 @@ def run_service(settings: Settings, *, role: str, processes: int | None = None, 
     return 0
 
 
+def _prepare_process(settings: Settings, role: str) -> Settings:
+    """Harden this process and set up its log; return its settings without keys that its role does not need."""
+    libxml.require_one_libxml2()
+    require_startable(settings)
+    open_as_many_as_allowed()
+    if not settings.dumpable:
+        close_memory()
+    configure_logging(settings.log_level)
+    keep_from_children()
+    failpoints.arm(settings.failpoint)
+    return settings.without_key_encryption_key() if role == "http" else settings
+
+
+def _require_settings(settings: Settings, role: str) -> None:
+    """Check the settings of a role. Raises ConfigError."""
+    require_tracing(settings)
+    require_front(settings, role)
+    require_trust(settings, role)
+    require_portal(settings, role)
+
+
+def _require_databases(settings: Settings, role: str, dsn: str, siblings: int) -> None:
+    """Check schema, roles, number of connections and clock of the database, and of the node to claim from."""
+    roles = database_roles(settings, role)
+    engine = engine_named(settings.database_engine)
+    no_others = not (settings.development or settings.database_shared_login)
+    asking = ASKING if engine.distributed else 0
+    connections = siblings * (len(roles) * (settings.database_connections + asking) + LISTENING)
+    verify(dsn, *roles, connections=connections, no_others=no_others, engine=engine)
+    require_clock(dsn, clock_ahead(settings.clock_offset))
+    if settings.database_near is not None and WORKER in roles:
+        require_node(dsn, settings.database_near)
+        connections = siblings * (CLAIMING + asking)
+        verify_node(settings.database_near, WORKER, connections=connections, no_others=no_others, engine=engine)
+
+
 async def serve(
     settings: Settings, dsn: str, role: str, vault: Vault | None, listeners: Listeners, ready: int | None = None
 ) -> None:
-    """Run one process of the service: the HTTP front and the actors side by side in our own nursery.
+    """Run one process of the service: HTTP front, actors, portal and reception, as its role says, in one nursery.
 
-    A byte is written to the file `ready` when it serves. Returns after a clean stop.
-    What cannot be borne comes out as an exception group and ends the process.
+    Writes a byte to the file descriptor `ready` once it serves. Returns after a clean stop. A failure that no
+    supervisor handles ends the process as an exception group.
     """
     stopping, clock, metrics = trio.Event(), clock_ahead(settings.clock_offset), Metrics()
-    check = ClockCheck(clock)
     initialize_series(metrics)
     metrics.up.labels(role, __version__).set(1)
-    supervisor = Supervisor(metrics, stopping)
+    check, supervisor = ClockCheck(clock), Supervisor(metrics, stopping)
+    roles = database_roles(settings, role)
     with serve_metrics(metrics, listeners.metrics[0]):
         async with (
-            open_pools(dsn, database_roles(settings, role), settings, observe_wait=metrics.pool_wait.observe) as pools,
-            open_near(settings, database_roles(settings, role)) as node,
+            open_pools(dsn, roles, settings, observe_wait=metrics.pool_wait.observe) as pools,
+            open_near(settings, roles) as node,
             open_tracing(settings, role, metrics) as tracing,
             trio.open_nursery() as watch,
         ):
-            # For what each may do.
             db = next(pools[each] for each in (WORKER, FRONT, PORTAL, RECEPTION) if each in pools)
-            wakeups, verdicts = Wakeups(db), VerdictNotices(db)
-            metrics.notifications_heard.set_function(lambda: math.nan if wakeups.heard is None else wakeups.heard)
+            context = ServiceContext(
+                settings=settings,
+                clock=clock,
+                supervisor=supervisor,
+                wakeups=Wakeups(db),
+                verdicts=VerdictNotices(db),
+                tracing=tracing,
+                clock_fault=check.fault,
+                intake=DirectIntake() if engine_named(settings.database_engine) is POSTGRES else None,
+            )
             await watch.start(stop_on_signal, stopping, settings.grace_seconds)
-            supervisor.start(watch, "heartbeat", heartbeat, metrics)
-            supervisor.start(watch, "database watch", watch_database, db, check, metrics)
-            if role != "receive":
-                supervisor.start(watch, "wakeups", wakeups.run)
-                supervisor.start(watch, "verdicts", verdicts.run)
-            if FRONT in pools or WORKER in pools:
-                supervisor.start(watch, "outbox watch", watch_outbox, db, metrics, WORKER in pools)
-            if FRONT in pools:
-                supervisor.start(watch, "write watch", watch_writing, pools[FRONT], metrics)
-            if WORKER in pools:
-                supervisor.start(watch, "housekeeping", maintain_partitions, pools[WORKER], clock)
-            # From what is taken in here to the signers, where they are here, too.
-            intake = DirectIntake[Work]() if engine_named(settings.database_engine) is POSTGRES else None
+            _start_watches(watch, context, role, db, pools, check)
             async with trio.open_nursery() as work:
-                shared = wakeups, verdicts, clock, supervisor, tracing
-                fault = check.fault
                 if WORKER in pools and vault is not None:
-                    work.start_soon(run_actors, settings, pools[WORKER], vault, *shared, intake, node, fault)
+                    work.start_soon(run_actors, context, pools[WORKER], vault, node)
                 if listeners.http:
-                    await work.start(run_front, settings, pools[FRONT], *shared, listeners.http, intake, fault)
+                    await work.start(run_front, context, pools[FRONT], listeners.http)
                 if RECEPTION in pools and vault is not None:
-                    await work.start(
-                        run_reception, settings, pools[RECEPTION], vault, clock, supervisor, listeners.reception, fault
-                    )
+                    await work.start(run_reception, context, pools[RECEPTION], vault, listeners.reception)
                 if PORTAL in pools and vault is not None:
-                    await work.start(run_portal, settings, pools, vault, *shared, listeners.portal, fault)
+                    await work.start(run_portal, context, pools, vault, listeners.portal)
                 _log.info("serving", role=role, pid=os.getpid(), **listeners.addresses())
                 if ready is not None:
                     os.write(ready, b"1")
@@ -171,14 +179,38 @@ async def serve(
     _log.info("stopped", role=role)
 
 
+def _start_watches(
+    watch: trio.Nursery,
+    context: ServiceContext,
+    role: str,
+    db: Database,
+    pools: Mapping[str, Database],
+    check: ClockCheck,
+) -> None:
+    """Start what a process runs beside its work: heartbeat, notifications, gauges and partition maintenance."""
+    supervisor, metrics, wakeups = context.supervisor, context.metrics, context.wakeups
+    metrics.notifications_heard.set_function(lambda: math.nan if wakeups.heard is None else wakeups.heard)
+    supervisor.start(watch, "heartbeat", heartbeat, metrics)
+    supervisor.start(watch, "database watch", watch_database, db, check, metrics)
+    if role != "receive":
+        supervisor.start(watch, "wakeups", wakeups.run)
+        supervisor.start(watch, "verdicts", context.verdicts.run)
+    if FRONT in pools or WORKER in pools:
+        supervisor.start(watch, "outbox watch", watch_outbox, db, metrics, WORKER in pools)
+    if FRONT in pools:
+        supervisor.start(watch, "write watch", watch_writing, pools[FRONT], metrics)
+    if WORKER in pools:
+        supervisor.start(watch, "housekeeping", maintain_partitions, pools[WORKER], context.clock)
+
+
 class Acknowledgers:
-    """What acknowledgements are signed with: the actors' cache of opened certificates, with reception's own rights."""
+    """Signers of acknowledgements: the actors' cache of opened certificates, with reception's own database rights."""
 
     def __init__(self, credentials: SigningCredentials) -> None:
         self.credentials = credentials
 
     async def __call__(self, tenant_id: TenantId, certificate_id: CertificateId) -> Signer:
-        """Give what signs with a certificate. Raises CannotAcknowledge, DatabaseUnavailable, or a VaultError."""
+        """Return the signer of a certificate. Raises CannotAcknowledge, DatabaseUnavailable, or a VaultError."""
         try:
             return (await self.credentials.get(tenant_id, certificate_id)).signer
         except CannotOpen as cannot:
@@ -186,20 +218,18 @@ class Acknowledgers:
 
 
 async def run_reception(
-    settings: Settings,
+    context: ServiceContext,
     db: Database,
     vault: Vault,
-    clock: Clock,
-    supervisor: Supervisor,
     listeners: Sequence[socket.socket],
-    clock_fault: ClockFault = no_fault,
     *,
     task_status: trio.TaskStatus[list[socket.socket]] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Answer suppliers on `listeners` until `supervisor.stopping`, and then for as long as the grace.
+    """Answer suppliers on `listeners` until the service stops, then for the grace period. Raises ConfigError.
 
-    Nothing is acknowledged while there is a `clock_fault`. `started` says that they are answered. Raises ConfigError.
+    Acknowledges nothing while there is a clock fault.
     """
+    settings, supervisor = context.settings, context.supervisor
     credentials = SigningCredentials(db, vault, trio.CapacityLimiter(1))
     app = create_reception(
         ReceptionDeps(
@@ -207,13 +237,13 @@ async def run_reception(
             signers=Acknowledgers(credentials),
             trust=Trust(read_certifiers(settings)),
             keys=derive_keys(vault.roots(SESSIONS)),
-            clock=clock,
-            metrics=supervisor.metrics,
+            clock=context.clock,
+            metrics=context.metrics,
             in_flight=settings.reception_in_flight,
             threads=settings.reception_threads,
             calls_per_second=settings.reception_calls_per_second,
             trusted_proxies=read_networks(settings.trusted_proxies),
-            clock_fault=clock_fault,
+            clock_fault=context.clock_fault,
         )
     )
     async with trio.open_nursery() as beside:

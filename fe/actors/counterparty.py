@@ -91,7 +91,7 @@ class HandedOn(End):
         return self.state.value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CounterpartyHandlers:
     """The handlers of both stages."""
 

@@ -1,4 +1,4 @@
-"""What the actors of a process need is built here, and they are run: the stages, and what keeps watch beside them."""
+"""Build and run the actors of a process: the stages of the outbox, and what runs beside them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ from fe.actors.writers import submission_kind
 from fe.authority.client import Authority, Timeouts
 from fe.authority.gateway import OUTCOMES
 from fe.authority.hosts import Host, Hosts, Operation, host_of
-from fe.clock import Clock, ClockFault, no_fault
+from fe.clock import Clock, ClockFault
 from fe.config import Settings
 from fe.config.start_checks import holds_receipts, read_certifiers
 from fe.counterparty.directory import Directory
@@ -33,98 +33,55 @@ from fe.monitoring.collectors import Collectors
 from fe.monitoring.initial_series import initialize_actor_series
 from fe.monitoring.log import task_context
 from fe.monitoring.submission_log import SubmissionLog
-from fe.monitoring.tracing import OFF, Tracing
 from fe.offload.pool import Apart, share_interpreter
+from fe.queue.circuit_breaker import Circuits
 from fe.queue.direct_intake import DirectIntake
 from fe.queue.executor import run_stage
 from fe.queue.lease_guard import LeaseGuard
 from fe.queue.rescuer import run_rescuer
 from fe.queue.result_writer import ResultWriter
+from fe.queue.service_context import ServiceContext
 from fe.queue.stage import StageContext, no_gate
-from fe.queue.supervisor import Supervisor
 from fe.secrets.vault import Vault
 from fe.store.postgres.db import Database
 from fe.store.queue.node_local_claims import NodeLocalClaims
-from fe.store.queue.outbox import OUTBOX, Work
+from fe.store.queue.outbox import OUTBOX
 from fe.store.queue.tables import AnyTable
-from fe.store.queue.wakeups import Wakeups
 from fe.store.queue.webhooks import DELIVERIES, RECOVERIES
 from fe.store.queue.workers import new_holder
 from fe.store.records import charges
 from fe.store.records.charges import CHARGES
 from fe.store.records.counterparty import COUNTERPARTY_OUTBOX
-from fe.store.records.verdict_notices import VerdictNotices
 from fe.webhooks.secrets import webhook_vault
 
 _log = structlog.get_logger(__name__)
 
-#: So many keys are opened at once: each takes 45 ms of CPU the first time, and some 3 once a minute.
+#: Keys opened at the same time: each takes 45 ms of CPU the first time, then some 3 ms once a minute.
 _OPENING = 2
 
-#: Every queue table of this release: what silent workers held is freed in each. A new kind of work adds its own here
-#: (docs/reference/queue-table.md).
+#: Every queue table of this release: the rescuer frees rows of silent workers in each. A new kind of work adds its own
+#: table here (docs/reference/queue-table.md).
 QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX, COUNTERPARTY_OUTBOX, DELIVERIES, RECOVERIES, CHARGES)
 
-
-#: To the host of summaries: what its session depends on, which another host gives.
+#: The circuit's name of the session that the host of summaries needs and another host gives.
 _SESSION = "session"
 
 
-def tenant_at_work() -> TenantId | None:
-    """Return whose row the current task tries."""
-    done = task_context.get()
-    return None if done is None else done[1].tenant_id
+async def run_actors(context: ServiceContext, db: Database, vault: Vault, node: Database | None = None) -> None:
+    """Run the actors of every stage, each supervised, until they have finished the work in flight.
 
-
-async def run_actors(
-    settings: Settings,
-    db: Database,
-    vault: Vault,
-    wakeups: Wakeups,
-    verdicts: VerdictNotices,
-    clock: Clock,
-    supervisor: Supervisor,
-    tracing: Tracing = OFF,
-    intake: DirectIntake[Work] | None = None,
-    node: Database | None = None,
-    clock_fault: ClockFault = no_fault,
-) -> None:
-    """Run every stage's actor side by side, each supervised, until they have finished the work in flight.
-
-    Nothing is signed while there is a `clock_fault`. What this process takes in comes through `entrance`, where there
-    is one, straight to its signers. With a `node` of a cluster it claims the submissions that lie there, and no others.
+    Signs nothing while there is a clock fault. With a `node` of a cluster, claims only submissions stored there.
     """
     share_interpreter()
-    metrics, scale = supervisor.metrics, settings.time_scale
+    settings, supervisor, clock, tracing = context.settings, context.supervisor, context.clock, context.tracing
+    metrics, scale = context.metrics, settings.time_scale
     initialize_actor_series(metrics, [(operation, host_of(operation)) for operation in Operation], OUTCOMES)
     holder = new_holder()
     circuits = authority_circuits(db, metrics, scale=scale)
-
-    def observe(operation: Operation, environment: str, host: Host, outcome: str, seconds: float) -> None:
-        metrics.observe_authority(operation, environment, host, outcome, seconds)
-        tracing.exchange(f"authority {operation}", seconds, environment=environment, host=host, outcome=outcome)
-        if operation is Operation.DIRECTORY:  # no receipt of ours waits for that
-            return
-        tenant_id = tenant_at_work()
-        circuits.note(environment, host, outcome, service=operation, seconds=seconds, tenant_id=tenant_id)
-        if operation is Operation.VALIDATE_SEED and outcome == "ok":
-            circuits.note(environment, Host.FC, outcome, service=_SESSION, tenant_id=tenant_id)
-
-    def without_session(environment: Environment, host: Host) -> None:
-        """Of the host that gives sessions every exchange is noted above; another is not called without one."""
-        if host is not host_of(Operation.SEED):
-            circuits.note(environment, host, "unavailable", service=_SESSION, tenant_id=tenant_at_work())
-
-    authority = Authority(
-        Hosts(settings.authority_ecf_url, settings.authority_fc_url, settings.authority_status_url),
-        clock=clock,
-        timeouts=Timeouts(answer=settings.authority_timeout),
-        observe=observe,
-        without_session=without_session,
-    )
+    authority = _authority(context, circuits)
     tools = StageContext(
         db,
-        wakeups,
+        context.wakeups,
         clock,
         metrics,
         lease=settings.lease,
@@ -132,62 +89,100 @@ async def run_actors(
         holder=holder,
         gate=circuits.gate,
     )
-    # The circuits are the authority's: whom else we call has nothing to do with them.
-    webhook_tools = replace(tools, gate=no_gate)
     credentials = SigningCredentials(db, vault, trio.CapacityLimiter(_OPENING), metrics, clock=clock)
     lease_guard = LeaseGuard(lease=settings.lease, scale=scale)
     try:
         async with trio.open_nursery() as watch:
             supervisor.start(watch, "circuits", circuits.run, probe_of(authority))
             supervisor.start(watch, "keys", credentials.forget_in_time)
-            guarded = QUEUE_TABLES, wakeups, metrics, holder, lease_guard, scale, settings.lease
-            supervisor.start(watch, "rescuer", run_rescuer, db, *guarded)
+            supervisor.start(watch, "rescuer", run_rescuer, tools, QUEUE_TABLES, lease_guard, scale)
             supervisor.start(watch, "stock watch", Collectors(db, metrics).run)
-            aggregator = Aggregator(db, clock, metrics, holder)
-            supervisor.start(watch, "metering", aggregator.run, Biller(db, clock).round)
+            supervisor.start(watch, "metering", Aggregator(db, clock, metrics, holder).run, Biller(db, clock).round)
             if settings.authority_status_key is not None:
                 key = settings.authority_status_key.get_secret_value()
                 supervisor.start(watch, "maintenance", honour_maintenance, db, authority, key, clock)
-            kind = submission_kind(
-                metrics, verdicts.notify, SubmissionLog(settings.submission_log), traced=tracing.is_on
-            )
+
+            log = SubmissionLog(settings.submission_log)
+            kind = submission_kind(metrics, context.verdicts.notify, log, traced=tracing.is_on)
             if node is not None:
                 kind = replace(kind, together=NodeLocalClaims(node, clock, traced=tracing.is_on).claim)
             results = ResultWriter(kind, db, clock)
             handlers = _counterparty_handlers(settings, db, authority, credentials, clock)
-            handing = ResultWriter(handing_kind(metrics, handlers.kinds), db, clock)
+            forwarded = ResultWriter(handing_kind(metrics, handlers.kinds), db, clock)
             apart = Apart(settings.large_processes, metrics)
-            beside = parallel_input_reader(db, results)
-            intake = intake or DirectIntake()
+            inputs = parallel_input_reader(db, results)
+            intake = context.intake or DirectIntake()
             async with (
                 results.running(),
                 apart.running(),
-                handing.running(),
-                beside.running(),
+                forwarded.running(),
+                inputs.running(),
                 intake.open(results, Stage.SIGN, holder=holder, lease=settings.lease),
                 trio.open_nursery() as actors,
             ):
                 hooks = webhook_vault(settings)
                 if hooks is None:
                     _log.warning("webhooks are not configured, nobody is called: set FE_WEBHOOK_KEYS")
-                else:
-                    actors.start_soon(
-                        run_webhooks, settings, webhook_tools, budget_of(settings), hooks, clock, supervisor, tracing
-                    )
-                shared = authority, credentials, lease_guard, results, apart, beside, tracing, clock_fault
-                for stage in stages(settings, tools, *shared):
+                else:  # circuits are the authority's: they do not stop webhooks
+                    own = replace(tools, gate=no_gate)
+                    actors.start_soon(run_webhooks, context, own, budget_of(settings), hooks)
+                own_stages = stages(
+                    context,
+                    tools,
+                    authority=authority,
+                    credentials=credentials,
+                    lease_guard=lease_guard,
+                    results=results,
+                    apart=apart,
+                    inputs=inputs,
+                )
+                for stage in own_stages:
                     own = tools
                     if stage.name is Stage.SIGN:
-                        own = replace(tools, gate=partial(_open_while_right, clock_fault, circuits.gate))
+                        own = replace(tools, gate=partial(_open_while_right, context.clock_fault, circuits.gate))
                     supervisor.start(actors, stage.name, run_stage, stage, own, supervisor.stopping, results)
-                for passing in handing_stages(handlers, handing.kind, budget=budget_of(settings), scale=scale):
-                    supervisor.start(actors, passing.name, run_stage, passing, tools, supervisor.stopping, handing)
+                for forward in handing_stages(handlers, forwarded.kind, budget=budget_of(settings), scale=scale):
+                    supervisor.start(actors, forward.name, run_stage, forward, tools, supervisor.stopping, forwarded)
                 if settings.stripe_key is not None:
                     processor = settings.stripe_url, settings.stripe_key
                     supervisor.start(actors, charges.STAGE, run_charges, *processor, tools, supervisor.stopping)
             watch.cancel_scope.cancel()
     finally:
         authority.close()
+
+
+def _authority(context: ServiceContext, circuits: Circuits) -> Authority:
+    """Build the authority's client; each exchange is counted, traced, and noted by the circuit of its host."""
+    settings, metrics = context.settings, context.metrics
+
+    def observe(operation: Operation, environment: str, host: Host, outcome: str, seconds: float) -> None:
+        metrics.observe_authority(operation, environment, host, outcome, seconds)
+        context.tracing.exchange(f"authority {operation}", seconds, environment=environment, host=host, outcome=outcome)
+        if operation is Operation.DIRECTORY:  # no receipt waits for the directory
+            return
+        tenant_id = _tenant_at_work()
+        circuits.note(environment, host, outcome, service=operation, seconds=seconds, tenant_id=tenant_id)
+        if operation is Operation.VALIDATE_SEED and outcome == "ok":
+            circuits.note(environment, Host.FC, outcome, service=_SESSION, tenant_id=tenant_id)
+
+    def without_session(environment: Environment, host: Host) -> None:
+        """Count a missing session as a failure of a host that gives none itself: `observe` sees the other one."""
+        if host is not host_of(Operation.SEED):
+            circuits.note(environment, host, "unavailable", service=_SESSION, tenant_id=_tenant_at_work())
+
+    return Authority(
+        Hosts(settings.authority_ecf_url, settings.authority_fc_url, settings.authority_status_url),
+        clock=context.clock,
+        timeouts=Timeouts(answer=settings.authority_timeout),
+        observe=observe,
+        without_session=without_session,
+    )
+
+
+def _tenant_at_work() -> TenantId | None:
+    """Return the tenant of the row that the current task tries."""
+    done = task_context.get()
+    return None if done is None else done[1].tenant_id
 
 
 def _open_while_right(clock_fault: ClockFault, gate: Callable[[Any, int], int], lane: Any, slots: int) -> int:
@@ -198,20 +193,20 @@ def _open_while_right(clock_fault: ClockFault, gate: Callable[[Any, int], int], 
 def _counterparty_handlers(
     settings: Settings, db: Database, authority: Authority, credentials: SigningCredentials, clock: Clock
 ) -> CounterpartyHandlers:
-    """What hands documents on. It may call this installation, too: two tenants of it may be each other's customers."""
+    """Build the handlers that forward documents. They may call this installation, whose tenants trade, too."""
     egress = egress_from_settings(settings)
     egress = replace(egress, policy=replace(egress.policy, own_hosts=(), own_addresses=(), own_ports=()))
     holds = holds_receipts(settings)
     if holds:
         _log.warning("nothing is sent to receivers, no acknowledgement could be believed: set FE_RECEPTION_ROOTS")
     return CounterpartyHandlers(
-        db,
-        credentials,
-        Directory(authority, scale=settings.time_scale),
-        Counterparties(egress, clock, credentials.threads),
-        None if settings.reception_roots is None else read_certifiers(settings),
-        clock,
-        trio.CapacityLimiter(2),
-        {},
+        db=db,
+        credentials=credentials,
+        directory=Directory(authority, scale=settings.time_scale),
+        counterparties=Counterparties(egress, clock, credentials.threads),
+        roots=None if settings.reception_roots is None else read_certifiers(settings),
+        clock=clock,
+        threads=trio.CapacityLimiter(2),
+        kinds={},
         holds_receipts=holds,
     )

@@ -56,7 +56,7 @@ ASK_AFTER = timedelta(seconds=2)
 _OUTGOING = tuple(field.name for field in fields(OutgoingDocument))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sender:
     """Sends signed documents."""
 

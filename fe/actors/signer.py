@@ -6,8 +6,9 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
+import trio
+
 from fe.actors.credentials import CannotOpen, SigningCredentials
-from fe.actors.hand_over import HandOver
 from fe.actors.loop_batcher import LoopBatcher
 from fe.actors.outcomes import Failed, Signed, failure_response
 from fe.actors.receipt_notes import undecided_receipt, wait_for
@@ -54,7 +55,7 @@ _ELSEWHERE = timedelta(seconds=2)
 _WAITS_FOR_CERTIFICATE, _LOOK_AGAIN = timedelta(days=1), timedelta(minutes=1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SignerPool:
     """Makes, checks and signs documents: short ones in the loop, one after another, all others in threads.
 
@@ -64,7 +65,8 @@ class SignerPool:
     db: Database
     credentials: SigningCredentials
     loop: LoopBatcher[ToSign, SignedDocument]
-    threads: HandOver[ToSign, SignedDocument]
+    #: Bounds the threads that sign longer documents.
+    threads: trio.CapacityLimiter
     #: Where large documents are made, all but the signature.
     apart: Apart
     hosts: QrHosts
@@ -75,7 +77,7 @@ class SignerPool:
     lease: timedelta
     claim_to_send: Callable[[Work, OutgoingDocument, str], Work | None]
     #: Reads what a document that was just taken in needs, as `steps.beside`; together with others.
-    beside: Callable[[tuple[Work, AcceptedInput]], Awaitable[ParallelInput]]
+    read_input: Callable[[tuple[Work, AcceptedInput]], Awaitable[ParallelInput]]
     #: Why this process must not sign now, if so.
     clock_fault: ClockFault = no_fault
 
@@ -94,7 +96,7 @@ class SignerPool:
     async def _sign(self, work: Work) -> Outcome:
         signing_input = work.input
         if isinstance(signing_input, AcceptedInput):
-            signing_input = (await self.beside((work, signing_input))).signing_input(signing_input)
+            signing_input = (await self.read_input((work, signing_input))).signing_input(signing_input)
         elif not isinstance(signing_input, SigningInput):
             signing_input = await self.db.run(steps.signing_input, work)
         if signing_input.ecf_type in NOTES and (number := number_left_open(signing_input.original)) is not None:
@@ -127,8 +129,10 @@ class SignerPool:
                     now=now,
                     hosts=self.hosts,
                 )
-                where = self.loop if is_short(signing_input.original) else self.threads
-                document = await where.run(ToSign(make, sign))
+                if is_short(signing_input.original):
+                    document = await self.loop.run(ToSign(make, sign))
+                else:
+                    document = await trio.to_thread.run_sync(lambda: sign(make()), limiter=self.threads)
         except TurnTimeout:
             return Retry("large documents before it take their time", _SLOT_AGAIN, counts=False)
         except ApartFailed as error:

@@ -7,7 +7,6 @@ from datetime import timedelta
 import trio
 
 from fe.actors.credentials import SigningCredentials
-from fe.actors.hand_over import HandOver
 from fe.actors.loop_batcher import LoopBatcher
 from fe.actors.outcomes import Decided
 from fe.actors.reconciler import Reconciler
@@ -15,14 +14,13 @@ from fe.actors.sender import ASK_AFTER, Sender
 from fe.actors.signer import SignerPool
 from fe.actors.tracker import Tracker
 from fe.authority.client import Authority
-from fe.clock import ClockFault, no_fault
 from fe.config import Settings
 from fe.ecf.catalogue import Environment, Host
 from fe.issuing.rates import KnownRates
 from fe.issuing.sign import QrHosts, sign_all
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
-from fe.monitoring.tracing import OFF, Tracing
+from fe.monitoring.tracing import Tracing
 from fe.offload.pool import Apart
 from fe.queue.batcher import Batcher
 from fe.queue.circuit_breaker import Circuits, Probe
@@ -31,6 +29,7 @@ from fe.queue.lease_guard import LeaseGuard
 from fe.queue.outcome import Outcome
 from fe.queue.result_writer import ResultWriter
 from fe.queue.retry import poll_gap, retry_gap, scaled
+from fe.queue.service_context import ServiceContext
 from fe.queue.stage import StageConfig, StageContext
 from fe.store.postgres.db import Database
 from fe.store.queue import steps
@@ -116,49 +115,47 @@ def traced(tracing: Tracing, handle: Handle) -> Handle:
 
 
 def stages(
-    settings: Settings,
+    context: ServiceContext,
     tools: StageContext,
+    *,
     authority: Authority,
     credentials: SigningCredentials,
     lease_guard: LeaseGuard,
     results: ResultWriter[Work],
     apart: Apart,
-    beside: Batcher[tuple[Work, AcceptedInput], ParallelInput],
-    tracing: Tracing = OFF,
-    clock_fault: ClockFault = no_fault,
+    inputs: Batcher[tuple[Work, AcceptedInput], ParallelInput],
 ) -> list[StageConfig[Work]]:
-    """Build the actors of this process. Keys are opened in threads of their own: nobody who signs waits for one."""
-    db, clock = tools.db, tools.clock
-    hosts = QrHosts(settings.authority_ecf_url, settings.authority_fc_url)
+    """Build the stages of this process. Keys are opened in their own threads: signing never waits for one."""
+    settings, tracing, db = context.settings, context.tracing, tools.db
     scale, spread = settings.time_scale, random.Random()  # noqa: S311  (jitter)
     retry, poll = scaled(retry_gap, scale), scaled(poll_gap, scale)
     reconciler = Reconciler(db, authority, credentials, spread, retry, DISBELIEVED_FOR * scale)
     sender = Sender(
-        db,
-        authority,
-        credentials,
-        reconciler,
-        settings.anecf_service,
-        settings.lease,
-        lease_guard,
-        results.put,
-        ASK_AFTER * scale,
-        settings.authority_simulated,
+        db=db,
+        authority=authority,
+        credentials=credentials,
+        reconciler=reconciler,
+        anecf_service=settings.anecf_service,
+        lease=settings.lease,
+        lease_guard=lease_guard,
+        intend=results.put,
+        ask_after=ASK_AFTER * scale,
+        simulated=settings.authority_simulated,
     )
     signer = SignerPool(
-        db,
-        credentials,
-        LoopBatcher(sign_all),
-        HandOver(sign_all, trio.CapacityLimiter(settings.sign_slots)),
-        apart,
-        hosts,
-        clock,
-        tools.metrics,
-        KnownRates(db),
-        settings.lease,
-        sender.claim_to_send,
-        beside.put,
-        clock_fault,
+        db=db,
+        credentials=credentials,
+        loop=LoopBatcher(sign_all),
+        threads=trio.CapacityLimiter(settings.sign_slots),
+        apart=apart,
+        hosts=QrHosts(settings.authority_ecf_url, settings.authority_fc_url),
+        clock=tools.clock,
+        metrics=tools.metrics,
+        rates=KnownRates(db),
+        lease=settings.lease,
+        claim_to_send=sender.claim_to_send,
+        read_input=inputs.put,
+        clock_fault=context.clock_fault,
     )
     tracker = Tracker(db, authority, credentials, reconciler, spread, poll, FOLLOW_FOR * scale)
     budget = budget_of(settings)

@@ -6,16 +6,13 @@ import trio
 
 from fe.actors.deliverer import Deliverer, Recoverer, delivery_kind, recovery_kind
 from fe.actors.webhook_watch import watch_webhooks
-from fe.clock import Clock
-from fe.config import Settings
 from fe.egress.client import SECONDS
 from fe.egress.configured import egress_from_settings
-from fe.monitoring.tracing import OFF, Tracing
 from fe.queue.executor import run_stage
 from fe.queue.result_writer import ResultWriter
 from fe.queue.retry import retry_gap, scaled
+from fe.queue.service_context import ServiceContext
 from fe.queue.stage import StageConfig, StageContext
-from fe.queue.supervisor import Supervisor
 from fe.store.queue import webhooks
 from fe.store.queue.host_lanes import ALL_HOSTS
 from fe.store.queue.webhooks import WebhookWork
@@ -26,16 +23,9 @@ from fe.webhooks.secrets import WebhookVault
 _ASKING = 0.85
 
 
-async def run_webhooks(
-    settings: Settings,
-    tools: StageContext,
-    budget: float,
-    vault: WebhookVault,
-    clock: Clock,
-    supervisor: Supervisor,
-    tracing: Tracing = OFF,
-) -> None:
+async def run_webhooks(context: ServiceContext, tools: StageContext, budget: float, vault: WebhookVault) -> None:
     """Run the actors of webhooks, each supervised, until they have finished the calls under way."""
+    settings, supervisor, clock = context.settings, context.supervisor, context.clock
     scale, spread = settings.time_scale, random.Random()  # noqa: S311  (jitter)
     table = webhooks.deliveries_table(settings.webhook_slots)
     deliveries = ResultWriter(delivery_kind(table, tools.metrics, patience=PATIENCE * scale), tools.db, clock)
@@ -48,7 +38,7 @@ async def run_webhooks(
         scaled(webhook_gap, scale),
         spread,
         seconds=min(SECONDS, budget * _ASKING),
-        tracing=tracing,
+        tracing=context.tracing,
     )
     deliver: StageConfig[WebhookWork] = StageConfig(
         webhooks.DELIVER,

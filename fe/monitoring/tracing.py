@@ -5,14 +5,12 @@ each try of each step is a child of the request, in whichever process it is made
 speaks to, which does nothing; what records is in spans.py, and loaded only where it is wanted.
 """
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 from uuid import UUID
 
-from fe.config import ConfigError, Settings
 from fe.identifiers import TenantId
-from fe.monitoring.metrics import Metrics
 
 
 class Span:
@@ -73,29 +71,6 @@ class Tracing:
 
 
 OFF = Tracing()
-
-
-def require_tracing(settings: Settings) -> None:
-    """See, before anything is started, that what records traces is there, if it is wanted. Raises ConfigError."""
-    if settings.tracing_url:
-        try:
-            import fe.monitoring.spans  # noqa: F401  (looked for, not used)
-        except ImportError as error:
-            raise ConfigError(
-                f"FE_TRACING_URL is set, and {error.name} is not installed: install the `tracing` extra"
-            ) from error
-
-
-@asynccontextmanager
-async def open_tracing(settings: Settings, role: str, metrics: Metrics) -> AsyncIterator[Tracing]:
-    """Trace as the settings say while the block runs; at its end what was recorded is sent, within two seconds."""
-    if not settings.tracing_url:
-        yield OFF
-        return
-    from fe.monitoring.spans import record_spans  # here, because it is an extra, and takes 0.1 s to load
-
-    async with record_spans(settings, role, metrics) as tracing:
-        yield tracing
 
 
 def trace_id_of(context: str | None) -> str | None:

@@ -16,18 +16,16 @@ from fe.issuing.submitting import Submitting
 from fe.limits import DocumentQuota, QuotaLimits
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.submission_log import SubmissionLog
-from fe.monitoring.tracing import Tracing
 from fe.portal.app import create_portal
 from fe.portal.deps import FORMS, Portal
 from fe.portal.plan_runner import PlanRunner
 from fe.portal.rendering import Renderer
-from fe.queue.supervisor import Supervisor
+from fe.queue.service_context import ServiceContext
 from fe.secrets.vault import Vault
 from fe.store.postgres.db import Database
 from fe.store.postgres.roles import OPERATOR, PORTAL
 from fe.store.queue.wakeups import Wakeups
 from fe.store.queue.workers import new_holder
-from fe.store.records.verdict_notices import VerdictNotices
 from fe.webhooks.accounts import webhook_accounts
 
 
@@ -91,24 +89,16 @@ def openid_of(settings: Settings, key: bytes) -> OpenId | None:
 
 
 async def run_portal(
-    settings: Settings,
+    context: ServiceContext,
     pools: Mapping[str, Database],
     vault: Vault,
-    wakeups: Wakeups,
-    verdicts: VerdictNotices,
-    clock: Clock,
-    supervisor: Supervisor,
-    tracing: Tracing,
     listeners: Sequence[socket.socket],
-    clock_fault: ClockFault = no_fault,
     *,
     task_status: trio.TaskStatus[list[socket.socket]] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Answer people on `listeners` until `supervisor.stopping`, and then for as long as the grace. Raises ConfigError.
-
-    `started` says that they are answered.
-    """
-    portal = build_portal(settings, pools, vault, wakeups, clock, supervisor.metrics, clock_fault)
+    """Answer people on `listeners` until the service stops, then for the grace period. Raises ConfigError."""
+    settings, supervisor = context.settings, context.supervisor
+    portal = build_portal(settings, pools, vault, context.wakeups, context.clock, context.metrics, context.clock_fault)
     async with trio.open_nursery() as nursery:
         if portal.plans is not None:
             supervisor.start(nursery, "replay plans", portal.plans.run)

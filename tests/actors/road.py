@@ -76,7 +76,16 @@ async def make_road(db: Database, *, anecf: Service = Service.COMMERCIAL_APPROVA
             raise LeaseLost
         return written
 
-    sender = Sender(db, client, credentials, reconciler, anecf, LEASE, pulse, intend)
+    sender = Sender(
+        db=db,
+        authority=client,
+        credentials=credentials,
+        reconciler=reconciler,
+        anecf_service=anecf,
+        lease=LEASE,
+        lease_guard=pulse,
+        intend=intend,
+    )
     tracker = Tracker(db, client, credentials, reconciler, random.Random(1))
     tenant = await make_tenant(db)
     return Road(

@@ -5,10 +5,11 @@ from datetime import timedelta
 import pytest
 import trio
 
-from fe.clock import boot_seconds
+from fe.clock import boot_seconds, system_clock
 from fe.monitoring.metrics import Metrics
 from fe.queue.lease_guard import BEAT_SECONDS, SILENCE, LeaseGuard, LeaseUncertain
 from fe.queue.rescuer import run_rescuer
+from fe.queue.stage import StageContext
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue import workers
 from fe.store.queue.outbox import OUTBOX
@@ -85,7 +86,12 @@ async def test_a_sign_of_life_counts_from_before_it_was_written_and_only_once_it
     time.now += 100
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(run_rescuer, db, [OUTBOX], Wakeups(db), Metrics(), "me", pulse)
+            nursery.start_soon(
+                run_rescuer,
+                StageContext(db, Wakeups(db), system_clock, Metrics(), timedelta(minutes=1), 1.0, "me"),
+                [OUTBOX],
+                pulse,
+            )
             await written.wait()
             nursery.cancel_scope.cancel()
 
@@ -105,6 +111,10 @@ async def test_a_rescuer_that_crashes_takes_no_leave(db: Database, monkeypatch: 
 
     monkeypatch.setattr(workers, "rescue", crash)
     with pytest.raises(ValueError, match="crash"):
-        await run_rescuer(db, [OUTBOX], Wakeups(db), Metrics(), "me", LeaseGuard(lease=timedelta(seconds=60)))
+        await run_rescuer(
+            StageContext(db, Wakeups(db), system_clock, Metrics(), timedelta(minutes=1), 1.0, "me"),
+            [OUTBOX],
+            LeaseGuard(lease=timedelta(seconds=60)),
+        )
 
     assert [row["holder"] for row in await rows(db, "SELECT holder FROM workers")] == ["me"]

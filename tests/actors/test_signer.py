@@ -2,7 +2,6 @@
 
 import json
 import threading
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -14,8 +13,7 @@ import pytest
 import trio
 
 from fe.actors.credentials import SigningCredentials
-from fe.actors.hand_over import DoAll, HandOver
-from fe.actors.loop_batcher import LoopBatcher
+from fe.actors.loop_batcher import DoAll, LoopBatcher
 from fe.actors.signer import SignerPool
 from fe.clock import Clock, ClockFault, no_fault, system_clock
 from fe.ecf.catalogue import EcfType, Environment
@@ -28,7 +26,7 @@ from fe.ecf.signature import verify
 from fe.identifiers import SequenceId, SubmissionId, TenantId, UserId
 from fe.issuing.large import LARGE_LINES, SHORT_BYTES, SHORT_LINES, is_short
 from fe.issuing.rates import KnownRates
-from fe.issuing.sign import QrHosts, ToSign, sign_all
+from fe.issuing.sign import QrHosts, ToSign, sign_all, sign_unsigned
 from fe.lifecycle import Stage
 from fe.limits import TurnTimeout
 from fe.monitoring.metrics import Metrics
@@ -83,19 +81,19 @@ def make_signer(
 ) -> StageConfig[Work]:
     limiter = trio.CapacityLimiter(2)
     pool = SignerPool(
-        db,
-        SigningCredentials(db, vault, limiter),
-        LoopBatcher(sign_all),
-        HandOver(sign_all, limiter),
-        apart or Apart(1, Metrics()),
-        QrHosts("https://ecf.example", "https://fc.example"),
-        clock,
-        Metrics(),
-        KnownRates(db),
-        LEASE,
-        lambda *_: None,
-        partial(_beside, db),
-        clock_fault,
+        db=db,
+        credentials=SigningCredentials(db, vault, limiter),
+        loop=LoopBatcher(sign_all),
+        threads=limiter,
+        apart=apart or Apart(1, Metrics()),
+        hosts=QrHosts("https://ecf.example", "https://fc.example"),
+        clock=clock,
+        metrics=Metrics(),
+        rates=KnownRates(db),
+        lease=LEASE,
+        claim_to_send=lambda *_: None,
+        read_input=partial(_beside, db),
+        clock_fault=clock_fault,
     )
     return make_stage(pool.sign)
 
@@ -451,7 +449,7 @@ async def test_an_assumed_rate_is_told_with_the_document_until_an_operator_has_s
 
 @pytest.mark.parametrize(("many", "here"), [(1, True), (SHORT_BYTES // 100, False)])
 async def test_short_documents_are_signed_in_the_loop_and_longer_ones_in_threads(
-    many: int, here: bool, db: Database
+    many: int, here: bool, db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tenant, threads = await make_tenant(db), list[int]()
     await make_certificate(db, tenant)
@@ -461,11 +459,12 @@ async def test_short_documents_are_signed_in_the_loop_and_longer_ones_in_threads
     assert (len(original) <= SHORT_BYTES) == here
     subject = await make_submission(db, tenant, original=original, e_ncf="E310000000007")
 
-    def noting(documents: Sequence[ToSign]) -> Sequence[SignedDocument | Exception]:
+    def noting(*args: Any, **more: Any) -> SignedDocument:
         threads.append(threading.get_ident())
-        return sign_all(documents)
+        return sign_unsigned(*args, **more)
 
-    assert await step(db, make_signer(db, sign_all=noting), subject) == "signed"
+    monkeypatch.setattr("fe.actors.signer.sign_unsigned", noting)
+    assert await step(db, make_signer(db), subject) == "signed"
     assert [one == threading.get_ident() for one in threads] == [here]
 
 

@@ -77,14 +77,14 @@ class Row:
         self._db = db
         self._host = f"127.0.0.1:{receiver.port}"
         self._handlers = CounterpartyHandlers(
-            db,
-            cast(SigningCredentials, OneCertificate()),
-            cast(Directory, AtTheReceiver(f"http://{self._host}")),
-            Counterparties(Egress(Policy(development=True)), system_clock, trio.CapacityLimiter(1)),
-            [default_root().certificate],
-            system_clock,
-            trio.CapacityLimiter(1),
-            {},
+            db=db,
+            credentials=cast(SigningCredentials, OneCertificate()),
+            directory=cast(Directory, AtTheReceiver(f"http://{self._host}")),
+            counterparties=Counterparties(Egress(Policy(development=True)), system_clock, trio.CapacityLimiter(1)),
+            roots=[default_root().certificate],
+            clock=system_clock,
+            threads=trio.CapacityLimiter(1),
+            kinds={},
         )
         self.subject: SubmissionId
 

@@ -1,4 +1,4 @@
-"""Where no acknowledgement could be trusted, receipts wait and nothing is lost; approvals are sent."""
+"""Where nobody's acknowledgement could be believed receipts wait, and nothing is lost by it; approvals go."""
 
 from pathlib import Path
 from typing import cast
@@ -28,7 +28,7 @@ from tests.waiting import PATIENCE
 
 
 class AskedAuthority:
-    """An authority with an empty directory, which counts its queries."""
+    """An authority in whose directory nobody is, and that knows how often it was asked."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -39,7 +39,7 @@ class AskedAuthority:
 
 
 class NoCertificates:
-    """Certificates, where none is needed: the directory above checks none."""
+    """What opens certificates, where none is needed: the directory above looks at none."""
 
     threads = None
 
@@ -49,14 +49,14 @@ class NoCertificates:
 
 def handlers(db: Database, authority: AskedAuthority, *, holds: bool) -> CounterpartyHandlers:
     return CounterpartyHandlers(
-        db,
-        cast(SigningCredentials, NoCertificates()),
-        Directory(cast(Authority, authority)),
-        cast(Counterparties, None),  # no receiver has an address, so none is called
-        None,
-        system_clock,
-        trio.CapacityLimiter(1),
-        {},
+        db=db,
+        credentials=cast(SigningCredentials, NoCertificates()),
+        directory=Directory(cast(Authority, authority)),
+        counterparties=cast(Counterparties, None),  # no receiver has an address, so none is called
+        roots=None,
+        clock=system_clock,
+        threads=trio.CapacityLimiter(1),
+        kinds={},
         holds_receipts=holds,
     )
 
@@ -88,7 +88,7 @@ async def run_until(db: Database, through: CounterpartyHandlers, statement: str)
                 await trio.sleep(0.02)
 
 
-async def test_receipt_waits_without_an_attempt_until_roots_are_configured(db: Database) -> None:
+async def test_a_receipt_waits_without_a_try_and_goes_on_when_somebody_is_trusted(db: Database) -> None:
     authority = AskedAuthority()
     subject = await waiting_for_its_address(db, await make_tenant(db), HandingKind.RECEIPT)
     await rows(db, "UPDATE counterparty_outbox SET entered_at = now() - interval '30 days'")  # longer than patience
@@ -111,7 +111,7 @@ async def test_receipt_waits_without_an_attempt_until_roots_are_configured(db: D
     assert await rows(db, "SELECT 1 FROM counterparty_sends WHERE submission_id = %(id)s", id=subject) == []
 
 
-async def test_approval_is_sent_without_roots(db: Database) -> None:
+async def test_an_approval_goes_all_the_same(db: Database) -> None:
     authority = AskedAuthority()
     await waiting_for_its_address(db, await make_tenant(db), HandingKind.APPROVAL)
 
@@ -126,13 +126,15 @@ async def test_approval_is_sent_without_roots(db: Database) -> None:
     ("development", "roots", "holds"),
     [(False, None, True), (True, None, False), (False, "roots.pem", False), (True, "roots.pem", False)],
 )
-def test_receipts_wait_without_roots_outside_development(development: bool, roots: str | None, holds: bool) -> None:
+def test_receipts_wait_where_nobody_is_named_outside_development(
+    development: bool, roots: str | None, holds: bool
+) -> None:
     named = Path(roots) if roots else None
 
     assert holds_receipts(Settings.model_construct(development=development, reception_roots=named)) is holds
 
 
-async def test_start_logs_the_waiting_receipts(db: Database) -> None:
+async def test_the_start_says_so(db: Database) -> None:
     settings = Settings.model_construct()
     authority = cast(Authority, AskedAuthority())
 

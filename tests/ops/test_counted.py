@@ -30,6 +30,7 @@ from fe.queue.circuit_breaker import Circuits
 from fe.queue.lease_guard import LeaseGuard
 from fe.queue.outcome import Outcome
 from fe.queue.rescuer import run_rescuer
+from fe.queue.stage import StageContext
 from fe.store.postgres.db import Conn, Database, DriverName, open_database
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.postgres.roles import FRONT
@@ -407,7 +408,12 @@ async def test_the_silence_of_what_never_came_to_turn_is_measured_too() -> None:
         nursery.start_soon(watch_outbox, nobody, metrics, True)
         nursery.start_soon(Collectors(nobody, metrics).run)
         nursery.start_soon(Circuits(nobody, metrics, hosts=()).run, answers)
-        nursery.start_soon(run_rescuer, nobody, (), Wakeups(nobody), metrics, "me", pulse)
+        nursery.start_soon(
+            run_rescuer,
+            StageContext(nobody, Wakeups(nobody), system_clock, metrics, timedelta(minutes=1), 1.0, "me"),
+            (),
+            pulse,
+        )
         expected = {"outbox watch", "stock watch", "circuits", "rescuer"}
         await until(lambda: {one for one in expected if silence_of(metrics, one) is not None} == expected)
         nursery.cancel_scope.cancel()

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -163,7 +164,7 @@ async def test_the_rows_of_a_dead_worker_are_worked_on_by_another_long_before_th
 
     async with running(StageConfig("run", JOBS, handle, 64, [PLAIN], 5.0), tools), trio.open_nursery() as nursery:
         pulse = LeaseGuard(lease=LEASE)
-        nursery.start_soon(run_rescuer, db, ALL, tools.wakeups, tools.metrics, "peer", pulse)
+        nursery.start_soon(run_rescuer, replace(tools, db=db, holder="peer"), ALL, pulse)
         await all_done.wait()
         nursery.cancel_scope.cancel()
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar, cast
@@ -286,7 +286,10 @@ class Process:
                     tools, stages, bookings = self._built(watch)
                     watch.start_soon(
                         partial(
-                            run_rescuer, tools.db, [OUTBOX], tools.wakeups, self._ground.metrics, self.name, self._pulse
+                            run_rescuer,
+                            replace(tools, metrics=self._ground.metrics, holder=self.name),
+                            [OUTBOX],
+                            self._pulse,
                         )
                     )
                     if self._circuits is not None:
@@ -325,7 +328,14 @@ class Process:
         kind, both = submission_kind(ground.metrics), lanes(Host.ECF, Host.FC)
         bookings = ResultWriter(kind, db, self.clock)
         sender = Sender(
-            db, authority, credentials, reconciler, Service.COMMERCIAL_APPROVAL, LEASE, self._pulse, bookings.put
+            db=db,
+            authority=authority,
+            credentials=credentials,
+            reconciler=reconciler,
+            anecf_service=Service.COMMERCIAL_APPROVAL,
+            lease=LEASE,
+            lease_guard=self._pulse,
+            intend=bookings.put,
         )
         self._straight = sender.claim_to_send
         tracker = Tracker(db, authority, credentials, reconciler, spread)

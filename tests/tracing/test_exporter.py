@@ -10,7 +10,7 @@ import trio
 
 from fe.config import ConfigError, Settings, load_settings
 from fe.identifiers import TenantId
-from fe.monitoring import spans, tracing
+from fe.monitoring import spans, tracing_setup
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.spans import record_spans
 from fe.monitoring.tracing import Tracing
@@ -130,14 +130,14 @@ async def test_a_step_whose_error_quotes_a_document_tells_its_kind_alone(collect
 
 def test_without_the_extra_nothing_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = settings("http://127.0.0.1:4318/v1/traces")
-    tracing.require_tracing(wanted)
+    tracing_setup.require_tracing(wanted)
     monkeypatch.delitem(sys.modules, "fe.monitoring.spans")
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
 
     message = "FE_TRACING_URL is set, and opentelemetry is not installed: install the `tracing` extra"
     with pytest.raises(ConfigError, match=message):
-        tracing.require_tracing(wanted)
-    tracing.require_tracing(load_settings())
+        tracing_setup.require_tracing(wanted)
+    tracing_setup.require_tracing(load_settings())
 
 
 def test_off_loads_nothing() -> None:

@@ -1,1 +1,1 @@
-"""The engine that moves work: claims, tries, outcomes, leases, circuits. It knows no submission."""
+"""The queue engine: claims, tries, outcomes, leases, circuits. It does not know what the work is about."""

@@ -1,7 +1,6 @@
-"""Group commit: what is handed in while one write is under way is written together by the next.
+"""Group commit: items added during one write are written together by the next.
 
-Unless somebody says that there is much under way, and for how long to gather, nothing waits for a timer: the first item
-is written at once, alone, and under load the batches grow by themselves.
+Without `gather` no item waits for a timer: the first is written at once, alone; under load the batches grow.
 """
 
 from collections import deque
@@ -16,13 +15,13 @@ from fe.store.postgres.errors import Contended, DatabaseUnavailable
 T = TypeVar("T")
 R = TypeVar("R")
 
-#: So many items make a batch at most.
+#: Largest batch.
 MAX_BATCH = 500
 
-#: With so many waiting a batch is large enough: it waits for no more.
+#: A batch of this size is written without waiting for more.
 ENOUGH = 32
 
-#: A write may take this long; then its items have not been written, as far as anybody can tell.
+#: Timeout of a write; afterwards it is unknown whether its items were written.
 WRITE_SECONDS = 10.0
 
 
@@ -30,11 +29,10 @@ def _no_time() -> float:
     return 0.0
 
 
-#: Told what became of an item: its result; or what writing it alone raised; or DatabaseUnavailable.
+#: Receives an item and its result, or the error of writing it alone, or DatabaseUnavailable.
 Answer = Callable[[T, R | Exception], None]
 
-#: Writes some items and returns what there is to say of each, which may be an error of its own. All of them are written
-#: or, when it raises, none.
+#: Writes items, all or (when it raises) none; returns a result or an error for each.
 Write = Callable[[Sequence[T]], Awaitable[Sequence[R | Exception]]]
 
 
@@ -54,17 +52,14 @@ class _Entry(Generic[T, R]):
 
 
 class Batcher(Generic[T, R]):
-    """Gathers items and has them written together, in the order in which they came.
+    """Writes items together, in the order in which they were added.
 
-    When a write raises, its halves are tried by themselves, and so on: a bad item ends up alone, and the others are
-    written. So do items that others stood in the way of (Contended), each of which is tried once more when it is alone.
-    Only when the database is away is nothing tried again, and every item of the batch hears of it.
+    When a write raises, the batch is split in halves, until a bad item is alone and the others are written. A single
+    item that met contention (Contended) is tried once more. When the database is away nothing is retried, and every
+    item of the batch gets DatabaseUnavailable.
 
-    `gather` is asked, before a write, for how many seconds the first of its items may wait for more; for ENOUGH items
-    nobody waits. A batch of one costs as much as several.
-
-    With `writers` above 1 so many batches are under way at once, on connections of their own: while the disk makes one
-    durable the next is on its way. Two items of one batch are written together; of two batches either may be first.
+    `gather` returns for how many seconds the first item may wait for more, up to ENOUGH items: a batch costs as much
+    as one item. `writers` batches may be written at the same time, each on its own connection, in any order.
     """
 
     def __init__(
@@ -92,14 +87,13 @@ class Batcher(Generic[T, R]):
         self._is_idle = True
 
     def add(self, item: T, answer: Answer[T, R]) -> None:
-        """Have the item written. `answer` is called once, from a writing task; it must neither wait nor raise."""
+        """Queue an item. A writing task calls `answer` once; it must neither wait nor raise."""
         self._put(_Entry(item, answer))
 
     async def put(self, item: T) -> R:
-        """Have the item written and return its result, or raise what writing it alone raised, or DatabaseUnavailable.
+        """Write an item and return its result; raise the error of writing it alone, or DatabaseUnavailable.
 
-        Cancelled while it waits for its batch to begin, it is withdrawn; after that it is written with the batch, which
-        goes on as if nothing had happened.
+        Cancelled before its batch begins, it is withdrawn; after that it is written with the batch.
         """
         answered = trio.Event()
         said: list[R | Exception] = []
@@ -122,10 +116,10 @@ class Batcher(Generic[T, R]):
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Write, while the block runs, what is handed in; at its end, what was handed in before.
+        """Write items while the block runs, and the remaining ones at its end.
 
-        A cancellation from outside does not reach the writing: what is handed in while everything comes to an end gets
-        written. What has not been written so many seconds after the block is given up, and hears DatabaseUnavailable.
+        An outer cancellation does not stop the writing. Items not written within the timeout after the block get
+        DatabaseUnavailable.
         """
         scope = trio.CancelScope(shield=True)
         async with trio.open_nursery() as nursery:
@@ -145,7 +139,7 @@ class Batcher(Generic[T, R]):
         self._waiting.append(entry)
         if len(self._waiting) == ENOUGH and self._gathering:
             self._gathering.unpark_all()
-        if self._parked:  # to wake nobody takes ten times as long as to look
+        if self._parked:  # unparking an empty lot costs ten times this check
             self._parked -= 1
             self._idle_writers.unpark()
         if self._is_idle:
@@ -172,7 +166,7 @@ class Batcher(Generic[T, R]):
             self._under_way.remove(batch)
 
     async def _let_gather(self) -> None:
-        """Wait for more to come, if the first has not waited for long enough."""
+        """Wait for more items, until the first has waited as long as it may."""
         if len(self._waiting) >= ENOUGH or (seconds := self._gather()) <= 0.0:
             return
         until = self._first_at + seconds
@@ -205,7 +199,7 @@ class Batcher(Generic[T, R]):
             if isinstance(error, Contended) and not again:
                 await self._write_some(batch, again=True)
                 return
-            # Each its own: a traceback grows with everyone who raises it.
+            # One exception each: a traceback grows with every raise.
             away = str(error) or "the write took too long"
             results = [DatabaseUnavailable(away) for _ in batch] if is_away else [error]
         for entry, result in zip(batch, results, strict=True):

@@ -1,8 +1,8 @@
-"""One circuit breaker per host and environment of those we call, shared by all processes.
+"""A circuit breaker per host and environment of the authority, shared by all processes.
 
-While a circuit is open nothing of its lane is claimed, so an outage burns no attempts; one process at a time probes
-with a question that changes nothing; and when the host is back the load grows with its answers. A tenant that fails
-while at least as many others are answered does not open it: the retries of its own rows back off.
+While a circuit is open no row of its lane is claimed, so an outage burns no attempts; one process at a time probes
+with a read-only call; when the host is back the load grows with its answers. A tenant that fails while at least as
+many other tenants are answered does not open it: its own rows back off.
 """
 
 import math
@@ -23,9 +23,9 @@ from fe.store.queue.circuits import Circuit
 
 _log = structlog.get_logger(__name__)
 
-#: So many failed exchanges in a row open a circuit; a small number, because each costs its document an attempt. Just
-#: after closing, one is enough: the probe may have asked a service that works beside one that does not. Until that very
-#: service has answered: then it is there, and what it fails at may be one tenant's documents.
+#: Consecutive failures that open a circuit; few, because each costs its document an attempt. Just after closing one is
+#: enough, because the probe may have called a service that works beside a broken one; once that service itself has
+#: answered, its failures may be due to one tenant's documents.
 FAILURES_TO_OPEN = 5
 _TRIAL_SECONDS = 10.0
 
@@ -34,13 +34,13 @@ _FIRST_PROBE = timedelta(seconds=3)
 _LONGEST_PROBE_GAP = 60.0
 _PROBE_SECONDS = 10.0
 
-#: After closing, a lane may use one slot, and one more for every so many answers.
+#: After closing a lane has one slot, and one more for each this many answers.
 _ANSWERS_PER_SLOT = 4
 
 #: How long an answer or a failure says something about a tenant now.
 _RECENT_SECONDS = 30.0
 
-#: Answers `None` when the host is there, else says what is wrong.
+#: Returns None when the host is up, else what is wrong.
 Probe = Callable[[str, str], Awaitable[str | None]]
 
 
@@ -72,7 +72,7 @@ class _LastExchanges:
         self._answered[tenant_id] = trio.current_time()
 
     def fails_alone(self, tenant_id: TenantId) -> bool:
-        """Note a failure; tell whether at least as many others were answered since the tenant began to fail as fail."""
+        """Note a failure; return whether, since it began, at least as many tenants were answered as fail now."""
         now = trio.current_time()
         recent = now - self._recent_seconds
         since, _ = self._failing.get(tenant_id, (now, now))
@@ -85,20 +85,20 @@ class _LastExchanges:
 
 
 class Circuits:
-    """What this process knows of the circuits. Give `note` to the client and `gate` to the loops; run `run`."""
+    """The circuits as this process knows them. The client calls `note`, the stages `gate`; `run` keeps them current."""
 
     def __init__(self, db: Database, metrics: Metrics, *, hosts: Container[str], scale: float = 1.0) -> None:
-        """Take what it works with. Only `hosts` have circuits; `scale` shortens every wait alike."""
+        """Only `hosts` have circuits; `scale` shortens every wait alike."""
         self._hosts = hosts
         self._db = db
         self._scale = scale
         self._metrics = metrics
         self._failures: Counter[tuple[str, str]] = Counter()
-        #: How many answers came since the circuit was seen open, or since the process began.
+        #: Answers since the circuit was seen open, or since the process began.
         self._answers: Counter[tuple[str, str]] = Counter()
-        #: Whose failures were enough, and have not led to anything yet.
+        #: Circuits with enough failures that are still to be opened.
         self._opening: set[tuple[str, str]] = set()
-        #: When each service last answered, and how each tenant fares there.
+        #: When each service last answered, and the last exchange of each tenant with it.
         self._answered: dict[tuple[str, str, str], float] = {}
         self._exchanges: dict[tuple[str, str, str], _LastExchanges] = {}
         self._known: dict[tuple[str, str], Circuit] = {}
@@ -115,10 +115,10 @@ class Circuits:
         seconds: float = 0.0,
         tenant_id: TenantId | None = None,
     ) -> None:
-        """Take note of one exchange: `unavailable` and `unknown` are failures, every other answer is not.
+        """Note one exchange: `unavailable` and `unknown` are failures, every other outcome is an answer.
 
-        `service` tells the host's services apart, `tenant_id` whose documents the exchange was about. `seconds` is how
-        long it took: an exchange that began before the circuit closed failed with what it was open for.
+        `service` names the host's service, `tenant_id` the tenant of the documents. `seconds` is its duration: a failed
+        exchange that began before the circuit closed does not count.
         """
         if host not in self._hosts:
             return
@@ -145,7 +145,7 @@ class Circuits:
                 exchanges.answered(tenant_id)
 
     def gate(self, lane: CircuitLane, slots: int) -> int:
-        """How many rows of a lane may be in flight now."""
+        """Return how many rows of a lane may be in flight now."""
         circuit = self._known.get((lane.environment, lane.host))
         if circuit is None:
             return slots
@@ -164,13 +164,13 @@ class Circuits:
         return circuit.age.total_seconds() + trio.current_time() - self._known_at
 
     async def run(self, probe: Probe) -> None:
-        """Keep what is known current, open what fails, probe what is open; until cancelled."""
+        """Refresh the circuits, open those that fail and probe those that are open, until cancelled."""
         self._metrics.watch_silence("circuits")
         while True:
             try:
                 await self._look(probe)
             except DatabaseUnavailable as error:
-                _log.warning("the circuits could not be looked at", error=error)
+                _log.warning("circuits not refreshed", error=error)
             else:
                 self._metrics.turned("circuits")
             with trio.move_on_after(_LOOK_SECONDS * self._scale):

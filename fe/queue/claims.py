@@ -1,9 +1,9 @@
-"""Which rows are claimed next: lanes and tenants in turn, tenants by their weights, never all slots for one of them.
+"""Fair claims: lanes and tenants in turn, tenants by weight, never all slots for one tenant.
 
-There are two ways to the same rows. `_lane_by_lane` is every kind's: it asks the kind's table who has work due, divides
-the free slots here, and claims in each lane: for n lanes up to 1 + n round trips. A kind whose claims are so many that
-this shows brings one that does it all at once (`WorkKind.together`): submissions a function of the database
-(fe/store/queue/claim.py, near.py), which is tested against the first.
+There are two ways to claim. `_lane_by_lane` works for every kind: it asks the kind's table for tenants with due rows,
+divides the free slots, and claims in each lane: up to 1 + n round trips for n lanes. A kind with many claims brings a
+`WorkKind.together` that does all of it in one call: for submissions a database function (fe/store/queue/claim.py,
+node_local_claims.py), tested against the first way.
 """
 
 import time
@@ -26,7 +26,7 @@ NO_FLOORS: Mapping[Lane, datetime] = {}
 
 
 class _Rows:
-    """How many rows have a slot, of a lane or of a tenant in a lane."""
+    """Rows with a slot, of a lane or of a tenant in a lane."""
 
     __slots__ = ("many",)
 
@@ -35,10 +35,10 @@ class _Rows:
 
 
 class InFlight:
-    """The rows in flight: in all, of each lane and of each tenant.
+    """The rows in flight: in total, of each lane and of each tenant.
 
-    A row takes a slot while it is tried. After that, until what came of it is written, it is in flight still: see
-    `count`; so that the next claim need not wait for the writing.
+    A row takes a slot while it is tried. Until its outcome is written it stays in flight (`count`) without a slot, so
+    that the next claim need not wait for the writing.
     """
 
     def __init__(self, slots: int) -> None:
@@ -61,7 +61,7 @@ class InFlight:
         now = time.monotonic()
         self.free -= len(works)
         for work in works:
-            # They come by lane and tenant, and to find the place of each takes longer than all the rest.
+            # Rows come sorted by lane and tenant: look their counters up once per group.
             if work.lane is not lane or work.tenant_id != tenant_id:
                 lane, tenant_id = work.lane, work.tenant_id
                 of_lane = self._lanes.setdefault(lane, _Rows())
@@ -71,50 +71,50 @@ class InFlight:
             self._rows[id(work)] = now, of_lane, of_tenant
 
     def tried(self, work: Job) -> None:
-        """Its try has ended, however; its slot is another's."""
+        """Its try has ended: free its slot."""
         self.free += 1
         _, of_lane, of_tenant = self._rows[id(work)]
         of_lane.many -= 1
         of_tenant.many -= 1
 
     def end(self, work: Job) -> float:
-        """What came of it is written, or will not be; tells for how many seconds it was in flight."""
+        """Its outcome is written, or given up; return for how many seconds it was in flight."""
         return time.monotonic() - self._rows.pop(id(work))[0]
 
     def of_lane(self, lane: Lane) -> int:
-        """How many slots a lane has."""
+        """Return how many slots a lane uses."""
         found = self._lanes.get(lane)
         return 0 if found is None else found.many
 
     def of_tenant(self, tenant_id: TenantId, lane: Lane) -> int:
-        """How many slots a tenant has in a lane."""
+        """Return how many slots a tenant uses in a lane."""
         found = self._tenants.get((tenant_id, lane))
         return 0 if found is None else found.many
 
     def of_tenants(self) -> set[tuple[TenantId, str]]:
-        """Return who has slots, and in which groups of lanes; forget the others."""
+        """Return the tenants with slots and the lane groups; forget the others."""
         self._tenants = {key: rows for key, rows in self._tenants.items() if rows.many}
         return {(tenant_id, lane.group) for tenant_id, lane in self._tenants}
 
     def count(self) -> int:
-        """How many are in flight."""
+        """Return how many rows are in flight."""
         return len(self._rows)
 
     def oldest_seconds(self) -> float:
-        """For how long the oldest has been in flight; 0 when nothing is. Safe to call from another thread."""
-        # Taken in the order of time, and one step of the interpreter: nothing can come in between.
+        """Return for how many seconds the oldest row has been in flight, or 0. Safe to call from another thread."""
+        # Ordered by time, and read in one step of the interpreter.
         first = next(iter(self._rows.values()), None)
         return 0.0 if first is None else time.monotonic() - first[0]
 
 
 @dataclass(slots=True)
 class Found(Generic[W]):
-    """What one look at the queue brought."""
+    """Rows found by one claim."""
 
     works: list[W] = field(default_factory=list)
     #: More is due than there was capacity for.
     full: bool = False
-    #: More may be due, and there is capacity for it: look again at once.
+    #: More may be due, and there is capacity for it: claim again at once.
     capacity_left: bool = False
 
 
@@ -128,16 +128,15 @@ async def find_and_claim(
     *,
     max_rows: int | None = None,
 ) -> Found[W]:
-    """Claim rows for the free slots (no more than `max_rows`), the tenants in turn by weight. Moves the cursors on.
+    """Claim rows for the free slots (at most `max_rows`), the tenants in turn by weight. Advances the cursors.
 
-    With what is in flight already, never more of a lane than its gate lets through or than leaves its peers their
-    shares, nor of a tenant than its part of the slots. Production goes before tests, and after that the lane with the
-    fewest rows in flight goes first: each host goes on however slow another is.
+    Together with rows in flight, a lane gets no more than its gate allows and than leaves its peers their shares; a
+    tenant no more than its part of the slots. Production goes before tests, then the lane with the fewest rows in
+    flight, so that a slow host does not stop the others.
 
-    A tenant with one row waits behind others with any number of rows for as many claims as it takes to go once round
-    all tenants: at most the number of those that have work due divided by the scope of a claim, and of those that have
-    anything waiting divided by 256 (earliest_due_rows.sql). On Citus a tenant that had nothing due a moment ago may
-    wait for those of a tenth of a second more (known_due.sql).
+    A tenant with one row waits for one round over all tenants: at most the number of tenants with due rows divided by
+    the scope of a claim, plus the number with waiting rows divided by 256 (earliest_due_rows.sql). On Citus a tenant
+    without due rows a moment ago may wait a tenth of a second longer (known_due.sql).
     """
     terms = Terms(
         lease=tools.lease,
@@ -175,7 +174,7 @@ async def find_and_claim(
 
 
 def left_to_others(lane: Lane, stage: StageConfig[W], tools: StageContext, in_flight: InFlight) -> int:
-    """Return how many free slots rows of this lane leave: the reserve of tests, and what peers lack of their shares."""
+    """Return how many free slots this lane must leave: the reserve against tests, and unused shares of its peers."""
     share = stage.share_of_a_lane(lane)
     lacking = sum(
         max(0, min(share, tools.gate(peer, stage.slots)) - in_flight.of_lane(peer)) for peer in stage.peers[lane]
@@ -184,7 +183,7 @@ def left_to_others(lane: Lane, stage: StageConfig[W], tools: StageContext, in_fl
 
 
 def counted_of_tenant(tenant_id: TenantId, lane: Lane, stage: StageConfig[W], in_flight: InFlight) -> int:
-    """Return how many rows count against a tenant's part of a lane: those in it, and what is too much in its group."""
+    """Return the rows that count against a tenant's part of a lane: those in it, and the excess in its group."""
     here = in_flight.of_tenant(tenant_id, lane)
     elsewhere = sum(in_flight.of_tenant(tenant_id, peer) for peer in stage.peers[lane])
     return here + max(0, elsewhere - stage.share_of_a_lane(lane))
@@ -210,9 +209,9 @@ def _found(
         capacity = _capacity(of_lane[lane], terms, len(found.works))
         due = claim.due
         if due is None:
-            due, found.capacity_left = len(claim.shares), True  # it is looked for again
+            due, found.capacity_left = len(claim.shares), True  # claim again
         if len(claim.works) >= capacity and not came_to_its_share.isdisjoint(stage.peers[lane]):
-            found.capacity_left = True  # it left to a peer what that has taken by now
+            found.capacity_left = True  # slots were left to a peer that has its share by now
         left_out = len(claim.shares) < due
         found.full = found.full or left_out
         if not claim.shares:
@@ -222,7 +221,7 @@ def _found(
         for tenant_id, count in claimed.items():
             held[tenant_id, lane] += count
         found.works += claim.works
-        # Who got all of its share may have more; and there may be tenants beyond those that one look takes in.
+        # A tenant that got its whole share may have more rows; and more tenants may be due than one query returns.
         filled = {held[tenant, lane] for tenant, share in claim.shares.items() if claimed[tenant] == share}
         found.full = found.full or len(claim.works) >= capacity or max(filled, default=0) >= terms.max_per_tenant
         if claim.works and len(claim.works) < capacity:
@@ -233,14 +232,14 @@ def _found(
 
 
 def _capacity(lane: LaneCapacity, terms: Terms, claimed: int) -> int:
-    """How many rows of a lane may be claimed when so many have been of those before it."""
+    """Return how many rows of a lane may be claimed after `claimed` rows of the lanes before it."""
     return min(terms.slots - claimed - lane.left_to_others, lane.free, terms.max_rows - claimed)
 
 
 async def _lane_by_lane(
     conn: Conn, source: Source[W], stage: str, lanes: Sequence[LaneCapacity], terms: Terms
 ) -> list[LaneClaim[W]]:
-    """Look for due tenants, divide, and claim lane by lane."""
+    """Find due tenants, divide the slots, and claim lane by lane."""
     claims, held, many = list[LaneClaim[W]](), Counter(terms.busy), 0
     floors = {each.lane: each.floor for each in lanes}
     due = await source.due_tenants(conn, stage, [(each.lane, each.after) for each in lanes], terms.scope, floors=floors)
@@ -274,7 +273,7 @@ async def _lane_by_lane(
 
 
 def divide(tenants: Sequence[TenantShare], capacity: int) -> list[int]:
-    """Divide the capacity by weight, at least one each; what rounding leaves goes to the first."""
+    """Divide the capacity by weight, at least one each; the remainder goes to the first."""
     total = sum(tenant.weight for tenant in tenants)
     spare = capacity - len(tenants)
     shares = [1 + spare * tenant.weight // total for tenant in tenants]

@@ -1,17 +1,17 @@
-"""How long the authority is waited for (interface.md#limits and #life)."""
+"""Deadlines for the authority (interface.md#limits and #life)."""
 
 from datetime import timedelta
 
-#: How long an unknown outcome is asked about before it is an operator's matter.
+#: How long to ask about an unknown outcome before an operator has to.
 DOUBT_FOR = timedelta(minutes=15)
 
-#: How long a rejection because the number is used is not believed where the authority shows no document that holds it:
-#: its services do not learn of a document all at once, but in minutes they do.
+#: How long to doubt a rejection "number used" while the authority shows no document with that number: its services learn
+#: of a document minutes apart.
 DISBELIEVED_FOR = timedelta(minutes=5)
 
-#: How long a document is followed while the authority says En Proceso.
+#: How long to follow a document while the authority answers En Proceso.
 FOLLOW_FOR = timedelta(hours=72)
 
-#: The authority's mean validation time is 200 ms (authority.md#tracking): asking once early spares most documents the
-#: two seconds that the regular schedule begins with.
+#: The authority validates in 200 ms on average (authority.md#tracking): an early first question spares most documents
+#: the two seconds of the regular schedule.
 FIRST_LOOK = timedelta(milliseconds=500)

@@ -1,4 +1,4 @@
-"""Rows that are claimed already and are to be tried in a while: here they wait, and take no slot until it is time."""
+"""Delay queue: claimed rows that wait in memory until they are due, without a slot."""
 
 import heapq
 import math
@@ -10,21 +10,21 @@ from typing import Generic, TypeVar
 
 import trio
 
-#: They come due at moments this far apart, so that those which were booked together are tried together.
+#: Due times are rounded up to this grid, so that rows written together are tried together.
 _GRID = 0.1
 
-#: How long a row that is due waits for a slot before it goes back to the queue. What a try may take and this together
-#: must end before the lease does: see fe/actors/stages.py.
+#: How long a due row waits for a slot before it goes back to the outbox. This and the time of a try must be shorter than
+#: the lease: see fe/actors/stages.py.
 _PATIENCE = 4.0
 
 T = TypeVar("T")
 
 
 class DelayQueue(Generic[T]):
-    """Rows of one stage that this process holds for later, at most `limit`.
+    """At most `limit` rows of one stage.
 
-    When its time has come, and `fits` says that there is a slot for it, a row is begun with; when there is none for too
-    long, it is given back. None of these three may wait.
+    A due row is started with `begin` as soon as `fits` finds a slot for it; without a slot for too long it is given to
+    `return_row`. None of the three may wait.
     """
 
     def __init__(
@@ -40,27 +40,27 @@ class DelayQueue(Generic[T]):
         self._changed = trio.lowlevel.ParkingLot()
 
     def count(self) -> int:
-        """How many are held."""
+        """Return how many rows are held."""
         return len(self._waiting) + len(self._due)
 
     def is_waited_for(self) -> bool:
-        """Whether one is due, and there was no slot for it yet."""
+        """Whether a due row waits for a slot."""
         return bool(self._due)
 
     def has_capacity(self) -> bool:
-        """Whether another one may be held."""
+        """Whether another row may be held."""
         return self._capacity > 0
 
     def reserve(self) -> None:
-        """Keep room for one, until it is put in or does not come."""
+        """Reserve room for a row, until `put` or `release`."""
         self._capacity -= 1
 
     def release(self) -> None:
-        """It does not come."""
+        """Give reserved room back."""
         self._capacity += 1
 
     def put(self, row: T, after: timedelta) -> None:
-        """Hold a row, for which there is room, until `after` has passed: or, without, until there is a slot for it."""
+        """Hold a row with reserved room until `after` has passed; with zero, until there is a slot for it."""
         if not after:
             self._due.append((trio.current_time(), row))
             self._changed.unpark_all()
@@ -71,12 +71,12 @@ class DelayQueue(Generic[T]):
             self._changed.unpark_all()
 
     def slot_is_free(self) -> None:
-        """Look again at what is due and found no slot."""
+        """Try due rows again."""
         if self._due:
             self._changed.unpark_all()
 
     def take_all(self) -> Iterator[T]:
-        """Take out whatever is held."""
+        """Remove and yield all rows."""
         while self._due:
             self._capacity += 1
             yield self._due.popleft()[1]
@@ -85,7 +85,7 @@ class DelayQueue(Generic[T]):
             yield self._waiting.pop()[2]
 
     async def run(self) -> None:
-        """Begin with rows as they come due, until cancelled; what is held then is still there for `take_all`."""
+        """Start rows as they come due, until cancelled; the rest stays for `take_all`."""
         while True:
             soonest = self._waiting[0][0] if self._waiting else math.inf
             patience = self._due[0][0] + _PATIENCE if self._due else math.inf

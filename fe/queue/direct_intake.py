@@ -1,8 +1,8 @@
-"""Straight from where rows come in: what this process takes in goes to the stage that begins with it, without a claim.
+"""Direct intake: rows that this process accepts go to its first stage without a claim.
 
-Whoever takes a row in asks here first, for a place; then has the row leased, as the first claim of it, in the very
-commit in which it comes to be; and then says whether it was. Until a stage runs in this process, and after it has
-ended, there is no place: then rows are due for whoever claims them. See docs/decisions/micro-performance.md.
+The front reserves a place, inserts the row with its first lease in the same commit, then commits or cancels the
+reservation. While the stage does not run in this process there is no place, and the row is due for any worker. See
+docs/decisions/group-commit.md.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -17,35 +17,34 @@ from fe.queue.outcome import AT_ONCE
 from fe.queue.result_writer import NextStage, ResultWriter
 from fe.queue.stage import W
 
-#: At the end those are waited for who have a place and have not said yet whether their row came to be. What is later
-#: than that is freed with whatever else a process held (fe/queue/rescuer.py).
+#: How long closing waits for open reservations. Later rows are freed with the process's others (fe/queue/rescuer.py).
 _LAST_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Reservation(Generic[W]):
-    """A place for a row that may come. `come` or `stay_away` ends it; the first call counts."""
+    """A place for a row. `commit` or `cancel` ends it; the first call counts."""
 
     work: W
     _taker: NextStage
     _ended: Callable[["Reservation[W]"], bool]
 
     def commit(self) -> None:
-        """The row is there, and leased to us: it is tried."""
+        """The row is stored and leased to this process: try it."""
         if self._ended(self):
             self._taker.go_on(self.work, AT_ONCE)
 
     def cancel(self) -> None:
-        """It is not there, or not leased, or nobody knows: then it is tried by whoever claims it."""
+        """The row is not stored, not leased, or that is unknown: any worker may claim it."""
         if self._ended(self):
             self._taker.release(self.work, AT_ONCE)
 
 
 @dataclass(slots=True)
 class DirectIntake(Generic[W]):
-    """One for each kind of work in a process that takes rows in and works on them."""
+    """One for each kind of work in a process that accepts rows and works on them."""
 
-    #: To whom a row is leased, and for how long.
+    #: Holder and duration of the leases.
     holder: str = ""
     lease: timedelta = AT_ONCE
     _taker: Callable[[], NextStage | None] = lambda: None
@@ -57,7 +56,7 @@ class DirectIntake(Generic[W]):
     async def open(
         self, bookings: ResultWriter[W], stage: str, *, holder: str, lease: timedelta
     ) -> AsyncIterator[None]:
-        """Let rows in to `stage` while the block runs and that stage does. `bookings` must run for longer."""
+        """Pass rows to `stage` while the block and that stage run. `bookings` must run for longer."""
         self.holder, self.lease, self._taker = holder, lease, lambda: bookings.next_stages.get(stage)
         try:
             yield
@@ -74,7 +73,7 @@ class DirectIntake(Generic[W]):
         return self._taker() is not None
 
     def reservation_for(self, work: W) -> Reservation[W] | None:
-        """Keep a place for a row, if it may be tried now, or nearly: as a claim would have it."""
+        """Reserve a place for a row, by the rules of a claim; None when there is no room."""
         taker = self._taker()
         if taker is None or not taker.may_take(work, AT_ONCE):
             return None

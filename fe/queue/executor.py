@@ -1,7 +1,7 @@
-"""How work moves: claim a batch, try each row with no transaction open, write down what came of it.
+"""The executor of a stage: claim a batch, try each row with no transaction open, write its outcome.
 
-An executor runs one stage of one kind of work. It knows neither what the rows are about nor how an outcome is written:
-that is told by the stage's configuration (stage.py), which names its kind of work.
+It does not know what the rows are about nor how an outcome is written: the stage's configuration (stage.py) names its
+kind of work.
 """
 
 import math
@@ -30,35 +30,33 @@ from fe.store.postgres.errors import DatabaseUnavailable, LeaseLost
 
 _log = structlog.get_logger(__name__)
 
-#: How long a lane's floor is believed. A row below it (there should be none) is found when it is renewed.
+#: How long a lane's floor is valid. A row below it (there should be none) is found when it is renewed.
 _FLOORS_SECONDS = 20.0
 
-#: Claims begin so far apart at least, and farther the more is under way (ResultWriter.gather_seconds): what falls due
-#: meanwhile, or which slots are freed, comes to one claim. So rows that come one by one are claimed at once, and so are
-#: those that gathered while the claim before was under way.
+#: Shortest time between the starts of two claims; ResultWriter.gather_seconds makes it longer under load, so that one
+#: claim serves more due rows and freed slots. Single rows are still claimed at once.
 _APART_SECONDS = 0.002
 
-#: Of so many slots one row is claimed at least, however little room the next stage has.
+#: At least one row per this many slots is claimed, however little room the next stage has.
 _SLOTS_TO_ONE = 8
 
-#: A row that is given back because something around it is out of order is due again after this.
+#: A row that is given back through no fault of its own is due again after this.
 _GIVEN_BACK_FOR = timedelta(seconds=2)
 
 
 async def run_stage(
     stage: StageConfig[W], tools: StageContext, stopping: trio.Event, results: ResultWriter[W] | None = None
 ) -> None:
-    """Work on one stage until `stopping`, then finish what is in flight.
+    """Work on one stage until `stopping`, then finish the rows in flight.
 
-    What tries come to is written by `bookings`, which stages share and which runs for longer than they; without it the
-    stage has its own. Cancelled instead of stopped, every try in flight is given up at its next await and handed in as
-    such, so that a peer can go on at once.
+    Stages share `results`, which must run for longer than they; without it the stage has its own. Cancelled instead of
+    stopped, every try in flight ends at its next await and its row is given back, due at once for a peer.
     """
     await Executor(stage, tools, results).run(stopping)
 
 
 class Executor(Generic[W]):
-    """Runs one stage: what is in flight, from when on each lane is searched, and how the stage is doing."""
+    """Runs one stage: its rows in flight, the floors of its lanes, and its breaker."""
 
     def __init__(self, stage: StageConfig[W], tools: StageContext, results: ResultWriter[W] | None = None) -> None:
         self._stage = stage
@@ -77,16 +75,16 @@ class Executor(Generic[W]):
             lambda is_so: tools.metrics.in_trouble(stage.name, is_so),
         )
         self._steps = tools.metrics.steps.of(stage.name)
-        #: By the row's identity: who takes it over when it is written.
+        #: By the row's identity: the stage that takes it over once its outcome is written.
         self._next_stages: dict[int, NextStage] = {}
         self._workers = WorkerPool(self._carry, seconds=stage.budget, cut_short=self._cut_short)
-        # What the loop that claims waits for, and what has come since it last looked.
+        # The claiming loop parks here; the flags say what happened since it last looked.
         self._sleeping = trio.lowlevel.ParkingLot()
         self._is_asleep = False
         self._is_due = self._has_free_slot = self._is_stopping = False
-        #: With so many free slots it is woken.
+        #: The loop wakes from this many free slots on.
         self._wake_from = 0
-        #: More is due than there were free slots for, when that was last looked at: nobody may push in before it.
+        #: At the last claim more was due than there were free slots: handed-over rows must not overtake it.
         self._is_behind = False
         self._is_open = False
         self._handover = Handover(
@@ -102,7 +100,7 @@ class Executor(Generic[W]):
         )
 
     async def run(self, stopping: trio.Event) -> None:
-        """As `run_stage` says."""
+        """Work until `stopping`; see `run_stage`."""
         stage, tools = self._stage, self._tools
         tools.metrics.watch_in_flight(stage.name, stage.slots, self._in_flight.count, self._in_flight.oldest_seconds)
         tools.metrics.in_trouble(stage.name, False)
@@ -141,7 +139,7 @@ class Executor(Generic[W]):
                 await self._pause(due=False, slot=True, max_seconds=probe_in)
                 continue
             if in_flight.count() - (stage.slots - in_flight.free) >= stage.slots:
-                await self._pause(due=False, slot=True)  # what was tried is not written yet: claim no more for a while
+                await self._pause(due=False, slot=True)  # too many outcomes are still to be written
                 continue
             was_in_trouble = self._breaker.is_open
             began = trio.current_time()
@@ -150,7 +148,7 @@ class Executor(Generic[W]):
                 failpoints.reached("claimed")
                 in_flight.begin_all(found.works)
                 if self._breaker.is_open and not was_in_trouble:
-                    # It began while these were claimed: they would be tried all at once.
+                    # The breaker opened during the claim: do not try all of these at once.
                     for work in found.works:
                         self._book(work, self._no_answer(work, "the stage is in trouble", counts=False))
                 else:
@@ -160,21 +158,21 @@ class Executor(Generic[W]):
                 continue
             if found.full:
                 await self._let_gather(began, is_full=self._room_ahead() is None)
-                # There was no slot for all that is due; what becomes due now may yet find one that was kept for it.
+                # Not all due rows found a slot, but a row due from now on may use one that was reserved for it.
                 await self._pause(due=in_flight.free > 0, slot=True)
             else:
                 await self._pause(due=True, slot=False)
                 await self._let_gather(began, is_full=False)
 
-    # --- What is tried when -------------------------------------------------------------------------------------------
+    # --- When rows are tried -------------------------------------------------------------------------------------------
 
     def _may_try(self) -> bool:
-        """In trouble, one row at a time and now and then."""
+        """While the breaker is open: one row at a time, at intervals."""
         breaker = self._breaker
         return not breaker.is_open or (not self._in_flight.count() and breaker.seconds_to_probe() == 0.0)
 
     async def _pause(self, *, due: bool, slot: bool, max_seconds: float = math.inf) -> None:
-        """Wait until something is due or a slot is free, as asked; or the jittered poll, `max_seconds`, or the end."""
+        """Wait until a row is `due` or a `slot` is free; at most the jittered poll interval, `max_seconds`, or the end."""
         poll = self._tools.poll_seconds * self._tools.spread.uniform(0.8, 1.2)
         with trio.move_on_after(min(poll, max_seconds)):
             while True:
@@ -186,7 +184,7 @@ class Executor(Generic[W]):
     async def _let_gather(self, began: float, *, is_full: bool) -> None:
         """Let rows fall due before the next claim; where more is due than was claimed, let slots be freed.
 
-        Not all of them, else those who try would wait for the claim: half of what one tenant may have is left in hand.
+        Not all slots, or workers would wait for the claim: half of one tenant's part stays in use.
         """
         slots = self._stage.slots
         until = began + max(_APART_SECONDS, self.results.gather_seconds())
@@ -203,7 +201,7 @@ class Executor(Generic[W]):
         await self._sleeping.park()
 
     def _rouse(self) -> None:
-        if self._is_asleep:  # to wake nobody takes ten times as long as to look
+        if self._is_asleep:  # unparking an empty lot costs ten times this check
             self._is_asleep = False
             self._sleeping.unpark_all()
 
@@ -239,17 +237,17 @@ class Executor(Generic[W]):
         except DatabaseUnavailable as error:
             self._away.failed(error)
             await self._pause(due=False, slot=False, max_seconds=tools.spread.uniform(0.5, 1.5))
-            return Found(capacity_left=True)  # what is due is not known: it is looked for again, without the poll
+            return Found(capacity_left=True)  # unknown what is due: claim again without the poll
         self._away.succeeded()
         if found.works:
             self._breaker.probing()
         return found
 
     def _room_ahead(self) -> int | None:
-        """How many rows a claim may take for the sake of the stage that follows; None: as many as there are slots.
+        """Return how many rows to claim at most so that the next stage can take them over; None: no limit.
 
-        Rows that this stage is quicker with would wait there, to be claimed once more, and none would go straight on.
-        But some are always taken: where the next stage waits for somebody else, this one's work is worth something.
+        More would wait there and be claimed a second time. Some are always claimed: while the next stage waits for the
+        authority, this stage's work is still useful.
         """
         taker = self.results.next_stages.get(self._stage.into or "")
         if taker is None:
@@ -258,43 +256,43 @@ class Executor(Generic[W]):
         room = taker.free_slots() - (slots - in_flight.free)
         return None if room >= in_flight.free else max(room, slots // _SLOTS_TO_ONE)
 
-    # --- What comes straight from the stage before --------------------------------------------------------------------
+    # --- Rows handed over by the stage before -------------------------------------------------------------------------
 
     def _takes_any(self) -> bool:
         return self._is_open and not (self._is_stopping or self._is_behind or self._breaker.is_open)
 
     def _begin(self, work: W) -> None:
-        """Try a row that has its slot; where we have come to an end meanwhile, it is given up."""
+        """Try a row that has a slot; give it back if this stage has ended."""
         if self._is_open:
             self._workers.put([work])
         else:
             self._book(work, self._given_up())
 
     def _give_up(self, work: W) -> None:
-        """Give back a row that was held and not tried."""
+        """Give back a held row that was not tried."""
         self._in_flight.begin(work)
         self._book(work, self._given_up())
 
     # --- One row ------------------------------------------------------------------------------------------------------
 
     async def _carry(self, work: W) -> None:
-        """Try one claimed row and hand in what came of it."""
-        task_context.set((self._log_context, work))  # this task's own, so there is nobody to give it back to
+        """Try one claimed row and queue its outcome."""
+        task_context.set((self._log_context, work))  # this task's own context: no reset needed
         self._book(work, await self.attempt(work))
 
     def _cut_short(self, work: W, out_of_time: bool) -> None:
-        """Its try was cancelled: because its time was up, or because we are; then it goes back without counting."""
+        """Its try was cancelled: out of time, or this stage is cancelled; then it goes back without counting."""
         self._book(work, self._too_slow(work) if out_of_time else self._given_up())
 
     def _log_context(self, work: W) -> dict[str, object]:
-        """What every line of the log says about a try."""
+        """Return the fields of every log line of a try."""
         return {self._stage.kind.subject: str(work.subject), "stage": self._stage.name, "attempt": work.attempt}
 
     async def attempt(self, work: W) -> Outcome:
         """Make one try. A failing handler becomes a row to try again, never a crash of the actor."""
         stage, breaker = self._stage, self._breaker
         if stage.max_attempts is not None and work.attempt > stage.max_attempts:
-            # Counted at the claim, so these are tries that died with their process and could not write anything.
+            # Attempts count at the claim, so these tries died with their process before they could write.
             return self._put_aside(work.last_error or "every attempt died before it could report")
         if work.crash_count >= MAX_ATTEMPTS:
             return self._put_aside(f"{work.crash_count} workers in a row died over it")
@@ -306,7 +304,7 @@ class Executor(Generic[W]):
             breaker.refused()
             return self._again(work, later.reason, later.after)
         except DatabaseUnavailable as error:
-            _log.warning("the step stopped, the database is away", error=error)
+            _log.warning("step stopped: the database is away", error=error)
             return self._no_answer(work, "the database was away", counts=False)
         except trio.TooSlowError:
             return self._too_slow(work)
@@ -319,10 +317,10 @@ class Executor(Generic[W]):
         failpoints.reached("worked")
         return outcome
 
-    # --- Outcomes of tries that ended without one ---------------------------------------------------------------------
+    # --- Outcomes of tries without a result ---------------------------------------------------------------------
 
     def _again(self, work: W, reason: str, after: timedelta | None = None) -> Outcome:
-        """A failed attempt: try again by the schedule, or hand over to an operator when they are used up."""
+        """A failed attempt: retry by the schedule, or park the row when the attempts are used up."""
         if self._stage.exhausted(work):
             return Park(reason)
         return Retry(reason, max(self._stage.gap(work.attempt, self._tools.spread), after or AT_ONCE))
@@ -337,24 +335,24 @@ class Executor(Generic[W]):
         return self._no_answer(work, f"no result within {self._stage.budget:g} s", counts=True)
 
     def _put_aside(self, reason: str) -> Outcome:
-        """Its workers died over it; if something may have gone out before one did, that is looked into first."""
+        """Its workers died over it: park it, after a doubt about a possible send is resolved."""
         return self._doubt(reason, AT_ONCE, Park(reason))
 
     def _given_up(self) -> Outcome:
-        """We are being stopped: due at once for a peer, which asks first where something may have gone out."""
+        """This worker stops: due at once for a peer, which first resolves a possible send."""
         plain = Retry("the worker was stopped", AT_ONCE, counts=False, name="handed over")
         return self._doubt(plain.reason, AT_ONCE, plain)
 
     def _doubt(self, reason: str, after: timedelta, if_nothing_went_out: Outcome) -> Outcome:
-        """The one place where a try that ended without a word becomes a doubt: where it may have had an effect."""
+        """Turn a try without a result into a doubt, in stages whose tries have effects elsewhere."""
         if self._stage.doubts_go_to is None:
             return if_nothing_went_out
         return InDoubt(to=self._stage.doubts_go_to, reason=reason, after=after, otherwise=if_nothing_went_out)
 
-    # --- Having it written --------------------------------------------------------------------------------------------
+    # --- Writing outcomes ---------------------------------------------------------------------------------------------
 
     def _book(self, work: W, outcome: Outcome) -> None:
-        """Have the outcome written, also when we are being cancelled. What cannot be written is left to its lease."""
+        """Queue the outcome, also while cancelled. If it cannot be written, the lease decides."""
         self._in_flight.tried(work)
         self._slot_freed()
         if isinstance(outcome, _NoLonger):
@@ -370,7 +368,7 @@ class Executor(Generic[W]):
         self.results.add(work, outcome, self._written)
 
     def _written(self, item: tuple[W, Outcome], result: Outcome | Exception) -> None:
-        """Take note of what was written, or why it was not, and tell whoever it concerns."""
+        """Handle the result of writing: count and log it, hand the row over, wake its next stage."""
         work, outcome = item
         taker = self._next_stages.pop(id(work), None)
         self._steps.took(self._in_flight.end(work))
@@ -385,8 +383,8 @@ class Executor(Generic[W]):
             self._stage.kind.written(work, result)
         goes_on = isinstance(result, Advance) and result.then is not None
         if taker is not None and isinstance(outcome, Advance):
-            # It may have been written, and then nobody else looks before the lease ends. What changes nothing elsewhere
-            # goes on all the same: if it was not written, nothing can be booked.
+            # It may have been written, and then no peer looks before the lease ends. A stage without effects elsewhere
+            # goes on all the same: if it was not written, the fence refuses its outcome.
             may_go_on = goes_on or (taker.changes_nothing and isinstance(result, DatabaseUnavailable))
             (taker.go_on if may_go_on else taker.release)(outcome.then, outcome.after)
         if not goes_on and not isinstance(result, Exception):
@@ -421,6 +419,6 @@ class Executor(Generic[W]):
 
 
 class _NoLonger(Outcome):
-    """The claim is not ours any more: there is nothing to write."""
+    """The claim is lost: there is nothing to write."""
 
     name = "lease lost"

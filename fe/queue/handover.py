@@ -1,7 +1,7 @@
-"""What comes to a stage straight from the stage before: its claim was committed with what that one came to.
+"""Direct hand-over: rows claimed for a stage in the transaction of the stage before.
 
-The same rules hold as for a claim: a slot of its lane and of its tenant, or room to be held for later; and nobody
-pushes in before those who wait.
+The rules of a claim hold: a row needs a slot of its lane and tenant, or room in the delay queue, and does not overtake
+waiting rows.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,9 +18,8 @@ from fe.queue.stage_breaker import StageBreaker
 class Handover:
     """Takes rows over for one stage; a `NextStage` (result_writer.py).
 
-    `takes_any` says whether the stage takes any at all now, and `has_ended` whether nothing is begun with any more.
-    `begin` tries a row, for which a slot has been taken, or gives it up where everything is over; `give_up` gives back
-    one that was held, and `slot_is_free` hears of a slot that nobody came for.
+    `takes_any`: whether the stage takes rows now. `has_ended`: whether it starts no more. `begin` tries a row that has
+    a slot; `give_up` gives back a held one; `slot_is_free` is called when a reserved slot stays unused.
     """
 
     def __init__(
@@ -45,10 +44,10 @@ class Handover:
         self._begin = begin
         self._give_up = give_up
         self._slot_is_free = slot_is_free
-        #: By the row's identity: it has no slot yet, though it is to be tried at once.
+        #: Rows (by identity) to be tried at once that have no slot yet.
         self._without_slot: set[int] = set()
         self._delayed = DelayQueue[Any](stage.held, fits=self._fits, begin=self._begin_held, return_row=give_up)
-        #: Looks at what is held when a slot becomes free, and carries it until cancelled.
+        #: `look_again` tries held rows when a slot becomes free; `run` starts them when due, until cancelled.
         self.look_again, self.run = self._delayed.slot_is_free, self._delayed.run
 
     @property
@@ -57,21 +56,21 @@ class Handover:
         return self._stage.doubts_go_to is None
 
     def under_way(self) -> int:
-        """How many rows are in flight, or held for later."""
+        """Return how many rows are in flight or held."""
         return self._in_flight.count() + self._delayed.count()
 
     def free_slots(self) -> int:
-        """How many rows could be begun with now."""
+        """Return how many rows could be started now."""
         return self._in_flight.free
 
     def may_take(self, work: Any, after: timedelta) -> bool:
-        """Whether there is a slot for it now, or room to hold it until `after` has passed, or until there is one."""
+        """Whether there is a slot for the row now, or room to hold it."""
         if not self._takes_any() or self._tools.gate(work.lane, self._stage.slots) <= 0:
             return False
         return self._has_slot(work, after) or self._delayed.has_capacity()
 
     def reserve(self, work: Any, after: timedelta) -> None:
-        """Keep that, until it is clear whether it comes."""
+        """Reserve the slot or the room, until `go_on` or `release`."""
         if self._has_slot(work, after):
             self._in_flight.begin(work)
             return
@@ -80,7 +79,7 @@ class Handover:
             self._without_slot.add(id(work))
 
     def release(self, work: Any, after: timedelta) -> None:
-        """It does not come."""
+        """The row does not come."""
         if self._is_in_a_slot(work, after):
             self._in_flight.tried(work)
             self._in_flight.end(work)
@@ -89,7 +88,7 @@ class Handover:
             self._delayed.release()
 
     def go_on(self, work: Any, after: timedelta) -> None:
-        """It is claimed: try it, after a while."""
+        """The row is claimed: try it after `after`."""
         if self._is_in_a_slot(work, after):
             self._begin(work)
         elif self._has_ended():
@@ -99,11 +98,11 @@ class Handover:
             self._delayed.put(work, after)
 
     def take_all(self) -> Iterator[Any]:
-        """Take out what is held."""
+        """Remove and yield the held rows."""
         return self._delayed.take_all()
 
     def _has_slot(self, work: Any, after: timedelta) -> bool:
-        """Whether it would be tried at once: nobody pushes in before one that is held for want of a slot."""
+        """Whether the row would be tried at once; it does not overtake a held row that waits for a slot."""
         return after <= AT_ONCE and not self._delayed.is_waited_for() and self._fits(work)
 
     def _is_in_a_slot(self, work: Any, after: timedelta) -> bool:

@@ -1,19 +1,18 @@
-"""The pulse: for how long this process may be sure that nobody takes it for dead, and with that, that it may send.
+"""Lease guard: a process checks just before the first byte that its claim cannot have passed to a peer.
 
-A claim is fenced in the database by its epoch, but bytes on the wire are not. A process that stands still between its
-committed intent and the first byte (stopped, swapped out, its machine asleep) may wake when its row is another's, who
-has asked the authority, was told "not known" and has sent. So the last thing before the first byte is a look at the
-time. These bounds hold together, in seconds:
+The epoch fences a claim in the database, but not bytes on the wire. A process that is frozen between its committed
+intent and the first byte (stopped, swapped out, machine asleep) may wake when a peer holds its row, has asked the
+authority, got "not known" and sent. So the time is checked last. These bounds belong together, in seconds:
 
-    5   a sign of life is given so often (BEAT_SECONDS)
-    20  after the last one that was there before the intent, nothing is sent any more (two thirds of what follows)
-    30  after the last one others take us for dead and free our rows (SILENCE)
-    45  a try may take so long (fe/actors/stages.py), by Trio's clock, which stands still while the machine sleeps
+    5   interval of the heartbeat (BEAT_SECONDS)
+    20  after the last heartbeat before the intent nothing is sent any more (two thirds of SILENCE)
+    30  after the last heartbeat peers free the rows of this process (SILENCE)
+    45  longest try (fe/actors/stages.py), by Trio's clock, which stops while the machine sleeps
     60  a claim lapses by itself (FE_LEASE_SECONDS; the intent renews it)
 
-Beat and silence shrink with FE_TIME_SCALE; where the lease is shorter than the silence, it is the lease that counts.
-What is left between 20 and 30 is for what may still come between the look and the system call that follows it, and for
-clocks that run at different speeds. A process that is stopped for longer at exactly that instruction would still send.
+Heartbeat and silence shrink with FE_TIME_SCALE; a lease shorter than the silence replaces it. The time between 20 and
+30 covers delays between the check and the system call, and clocks of different speed. A process that is frozen for
+longer at exactly that instruction would still send.
 """
 
 from collections.abc import Callable
@@ -23,25 +22,24 @@ from fe.clock import boot_seconds
 
 BEAT_SECONDS = 5.0
 
-#: A worker that missed this much is taken for dead. Being wrong costs a question to the authority, never a document.
+#: A worker silent for this long counts as dead. A mistake costs a question to the authority, never a document.
 SILENCE = timedelta(seconds=30)
 
 _SURE_FOR = 2 / 3
 
 
 class LeaseUncertain(Exception):
-    """Others may have taken over what we hold, or are about to: nothing may be sent."""
+    """Peers may have taken over the rows of this process: nothing may be sent."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"nothing was sent: this worker gave its last sign of life {seconds:.0f} s before")
 
 
 class LeaseGuard:
-    """When this process last gave a sign of life that is committed.
+    """The time of the last committed heartbeat of this process.
 
-    `clock` must go on while the machine sleeps. It counts from the moment *before* the writing began: what others
-    compare with is that moment or a later one. Until there is a sign, from when this was made: nobody can have seen an
-    older one.
+    `clock` must go on while the machine sleeps. Time counts from *before* the heartbeat was written: peers compare with
+    that moment or a later one. Before the first heartbeat it counts from construction.
     """
 
     def __init__(self, *, lease: timedelta, scale: float = 1.0, clock: Callable[[], float] = boot_seconds) -> None:
@@ -50,14 +48,14 @@ class LeaseGuard:
         self._sure_for = min(SILENCE * scale, lease).total_seconds() * _SURE_FOR
 
     def renewed(self, begun: float) -> None:
-        """A sign of life is committed whose writing began at `begun` (by `now`)."""
+        """A heartbeat is committed whose writing began at `begun` (by `now`)."""
         self._last = begun
 
     def look(self) -> Callable[[], None]:
-        """Look, and give what looks again later: at the same sign of life, whatever has been given since.
+        """Check now, and return a check for later against the same heartbeat. Both raise LeaseUncertain.
 
-        Take it before the intent is written. After that, a new sign says nothing about the time before it: whoever was
-        thought dead gives one as soon as it wakes. Both raise LeaseUncertain.
+        Call it before the intent is written: a later heartbeat says nothing about the time before it, because a frozen
+        process gives one as soon as it wakes.
         """
         sign = self._last
 

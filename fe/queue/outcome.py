@@ -1,4 +1,4 @@
-"""What a try came to, as data. A kind of work adds its own by deriving from these, and says how each is written."""
+"""Outcomes of tries, as data. A kind of work derives its own from these and supplies their writers."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ AT_ONCE = timedelta(0)
 
 
 class Outcome:
-    """One of the five below."""
+    """Base of the five outcomes below."""
 
     __slots__ = ()
 
-    #: What metrics and logs call it.
+    #: Name in metrics and logs.
     name: str
 
 
@@ -26,15 +26,15 @@ class Advance(Outcome):
 
     to: str
     after: timedelta = AT_ONCE
-    #: The claim of stage `to` that this is, were it claimed in the same commit. The engine goes on with it after
-    #: `after`, if that stage has room for it (see handover.py); else the outcome is written without.
+    #: The claim of stage `to`, if it may be made in the same commit. The engine goes on with it after `after` when that
+    #: stage has room (handover.py); else the outcome is written without it.
     then: Any = None
     name: str = "advance"
 
 
 @dataclass(frozen=True, slots=True)
 class Retry(Outcome):
-    """The same stage again, after `after`. With `counts` false nothing failed: the attempt is given back."""
+    """The same stage again, after `after`. Without `counts` nothing failed: the attempt is given back."""
 
     reason: str
     after: timedelta
@@ -44,7 +44,7 @@ class Retry(Outcome):
 
 @dataclass(frozen=True, slots=True)
 class Park(Outcome):
-    """No more tries: a dead letter, which is an operator's matter."""
+    """No more tries: a dead letter for an operator."""
 
     reason: str
     name: str = "dead letter"
@@ -52,24 +52,24 @@ class Park(Outcome):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InDoubt(Outcome):
-    """Nobody knows whether it took effect elsewhere: stage `to` finds out, after `after`, before it is tried again."""
+    """Unknown whether the try took effect elsewhere: stage `to` finds out, after `after`, before the next try."""
 
     to: str
     reason: str
     after: timedelta = AT_ONCE
-    #: Written instead when it shows that nothing can have left us: then nothing is in doubt.
+    #: Written instead when it turns out that nothing can have been sent.
     otherwise: Outcome | None = None
     name: str = "outcome unknown"
 
 
 class End(Outcome):
-    """Nothing is left to do. What it ended with is a matter of the kind of work."""
+    """Nothing is left to do; the kind of work defines the result."""
 
     __slots__ = ()
 
 
 class TryLater(Exception):
-    """Raised by a handler: it cannot succeed now. Try again by the schedule, or after `after` when that is longer."""
+    """Raised by a handler that cannot succeed now. Retried by the schedule, or after `after` if that is longer."""
 
     def __init__(self, reason: str, after: timedelta | None = None) -> None:
         super().__init__(reason)
@@ -79,17 +79,16 @@ class TryLater(Exception):
 
 W = TypeVar("W")
 
-#: Writes outcomes of claimed rows together, in one statement, all or none. They come sorted by tenant and subject; the
-#: last argument is the moment to put on record. Each is fenced by the epoch of its claim. Says of each, in order, what
-#: was written: mostly the outcome itself, or another one that took its place; None where the claim was no longer ours,
-#: and nothing was written.
+#: Writes outcomes of claimed rows in one statement, all or none, each fenced by the epoch of its claim. They come sorted
+#: by tenant and subject; the last argument is the moment to record. Returns for each, in order, the outcome written
+#: (perhaps another one in its place), or None where the claim was lost and nothing was written.
 Writer = Callable[[Conn, Sequence[tuple[W, Any]], datetime], Awaitable[Sequence[Outcome | None]]]
 
 
 def one_by_one(write: Callable[[Conn, W, Any, datetime], Awaitable[bool]]) -> Writer[W]:
-    """Make a writer of what writes one outcome, and tells whether the claim was ours: for kinds of work that are few.
+    """Make a writer from a function that writes one outcome and returns whether the claim held.
 
-    They are written one after the other, in one transaction.
+    For kinds of work with few rows: they are written one after the other, in one transaction.
     """
 
     async def write_all(conn: Conn, items: Sequence[tuple[W, Any]], at: datetime) -> Sequence[Outcome | None]:

@@ -1,11 +1,11 @@
-"""How outcomes are written: each is handed in and waits for nobody, and those that come together are one statement.
+"""Group commit: writes outcomes that finish together in one transaction.
 
-There is one for all stages of a kind of work in a process, so that what they come to is gathered in one place. Outcomes
-that have the same writer make a batch, which is one transaction; see docs/decisions/micro-performance.md.
+All stages of a kind of work in a process share one writer. Outcomes with the same writer function make a batch; see
+docs/decisions/group-commit.md.
 
-When the link breaks under a batch nobody knows whether it was committed. Writing it once more is harmless, because each
-row is fenced: what was committed answers as a claim that is ours no longer. So it is tried once more, and whoever is
-refused that second time hears that nobody knows; if it was written it has gone its way, and else the lease decides.
+When the link breaks during a batch it is unknown whether it was committed. Writing it once more is harmless, because
+each row is fenced: a committed one answers as a lost claim. So it is retried once, and rows refused then report
+DatabaseUnavailable; if they were written they have moved on, else the lease decides.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -25,46 +25,46 @@ from fe.queue.stage import Job, W, WorkKind
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import Contended, DatabaseUnavailable, LeaseLost
 
-#: So many batches of one writer are under way at once: different outcomes are side by side as it is.
+#: Concurrent batches per writer; different outcomes have different writers as it is.
 SIDE_BY_SIDE = 1
 
-#: For how long outcomes and claims gather: so long for each other row under way, and never longer than the second. Of
-#: four waits on a document's way each is some tens of milliseconds at most, and of a row alone none.
+#: How long outcomes and claims wait for more: the first for each other row under way, at most the second. A row alone
+#: does not wait.
 _GATHER_FOR_EACH = 0.001
 _LONGEST_GATHER = 0.04
 
-#: Told of a row and the outcome that was handed in what was written, or LeaseLost, or what kept it from being written.
+#: Receives a row with its outcome, and the outcome written or the error; LeaseLost when the claim was lost.
 Answered = Callable[[tuple[W, Outcome], Outcome | Exception], None]
 
 
 class NextStage(Protocol):
-    """A stage that may take a row over from the one before it, without a claim in between, to try it after a while."""
+    """A stage that can take a row over from the one before it without a separate claim."""
 
     @property
     def changes_nothing(self) -> bool:
-        """Whether its tries have no effect elsewhere: then one more than there should be does no harm."""
+        """Whether its tries have no effect elsewhere, so that an extra try does no harm."""
 
     def under_way(self) -> int:
-        """How many rows of its are in flight, or held for later."""
+        """Return how many of its rows are in flight or held."""
 
     def free_slots(self) -> int:
-        """How many rows it could begin with now."""
+        """Return how many rows it could start now."""
 
     def may_take(self, work: Job, after: timedelta) -> bool:
-        """Whether it has a free slot for it, or room to hold it until then."""
+        """Whether it has a free slot for the row, or room to hold it."""
 
     def reserve(self, work: Job, after: timedelta) -> None:
-        """Keep that, until one of the next two."""
+        """Reserve that, until `go_on` or `release`."""
 
     def go_on(self, work: Job, after: timedelta) -> None:
-        """The row is claimed for it: try it."""
+        """The row is claimed for this stage: try it."""
 
     def release(self, work: Job, after: timedelta) -> None:
-        """It has come to nothing."""
+        """The row does not come."""
 
 
 class ResultWriter(Generic[W]):
-    """Writes what tries came to. Hand outcomes in while `running`."""
+    """Writes outcomes. Add them while `running`."""
 
     def __init__(self, kind: WorkKind[W], db: Database, clock: Clock) -> None:
         self.kind = kind
@@ -81,17 +81,16 @@ class ResultWriter(Generic[W]):
         self._doubtful: Batcher[tuple[W, InDoubt], Outcome] = Batcher(self._look)
 
     def gather_seconds(self) -> float:
-        """For how long what is to be written, or claimed, may wait for more: the longer the more rows are under way.
+        """Return for how long a write or a claim may wait for more rows: longer the more are under way, 0 for one alone.
 
-        A batch costs Postgres nearly the same for one row as for several. What is under way tells how many come soon:
-        nothing where one is alone.
+        A batch costs Postgres nearly the same for one row as for several.
         """
         under_way = sum(taker.under_way() for taker in self.next_stages.values())
         return min(_LONGEST_GATHER, _GATHER_FOR_EACH * (under_way - 1)) if under_way > 1 else 0.0
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Write while the block runs, and at its end what was handed in before: see Batcher.running."""
+        """Write while the block runs, and the rest at its end: see Batcher.running."""
         async with AsyncExitStack() as around:
             for batcher in self._batchers:
                 await around.enter_async_context(batcher.running())
@@ -99,7 +98,7 @@ class ResultWriter(Generic[W]):
             yield
 
     def add(self, work: W, outcome: Outcome, answered: Answered[W]) -> None:
-        """Have an outcome written. `answered` is called once; it must neither wait nor raise."""
+        """Queue an outcome. `answered` is called once; it must neither wait nor raise."""
         if isinstance(outcome, InDoubt) and outcome.otherwise is not None:
             self._doubtful.add((work, outcome), partial(self._looked, answered))
         elif (batcher := self._of.get(type(outcome))) is not None:
@@ -108,14 +107,14 @@ class ResultWriter(Generic[W]):
             answered((work, outcome), KeyError(type(outcome)))
 
     async def put(self, work: W, outcome: Outcome) -> Outcome:
-        """Have an outcome written and return what was; cancelled, as Batcher.put.
+        """Write an outcome and return what was written; cancelled, as Batcher.put.
 
-        Raises LeaseLost, DatabaseUnavailable (then nobody knows whether it was written), or what its writer raises.
+        Raises LeaseLost, DatabaseUnavailable (then it may have been written), or the writer's error.
         """
         return await self._of[type(outcome)].put((work, outcome))
 
     async def _write(self, writer: Writer[W], items: Sequence[tuple[W, Outcome]]) -> Sequence[Outcome | Exception]:
-        # Two batches that lock the same rows lock them in the same order.
+        # Batches lock rows in one order, so that two of them cannot deadlock.
         keys = [(work.tenant_id, work.subject.int) for work, _ in items]
         order = sorted(range(len(items)), key=keys.__getitem__)
         batch = [items[n] for n in order]
@@ -137,9 +136,9 @@ class ResultWriter(Generic[W]):
         except DatabaseUnavailable:
             unknown = DatabaseUnavailable("the link broke while it was written, and it may have been")
             try:
-                # Where a node of a cluster is away, the rows of the others are written all the same.
+                # Rows of other nodes are written even if one node of a cluster is away.
                 again = await write_by_node()
-            except Contended as blocked:  # tried in parts again, what was committed would answer as lost
+            except Contended as blocked:  # retried in parts, committed rows would answer as lost
                 raise unknown from blocked
             written = [unknown if outcome is None else outcome for outcome in again]
         failpoints.reached("batched")
@@ -147,7 +146,7 @@ class ResultWriter(Generic[W]):
         return [found[n] or LeaseLost(work.subject, work.epoch) for n, (work, _) in enumerate(items)]
 
     async def _look(self, items: Sequence[tuple[W, InDoubt]]) -> Sequence[Outcome | Exception]:
-        """Which of these doubts there is reason for, and what is to be written where there is none."""
+        """Return for each doubt either itself, if a send is open, or the outcome to write instead."""
 
         async def look(items: Sequence[tuple[W, InDoubt]]) -> Sequence[bool]:
             return await self._db.run(self.kind.are_open, [work for work, _ in items])

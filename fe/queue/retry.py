@@ -4,10 +4,10 @@ import random
 from collections.abc import Callable
 from datetime import timedelta
 
-#: How long to wait after the try of this number (from 1).
+#: The wait after the try of this number (from 1).
 Gap = Callable[[int, random.Random], timedelta]
 
-#: Tries before a row becomes an operator's matter.
+#: Tries before a row becomes a dead letter.
 MAX_ATTEMPTS = 8
 
 _FIRST_GAP = 3.8
@@ -18,17 +18,17 @@ _POLL_TO = 60.0
 
 
 def retry_gap(attempt: int, spread: random.Random) -> timedelta:
-    """How long to wait after failed attempt number `attempt` (from 1): 3.8 s doubling (480 s in all), +-10 %."""
+    """Return the wait after failed attempt number `attempt` (from 1): 3.8 s doubling (480 s in all), +-10 %."""
     base = _FIRST_GAP * 2 ** (min(attempt, MAX_ATTEMPTS - 1) - 1)
     return timedelta(seconds=base * (1 + spread.uniform(-_JITTER, _JITTER)))
 
 
 def poll_gap(polls: int, spread: random.Random) -> timedelta:
-    """How long to wait after poll number `polls` (from 1): 2 s growing by half to 60 s, +-10 %."""
+    """Return the wait after poll number `polls` (from 1): 2 s growing by half to 60 s, +-10 %."""
     base = min(_POLL_FROM * _POLL_GROWTH ** min(polls - 1, 20), _POLL_TO)
     return timedelta(seconds=base * (1 + spread.uniform(-_JITTER, _JITTER)))
 
 
 def scaled(gap: Gap, scale: float) -> Gap:
-    """Shorten a schedule: a run of the fault suite has minutes for what takes hours."""
+    """Shorten a schedule, for the fault suite."""
     return lambda number, spread: gap(number, spread) * scale

@@ -1,4 +1,4 @@
-"""What the HTTP front, the actors and the portal of one process share."""
+"""The context shared by the HTTP front, the actors and the portal of one process."""
 
 from dataclasses import dataclass
 from typing import Any

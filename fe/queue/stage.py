@@ -1,4 +1,4 @@
-"""What the engine is told: where a kind of work has its rows and how its outcomes are written; how a stage runs."""
+"""Configuration of the engine: kinds of work (their rows and writers) and stages."""
 
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -16,12 +16,12 @@ from fe.store.postgres.db import Conn, Database
 from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.wakeups import Wakeups
 
-#: The part of the slots that a lane of tests, and one tenant in a lane, leave to the others; peers divide as much.
+#: A test lane, and one tenant in a lane, leave one part in this many to the others; peers divide as much.
 _RESERVED_SHARE = 4
 
 
 class Lane(Protocol):
-    """Rows that stand or fall together. To the engine a key, but for two things."""
+    """Rows of one destination; a key with two properties."""
 
     @property
     def group(self) -> str:
@@ -29,7 +29,7 @@ class Lane(Protocol):
 
     @property
     def takes_all(self) -> bool:
-        """Whether its rows may take the last quarter of the slots, too."""
+        """Whether its rows may also take the last quarter of the slots."""
 
     def __hash__(self) -> int: ...
 
@@ -43,11 +43,11 @@ class Job(Protocol):
 
     @property
     def tenant_id(self) -> TenantId:
-        """Whose it is."""
+        """The tenant."""
 
     @property
     def subject(self) -> UUID:
-        """What it is about."""
+        """Id of what the row is about."""
 
     @property
     def attempt(self) -> int:
@@ -59,19 +59,19 @@ class Job(Protocol):
 
     @property
     def crash_count(self) -> int:
-        """How many workers in a row died over it."""
+        """Consecutive workers that died over it."""
 
     @property
     def waited(self) -> timedelta:
-        """For how long it had been in this stage when it was claimed, by the database's clock."""
+        """Time in this stage when it was claimed, by the database's clock."""
 
     @property
     def last_error(self) -> str | None:
-        """Why the try before failed."""
+        """Error of the previous try."""
 
 
 class TenantShare(Protocol):
-    """A tenant with work due, and how many rows it may be served for each row of a tenant of weight 1."""
+    """A tenant with due work, and its weight."""
 
     @property
     def tenant_id(self) -> TenantId:
@@ -79,7 +79,7 @@ class TenantShare(Protocol):
 
     @property
     def weight(self) -> int:
-        """At least 1."""
+        """Rows served per row of a tenant of weight 1; at least 1."""
 
 
 W = TypeVar("W", bound=Job)
@@ -87,13 +87,13 @@ W_co = TypeVar("W_co", bound=Job, covariant=True)
 
 
 class Source(Protocol[W_co]):
-    """Where rows of a kind of work are claimed: three questions of one round trip each.
+    """Where rows of a kind of work are claimed; a QueueTable (fe/store/queue/tables.py) is one.
 
-    A QueueTable is one (fe/store/queue/tables.py).
+    Each method takes one round trip.
     """
 
     def floors_of(self, conn: Conn, stage: str, lanes: Sequence[Any]) -> Awaitable[Mapping[Any, datetime]]:
-        """Tell, for each lane, a moment before which no row of it is due."""
+        """Return for each lane a moment before which none of its rows is due."""
 
     def due_tenants(
         self,
@@ -104,7 +104,7 @@ class Source(Protocol[W_co]):
         *,
         floors: Mapping[Any, datetime],
     ) -> Awaitable[Mapping[Any, Sequence[TenantShare]]]:
-        """Name, for each lane, up to `limit` tenants with work due, beginning past the one given with the lane."""
+        """Return for each lane up to `limit` tenants with due work, starting past the one given with the lane."""
 
     def claim(
         self,
@@ -118,11 +118,10 @@ class Source(Protocol[W_co]):
         holder: str,
         floor: datetime,
     ) -> Awaitable[Sequence[W_co]]:
-        """Lease due rows of the tenants in `scope`, of each at most its share; raise attempt and epoch of each."""
+        """Lease due rows of the tenants in `scope`, each at most its share; raise attempt and epoch."""
 
 
-#: Claims for all lanes of a stage at once, as the questions of a Source and the division between them do.
-#: No kind of work needs one; see fe/queue/claims.py.
+#: Claims for all lanes of a stage in one call, with the result of the lane-by-lane way (fe/queue/claims.py). Optional.
 Together = Callable[[Conn, str, Sequence[LaneCapacity], Terms], Awaitable[Sequence[LaneClaim[W]]]]
 
 
@@ -136,24 +135,24 @@ def _nobody(_: Job, __: Outcome) -> None:
 
 @dataclass(frozen=True, slots=True)
 class WorkKind(Generic[W]):
-    """A kind of work: where its rows are, and its one table of how each outcome is written."""
+    """A kind of work: its source of rows and its table of writers."""
 
     source: Source[W]
     #: Outcomes that have the same writer are written together.
     writers: Mapping[type[Outcome], Writer[W]]
-    #: Of which of them something may have gone out of which nobody knows what became.
+    #: Returns which rows have a send without a known result.
     are_open: Callable[[Conn, Sequence[W]], Awaitable[Sequence[bool]]] = _nothing_open
-    #: How rows of several lanes are claimed at once, where there is a way.
+    #: Claims rows of several lanes in one call, if the kind has such a way.
     together: Together[W] | None = None
-    #: Told of every outcome, after its commit. It must not wait, nor raise.
+    #: Called with every outcome after its commit; must neither wait nor raise.
     written: Callable[[W, Outcome], None] = _nobody
-    #: What a row's subject is, in the log: every line about a try names it under this key.
+    #: Key of the row's subject in log lines.
     subject: str = "subject"
-    #: Whether a cluster keeps its rows on the nodes of their tenants: then they cannot be written while these are away.
+    #: Whether a cluster stores its rows on the nodes of their tenants.
     on_nodes: bool = False
 
     def __post_init__(self) -> None:
-        """Look whether what the engine itself comes to can be written. Raises ValueError."""
+        """Require writers for the engine's own outcomes. Raises ValueError."""
         missing = [outcome.__name__ for outcome in (Retry, Park) if outcome not in self.writers]
         if missing:
             raise ValueError(f"no writer for {', '.join(missing)}")
@@ -161,63 +160,63 @@ class WorkKind(Generic[W]):
 
 @dataclass(frozen=True, slots=True)
 class StageConfig(Generic[W]):
-    """One stage: who handles its rows, how many at once, and what to make of a try that ended without a word."""
+    """One stage: its handler, its slots, and its rules for tries that fail."""
 
     name: str
     kind: WorkKind[W]
-    #: Makes one try of one row, with no transaction open, and says what it came to.
+    #: Tries one row, with no transaction open, and returns the outcome.
     handle: Callable[[W], Awaitable[Outcome]]
     slots: int
-    #: Those that take all are served before the others, and then the one with the fewest rows in flight.
+    #: Lanes that take all slots are served first, then the lane with the fewest rows in flight.
     lanes: Sequence[Lane]
-    #: Shorter than the lease by more than a cancelled query over a dead link takes (about 11 s).
+    #: Seconds per try; shorter than the lease by more than a cancelled query over a dead link takes (about 11 s).
     budget: float
-    #: When to try again after the try of this number (from 1).
+    #: The wait after the try of this number (from 1).
     gap: Gap = retry_gap
-    #: After so many failed tries (None: after so long in this stage) the row is an operator's matter.
+    #: Failed tries before the row is parked; None: `patience` in this stage decides.
     max_attempts: int | None = MAX_ATTEMPTS
     patience: timedelta = timedelta(0)
-    #: Where a try may take effect elsewhere: the stage that finds out, when one ends without an answer, whether it did.
+    #: If tries have effects elsewhere: the stage that resolves tries without an answer.
     doubts_go_to: str | None = None
-    #: After unexpected errors over so many different rows in a row the fault is not theirs: see stage_breaker.py.
+    #: Unexpected errors over this many different rows open the breaker: see stage_breaker.py.
     rows_to_trouble: int = 5
-    #: How long between two tries while in trouble.
+    #: Seconds between two tries while the breaker is open.
     probe_seconds: float = 5.0
-    #: How many rows may be held for later that came straight from the stage before: claimed, and in no slot.
+    #: Handed-over rows that the delay queue may hold: claimed, without a slot.
     held: int = 0
-    #: The stage that its rows go on to, if this process has it: no more are claimed than may go straight on.
+    #: The next stage, if this process runs it: no more rows are claimed than it can take over.
     into: str | None = None
     #: The other lanes of a lane's group.
     peers: Mapping[Lane, Sequence[Lane]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Look whether a doubt could be written, if there may be one. Raises ValueError."""
+        """Require a writer for doubts if there may be one. Raises ValueError."""
         peers = {lane: [one for one in self.lanes if one.group == lane.group and one != lane] for lane in self.lanes}
         object.__setattr__(self, "peers", peers)
         if self.doubts_go_to is not None and InDoubt not in self.kind.writers:
             raise ValueError(f"stage {self.name} may leave doubts, and there is no writer for InDoubt")
 
     def reserve(self) -> int:
-        """How many slots neither one tenant nor a lane that does not take all may have: the last quarter."""
+        """Return the slots that no single tenant and no test lane may use: the last quarter."""
         return self.slots // _RESERVED_SHARE
 
     def slots_of_a_tenant(self) -> int:
-        """How many rows of one lane a tenant may have in flight: others find a slot free however slow its tries are.
+        """Return how many rows of one lane a tenant may have in flight, so that the others find free slots.
 
         In a group of lanes it may have more than in one lane by the share of a lane.
         """
         return max(1, self.slots - self.reserve())
 
     def share_of_a_lane(self, lane: Lane) -> int:
-        """Return how many slots a lane's peers leave to it while it uses fewer; with no peers none need be left."""
+        """Return how many slots a lane's peers leave to it while it uses fewer; 0 without peers."""
         peers = self.peers[lane]
         return self.reserve() // (len(peers) + 1) if peers else 0
 
     def exhausted(self, work: W) -> bool:
-        """Tell whether this try, should it fail, was the last one."""
+        """Whether this try, if it fails, was the last one."""
         if self.max_attempts is not None:
             return work.attempt >= self.max_attempts
-        # Both, because no tries are made while a lane's circuit is open, and that is nobody's failure.
+        # Both: while a lane's circuit is open time passes without tries.
         return work.attempt >= MAX_ATTEMPTS and work.waited >= self.patience
 
 
@@ -228,7 +227,7 @@ def no_gate(_: Any, slots: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class StageContext:
-    """What every stage's executor works with."""
+    """The services that every stage's executor uses."""
 
     db: Database
     wakeups: Wakeups
@@ -238,5 +237,5 @@ class StageContext:
     poll_seconds: float
     holder: str
     spread: random.Random = field(default_factory=random.Random)
-    #: How many rows of a lane may be claimed now, given the slots there are: fewer while its circuit is not closed.
+    #: Returns how many rows of a lane may be in flight now: fewer than its slots while the circuit is not closed.
     gate: Callable[[Any, int], int] = no_gate

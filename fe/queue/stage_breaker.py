@@ -1,8 +1,7 @@
-"""A stage in trouble: every try ends in an error that nobody foresaw, whatever the row. The fault is not the rows'.
+"""Stage breaker: holds a stage whose tries all end in unexpected errors, whatever the row.
 
-A library that broke in this process, a bug in a release: each row would fail its eight times and be given up, one after
-the other, the whole queue of them. Instead the stage holds still. Its rows are given back and lose no attempt, one at
-a time is tried now and then, and the first that works out ends it.
+With a broken library or a bug in a release each row would fail eight times and become a dead letter. Instead rows are
+given back without losing an attempt, one row is tried at intervals, and the first success closes the breaker.
 """
 
 from collections.abc import Callable
@@ -15,11 +14,10 @@ _log = structlog.get_logger(__name__)
 
 
 class StageBreaker:
-    """What one process knows of one stage. `on_change` hears of its beginning (True) and its end (False).
+    """The breaker of one stage in one process. Calls `on_change` with True when it opens and False when it closes.
 
-    It begins with the failure of `rows` different rows with none in between that worked out. A single bad row is no
-    trouble of the stage, however often it is tried: it becomes a dead letter. While it lasts a row is tried every
-    `probe_seconds`.
+    It opens when `rows` different rows fail without a success in between. A single bad row does not open it, however
+    often it is tried: it becomes a dead letter. While open, one row is tried every `probe_seconds`.
     """
 
     def __init__(
@@ -32,11 +30,11 @@ class StageBreaker:
         self._failed: set[UUID] = set()
         self._next_probe = 0.0
         self.is_open = False
-        #: Set when it ends.
+        #: Set when it closes.
         self.over = trio.Event()
 
     def failed(self, subject: UUID, error: str) -> None:
-        """Take note of a try that ended in an error that nobody foresaw."""
+        """Note a try that ended in an unexpected error."""
         self._failed.add(subject)
         if not self.is_open and len(self._failed) >= self._rows:
             self.is_open, self.over = True, trio.Event()
@@ -45,12 +43,12 @@ class StageBreaker:
             _log.error("the stage is in trouble: nothing it tries works out", stage=self._stage, last_error=error)
 
     def refused(self) -> None:
-        """Take note of a try that could not work out now, as may happen: no sign of trouble, nor of its end."""
+        """Note a try that cannot succeed now, for an expected reason: neither opens nor closes the breaker."""
         if not self.is_open:
             self._failed.clear()
 
     def succeeded(self) -> None:
-        """Take note of a try that came to something."""
+        """Note a successful try."""
         self._failed.clear()
         if self.is_open:
             self.is_open = False
@@ -59,9 +57,9 @@ class StageBreaker:
             _log.info("the stage is out of trouble", stage=self._stage)
 
     def seconds_to_probe(self) -> float:
-        """How long until a row may be tried; 0 when there is no trouble."""
+        """Return the seconds until a row may be tried; 0 while closed."""
         return max(0.0, self._next_probe - trio.current_time()) if self.is_open else 0.0
 
     def probing(self) -> None:
-        """A row is being tried: the next one not before another while."""
+        """A row is being tried: the next one after `probe_seconds`."""
         self._next_probe = trio.current_time() + self._probe_seconds

@@ -1,4 +1,4 @@
-"""Supervision: an actor that crashes starts again; one that keeps crashing takes the process down for all to see."""
+"""Supervision: restarts an actor that crashes; one that keeps crashing ends the process."""
 
 import random
 from collections import deque
@@ -14,7 +14,7 @@ from fe.monitoring.metrics import Metrics
 
 _log = structlog.get_logger(__name__)
 
-#: So many crashes within so many seconds are no accident: the process ends non-zero and whoever runs it decides.
+#: This many crashes within this many seconds end the process with a non-zero exit code.
 MAX_RESTARTS = 5
 WITHIN_SECONDS = 60.0
 
@@ -22,7 +22,7 @@ Args = TypeVarTuple("Args")
 
 
 class KeepsFailing(Exception):
-    """An actor crashed too often in too short a time."""
+    """An actor crashed too often within WITHIN_SECONDS."""
 
 
 async def keep_running(
@@ -33,12 +33,12 @@ async def keep_running(
     spread: random.Random,
     stopping: trio.Event,
 ) -> None:
-    """Run an actor until it ends by itself; start it again, later each time, when it crashes.
+    """Run an actor until it returns; restart it with exponential backoff when it crashes.
 
-    Its siblings do not notice. Raises KeepsFailing after MAX_RESTARTS crashes within WITHIN_SECONDS.
+    Raises KeepsFailing after MAX_RESTARTS crashes within WITHIN_SECONDS.
     """
     crashes: deque[float] = deque(maxlen=MAX_RESTARTS)
-    metrics.actor_restarts.labels(name)  # so that it is there, at 0, before the first crash
+    metrics.actor_restarts.labels(name)  # creates the series at 0
     while not stopping.is_set():
         try:
             await run()
@@ -56,7 +56,7 @@ async def keep_running(
 
 @dataclass(frozen=True, slots=True)
 class Supervisor:
-    """Starts what one process keeps running until `stopping`."""
+    """Starts the actors of one process, which run until `stopping`."""
 
     metrics: Metrics
     stopping: trio.Event

@@ -1,4 +1,4 @@
-"""Who tries the rows that were claimed: tasks that stay, as many as were ever needed at once."""
+"""A pool of tasks that try claimed rows; it grows to the largest number needed at the same time."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
@@ -8,16 +8,16 @@ import trio
 
 T = TypeVar("T")
 
-#: After so many calls in a row a worker lets others run: where no call ever waits, the next rows are claimed, and what
-#: these came to is written, while the last of them are tried.
+#: A worker yields after this many calls in a row: even if no call ever waits, rows are claimed and outcomes written
+#: meanwhile.
 _GIVE_WAY = 32
 
 
 class WorkerPool(Generic[T]):
-    """Calls `carry` on what is put in. It has no limit: whoever puts something in has a slot for it.
+    """Calls `carry` on each item. The pool has no limit: callers hold a slot for each item.
 
-    A call that takes longer than `seconds` is cancelled, and all are when the nursery is. `cut_short` is told of such a
-    one, in its task and its context, and whether its time was up; it must neither wait nor raise.
+    A call is cancelled after `seconds`, or with the nursery. Then `cut_short` is called in its task and context with
+    whether its time was up; it must neither wait nor raise.
     """
 
     def __init__(
@@ -26,34 +26,34 @@ class WorkerPool(Generic[T]):
         self._carry = carry
         self._seconds = seconds
         self._cut_short = cut_short
-        # What waits for a worker, workers that wait for something, and how many were called and have not come yet.
+        # Items that wait for a worker, idle workers, and workers that were woken and have not started yet.
         self._waiting: deque[T] = deque()
         self._idle = trio.lowlevel.ParkingLot()
         self._called = 0
-        #: One that has made many calls in a row lets others run.
+        #: A worker that made many calls in a row yields.
         self._gives_way = False
-        # What each worker is at, and since when. All have the same time for it: the first here is the first out of
-        # time, so that one timer does for all. A deadline for each cost a third of the engine's CPU.
+        # Item and start of each call. All have the same time limit, so the first entry expires first and one timer is
+        # enough: a deadline for each cost a third of the engine's CPU.
         self._carried: dict[trio.CancelScope, T] = {}
         self._began: dict[trio.CancelScope, float] = {}
 
     def open(self, nursery: trio.Nursery) -> None:
-        """Start workers in `nursery`, as they are needed; they end with it."""
+        """Start workers in `nursery` when needed; they end with it."""
         self._nursery = nursery
         nursery.start_soon(self._keep_time)
 
     def put(self, items: Iterable[T]) -> None:
-        """Leave something to the workers."""
+        """Queue items for the workers."""
         self._waiting.extend(items)
         self._call()
 
     def not_begun(self) -> Iterator[T]:
-        """Take out what no worker has begun with."""
+        """Remove and yield items that no worker has started."""
         while self._waiting:
             yield self._waiting.popleft()
 
     def _call(self) -> None:
-        """Call two, each of which calls two: soon all are awake that are needed, and few if none ever waits."""
+        """Wake two workers, each of which wakes two: as many as needed, and few if no call ever waits."""
         if self._called or not self._waiting:
             return
         self._called = min(2, len(self._waiting))
@@ -76,7 +76,7 @@ class WorkerPool(Generic[T]):
     async def _work_within(self, scope: trio.CancelScope) -> None:
         in_a_row = 0
         while True:
-            # Whoever gives way comes back and goes on: calls wait for nothing then, and one worker is enough.
+            # The worker that yields continues afterwards: no call waits then, and one worker is enough.
             while not self._waiting or self._gives_way:
                 await self._idle.park()
                 self._called -= 1
@@ -95,11 +95,11 @@ class WorkerPool(Generic[T]):
             await self._carry(item)
             del self._carried[scope]
             if self._began.pop(scope, None) is None:
-                return  # it was done at the moment at which its time was up
+                return  # it finished in the moment its time was up
 
     async def _keep_time(self) -> None:
         while True:
-            # What begins meanwhile is out of time later than that.
+            # Calls that start meanwhile expire later than that.
             now = trio.current_time()
             await trio.sleep_until(next(iter(self._began.values()), now) + self._seconds)
             now = trio.current_time()

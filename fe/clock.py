@@ -23,14 +23,14 @@ def system_clock() -> datetime:
     return datetime.now(UTC)
 
 
-#: The monotonic clock that goes on while the machine sleeps: Linux has one of its own for that, macOS only this one.
+#: The monotonic clock that goes on while the machine sleeps (Linux; elsewhere the plain one).
 _BOOT_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 def boot_seconds() -> float:
-    """Tell the seconds since some moment in the past; nobody sets this clock, and a suspended machine does not stop it.
+    """Return seconds of a clock that is never set and goes on while the machine sleeps.
 
-    On a system without such a clock it is the monotonic one, which may stand still while the machine sleeps.
+    On a system without such a clock it is the monotonic one, which may stop during sleep.
     """
     return time.clock_gettime(_BOOT_CLOCK)
 
@@ -46,7 +46,7 @@ def for_people(moment: datetime | None) -> str:
 
 
 def clock_ahead(seconds: float) -> Clock:
-    """Make a clock that is wrong on purpose: for the fault suite."""
+    """Return a clock that is wrong on purpose, for the fault suite."""
     ahead = timedelta(seconds=seconds)
     return lambda: system_clock() + ahead
 
@@ -103,28 +103,27 @@ def clocks_apart(ahead: timedelta) -> str:
 
 
 class ClockCheck:
-    """Tells whether this process's clock agrees with the database's: before it did once, and after it no longer does,
-    nothing may be signed.
+    """Forbids signing unless this process's clock agrees with the database's.
 
-    `compared` takes a comparison every few seconds. In between, a clock that is set is noticed by the monotonic clock,
-    which `steady` reads and nobody sets. A comparison whose bounds leave the question open changes nothing.
+    `compared` takes a comparison every few seconds. In between, a change of the clock shows against the monotonic clock
+    `steady`. A comparison that leaves the question open changes nothing.
     """
 
     def __init__(self, clock: Clock, steady: Callable[[], float] = boot_seconds) -> None:
         self.clock = clock
         self.steady = steady
         self._last: Comparison | None = None
-        #: What the wall clock was ahead of the monotonic one when it was last compared.
+        #: Wall clock minus monotonic clock at the last comparison.
         self._offset = 0.0
         self._agrees = False
 
     def compared(self, found: Comparison) -> None:
-        """Take the result of a round trip that has just ended."""
+        """Take the result of a round trip."""
         self._last, self._offset = found, self._offset_now()
         self._judge(found)
 
     def fault(self) -> str | None:
-        """Tell why this process must not sign now, or None. Costs no round trip."""
+        """Return why this process must not sign now, or None. Costs no round trip."""
         if self._last is None:
             return "the clock of this process has not been compared with the database's yet"
         now = self._last.moved(timedelta(seconds=self._offset_now() - self._offset))

@@ -1,7 +1,7 @@
-"""The life of a submission as data: where it can be, what can come of a step, and the one table of transitions.
+"""The life of a submission as data: places, outcomes, and the one table of transitions.
 
-Pure: no I/O, no clock. The functions in sql/ make these transitions and no others, which tests read off the database.
-The proof of evidence, the checker of the fault runs, the API's timeline and docs/api/states.md are made from it.
+Pure: no I/O, no clock. Tests check that the functions in sql/ make exactly these transitions. The proof of evidence,
+the checker of the fault runs, the API's timeline and docs/api/states.md derive from it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class Status(StrEnum):
-    """What a client sees of a submission."""
+    """The status of a submission as clients see it."""
 
     QUEUED = "queued"
     PROCESSING = "En Proceso"
@@ -22,14 +22,13 @@ class Status(StrEnum):
     ERROR = "error"
 
 
-#: After these nothing moves by itself any more, nor by an operator: `error` leads back to `queued` nowhere. A replay
-#: starts from a dead letter, which is still `queued` to its client, so that nobody issues a second receipt while the
-#: first may yet be accepted.
+#: Final statuses: not even an operator changes them. A replay starts from a dead letter, which clients still see as
+#: `queued`, so that they issue no second receipt while the first may yet be accepted.
 FINAL = frozenset({Status.ACCEPTED, Status.CONDITIONAL, Status.REJECTED, Status.ERROR})
 
 
 class Stage(StrEnum):
-    """What a submission's outbox row waits for."""
+    """The stage that a submission's outbox row waits for."""
 
     SIGN = "sign"
     SEND = "send"
@@ -38,7 +37,7 @@ class Stage(StrEnum):
 
 
 class WebhookEvent(StrEnum):
-    """What a webhook tells of (interface.md#events)."""
+    """Events of webhooks (interface.md#events)."""
 
     RECEIVED_ECF = "received_ecf"
     ACCEPTED = "submission.accepted"
@@ -48,16 +47,16 @@ class WebhookEvent(StrEnum):
     SEQUENCE_LOW = "sequence.low"
     SEQUENCE_EXPIRING = "sequence.expiring"
     CERTIFICATE_EXPIRING = "certificate.expiring"
-    #: Made when the tenant asks for it, and sent whatever its endpoint wants.
+    #: Made on request, and sent regardless of the endpoint's selection.
     TEST = "test"
 
 
-#: What an endpoint may want to hear of.
+#: Events that an endpoint can select.
 WANTED = frozenset(WebhookEvent) - {WebhookEvent.TEST}
 
 
 class Place(StrEnum):
-    """Where a submission is: in a stage of the outbox, before all of them, given up, or past them."""
+    """Where a submission is: new, in a stage of the outbox, a dead letter, or ended."""
 
     NEW = "new"
     SIGN = Stage.SIGN.value
@@ -69,7 +68,7 @@ class Place(StrEnum):
 
 
 class NumberFate(StrEnum):
-    """What became of the fiscal number."""
+    """The fate of the fiscal number."""
 
     RESERVED = "reserved"
     USED = "used"
@@ -78,14 +77,13 @@ class NumberFate(StrEnum):
     VOID = "void"
 
 
-#: Promised to clients as a possible value, and written by no transition yet: the authority's answer to a voiding of
-#: ranges does not say, in a way that a program could read, which of the numbers are void. The whole of why is in
-#: docs/decisions/life-as-a-table.md.
+#: In the contract, but not written by any transition yet: the authority's answer to a voiding of ranges does not name
+#: the void numbers in a machine-readable way. See docs/decisions/life-as-a-table.md.
 UNWRITTEN_FATES = frozenset({NumberFate.VOID})
 
 
 class EventKind(StrEnum):
-    """What an event says has happened."""
+    """The kind of an event."""
 
     ACCEPTED = "accepted"
     SIGNED = "signed"
@@ -104,7 +102,7 @@ class EventKind(StrEnum):
 
     @property
     def meaning(self) -> str:
-        """What it means, for somebody who reads it for the first time."""
+        """A short explanation."""
         return _MEANINGS[self]
 
 
@@ -127,7 +125,7 @@ _MEANINGS: Mapping[EventKind, str] = {
 
 
 class StepOutcome(StrEnum):
-    """What can come of a step, of a submission handed in, and of an operator's decision."""
+    """Outcomes of a submission's acceptance, of its steps, and of an operator's decision."""
 
     ACCEPTED = "accepted"
     SIGNED = "signed"
@@ -151,10 +149,10 @@ class StepOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """One line of the table. Where several values stand, each of `before` goes with each of the others.
+    """One line of the table; with several values, each of `before` combines with each of the others.
 
-    None says that nothing changes: of `to` that the submission stays where it is; of `event` that none is written, and
-    then nothing of what a client or an auditor sees has changed.
+    None means no change: the submission stays in its place (`to`), or no event is written (`event`) and clients and
+    auditors see no change.
     """
 
     before: tuple[Place, ...]
@@ -171,22 +169,21 @@ _NEW, _SIGN, _SEND, _TRACK, _RECONCILE = (Place.NEW,), (Place.SIGN,), (Place.SEN
 _DEAD, _ENDED = (Place.DEAD_LETTER,), (Place.ENDED,)
 _USED, _REUSABLE, _UNKNOWN = (NumberFate.USED,), (NumberFate.REUSABLE,), (NumberFate.UNKNOWN,)
 
-#: Every transition there is. A submission's own step is booked by whoever holds its claim; the first line is written by
-#: the front, the last two are an operator's.
+#: All transitions. The front writes the first, operators the last two, and the holder of the claim all others.
 TABLE: tuple[Transition, ...] = (
     Transition(_NEW, StepOutcome.ACCEPTED, _SIGN, Status.QUEUED, (NumberFate.RESERVED,), EventKind.ACCEPTED),
     Transition(_SIGN, StepOutcome.SIGNED, _SEND, None, None, EventKind.SIGNED),
     # In the same commit as `signed`, when something was assumed.
     Transition(_SEND, StepOutcome.REMARKED, None, None, None, EventKind.REMARKED),
     Transition(_SIGN, StepOutcome.FAILED, _ENDED, Status.ERROR, _REUSABLE, EventKind.ERROR),
-    # The number is another submission's: this one is never sent.
+    # Another submission has the number: this one is never sent.
     Transition(_SIGN, StepOutcome.NUMBER_TAKEN, _ENDED, Status.ERROR, _USED, EventKind.ERROR),
     Transition(_SEND, StepOutcome.ANNOUNCED, None, None, None, EventKind.SENDING),
     # The same claim, whose session with the authority had to be renewed: still one send.
     Transition(_SEND, StepOutcome.ANNOUNCED_AGAIN, None, None, None, None),
-    # An outright refusal; used, when the reason is that the number is used already, by somebody else's document.
+    # An outright refusal; the number is used if a foreign document has it.
     Transition(_SEND, StepOutcome.FAILED, _ENDED, Status.ERROR, _REUSABLE + _USED, EventKind.ERROR),
-    # From reconcile: it had arrived, and the trackId was found by asking.
+    # From reconcile: it had arrived, and the authority named its trackId.
     Transition((Place.SEND, Place.RECONCILE), StepOutcome.RECEIVED, _TRACK, None, None, EventKind.RECEIVED),
     Transition(_TRACK, StepOutcome.PROCESSING, None, Status.PROCESSING, None, EventKind.PROCESSING),
     Transition(_TRACK, StepOutcome.STILL_PROCESSING, None, None, None, None),
@@ -194,17 +191,17 @@ TABLE: tuple[Transition, ...] = (
     Transition(_RECONCILE, StepOutcome.NOT_KNOWN, _SEND, None, None, EventKind.NOT_KNOWN_THERE),
     Transition(_AT_THE_AUTHORITY, StepOutcome.VERDICT, _ENDED, Status.ACCEPTED, _USED, EventKind.VERDICT),
     Transition(_AT_THE_AUTHORITY, StepOutcome.VERDICT, _ENDED, Status.CONDITIONAL, _USED, EventKind.VERDICT),
-    # The authority says of a rejection whether it used the number up, or says nothing.
+    # A rejection says whether the number is used, or does not say.
     Transition(
         _AT_THE_AUTHORITY, StepOutcome.VERDICT, _ENDED, Status.REJECTED, _REUSABLE + _USED + _UNKNOWN, EventKind.VERDICT
     ),
     Transition(_WAITING, StepOutcome.RETRY, None, None, None, EventKind.RETRY),
-    # We were stopped, or the database was away: nothing failed, and the attempt does not count.
+    # The worker stopped or the database was away: the attempt does not count.
     Transition(_WAITING, StepOutcome.GIVEN_BACK, None, None, None, None),
     Transition(_WAITING, StepOutcome.OUT_OF_ATTEMPTS, _DEAD, None, None, EventKind.DEAD_LETTER),
     # To the stage it died in; to reconcile instead of send where bytes may have gone out.
     Transition(_DEAD, StepOutcome.REPLAYED, _WAITING, None, None, EventKind.REPLAYED),
-    # The number is free again only if certainly nothing went out.
+    # The number is free again only if certainly nothing was sent.
     Transition(_DEAD, StepOutcome.DISCARDED, _ENDED, Status.ERROR, _REUSABLE + _UNKNOWN, EventKind.DISCARDED),
 )
 
@@ -233,25 +230,25 @@ MOVES: tuple[Move, ...] = tuple(_moves(TABLE))
 
 
 class Unlawful(ValueError):
-    """An event that the table does not allow where it stands; its text says why."""
+    """An event that the table does not allow in this place; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """Where a submission is, and what its client is told, as far as its events say. It begins before the first one."""
+    """Place, status and number fate of a submission after its events so far."""
 
     place: Place = Place.NEW
     status: Status = Status.QUEUED
     fate: NumberFate = NumberFate.RESERVED
 
     def after(self, kind: str, detail: Mapping[str, Any]) -> "Life":
-        """Where it is after one more event, of which `detail` is what it says. Raises Unlawful."""
+        """Return the state after one more event with this `detail`. Raises Unlawful."""
         if self.place is Place.ENDED:
             raise Unlawful(f"{kind} after its end")
         found = {
             Life(move.to, move.status or self.status, move.fate or self.fate)
             for move in MOVES
-            if move.before is self.place and move.event == kind and _said_so(move, detail)
+            if move.before is self.place and move.event == kind and _matches(move, detail)
         }
         if not found:
             raise Unlawful(f"{kind} cannot follow where it stands ({self.place})")
@@ -260,15 +257,15 @@ class Life:
         return found.pop()
 
 
-def _said_so(move: Move, detail: Mapping[str, Any]) -> bool:
-    """Whether an event's detail speaks of this move: where the table leaves a choice, the detail must say which."""
+def _matches(move: Move, detail: Mapping[str, Any]) -> bool:
+    """Whether an event's detail matches a move: where the table leaves a choice, the detail decides."""
     stage = move.to if move.event is EventKind.REPLAYED else move.before
     said = {"status": move.status, "numberFate": move.fate, "stage": stage}
     return all(detail[name] == value for name, value in said.items() if name in detail)
 
 
 def _later() -> dict[Status, frozenset[Status]]:
-    """Which status can be seen after which, by whoever looks now and then: by any number of moves."""
+    """Return which statuses can follow each status, after any number of moves."""
     reached = {(Place.NEW, Status.QUEUED)}
     steps: dict[tuple[Place, Status], set[tuple[Place, Status]]] = {}
     waiting = list(reached)
@@ -289,5 +286,5 @@ def _later() -> dict[Status, frozenset[Status]]:
     return {status: frozenset(later) for status, later in seen.items()}
 
 
-#: What a client that asks again and again may see after a status, itself included.
+#: Statuses that a polling client may see after a status, itself included.
 LATER: Mapping[Status, frozenset[Status]] = _later()

@@ -1,1 +1,1 @@
-"""Who moves submissions: a handler for each stage, and how what they come to is written. The engine is fe/queue."""
+"""The actors that move submissions: a handler for each stage, and the writers of outcomes. The engine is fe/queue."""

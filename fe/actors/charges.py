@@ -1,4 +1,4 @@
-"""The actor that takes charges to the payment processor, where one is configured."""
+"""The actor that sends charges to the payment processor, if one is configured."""
 
 from dataclasses import replace
 
@@ -10,12 +10,12 @@ from fe.metering.stripe import stripe
 from fe.queue.executor import run_stage
 from fe.queue.stage import StageContext
 
-#: Charges come once a month: nobody is woken for them.
+#: Charges come once a month: they are polled, not notified.
 _POLL_SECONDS = 30.0
 
 
 async def run_charges(url: str, key: SecretStr, tools: StageContext, stopping: trio.Event) -> None:
-    """Charge what is due until `stopping`, then finish what is in flight."""
+    """Send due charges until `stopping`, then finish those in flight."""
     own = replace(tools, poll_seconds=max(_POLL_SECONDS, tools.poll_seconds), gate=lambda _, slots: slots)
     async with stripe(url, key) as processor:
         await run_stage(charge_stage(tools.db, processor), own, stopping)

@@ -1,10 +1,9 @@
-"""Handing on from taxpayer to taxpayer: the two stages, and how their outcomes are written.
+"""Delivery from taxpayer to taxpayer: two stages, and the writers of their outcomes.
 
-`address` asks the authority's directory where the other party is reached; `pass_on` sends there. What is sent is bytes
-that the authority has accepted, so nothing of the submission hangs on it any more, and it is harmless to send them once
-more: a receiver gives the acknowledgement of the first time, or says that it has the number; an issuer has the approval
-already. So there is no stage for doubts. Each time the intent is committed with the digest of the bytes before the
-first one goes out.
+`address` looks the other party up in the authority's directory; `pass_on` sends there. The authority has accepted the
+bytes, so sending them twice is harmless: a receiver repeats its acknowledgement or answers that it has the number, and
+an issuer already has the approval. So there is no stage for doubts. The intent with the digest of the bytes is
+committed before the first byte of each send.
 """
 
 import hashlib
@@ -47,28 +46,28 @@ from fe.store.records.counterparty import (
     hosts_of_counterparties,
 )
 
-#: After the try of this number, in minutes; the last one again and again.
+#: Minutes to wait after the try of this number; the last value repeats.
 _GAPS = (0.5, 2, 10, 30, 60, 120, 240, 480)
 _JITTER = 0.10
-#: For how long, from when the address was found.
+#: How long to try, from when the address was found.
 PATIENCE = timedelta(hours=72)
 
-#: How soon a receipt that is held is looked at again.
+#: When a held receipt is tried again.
 _LOOK_AGAIN = timedelta(minutes=15)
 
-#: So much of what was answered is kept, where it is no acknowledgement.
+#: Bytes kept of an answer that is no acknowledgement.
 _KEPT = 4096
 
 
 def handing_gap(attempt: int, spread: random.Random) -> timedelta:
-    """How long to wait after try number `attempt` (from 1): half a minute growing to eight hours, +-10 %."""
+    """Return the wait after try number `attempt` (from 1): half a minute growing to eight hours, +-10 %."""
     minutes = _GAPS[min(attempt, len(_GAPS)) - 1]
     return timedelta(minutes=minutes * (1 + spread.uniform(-_JITTER, _JITTER)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Addressed(Advance):
-    """There is an address: send it there."""
+    """The address is known: send there."""
 
     host: str
     url: str
@@ -78,7 +77,7 @@ class Addressed(Advance):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandedOn(End):
-    """No further try: they have it, or do not take it, or are not to be found."""
+    """No further try: delivered, refused, or the receiver is not listed."""
 
     state: HandingState
     reason: str | None = None
@@ -99,23 +98,23 @@ class CounterpartyHandlers:
     credentials: SigningCredentials
     directory: Directory
     counterparties: Counterparties
-    #: Whose certificates acknowledgements may be signed with; None: anybody's.
+    #: Certifiers whose certificates may sign acknowledgements; None accepts any.
     roots: Sequence[x509.Certificate] | None
     clock: Clock
     #: Bounds the CPU work of verifying.
     threads: trio.CapacityLimiter
-    #: What is tried now, for the metrics.
+    #: Kind of each row being tried, for the metrics.
     kinds: MutableMapping[SubmissionId, HandingKind]
-    #: Receipts wait: no certifier is named, so nobody's acknowledgement could be believed.
+    #: Receipts wait, because no certifier is configured to check acknowledgements against.
     holds_receipts: bool = False
 
     async def address(self, work: HandingWork) -> Outcome:
-        """Find where it goes. Cancelled, nothing has happened."""
+        """Find the address. Cancelled, nothing has happened."""
         found = await self._find(work)
         return found if isinstance(found, Outcome) else Addressed(host=_host_of(found.base), url=found.base)
 
     async def pass_on(self, work: HandingWork) -> Outcome:
-        """Send it. Cancelled after the intent it may have arrived: then it is sent once more."""
+        """Send the document. Cancelled after the intent it may have arrived; it is then sent once more."""
         found = await self._find(work)
         if isinstance(found, Outcome):
             return found
@@ -148,7 +147,7 @@ class CounterpartyHandlers:
         return await self._answered(work, handed, answer)
 
     async def _find(self, work: HandingWork) -> "_Found | Outcome":
-        """Look what goes where; or why it does not go now."""
+        """Return the document and its address, or the outcome if it cannot go now."""
         handed = await self.db.run(counterparty.handed, work)
         self.kinds[work.subject] = handed.kind
         if self.holds_receipts and handed.kind is HandingKind.RECEIPT:
@@ -184,7 +183,7 @@ class CounterpartyHandlers:
             return f"their acknowledgement is not believed: {wrong}"[:300]
         state, reason = HandingState.DELIVERED if said.received else HandingState.REFUSED, said.reason
         if said.has_one and await self.db.run(counterparty.may_have_arrived, work):
-            # Not every receiver answers the same bytes as it did the first time: what it has is what we sent before.
+            # Some receivers answer a repeat with "duplicate": it has what was sent before.
             state, reason = HandingState.DELIVERED, _HAD_IT
         return HandedOn(state=state, reason=reason, answer=answer.body, status=answer.status)
 
@@ -194,16 +193,16 @@ class CounterpartyHandlers:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What goes, who signs for it where that is asked for, and the base of the address it goes to."""
+    """The document, the certificate for the session, and the base of the receiver's address."""
 
     handed: Handed
     opened: Opened
     base: str
-    #: Where tokens for it are given, if the directory says so.
+    #: The address that gives tokens, if the directory names one.
     tokens: str | None
 
 
-#: Nothing failed: it goes on when whoever runs this has said whom to believe.
+#: Nothing failed: it goes on when the operator has configured certifiers.
 _HELD = Retry("FE_RECEPTION_ROOTS is not set: no acknowledgement could be believed", _LOOK_AGAIN, counts=False)
 
 
@@ -211,7 +210,7 @@ _HAD_IT = "they have it since an earlier try, of which no answer came: to this o
 
 
 def _approval_taken(answer: CounterpartyAnswer) -> Outcome | str:
-    """200 says that they took it and 400 that they do not; what else is answered is not about the approval."""
+    """Read the answer to an approval: 200 is accepted, 400 refused, any other status says nothing about it."""
     kept = answer.body[:_KEPT]
     if 200 <= answer.status < 300:
         return HandedOn(state=HandingState.DELIVERED, answer=kept, status=answer.status)
@@ -233,14 +232,14 @@ def _file_name(handed: Handed) -> str:
 
 
 def _host_of(base: str) -> str:
-    """Whom rows stand or fall with: host and port of an address. What is no address is refused when it is called."""
+    """Return host and port of an address, the key of its lane. A malformed address fails when it is called."""
     try:
         return urlsplit(base).netloc.lower()[:253]
     except ValueError:
         return ""
 
 
-# --- how outcomes are written -----------------------------------------------------------------------------------------
+# --- writers of outcomes ----------------------------------------------------------------------------------------------
 
 
 async def _addressed(conn: Conn, work: HandingWork, outcome: Addressed, at: datetime) -> bool:
@@ -272,7 +271,7 @@ WRITERS: Mapping[type[Outcome], Writer[HandingWork]] = {
 
 
 def handing_kind(metrics: Metrics, kinds: MutableMapping[SubmissionId, HandingKind]) -> WorkKind[HandingWork]:
-    """Handing on as a kind of work. `kinds` are those of the rows that are tried: the handlers note them there."""
+    """Return delivery as a kind of work. The handlers note in `kinds` the kind of each row being tried."""
 
     def written(work: HandingWork, outcome: Outcome) -> None:
         kind = kinds.pop(work.subject, "unknown")
@@ -290,14 +289,14 @@ def handing_kind(metrics: Metrics, kinds: MutableMapping[SubmissionId, HandingKi
 # --- the stages -------------------------------------------------------------------------------------------------------
 
 _SLOTS = 16
-#: Of a host at once, over all processes.
+#: Concurrent calls per host, over all processes.
 _OF_ONE_HOST = 4
 
 
 def handing_stages(
     handlers: CounterpartyHandlers, kind: WorkKind[HandingWork], *, budget: float, scale: float
 ) -> list[StageConfig[HandingWork]]:
-    """Build both stages of this process."""
+    """Build both stages."""
     across = hosts_of_counterparties(maximum=_OF_ONE_HOST, suspects=_SLOTS // 2)
     patience = PATIENCE * scale
     return [

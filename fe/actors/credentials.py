@@ -1,4 +1,4 @@
-"""Certificates ready to sign with: decrypted and opened once, kept for a short while, never longer than they must."""
+"""Cache of certificates ready to sign with: decrypted and opened once, kept for a short time."""
 
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ _REMOVED = Text("no certificate available: it was removed", "no hay un certifica
 class CannotOpen(TryLater):
     """The certificate cannot be used; the message tells the tenant what to do.
 
-    To the signer that is the end. What is signed already needs one to talk to the authority, and waits for another.
+    The signer fails the document. A signed document needs one to talk to the authority, and waits for another.
     """
 
     def __init__(self, text: Text) -> None:
@@ -39,12 +39,12 @@ class CannotOpen(TryLater):
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A certificate that can sign. Its `id` names the authority's session too."""
+    """A certificate that can sign. Its `id` is also the key of the authority's session."""
 
     id: str
     signer: Signer
     credential: Credential
-    #: It was its holder's when it was opened; else another was in use.
+    #: Whether it was its holder's certificate in use when it was opened.
     is_in_use: bool = True
 
 
@@ -56,10 +56,9 @@ class _Slot:
 
 
 class SigningCredentials:
-    """A small cache of opened certificates, one opening at a time for each.
+    """A cache of at most `kept` opened certificates, each for `seconds`; each is opened by one task at a time.
 
-    An opened key stays in memory for `seconds`, and `kept` of them at most. Opening a .p12 costs some 45 ms of CPU the
-    first time, later 2 to 3, and signing a third of one.
+    Opening a .p12 costs some 45 ms of CPU the first time, later 2 to 3 ms; signing takes a third of a millisecond.
     """
 
     def __init__(
@@ -103,13 +102,12 @@ class SigningCredentials:
     async def for_session(
         self, tenant_id: TenantId, certificate_id: CertificateId, *, though_replaced: bool = False
     ) -> Opened:
-        """Return the certificate to talk to the authority with about what this one has signed.
+        """Return the certificate for a session with the authority about a document that this one signed.
 
-        That is the same one, unless its holder has another in use by now, its time is over or it cannot be opened: for
-        one that has ended or was revoked the authority opens no session, and a session names no document
-        (authority.md#session). Then it is one that is in use and valid, its own holder's before the company's. Where
-        there is none, it is as `get` has it. `though_replaced`: that it was replaced does not matter, as long as it can
-        be used itself. Raises what `get` does.
+        The same one, unless it was replaced, has expired or cannot be opened: the authority opens no session for an
+        expired or revoked one, and a session names no document (authority.md#session). Then a valid one in use, the
+        holder's before the company's; if there is none, the result of `get`. With `though_replaced` a replaced one is
+        used while it is valid. Raises as `get`.
         """
         now = self._clock()
         opened, cannot = None, None
@@ -131,13 +129,13 @@ class SigningCredentials:
         return opened
 
     async def forget_in_time(self) -> None:
-        """Drop keys whose time is over, until cancelled: a process that has nothing to sign soon holds none."""
+        """Drop expired keys until cancelled, so that an idle process soon holds none."""
         while True:
             await trio.sleep(self._seconds / 4)
             self.forget_expired()
 
     def forget_expired(self) -> None:
-        """Drop the keys whose time is over."""
+        """Drop expired keys."""
         now = trio.current_time()
         for key, slot in self._slots.items():
             if now >= slot.until and not slot.lock.locked():

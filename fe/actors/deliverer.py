@@ -1,6 +1,6 @@
-"""The deliverer: makes the calls of webhooks, and what they come to (interface.md#events); and what is asked for again.
+"""The deliverer: calls webhooks and classifies the answers (interface.md#events); and recovers failed deliveries.
 
-A call may arrive and its answer be lost, with us or with the other side: then it is made again, under the same id.
+A call may arrive and its answer be lost: then it is repeated with the same id.
 """
 
 import random
@@ -47,7 +47,7 @@ class Delivered(End):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotConfirmed(Retry):
-    """It will be tried again."""
+    """The call failed and will be retried."""
 
     tried: Tried
     name: str = "not confirmed"
@@ -55,7 +55,7 @@ class NotConfirmed(Retry):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GaveUp(End):
-    """The last try failed. It rests, and may be asked for again."""
+    """The last try failed. It can be redelivered on request."""
 
     tried: Tried
     name: str = "gave up"
@@ -63,7 +63,7 @@ class GaveUp(End):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gone(End):
-    """The endpoint says that it is to be called no more, so it is not; what is for it is held."""
+    """The endpoint answered "gone": it is switched off and its deliveries are held."""
 
     tried: Tried
     name: str = "gone"
@@ -71,7 +71,7 @@ class Gone(End):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held(End):
-    """The endpoint is not called at present."""
+    """The endpoint is switched off."""
 
     name: str = "held"
 
@@ -101,7 +101,7 @@ class Deliverer:
         self._tracing = tracing
 
     async def deliver(self, work: WebhookWork) -> Outcome:
-        """Make a try. Cancelled, nobody knows whether it arrived: it is made again."""
+        """Make one try. Cancelled, it may have arrived and is repeated."""
         needed = await self._db.run(webhooks.input_of, work.tenant_id, work.subject, self._clock())
         if needed is None:
             raise LeaseLost(work.subject, work.epoch)
@@ -136,7 +136,7 @@ class Deliverer:
 
 
 def _booked(outcome: Any) -> Booked:
-    """How an outcome is written."""
+    """Convert an outcome for the store."""
     match outcome:
         case Delivered(tried=tried):
             return _of(tried, DeliveryState.DELIVERED)
@@ -200,26 +200,26 @@ def delivery_kind(
 
 # --- recoveries -------------------------------------------------------------------------------------------------------
 
-#: So many events are looked at in one transaction.
+#: Events per transaction.
 _STRETCH = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretched(Advance):
-    """A stretch was put on its way by the handler itself, in the transaction that moved the job on."""
+    """One stretch is redelivered, in the transaction that advanced the job."""
 
     name: str = "recovered"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered(End):
-    """The last stretch was."""
+    """The last stretch is redelivered."""
 
     name: str = "recovered all"
 
 
 class Recoverer:
-    """Puts what was not confirmed on its way again, a stretch at a time."""
+    """Redelivers unconfirmed events, a stretch at a time."""
 
     def __init__(self, db: Database, clock: Clock, wakeups: Wakeups) -> None:
         self._db = db
@@ -227,7 +227,7 @@ class Recoverer:
         self._wakeups = wakeups
 
     async def recover(self, work: WebhookWork) -> Outcome:
-        """Put a stretch on its way. It is fenced and committed here, so that no delivery is put on its way twice."""
+        """Redeliver a stretch, fenced and committed here, so that no delivery is queued twice."""
         found = await self._db.run(webhooks.recover, work, self._clock(), _STRETCH)
         if found is None:
             raise LeaseLost(work.subject, work.epoch)

@@ -1,4 +1,4 @@
-"""Announced maintenance: while it lasts, the circuits of the authority's hosts are open; nobody has to fail first."""
+"""Announced maintenance: opens the circuits of the authority's hosts for as long as it lasts."""
 
 from datetime import timedelta
 
@@ -19,7 +19,7 @@ _log = structlog.get_logger(__name__)
 _ASK_SECONDS = 300.0
 _LOOK_SECONDS = 5.0
 
-#: What is sent just before a window begins may be answered by nobody.
+#: A document sent just before the window may get no answer.
 _EARLY = timedelta(seconds=30)
 
 

@@ -1,4 +1,4 @@
-"""What the authority's answers mean for a submission: its outcomes, as data. writers.py says how each is written."""
+"""Outcomes of submissions, derived from the authority's answers; writers.py writes them."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -23,10 +23,10 @@ _STATUS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signed(Advance):
-    """The document exists, and is to be sent."""
+    """The document is signed and due to be sent."""
 
     document: SignedDocument
-    #: For how long `then`, the claim to send it, is leased.
+    #: Lease of `then`, the claim to send it.
     lease: timedelta = AT_ONCE
     to: Stage = Stage.SEND
     name: str = "signed"
@@ -41,7 +41,7 @@ class LostNumber(End):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent(Outcome):
-    """These bytes are about to go out. No end of a try, but written like one: durable before the first byte."""
+    """Bytes are about to be sent: written like an outcome, durable before the first byte."""
 
     digest: bytes
     lease: timedelta
@@ -50,20 +50,20 @@ class Intent(Outcome):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unresolved(Outcome):
-    """Written instead of an `Intent`, nothing but the lease: an earlier send was never resolved. Ask first."""
+    """Written instead of an `Intent`: an earlier send was never resolved, so the authority is asked first."""
 
     name: str = "unresolved"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Received(Advance):
-    """The authority has it under this trackId, and will validate it."""
+    """The authority received it under this trackId and will validate it."""
 
     track_id: TrackId
     reply: dict[str, Any]
-    #: For how long `then`, the claim to ask for its verdict, is leased from when it is due.
+    #: Lease of `then`, the claim to ask for its verdict, from when it is due.
     lease: timedelta = AT_ONCE
-    #: When that went on record; None until it has.
+    #: When it was recorded; None before.
     at: datetime | None = None
     to: Stage = Stage.TRACK
     after: timedelta = FIRST_LOOK
@@ -72,7 +72,7 @@ class Received(Advance):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adopted(Advance):
-    """A trackId was found by asking: the document had arrived."""
+    """The authority was asked and named a trackId: the document had arrived."""
 
     track_id: TrackId
     #: As in Received.
@@ -82,13 +82,13 @@ class Adopted(Advance):
 
     @property
     def reply(self) -> dict[str, Any]:
-        """What is on record in place of a receipt."""
+        """The record in place of a receipt."""
         return {"adopted": True}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Processing(Advance):
-    """The authority is still at it: ask again."""
+    """The authority is still validating: ask again."""
 
     response: dict[str, Any]
     to: Stage = Stage.TRACK
@@ -97,7 +97,7 @@ class Processing(Advance):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotKnownThere(Advance):
-    """The authority was asked and does not know it: the same bytes may go out again."""
+    """The authority does not know the document: the same bytes may be sent again."""
 
     reason: str
     to: Stage = Stage.SEND
@@ -106,7 +106,7 @@ class NotKnownThere(Advance):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided(End):
-    """The authority's last word."""
+    """The authority's final verdict."""
 
     status: Status
     track_id: TrackId | None
@@ -114,9 +114,9 @@ class Decided(End):
     fate: NumberFate
     #: The two digits of the type of its e-NCF, where they are known.
     ecf_type: str = "unknown"
-    #: It was rejected because another document of its issuer holds its number.
+    #: Rejected because another document of its issuer has its number.
     taken: bool = False
-    #: Of a rejection: the process that signed it, where that is on record; and whether its sequence is paused.
+    #: For a rejection: the process that signed it, if recorded; and whether its sequence is paused.
     signed_by: str | None = None
     pauses: Literal["paused", "known"] | None = None
     #: As in Received.
@@ -159,14 +159,14 @@ def _messages(messages: tuple[Message, ...]) -> list[dict[str, str]]:
 
 
 def fate_of(verdict: Verdict) -> NumberFate:
-    """What a verdict makes of the number: `secuenciaUtilizada` decides where it is said (authority.md#number-fate)."""
+    """Return the fate of the number; `secuenciaUtilizada` decides if given (authority.md#number-fate)."""
     if verdict.estado is not Estado.REJECTED or verdict.number_used:
         return NumberFate.USED
     return NumberFate.UNKNOWN if verdict.number_used is None else NumberFate.REUSABLE
 
 
 def final(verdict: Verdict, *, track_id: TrackId | None = None) -> Decided:
-    """The authority's last word."""
+    """The authority's final verdict."""
     return Decided(
         status=_STATUS[verdict.estado],
         track_id=track_id or verdict.track_id,
@@ -178,12 +178,12 @@ def final(verdict: Verdict, *, track_id: TrackId | None = None) -> Decided:
 
 
 def received(receipt: Receipt) -> Received:
-    """The authority has it and will validate it."""
+    """Return the outcome of a receipt."""
     return Received(track_id=receipt.track_id, reply=receipt.raw)
 
 
 def refused(refusal: AuthorityRefused) -> Failed:
-    """An outright refusal: an error, not a verdict; the number was not consumed, unless that is the reason, or said."""
+    """Return the outcome of an outright refusal: an error; the number is free unless the answer says it is used."""
     reason = Text(refusal.reason, f"la DGII lo rechazó con el estado HTTP {refusal.status}")
     response = failure_response(reason, reply=refusal.raw or None, mensajes=_messages(refusal.messages))
     is_used = refusal.duplicate or refusal.number_used
@@ -192,10 +192,10 @@ def refused(refusal: AuthorityRefused) -> Failed:
 
 
 def codes_of(outcome: Decided | Failed) -> list[str]:
-    """The authority's codes in a rejection or a refusal, each once."""
+    """Return the authority's distinct codes in a rejection or a refusal."""
     return list(dict.fromkeys(message["codigo"] for message in outcome.response.get("mensajes", ())))
 
 
 def in_doubt(reason: str, *, after: timedelta = AT_ONCE) -> InDoubt:
-    """Nobody knows: the authority is asked before anything is sent again."""
+    """Return a doubt: the authority is asked before anything is sent again."""
     return InDoubt(to=Stage.RECONCILE, reason=reason, after=after)

@@ -1,8 +1,7 @@
-"""A note waits for the verdict of the receipt that it modifies: sent before, it is rejected (code 614).
+"""Notes wait for the verdict of the receipt that they modify: sent earlier, they are rejected (code 614).
 
-Invoice and note may be handed in within a second, or wait together until the authority is back. The rule is the
-authority's (authority.md#types, "Notes and references"); what became of a receipt that was not issued here nobody here
-knows, and nothing waits for it.
+Invoice and note may be submitted within a second, or wait together for the authority (authority.md#types, "Notes and
+references"). A receipt issued elsewhere is unknown here, and no note waits for it.
 """
 
 from datetime import timedelta
@@ -15,13 +14,13 @@ from fe.store.queue.inputs import OutgoingDocument
 from fe.store.queue.outbox import Work
 from fe.store.records import numbers
 
-#: It is looked at again after an eighth of the time that it has waited.
+#: A note is tried again after an eighth of the time that it has waited.
 _SHARE = 8
 _SOONEST, _LATEST = timedelta(seconds=1), timedelta(seconds=60)
 
 
 async def undecided_receipt(db: Database, work: Work, document: OutgoingDocument) -> SubmissionId | None:
-    """Name the submission whose verdict a signed document has to wait for. Of what refers to nothing nothing is asked.
+    """Return the submission whose verdict a signed document has to wait for, if there is one.
 
     Cancelled, nothing has happened.
     """
@@ -32,7 +31,7 @@ async def undecided_receipt(db: Database, work: Work, document: OutgoingDocument
 
 
 def wait_for(receipt: SubmissionId, waited: timedelta) -> Retry:
-    """Try it again in a while; nothing failed."""
+    """Return a retry that counts no failure."""
     after = min(max(waited / _SHARE, _SOONEST), _LATEST)
     reason = f"waits for the verdict of the receipt that it modifies, taxLogId {receipt}"
     return Retry(reason, after, counts=False, name="given back")

@@ -1,8 +1,7 @@
-"""The reconciler: where the outcome of a send is unknown, the authority is asked before anything is sent again.
+"""The reconciler: when the outcome of a send is unknown, asks the authority before anything is sent again.
 
-What is found by number alone need not be ours: the same number may have been sent before by another program, or by an
-earlier submission that was rejected. A document is recognised as ours by its security code, which is a part of our own
-signature's value.
+A document found by number alone may be foreign: another program, or an earlier rejected submission, may have sent the
+same number. Our document is recognised by its security code, which is part of our signature's value.
 """
 
 import random
@@ -29,28 +28,28 @@ from fe.store.queue.steps import ReconcileFacts
 
 _ACCEPTED = (Estado.ACCEPTED, Estado.CONDITIONAL)
 
-#: So often the trackId and the remarks of what is accepted are asked for, before it is booked without.
+#: Tries to get the trackId and remarks of an accepted document, before it is recorded without them.
 _TRIES_IN_FULL = 3
 
-_NOBODY_TELLS = "it may have arrived, and in this environment the authority has no service that tells"
+_NO_SERVICE = "it may have arrived, and in this environment the authority has no service that tells"
 _WHOSE = "the number is used, and the authority does not show yet by whose document"
 
 
 @dataclass(frozen=True, slots=True)
 class Reconciler:
-    """Asks what became of a document. Asking changes nothing over there, so it may be cancelled anywhere."""
+    """Asks the authority about a document. Read-only, so it may be cancelled anywhere."""
 
     db: Database
     authority: Authority
     credentials: SigningCredentials
     spread: random.Random
-    #: How long after a send that came to nothing the next one is made.
+    #: The wait before the next send of a document that the authority does not know.
     gap: Gap = retry_gap
-    #: For how long a rejection because the number is used is not believed while nobody's document is shown to hold it.
+    #: How long to doubt a rejection "number used" while no document with that number is shown.
     disbelief: timedelta = DISBELIEVED_FOR
 
     async def reconcile(self, work: Work) -> Outcome:
-        """Find out about one document: adopt what is found, or release the same bytes for another send."""
+        """Ask about one document: adopt what is found, or release the same bytes for another send."""
         facts = await self.db.run(steps.reconcile_facts, work)
         opened = await self.credentials.for_session(work.tenant_id, facts.certificate_id)
         try:
@@ -61,18 +60,17 @@ class Reconciler:
             elif facts.root is Root.ECF:
                 outcome = await self._by_its_track_id(work, facts, opened)
             else:
-                # Approvals and voidings cannot be asked for, and saying the same twice changes nothing
-                # (authority.md#approval).
+                # Approvals and voidings cannot be queried, and repeating one changes nothing (authority.md#approval).
                 outcome = None
         except AuthorityError as trouble:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
         return outcome or self._resend(facts)
 
     async def resolve_duplicate(self, work: Work, opened: Opened, otherwise: Outcome) -> Outcome:
-        """Decide what "number already used" means: that our own first send was accepted, or that it is somebody else's.
+        """Decide what "number already used" means: our own first send was accepted, or a foreign document has it.
 
-        Returns `otherwise` when it is somebody else's. Raises TryLater while that cannot be told: the authority cannot
-        be asked, has not judged another send of this number yet, or does not show yet what holds it.
+        Returns `otherwise` for a foreign document. Raises TryLater while that is unknown: the authority cannot be
+        asked, has not judged another send of this number yet, or does not show yet which document has it.
         """
         facts = await self.db.run(steps.reconcile_facts, work)
         if not facts.is_summary and facts.root is not Root.ECF:
@@ -80,13 +78,13 @@ class Reconciler:
         if work.environment not in TELLS_BY_NUMBER and facts.all_sends <= 1:
             return otherwise  # there was no other send of ours that could have used it
         if work.environment not in TELLS_BY_NUMBER and not facts.is_summary:
-            raise TryLater(_NOBODY_TELLS)
+            raise TryLater(_NO_SERVICE)
         try:
             known = await self._known(work, facts, opened)
             ours = _if_ours(known, facts)
             if ours is not None and ours.estado in _ACCEPTED:
                 return await self._as_judged(work, facts, opened, ours)
-            if await self._is_somebody_elses(work, facts, opened, known):
+            if await self._is_foreign(work, facts, opened, known):
                 return otherwise
         except AuthorityError as trouble:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
@@ -97,9 +95,9 @@ class Reconciler:
     ) -> Outcome:
         """Decide what the rejection of a repeat means: the first send of the same bytes may have been accepted.
 
-        Certificate, delegation, sequence and issuer are judged by the moment, and before the number is: what was good
-        yesterday is rejected today, and its number called free. Returns `otherwise` unless ours is shown to be
-        accepted. `facts` are given by who has read them. Raises TryLater while the authority cannot be asked.
+        Certificate, delegation, sequence and issuer are checked as of now, and before the number: a document valid
+        yesterday is rejected today, its number reported free. Returns `otherwise` unless ours is shown as accepted.
+        `facts` saves reading them again. Raises TryLater while the authority cannot be asked.
         """
         if facts is None:
             facts = await self.db.run(steps.reconcile_facts, work)
@@ -117,9 +115,9 @@ class Reconciler:
     async def classify_adopted(
         self, work: Work, facts: ReconcileFacts, opened: Opened, verdict: Verdict, otherwise: Outcome
     ) -> Outcome:
-        """Return `otherwise`, the verdict under a trackId that was found by number, if it is about our document.
+        """Return `otherwise`, the verdict of a trackId found by number, if it is about our document.
 
-        Raises TryLater while that does not show, and when it is about somebody else's.
+        Raises TryLater while that is unknown, and for a foreign document.
         """
         try:
             ours = _if_ours(await self._known(work, facts, opened), facts)
@@ -135,8 +133,8 @@ class Reconciler:
             return None
         if verdict.estado is Estado.PROCESSING:
             raise TryLater("the authority is still at it", timedelta(seconds=2))
-        if verdict.duplicate and not await self._is_somebody_elses(work, facts, opened, None):
-            self._doubt_for_a_while(work)
+        if verdict.duplicate and not await self._is_foreign(work, facts, opened, None):
+            self._doubt_duplicate(work)
         return outcomes.final(verdict)
 
     async def _document(self, work: Work, facts: ReconcileFacts, opened: Opened) -> Outcome | None:
@@ -157,42 +155,42 @@ class Reconciler:
             elif verdict.estado in _ACCEPTED:
                 is_used = is_held = True
             elif verdict.estado is Estado.REJECTED and not verdict.try_again:
-                # Of several the one that used the number up: calling a used number free would be the worse mistake.
+                # Prefer the one that used the number: reporting a used number as free would be the worse mistake.
                 rejected = verdict if rejected is None or verdict.number_used else rejected
-        # What went out once has one trackId: if that is told that the number is used, the others are somebody else's.
+        # A document sent once has one trackId: if that one says "number used", the other trackIds are foreign.
         went_out_once = facts.all_sends <= 1 and facts.track_id is not None
         if taken is not None and went_out_once and taken.track_id == facts.track_id:
             rejected = None
         if rejected is not None and ours is not None and (rejected.number_used or not is_used):
             return outcomes.final(rejected, track_id=rejected.track_id)
-        if is_used and not await self._is_somebody_elses(work, facts, opened, known):
-            # Sending again what may be accepted is the last thing to do.
+        if is_used and not await self._is_foreign(work, facts, opened, known):
+            # Never send again what may be accepted.
             if taken is None or ours is None or is_held:
                 raise TryLater(_WHOSE)
-            self._doubt_for_a_while(work)
+            self._doubt_duplicate(work)
             return outcomes.final(taken, track_id=taken.track_id)
         return None
 
-    def _doubt_for_a_while(self, work: Work) -> None:
-        """Raise TryLater while a rejection because the number is used may yet be about a repeat of ours.
+    def _doubt_duplicate(self, work: Work) -> None:
+        """Raise TryLater while a rejection "number used" may still be about a repeat of ours.
 
-        The authority shows ours as rejected, and nobody's as accepted. If that lasts, no document holds the number: it
-        was voided, or used up by one that was rejected.
+        The authority shows ours as rejected and none as accepted. If that lasts, no document has the number: it was
+        voided, or used by a rejected one.
         """
         if work.attempt < MAX_ATTEMPTS or work.waited < self.disbelief:
             raise TryLater(_WHOSE)
 
     async def _by_its_track_id(self, work: Work, facts: ReconcileFacts, opened: Opened) -> Outcome | None:
-        """As `_document`, where nobody can be asked by number: under the trackId of the last send, if it was given one.
+        """Ask by the trackId of the last send, if it has one, where the authority has no query by number.
 
-        What that leaves open, somebody has to look up in the authority's portal. Whoever sets it going again has done
-        so: then the same bytes go out again.
+        If that leaves it open, an operator looks it up in the authority's portal. A replay means that this was done:
+        the same bytes are sent again.
         """
         if facts.track_id is not None:
             try:
                 verdict = await self.authority.result(work.environment, facts.track_id, opened, e_ncf=facts.e_ncf)
             except (ForeignAnswer, NotThere):
-                verdict = None  # it never was the trackId of ours, or leads nowhere
+                verdict = None  # the trackId is foreign or unknown
             if verdict is not None and (verdict.estado in _ACCEPTED or _is_judged(verdict)):
                 return outcomes.final(verdict, track_id=facts.track_id)
             if verdict is not None and verdict.try_again:
@@ -201,14 +199,14 @@ class Reconciler:
                 raise TryLater("the authority is still at it")
             if verdict is not None and verdict.estado is Estado.NOT_FOUND and facts.sends:
                 raise TryLater("the authority does not know the trackId")
-        return None if facts.sends == 0 else Park(_NOBODY_TELLS)
+        return None if facts.sends == 0 else Park(_NO_SERVICE)
 
     async def _as_judged(self, work: Work, facts: ReconcileFacts, opened: Opened, shown: Verdict) -> Outcome:
-        """The end of a document of ours that is shown to be accepted: with the trackId it has there, and its remarks.
+        """Return the final outcome of our document that is shown as accepted, with its trackId and remarks.
 
-        The state service tells neither, and of an e-CF not whether there were conditions (authority.md#queries). Of a
-        number one document is accepted at most, so what is accepted under one of its trackIds is ours. If they cannot
-        be asked for after a few tries, what is shown has to do: that it is accepted, nobody has to wait for.
+        The state service gives neither, nor conditions of an e-CF (authority.md#queries). A number has at most one
+        accepted document, so the accepted one of its trackIds is ours. If they cannot be queried after a few tries, the
+        outcome is returned without them.
         """
         if facts.is_summary:
             return outcomes.final(shown, track_id=facts.track_id)
@@ -223,14 +221,14 @@ class Reconciler:
         return outcomes.final(shown, track_id=facts.track_id)
 
     async def _candidates(self, work: Work, facts: ReconcileFacts, opened: Opened) -> list[TrackId]:
-        """The trackIds of its number, the oldest first, but for those of our other submissions."""
+        """Return the trackIds of its number, oldest first, without those of our other submissions."""
         assert facts.issuer_rnc is not None
         assert facts.e_ncf is not None
         tracks = await self.authority.track_ids(work.environment, facts.issuer_rnc, facts.e_ncf, opened)
         return [track.track_id for track in tracks if track.track_id not in facts.foreign_track_ids]
 
     async def _known(self, work: Work, facts: ReconcileFacts, opened: Opened) -> Verdict | None:
-        """What the authority knows of our document; of an invoice perhaps what it knows of its number."""
+        """Query the authority for our document; for an invoice the answer may be about its number."""
         assert facts.issuer_rnc is not None
         assert facts.e_ncf is not None
         if not facts.is_summary:
@@ -240,20 +238,17 @@ class Reconciler:
             work.environment, facts.issuer_rnc, facts.e_ncf, facts.security_code, opened
         )
 
-    async def _is_somebody_elses(
-        self, work: Work, facts: ReconcileFacts, opened: Opened, known: Verdict | None
-    ) -> bool:
-        """Whether the accepted document of our number is certainly not ours.
+    async def _is_foreign(self, work: Work, facts: ReconcileFacts, opened: Opened, known: Verdict | None) -> bool:
+        """Whether the accepted document of our number is certainly foreign.
 
-        The state service may take a security code for a part of the question. Then it says nothing of a document with
-        another, or tells what became of ours: that it was rejected, because the number is used. So unless it has shown
-        an accepted one, it is asked once more without. Silence proves nothing: its services do not learn of a document
-        all at once.
+        The state service may filter by security code: then it shows no document with another code, or our rejected
+        one. So unless it has shown an accepted one, it is asked again without a code. No answer proves nothing: its
+        services learn of a document at different times.
         """
-        whoever = known
-        if (whoever is None or whoever.estado not in _ACCEPTED) and work.environment in TELLS_BY_NUMBER:
-            whoever = await self._state(work, facts, opened, None)
-        return whoever is not None and whoever.estado in _ACCEPTED and _if_ours(whoever, facts) is None
+        shown = known
+        if (shown is None or shown.estado not in _ACCEPTED) and work.environment in TELLS_BY_NUMBER:
+            shown = await self._state(work, facts, opened, None)
+        return shown is not None and shown.estado in _ACCEPTED and _if_ours(shown, facts) is None
 
     async def _state(self, work: Work, facts: ReconcileFacts, opened: Opened, code: str | None) -> Verdict | None:
         assert facts.issuer_rnc is not None
@@ -277,14 +272,14 @@ class Reconciler:
 
 
 def _is_judged(verdict: Verdict) -> bool:
-    """Whether it is rejected for what it is, and not because its number is used or the authority broke down."""
+    """Whether it is rejected for its content, not for a used number or a failure of the authority."""
     return verdict.estado is Estado.REJECTED and not (verdict.duplicate or verdict.try_again)
 
 
 def _if_ours(known: Verdict | None, facts: ReconcileFacts) -> Verdict | None:
-    """The verdict, unless it is about somebody else's document.
+    """Return the verdict if it is about our document.
 
-    The question names our code, so an answer that does not say one is about ours; one that says another is not.
+    The query names our code, so an answer without a code is about ours; one with another code is foreign.
     """
     code = text(member(known.raw, "codigoseguridad")) if known is not None else None
     return known if code is None or code == facts.security_code else None

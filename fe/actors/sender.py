@@ -1,4 +1,4 @@
-"""The authority sender: announces, sends, and books what was answered, or that nobody knows."""
+"""The sender: commits an intent, sends to the authority, and returns the answer or a doubt."""
 
 import hashlib
 from collections.abc import Awaitable, Callable
@@ -44,15 +44,15 @@ class Announced(OutgoingDocument):
 
 
 class _InDoubt(Exception):
-    """An earlier send of this document was never resolved: ask the authority before anything is sent."""
+    """An earlier send of this document was never resolved: ask the authority first."""
 
 
-#: Says what an answer means where an earlier send of the same bytes may have been accepted.
+#: Interprets an answer when an earlier send of the same bytes may have been accepted.
 _Resolve = Callable[[Work, Opened, Outcome], Awaitable[Outcome]]
 
 ASK_AFTER = timedelta(seconds=2)
 
-#: What a document that goes straight on takes over from the one that was signed; looked up once.
+#: Fields of a signed document that is handed over to sending.
 _OUTGOING = tuple(field.name for field in fields(OutgoingDocument))
 
 
@@ -67,11 +67,11 @@ class Sender:
     anecf_service: Service
     lease: timedelta
     lease_guard: LeaseGuard
-    #: Commits an intent to send; as ResultWriter.put.
+    #: Commits an intent to send, as ResultWriter.put.
     intend: Callable[[Work, Intent], Awaitable[Outcome]]
-    #: Time for the authority to make up its mind before it is asked what it knows (it validates in 200 ms on average).
+    #: The wait before asking about a doubt (the authority validates in 200 ms on average).
     ask_after: timedelta = ASK_AFTER
-    #: Whether the authority is its simulator, which does with a document what its client asked for.
+    #: Whether the authority is the simulator, which answers as the client requested.
     simulated: bool = False
 
     async def send(self, work: Work) -> Outcome:
@@ -80,22 +80,21 @@ class Sender:
         Between the two the lease is checked once more (fe/queue/lease_guard.py). If peers may have freed the row,
         nothing is sent, and that outcome is written while the row is still ours.
 
-        Cancelled before the intent, nothing was sent; after it the loop books a doubt, because only the authority
-        knows.
+        Cancelled before the intent, nothing was sent; after it the executor writes a doubt.
         """
         document = work.input
         if not isinstance(document, OutgoingDocument):
             document = await self.db.run(steps.outgoing_document, work)
-        if not isinstance(document, Announced):  # of what goes straight on, it was looked before
+        if not isinstance(document, Announced):  # checked before the hand-over
             receipt = await undecided_receipt(self.db, work, document)
             if receipt is not None:
                 return wait_for(receipt, work.waited)
-        # Whoever put another in its place by mistake has time to see that; a send that is refused has none.
+        # A replaced certificate may still send: replacing it may have been a mistake, and a refusal is final.
         opened = await self.credentials.for_session(work.tenant_id, document.certificate_id, though_replaced=True)
         asked = await self.db.run(simulations.asked_of, work) if self.simulated else None
         outgoing = Outgoing(work.environment, self._service(document), file_name(document), document.content, asked)
 
-        # The look that goes with an intent that is committed already; good for one announcement.
+        # The lease check of an intent that is committed already; valid for one announcement.
         taken = document.look if isinstance(document, Announced) else None
         announced = taken is not None
 
@@ -103,7 +102,7 @@ class Sender:
             nonlocal announced, taken
             look, taken = taken, None
             if look is None:
-                # Only here: of what goes straight on, the database has made the digest with the intent.
+                # Only here: for handed-over documents the database made the digest with the intent.
                 digest = hashlib.sha256(document.content).digest()
                 look = self.lease_guard.look()
                 if isinstance(await self.intend(work, Intent(digest=digest, lease=self.lease)), Unresolved):
@@ -119,7 +118,7 @@ class Sender:
             return outcomes.in_doubt("an earlier send was never resolved")
         except LeaseUncertain as unsure:
             if announced:
-                raise TryLater(str(unsure)) from unsure  # it counts: a history never tells of more than eight sends
+                raise TryLater(str(unsure)) from unsure  # counts, so that a history has at most eight sends
             return Retry(str(unsure), _BEAT, counts=False, name="given back")
         except Unavailable as outage:
             raise TryLater(outage.reason, outage.retry_after) from outage
@@ -132,9 +131,9 @@ class Sender:
         return await self._outcome_of(work, opened, answer)
 
     def claim_to_send(self, work: Work, document: OutgoingDocument, host: str) -> Work | None:
-        """The claim to send what was just signed in the try of `work`, if its intent may be committed with it.
+        """Return the claim to send the document just signed, for a commit with its signature and intent.
 
-        None where this process cannot be sure that nobody takes it for dead.
+        None when the lease guard is uncertain.
         """
         try:
             look = self.lease_guard.look()
@@ -150,9 +149,9 @@ class Sender:
         return self.anecf_service if root is Root.ANECF else DESTINATIONS[root]
 
     def _received(self, work: Work, document: OutgoingDocument, receipt: Receipt) -> Outcome:
-        """Its verdict is asked for by this process, where it has room to hold it until then.
+        """Return the receipt, with a claim to track it in this process if it was sent straight after signing.
 
-        Of what was sent straight after it was signed there is no earlier send, so this trackId is its own.
+        Then there was no earlier send, so the trackId is its own.
         """
         received = outcomes.received(receipt)
         if not isinstance(document, Announced) or work.host != Host.ECF:
@@ -178,8 +177,7 @@ class Sender:
             return await self._ask_first(self.reconciler.resolve_duplicate, work, opened, outcome)
         facts = await self.db.run(steps.reconcile_facts, work)
         if facts.all_sends > int(announced):
-            # It was this request that was refused, or the session for it; what was sent before, be it before a replay,
-            # may have been accepted all the same.
+            # This request or its session was refused; an earlier send, even before a replay, may have been accepted.
             return outcomes.in_doubt(refusal.reason, after=self.ask_after)
         return outcome
 
@@ -190,5 +188,5 @@ class Sender:
             return outcomes.in_doubt(later.reason, after=later.after or self.ask_after)
 
 
-#: By then there should be a new sign of life, or somebody else who gives one.
+#: By then this process, or a peer, has given a heartbeat.
 _BEAT = timedelta(seconds=BEAT_SECONDS)

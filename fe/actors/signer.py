@@ -1,4 +1,4 @@
-"""The signer pool: from an accepted submission to signed bytes that are kept for ever."""
+"""The signer: makes and signs the document of an accepted submission."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -41,25 +41,25 @@ from fe.store.queue.outbox import Work
 from fe.store.queue.steps import SignedDocument
 from fe.store.records import numbers, statistics
 
-#: How many problems of a document are kept with its failure; the rest are counted.
+#: Problems of a document kept with its failure.
 _SHOWN_PROBLEMS = 50
 
-#: How long a large document waits for its turn before its row goes back, its attempt not counted; and for how long.
+#: How long a large document waits for a process before its row is given back, uncounted; and until it is due again.
 _SLOT_SECONDS = 15.0
 _SLOT_AGAIN = timedelta(seconds=2)
 
-#: When a row is due again that this process must not sign, because its clock is wrong.
+#: When a row is due again that this process must not sign because of a clock fault.
 _ELSEWHERE = timedelta(seconds=2)
 
-#: A certificate that becomes valid within a day is waited for, and looked at once a minute: a new one may be added.
+#: Wait for a certificate that becomes valid within a day; look once a minute, since a new one may be added.
 _WAITS_FOR_CERTIFICATE, _LOOK_AGAIN = timedelta(days=1), timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignerPool:
-    """Makes, checks and signs documents: short ones in the loop, one after another, all others in threads.
+    """Makes, checks and signs documents: short ones in the event loop, longer ones in threads.
 
-    Of large ones all but the signature is made apart.
+    Large ones are made in a process of the offload pool and signed in a thread.
     """
 
     db: Database
@@ -67,24 +67,24 @@ class SignerPool:
     loop: LoopBatcher[ToSign, SignedDocument]
     #: Bounds the threads that sign longer documents.
     threads: trio.CapacityLimiter
-    #: Where large documents are made, all but the signature.
+    #: Makes large documents, except for the signature.
     apart: Apart
     hosts: QrHosts
     clock: Clock
     metrics: Metrics
     rates: KnownRates
-    #: For how long a row is leased that goes on at once; and the claim to send what was signed, as Sender.straight.
+    #: Lease of a handed-over row; and Sender.claim_to_send.
     lease: timedelta
     claim_to_send: Callable[[Work, OutgoingDocument, str], Work | None]
-    #: Reads what a document that was just taken in needs, as `steps.beside`; together with others.
+    #: Reads the input of a row from direct intake (`steps.beside`), batched.
     read_input: Callable[[tuple[Work, AcceptedInput]], Awaitable[ParallelInput]]
-    #: Why this process must not sign now, if so.
+    #: Returns the reason not to sign now, if there is one.
     clock_fault: ClockFault = no_fault
 
     async def sign(self, work: Work) -> Outcome:
-        """Sign one submission, unless the clock is wrong before or after: then the row goes back, for other processes.
+        """Sign one submission. With a clock fault before or after, the row is given back for other processes.
 
-        Cancelled anywhere, nothing has happened: nothing is sent before the booking.
+        Cancelled anywhere, nothing has happened: nothing is sent before the outcome is written.
         """
         if (fault := self.clock_fault()) is not None:
             return Retry(fault, _ELSEWHERE, counts=False)

@@ -1,4 +1,4 @@
-"""Which actors there are: the stages of the outbox and who handles each."""
+"""The stages of the outbox and their handlers."""
 
 import random
 from collections.abc import Awaitable, Callable, Sequence
@@ -38,15 +38,15 @@ from fe.store.queue.outbox import OutboxLane, Work
 
 Handle = Callable[[Work], Awaitable[Outcome]]
 
-#: A cancelled query over a dead link takes 2 s to come back, under the trio-asyncio driver 10.5 s: a try must end that
-#: much before its lease does.
+#: A try must end this long before its lease: a cancelled query over a dead link takes 2 s to return, with the
+#: trio-asyncio driver 10.5 s.
 _SLACK = timedelta(seconds=15)
 
 
 def parallel_input_reader(
     db: Database, results: ResultWriter[Work]
 ) -> Batcher[tuple[Work, AcceptedInput], ParallelInput]:
-    """Reads what signing needs of what was just taken in, together for those that begin at nearly one moment."""
+    """Return a batcher that reads signing inputs of rows from direct intake."""
 
     async def read(works: Sequence[tuple[Work, AcceptedInput]]) -> Sequence[ParallelInput]:
         return await db.run(steps.beside, works)
@@ -58,17 +58,17 @@ def parallel_input_reader(
 
 
 def budget_of(settings: Settings) -> float:
-    """For how many seconds a try may last."""
+    """Return for how many seconds a try may last."""
     return max((settings.lease - _SLACK).total_seconds(), settings.lease_seconds / 2)
 
 
 def authority_circuits(db: Database, metrics: Metrics, *, scale: float = 1.0) -> Circuits:
-    """A circuit for each of the authority's hosts that documents wait for; the status service is not one of them."""
+    """Return circuits for the authority's document hosts; the status service has none."""
     return Circuits(db, metrics, hosts=(Host.ECF, Host.FC), scale=scale)
 
 
 def probe_of(authority: Authority) -> Probe:
-    """Ask a host of the authority whether it is there."""
+    """Return a probe of the authority's hosts."""
 
     async def probe(environment: str, host: str) -> str | None:
         return await authority.probe(Environment(environment), Host(host))
@@ -76,17 +76,15 @@ def probe_of(authority: Authority) -> Probe:
     return probe
 
 
-#: So many documents are claimed for each thread that signs, those that are signed in the loop among them: what is
-#: claimed, handed over and booked together costs little more than one alone.
+#: Slots of the sign stage per signing thread (short documents use none): a batch costs little more than one document.
 _QUEUED = 32
 
-#: So many that were just taken in are held for each such thread until there is a slot for them; what is beyond that
-#: waits in the queue, for other processes too. They are signed in less than the four seconds for which a row is held
-#: (fe/queue/delay_queue.py): in half a second, or in two where a machine has much else to do.
+#: Rows from direct intake held per signing thread; more wait in the outbox, for other processes too. They are signed
+#: well within the four seconds for which the delay queue holds a due row.
 _TAKEN_IN = 64
 
-#: So many documents are held for each of the tracker's slots from when they were received until they are asked about:
-#: asking takes some 20 ms, and the first time is after 500. What is beyond that waits in the queue.
+#: Received documents held per tracker slot until the first question: asking takes some 20 ms, first after 500 ms. More
+#: wait in the outbox.
 _HELD = 16
 
 #: In the order of service: production first.
@@ -94,12 +92,12 @@ _ORDER = (Environment.ECF, Environment.CERTECF, Environment.TESTECF)
 
 
 def lanes(*hosts: str) -> list[OutboxLane]:
-    """The lanes of a stage that works with these hosts of the authority, in the order of service."""
+    """Return the lanes of a stage for these hosts of the authority, in the order of service."""
     return [OutboxLane(environment, host) for environment in _ORDER for host in hosts]
 
 
 def traced(tracing: Tracing, handle: Handle) -> Handle:
-    """The same handler, each of its tries a span of the trace that its row belongs to, if there is one."""
+    """Wrap a handler so that each try of a traced row is a span."""
     if not tracing.is_on:
         return handle
 

@@ -1,4 +1,4 @@
-"""The tracker: follows a received document until the authority has said its last word."""
+"""The tracker: asks for the verdict of a received document."""
 
 import random
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ from fe.store.queue import steps
 from fe.store.queue.inputs import TrackFacts
 from fe.store.queue.outbox import Work
 
-#: After so many polls an answer about another document is no slip of one answer: the trackId itself is wrong.
+#: From this poll on, an answer about another document means that the trackId is wrong.
 _FOREIGN_ANSWERS = 4
-#: After so many, in a quarter of an hour, 404 is no service that is away for a moment: this trackId leads nowhere.
+#: From this poll on (a quarter of an hour), 404 means that the trackId does not exist, not a short outage.
 _NOT_THERE = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Tracker:
-    """Asks for verdicts by trackId. Asking changes nothing over there, so it may be cancelled anywhere."""
+    """Asks for verdicts by trackId. Read-only, so it may be cancelled anywhere."""
 
     db: Database
     authority: Authority
@@ -35,7 +35,7 @@ class Tracker:
     reconciler: Reconciler
     spread: random.Random
     gap: Gap = poll_gap
-    #: How long a document is followed while the authority says En Proceso.
+    #: How long to follow a document while the authority answers En Proceso.
     patience: timedelta = FOLLOW_FOR
 
     async def track(self, work: Work) -> Outcome:
@@ -48,14 +48,14 @@ class Tracker:
             verdict = await self.authority.result(work.environment, facts.track_id, opened, e_ncf=facts.e_ncf)
         except (ForeignAnswer, NotThere) as strange:
             if work.attempt >= (_FOREIGN_ANSWERS if isinstance(strange, ForeignAnswer) else _NOT_THERE):
-                # The trackId that reception gave us is somebody else's, or leads nowhere: find ours by number.
+                # The trackId from reception is foreign or unknown: find ours by number.
                 return outcomes.in_doubt(strange.reason)
             raise TryLater(strange.reason, strange.retry_after) from strange
         except AuthorityError as trouble:
             raise TryLater(trouble.reason, trouble.retry_after) from trouble
         match verdict.estado:
             case Estado.PROCESSING if work.waited >= self.patience and work.attempt >= MAX_ATTEMPTS:
-                # Both, as of tries that fail (StageConfig.exhausted): none is made while the circuit is open.
+                # Both, as in StageConfig.exhausted: no polls are made while the circuit is open.
                 reason = "the authority still says En Proceso, and was asked for long enough"
                 return Park(reason)
             case Estado.PROCESSING:
@@ -65,7 +65,7 @@ class Tracker:
                 reason = "the authority does not know the trackId"
                 return outcomes.in_doubt(reason)
             case Estado.REJECTED if verdict.try_again:
-                # Code 004: its own validation broke down. The document was received; what is kept of it, only it knows.
+                # Code 004: the authority's validation failed; whether it kept the document is unknown.
                 reason = "the authority could not validate and asks to try again"
                 return outcomes.in_doubt(reason, after=self.gap(1, self.spread))
         outcome = outcomes.final(verdict, track_id=facts.track_id)
@@ -76,10 +76,10 @@ class Tracker:
                 known = await self.db.run(steps.reconcile_facts, work)
                 if known.is_adopted:
                     return await self.reconciler.classify_adopted(work, known, opened, verdict, outcome)
-                if verdict.estado is Estado.REJECTED:  # there was a doubt, so this may be the verdict on a repeat
+                if verdict.estado is Estado.REJECTED:  # perhaps the verdict on a repeat
                     return await self.reconciler.resolve_rejection(work, opened, outcome, known)
         except TryLater as later:
-            # This verdict is out: what is left to find out is what became of our document.
+            # The verdict is known, but perhaps not about our document.
             after = later.after or self.gap(1, self.spread)
             return outcomes.in_doubt(later.reason, after=after)
         return outcome

@@ -1,7 +1,4 @@
-"""Tells of what comes about by itself, forgets what is old, and lets go of what is held in vain, every so often.
-
-Drafts of the portal that are too old go with it.
-"""
+"""Periodic webhook upkeep: emits expiry notices, deletes old deliveries and drafts, releases held deliveries."""
 
 from datetime import timedelta
 from functools import partial
@@ -26,21 +23,21 @@ from fe.webhooks.notices import CERTIFICATE_DAYS, SEQUENCE_DAYS, of_certificate,
 _log = structlog.get_logger(__name__)
 
 _EVERY_SECONDS: Final = 60.0
-#: What is told and forgotten takes longer to look for, and is not so urgent.
+#: Notices and deletions run every this many rounds: they take longer and are less urgent.
 _SELDOM: Final = 15
-#: So many deliveries of a tenant are let go of at once.
+#: Held deliveries of a tenant released per transaction.
 _AT_ONCE: Final = 1000
-#: A day more, so that no threshold is missed by the hour.
+#: One day more than the largest threshold, so that none is missed by hours.
 _AHEAD: Final = timedelta(days=max(*SEQUENCE_DAYS, *CERTIFICATE_DAYS) + 1)
 
-#: For so long after their end deliveries are kept, with their events and tries: what can be looked at, and recovered.
+#: How long ended deliveries are kept, with their events and tries.
 KEPT_FOR: Final = timedelta(days=30)
-#: For so long what came about is held for an endpoint that is switched off.
+#: How long events are held for an endpoint that is switched off.
 HELD_FOR: Final = timedelta(days=90)
 
 
 async def watch_webhooks(db: Database, clock: Clock) -> None:
-    """Let go, tell and forget until cancelled. Its silence is not measured: nobody's work waits for it."""
+    """Release, notify and delete until cancelled. Not watched for silence: no work depends on it."""
     for look in count():
         failures = Failures(_note)
         try:
@@ -63,7 +60,7 @@ def _note(error: Exception, tenant_id: TenantId | None) -> None:
 
 
 async def let_go_of_held(db: Database) -> int:
-    """Have what is held made where the endpoint is called: it was switched on while the event came about."""
+    """Release held deliveries of endpoints that were switched on while the event was created."""
     freed, failures = 0, Failures(_note)
     for tenant_id in await db.run(webhooks.held_in_vain):
         with failures.apart(tenant_id):
@@ -72,7 +69,7 @@ async def let_go_of_held(db: Database) -> int:
 
 
 async def emit_notices(db: Database, clock: Clock) -> int:
-    """Tell each threshold that was passed and not told; how many were."""
+    """Emit a notice for each threshold passed since; return how many."""
     now = clock()
     notices = [
         notice for sequence in await db.run(ending.sequences, now, _AHEAD) for notice in of_sequence(sequence, now)
@@ -94,7 +91,7 @@ async def emit_notices(db: Database, clock: Clock) -> int:
 
 
 async def forget_old(db: Database, clock: Clock) -> None:
-    """Forget what is older than it is kept for, tenant by tenant and in parts; what fails of one is tried next time."""
+    """Delete old deliveries, tenant by tenant and in parts; a tenant that fails is retried next time."""
     now, failures = clock(), Failures(_note)
     terms = partial(webhooks.forget, before=now - KEPT_FOR, held_before=now - HELD_FOR, at=now)
     for tenant_id in await db.run(webhooks.tenants):

@@ -1,4 +1,4 @@
-"""The actors of webhooks: what makes calls, what recovers, and what tells of things that come about by themselves."""
+"""The actors of webhooks: deliveries, recoveries and periodic upkeep."""
 
 import random
 
@@ -19,7 +19,7 @@ from fe.store.queue.webhooks import WebhookWork
 from fe.webhooks.schedule import ATTEMPTS, PATIENCE, webhook_gap
 from fe.webhooks.secrets import WebhookVault
 
-#: Of a try's budget so much is left to asking for what it needs.
+#: Share of a try's budget for the call; the rest is for reading its input.
 _ASKING = 0.85
 
 

@@ -1,4 +1,4 @@
-"""How each outcome of a submission is written: one table. Each writer calls one function of sql/functions/outbox."""
+"""The writers of a submission's outcomes: one table. Each calls one function of sql/functions/outbox."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -48,7 +48,7 @@ def _where_ours(outcomes: Sequence[Outcome], ours: Sequence[bool]) -> Written:
 
 
 def _on_record(outcomes: Sequence[Adopted | Decided], ours: Sequence[bool], at: datetime) -> Written:
-    """The same, with the moment that went on record: what is measured by it agrees with what the database says."""
+    """Return the outcomes written, with the recorded moment, so that metrics agree with the database."""
     return [replace(outcome, at=at) if is_ours else None for outcome, is_ours in zip(outcomes, ours, strict=True)]
 
 
@@ -129,9 +129,9 @@ R = TypeVar("R", Decided, Failed)
 
 
 async def _looked_into(conn: Conn, items: Sequence[tuple[Work, R]]) -> Sequence[tuple[Work, R]]:
-    """Find out, of what the authority rejected, who signed it; and pause the sequence whose number another holds.
+    """Add the signing process to each rejection, and pause the sequence of a number that another document has.
 
-    Before the rejection is written: what is written is not looked into again. Rejections are rare, so one by one.
+    Before the rejection is written. Rejections are rare, so one by one.
     """
     found = list(items)
     for n, (work, outcome) in enumerate(items):
@@ -144,7 +144,7 @@ async def _looked_into(conn: Conn, items: Sequence[tuple[Work, R]]) -> Sequence[
 
 
 def _is_rejected(outcome: Decided | Failed) -> bool:
-    """Whether it is the authority that does not accept it."""
+    """Whether the authority rejected or refused it."""
     if isinstance(outcome, Decided):
         return outcome.status is Status.REJECTED
     return bool(codes_of(outcome))
@@ -217,9 +217,9 @@ def submission_kind(
     *,
     traced: bool = False,
 ) -> WorkKind[Work]:
-    """Submissions as a kind of work. `ended` is told of each that has ended: somebody may be waiting for it.
+    """Return submissions as a kind of work. `ended` is called with each that has ended, for long polls.
 
-    Where it is `traced`, rows come with the context of their traces.
+    With `traced`, rows come with their trace context.
     """
 
     def seconds_until(subject: SubmissionId, at: datetime) -> float:
@@ -253,7 +253,7 @@ def submission_kind(
             case Decided(status=status, ecf_type=ecf_type, at=datetime() as at):
                 ended(subject)
                 seconds = seconds_until(subject, at)
-                if work.stage is not Stage.TRACK:  # what is tracked had its first answer when it was received
+                if work.stage is not Stage.TRACK:  # a tracked one had its first answer at its receipt
                     metrics.observe_first_answer(environment, seconds, str(subject))
                 metrics.observe_end(environment, status, ecf_type, seconds, str(subject), trace_id)
                 log.info(

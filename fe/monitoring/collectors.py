@@ -1,4 +1,4 @@
-"""The stock-taker: counts what gave up, what is in doubt and what runs out, for the gauges that operators watch."""
+"""Gauges read from the database: dead letters, doubts, expiry dates, sizes and more."""
 
 from collections.abc import Awaitable, Callable
 from itertools import product
@@ -16,18 +16,18 @@ from fe.store.records import nodes, statistics
 _log = structlog.get_logger(__name__)
 
 _LOOK_SECONDS = 15.0
-#: What runs out does so over days, and counting it reads whole tables.
+#: Expiry changes over days, and counting it reads whole tables: once every this many rounds.
 _SLOW_EVERY = 4
 
-#: Every series of these gauges is there from the beginning: one that appears with its first event shows no growth then.
+#: Every series of these gauges exists from the start: one that appears with its first event shows no growth then.
 EVERYWHERE: dict[Labels, float] = {
     (stage.value, environment.value): 0.0 for stage in Stage for environment in Environment
 }
 CERTIFICATE_TIMES = ("expired", "within_7_days", "within_30_days", "within_60_days", "later")
-#: Whose they are: a tenant that issued or received in production within a month, or one that does not yet.
+#: Certificates of tenants that issued or received in production within a month, and of all others.
 AT_WORK_IN = ("production", "tests")
 SEQUENCE_TIMES = ("expired", "within_15_days", "within_60_days", "later", "never")
-#: Of deliveries that are not confirmed, and of endpoints that are switched on.
+#: States of unconfirmed deliveries, and of enabled endpoints.
 DELIVERY_STATES = ("webhook", "held", "failed")
 ENDPOINT_STATES = ("well", "failing", "disabled")
 CHARGE_STATES = ("waiting", "failed")
@@ -46,11 +46,11 @@ class Collectors:
         self._patience = patience
         self._db = db
         self._metrics = metrics
-        #: What could not be read when it was last looked for: some is looked for more seldom than the rest.
+        #: Queries that failed at their last run.
         self._unread: set[str] = set()
 
     async def run(self) -> None:
-        """Take stock until cancelled. What cannot be read keeps its last value, and our silence shows it."""
+        """Refresh the gauges until cancelled. A failed query leaves its last values, and the actor counts as silent."""
         look_number = 0
         self._metrics.watch_silence("stock watch")
         while True:
@@ -70,7 +70,7 @@ class Collectors:
                 (self._unread.discard if is_read else self._unread.add)(look.__name__)
             if not self._unread:
                 self._metrics.turned("stock watch")
-            look_number += 1  # also after one that failed: what takes too long is not asked for more often by that
+            look_number += 1  # also after a failure, so that slow queries do not run more often
             await trio.sleep(_LOOK_SECONDS)
 
     async def _within_limits(self, look: Callable[[Conn], Awaitable[None]]) -> bool:
@@ -186,6 +186,6 @@ class Collectors:
             forget_others(gauge, names)
         show(self._metrics.node_answers, {(node.name,): float(node.answers) for node in members})
         for node in members:
-            if node.answers:  # else what was last known of it stays
+            if node.answers:  # else its last values stay
                 self._metrics.node_bytes.labels(node.name).set(node.bytes)
                 self._metrics.node_shards.labels(node.name).set(node.shards)

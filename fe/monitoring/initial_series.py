@@ -1,8 +1,4 @@
-"""Series that are there, at 0, before anything happens.
-
-A counter that appears with its first event shows no increase at that event, so an alert on it stays silent and a panel
-says "No data" where it should say 0.
-"""
+"""Create each series at 0, so that rate() sees the first event and panels show 0 instead of "No data"."""
 
 from collections.abc import Iterable
 from itertools import product
@@ -11,7 +7,7 @@ from fe.ecf.catalogue import EcfType, Environment, Host
 from fe.lifecycle import FINAL, Stage, Status
 from fe.monitoring.metrics import Metrics
 
-#: What is shared: the values of `limit` of fe_share_refused_total.
+#: Values of `limit` of fe_share_refused_total.
 SHARES = (
     "address_connections",
     "body_bytes",
@@ -24,24 +20,24 @@ SHARES = (
     "too_soon",
 )
 
-#: What a call of a webhook came to, where it was not confirmed (fe/egress/errors.py, and its status).
+#: Results of unconfirmed webhook calls (fe/egress/errors.py, and the status).
 WEBHOOK_RESULTS = ("url", "address", "dns", "connect", "tls", "proxy", "timeout", "closed", "answer", "status")
 
 #: Every stage of every kind of work.
 STAGES = (*Stage, "webhook", "webhook_recovery", "address", "pass_on")
 
-#: What is handed on from taxpayer to taxpayer, and what a try may come to.
+#: Kinds of documents delivered from taxpayer to taxpayer, and the results of a try.
 HANDED_ON = (("receipt", "approval"), ("delivered", "refused", "unlisted", "gave_up", "failed_try"))
 
-#: Of a request that failed by our fault.
+#: Statuses of requests that fail through the service.
 FAILURES = ("500", "503")
-#: Of a login that is refused, and of what is refused before there is a route.
+#: Statuses of refused logins, and of requests refused before routing.
 LOGIN_REFUSALS = ("401", "429")
 REFUSALS = ("400", "404", "408", "413", "415", "431", "503")
 
 
 def initialize_series(metrics: Metrics) -> None:
-    """Begin what every process counts, whatever its role."""
+    """Create the series of every process, whatever its role."""
     for outcome in ("granted", "refused", "malformed", "throttled"):
         metrics.login.labels(outcome)
     for reason in ("json", "xml", "document", "number", "issuer", "request", "size", "media type", "scope"):
@@ -66,7 +62,7 @@ def initialize_series(metrics: Metrics) -> None:
 
 
 def initialize_front_series(metrics: Metrics, routes: Iterable[tuple[str, str]]) -> None:
-    """Begin what a front counts of its routes, each a name and a method: their failures, and their duration."""
+    """Create the series of a front's routes, each a name and a method: failures and durations."""
     for name, method in routes:
         metrics.http_seconds.labels(name)
         for status in FAILURES + (LOGIN_REFUSALS if name.endswith("/login") else ()):
@@ -76,7 +72,7 @@ def initialize_front_series(metrics: Metrics, routes: Iterable[tuple[str, str]])
 
 
 def initialize_actor_series(metrics: Metrics, calls: Iterable[tuple[str, str]], outcomes: Iterable[str]) -> None:
-    """Begin what actors count: verdicts, and the `outcomes` of their `calls`, each an operation and its host."""
+    """Create the series of actors: verdicts, and the `outcomes` of `calls`, each an operation and its host."""
     for environment in Environment:
         metrics.numbers_held_elsewhere.labels(environment)
         metrics.first_answer_seconds.labels(environment)

@@ -1,7 +1,7 @@
 """Structured logs: one JSON line per event on stderr, with the request, submission and stage it belongs to.
 
-Secrets never reach a log: what is bound is named here or by the caller, keys that name a secret are blanked whatever
-they hold, and database errors are logged by their SQLSTATE, in tracebacks too: their DETAIL line quotes values of rows.
+Secrets never reach the log: keys that name a secret are blanked, and database errors are logged by their SQLSTATE, also
+in tracebacks, because their DETAIL line quotes values of rows.
 """
 
 import logging
@@ -18,30 +18,30 @@ from fe.monitoring.nonblocking_sink import handlers_of
 
 _SECRET_WORDS = ("secret", "passphrase", "password", "token", "authorization", "p12", "pepper", "kek", "cookie", "jwt")
 
-#: The logger of lines that are JSON already: see fe/monitoring/submission_log.py.
+#: The logger for lines that are JSON already: see fe/monitoring/submission_log.py.
 LINES = "fe.lines"
 
-#: Their errors quote values: of rows, of input. What a failing connection says has no secret in it, and is needed.
+#: Packages whose errors quote values of rows or input. Errors of a failing connection have no secrets and are kept.
 _QUOTING = ("psycopg", "pydantic", "pydantic_core")
 
-#: What every line begins with.
+#: The first keys of every line.
 _FIRST = ("event", "level", "timestamp")
 
-#: How many errors of a chain or group are told.
+#: Most errors of a chain or group in a traceback.
 _MAX_ERRORS = 20
 
-#: What the task is at: what tells of it, and what that is called with. Only a line that is written has it told, and
-#: most of what is done writes none.
+#: The current task's work: a function that returns log fields, and its argument. Called only for lines that are
+#: written; most tries write none.
 task_context: ContextVar[tuple[Callable[[Any], Mapping[str, object]], Any] | None] = ContextVar(
     "task_context", default=None
 )
 
 
 def add_task_context(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Put in what the task is at; what the line says itself stands."""
+    """Add the fields of the task's work; fields of the line itself win."""
     if (done := task_context.get()) is not None:
-        tell, what = done
-        for key, value in tell(what).items():
+        fields, what = done
+        for key, value in fields(what).items():
             event.setdefault(key, value)
     return event
 
@@ -75,35 +75,35 @@ def _name_exception(_: Any, __: str, event: MutableMapping[str, Any]) -> Mutable
 
 
 def _format_exception(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Put the traceback in, told by our own rules: the usual formatting ends in the message of a database error."""
+    """Add the traceback in our own format: the usual one ends in the message of a database error."""
     given = event.pop("exc_info", None)
     error = given[1] if isinstance(given, tuple) else given if isinstance(given, BaseException) else None
     if error is None and given:
         error = sys.exc_info()[1]
     if error is not None:
-        event["exception"] = "\n".join(_tell(error, set()))
+        event["exception"] = "\n".join(_format(error, set()))
     return event
 
 
-def _tell(error: BaseException, seen: set[int]) -> Iterator[str]:
+def _format(error: BaseException, seen: set[int]) -> Iterator[str]:
     if id(error) in seen or len(seen) >= _MAX_ERRORS:
         yield f"({_name(error)}, and what led to it)"
         return
     seen.add(id(error))
     if error.__cause__ is not None:
-        yield from _tell(error.__cause__, seen)
+        yield from _format(error.__cause__, seen)
         yield "which was the direct cause of"
     elif error.__context__ is not None and not error.__suppress_context__:
-        yield from _tell(error.__context__, seen)
+        yield from _format(error.__context__, seen)
         yield "while that was handled, there came"
     yield "".join(["Traceback (most recent call last):\n", *traceback.format_tb(error.__traceback__), _name(error)])
     if isinstance(error, BaseExceptionGroup):
         for part in error.exceptions:
-            yield textwrap.indent("\n".join(_tell(part, seen)), "  | ")
+            yield textwrap.indent("\n".join(_format(part, seen)), "  | ")
 
 
 def _name(error: BaseException) -> str:
-    """The type and message of an error; of one that may quote what it is about, only what kind it is."""
+    """Return type and message of an error; only the type if the message may quote values."""
     kind = type(error).__name__
     if getattr(error, "sqlstate", None):
         return f"{kind} {error.sqlstate}"  # type: ignore[attr-defined]  # looked for in the line above
@@ -112,7 +112,7 @@ def _name(error: BaseException) -> str:
 
 
 def configure_logging(level: str = "info", *, human: bool = False) -> None:
-    """Set logging up for the whole process; `human` writes for a terminal instead of for a machine."""
+    """Set up logging for the whole process; `human` writes for a terminal instead of JSON."""
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         add_task_context,
@@ -131,7 +131,7 @@ def configure_logging(level: str = "info", *, human: bool = False) -> None:
         cache_logger_on_first_use=True,
     )
     handler, of_lines = handlers_of(sys.stderr)
-    if human:  # whoever holds a terminal's output still is waited for
+    if human:  # a terminal may block the process
         handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -147,7 +147,7 @@ def configure_logging(level: str = "info", *, human: bool = False) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    # Where in the source a line was written, and by which thread, is asked for by no format, and looked up for each.
+    # No format uses source position and thread, and looking them up costs time for each line.
     logging._srcfile = None  # as logging's documentation advises
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     lines = logging.getLogger(LINES)

@@ -1,4 +1,4 @@
-"""Every metric there is, by the names ops/grafana uses. Never a tenant, key, number, track id or text as a label."""
+"""All metrics. Labels are never a tenant, key, number, track id or free text."""
 
 import math
 import platform
@@ -26,7 +26,7 @@ from fe.lifecycle import Status
 from fe.monitoring.rejections import Rejections
 from fe.monitoring.stage_metrics import StageCollector
 
-# When each series began is of no use to Prometheus, which sees resets by itself, and would double every counter.
+# Creation times would double every counter, and Prometheus detects resets by itself.
 disable_created_metrics()  # type: ignore[no-untyped-call]  # the library leaves it untyped
 
 #: The values of a series' labels, in the order in which its metric names them.
@@ -57,7 +57,7 @@ _FIRST_ANSWERS, _VERDICTS = _spread(0.1, 10.0), _spread(0.3, 30.0)
 
 
 class _Exporter(ThreadingMixIn, WSGIServer):
-    """Answers on a socket that is open already, which processes may share while one takes another's place."""
+    """HTTP server on an open socket, which processes share while one replaces another."""
 
     daemon_threads = True
 
@@ -91,7 +91,7 @@ def serve_metrics(metrics: "Metrics", listener: socket.socket) -> Iterator[None]
 
 
 class Metrics:
-    """The metrics of one process. Made once and passed in; tests make their own. What begins at 0: zeros.py."""
+    """The metrics of one process, made once and passed in. Series that start at 0: initial_series.py."""
 
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self.registry = registry or CollectorRegistry()
@@ -237,9 +237,9 @@ class Metrics:
         self._alive(own)
 
     def _watched(self, own: CollectorRegistry) -> None:
-        """What an actor process reads off the database for all of them: the same from each, so look at the largest.
+        """Create the gauges that each actor process reads from the database for all: use the maximum.
 
-        Who reads nothing tells nothing, so that the smallest may be looked at, too.
+        A process that has not read yet exports nothing, so that the minimum can be used too.
         """
         self.dead_letters = Gauge("fe_dead_letters", "Rows that gave up", ("stage", "environment"), registry=own)
         self.dead_letters_age = Gauge(
@@ -331,7 +331,7 @@ class Metrics:
         )
 
     def _billing(self, own: CollectorRegistry) -> None:
-        """What billing comes to, read off the database like the above."""
+        """Create the gauges of billing, read from the database like the above."""
         self.billing_drift = _unread(
             "fe_billing_drift_emissions", "How many the last count of open months found to be wrong", own
         )
@@ -347,7 +347,7 @@ class Metrics:
         )
 
     def _alive(self, own: CollectorRegistry) -> None:
-        """How this process itself is doing."""
+        """Create the metrics of the process itself."""
         self.build = Gauge("fe_build_info", "What runs here", ("version", "python"), registry=own)
         self.build.labels(__version__, platform.python_version()).set(1)
         self.database_reachable = _unread("fe_database_reachable", "1 while the database answers us", own)
@@ -381,11 +381,11 @@ class Metrics:
             registry=own,
         )
         self._turned: dict[str, float] = {}
-        #: The stages of this process that are in trouble now.
+        #: Stages of this process whose breaker is open.
         self.stages_in_trouble: set[str] = set()
 
     def observe_authority(self, operation: str, environment: str, host: str, outcome: str, seconds: float) -> None:
-        """Take note of one exchange with the authority."""
+        """Count one exchange with the authority."""
         key = (environment, operation, host, outcome)
         series = self._authority_series.get(key)
         if series is None:  # finding a series by its labels takes longer than counting in it
@@ -395,12 +395,12 @@ class Metrics:
         series[1].observe(seconds)
 
     def observe_webhook(self, outcome: str, result: str, seconds: float) -> None:
-        """Take note of one call of a webhook: what became of the delivery, and of the call itself."""
+        """Count one webhook call: the outcome of the delivery, and the result of the call."""
         self.webhook_attempts.labels(outcome, result).inc()
         self.webhook_seconds.labels(result).observe(seconds)
 
     def observe_first_answer(self, environment: Environment, seconds: float, example: str) -> None:
-        """Take note of the authority's first answer about a submission; `example` as in `observe_end`."""
+        """Count the authority's first answer about a submission; `example` as in `observe_end`."""
         self.first_answer_seconds.labels(environment).observe(seconds, {"submission": example})
 
     def observe_end(
@@ -423,19 +423,19 @@ class Metrics:
             self.verdict_seconds.labels(environment).observe(seconds, {"submission": example, **traced})
 
     def turned(self, actor: str) -> None:
-        """Say that an actor's loop has turned: from now on its silence is measured, whatever becomes of it."""
+        """Note that an actor completed a cycle; from now on its silence is measured."""
         known = actor in self._turned
         self._turned[actor] = time.monotonic()
         if not known:
             self.actor_silent.labels(actor).set_function(lambda: time.monotonic() - self._turned[actor])
 
     def watch_silence(self, actor: str) -> None:
-        """Measure the silence of an actor that is yet to turn from now on: it may never come to that."""
+        """Measure the silence of an actor from now on, even before its first cycle."""
         if actor not in self._turned:
             self.turned(actor)
 
     def in_trouble(self, stage: str, is_so: bool) -> None:
-        """Say whether a stage is in trouble: see fe/queue/stage_breaker.py."""
+        """Note whether the breaker of a stage is open (fe/queue/stage_breaker.py)."""
         (self.stages_in_trouble.add if is_so else self.stages_in_trouble.discard)(stage)
         self.stage_in_trouble.labels(stage).set(is_so)
 
@@ -450,7 +450,7 @@ class Metrics:
 
 
 def _unread(name: str, means: str, registry: CollectorRegistry) -> Gauge:
-    """A gauge without labels that says nothing (NaN) until it is set: the library's say 0, which nobody has read."""
+    """A gauge without labels that is NaN until it is set, where the library's would be 0."""
     gauge = Gauge(name, means, registry=registry)
     gauge.set(math.nan)
     return gauge
@@ -462,7 +462,7 @@ def series_of(gauge: Gauge) -> set[Labels]:
 
 
 def forget_others(gauge: Gauge, labels: Collection[Labels]) -> None:
-    """Remove the series of what is gone, like a node that left the cluster: 0 would mean that it fails."""
+    """Remove series of things that no longer exist, such as a removed node: 0 would mean that it fails."""
     for gone in series_of(gauge) - set(labels):
         gauge.remove(*gone)
 

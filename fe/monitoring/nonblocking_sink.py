@@ -1,9 +1,8 @@
-"""Lines of the log on their way out: whoever does not read them holds up nobody.
+"""Nonblocking log sink: a slow reader of the log never blocks the process.
 
-A log that goes through a pipe or a socket (systemd, containers) is read by somebody else, and when that stands still
-the pipe is full after a few hundred lines. A process that waited for it would answer nobody, lose its leases, and not
-hear that it is to stop. So after a moment lines are left out and counted, and once there is room again the first line
-tells how many.
+When the reader of a pipe or socket (systemd, a container runtime) stops, the pipe is full after a few hundred lines. A
+process that waited would answer no requests and lose its leases. So after a short wait lines are dropped and counted;
+once there is room, the first line says how many.
 """
 
 import fcntl
@@ -19,46 +18,46 @@ from datetime import UTC, datetime
 from logging import Handler, LogRecord, StreamHandler
 from typing import TextIO
 
-#: How long a line may wait for room; while lines are being left out none waits.
+#: How long a line may wait for room; while lines are being dropped none waits.
 _WAIT_SECONDS = 0.02
 _LOOK_SECONDS = 0.002
-#: How long the rest of a line that is longer than a pipe may take, once it was begun; then it is cut off.
+#: Timeout for the rest of a line that is longer than the pipe; then it is cut off.
 _LONG_LINE_SECONDS = 0.2
-#: A part of such a line that a socket or pipe takes at once when it says that it takes some.
+#: Bytes that a writable pipe or socket takes without blocking.
 _PART = select.PIPE_BUF
-#: What a pipe holds, where it does not say.
+#: Capacity of a pipe where the system does not report it.
 _USUAL_PIPE = 65_536
 
 
 def lost_lines_notice(lines: int) -> bytes:
-    """Make the line that tells of others."""
+    """Return the line that reports dropped lines."""
     at = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     event = "lines of the log were left out: nobody read them"
     return f'{{"event": "{event}", "level": "warning", "timestamp": "{at}", "lines": {lines}}}\n'.encode()
 
 
 class NonblockingSink:
-    """A file that lines are written to, each whole. Several threads and handlers may use it."""
+    """Writes whole lines to a file. Safe for several threads and handlers."""
 
-    def __init__(self, number: int, tell: Callable[[int], bytes] = lost_lines_notice) -> None:
+    def __init__(self, number: int, notice: Callable[[int], bytes] = lost_lines_notice) -> None:
         self._number = number
-        self._tell = tell
+        self._notice = notice
         self._lock = threading.Lock()
         self._poll = select.poll()
         self._poll.register(number, select.POLLOUT)
         self._is_pipe = stat.S_ISFIFO(os.fstat(number).st_mode)
-        #: Lines that were left out since the last one that was written.
+        #: Lines dropped since the last one written.
         self._lost = 0
-        #: The last line was cut off, and has no end yet.
+        #: The last line was cut off and has no newline yet.
         self._is_cut = False
 
     def write(self, line: bytes) -> None:
-        """Write a line, and before it how many were left out; or leave it out, too. Raises OSError.
+        """Write a line, after a notice of dropped ones; or drop it too. Raises OSError.
 
-        A line longer than the pipe is cut off when its reader is too slow, and counted as left out.
+        A line longer than the pipe is cut off when its reader is too slow, and counted as dropped.
         """
         with self._lock:
-            whole = self._tell(self._lost) + line if self._lost else line
+            whole = self._notice(self._lost) + line if self._lost else line
             if self._is_cut:
                 whole = b"\n" + whole
             if not self._has_room(len(whole)):
@@ -86,15 +85,15 @@ class NonblockingSink:
         while not self._has_room_now(size):
             if time.monotonic() >= until:
                 return False
-            time.sleep(_LOOK_SECONDS)  # whoever logs waits, the loop too: 20 ms, once for as long as nobody reads
+            time.sleep(_LOOK_SECONDS)  # blocks the caller, even the event loop: 20 ms, once per stall
         return True
 
     def _has_room_now(self, size: int) -> bool:
-        if not self._poll.poll(0):  # an error is something, too: writing says what it is
+        if not self._poll.poll(0):  # an error condition counts as writable: the write raises it
             return False
         if not self._is_pipe or size <= select.PIPE_BUF:
             return True
-        # It keeps what was written in pages, which need not be full: of half of what it holds one can be sure.
+        # A pipe stores writes in pages that need not be full: only half of its capacity is certain.
         (unread,) = struct.unpack("i", fcntl.ioctl(self._number, termios.FIONREAD, bytes(4)))
         return bool(unread == 0 or unread + size <= self._capacity() // 2)
 
@@ -114,12 +113,12 @@ class SinkHandler(StreamHandler[TextIO]):
         """Write a record."""
         try:
             self._outlet.write(f"{self.format(record)}\n".encode(errors="backslashreplace"))
-        except Exception:  # as the library's own: a log that cannot be written ends nothing
+        except Exception:  # as the library's handlers do
             self.handleError(record)
 
 
 def handlers_of(stream: TextIO) -> tuple[Handler, Handler]:
-    """Make two handlers of one stream: by its file, where it has one."""
+    """Return two handlers of one stream: nonblocking if it has a file descriptor."""
     try:
         outlet = NonblockingSink(stream.fileno())
     except (AttributeError, OSError):  # a stream of a test's, or none

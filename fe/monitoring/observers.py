@@ -1,4 +1,4 @@
-"""What keeps watch: the loop's lag, the database, the outbox's depth, and the chores that keep the house in order."""
+"""Periodic checks: event loop lag, database, outbox depth; and partition maintenance."""
 
 from datetime import datetime, timedelta
 
@@ -20,15 +20,15 @@ _log = structlog.get_logger(__name__)
 
 _BEAT_SECONDS = 0.25
 _LOOK_SECONDS = 5.0
-#: So long the smallest of questions may take: what answers later is of no use to anybody.
+#: Timeout of the smallest query.
 _ANSWER_SECONDS = 5.0
-#: A round trip that took longer says too little about clocks that may agree, so its middle is not exported.
+#: After a longer round trip the difference of clocks that may agree is too vague to export.
 _CLOCK_READ_WITHIN = timedelta(seconds=1)
-#: To count what waits takes time by how much that is: a fiftieth of all time at most, but it is counted twice a minute.
+#: Counting waiting rows takes time in proportion: at most a fiftieth of all time, but at least twice a minute.
 _LOOK_SHARE, _LOOK_SECONDS_MAX = 50, 30.0
 _CHORES_EVERY = 3600.0
-#: Everybody waits behind whoever waits for a table: for a month that is missing no longer than a receipt waits for its
-#: sequence. The months stand ready long before; while a dump holds the tables, it is tried again every hour.
+#: All statements queue behind one that waits for a table lock, so this wait is short. Partitions are made long before
+#: they are needed; while a dump locks the tables, it is retried every hour.
 _LOCK_PATIENCE = "250ms"
 
 
@@ -78,7 +78,7 @@ async def compare_clocks(conn: Conn, check: ClockCheck) -> Comparison:
 
 
 async def watch_writing(front: Database, metrics: Metrics) -> None:
-    """Export whether the database takes writes, until cancelled: on a full disk or a standby it answers and takes none.
+    """Export whether the database takes writes, until cancelled: a full disk or a standby answers reads only.
 
     A database that does not answer leaves the last value: that is `fe_database_reachable`.
     """
@@ -104,7 +104,7 @@ async def _takes_writes(front: Database) -> bool:
 async def watch_outbox(db: Database, metrics: Metrics, is_worker: bool) -> None:
     """Export how many rows wait and how late the oldest is, until cancelled.
 
-    Fronts export it, too, so that lateness shows while no actor runs: look at the largest, and do not add.
+    Fronts export it too, so that lateness shows while no actor runs: use the maximum, not the sum.
     """
     metrics.watch_silence("outbox watch")
     look = outbox.depth if is_worker else outbox.depth_for_front
@@ -126,7 +126,7 @@ async def watch_outbox(db: Database, metrics: Metrics, is_worker: bool) -> None:
 
 
 async def maintain_partitions(db: Database, clock: Clock) -> None:
-    """Make the coming months' partitions in time and forget spent seeds, now and every hour, until cancelled."""
+    """Create the partitions of coming months and delete spent seeds, now and every hour, until cancelled."""
     while True:
         try:
             for month in coming_months(clock()):
@@ -139,6 +139,6 @@ async def maintain_partitions(db: Database, clock: Clock) -> None:
 
 
 async def ensure_month(conn: Conn, moment: datetime) -> None:
-    """Make a month's partitions, unless they are there. Raises LockNotHad while somebody holds the tables."""
+    """Create a month's partitions if missing. Raises LockNotHad while the tables are locked."""
     await conn.execute("SELECT set_config('lock_timeout', %s, true)", (_LOCK_PATIENCE,))
     await conn.execute("SELECT ensure_month(%s)", (moment,))

@@ -9,24 +9,24 @@ _log = structlog.get_logger(__name__)
 
 
 class Outage:
-    """Counts failures of one thing, which may be many a second. One for each thing of a process."""
+    """Counts failures of one dependency, which may be many a second."""
 
     def __init__(self, what: str, now: Callable[[], float] = time.monotonic) -> None:
-        """Take the name under which the lines say it in `of`."""
+        """`what` is logged as `of`."""
         self._what = what
         self._now = now
         self._failures = 0
         self._began = 0.0
 
     def failed(self, error: BaseException) -> None:
-        """Take note of a failure. Only the first is a line of the log."""
+        """Count a failure. Only the first is logged."""
         if self._failures == 0:
             self._began = self._now()
             _log.warning("the database is away: retrying", of=self._what, error=error)
         self._failures += 1
 
     def succeeded(self) -> None:
-        """Take note that it works."""
+        """Note that it works again; log the number of failures."""
         if self._failures:
             seconds = round(self._now() - self._began, 1)
             _log.warning("the database is back", of=self._what, failures=self._failures, seconds=seconds)

@@ -6,16 +6,16 @@ from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
-#: For how long a tenant counts after a rejection.
+#: How long a tenant counts after a rejection.
 _WINDOW_SECONDS = 600.0
 
-#: Bounds of what has a series of its own, and of the tenants that count for a code.
+#: Most codes with a series of their own, tenants counted per code, and processes.
 _CODES, _TENANTS, _PROCESSES = 100, 10_000, 64
 _OTHER = "other"
 
 
 class Rejections:
-    """Counts rejections of one process's bookings. `tenants` are counted and never named."""
+    """Counts the rejections that one process writes. Tenants are counted, never named."""
 
     def __init__(self, registry: CollectorRegistry, clock: Callable[[], float] = time.monotonic) -> None:
         self.by_code = Counter(

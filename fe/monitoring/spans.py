@@ -1,7 +1,7 @@
-"""Traces as they are recorded: by OpenTelemetry, and sent to a collector (OTLP over HTTP) from a thread of its own.
+"""Recording of traces by OpenTelemetry, sent to a collector (OTLP over HTTP) from a thread of its own.
 
-The loop of the service never waits for it: what has ended is put into a bounded queue, and what the queue has no room
-for is thrown away. Who sends a `traceparent` proposes; what is recorded is decided here (docs/decisions/tracing.md).
+The event loop never waits for it: ended spans go into a bounded queue and are dropped when it is full. A client's
+`traceparent` is a proposal; this module decides what is recorded (docs/decisions/tracing.md).
 """
 
 import logging
@@ -33,11 +33,11 @@ from fe.limits import TokenBucket
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.tracing import NO_SPAN, Span, TracedRow, Tracing
 
-#: So many spans wait for the collector at most, about 2 kB each; so many are sent at once, at least so often.
+#: Most spans that wait for the collector, about 2 kB each; the size of a batch; and the longest wait.
 _QUEUE: Final = 4096
 _BATCH: Final = 512
 _DELAY_MS: Final = 1000
-#: One batch may take so long, its repetitions included; and all that is left, when the process ends.
+#: Timeouts: of one batch with its retries, and of the rest when the process ends.
 EXPORT_SECONDS: Final = 5.0
 LAST_SECONDS: Final = 2.0
 
@@ -51,14 +51,14 @@ class Recorded(Span):
     """A span that is recorded."""
 
     def __init__(self, span: trace.Span) -> None:
-        """Take the span; its context is written down at once, because threads and rows outlive it."""
+        """Copies the span's context at once, because threads and rows outlive the span."""
         self._span = span
         carrier: dict[str, str] = {}
         _W3C.inject(carrier, trace.set_span_in_context(span, Context()))
         self.context = " ".join(filter(None, (carrier["traceparent"], carrier.get("tracestate"))))
 
     def annotate(self, **about: str | int) -> None:
-        """Say more of it."""
+        """Add attributes."""
         for name, value in about.items():
             self._span.set_attribute(f"fe.{name}", value)
 
@@ -86,7 +86,7 @@ class RecordedTracing(Tracing):
 
     @contextmanager
     def request(self, name: str, headers: Mapping[str, str], tenant_id: TenantId) -> Iterator[Span]:
-        """As Tracing.request. A `traceparent` that is none counts as none (W3C Trace Context, 3.2)."""
+        """Record a request; see Tracing.request. A malformed `traceparent` is ignored (W3C Trace Context, 3.2)."""
         parent = trace.get_current_span(_W3C.extract(headers, Context())).get_span_context()
         context, links = Context(), []
         if parent.is_valid and not parent.trace_flags.sampled:
@@ -95,7 +95,7 @@ class RecordedTracing(Tracing):
         if parent.is_valid and self._asked is not None and self._asked.try_take(tenant_id, self._clock()):
             context = trace.set_span_in_context(trace.NonRecordingSpan(parent), context)
         elif self._draw() < self._ratio:
-            # By lot and not by its trace id, which the client chose; and for the same reason in a trace of our own.
+            # At random, not by the trace id, which the client chose; for the same reason in a trace of our own.
             links = [Link(_without_state(parent))] if parent.is_valid else []
         else:
             yield NO_SPAN
@@ -107,7 +107,7 @@ class RecordedTracing(Tracing):
 
     @contextmanager
     def step(self, name: str, context: str | None, work: TracedRow, *, of: str = "submission") -> Iterator[Span]:
-        """As Tracing.step."""
+        """Record a step; see Tracing.step."""
         if context is None:
             yield NO_SPAN
             return
@@ -122,7 +122,7 @@ class RecordedTracing(Tracing):
             yield span
 
     def exchange(self, name: str, seconds: float, **about: str) -> None:
-        """As Tracing.exchange."""
+        """Record an exchange; see Tracing.exchange."""
         if not trace.get_current_span().is_recording():
             return
         ended = time.time_ns()
@@ -145,7 +145,7 @@ class RecordedTracing(Tracing):
     ) -> Iterator[Span]:
         span = self._tracer.start_span(name, parent, kind, about, links)
         recorded = Recorded(span)
-        # What an error says may quote a document: of what goes wrong only the kind is told.
+        # An error message may quote a document: record only its type.
         with (
             structlog.contextvars.bound_contextvars(trace_id=recorded.trace_id),
             trace.use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False),
@@ -163,7 +163,7 @@ def _without_state(parent: SpanContext) -> SpanContext:
 
 
 class _Counted(SpanExporter):
-    """Counts what reaches the collector, and what does not."""
+    """Counts spans that reach the collector and spans that do not."""
 
     def __init__(self, exporter: SpanExporter, metrics: Metrics) -> None:
         self._exporter = exporter
@@ -179,7 +179,7 @@ class _Counted(SpanExporter):
 
 
 class _Processor(BatchSpanProcessor):
-    """Counts what has ended: what is neither sent nor lost of it waits, or found the queue full."""
+    """Counts ended spans; those neither sent nor lost wait, or found the queue full."""
 
     def __init__(self, exporter: SpanExporter, metrics: Metrics) -> None:
         super().__init__(_Counted(exporter, metrics), _QUEUE, _DELAY_MS, _BATCH, EXPORT_SECONDS * 1000)
@@ -192,8 +192,8 @@ class _Processor(BatchSpanProcessor):
 
 @asynccontextmanager
 async def record_spans(settings: Settings, role: str, metrics: Metrics) -> AsyncIterator[RecordedTracing]:
-    """Record while the block runs. At its end what waits is sent, as far as two seconds suffice; cancelled, too."""
-    # A client's bad header is no event of ours, and it could write as many lines of these as it liked.
+    """Record while the block runs. At its end, also cancelled, send waiting spans for up to two seconds."""
+    # A client could fill the log with bad headers.
     logging.getLogger("opentelemetry.trace").setLevel(logging.ERROR)
     session = requests.Session()
     session.trust_env = False  # no proxy and no credentials that happen to lie around

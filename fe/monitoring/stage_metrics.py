@@ -1,7 +1,7 @@
-"""What the tries of a stage came to and how long each took: plain numbers, put into metrics when somebody asks.
+"""Outcomes and durations of tries per stage, counted in plain numbers and exported when Prometheus scrapes.
 
-A try is counted with every row. The locks and look-ups of the library's counters take longer than all other counting
-that the engine does for a row; so they are met by whoever reads, a few times a minute.
+Locks and look-ups of the library's counters take longer than all other counting per row, so only a scrape pays for
+them.
 """
 
 from bisect import bisect_left
@@ -15,7 +15,7 @@ _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.
 
 
 class StageMetrics:
-    """The steps of one stage."""
+    """Counts of one stage."""
 
     __slots__ = ("booked", "buckets", "seconds")
 
@@ -25,28 +25,28 @@ class StageMetrics:
         self.seconds = 0.0
 
     def count(self, outcome: str) -> None:
-        """A try came to this."""
+        """Count an outcome."""
         self.booked[outcome] = self.booked.get(outcome, 0) + 1
 
     def took(self, seconds: float) -> None:
-        """From its claim until what it came to was written, or could not be."""
+        """Count a duration, from the claim until the outcome was written or given up."""
         self.buckets[bisect_left(_BOUNDS, seconds)] += 1
         self.seconds += seconds
 
 
 class StageCollector(Collector):
-    """The steps of all stages of a process, as fe_steps_total and fe_step_seconds."""
+    """Counts of all stages of a process, as fe_steps_total and fe_step_seconds."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._of: dict[str, StageMetrics] = {}
         registry.register(self)
 
     def of(self, stage: str) -> StageMetrics:
-        """Those of a stage; from now on it is told of."""
+        """Return the counts of a stage; from now on it is exported."""
         return self._of.setdefault(stage, StageMetrics())
 
     def collect(self) -> Iterable[Metric]:
-        """Tell, as the library asks it; from any thread: each number is read in one step of the interpreter."""
+        """Export the counts; from any thread, because each number is read in one step of the interpreter."""
         steps, seconds = self.describe()
         for stage, counted in list(self._of.items()):
             for outcome, many in list(counted.booked.items()):
@@ -59,7 +59,7 @@ class StageCollector(Collector):
         return steps, seconds
 
     def describe(self) -> tuple[CounterMetricFamily, HistogramMetricFamily]:
-        """The two, without a series."""
+        """Return both metrics without series."""
         return (
             CounterMetricFamily("fe_steps_total", "Steps of the outbox booked", labels=("stage", "outcome")),
             HistogramMetricFamily("fe_step_seconds", "One step, claim to booking", labels=("stage",)),

@@ -1,7 +1,7 @@
-"""The log of submissions: a line for each thing that happens to one, so that `grep TAXLOGID` tells its way.
+"""The log of submissions: a line for each event of a submission, so that `grep TAXLOGID` shows its history.
 
-Accepted (with the `request_id` of the answer), sent, judged: three lines of about 250 bytes for a document that goes
-well. Of a share below 1 the same submissions are chosen in every process, by their ids; what goes wrong is told of all.
+Accepted (with the `request_id` of the answer), sent, judged: three lines of about 250 bytes for a document without
+problems. With a share below 1 every process chooses the same submissions, by id; errors are logged for all.
 """
 
 import logging
@@ -16,26 +16,26 @@ from fe.monitoring.log import LINES
 
 _log = structlog.get_logger("fe.submissions")
 
-#: Whole lines, made here: the way of all others, through structlog, costs three times as much, and these are many.
+#: Lines are formatted here: structlog costs three times as much, and these lines are many.
 _lines = logging.getLogger(LINES)
 
 _to_json = msgspec.json.Encoder().encode
 
-#: Of the last 16 bits of an id, which are drawn by lot.
+#: The last 16 bits of an id are random.
 _ALL: Final = 1 << 16
 
 
 class SubmissionLog:
-    """Writes lines of this process."""
+    """Writes the lines of this process."""
 
     def __init__(self, share: float = 1.0) -> None:
-        """Take the share of submissions that get lines while all goes well: 0 for none, 1 for all."""
+        """`share` of the submissions without errors get lines: 0 for none, 1 for all."""
         self._below = round(share * _ALL)
 
     def info(
         self, event: str, submission: UUID, *, trace_id: str | None = None, **about: str | int | float | None
     ) -> None:
-        """Say what happened as it should. `about` holds nothing secret, and nothing that a client wrote freely."""
+        """Log an expected event. `about` must hold no secret and no free text of a client."""
         if submission.int % _ALL >= self._below:
             return
         at = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
@@ -44,10 +44,10 @@ class SubmissionLog:
         _lines.info(_to_json(line).decode())
 
     def warn(self, event: str, submission: UUID, *, trace_id: str | None = None, **about: object) -> None:
-        """Say what went wrong, of every submission."""
+        """Log a problem, for every submission."""
         traced = {} if trace_id is None else {"trace_id": trace_id}
         _log.warning(event, submission=str(submission), **about, **traced)
 
 
-#: Of tests, and of whatever has no settings.
+#: For tests, and for callers without settings.
 SILENT = SubmissionLog(0)

@@ -1,8 +1,8 @@
-"""Traces: which spans there are, and how they hang together. Off unless FE_TRACING_URL is set (docs/tracing.md).
+"""The interface of tracing. Off unless FE_TRACING_URL is set (docs/tracing.md).
 
-A trace begins with a request that hands a document in. Its context stays in the row that the document waits in, and
-each try of each step is a child of the request, in whichever process it is made. Here is what the rest of the service
-speaks to, which does nothing; what records is in spans.py, and loaded only where it is wanted.
+A trace begins with a request that submits a document. Its context is stored in the outbox row, and each try of each
+step is a child span of the request, in any process. The classes here record nothing; the recorder is spans.py, loaded
+by tracing_setup.py only if tracing is on.
 """
 
 from collections.abc import Mapping
@@ -14,21 +14,21 @@ from fe.identifiers import TenantId
 
 
 class Span:
-    """A part of a trace. This one is of a request or a step that is not traced: it records nothing."""
+    """A part of a trace; this one records nothing."""
 
-    #: What a row keeps, for the steps that come: `traceparent`, and after a blank `tracestate`, if there is one.
+    #: Stored in the row: `traceparent`, then after a blank `tracestate`, if there is one.
     context: str | None = None
 
     @property
     def trace_id(self) -> str | None:
-        """The trace it belongs to, as logs and exemplars name it."""
+        """The id of its trace, for logs and exemplars."""
         return trace_id_of(self.context)
 
     def annotate(self, **about: str | int) -> None:
-        """Say more of it: words of ours, ids and numbers; never what a client wrote, nor anything secret."""
+        """Add attributes: our words, ids and numbers; never text of a client or a secret."""
 
     def headers(self) -> list[tuple[str, str]]:
-        """The headers that carry it on to whom we call."""
+        """Return the headers that pass the trace on."""
         return [] if self.context is None else _headers(self.context)
 
 
@@ -36,15 +36,15 @@ NO_SPAN = Span()
 
 
 class TracedRow(Protocol):
-    """A row that a try of a step is made for."""
+    """The row of a try."""
 
     @property
     def tenant_id(self) -> TenantId:
-        """Whose it is."""
+        """The tenant."""
 
     @property
     def subject(self) -> UUID:
-        """What it is about."""
+        """The id of its subject."""
 
     @property
     def attempt(self) -> int:
@@ -52,29 +52,29 @@ class TracedRow(Protocol):
 
 
 class Tracing:
-    """Begins spans. This one is off: it begins none, and nobody need ask it."""
+    """Begins spans; this one is off and begins none."""
 
     is_on: bool = False
 
     def request(self, name: str, headers: Mapping[str, str], tenant_id: TenantId) -> AbstractContextManager[Span]:
-        """A request of a tenant that is known by its token. `headers` may name a trace that it is a part of."""
+        """Begin the span of a tenant's request. `headers` may name its parent trace."""
         return nullcontext(NO_SPAN)
 
     def step(
         self, name: str, context: str | None, work: TracedRow, *, of: str = "submission"
     ) -> AbstractContextManager[Span]:
-        """One try of a step of work, in the trace that its row keeps; without one it is not traced."""
+        """Begin the span of one try, in the trace of its row; without one it is not traced."""
         return nullcontext(NO_SPAN)
 
     def exchange(self, name: str, seconds: float, **about: str) -> None:
-        """Take note of an exchange that has just ended, as a part of the step that made it."""
+        """Record an exchange that has just ended, as part of the current step."""
 
 
 OFF = Tracing()
 
 
 def trace_id_of(context: str | None) -> str | None:
-    """The trace that a row's context names."""
+    """Return the trace id in a row's context."""
     return None if context is None else context[3:35]
 
 

@@ -9,7 +9,7 @@ from fe.monitoring.tracing import OFF, Tracing
 
 
 def require_tracing(settings: Settings) -> None:
-    """See, before anything is started, that what records traces is there, if it is wanted. Raises ConfigError."""
+    """Require the recorder to be installed if tracing is on. Raises ConfigError."""
     if settings.tracing_url:
         try:
             import fe.monitoring.spans  # noqa: F401  (looked for, not used)
@@ -21,7 +21,7 @@ def require_tracing(settings: Settings) -> None:
 
 @asynccontextmanager
 async def open_tracing(settings: Settings, role: str, metrics: Metrics) -> AsyncIterator[Tracing]:
-    """Trace as the settings say while the block runs; at its end what was recorded is sent, within two seconds."""
+    """Trace as the settings say while the block runs; at its end send recorded spans, within two seconds."""
     if not settings.tracing_url:
         yield OFF
         return

@@ -1,13 +1,13 @@
-"""Named points at which a process can be told to die, for the fault suite. Unless FE_FAILPOINT says so, none is armed.
+"""Failpoints: named points where the fault suite kills or stops a process. Off unless FE_FAILPOINT is set.
 
 `FE_FAILPOINT=intended:3` kills the process with SIGKILL at the third arrival at `intended`: no handler runs, nothing
-is flushed, as when the power goes. `intended:3:stop` stops it there with SIGSTOP, until somebody sends it SIGCONT.
+is flushed, as in a power failure. `intended:3:stop` stops it there with SIGSTOP, until SIGCONT.
 """
 
 import os
 import signal
 
-#: Where a process can die, in the order of a document's life.
+#: All failpoints, in the order of a document's life.
 POINTS = (
     "accepting",  # the request was read, nothing is stored
     "accepted",  # committed, not yet answered
@@ -17,8 +17,8 @@ POINTS = (
     "answered",  # the authority has answered, nothing booked
     "batching",  # outcomes or intents are gathered, their statement is not sent
     "writing",  # the statement of a batch is on its way: it may be committed or not
-    "batched",  # a batch is committed, and none of those that wait for it have been told
-    "booked",  # the outcome is committed, nobody told
+    "batched",  # a batch is committed, its callers not yet answered
+    "booked",  # the outcome is committed, not yet handled
     "deciding",  # a decision on a received document was read, nothing is stored
     "decided",  # its ACECF is committed, not yet answered
     "handing",  # the intent to hand a document on is committed, no byte sent
@@ -37,7 +37,7 @@ POINTS = (
 
 _SIGNALS = {"": signal.SIGKILL, "stop": signal.SIGSTOP}
 
-#: In how many arrivals what is sent to us.
+#: Remaining arrivals and the signal, by failpoint.
 _armed: dict[str, tuple[int, signal.Signals]] = {}
 
 
@@ -57,12 +57,12 @@ def arm(order: str) -> None:
 
 
 def is_armed(name: str) -> bool:
-    """Tell whether something is to happen at a point: for one that is reached while something else goes on."""
+    """Whether a failpoint is armed."""
     return name in _armed
 
 
 def reached(name: str) -> None:
-    """Say that the process is at a point; when it was armed for this arrival, this is its end, or here it stands."""
+    """Pass a failpoint; if it is armed for this arrival, the process is killed or stopped."""
     if name in _armed:
         left, what = _armed.pop(name)
         if left > 1:

@@ -1,4 +1,4 @@
-"""Keeping secrets in the process that needs them: away from core dumps, debuggers, and roles that do not need them."""
+"""Keep secrets from core dumps, debuggers, child processes, and roles that do not need them."""
 
 import ctypes
 import os
@@ -6,10 +6,10 @@ import resource
 import sys
 from collections.abc import Sequence
 
-#: prctl(2): whether the process may be dumped, and with it: traced, or read through /proc, by others of its user.
+#: prctl(2): whether processes of the same user may dump, trace or read this one through /proc.
 _PR_SET_DUMPABLE = 4
 
-#: What a process of `--role http` must not have.
+#: Variables that a process of `--role http` must not have.
 KEY_ENCRYPTION_KEY = (
     "FE_KEK",
     "FE_KEK_FILE",
@@ -19,7 +19,7 @@ KEY_ENCRYPTION_KEY = (
     "FE_PKCS11_PIN_FILE",
 )
 
-#: What whoever is started by the service has no use for.
+#: Variables that child processes must not inherit.
 SECRETS = (
     "FE_API_KEY_PEPPER",
     "FE_AUTHORITY_STATUS_KEY",
@@ -35,13 +35,13 @@ SECRETS = (
 
 
 class NotHardened(OSError):
-    """The system refused what keeps this process's memory to itself."""
+    """The system refused to protect this process's memory."""
 
 
 def close_memory() -> None:
-    """See that nobody else reads our memory: no core dump, no debugger of the same user. Children inherit it.
+    """Protect the memory of this process: no core dump, no debugger of the same user. Children inherit it.
 
-    On systems other than Linux only core dumps end. Raises NotHardened.
+    Other systems than Linux only disable core dumps. Raises NotHardened.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
@@ -51,13 +51,13 @@ def close_memory() -> None:
 
 
 def keep_from_children() -> None:
-    """Take secrets out of the environment that programs we start are given; the settings have them already."""
+    """Remove secrets from the environment of child processes; the settings have them already."""
     for name in [name for name in os.environ if name.upper() in SECRETS]:
         del os.environ[name]
 
 
 def restart_without(names: Sequence[str]) -> None:
-    """Begin this program anew without these variables, if any is set: then this does not return.
+    """Restart this program without these variables, if any is set; then this does not return.
 
     Taking a variable out of `os.environ` leaves it in the memory that the process was started with, where
     /proc/PID/environ shows it. Call it before anything was started or opened.

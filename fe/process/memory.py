@@ -1,35 +1,34 @@
-"""Memory that was needed for a moment goes back to the system.
+"""Return freed memory to the system.
 
-glibc keeps what was freed for whoever asks next: the largest block that ever came and went decides what it asks the
-system for one by one, and what lies between two blocks in use stays. A thousand strangers in one minute would be in the
-process's size for good. On systems without glibc nothing is done here.
+glibc keeps freed memory for later: the largest block ever freed raises its mmap threshold, and memory between used
+blocks stays. A thousand connections in one minute would enlarge the process permanently. Without glibc this does
+nothing.
 """
 
 import ctypes
 import resource
 from pathlib import Path
 
-#: Parameters of mallopt(3), and what they are set to. A block of this size is had from the system, and given back,
-#: alone; threads share so many heaps.
+#: Parameters of mallopt(3) and their values: blocks of this size are mapped one by one; threads share two heaps.
 _MMAP_THRESHOLD, _ARENA_MAX = -3, -8
 _ALONE = 128 * 1024
 _HEAPS = 2
 
 LOOK_SECONDS = 2.0
-#: By so much the process has to have grown since the last time before it is tidied up.
+#: The process is trimmed after it has grown by this much.
 GROWN = 8 * 1024 * 1024
 
 
 def keep_little() -> None:
-    """Say how freed memory is to be kept. Call it before threads are started."""
+    """Configure malloc to keep little freed memory. Call it before threads are started."""
     if (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
         mallopt(_MMAP_THRESHOLD, _ALONE)
         mallopt(_ARENA_MAX, _HEAPS)
 
 
 async def trim() -> None:
-    """Give back what lies unused inside the heaps, whenever the process has grown, until cancelled."""
-    import trio  # here: processes for large documents want `resident`, and read nothing that they do not need
+    """Return unused heap memory whenever the process has grown, until cancelled."""
+    import trio  # here: processes for large documents use `resident` without trio
 
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is None or (kept := resident()) == 0:
@@ -44,7 +43,7 @@ async def trim() -> None:
 
 
 def resident() -> int:
-    """How many bytes of memory this process has; 0 where nobody says."""
+    """Return the resident memory of this process in bytes; 0 if unknown."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except OSError:  # not Linux

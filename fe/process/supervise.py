@@ -1,4 +1,4 @@
-"""Parent of the service's processes: starts them, restarts those that die, replaces them at SIGHUP, stops them.
+"""The parent of the service's processes: starts, restarts and stops them, and replaces them at SIGHUP.
 
 Imports the standard library alone: 12 MB instead of the 120 of what it starts. It holds the listening sockets, so that
 no connection is refused while a process takes another's place. `fe run --processes N` replaces itself by
@@ -38,7 +38,7 @@ _PR_SET_DUMPABLE = 4
 
 @dataclass(frozen=True)
 class Plan:
-    """What to start: `command` gets `--worker` and a `ProcessFiles` as JSON at its end."""
+    """The command to start, with `--worker` and a `ProcessFiles` as JSON appended; and its files."""
 
     command: list[str]
     #: Numbers of listening sockets that every process shares, by what they are for.
@@ -53,7 +53,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class ProcessFiles:
-    """What a started process is given, by numbers of open files."""
+    """The open files of a worker, by number."""
 
     listeners: dict[str, list[int]]
     metrics: int
@@ -92,7 +92,7 @@ class _Supervisor:
         self._signals: list[int] = []
         self._stopping = self._failed = False
         self._code: int | None = None
-        # Nobody writes to it: when this process ends, the children read its end.
+        # Never written: when this process ends, the children read end-of-file.
         self._parent, self._held = os.pipe()
         self._woken, self._wakes = os.pipe()
         for number in (self._woken, self._wakes):

@@ -1,4 +1,4 @@
-"""Processes: the listeners they share, what makes this one their parent, and how one of them stops."""
+"""Worker processes: shared listeners, becoming the parent, and stopping on a signal."""
 
 import gc
 import json
@@ -35,15 +35,15 @@ _METRICS_PORTS = {"all": 9464, "http": 9464, "actors": 9474, "portal": 9484, "re
 _ROLE_OF = {"http": "http", "reception": "receive", "portal": "portal"}
 
 
-#: After so many new objects that may be part of a ring the youngest are looked through; the rest more rarely still.
+#: Thresholds of the garbage collector's three generations.
 _COLLECT_AFTER = (20_000, 20, 50)
 
 
 def collect_rarely() -> None:
-    """Look for rings of garbage thirty times less often than Python does, and never again in what is there now.
+    """Run the garbage collector thirty times less often than the default, and never over objects that exist now.
 
-    Call it when all is loaded. Nothing of a request or a step is left to the collector in the ordinary way, and looking
-    through modules, schemas and clients each time would find nothing.
+    Call it when all is loaded. Requests and steps normally leave no reference cycles, and scanning modules, schemas and
+    clients each time would find nothing.
     """
     gc.collect()
     gc.freeze()
@@ -51,7 +51,7 @@ def collect_rarely() -> None:
 
 
 class BindError(OSError):
-    """The address to listen on cannot be had; the message says why."""
+    """The address to listen on is not available; the message says why."""
 
 
 def open_sockets(bind: str) -> list[socket.socket]:
@@ -77,19 +77,19 @@ def open_sockets(bind: str) -> list[socket.socket]:
 
 @dataclass(frozen=True, slots=True)
 class Listeners:
-    """Sockets that are open before the work begins, so that a taken port is an error message and not a restart loop."""
+    """Sockets opened before the work begins, so that a taken port is an error message and not a restart loop."""
 
     http: list[socket.socket]
-    #: Of /metrics: one for each process.
+    #: For /metrics: one for each process.
     metrics: list[socket.socket]
-    #: What suppliers are received on.
+    #: For suppliers.
     reception: list[socket.socket] = field(default_factory=list)
-    #: What people reach.
+    #: For the portal.
     portal: list[socket.socket] = field(default_factory=list)
 
     @classmethod
     def open(cls, settings: Settings, role: str, processes: int = 1) -> "Listeners":
-        """Open what the role needs. Raises ConfigError when an address cannot be had, those of /metrics included."""
+        """Open the sockets of a role and of /metrics. Raises ConfigError if an address is not available."""
         host, port = split_bind(settings.metrics_bind or f"127.0.0.1:{_METRICS_PORTS[role]}", "FE_METRICS_BIND")
 
         def opened(kind: str, bind: str) -> list[socket.socket]:
@@ -104,7 +104,7 @@ class Listeners:
             opened("reception", settings.reception_bind),
             opened("portal", settings.portal_bind),
         )
-        # When these are open, one of which may be at such a port.
+        # After the public ones, which may use one of these ports.
         try:
             for index in range(processes):
                 listeners.metrics.append(_open_metrics((host, port + index if port else 0)))
@@ -115,21 +115,21 @@ class Listeners:
 
     @classmethod
     def inherited(cls, given: ProcessFiles) -> "Listeners":
-        """Take the sockets over that the parent has opened."""
+        """Take over the sockets that the parent opened."""
         public = {name: [socket.socket(fileno=one) for one in each] for name, each in given.listeners.items()}
         return cls(metrics=[socket.socket(fileno=given.metrics)], **public)
 
     def public(self) -> dict[str, list[socket.socket]]:
-        """All but those of /metrics, by what they are for."""
+        """Return all but those of /metrics, by purpose."""
         return {"http": self.http, "reception": self.reception, "portal": self.portal}
 
     def close(self) -> None:
-        """Listen no more: the kernel refuses who comes once every process that shares a listener has closed it."""
+        """Close all sockets: the kernel refuses connections once every process has closed its copy."""
         for listener in (*self.http, *self.reception, *self.portal, *self.metrics):
             listener.close()
 
     def addresses(self) -> dict[str, list[str] | str]:
-        """Say for the log where this process can be reached."""
+        """Return the addresses of this process, for the log."""
         found: dict[str, list[str] | str] = {"metrics": _address(self.metrics[0])}
         for name, listeners in self.public().items():
             if listeners:

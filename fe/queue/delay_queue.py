@@ -13,8 +13,8 @@ import trio
 #: Due times are rounded up to this grid, so that rows written together are tried together.
 _GRID = 0.1
 
-#: How long a due row waits for a slot before it goes back to the outbox. This and the time of a try must be shorter than
-#: the lease: see fe/actors/stages.py.
+#: How long a due row waits for a slot before it goes back to the outbox. This and the time of a try must be shorter
+#: than the lease: see fe/actors/stages.py.
 _PATIENCE = 4.0
 
 T = TypeVar("T")

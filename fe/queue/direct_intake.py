@@ -2,7 +2,7 @@
 
 The front reserves a place, inserts the row with its first lease in the same commit, then commits or cancels the
 reservation. While the stage does not run in this process there is no place, and the row is due for any worker. See
-docs/decisions/group-commit.md.
+docs/decisions/micro-performance.md.
 """
 
 from collections.abc import AsyncIterator, Callable

@@ -164,7 +164,7 @@ class Executor(Generic[W]):
                 await self._pause(due=True, slot=False)
                 await self._let_gather(began, is_full=False)
 
-    # --- When rows are tried -------------------------------------------------------------------------------------------
+    # --- When rows are tried ------------------------------------------------------------------------------------------
 
     def _may_try(self) -> bool:
         """While the breaker is open: one row at a time, at intervals."""
@@ -172,7 +172,7 @@ class Executor(Generic[W]):
         return not breaker.is_open or (not self._in_flight.count() and breaker.seconds_to_probe() == 0.0)
 
     async def _pause(self, *, due: bool, slot: bool, max_seconds: float = math.inf) -> None:
-        """Wait until a row is `due` or a `slot` is free; at most the jittered poll interval, `max_seconds`, or the end."""
+        """Wait until a row is `due` or a `slot` is free; at most the jittered poll interval or `max_seconds`."""
         poll = self._tools.poll_seconds * self._tools.spread.uniform(0.8, 1.2)
         with trio.move_on_after(min(poll, max_seconds)):
             while True:

@@ -79,9 +79,9 @@ class TryLater(Exception):
 
 W = TypeVar("W")
 
-#: Writes outcomes of claimed rows in one statement, all or none, each fenced by the epoch of its claim. They come sorted
-#: by tenant and subject; the last argument is the moment to record. Returns for each, in order, the outcome written
-#: (perhaps another one in its place), or None where the claim was lost and nothing was written.
+#: Writes outcomes of claimed rows in one statement, all or none, each fenced by the epoch of its claim. They come
+#: sorted by tenant and subject; the last argument is the moment to record. Returns for each, in order, the outcome
+#: written (perhaps another one in its place), or None where the claim was lost and nothing was written.
 Writer = Callable[[Conn, Sequence[tuple[W, Any]], datetime], Awaitable[Sequence[Outcome | None]]]
 
 

@@ -1,7 +1,7 @@
 """Group commit: writes outcomes that finish together in one transaction.
 
 All stages of a kind of work in a process share one writer. Outcomes with the same writer function make a batch; see
-docs/decisions/group-commit.md.
+docs/decisions/micro-performance.md.
 
 When the link breaks during a batch it is unknown whether it was committed. Writing it once more is harmless, because
 each row is fenced: a committed one answers as a lost claim. So it is retried once, and rows refused then report
@@ -81,7 +81,7 @@ class ResultWriter(Generic[W]):
         self._doubtful: Batcher[tuple[W, InDoubt], Outcome] = Batcher(self._look)
 
     def gather_seconds(self) -> float:
-        """Return for how long a write or a claim may wait for more rows: longer the more are under way, 0 for one alone.
+        """Return how long a write or a claim may wait for more rows: longer the more are under way, 0 for one.
 
         A batch costs Postgres nearly the same for one row as for several.
         """

@@ -1,1 +1,1 @@
-"""What the portal keeps: people, their sessions, and what they changed."""
+"""Records of the portal: people, sessions, and changes."""

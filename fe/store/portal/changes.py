@@ -1,4 +1,4 @@
-"""What was changed for a tenant, for its people to read: who, when, from what to what. Only added to."""
+"""The log of changes for a tenant, for its people to read: who, when, from and to which value. Append-only."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,7 +22,7 @@ class TenantChange:
     person_id: PersonId | None
     #: `portal` or `cli`.
     through: str
-    #: What was done: `key created`, `certificate retired`.
+    #: The action: `key created`, `certificate retired`.
     action: str
     #: To what: a name or an id that people know.
     subject: str

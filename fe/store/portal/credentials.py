@@ -33,9 +33,9 @@ _HOLD = """
 
 
 async def hold(conn: Conn, person_id: PersonId, password_hash: str | None) -> bool:
-    """Let nobody set this person's password before the transaction ends; a password that is given is still the one.
+    """Lock a person's password until the transaction ends; return whether `password_hash`, if given, is still current.
 
-    False where it is not, or where the person is disabled: then what was shown with it is worth nothing.
+    False also for a disabled person: then the credentials just checked are worthless.
     """
     cursor = await conn.execute(_HOLD, {"id": person_id, "hash": password_hash})
     return await cursor.fetchone() is not None

@@ -1,4 +1,4 @@
-"""Who a person is elsewhere: the subject of an OpenID provider."""
+"""Identities of people: their subjects at an OpenID provider."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -32,14 +32,14 @@ _LINK = """
 
 
 async def link(conn: Conn, issuer: str, subject: str, person_id: PersonId, at: datetime) -> bool:
-    """Let a subject be a person; False where it is somebody already."""
+    """Link a subject to a person; False if it is linked already."""
     made = await conn.execute(_LINK, {"issuer": issuer, "subject": subject, "person": person_id, "at": at})
     return made.rowcount == 1
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who a person is at a provider."""
+    """A subject of a person at a provider."""
 
     issuer: str
     subject: str
@@ -60,6 +60,6 @@ _UNLINK = "DELETE FROM identities WHERE person_id = %(person)s"
 
 
 async def unlink(conn: Conn, person_id: PersonId) -> int:
-    """Let a person be nobody elsewhere any more. Tells from how many that was."""
+    """Unlink all subjects of a person; return how many."""
     gone = await conn.execute(_UNLINK, {"person": person_id})
     return gone.rowcount

@@ -1,4 +1,4 @@
-"""What suppliers sent, as a company's people look for it: a page at a time, newest first."""
+"""Received documents for a company's people: a page at a time, newest first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -37,8 +37,8 @@ async def page(
     below: UUID | None = None,
 ) -> InboxPage:
     """List one page: what was asked for and came before the document `below`."""
-    # One end of the period alone is in the statement: of both, the planner expects a handful of rows, and sorts
-    # thousands. What came before the first day that is meant is cut off the page.
+    # Only one end of the period is in the statement: with both, the planner expects a handful of rows and sorts
+    # thousands. Rows before the first day are cut off the page.
     first, last = period_of_ids(chosen.since, chosen.until)
     top = min(below or LAST_ID, id_after(last))
     asked = replace(chosen, since=None, until=None)

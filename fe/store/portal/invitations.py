@@ -1,4 +1,4 @@
-"""Invitations: links that let somebody in. Of what stands in the link only the hash is kept."""
+"""Invitations: links for new people. Only the hash of a link is stored."""
 
 from dataclasses import dataclass
 from datetime import datetime

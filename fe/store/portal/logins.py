@@ -1,4 +1,4 @@
-"""What is kept between two steps of logging in: who has shown the first factor, and who was sent to the provider."""
+"""State between the steps of a sign-in: after the first factor, and on the way to the provider."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -39,7 +39,7 @@ _END = "DELETE FROM portal_logins WHERE token_hash = %(hash)s"
 
 
 async def end(conn: Conn, token_hash: bytes) -> bool:
-    """End it; False where somebody was quicker."""
+    """Delete it; False if it was deleted before."""
     ended = await conn.execute(_END, {"hash": token_hash})
     return ended.rowcount == 1
 

@@ -1,4 +1,4 @@
-"""Who works for a tenant, and in which role."""
+"""Members of a tenant and their roles."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,7 @@ from fe.store.postgres.rows import record_row
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody who works for a tenant."""
+    """A member of a tenant."""
 
     person_id: PersonId
     email: str
@@ -46,7 +46,7 @@ async def one(conn: Conn, tenant_id: TenantId, person_id: PersonId) -> Member | 
     return await cursor.fetchone()
 
 
-# Whoever else takes an owner away waits for these rows, and then sees what is left.
+# Concurrent removals of an owner wait for these rows, then see the result.
 _OTHER_OWNERS = """
     SELECT m.person_id
       FROM memberships AS m
@@ -59,7 +59,7 @@ _ABLE = "SELECT person_id FROM people WHERE person_id = ANY (%(people)s) AND dis
 
 
 async def lock_owners(conn: Conn, tenant_id: TenantId) -> set[PersonId]:
-    """Name the owners who can log in; until this transaction ends nobody else takes one of them away."""
+    """Return the owners who can sign in, locked against removal until this transaction ends."""
     cursor = await conn.execute(_OTHER_OWNERS, {"tenant": tenant_id})
     owners = [row[0] for row in await cursor.fetchall()]
     cursor = await conn.execute(_ABLE, {"people": owners})
@@ -70,7 +70,7 @@ _SET_ROLE = "UPDATE memberships SET role = %(role)s WHERE tenant_id = %(tenant)s
 
 
 async def set_role(conn: Conn, tenant_id: TenantId, person_id: PersonId, role: PortalRole) -> bool:
-    """Give somebody another role; False where the person does not work for the tenant."""
+    """Change a member's role; False if the person is no member."""
     done = await conn.execute(_SET_ROLE, {"tenant": tenant_id, "person": person_id, "role": role})
     return done.rowcount == 1
 
@@ -79,6 +79,6 @@ _LEAVE = "DELETE FROM memberships WHERE tenant_id = %(tenant)s AND person_id = %
 
 
 async def leave(conn: Conn, tenant_id: TenantId, person_id: PersonId) -> bool:
-    """Let somebody work for the tenant no more; False where the person does not."""
+    """Remove a member; False if the person is none."""
     done = await conn.execute(_LEAVE, {"tenant": tenant_id, "person": person_id})
     return done.rowcount == 1

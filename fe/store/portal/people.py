@@ -11,7 +11,7 @@ from fe.store.postgres.db import Conn
 
 
 class PortalRole(StrEnum):
-    """What a person may do for a tenant; each may do what the next may."""
+    """Roles of a person for a tenant; each includes the rights of the next."""
 
     OWNER = "owner"
     MEMBER = "member"
@@ -21,7 +21,7 @@ class PortalRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who may log in. No secret is here."""
+    """A person who may sign in. Holds no secret."""
 
     person_id: PersonId
     email: str

@@ -1,7 +1,7 @@
-"""The receipts of a company as its people look for them: one environment, newest first, a page at a time.
+"""Receipts of a company for its people: one environment, newest first, a page at a time.
 
-Every page is read off an index from where the one before ended, whatever was asked for. Where what was asked for is in
-no index, so many rows are looked through and no more: then the page says how far it came, and the next goes on there.
+Every page is read from an index, from the end of the one before. If no index fits the search, a limited number of rows
+is scanned per page: then the page says how far it came, and the next continues there.
 """
 
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ class ReceiptFilter:
         return first, min(below or LAST_ID, id_after(last))
 
     def values(self, tenant_id: TenantId) -> dict[str, Any]:
-        """What the statements' parameters stand for."""
+        """Return the parameters of the statements."""
         return {
             "tenant": tenant_id,
             "environment": self.environment,
@@ -93,8 +93,8 @@ _COLUMNS = """s.submission_id, s.environment, s.status, s.root, s.ecf_type, s.e_
            coalesce(s.as_user, s.as_user_id::text) AS as_user, s.track_id, s.client_request_id, s.qr_code_url,
            s.submitted_at, coalesce(s.response ->> 'status' = 'dead_letter', false) AS is_given_up"""
 
-# One end alone: of a range whose two ends it does not know, the planner expects a handful of rows, and sorts what are
-# thousands. What came before the first day that is meant is cut off the page.
+# Only one end: for a range with two unknown ends the planner expects a handful of rows and sorts thousands. Rows before
+# the first day are cut off the page.
 _STEP = """
                 SELECT x.* FROM submissions AS x
                  WHERE x.tenant_id = %(tenant)s AND x.submission_id < %(below)s AND {chosen}

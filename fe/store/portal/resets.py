@@ -1,4 +1,4 @@
-"""Links by which somebody sets a password anew. Of what stands in the link only the hash is kept."""
+"""Links to set a new password. Only the hash of a link is stored."""
 
 from datetime import datetime
 
@@ -8,8 +8,8 @@ from fe.identifiers import PersonId
 from fe.store.portal.people import PERSON_COLUMNS, Person
 from fe.store.postgres.db import Conn
 
-# Taken by whoever makes a link and whoever uses one, before anything else of the person: of two links that are made at
-# once the second sees the first, and ends it.
+# Locked first by everything that makes or uses a link of the person: of two links made at once the second sees and ends
+# the first.
 _LOCK = "SELECT 1 FROM people WHERE person_id = %(person)s FOR NO KEY UPDATE"
 
 _ISSUE = """
@@ -58,6 +58,6 @@ _SPEND = "UPDATE password_resets SET used_at = %(at)s WHERE token_hash = %(hash)
 
 
 async def spend(conn: Conn, token_hash: bytes, at: datetime) -> bool:
-    """Use a link up; False where somebody was quicker."""
+    """Use a link up; False if it was used before."""
     done = await conn.execute(_SPEND, {"hash": token_hash, "at": at})
     return done.rowcount == 1

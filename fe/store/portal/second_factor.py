@@ -12,7 +12,7 @@ from fe.store.postgres.db import Conn
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """What one-time passwords are made of, encrypted. Without `since` it was shown, and no password of it has come."""
+    """The encrypted secret of one-time passwords. Without `since` it was shown but not confirmed yet."""
 
     secret: bytes
     since: datetime | None

@@ -11,7 +11,7 @@ from fe.identifiers import PersonId, TenantId
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
 
-#: Nobody needs to know more exactly: beyond it a number is this one.
+#: Counts stop at this number.
 MAX_COUNTED = 1000
 
 _VERDICTS = """
@@ -57,7 +57,7 @@ class Unsettled:
     failed: int
 
 
-# Of all that is on its way, so many are looked at; those of one environment are not together.
+# Rows counted at most; rows of one environment are not stored together.
 _TROUBLE = f"""
     SELECT e.environment,
            (SELECT count(*) FILTER (WHERE o.environment = e.environment)

@@ -1,9 +1,8 @@
-"""Arrays as parameters, written in Postgres's binary form at once.
+"""Array parameters in Postgres's binary form.
 
-For a list psycopg looks for its type, dumps each element by itself and escapes it byte by byte: a statement with a
-batch of 32 rows takes several times as long as here (docs/performance.md). And the type it finds depends on the values,
-so that one statement is prepared under several types. Here the type is said by whoever passes the array; elements may
-be None.
+For a list psycopg looks up its type, dumps each element and escapes it byte by byte: a statement with a batch of 32
+rows takes several times as long (docs/performance.md). And the type it finds depends on the values, so that one
+statement is prepared under several types. Here the caller names the type; elements may be None.
 """
 
 import json
@@ -42,10 +41,10 @@ class Array:
     element: ClassVar[int]
 
     def __init__(self, values: Sequence[object], elements: Sequence[bytes]) -> None:
-        """`elements` are each a length and so many bytes, or the mark of a null."""
+        """`elements` are each a length and its bytes, or the mark of a null."""
         self.values = values
         if elements:
-            # That there may be nulls is said in any case: nobody looks for them but the one who reads.
+            # The flag for nulls is always set: only a reader looks for them.
             head = _HEAD.pack(1, 1, self.element) + _DIMENSION.pack(len(elements), 1)
             self.data = head + b"".join(elements)
         else:
@@ -179,7 +178,7 @@ class _ArrayDumper(Dumper):
         self.oid = cls.oid
 
     def dump(self, obj: Array) -> bytes:
-        """What was written when it was made."""
+        """Return the bytes written at construction."""
         return obj.data
 
 

@@ -6,7 +6,7 @@ from fe.clock import Clock, ClockWrong, Comparison, boot_seconds, clocks_apart
 from fe.store.postgres.errors import DatabaseUnavailable, words
 from fe.store.postgres.session import connected_once
 
-#: Of so many round trips the quickest counts.
+#: Round trips made; the quickest counts.
 _ROUND_TRIPS = 5
 
 

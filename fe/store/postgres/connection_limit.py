@@ -1,10 +1,10 @@
-"""Whether the server has connections enough for a service, and for whoever has to look after it."""
+"""Check that the server has enough connections for the service and for operators' commands."""
 
 import psycopg
 
 from fe.store.postgres.errors import StoreError
 
-#: What one command takes, at most: it has to get in when the service has all that it may have.
+#: Most connections of one command, which must connect even when the service uses all of its own.
 COMMAND_CONNECTIONS = 2
 
 # Those that are reserved for certain logins came with Postgres 16.

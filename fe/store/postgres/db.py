@@ -1,4 +1,4 @@
-"""Postgres under Trio: where work meets a connection, and what went wrong in our own words.
+"""Postgres under Trio: lends connections to units of work and translates errors.
 
 Which of two drivers lends the connections is a setting: psycopg pumped by Trio itself (trio_connection.py), or psycopg
 on an asyncio loop that trio-asyncio carries (asyncio_connection.py). Each unit of work (`run`, `transact`) is handed
@@ -56,7 +56,7 @@ _log = logging.getLogger(__name__)
 _TRANSIENT = ("40", "53", "57", "58")
 #: And of other classes: a standby; a transaction that idled or lasted too long, and was ended.
 _TRANSIENT_STATES = ("25006", "25P03", "25P04")
-#: What a node of a cluster says that lost another in the middle; it has the SQLSTATE of any internal error.
+#: Messages of a cluster node that lost another in the middle; they have the SQLSTATE of any internal error.
 _LOST_NODE = (
     "server closed the connection unexpectedly",
     "failure on connection marked as essential",
@@ -102,7 +102,7 @@ _SECOND_PERSON = "FE013"
 
 
 class Driver(Protocol):
-    """What lends connections."""
+    """Lends connections."""
 
     async def borrow(self, work: Callable[[Conn], Awaitable[T]]) -> T:
         """Run `work` on a connection of the pool."""
@@ -149,11 +149,10 @@ class Database:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        """Run `work(conn, tenant_id, ...)` as `run` does, and let the database show it that tenant's rows alone.
+        """Run `work(conn, tenant_id, ...)` as `run` does, with only that tenant's rows visible.
 
-        Each statement brings the tenant's name with it, in the same round trip. What the front asks about a tenant goes
-        this way or finds nothing; to roles that serve all tenants the name means nothing. Raises NodeUnavailable at
-        once where it is known that the tenant's node does not answer.
+        Each statement names the tenant in the same round trip. The front must read tenants' rows this way; roles that
+        serve all tenants ignore the name. Raises NodeUnavailable at once if the tenant's node is known to be down.
         """
         await self._require_node_of(tenant_id)
 
@@ -227,7 +226,7 @@ class Database:
             except NodeUnavailable:
                 if len(items) == 1 or self._nodes is None:
                     raise
-                if not self.has_silent_nodes:  # whoever gave the call up knows which they are
+                if not self.has_silent_nodes:  # unless the watch has found them already
                     await self._nodes.settled()
         return await self.run_by_node(items, tenant_of, write)
 
@@ -237,12 +236,12 @@ class Database:
         tenant_of: Callable[[Item], TenantId],
         write: Callable[[Sequence[Item]], Awaitable[Sequence[R]]],
     ) -> Sequence[R | Exception]:
-        """The same, the items of each node of a cluster by themselves; on one Postgres, of which all are, at once.
+        """Let `write` handle the items of each node of a cluster separately; on one Postgres, all together.
 
-        Those of a node that is known to be away are not tried: their answer is NodeUnavailable. Where `write` raises
-        DatabaseUnavailable for a node, that is the answer of each of its items. Anything else may be the matter of one
-        of them, or of others who were in the way: then they are tried in halves, and one that is alone once more where
-        others were in its way. What `write` raises for all items of all nodes alike, but NodeUnavailable, is raised.
+        Items of a node known to be down get NodeUnavailable without a try. If `write` raises DatabaseUnavailable for a
+        node, all of its items get that error. Any other error may belong to one item, or come from contention: then the
+        items are tried in halves, and a single one once more after contention. Raises an error that `write` raised for
+        all items of all nodes, except NodeUnavailable.
         """
         if self._nodes is None:
             return await write(items)
@@ -482,7 +481,7 @@ async def open_database(
 
 def _unless_named(dsn: str, parameters: Mapping[str, str]) -> dict[str, str]:
     named: Mapping[str, Any] = {}
-    with suppress(psycopg.ProgrammingError):  # an address that is none is refused by whoever connects
+    with suppress(psycopg.ProgrammingError):  # connecting rejects a malformed address
         named = conninfo_to_dict(dsn)
     return {name: value for name, value in parameters.items() if name not in named}
 

@@ -46,12 +46,12 @@ def start_embedded(folder: Path, *, keep: bool = True) -> str:
 
     # It gives a start ten seconds, which a busy machine may need more than; pg_ctl has a patience of its own.
     vars(postgres_server)["pgexec"] = execute
-    # As root it makes a user of the system the first time. Of several that look at once each makes one, and the last
-    # takes the place of the others, whose data then belong to nobody.
+    # As root it creates a system user the first time. Several processes at once would each create one, and the last
+    # would replace the others, whose data then had no owner.
     vars(postgres_server)["ensure_user_exists"] = one_at_a_time(ensure_user_exists)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        # Its own lock is one file in /tmp for everybody: whoever made it first shuts all other users out.
+        # Its own lock is one file in /tmp for all users: the first user to create it locks out the others.
         PostgresServer._lock = type(PostgresServer._lock)(folder.parent / f".{folder.name}.lock")
         server = get_server(folder, cleanup_mode="stop" if keep else "delete")
     except (OSError, RuntimeError, subprocess.SubprocessError) as error:
@@ -69,7 +69,7 @@ def started_here() -> str | None:
 
 
 def one_at_a_time(make: Callable[[str], Any]) -> Callable[[str], Any]:
-    """The same for all processes of this machine in turn; for what changes the system's users."""
+    """Hold a lock that all processes of this machine share, for changes to the system's users."""
 
     def alone(name: str) -> Any:
         users = os.open("/etc", os.O_RDONLY)  # where they are; the file itself is another after each change

@@ -1,8 +1,8 @@
-"""Which engine keeps the database, and what follows from it for sessions, tenant scopes and migrations.
+"""Database engines, and their effect on sessions, tenant scopes and migrations.
 
-FE_DATABASE_ENGINE says it once. Functions of the database that an engine needs otherwise are put there by its
-distribution (fe/store/citus/), under the names that every statement of ours calls. A statement of the store that an
-engine refuses has a second form beside it, and asks `engine_of` its connection; nobody outside the store does.
+FE_DATABASE_ENGINE names the engine. Its distribution (fe/store/citus/) installs its own forms of database functions
+under the names that our statements call. A statement that an engine refuses has a second form beside it, chosen by
+`engine_of` its connection, inside the store only.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ EngineName = Literal["postgres", "citus"]
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What the code has to know of an engine."""
+    """The properties of an engine that the code depends on."""
 
     name: EngineName
     #: Settings of every session, over those that sessions have anyway (session.py).
@@ -31,7 +31,7 @@ class Engine:
     #: Whether a setting made by a function is known where the rows are. Where not, it is said by SET LOCAL in an open
     #: transaction, which the engine hands on with each statement (tenant_scope.py).
     hands_on_set_config: bool = True
-    #: What has the claims of a session pass over nodes that do not answer, for a while: each claim is slower by it.
+    #: Statement after which the claims of a session skip nodes that do not answer, for a while; it makes claims slower.
     looking_around: LiteralString | None = None
     #: Whether some functions have a form `_alone`: if that is all there is to do, it is committed where its rows are.
     commits_there: bool = False
@@ -61,7 +61,7 @@ CITUS = Engine(
     distributed=frozenset(DISTRIBUTED),
 )
 
-#: What a function answers that cannot stand alone after all; nothing of it was done.
+#: SQLSTATE of a function that cannot run alone after all; nothing was done.
 _NOT_ALONE = "FE011"
 
 #: SQLSTATEs of a server that did not reach another (class 08).

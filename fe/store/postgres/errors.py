@@ -1,4 +1,4 @@
-"""What can go wrong between us and Postgres, as few types. Names and values of rows never appear in a message."""
+"""Errors of the database, as few types. Names and values of rows never appear in a message."""
 
 import psycopg
 
@@ -19,11 +19,11 @@ class NodeUnavailable(DatabaseUnavailable):
 
 
 class Contended(DatabaseUnavailable):
-    """Others were in the way: a deadlock, a serialisation failure. Nothing was written, and it may be repeated."""
+    """Contention: a deadlock or a serialisation failure. Nothing was written; it may be repeated."""
 
 
 class LockNotHad(Contended):
-    """The same, after a wait for a lock that somebody else has had for too long."""
+    """Contention: a lock wait timed out."""
 
 
 class SchemaChanging(Contended):
@@ -35,7 +35,7 @@ class RoleRefused(StoreError):
 
 
 class SessionRefused(StoreError):
-    """What a session was told does not hold, as behind a pooler of transactions; the message says what to do."""
+    """A session setting does not hold, as behind a transaction pooler; the message says what to do."""
 
 
 class LeaseLost(StoreError):

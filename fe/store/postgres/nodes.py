@@ -1,8 +1,8 @@
-"""Which nodes of a cluster do not answer, as far as this process has noticed.
+"""Cluster nodes that do not answer, as far as this process knows.
 
-What lies on such a node cannot be served, and everything else has to go on without waiting for it. Whoever finds a node
-away says so; then all nodes are asked, and those that do not answer again and again, until they do. Meanwhile what is
-theirs is refused at once, and searches leave them out.
+Rows on such a node cannot be served, and everything else must go on without waiting for it. A failed call raises a
+doubt; then all nodes are asked, and silent ones again until they answer. Meanwhile calls for their rows fail at once,
+and searches skip them.
 """
 
 import logging
@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 Conn = psycopg.AsyncConnection[Any]
 
-#: How often those that are away are asked; and how long a call may take before somebody wonders.
+#: Interval of questions to silent nodes; a call that takes longer counts as slow.
 _SECONDS = 1.0
 #: For how long it is waited until all were.
 _LONGEST = 5.0
@@ -58,7 +58,7 @@ class AwayNodes:
         self._looked = trio.lowlevel.ParkingLot()
         #: The calls that are under way, the oldest first, and since when.
         self._calls: dict[trio.CancelScope, float] = {}
-        #: What a session was told, and when.
+        #: The setting of each session, and when it was made.
         self._told: WeakKeyDictionary[Conn, tuple[frozenset[int], float]] = WeakKeyDictionary()
 
     def doubt(self) -> None:
@@ -67,10 +67,10 @@ class AwayNodes:
 
     @contextmanager
     def call(self) -> Iterator[trio.CancelScope]:
-        """A call that is given up, its scope cancelled, when a node turns out to be away that it may wait for.
+        """A call whose scope is cancelled when a node that it may wait for turns out to be down.
 
-        Whoever waits for a silent node learns of it late, or never: a server that gives a statement up waits, without
-        any limit of its own, to tell the node.
+        A statement that waits for a silent node returns late or never: a server that cancels a statement waits without
+        limit to tell the node.
         """
         with trio.CancelScope() as scope:
             self._calls[scope] = trio.current_time()
@@ -123,9 +123,9 @@ class AwayNodes:
                 scope.cancel()
 
     async def tell(self, conn: Conn) -> None:
-        """Have the searches of a session leave out those that are away (away_nodes.sql).
+        """Make the searches of a session skip the nodes that are down (away_nodes.sql).
 
-        Behind a pooler the session is somebody else's next, so what it was told ends by itself, and is said again.
+        Behind a pooler another client uses the session next, so the setting expires by itself and is renewed.
         """
         groups, now = self.groups, trio.current_time()
         told, told_at = self._told.get(conn, (_NONE, 0.0))

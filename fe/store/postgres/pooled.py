@@ -17,7 +17,7 @@ from fe.store.postgres.errors import DatabaseUnavailable
 
 #: A connection behind a pooler is looked at again when it is lent and the last look is so old. Seconds.
 LOOK_SECONDS = 1.0
-#: After a lost mark nothing is lent for so long. Seconds.
+#: Seconds without lending after a lost mark.
 REFUSED_SECONDS = 10.0
 
 #: A prepared statement that is there although this session has not made it, or is not there although it has.

@@ -14,15 +14,15 @@ WORKER = "fe_worker"
 OPERATOR = "fe_operator"
 #: Reports, and people who look. None of our processes takes it.
 READONLY = "fe_readonly"
-#: What suppliers talk to: adds what it receives, sees one tenant at a time.
+#: For reception: adds received documents, sees one tenant at a time.
 RECEPTION = "fe_reception"
 
-#: What people use with a browser: for one tenant at a time what the front may, and setting up.
+#: For the portal: per tenant the rights of the front, and setting up.
 PORTAL = "fe_portal"
 
 EVERY = (FRONT, WORKER, OPERATOR, READONLY, RECEPTION, PORTAL)
 
-#: What works with the login of each role, and the file of its settings (docs/operations.md, Who is given what).
+#: The programs of each login role and the files of their settings (docs/operations.md, Who is given what).
 WORKS_WITH = {
     FRONT: ("fe run --role http", "http.env"),
     WORKER: ("fe run --role actors", "actors.env"),
@@ -32,7 +32,7 @@ WORKS_WITH = {
     READONLY: ("reports", "none of our files"),
 }
 
-#: What a process may do, and the roles it takes in the database for it.
+#: The rights of a process, and the database roles for them.
 _ROLES = {
     "http": (FRONT,),
     "actors": (WORKER,),
@@ -66,7 +66,7 @@ def database_roles(settings: Settings, role: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class LoginRights:
-    """What the login of a connection may be: the roles it may take, and whether it owns the tables."""
+    """The rights of a connection's login: the roles it may take, and whether it owns the tables."""
 
     roles: frozenset[str]
     is_owner: bool

@@ -1,8 +1,7 @@
-"""What every session with the server has set, and the look whether it really has it.
+"""Session settings, and the check that the server applied them.
 
-It is said by a statement after connecting, not by startup parameters, which poolers refuse or drop. Then it is looked
-at, in one round trip: a session that lacks a timeout may hang, and one that lacks its role is under no
-tenant scope.
+They are set by a statement after connecting, because poolers refuse or drop startup parameters. Then they are read
+back, in one round trip: a session without a timeout may hang, and one without its role has no tenant scope.
 """
 
 import select
@@ -41,7 +40,7 @@ SERVER_SETTINGS = {
     **FORMS,
 }
 
-#: No role: the rights of the login. Said too, because a pooler may hand on what somebody else's session had set.
+#: No role: the rights of the login. Set explicitly, because a pooler may pass on a role that another client set.
 NO_ROLE = "none"
 
 #: How long each query to a pooler may wait for a server; see `require_session_pooling`.
@@ -53,7 +52,7 @@ _LOOK = b"SELECT name, current_setting(name) FROM unnest(%s::text[]) AS wanted (
 
 
 def settings_of(role: str | None, engine: Engine = POSTGRES) -> dict[str, str]:
-    """What a session has set that takes `role`; None for the login itself."""
+    """Return the settings of a session with `role`; None is the login itself."""
     return {**SERVER_SETTINGS, **engine.session, "role": role or NO_ROLE}
 
 
@@ -112,11 +111,11 @@ def require_session_pooling(conn: psycopg.Connection, dsn: str) -> None:
     """
     ours = _server_process(conn, b"SELECT pg_backend_pid()")
     if ours == conn.info.backend_pid:
-        return  # the process that greeted us is the one that works for us: there is nobody in between
+        return  # no pooler in between
     with psycopg.connect(dsn, autocommit=True, connect_timeout=5) as other:
         for _ in range(_ROUNDS):
-            # While ours is idle somebody else begins a transaction. Shared by transaction, the process that was used
-            # last is the one they get; if another client was quicker, we get a different one ourselves.
+            # While our connection is idle another one begins a transaction. With transaction pooling it gets the server
+            # process used last, which is ours; if another client was quicker, we get a different one.
             theirs = _server_process(other, b"BEGIN; SELECT pg_backend_pid()")
             if theirs is None:
                 raise DatabaseUnavailable(

@@ -26,7 +26,7 @@ _NAME_TENANT = "SELECT set_config('role', %s, true), set_config('fe.tenant', %s,
 
 
 class _ScopedCursor(psycopg.AsyncCursor[Any]):
-    """Names its tenant in front of what `execute` runs. Its other ways to run a statement name nobody: no rows."""
+    """Names its tenant before each statement of `execute`. Other ways to run a statement name none and see no rows."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class _ScopedCursor(psycopg.AsyncCursor[Any]):
         return self
 
     async def _run(self, query: Any, params: Any, **how: Any) -> None:
-        """Run a statement without naming anybody."""
+        """Run a statement without a tenant."""
         await super().execute(query, params, **how)
 
 
@@ -74,8 +74,8 @@ class _TransactionScopedCursor(_ScopedCursor):
                 if alone:
                     await psycopg.AsyncCursor(conn).execute("COMMIT")
         except psycopg.Error:
-            # What followed the failure was skipped, and psycopg takes it for prepared if it was to be: it would ask for
-            # a statement that is not there, as long as the connection lives.
+            # Statements after the failure were skipped, but psycopg counts them as prepared, and would fail on them for
+            # the life of the connection.
             conn._prepared.clear()
             if alone and not conn.closed:
                 await psycopg.AsyncCursor(conn).execute("ROLLBACK", prepare=False)

@@ -26,7 +26,7 @@ from fe.store.postgres.errors import StoreError
 
 RV = TypeVar("RV")
 
-#: What is done to each new connection before anybody uses it.
+#: Prepares each new connection before its first use.
 Prepare = Callable[[psycopg.AsyncConnection[Any]], Awaitable[None]]
 
 #: How long a query that was cancelled may take to end, on the server and back, before its connection is given up.
@@ -58,7 +58,7 @@ def check_psycopg() -> None:
 
 
 class _Lock:
-    """What psycopg locks a connection with. A connection belongs to one task, so taking it never waits or yields."""
+    """The lock of a connection. A connection belongs to one task, so taking it never waits or yields."""
 
     def __init__(self) -> None:
         self._lock = trio.Lock()
@@ -78,8 +78,8 @@ class _Lock:
 class _Pipeline(psycopg.AsyncPipeline):
     """A pipeline that ends with its Sync, which makes the server answer.
 
-    psycopg sends a Flush behind it. That is one more packet for nothing, and a pooler by transaction gives it a server
-    process when it comes after the answer: one that is never given back, because nothing answers a Flush alone.
+    psycopg sends a Flush after it: an unnecessary packet, and a transaction pooler that receives it after the answer
+    assigns a server process that is never returned, because nothing answers a Flush alone.
     """
 
     def _exit_gen(self) -> PQGen[None]:
@@ -194,9 +194,9 @@ class TrioConnection(psycopg.AsyncConnection[Any]):
 
 
 def _let_go(gen: PQGen[Any]) -> None:
-    """End a generator that nobody will pump any more, instead of leaving its last words to the garbage collector.
+    """Close an abandoned generator, instead of leaving it to the garbage collector.
 
-    The one that leaves a pipeline answers to being closed by asking to wait once more, or with an error of its own.
+    The one that leaves a pipeline reacts to being closed by waiting once more, or with an error of its own.
     """
     for _ in range(4):
         with suppress(RuntimeError, psycopg.Error):
@@ -309,7 +309,7 @@ class TrioPool:
             self._free.release_on_behalf_of(borrower)
 
     def close(self) -> None:
-        """Close the idle connections; those in use are closed by whoever has them."""
+        """Close the idle connections; borrowers close those in use."""
         while self._idle:
             self._idle.pop()[0].drop()
 

@@ -1,4 +1,4 @@
-"""What operators do, kept for ever: who did what to what, when, and why."""
+"""The audit record of operators: who did what, to what, when, and why."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +17,7 @@ LONGEST_REASON = 1000
 
 @dataclass(frozen=True, slots=True)
 class OperatorAction:
-    """Who does something, why, and when; kept with it. `reason` has 1 to LONGEST_REASON characters."""
+    """The operator, the reason and the time of an action. `reason` has 1 to LONGEST_REASON characters."""
 
     action_id: ActionId
     at: datetime

@@ -1,4 +1,4 @@
-"""What a claim over several lanes is told and what it answers: any kind of work may have one."""
+"""Input and result of a claim over several lanes, for any kind of work."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class LaneClaim(Generic[W]):
-    """What was claimed of a lane that has due work, or why not."""
+    """Rows claimed from a lane with due work, or why none."""
 
     lane: Any
     #: How many tenants have work due, as far as one look goes; None: less was due than an earlier look said, and what

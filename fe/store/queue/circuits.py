@@ -10,7 +10,7 @@ from fe.store.postgres.db import Conn
 
 @dataclass(frozen=True, slots=True)
 class Circuit:
-    """One host in one environment. `age` is how long it has been as it is; `probe_due` asks somebody to look again."""
+    """The circuit of a host in an environment. `age`: time in its state; `probe_due`: a probe is due."""
 
     environment: str
     host: str
@@ -46,7 +46,7 @@ _OPEN = """
 
 
 async def open_circuit(conn: Conn, environment: str, host: str, reason: str, probe_in: timedelta) -> bool:
-    """Open a circuit; False when somebody else did so before."""
+    """Open a circuit; False if it was open already."""
     cursor = await conn.execute(
         _OPEN,
         {"environment": environment, "host": host, "reason": reason, "probe_in": probe_in},

@@ -35,10 +35,10 @@ _GIVEN: dict[Stage, LiteralString] = {
 }
 COLUMNS: Mapping[Stage, LiteralString] = {stage: f"{_OF_ANY}{given}" for stage, given in _GIVEN.items()}
 
-#: What a claim asks for beside it where traces are recorded: one look at the row more.
+#: An extra column when traces are recorded: one more look at the row.
 _TRACE = ", trace_of(tenant_id, subject)"
 
-#: What a function that claims is told, as `parameters_of` names it.
+#: Parameters of the claiming functions, as named by `parameters_of`.
 PARAMETERS: LiteralString = """
         %(stage)s, %(environments)s::text[], %(hosts)s::text[], %(afters)s::bigint[], %(floors)s::timestamptz[],
         %(free)s::int[], %(left_to_others)s::int[], %(slots)s, %(max_rows)s, %(scope)s, %(max_per_tenant)s,
@@ -87,7 +87,7 @@ async def claim_together(
 
 
 def parameters_of(stage: Stage, lanes: Sequence[LaneCapacity], terms: Terms) -> dict[str, Any]:
-    """What `PARAMETERS` names: each lane by its place in several arrays."""
+    """Return the values of `PARAMETERS`: each lane by its place in several arrays."""
     busy = [key for key, rows in terms.busy.items() for _ in range(rows)]
     return {
         "stage": stage.value,
@@ -139,7 +139,7 @@ def _read_work(
     try:
         given = read(row[7:], signatory) if read is not None else None
     except ValueError:
-        given = None  # a code that nobody knows: its handler reads the same, and fails alone
+        given = None  # an unknown code: its handler reads the same, and fails alone
     return Work(stage, lane, tenant_id, subject, attempt, epoch, crash_count, waited, last_error, given, trace)
 
 

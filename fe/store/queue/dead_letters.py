@@ -24,7 +24,7 @@ class DeadLetterFilter:
     stage: Stage | None = None
     #: Part of the text of the error or of its cause, letter case apart.
     error: str | None = None
-    #: Died at least so long ago.
+    #: Died at least this long ago.
     older_than: timedelta | None = None
     e_ncf: str | None = None
     subjects: Sequence[SubmissionId] | None = None
@@ -106,9 +106,8 @@ _CHOSEN = """
         OR position(lower(%(error)s) IN lower(c.error)) > 0 OR position(lower(%(error)s) IN lower(c.cause)) > 0
 """
 
-# Which they are is settled first: what is shown of each is looked up for those of one page. What is spread with the
-# dead letters, where an engine spreads them, is looked up within `d`, by the keys of `s`; what is not, beside it: no
-# such engine joins the two row by row.
+# The rows of one page are chosen first, then their details are looked up. Tables distributed with the dead letters are
+# read within `d`, by the keys of `s`; others beside it, because a distributing engine does not join the two row by row.
 _LIST = f"""
     WITH d AS MATERIALIZED (
         SELECT s.tenant_id, s.submission_id AS subject, l.stage, l.environment, l.host, l.attempt,

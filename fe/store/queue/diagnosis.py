@@ -1,4 +1,4 @@
-"""What submissions wait for, and what the whole outbox looks like: what an operator asks first."""
+"""Diagnosis for operators: what a submission waits for, and an overview of the outbox."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +14,9 @@ from fe.store.postgres.rows import record_row
 
 @dataclass(frozen=True, slots=True)
 class WaitingSubmission:
-    """What a submission waits for. Without a `stage` it is not in the outbox; the fields of the row are None then."""
+    """The reason why a submission waits. Without a `stage` it is not in the outbox; the fields of the row are None
+    then.
+    """
 
     tenant_id: TenantId
     tenant: str
@@ -38,7 +40,7 @@ class WaitingSubmission:
     dead_since: datetime | None
     dead_stage: Stage | None
     dead_error: str | None
-    #: What ended it, where the authority did not: our failure, a refusal, or an operator.
+    #: The end, if not by a verdict: our failure, a refusal, or an operator.
     end_error: str | None
     circuit_open: bool
     circuit_reason: str | None
@@ -51,7 +53,7 @@ class WaitingSubmission:
     now: datetime
 
 
-# What is spread over nodes by some engines is settled first, and what is not is joined to it.
+# Tables that some engines distribute are read first; the others are joined to the result.
 _WHY = """
     WITH s AS MATERIALIZED (
         SELECT s.tenant_id, s.submission_id AS subject, s.environment, s.status, s.e_ncf, s.track_id, s.submitted_at,
@@ -79,7 +81,7 @@ _WHY = """
 
 
 async def why(conn: Conn, subject: SubmissionId) -> WaitingSubmission | None:
-    """Tell what a submission waits for, whoever's it is; None when there is no such submission."""
+    """Return what a submission of any tenant waits for; None when there is no such submission."""
     cursor = conn.cursor(row_factory=record_row(WaitingSubmission))
     await cursor.execute(_WHY, {"subject": subject})
     return await cursor.fetchone()

@@ -1,10 +1,10 @@
-"""Queue tables whose rows wait for many hosts: each is a lane, and whoever is slow or dead costs the others nothing.
+"""Queue tables whose rows wait for many hosts, each a lane: a slow or dead host does not slow down the others.
 
-The engine knows the lanes of a stage beforehand (fe/queue/stage.py); here they come and go with the rows. So to it
-there is one lane, and which rows are claimed is decided in one statement: a few of each (environment, host, tenant)
-that has work due, in turn. Of a host there are never more than a few in flight, over all processes, which is counted
-by the rows that are held; of a host that is suspected to be dead, or has let us wait for some seconds, there is one,
-and all such hosts together never have the last half of the slots. The table needs two indexes more than others:
+The engine has fixed lanes per stage (fe/queue/stage.py); here they come and go with the rows. So the engine sees one
+lane, and one statement decides which rows are claimed: a few of each (environment, host, tenant) with due work, in
+turn. A host never has more than a few rows in flight over all processes, counted by the held rows; a host that is
+suspected to be dead, or was slow for some seconds, has one, and all suspects together never have the last half of the
+slots. The table needs two more indexes:
 
     CREATE INDEX deliveries_held ON deliveries (stage, environment, host) WHERE holder IS NOT NULL;
     CREATE INDEX deliveries_by_time ON deliveries (stage, run_at);
@@ -24,9 +24,9 @@ from fe.store.queue.tables import QueueTable
 W = TypeVar("W")
 
 
-#: So many due rows are looked through without walking along the hosts.
+#: Due rows read before the statement walks along the hosts.
 _FEW = 256
-#: A host with a row under way for so long is suspect, until that has come to its end.
+#: A host with a row in flight for this long is suspect until that row ends.
 _SLOW = timedelta(seconds=5)
 
 
@@ -44,18 +44,18 @@ class AllHosts:
 
     @property
     def takes_all(self) -> bool:
-        """What may not take all is told apart by the claim."""
+        """The claim itself distinguishes lanes that may not take all slots."""
         return True
 
 
 ALL_HOSTS = AllHosts()
 
-# What is due is found by its time where it is little: a thousand hosts whose next try is later cost nothing then. Where
-# it is much there is a walk from one (environment, host, tenant) to the next by the index, to the earliest row of each,
-# so that a million rows of one cost a step. Both begin past the one that was served last, and go round once. Then, of
-# those that have something due: those not suspect first, and of each as many rows as it may have in flight, the
-# first of each before the second of any. What a dead worker held has a holder still, but is due: it is not under way.
-# Arrays for what was picked: see tables.py. `more`: somebody has rows due that he was not given, or may have some.
+# Few due rows are found by time: a thousand hosts with a later next try cost nothing then. With many, the statement
+# walks from one (environment, host, tenant) to the next by the index, to the earliest row of each, so that a million
+# rows of one cost one step. Both start past the one served last and go round once. Of those with due rows the ones not
+# suspect come first, each with as many rows as it may have in flight, the first of each before the second of any. Rows
+# of a dead worker still have a holder but are due: they are not in flight. Picked rows go through arrays: see
+# tables.py. `more`: some lane has due rows that were not claimed.
 _CLAIM = """
     WITH RECURSIVE early AS MATERIALIZED (
         SELECT o.environment, o.host, o.tenant_id
@@ -255,7 +255,7 @@ class HostLanes(QueueTable[AllHosts, W]):
         claims: list[LaneClaim[W]] = []
         if claimed:
             self._last = claimed[-1][:3]
-            # Nobody's share is said to be used up: what more there is of somebody is told below.
+            # No share counts as used up: `more` below says whether there are more rows.
             shares: Mapping[TenantId, int] = Counter(row[2] for row in claimed)
             claims.append(LaneClaim(lane.lane, 0, {tenant_id: count + 1 for tenant_id, count in shares.items()}, works))
         if rows[0][0]:

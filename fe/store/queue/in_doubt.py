@@ -1,4 +1,4 @@
-"""Submissions of which nobody knows whether the authority has them: an operator sees them before they give up."""
+"""Submissions whose arrival at the authority is unknown, for operators before they become dead letters."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,11 +27,7 @@ class Doubt:
     error: str | None
 
 
-# That all rows are due some day (run_at < 'infinity') is the condition of the index that finds those of a stage.
-#
-# Waiting to be asked about, or given up with a send whose outcome nobody learned. What is being sent at this moment is
-# in nobody's doubt yet. Which they are is settled before their tenants are joined to them: an engine that spreads what
-# documents go through, and not the tenants, joins the two in no other order.
+# run_at < 'infinity' is the condition of the index that finds the rows of a stage.
 _IN_DOUBT = """
     WITH d AS MATERIALIZED (
         SELECT s.tenant_id, s.submission_id AS subject, x.environment, x.host, s.e_ncf, x.gave_up, x.since, x.error,

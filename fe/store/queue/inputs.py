@@ -1,4 +1,4 @@
-"""What a step needs to know of its submission. It comes with the claim; a handler that misses it asks for it."""
+"""The input of each step. It comes with the claim; a handler without it reads it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,16 +44,16 @@ class SigningInput:
     as_user: str | None
     as_user_id: UserId | None
     original: bytes
-    #: Shared with other documents of the tenant: nobody changes it.
+    #: Shared with other documents of the tenant: must not be changed.
     issuer: dict[str, Any]
     consumer_summary: str
     #: When the range of its number expires, which the tenant's active sequence of this prefix has, or had before; None
     #: when there is none, or it has no expiry.
     sequence_expires: datetime | None
     candidates: tuple[Candidate, ...]
-    #: The submissions that came before this one and have its number, whoever issued them.
+    #: Earlier submissions with its number, of any issuer.
     holders: tuple[Holder, ...] = ()
-    #: What reading `original` gives, where somebody has read it already.
+    #: `original` as parsed, if it was parsed before.
     document: Document | None = None
     #: The signed receipt that a note modifies, where it leaves something to be filled in from it.
     modified: bytes | None = None
@@ -74,18 +74,18 @@ class OutgoingDocument:
 
 @dataclass(frozen=True, slots=True)
 class TrackFacts:
-    """What asking for a verdict needs."""
+    """The input of tracking."""
 
     track_id: TrackId
     e_ncf: str | None
     certificate_id: CertificateId
-    #: Its trackId may have been found by its number, and so be another program's: whoever has a verdict asks whether.
+    #: Whether its trackId may have been found by number, and so be another program's.
     maybe_adopted: bool
 
 
 @dataclass(slots=True)
 class AcceptedInput:
-    """What is known of a submission that this process has just taken in; signing needs `Beside` with it."""
+    """The input of a submission just accepted by this process; signing also needs a ParallelInput."""
 
     format: str
     root: Root
@@ -95,7 +95,7 @@ class AcceptedInput:
     as_user: str | None
     as_user_id: UserId | None
     original: bytes
-    #: What reading it gives, where it was read to be taken in.
+    #: `original` as parsed at acceptance.
     document: Document | None = None
 
 
@@ -104,7 +104,7 @@ StepInput = AcceptedInput | SigningInput | OutgoingDocument | TrackFacts
 
 @dataclass(frozen=True, slots=True)
 class Signatory:
-    """What signing needs of a tenant: the same for all its documents until somebody changes it."""
+    """The part of a signing input that all documents of a tenant share."""
 
     issuer: dict[str, Any]
     consumer_summary: str
@@ -113,7 +113,7 @@ class Signatory:
 
 @dataclass(frozen=True, slots=True)
 class ParallelInput:
-    """What signing needs beside what was taken in."""
+    """The rest of the signing input of a submission just accepted."""
 
     signatory: Signatory
     sequence_expires: datetime | None

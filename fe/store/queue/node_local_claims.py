@@ -1,9 +1,9 @@
-"""Claims of submissions on the node of a cluster that the rows lie on, for a process that is connected to it.
+"""Node-local claims: leases submissions on the cluster node that stores them, for a process connected to it.
 
-What is due on the node is looked for and leased there, in one call, by what the coordinator said at the claim before:
-who is paused, and the weights. Then it is asked what is true now, and who may sign: where others are paused by now, all
-is given back and claimed anew. Only what lies on that node is claimed: each node needs a process of its own, or one
-that claims by way of the coordinator, which reaches all of them. What came of the work is booked as ever.
+One call on the node finds and leases due rows, with the pauses and weights that the coordinator gave at the previous
+claim. Then the coordinator is asked for the current ones and for the signatories: if pauses changed, all rows are given
+back and claimed again. Only rows on that node are claimed: each node needs a process of its own, or one that claims
+through the coordinator. Outcomes are written as usual.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,13 +42,13 @@ _TRACES = """
 
 
 class NodeLocalClaims:
-    """Where submissions are claimed that lie on one node."""
+    """Claims submissions stored on one node."""
 
     def __init__(self, node: Database, clock: Clock, *, traced: bool = False) -> None:
         self._node = node
         self._clock = clock
         self._traced = traced
-        #: What the coordinator said at the last claim.
+        #: The coordinator's answer at the last claim.
         self._ask_coordinator: _ClaimAnswer | None = None
 
     async def claim(
@@ -92,7 +92,7 @@ class NodeLocalClaims:
 
 @dataclass(frozen=True, slots=True)
 class _ClaimAnswer:
-    """What the coordinator alone knows: what the node is told, and who may sign."""
+    """The coordinator's answer: pauses and weights for the node, and the signatories."""
 
     #: Tenants and environments, one by one.
     paused: frozenset[tuple[TenantId, str]]

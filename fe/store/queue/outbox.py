@@ -50,7 +50,7 @@ class Work:
     #: For how long it had been in this stage when it was claimed, by the database's clock.
     waited: timedelta
     last_error: str | None
-    #: What its step needs; None where the claim did not bring it: then it is asked for.
+    #: The input of its step; None if the claim did not bring it.
     input: StepInput | None = None
     #: The context of its trace, where it is traced and the claim asked for it.
     trace: str | None = None
@@ -192,7 +192,7 @@ async def failure(
     )
 
 
-#: What became of a received document: its claim was no longer ours; it waits to be asked about; or we are to ask.
+#: Result for a received document: claim lost; waiting to be tracked; or tracked by us.
 ReceivedAnswer = Literal["lost", "received", "going on"]
 
 
@@ -206,10 +206,10 @@ async def received(
     replies: Sequence[dict[str, Any]],
     leases: Sequence[timedelta | None],
 ) -> list[ReceivedAnswer]:
-    """The authority has it under its trackId; its verdict is asked for after a while.
+    """Write a receipt with its trackId; the verdict is asked for after a while.
 
-    One with a lease goes on, unless it is paused: it is leased to its holder for so long from then on, as the claim of
-    the next epoch. Else it is due then for whoever claims it.
+    With a lease, unless paused, the row is leased to its holder from when it is due, as the claim of the next epoch.
+    Else it is due for any worker.
     """
     cursor = conn.cursor(row_factory=scalar_row)
     values = {
@@ -229,7 +229,7 @@ async def received(
 async def doubt(
     conn: Conn, works: Sequence[Work], *, at: datetime, afters: Sequence[timedelta], errors: Sequence[str]
 ) -> list[bool]:
-    """Nobody knows whether the authority has it: ask before anything is sent again."""
+    """Write a doubt: ask the authority before anything is sent again."""
     return await _book(
         conn,
         """SELECT book_doubt_batch(%(tenants)s::bigint[], %(subjects)s::uuid[], %(epochs)s::bigint[], %(at)s,
@@ -309,15 +309,15 @@ _OPEN_SENDS = """
 
 
 async def have_open_sends(conn: Conn, works: Sequence[Work]) -> list[bool]:
-    """Tell of each whether bytes may have gone out of which nobody knows what became of them."""
+    """Return for each whether it has a send without a known result."""
     cursor = conn.cursor(row_factory=scalar_row)
     await cursor.execute(_OPEN_SENDS, claims_of(works))
     found = set(await cursor.fetchall())
     return [place in found for place in range(1, len(works) + 1)]
 
 
-# What somebody has paused waits for him, and is not late: it would stand before what nobody takes, for as long as that
-# lasts. By tenant, because pauses are few, and are not where the rows are on some engines.
+# Paused rows wait for an operator and are not late: else they would hide rows that no worker takes. By tenant, because
+# pauses are few, and on some engines not stored with the rows.
 _WAITING = """
     WITH waiting AS MATERIALIZED (
         SELECT o.stage, o.environment, o.tenant_id, count(*) AS rows, min(o.run_at) AS earliest

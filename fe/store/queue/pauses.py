@@ -14,7 +14,9 @@ from fe.store.queue.audit import OperatorAction, record
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """What is stopped. `tenant` and `tenant_id` are None for everybody, `environment` is None for everywhere."""
+    """The scope of a pause. `tenant` and `tenant_id` are None for all tenants, `environment` is None for all
+    environments.
+    """
 
     tenant_id: TenantId | None
     tenant: str | None

@@ -1,4 +1,4 @@
-"""Replay plans: many dead letters set going again at a pace, each exactly once, whoever crashes on the way."""
+"""Replay plans: replay many dead letters at a pace, each exactly once, across crashes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class ReplayPlan:
     created_at: datetime
     #: Whether the service carries it on by itself, and not the command that began it.
     carried_on: bool
-    #: What stopped it, until an operator goes on.
+    #: Why it was halted, until an operator resumes it.
     halted_at: datetime | None
     halted_because: str | None
 
@@ -129,13 +129,13 @@ async def find(conn: Conn, plan_id: ReplayPlanId) -> ReplayPlan | None:
     return await cursor.fetchone()
 
 
-# To the end of the transaction: whoever runs the plan too waits here. A statement of its own, because one that waits
-# for a lock goes on seeing the rows of other tables as they were before it waited.
+# Locks the plan until the transaction ends. A statement of its own, because one that waits for a lock goes on seeing
+# other tables as they were before the wait.
 _LOCK = "SELECT FROM replay_plans WHERE plan_id = %(plan)s FOR UPDATE"
 
 
 async def locked(conn: Conn, plan_id: ReplayPlanId) -> ReplayPlan | None:
-    """Find a plan, which nobody else stops, goes on with or releases a row of before this transaction ends."""
+    """Find and lock a plan: until this transaction ends no other can halt, resume or advance it."""
     await conn.execute(_LOCK, {"plan": plan_id})
     return await find(conn, plan_id)
 
@@ -168,11 +168,11 @@ async def to_carry_on(conn: Conn) -> list[ReplayPlan]:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What came of asking for the next release.
+    """The result of asking for the next release.
 
-    `released` one row; `skipped` one that was no dead letter any more; `early`: the pace asks for `wait` more seconds;
-    `canaries`: the first ones are out and nobody has said yet that they are well; `done`: there is no row left;
-    `halted`: it was stopped, and no operator has gone on since.
+    `released`: one row; `skipped`: the row is no dead letter any more; `early`: the pace asks for `wait` more seconds;
+    `canaries`: the canaries are released and not yet passed; `done`: no row is left; `halted`: stopped until an
+    operator resumes.
     """
 
     what: Literal["released", "skipped", "early", "canaries", "done", "halted"]
@@ -317,9 +317,9 @@ _UNHALT = "UPDATE replay_plans SET halted_at = NULL, halted_because = NULL WHERE
 
 
 async def halt(conn: Conn, plan_id: ReplayPlanId, why: str, at: datetime) -> bool:
-    """Release nothing more of a plan, whoever runs it, until `go_on`; False where it is over or was stopped before.
+    """Halt a plan until `go_on`; False if it is finished or halted already.
 
-    Whoever is releasing a row at this moment comes first: nothing is released once the transaction has ended.
+    A release in progress finishes first: nothing is released after this transaction.
     """
     halted = await conn.execute(_HALT, {"plan": plan_id, "why": why, "at": at})
     return halted.rowcount == 1

@@ -9,8 +9,7 @@ from fe.lifecycle import Stage
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
 
-# What has become of a plan's rows, before anything of the plan is joined to it: an engine that spreads submissions over
-# nodes and keeps plans elsewhere joins the two in no other order.
+# State of a plan's rows, read before plan tables are joined: a distributing engine joins the two in no other order.
 STATES = """
     states AS MATERIALIZED (
         SELECT s.tenant_id, s.submission_id AS subject, s.e_ncf, s.status, s.response ->> 'error' AS end_error,
@@ -78,7 +77,7 @@ class ReplayTrouble:
     error: str
 
 
-# What it failed with is left in its row until it gets on: the first failed try shows, not the last one minutes later.
+# A row keeps its error until it succeeds, so that the first failed try shows, not the last one minutes later.
 _TROUBLES = f"""
     WITH {STATES}
     SELECT i.subject, s.e_ncf, s.status = 'error' OR s.is_dead AS gave_up,

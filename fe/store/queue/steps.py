@@ -1,4 +1,4 @@
-"""What the actors read and write of a submission: what each step needs, what signing made, the intent to send."""
+"""Reads and writes of the steps: their inputs, signed documents, and the intent to send."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ async def signing_input(conn: Conn, work: Work) -> SigningInput:
     row = await signing_input.fetchone()
     assert row is not None, "an outbox row without its submission"
     candidates = await tenant_context.candidates(conn, work.tenant_id)
-    # As the claim brings them (claim.py): whoever compares one by `is` would not know its text.
+    # Interned, as the claim brings them (claim.py).
     row |= {"root": Root(row["root"]), "ecf_type": None if row["ecf_type"] is None else EcfType(row["ecf_type"])}
     return SigningInput(**row, candidates=tuple(candidates), holders=await numbers.holders_before(conn, work))
 
@@ -87,7 +87,7 @@ async def beside(conn: Conn, works: Sequence[tuple[Work, AcceptedInput]]) -> lis
 
 @dataclass(frozen=True, slots=True)
 class SignedDocument:
-    """What signing made. `sent` is what goes to the authority when that is not `signed` itself (a summary)."""
+    """A signed document. `sent` is set when the bytes sent differ from `signed` (a summary)."""
 
     certificate_id: CertificateId
     signed: bytes
@@ -101,7 +101,7 @@ class SignedDocument:
     qr_code_url: str | None
     ncf_expiration: date | None
     signed_at: datetime
-    #: What was assumed in making it, as clients read it.
+    #: Assumptions made for it, as clients read them.
     remarks: Sequence[Mapping[str, object]] = ()
 
 
@@ -116,8 +116,7 @@ _SIGNED = Calling.of(
     """,
 )
 
-#: What became of a signed document: its claim was no longer ours; its number is another's, and it has ended; it waits
-#: to be sent; or it may be sent now, by us (see intend_to_send_batch.sql).
+#: Result for a signed document: claim lost; number taken, so it has ended; waiting to be sent; or sent now by us.
 SignedAnswer = Literal["lost", "taken", "signed", "going on"]
 
 
@@ -161,7 +160,7 @@ async def signed(
 
 
 def outgoing(signing_input: SigningInput, document: SignedDocument) -> OutgoingDocument:
-    """What sending a document needs, of one that was just signed: what `outgoing_document` reads after its booking."""
+    """Return the input of sending a document just signed, as `outgoing_document` would read it."""
     return OutgoingDocument(
         root=signing_input.root,
         e_ncf=signing_input.e_ncf,
@@ -219,7 +218,7 @@ _INTEND = Calling.of(
     """,
 )
 
-#: What is said to an intent: send; an earlier send was never resolved, ask first; or the claim is no longer ours.
+#: Answers to an intent: send; ask first, because an earlier send was never resolved; or the claim is lost.
 IntentAnswer = Literal["go", "in doubt", "lost"]
 
 
@@ -244,7 +243,7 @@ async def intend_to_send(
 
 @dataclass(frozen=True, slots=True)
 class ReconcileFacts:
-    """What asking the authority about a submission needs."""
+    """The input of reconciling."""
 
     root: Root
     ecf_type: EcfType | None

@@ -31,7 +31,7 @@ class TableLane(Protocol):
 
     @property
     def host(self) -> str:
-        """Whom they depend on; '' where nobody, or nobody yet."""
+        """The host that they wait for, or ''."""
 
     def __hash__(self) -> int: ...
 
@@ -48,8 +48,8 @@ class DueTenant:
     weight: int
 
 
-# Whoever looks for what is due says that it is due some day (run_at < 'infinity'): that is the condition of the
-# outbox's index for them (docs/decisions/micro-performance.md), which those who know a row's key are to leave alone.
+# Searches for due rows say run_at < 'infinity': the condition of the outbox's index for them (docs/decisions/micro-performance.md),
+# which statements that know a row's key must not use.
 
 # A row gets its run_at from the database's clock, at the latest statement_timeout (8 s) before it can be seen.
 #
@@ -162,8 +162,8 @@ _DUE_TENANTS = """
      ORDER BY lane.n, due_tenant.round, due_tenant.n
 """
 
-# What was picked goes through arrays because the planner expects ten elements of an array, and a tenth of the table of
-# a LIMIT that it cannot see: then it would read the whole table for each claim.
+# Picked rows go through arrays because the planner expects ten elements of an array, but a tenth of the table for a
+# LIMIT that it cannot see: then it would read the whole table for each claim.
 _CLAIM = """
     WITH due AS (
         SELECT o.tenant_id, o.subject
@@ -311,10 +311,10 @@ class QueueTable(Generic[L, W]):
         holder: str,
         floor: datetime = ALWAYS,
     ) -> list[W]:
-        """Take due rows of every tenant in `scope`, of each at most its share; none that fell due before `floor`.
+        """Lease due rows of every tenant in `scope`, each at most its share; none that fell due before `floor`.
 
-        The attempt and the epoch are raised with the claim, so a try that dies has been counted. If we die, the rows
-        fall due again when the lease ends, or when somebody notices that `holder` is silent.
+        Attempt and epoch are raised with the claim, so a try that dies has been counted. If this process dies, the rows
+        fall due again when the lease ends, or when the rescuer notices that `holder` is silent.
         """
         if not scope:
             return []

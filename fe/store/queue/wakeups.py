@@ -1,10 +1,9 @@
-"""Wake-ups: a hint that a stage has work, so that nobody waits for the next poll.
+"""Wake-ups: hints that a stage has work, so that it need not wait for the next poll.
 
-A notification costs nothing in the transaction that made the work: within the process an event is set at once; to the
-other processes one NOTIFY goes out at most every `THROTTLE` seconds, apart from any transaction (inside the accepting
-one it would serialise commits), and at most every `HELP_THROTTLE` seconds when this process works on those stages
-itself: then the others only help. What it has said itself a process does not hear. A hint may be lost; polling gives
-correctness.
+They cost nothing in the transaction that made the work: within the process an event is set; other processes get one
+NOTIFY at most every `THROTTLE` seconds, outside any transaction (inside the accepting one it would serialise commits),
+and at most every `HELP_THROTTLE` seconds when this process works on those stages itself. A process ignores its own
+notifications. A hint may be lost; polling guarantees correctness.
 """
 
 import heapq
@@ -28,7 +27,7 @@ HELP_THROTTLE = 0.2
 #: Notifications for later are kept for moments this far apart, not one for each document that waits.
 _GRID = 0.1
 _PROBE_SECONDS = 5.0
-#: So often it is looked at again: a connection that listens may be lost, and no other be had.
+#: Interval of checks of the listening connection, which may be lost and not replaced.
 _PROBE_EVERY_SECONDS = 60.0
 
 _log = structlog.get_logger(__name__)
@@ -40,9 +39,9 @@ class Wakeups:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._events: defaultdict[str, trio.Event] = defaultdict(trio.Event)
-        #: In front of what we notify; whoever does not know such a word takes it for the name of a stage nobody has.
+        #: Prefix of our notifications; releases that do not know it take it for the name of an unknown stage.
         self._signature = f"by:{secrets.token_hex(4)}"
-        #: The stages that somebody in this process waits for.
+        #: Stages that a task of this process waits for.
         self._worked_on: set[str] = set()
         self._to_send: set[str] = set()
         self._something_to_send = trio.Event()
@@ -153,7 +152,7 @@ class Wakeups:
                 await self._db.run(_notify, [self._signature, *sorted(stages)])
             except ANY_OF_THE_DATABASE as error:
                 _log.warning("a wake-up was not sent", error=error)  # the others find the work by polling
-            # From its beginning: one that was under way for so long has gathered what came meanwhile.
+            # From its start: one that took this long has gathered what came meanwhile.
             await trio.sleep_until(began + (HELP_THROTTLE if stages <= self._worked_on else THROTTLE))
 
 

@@ -18,7 +18,7 @@ from fe.store.queue.tables import QueueTable
 DELIVER: Final = "webhook"
 RECOVER: Final = "webhook_recovery"
 
-#: So many calls to an endpoint are under way at once, over all processes.
+#: Most concurrent calls to an endpoint, over all processes.
 _MAX_IN_LANE: Final = 4
 
 #: An endpoint whose last try failed.
@@ -46,13 +46,13 @@ class WebhookWork:
 
 
 def deliveries_table(slots: int) -> HostLanes[WebhookWork]:
-    """The queue of deliveries, for a process that makes so many calls at once: half are for those that answer."""
+    """Return the queue of deliveries for a process with `slots` calls: half are reserved for hosts that answer."""
     return HostLanes(
         "webhook_deliveries", WebhookWork, maximum=_MAX_IN_LANE, suspects=max(slots // 2, 1), suspect=_FAILING
     )
 
 
-#: The same for whoever claims nothing.
+#: The queue of deliveries for callers that claim nothing.
 DELIVERIES: HostLanes[WebhookWork] = deliveries_table(2)
 
 RECOVERIES: QueueTable[AllHosts, WebhookWork] = QueueTable("webhook_recoveries", WebhookWork)
@@ -60,7 +60,7 @@ RECOVERIES: QueueTable[AllHosts, WebhookWork] = QueueTable("webhook_recoveries",
 
 @dataclass(frozen=True, slots=True)
 class DeliveryInput:
-    """What a try of a delivery needs. Secrets and headers are encrypted; the first secret is the one in use."""
+    """The input of a delivery. Secrets and headers are encrypted; the first secret is the one in use."""
 
     kind: str
     body: bytes
@@ -108,7 +108,7 @@ async def input_of(conn: Conn, tenant_id: TenantId, delivery_id: UUID, at: datet
 
 @dataclass(frozen=True, slots=True)
 class Booked:
-    """What came of one claim of a delivery, as it is written."""
+    """The result of one try of a delivery, for the store."""
 
     #: Where it goes: a state of fe.store.webhooks.deliveries.DeliveryState.
     state: str
@@ -212,10 +212,9 @@ async def recovery_later(
 # --- what is forgotten ------------------------------------------------------------------------------------------------
 
 _TENANTS = "SELECT DISTINCT e.tenant_id FROM webhook_endpoints AS e ORDER BY e.tenant_id"
-# By their keys, which begin with the moment, a part of them at a time: so no statement takes longer for all that stays
-# (nothing that is still to be tried is forgotten, however old it is: whoever was off for a month has it to do), nor for
-# all that was left for some reason. What was looked at goes through an array: see tables.py. A sub-select is looked up
-# for each row, where NOT EXISTS would read the table.
+# By key, which begins with the moment, a part at a time: so no statement takes long, however many rows remain (rows
+# still to be tried are never deleted, however old). Chosen rows go through an array: see tables.py. A sub-select is
+# looked up for each row, where NOT EXISTS would read the table.
 _PART: LiteralString = """
     WITH part AS MATERIALIZED (
         SELECT p.{key} AS key
@@ -255,7 +254,7 @@ _FORGET_RECOVERIES = """
 """
 _FORGET_SECRETS = "DELETE FROM webhook_secrets WHERE tenant_id = %(tenant)s AND expires_at < %(at)s"
 
-#: So many rows are looked at in one statement.
+#: Rows per statement.
 PART: Final = 5000
 _FIRST: Final = UUID(int=0)
 
@@ -283,7 +282,7 @@ async def held_in_vain(conn: Conn) -> list[TenantId]:
 
 
 async def let_go_of_held(conn: Conn, tenant_id: TenantId, limit: int) -> int:
-    """Have that made for a tenant, so many at most; how many."""
+    """Release held deliveries of a tenant, at most `limit`; return how many."""
     cursor = await conn.execute("SELECT let_go_of_held(%(tenant)s, %(limit)s)", {"tenant": tenant_id, "limit": limit})
     (row,) = await cursor.fetchall()
     return int(row[0])

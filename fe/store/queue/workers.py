@@ -1,4 +1,4 @@
-"""Who works: signs of life apart from the hot rows, and the rescue of what silent workers held."""
+"""Workers: heartbeats apart from the hot rows, and the rescue of rows of silent workers."""
 
 import os
 import secrets
@@ -49,12 +49,11 @@ def _freeing(workers: LiteralString, tables: Iterable[AnyTable]) -> LiteralStrin
 async def rescue(
     conn: Conn, tables: Sequence[AnyTable], silence: timedelta, apart: timedelta = timedelta(minutes=1)
 ) -> list[str]:
-    """Make due, in all tables, what workers held that were silent for longer; return the stages, one per row.
+    """Make due, in all tables, the rows of workers silent for longer than `silence`; return the stages, one per row.
 
-    `tables` must be every table of this release: who is silent is forgotten with it, and nobody would look for its rows
-    in another table before their leases end. A row is due at once, or spread over `apart` when it is not the first
-    worker that died over it. A worker that was only asleep finds its claims fenced off when it wakes, and says again
-    that it lives.
+    `tables` must be every table of this release: the worker is forgotten, and its rows in another table would wait for
+    their leases. A row is due at once, or spread over `apart` if more than one worker died over it. A worker that was
+    only asleep finds its claims fenced off and gives a heartbeat again.
     """
     cursor = conn.cursor(row_factory=scalar_row)
     values = {"silence": silence, "apart": apart, "holder": None, "tables": [table.name for table in tables]}

@@ -1,4 +1,4 @@
-"""What tenants decide about documents they received: the ACECF that says so, and how it stands with who gets it."""
+"""Decisions of tenants about received documents: the ACECF, and its delivery to the issuer."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +15,7 @@ from fe.store.records.submissions import NewSubmission, values_of
 
 
 class DecisionOutcome(StrEnum):
-    """What became of a decision that was handed in."""
+    """The result of submitting a decision."""
 
     ACCEPTED = "accepted"
     AGAIN = "again"
@@ -35,7 +35,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class DecisionResult:
-    """What became of it, and the submission that says it, or that stands in its way."""
+    """The result, and the submission that carries it or stands in its way."""
 
     outcome: DecisionOutcome
     submission_id: SubmissionId

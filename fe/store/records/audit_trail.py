@@ -1,4 +1,4 @@
-"""What was done to the installation itself: read here, written by triggers alone (note_in_audit_trail.sql)."""
+"""The audit trail of the installation: read here, written by triggers alone (note_in_audit_trail.sql)."""
 
 from dataclasses import dataclass
 

@@ -31,7 +31,7 @@ class Snapshot:
     emissions: int
 
 
-# What is counted and what is noted, in one statement: what goes from one to the other is seen in one of them.
+# Sums and pending notes in one statement: a row that moves from one to the other is seen in exactly one of them.
 _SNAPSHOT = """
     SELECT coalesce(b.enabled, false) AS enabled, coalesce(m.subscription_id, b.subscription_id) AS subscription_id,
            m.unit_price, coalesce(m.currency, b.currency, 'USD') AS currency,
@@ -79,7 +79,7 @@ async def enable(
 
 
 async def disable(conn: Conn, tenant_id: TenantId, *, at: datetime | None = None) -> None:
-    """Bill a tenant no more. What counted before is charged when its month is over."""
+    """Stop billing a tenant. Usage until now is charged when its month ends."""
     await _set_terms(conn, tenant_id, at, False)
 
 
@@ -232,9 +232,9 @@ _CHARGES = UUID("5b6f4e0e-8d1c-4c55-9f0e-2f1f6a3f7c21")
 
 
 async def next_charge_id(conn: Conn, tenant_id: TenantId, month: date) -> UUID:
-    """Give the id of the charge that closing a month makes next: the same for the same part of it, whoever asks when.
+    """Return the id of the charge that closing a month makes next: always the same for the same part of it.
 
-    So whoever closes it anew, because an older database was restored, finds at the processor what was charged then.
+    Closing a month again, after an older database was restored, finds the earlier charge at the processor.
     """
     cursor = await conn.execute(_NEXT_CHARGE, {"tenant": tenant_id, "month": month})
     subscription, part = await cursor.fetchone() or ("", 0)

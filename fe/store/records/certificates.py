@@ -24,7 +24,7 @@ class EncryptedCertificate:
 
 @dataclass(frozen=True, slots=True)
 class CertificateRecord:
-    """What is known of a certificate without opening it."""
+    """The properties of a certificate known without opening it."""
 
     tenant_id: TenantId
     certificate_id: CertificateId

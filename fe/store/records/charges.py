@@ -15,7 +15,7 @@ from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import LeaseLost
 from fe.store.queue.tables import QueueTable
 
-#: What a charge waits for.
+#: The stage of a charge.
 STAGE: Final = "charge"
 
 
@@ -33,7 +33,7 @@ class ChargeLane:
 
     @property
     def takes_all(self) -> bool:
-        """Nobody else needs the slots."""
+        """Whether its rows may take all slots: always."""
         return True
 
 
@@ -57,7 +57,7 @@ CHARGES: QueueTable[ChargeLane, ChargeWork] = QueueTable("billing_charges", Char
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """What is to be charged. `amount` is in units of `currency`, with two decimals."""
+    """A charge. `amount` is in units of `currency`, with two decimals."""
 
     tenant_id: TenantId
     subject: UUID
@@ -208,9 +208,9 @@ _AGAIN = """
 
 
 async def try_again(conn: Conn, tenant_id: TenantId, month: date, subscription_id: str | None) -> Sequence[UUID]:
-    """Set a month's failed charges going again, on another subscription if one is given; which they are.
+    """Retry a month's failed charges, on another subscription if one is given; return them.
 
-    On another one only those of which nothing was charged for certain: nobody would look for it on the one before.
+    On another subscription only those that were certainly not charged: a charge on the old one would go unnoticed.
     """
     cursor = await conn.execute(_AGAIN, {"tenant": tenant_id, "month": month, "subscription": subscription_id})
     return [subject for (subject,) in await cursor.fetchall()]

@@ -1,7 +1,7 @@
-"""What is handed on from taxpayer to taxpayer: the queue of it, how each stands, and every time bytes went out.
+"""Delivery from taxpayer to taxpayer: its queue, the state of each delivery, and each send.
 
-An accepted e-CF goes to its receiver, a tenant's word on what it received to the issuer (authority.md#receivers). Each
-is the bytes of a submission; its row here begins in the transaction of the verdict (begin_deliveries.sql).
+An accepted e-CF goes to its receiver, a decision about a received document to the issuer (authority.md#receivers). Each
+is the bytes of a submission; its row begins in the transaction of the verdict (begin_deliveries.sql).
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ class HandingState(StrEnum):
 
 
 class HandingStage(StrEnum):
-    """What its row waits for."""
+    """The stage of a row."""
 
     #: To ask the authority's directory where it goes.
     ADDRESS = "address"
@@ -52,7 +52,7 @@ class HandingStage(StrEnum):
 
 
 class SendOutcome(StrEnum):
-    """What became of bytes that were about to go out."""
+    """The result of a send."""
 
     INTENDED = "intended"
     NOT_SENT = "not_sent"
@@ -106,7 +106,7 @@ def hosts_of_counterparties(*, maximum: int, suspects: int) -> HostLanes[Handing
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """What is handed on, and to whom. `content` are the signed bytes, as the authority has them."""
+    """A document and its receiver. `content` are the signed bytes, as the authority has them."""
 
     kind: HandingKind
     environment: Environment
@@ -239,9 +239,9 @@ def _claim(work: HandingWork) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class OtherSide:
-    """What is known of the buyer of a receipt: what it said, and whether it has been handed the receipt.
+    """The state of a receipt at its buyer: its approval, and the delivery.
 
-    `approved` is None where it said nothing; `state` where nothing is handed to it.
+    `approved` is None without an answer; `state` is None without a delivery.
     """
 
     approved: bool | None

@@ -65,9 +65,9 @@ _DOCUMENTS = """
 
 
 async def read(conn: Conn, submission_id: SubmissionId) -> Evidence | None:
-    """Read a submission's evidence, whoever's it is; None when there is no such submission.
+    """Read the evidence of a submission of any tenant; None if there is no such submission.
 
-    Run it in a transaction of its own: all it reads is of one moment, though work may go on.
+    Run it in a transaction of its own: all reads are of one moment, while work may go on.
     """
     await conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
     found = await (await conn.execute(_SUBMISSION, {"submission": submission_id})).fetchone()
@@ -113,7 +113,7 @@ _THERE = "SELECT submission_id FROM submissions WHERE submission_id = ANY (%(sub
 
 
 async def which_are_there(conn: Conn, submissions: Sequence[UUID]) -> list[UUID]:
-    """Return those of the submissions that the database has, whoever's they are."""
+    """Return those of the submissions that exist, of any tenant."""
     cursor = await conn.execute(_THERE, {"submissions": list(submissions)})
     return [row[0] for row in await cursor.fetchall()]
 

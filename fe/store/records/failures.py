@@ -1,4 +1,4 @@
-"""What fails of one tenant, or of one duty, keeps nobody else's from being done."""
+"""Isolates failures: an error of one tenant or duty does not stop the others."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -33,15 +33,15 @@ _FILTERS = {
                             AND c.client_request_id = %(client_request_id)s""",
 }
 _ALL = "submissions AS s"
-# What a client called so: one in each environment at most. OFFSET 0 has each read by its key, whatever the planner
-# thinks of the table: with the keys as an array, servers before Postgres 17 may read all that a tenant has.
+# Submissions by a client's request id: at most one per environment. OFFSET 0 makes each a read by key, whatever the
+# planner estimates: with the keys as an array, servers before Postgres 17 may read all rows of a tenant.
 _NAMED = """client_requests AS c
              CROSS JOIN LATERAL (SELECT *
                                    FROM submissions AS named
                                   WHERE named.tenant_id = %(tenant)s AND named.submission_id = c.submission_id
                                  OFFSET 0) AS s"""
-# What was given up is in a table of its own, as long as it is: a handful of a history of millions, in the order of ids.
-# Each is read by its key, as above.
+# Dead letters are in a table of their own: a handful of a history of millions, in the order of ids. Each is read by its
+# key, as above.
 _DEAD = """dead_letters AS w
              CROSS JOIN LATERAL (SELECT *
                                    FROM submissions AS dead
@@ -67,7 +67,7 @@ class HistoryFilter:
     client_request_id: ClientRequestId | None = None
 
     def source(self) -> str:
-        """What is read: `s`, and what the condition asks for besides."""
+        """Return the tables to read: `s`, and others that the condition needs."""
         if self.client_request_id is not None:
             return _NAMED
         return _DEAD if self._is_of_dead_letters else _ALL
@@ -97,7 +97,7 @@ class HistoryFilter:
         return " AND ".join(chosen)
 
     def values(self, tenant_id: TenantId) -> dict[str, Any]:
-        """What the condition's parameters stand for."""
+        """Return the parameters of the condition."""
         first, last = period_of_ids(self.since, self.until)
         return {
             "tenant": tenant_id,

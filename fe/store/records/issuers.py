@@ -11,13 +11,13 @@ from fe.store.postgres.db import Conn
 
 
 class Standing(StrEnum):
-    """What an RNC is to a tenant."""
+    """The relation of an RNC to a tenant."""
 
     #: Its own, or one that its users issue for.
     OWN = "own"
     #: An operator recorded that its holder lets the tenant issue.
     RECORDED = "recorded"
-    #: Nobody's of this installation: whether it was delegated, the authority knows.
+    #: Of no tenant of this installation: only the authority knows of a delegation.
     FOREIGN = "foreign"
     #: Another tenant's, and nothing is recorded.
     ANOTHER = "another"
@@ -48,7 +48,7 @@ async def standing(conn: Conn, tenant_id: TenantId, rnc: str) -> Standing:
 
 @dataclass(frozen=True, slots=True)
 class Delegation:
-    """What an operator recorded: the holder of `rnc` lets the tenant issue in its name."""
+    """A delegation recorded by an operator: the tenant may issue in the name of the holder of `rnc`."""
 
     tenant_id: TenantId
     rnc: str

@@ -101,7 +101,7 @@ async def create(
     return key
 
 
-# Nobody's key when there is none: an answer without a row takes less time to read, and who waits for it could tell.
+# Returns a dummy key when there is none: an answer without a row is faster, and a client could measure that.
 _FIND = """
     SELECT coalesce(k.api_key_id, '') AS api_key_id,
            coalesce(k.tenant_id, 0) AS tenant_id,

@@ -1,4 +1,4 @@
-"""Finding a submission by what somebody has of it, over all tenants: for operators."""
+"""Label lookup for operators: find a submission by any of its names, over all tenants."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from fe.store.postgres.rows import record_row
 
 @dataclass(frozen=True, slots=True)
 class NamedSubmission:
-    """A submission that goes by a name that somebody has of it."""
+    """A submission found by one of its names."""
 
     tenant: str
     subject: SubmissionId
@@ -21,8 +21,8 @@ class NamedSubmission:
     status: Status
 
 
-# From tenant to tenant, so that each of them is looked up by its indexes. The first kind of name under which anything
-# is found is what was meant: nobody's submission can be had under the id of another's.
+# Tenant by tenant, so that each is looked up by its indexes. The first kind of name with a result wins: no submission
+# can be found under the id of another.
 _NAMED = """
     WITH found AS (
         SELECT t.name AS tenant, s.kind, s.subject, s.environment, s.status

@@ -11,7 +11,7 @@ _TAKE = "SELECT take_duty(%(duty)s, %(holder)s, %(length)s)"
 
 
 async def take_duty(conn: Conn, duty: str, holder: str, length: timedelta) -> bool:
-    """Take a duty, or keep it, for a while; false when somebody else has it. It saves work, and guards nothing."""
+    """Take or keep a duty for a while; False if another process has it. It saves work and guards nothing."""
     cursor = await conn.execute(_TAKE, {"duty": duty, "holder": holder, "length": length})
     (is_ours,) = await cursor.fetchone() or (False,)
     return bool(is_ours)
@@ -81,5 +81,5 @@ async def close(conn: Conn, tenant_id: TenantId, today: date) -> bool:
 
 
 async def patiently(conn: Conn, limit: timedelta = timedelta(minutes=10)) -> None:
-    """Let the statements of this transaction take longer than those that somebody waits for."""
+    """Raise the statement timeout of this transaction, which no client waits for."""
     await conn.execute("SELECT set_config('statement_timeout', %s, true)", (f"{limit // timedelta(seconds=1)}s",))

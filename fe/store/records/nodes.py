@@ -1,4 +1,4 @@
-"""What lies on the nodes behind an engine that spreads its rows, and which of them answer."""
+"""Contents and reachability of cluster nodes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""What became of a sequence's numbers, and how fast they go: for pages and commands that show it.
+"""Number history of a sequence, and its rate of use, for pages and commands.
 
-Read a stretch at a time: however many numbers a tenant has used, a page costs no more than what it shows.
+Read a range at a time: however many numbers a tenant has used, a page costs only what it shows.
 """
 
 from collections.abc import Sequence as Many

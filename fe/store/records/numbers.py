@@ -1,8 +1,7 @@
-"""Whose a fiscal number is: each belongs to one submission of its issuer, until that one's fate is `reusable`.
+"""Owners of fiscal numbers: each belongs to one submission of its issuer, until its fate is `reusable`.
 
-What decides is the key of `held_numbers`, when a submission is signed (hold_number_batch.sql). What is read here says
-it
-before: at the door, and to the signer.
+The key of `held_numbers` decides, when a submission is signed (hold_number_batch.sql). The reads here only warn earlier:
+at acceptance, and in the signer.
 """
 
 from dataclasses import dataclass
@@ -101,7 +100,7 @@ _ISSUED = """
      WHERE position(%(refers)s IN d.content) > 0
 """
 
-# What a signer fills in of a note: no more than the receipt itself.
+# The signer fills in a note from it: only the receipt itself.
 _SIGNED = """
     SELECT d.content
       FROM submissions AS s
@@ -121,7 +120,7 @@ _WAITS = timedelta(days=40)
 
 
 async def holders_before(conn: Conn, work: Work) -> tuple[Holder, ...]:
-    """List the submissions that came before this one and have its number, whoever issued them."""
+    """Return earlier submissions with its number, of any issuer."""
     values = {
         "tenant": work.tenant_id,
         "submission": work.subject,
@@ -136,7 +135,7 @@ async def holders_before(conn: Conn, work: Work) -> tuple[Holder, ...]:
 async def holders(
     conn: Conn, tenant_id: TenantId, environment: Environment, e_ncf: str, now: datetime
 ) -> tuple[Holder, ...]:
-    """List the submissions that a number of this tenant belongs to in an environment, whoever issued them."""
+    """Return the submissions of this tenant that own a number in an environment, of any issuer."""
     values = {
         "tenant": tenant_id,
         "environment": environment,

@@ -1,4 +1,4 @@
-"""What operators asked for as a whole before it is done (sql/migrations/0009): decided and carried out once."""
+"""Requests of operators that need approval (sql/migrations/0009): decided and executed once."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +18,7 @@ Decision = Literal["approved", "refused", "alone"]
 
 @dataclass(frozen=True, slots=True)
 class PendingAction:
-    """What was asked for, and what became of it. `digest` names the request; the request itself is `request_of`."""
+    """A request and its result. `digest` names the request; the request itself is `request_of`."""
 
     action_id: UUID
     kind: Kind
@@ -31,7 +31,7 @@ class PendingAction:
     asked_at: datetime
     reason: str
     expires_at: datetime
-    #: None while nobody has decided; `alone` where nobody else has to.
+    #: None while undecided; `alone` if no second person is needed.
     decision: Decision | None
     decided_by: str | None
     decided_at: datetime | None
@@ -76,7 +76,7 @@ async def ask(
     expires_at: datetime,
     alone: bool,
 ) -> None:
-    """Write down what is asked for; `alone`: nobody else has to agree."""
+    """Store a request; `alone`: it needs no second person."""
     await conn.execute(
         _ASK,
         {
@@ -153,7 +153,7 @@ async def decide(conn: Conn, action_id: UUID, decision: Decision, by_whom: str, 
     return decided.rowcount == 1
 
 
-# Whoever else carries it out waits here, and then sees that it is done.
+# A concurrent execution waits here, then sees that it is done.
 _CLAIM = f"""
     SELECT {_COLUMNS} {_FROM}
      WHERE p.action_id = %(id)s AND p.decision IN ('approved', 'alone') AND p.executed_at IS NULL

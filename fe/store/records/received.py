@@ -16,7 +16,7 @@ from fe.store.postgres.rows import record_row
 
 @dataclass(frozen=True, slots=True)
 class ReceivedFacts:
-    """What a received document says: of the signed content, never of anything beside it."""
+    """The signed content of a received document."""
 
     ecf_type: str
     issuer_name: str
@@ -122,7 +122,7 @@ async def is_received(conn: Conn, tenant_id: TenantId, environment: Environment,
 
 
 class ApprovalStatus(StrEnum):
-    """What the tenant has said of a document it received."""
+    """The tenant's decision about a received document."""
 
     PENDING = "pending"
     APPROVED = "approved"
@@ -146,8 +146,8 @@ class ReceivedRecord:
     approval_status: ApprovalStatus
 
 
-# What the tenant said is the last ACECF about the number that the authority accepted, by the bytes that we signed:
-# there an element is written in one way only, and a one as the tenant wrote it.
+# The tenant's decision is the last ACECF about the number that the authority accepted, read from the bytes that we
+# signed: there an element is written in one way only.
 _RECORD = """
     SELECT r.received_id, r.environment, r.issuer_rnc, r.issuer_name, r.e_ncf, r.ecf_type, r.buyer_rnc, r.issued_on,
            r.total, r.received_at, coalesce(word.said, 'pending') AS approval_status
@@ -191,12 +191,12 @@ class ReceivedFilter:
     environment: Environment | None = None
 
     def where(self) -> str:
-        """What was asked for, as a condition on `received AS r`, beside the tenant's."""
+        """Return the filter as a condition on `received AS r`, besides the tenant."""
         asked = [condition for name, condition in _CONDITIONS.items() if getattr(self, name) is not None]
         return " AND ".join(asked) or "true"
 
     def values(self, tenant_id: TenantId) -> dict[str, Any]:
-        """What the condition's parameters stand for."""
+        """Return the parameters of the condition."""
         first, last = period_of_ids(self.since, self.until)
         return {
             "tenant": tenant_id,

@@ -36,10 +36,10 @@ _FLUSH = """
 async def flush(
     conn: Conn, process: UUID, batch: int, counts: Mapping[CountKey, RequestCount], uses: Sequence[KeyUse]
 ) -> bool:
-    """Add a process's counts to what is there, in one statement; false when that batch was added before.
+    """Add a process's counts in one statement; False if that batch was added before.
 
-    A process numbers its batches from 1 on and does not begin with the next one before it knows of the last. So whoever
-    does not know whether a batch was committed writes it again, as it was.
+    A process numbers its batches from 1 and starts no batch before the last one is confirmed. So a batch with an
+    unknown result is written again as it was.
     """
     # Sorted, so that two processes that add at once lock rows in the same order.
     added = sorted(counts.items(), key=lambda item: item[0])

@@ -1,7 +1,7 @@
-"""What is encrypted at rest, for whoever moves it to another key: all of it, in order, and each replaced by itself.
+"""Encrypted columns, for moving them to another key: all of them, in order, each replaced by itself.
 
-Four tables have such columns: certificates, the seeds of people's second factors (who are of no tenant: 0), the secrets
-of webhooks, and the headers of their endpoints.
+Four tables have such columns: certificates, seeds of people's second factors (of no tenant: 0), secrets of webhooks,
+and headers of their endpoints.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class EncryptedColumns:
     replace: LiteralString
 
 
-# A login that policies let see nobody's rows would find nothing to do, and an older key would be thrown away for that.
+# A login that sees no rows under the policies would find nothing to do, and the old key would be deleted too early.
 _CERTIFICATES_ALLOWED = """
     SELECT has_table_privilege('certificates', 'SELECT')
            AND (has_column_privilege('certificates', 'p12', 'UPDATE')
@@ -89,7 +89,7 @@ _HEADERS_REPLACE = """
      WHERE tenant_id = %(tenant)s AND endpoint_id = %(row)s AND ARRAY[headers] = %(before)s::bytea[]
 """
 
-# Where nobody has one no right is needed: a login that rewrapped certificates before goes on doing so.
+# Without such rows no right is needed, so that a login with rights on certificates alone still works.
 _SEEDS_ALLOWED = """
     SELECT has_column_privilege('people', 'totp_secret', 'SELECT')
            AND (has_column_privilege('people', 'totp_secret', 'UPDATE') OR NOT %(write)s

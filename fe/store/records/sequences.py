@@ -15,7 +15,7 @@ from fe.store.postgres.rows import record_row
 
 
 class EndsWithADay:
-    """What may be used for the last time on a day: that of `expire_at`, in Santo Domingo."""
+    """A number or certificate with `expire_at` may last be used on that day, in Santo Domingo."""
 
     __slots__ = ()
 
@@ -124,7 +124,7 @@ async def put(
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is to change of a sequence; what is None stays as it is."""
+    """Changes of a sequence; None leaves a field as it is."""
 
     minimum: int | None = None
     maximum: int | None = None
@@ -186,7 +186,7 @@ async def change(
 
 
 async def locked(conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str) -> Sequence | None:
-    """Find the sequence of a prefix; nobody draws from it or changes it until the transaction ends."""
+    """Find and lock the sequence of a prefix until the transaction ends."""
     cursor = conn.cursor(row_factory=record_row(Sequence))
     values = {"tenant": tenant_id, "environment": environment, "prefix": prefix}
     await cursor.execute(_LOCKED, values)

@@ -1,4 +1,4 @@
-"""What clients asked of a simulated authority, beside their submissions (sql/migrations/0003)."""
+"""Requested outcomes of a simulated authority, stored beside submissions (sql/migrations/0003)."""
 
 from collections.abc import Sequence
 

@@ -21,8 +21,7 @@ async def spend(conn: Conn, tenant_id: TenantId, seed: bytes, expires_at: dateti
 _OLDEST = "SELECT min(expires_at) FROM spent_seeds"
 _FORGET = "DELETE FROM spent_seeds WHERE expires_at < least(%(until)s, now() - interval '1 hour')"
 
-#: So much of their time is forgotten in one statement: however many were left, for whatever reason, none takes longer
-#: than a statement may.
+#: Span of time deleted per statement, so that none takes too long.
 _PART = timedelta(hours=1)
 
 

@@ -1,4 +1,4 @@
-"""What operators keep an eye on, counted over all tenants: one statement each, and never which tenant it is."""
+"""Counts for operators over all tenants: one statement each, never by tenant."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ async def dead_letters(conn: Conn) -> list[tuple[str, str, int, float]]:
     return await cursor.fetchall()
 
 
-# A doubt that was given up is a doubt still: nobody knows whether the authority has the document.
+# A doubt that became a dead letter still counts: it is unknown whether the authority has the document.
 _UNKNOWN = """
     SELECT u.environment, count(*)::int, greatest(extract(EPOCH FROM now() - min(u.since)), 0)::float8
       FROM (SELECT o.environment, o.entered_at AS since
@@ -41,13 +41,13 @@ _UNKNOWN = """
 
 
 async def unknown_outcomes(conn: Conn) -> list[tuple[str, int, float]]:
-    """Tell per environment of how many submissions nobody knows whether they arrived, and for how many seconds."""
+    """Return per environment the number of submissions in doubt and the age of the oldest in seconds."""
     cursor = await conn.execute(_UNKNOWN)
     return await cursor.fetchall()
 
 
-# Nobody asks for the verdict of what is paused, so that it is not awaited. By tenant, for the reason given at _WAITING
-# of queue/outbox.py.
+# Paused submissions are not tracked, so their verdicts are not awaited. By tenant, for the reason given at _WAITING of
+# queue/outbox.py.
 _AWAITED = """
     WITH waiting AS MATERIALIZED (
         SELECT o.environment, o.tenant_id, min(o.entered_at) AS since
@@ -80,9 +80,9 @@ async def pauses(conn: Conn) -> tuple[int, float]:
     return count, oldest
 
 
-# A tenant that has not called, issued or received for a month, or is disabled, is no longer with us: what it leaves
-# may expire in peace. Who issues in the portal, or only receives, uses no key. The tenants (each has a mark) are asked
-# one by one, so that years of days and documents are not read; what some engines spread over nodes is settled first.
+# A tenant without a call, issued or received document for a month, or a disabled one, is inactive: its certificates may
+# expire. Tenants that issue in the portal, or only receive, use no key. Tenants (each has a mark) are looked up one by
+# one, so that years of days and documents are not read; tables that some engines distribute are read first.
 def _issued(in_production: LiteralString) -> LiteralString:
     return f"""SELECT m.tenant_id, {in_production} AS in_production
           FROM usage_marks AS m
@@ -327,7 +327,7 @@ _WEBHOOK_LATE = """
 """
 
 
-# An operator may leave one as it is: what gave up longer ago is nobody's surprise any more.
+# Older failed deliveries are not counted: an operator may leave one as it is.
 _GIVEN_UP = """
     SELECT d.kind, count(*)::int
       FROM counterparty_deliveries AS d

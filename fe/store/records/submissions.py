@@ -26,7 +26,7 @@ from fe.store.records import simulations
 
 @dataclass(frozen=True, slots=True)
 class NewSubmission:
-    """What the door knows of a submission. `draw_prefix` asks for the next number of that sequence."""
+    """A submission at acceptance. `draw_prefix` asks for the next number of that sequence."""
 
     tenant_id: TenantId
     submission_id: SubmissionId
@@ -46,28 +46,27 @@ class NewSubmission:
     draw_prefix: str | None = None
     #: The context of its trace, if it is traced (sql/functions/submissions/take_trace.sql).
     trace: str | None = None
-    #: What the simulated authority is asked to do with it; None wherever it is the real one.
+    #: The requested outcome of a simulated authority; None with the real one.
     simulation: Simulation | None = None
-    #: What reading `original` gives: for whoever signs it in this process. It is not stored.
+    #: `original` as parsed, for a signer in this process. Not stored.
     document: Document | None = None
-    #: What its client is told of it at the door. It is not stored.
+    #: Warnings for the client. Not stored.
     remarks: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """What became of it. `outcome` is `accepted`, or `deduped`: then the rest tells of the first submission."""
+    """The result. `outcome` is `accepted` or `deduped`; for `deduped` the rest is about the first submission."""
 
     outcome: str
     submission_id: SubmissionId
     status: Status
     e_ncf: str | None
     body_matched: bool
-    #: What a number that came with the document did to its sequence, if it moved it: how many it passed over that
-    #: nobody had used, and how many are left.
+    #: How a number that came with the document moved its sequence, if it did: unused numbers skipped, and numbers left.
     numbers_skipped: int | None = None
     numbers_left: int | None = None
-    #: It was leased to whoever asked for that, to be signed at once.
+    #: It was leased to the requesting process, to be signed at once.
     leased: bool = False
 
 
@@ -97,8 +96,8 @@ _ACCEPT = Calling.of(
 async def accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
     """Store the submission, its number and its first due step in one transaction and one round trip.
 
-    Raises NoNumber when a number was to be drawn and there is none; then nothing is kept. What a simulated authority is
-    asked for is written in the same transaction, for which it takes some round trips more. Raises AlreadyStored.
+    Raises NoNumber when no number can be drawn; then nothing is stored. A requested outcome of a simulated authority is
+    written in the same transaction, with more round trips. Raises AlreadyStored.
     """
     if new.simulation is None:
         return await _accept(conn, new, at)
@@ -168,12 +167,12 @@ _ACCEPT_MANY = Calling.of(
 async def accept_many(
     conn: Conn, batch: Sequence[tuple[NewSubmission, datetime]], leases: Leases | None = None
 ) -> list[Accepted | NoNumber]:
-    """Do for each, with its moment, what `accept` does, all in one transaction; answers in the same order.
+    """Accept many submissions, each with its moment, in one transaction; results in the same order.
 
-    Two may have the same clientRequestId: the second is answered with the first. Whoever draws a number where there is
-    none gets NoNumber as its answer. Raises for all or none: then nothing was kept, except where the link was lost.
+    Of two with the same clientRequestId the second gets the result of the first. One that cannot draw a number gets
+    NoNumber as its result. Raises for all or none: then nothing was stored, unless the link was lost.
 
-    What has a lease, and is not paused, is claimed as it is taken in, as `Accepted.leased` says: epoch 1, attempt 1.
+    One with a lease, unless paused, is claimed at once, as `Accepted.leased` says: epoch 1, attempt 1.
     """
     if not any(new.simulation for new, _ in batch):
         return await _accept_many(conn, batch, leases)

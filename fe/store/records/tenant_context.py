@@ -1,4 +1,4 @@
-"""What validating a document before acceptance needs to know of its tenant."""
+"""Tenant data for validating a document before acceptance."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,7 +30,7 @@ class TenantContext:
     next_numbers: dict[str, int]
     #: The submissions that have the document's number.
     holders: tuple[Holder, ...]
-    #: What became here of the receipt that the document modifies.
+    #: The state here of the receipt that the document modifies.
     modified: tuple[NumberUse, ...] = ()
     #: Whether its consumer invoices under the threshold go out as their summary: `automatic`, or `off`.
     consumer_summary: str = "automatic"

@@ -67,13 +67,13 @@ async def by_id(conn: Conn, tenant_id: TenantId) -> Tenant | None:
     return await cursor.fetchone()
 
 
-# Not FOR UPDATE: that is waited for by every row that names its tenant by a foreign key, such as what stands in the
-# tenant's changes, and whoever writes one of those may hold the audit trail, which is waited for here.
+# Not FOR UPDATE, which blocks every row that references the tenant by a foreign key, such as its changes; their writer
+# may hold the audit trail, which this transaction needs.
 _LOCK = "SELECT 1 FROM tenants WHERE tenant_id = %(tenant)s FOR NO KEY UPDATE"
 
 
 async def locked(conn: Conn, tenant_id: TenantId) -> Tenant | None:
-    """Find a tenant, and let nobody else change what is set up for it before this transaction ends."""
+    """Find a tenant and lock its setup until this transaction ends."""
     await conn.execute(_LOCK, {"tenant": tenant_id})
     return await by_id(conn, tenant_id)
 

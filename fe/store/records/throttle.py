@@ -50,20 +50,20 @@ def bucket_of_key(api_key_id: ApiKeyId) -> bytes:
     return _name("key", api_key_id)
 
 
-#: What Python makes of İ in lower case. The C library makes an i of it, and with it Postgres when it looks somebody up.
+#: Python's lower case of İ. The C library, and with it Postgres when it looks people up, makes it an i.
 _DOTTED = "i\u0307"
 
 
 def bucket_of_person(email: str) -> bytes:
-    """Name the bucket of what was typed as somebody's address, whether there is such a person or not.
+    """Return the bucket of an address as typed, whether there is such a person or not.
 
-    However somebody's address is typed so that it is found, the bucket is the same.
+    All spellings that find the same person give the same bucket.
     """
     return _name("person", email.strip().lower().replace(_DOTTED, "i"))
 
 
 def bucket_of_second_factor(person_id: PersonId) -> bytes:
-    """Name the bucket of somebody's second factor."""
+    """Return the bucket of a person's second factor."""
     return _name("second factor", str(person_id))
 
 
@@ -80,9 +80,9 @@ _ATTEMPT = """
 async def attempt(
     conn: Conn, address: bytes, key: bytes | None, limits: AttemptLimits = ATTEMPT_LIMITS
 ) -> Lockout | None:
-    """Count an attempt for an address and a key (None: a malformed request, which counts for its address only).
+    """Count an attempt for an address and then, unless that is locked out, for a person or a second factor.
 
-    Returns the lockout that refuses it, or None. While an address is locked out its attempts do not count against keys.
+    Returns the lockout that refuses it, or None. A correct attempt is forgiven afterwards (`lift`).
     """
     cursor = conn.cursor(row_factory=class_row(Lockout))
     await cursor.execute(
@@ -158,7 +158,7 @@ async def lift(conn: Conn, bucket: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LockedBucket:
-    """What is locked out. `who` is a key or a person that exists; of an address nothing is kept."""
+    """A lockout. `who` is an existing key or person; addresses are not stored."""
 
     bucket: bytes
     kind: str
@@ -186,8 +186,8 @@ async def every_lockout(conn: Conn, limit: int) -> list[LockedBucket]:
     return await cursor.fetchall()
 
 
-# Not what somebody has locked: that is an attempt that is being counted, in two buckets, and each of us would wait for
-# the other. And no more than a statement has time for.
+# Skips locked rows: an attempt in progress holds two buckets, and both would wait for each other. And no more rows than
+# a statement has time for.
 _PRUNE = """
     DELETE FROM login_attempts
      WHERE bucket = ANY (ARRAY(

@@ -132,9 +132,9 @@ async def days(conn: Conn, tenant_id: TenantId, since: datetime, until: datetime
 async def days_at_hand(
     conn: Conn, tenant_id: TenantId, since: datetime, until: datetime, *, at_most: int
 ) -> tuple[list[UsageDay], date | None]:
-    """As `days`, without counting more than `at_most` submissions; and from which day on they are left out for it.
+    """Return `days`, counting at most `at_most` submissions; and the first day left out because of that.
 
-    That is so where a history has just come, or is counted anew: until its days are closed.
+    That happens after an import of a history or a recount, until its days are closed.
     """
     summed, open_from = await _summed(conn, tenant_id, since, until)
     if open_from is None:

@@ -1,8 +1,7 @@
-"""Notices of verdicts: a hint that a submission has ended, for clients that wait for it in a long poll.
+"""Notices of verdicts: hints that a submission has ended, for clients in a long poll.
 
-Like the wake-ups it costs nothing in the transaction that books the verdict: within the process a waiting task is woken
-at once; to the other processes one NOTIFY goes out at most every `THROTTLE` seconds. A hint may be lost, and whoever
-waits looks again by itself now and then.
+They cost nothing in the transaction of the verdict: within the process a waiting task is woken at once; other processes
+get one NOTIFY at most every `THROTTLE` seconds. A hint may be lost; long polls also look by themselves at intervals.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -61,7 +60,7 @@ class VerdictNotices:
             nursery.start_soon(self._send)
 
     def wake(self, submission_ids: Iterable[SubmissionId]) -> None:
-        """Wake those who wait for these in this process, and tell no other."""
+        """Wake the waiting tasks of this process only."""
         for submission_id in submission_ids:
             self._wake(submission_id)
 
@@ -85,7 +84,7 @@ class VerdictNotices:
                 for start in range(0, len(ids), _MAX_IDS):
                     await self._db.run(_notify, ids[start : start + _MAX_IDS])
             except ANY_OF_THE_DATABASE as error:
-                _log.warning("a notice of verdicts was not sent", error=error)  # who waits looks again by itself
+                _log.warning("a notice of verdicts was not sent", error=error)  # long polls look again by themselves
             await trio.sleep(THROTTLE)
 
 

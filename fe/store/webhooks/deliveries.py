@@ -48,7 +48,7 @@ class DeliveryRecord:
     next_at: datetime | None
     finished_at: datetime | None
     last_error: str | None
-    #: Confirmed by a redirect, which nobody followed.
+    #: Confirmed by a redirect, which was not followed.
     redirected: bool
 
 
@@ -82,7 +82,7 @@ class DeliveryFilter:
     until: datetime | None = None
 
     def values(self, tenant_id: TenantId) -> dict[str, Any]:
-        """What the condition's parameters stand for."""
+        """Return the parameters of the condition."""
         first, last = period_of_ids(self.since, self.until)
         return {
             "tenant": tenant_id,
@@ -119,7 +119,7 @@ _DELIVERIES_OF_EVENTS = "\n      JOIN webhook_events AS v ON v.tenant_id = d.ten
 _WHERE = f"""
      WHERE d.tenant_id = %(tenant)s AND v.tenant_id = %(tenant)s AND d.subject < %(top)s AND {_MATCHING}"""
 _SINCE = " AND d.subject >= %(first)s"
-#: In so many words, so that an index of these states alone is seen to serve.
+#: Written out, so that the planner recognises the index of these states.
 _IN_STATE: Mapping[DeliveryState | None, LiteralString] = {
     None: "",
     DeliveryState.PENDING: " AND d.stage = 'webhook'",

@@ -1,4 +1,4 @@
-"""What comes to its end, of tenants who want to hear of it."""
+"""Sequences and certificates near their end, of tenants with an endpoint for such events."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -51,7 +51,7 @@ _SEQUENCES = f"""
 
 
 async def sequences(conn: Conn, now: datetime, within: timedelta) -> list[EndingSequence]:
-    """List sequences with at most a tenth of their numbers left, or that end within so long."""
+    """Return sequences with at most a tenth of their numbers left, or that expire `within` this time."""
     cursor = conn.cursor(row_factory=class_row(EndingSequence))
     await cursor.execute(_SEQUENCES, {"before": now + within})
     return await cursor.fetchall()
@@ -67,7 +67,7 @@ _CERTIFICATES = f"""
 
 
 async def certificates(conn: Conn, now: datetime, within: timedelta) -> list[EndingCertificate]:
-    """List certificates in use that end within so long."""
+    """Return certificates in use that expire `within` this time."""
     cursor = conn.cursor(row_factory=class_row(EndingCertificate))
     await cursor.execute(_CERTIFICATES, {"before": now + within})
     return await cursor.fetchall()

@@ -42,7 +42,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class EncryptedSecret:
-    """What calls are signed with, encrypted by the vault. Without an end it is the one in use."""
+    """A signing secret, encrypted by the vault. Without an end it is the one in use."""
 
     tenant_id: TenantId
     secret_id: UUID
@@ -179,10 +179,10 @@ async def change(
     keeps_headers: bool = False,
     at: datetime,
 ) -> Endpoint | None:
-    """Change an endpoint; None when there is no such one. `enabled` calls it again, whyever it was not called.
+    """Change an endpoint; None if there is none. `enabled` switches it on, for whatever reason it was off.
 
-    With `keeps_headers` it has those that it has, and `headers` is not looked at.
-    Whoever enables one that was not called then asks for what was held (recoveries.ask with `only_held`).
+    With `keeps_headers` its headers stay and `headers` is ignored. After enabling one that was off, ask for its held
+    deliveries (recoveries.ask with `only_held`).
     """
     cursor = conn.cursor(row_factory=record_row(Endpoint))
     await cursor.execute(

@@ -64,7 +64,7 @@ async def emit_once(
     body: str,
     at: datetime,
 ) -> bool:
-    """Tell who wants to hear it that a threshold was passed; False when that was told before, or nobody wants it."""
+    """Emit an event that a threshold was passed; False if it was emitted before, or no endpoint wants it."""
     cursor = await conn.execute(
         _TELL_ONCE,
         {"tenant": tenant_id, "environment": environment, "kind": kind, "about": about, "at": at, "body": body},

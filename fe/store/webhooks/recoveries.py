@@ -22,7 +22,7 @@ class RecoveryState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RecoveryRecord:
-    """What was asked for, and what has been put on its way so far."""
+    """A recovery and its progress."""
 
     recovery_id: UUID
     endpoint_id: UUID

@@ -100,7 +100,7 @@ BESIDE: dict[str, Beside] = {
     "write watch": lambda db: watch_writing(db, Metrics()),
     "housekeeping": lambda db: maintain_partitions(db, lambda: NOW),
     "maintenance": _maintenance,
-    "stock watch": _stock,
+    "gauges": _stock,
     "webhook watch": lambda db: watch_webhooks(db, lambda: NOW),
     "portal": _portal,
     "replay plans": lambda db: PlanRunner(db, "me", lambda: NOW).run(),

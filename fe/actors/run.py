@@ -96,7 +96,7 @@ async def run_actors(context: ServiceContext, db: Database, vault: Vault, node: 
             supervisor.start(watch, "circuits", circuits.run, probe_of(authority))
             supervisor.start(watch, "keys", credentials.forget_in_time)
             supervisor.start(watch, "rescuer", run_rescuer, tools, QUEUE_TABLES, lease_guard, scale)
-            supervisor.start(watch, "stock watch", Collectors(db, metrics).run)
+            supervisor.start(watch, "gauges", Collectors(db, metrics).run)
             supervisor.start(watch, "metering", Aggregator(db, clock, metrics, holder).run, Biller(db, clock).round)
             if settings.authority_status_key is not None:
                 key = settings.authority_status_key.get_secret_value()

@@ -52,7 +52,7 @@ class Collectors:
     async def run(self) -> None:
         """Refresh the gauges until cancelled. A failed query leaves its last values, and the actor counts as silent."""
         look_number = 0
-        self._metrics.watch_silence("stock watch")
+        self._metrics.watch_silence("gauges")
         while True:
             looks = [
                 self._dead_letters,
@@ -69,7 +69,7 @@ class Collectors:
                 is_read = await self._within_limits(look)
                 (self._unread.discard if is_read else self._unread.add)(look.__name__)
             if not self._unread:
-                self._metrics.turned("stock watch")
+                self._metrics.turned("gauges")
             look_number += 1  # also after a failure, so that slow queries do not run more often
             await trio.sleep(_LOOK_SECONDS)
 

@@ -32,7 +32,7 @@ class ScriptedAuthority:
     tracks: Any = field(default_factory=list)
     states: list[Any] = field(default_factory=lambda: [None])
     summary_states: list[Any] = field(default_factory=lambda: [None])
-    #: What the pulse goes by.
+    #: The clock of the lease guard.
     now: float = 0.0
     #: Comes between the intent and the first byte.
     between: Callable[[], Awaitable[None]] = trio.lowlevel.checkpoint
@@ -116,7 +116,7 @@ def verdict(
     text: str = "",
     **raw: object,
 ) -> Verdict:
-    """What the authority says of a document; `codes` of its messages, `text` in each."""
+    """Return a verdict about a document; `codes` of its messages, `text` in each."""
     messages = tuple(Message(code, text) for code in codes)
     said = {"estado": estado.value, "mensajes": [{"codigo": code, "valor": text} for code in codes], **raw}
     return Verdict(estado, messages, track_id, "E310000000001", used, None, said)

@@ -14,7 +14,7 @@ from fe.store.queue import pauses
 from fe.store.records import certificates, sequences, submissions, tenants
 from tests.lifecycle.histories import unlawful
 
-#: What prepares a test, and is not for actors to do.
+#: Events of the setup, not of actors.
 _PREPARES = {submissions.accept, certificates.put, pauses.pause, pauses.resume}
 _PREPARES_ALL = {sequences.__name__, tenants.__name__, provision.__name__}
 
@@ -49,6 +49,6 @@ async def db(dsn: str) -> AsyncIterator[Database]:
 
 @pytest.fixture
 def lawful(dsn: str) -> Iterator[None]:
-    """What the actors did in this test, the table of transitions allows, and the events say where it led."""
+    """Check after each test that the table of transitions allows what the actors did, and that events give its end."""
     yield
     assert unlawful(dsn) == []

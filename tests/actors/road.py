@@ -51,7 +51,7 @@ class Road:
         return await step(self.db, self.plans[stage], subject)
 
     async def steps(self, subject: SubmissionId, limit: int = 60) -> list[str]:
-        """Step by step to the end, or so many steps."""
+        """Run steps to the end, at most `limit`; return their outcomes."""
         outcomes: list[str] = []
         while len(outcomes) < limit and await rows(self.db, "SELECT 1 FROM outbox WHERE subject = %(s)s", s=subject):
             outcomes.append(await self.step(subject))

@@ -194,7 +194,7 @@ async def test_a_session_is_opened_with_the_certificate_that_signed(db: Database
 
 
 async def test_when_its_holder_has_another_by_now_with_that(db: Database) -> None:
-    """Its own may have been revoked since; somebody else's says nothing of it."""
+    """Its own may have been revoked since; another holder's says nothing about it."""
     tenant = await make_tenant(db)
     holder = await make_user(db, tenant)
     signed_with = await make_certificate(db, tenant, user_id=holder)

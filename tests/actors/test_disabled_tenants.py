@@ -1,4 +1,4 @@
-"""What a tenant handed in before it was disabled is signed, sent and judged."""
+"""Documents submitted before their tenant was disabled are signed, sent and judged."""
 
 import pytest
 

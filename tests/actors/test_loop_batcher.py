@@ -19,7 +19,7 @@ def came_to(piece: Piece) -> Any:
 
 
 class Noted(trio.abc.Instrument):
-    """What was done, in which turn of the loop."""
+    """Records the pieces done in each turn of the loop."""
 
     def __init__(self, at_once: int) -> None:
         self.together: list[int] = []

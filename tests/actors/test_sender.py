@@ -89,7 +89,7 @@ async def test_voidings_go_where_the_setting_says(db: Database) -> None:
 async def test_a_voiding_that_is_too_large_to_come_with_its_claim_goes_straight_where_the_setting_says(
     db: Database,
 ) -> None:
-    """What the signer asks for beside its claim is of the same types as what comes with one."""
+    """Inputs that the signer reads have the types of those that come with a claim."""
     road = await make_road(db, anecf=Service.RANGE_VOIDING, submits=[ACCEPTED])
     subject = await make_submission(db, road.tenant, root="ANECF", e_ncf=None, original=b" " * 65_537)
     work = await take(db, subject)
@@ -223,7 +223,7 @@ async def test_an_outright_refusal_is_an_error_with_the_authoritys_words(
 
 @pytest.mark.parametrize(("said", "fate"), [(True, "used"), ("true", "used"), (False, "reusable")])
 async def test_a_refusal_that_says_what_became_of_the_number_is_believed(db: Database, said: object, fate: str) -> None:
-    """A verdict in words that nobody knows ("Rechazada"): an error, but its number is not free for that."""
+    """An unknown verdict ("Rechazada") is an error, but does not free its number."""
     raw = {"codigo": "2", "estado": "Rechazada", "secuenciaUtilizada": said}
     refused = AuthorityRefused("authority rejected with status 400", status=400, raw=raw)
     road = await make_road(db, submits=[refused])
@@ -246,7 +246,7 @@ async def test_the_refusal_of_a_repeat_says_nothing_about_the_first_send(db: Dat
 
 
 async def test_nor_does_the_refusal_of_what_an_operator_set_going_again(db: Database) -> None:
-    """What was sent before its replay was sent all the same."""
+    """A send before the replay counts."""
     refused = AuthorityRefused("authority rejected with status 400", status=400)
     road = await make_road(db, submits=[OutcomeUnknown("lost"), refused], states=[Unavailable("503")])
     subject = await road.make(Stage.SEND)
@@ -292,7 +292,7 @@ async def test_a_repeat_that_is_always_refused_is_an_operators_matter(db: Databa
 
 
 async def test_nothing_is_sent_while_an_earlier_send_is_not_resolved(db: Database) -> None:
-    """Its worker died after the intent: nobody knows whether the bytes went out."""
+    """Its worker died after the intent: the bytes may have been sent."""
     road = await make_road(db, submits=[receipt()])
     subject = await road.make(Stage.SEND)
     road.authority.submits = [OutcomeUnknown("x")]
@@ -342,7 +342,7 @@ async def test_who_stood_still_after_the_intent_sends_nothing_and_says_so(db: Da
 
 
 async def test_who_wakes_up_after_its_row_was_taken_over_sends_nothing_and_books_nothing(db: Database) -> None:
-    """A peer has asked and sent meanwhile. That we give a sign of life again on waking changes nothing."""
+    """A peer has asked and sent meanwhile. A new heartbeat after waking changes nothing."""
     road = await make_road(db, submits=[receipt(TrackId("of the sleeper")), receipt(TrackId("of the peer"))])
     subject = await road.make(Stage.SEND)
 

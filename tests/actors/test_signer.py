@@ -423,7 +423,7 @@ def beer() -> bytes:
 
 
 async def set_the_rate(conn: Conn) -> None:
-    """What an operator does; a worker may not."""
+    """An act of an operator; a worker may not do it."""
     days = date(2026, 1, 1), date(2026, 3, 31)
     await excise_rates.put(conn, ExciseRate("006", *days, Decimal("633.85"), NOW, "ana"))
 

@@ -241,7 +241,7 @@ async def test_a_duplicate_of_a_repeat_is_doubted_while_nobody_is_shown_to_hold_
 async def test_a_duplicate_of_our_own_accepted_document_has_the_track_id_and_the_remarks_of_the_one_that_was_accepted(
     db: Database,
 ) -> None:
-    """Under the trackId of the repeat the authority says Rechazado, to whoever asks it."""
+    """Under the trackId of the repeat the authority answers Rechazado to every query."""
     first = verdict(Estado.CONDITIONAL, "75", track_id=TrackId("track-0"), text="remark")
     road = await make_followed(
         db,

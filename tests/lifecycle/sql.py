@@ -1,7 +1,7 @@
-"""What the functions in the database do to a submission's place, status, number and history, read off their text.
+"""Effects of database functions on a submission's place, status, number and history, parsed from their text.
 
-The text is the catalogue's. Only what these functions are
-made of is understood; anything else is an error and not a guess.
+The text comes from the catalogue. Only the constructs that these functions use are understood; anything else is an
+error.
 """
 
 import re
@@ -30,7 +30,7 @@ _WRITES = re.compile(
 
 @dataclass(frozen=True)
 class Effects:
-    """What a function can write. An empty set: it leaves that as it is."""
+    """Values that a function can write. Empty: it leaves that as it is."""
 
     to: frozenset[str]
     status: frozenset[str]
@@ -132,6 +132,6 @@ def _inserted(body: str, table: str) -> dict[str, str]:
 
 
 def _assigned(body: str, table: str) -> Iterator[dict[str, str]]:
-    """What each UPDATE of a table gives its columns."""
+    """Values that each UPDATE of a table gives its columns."""
     for text in re.findall(rf"UPDATE {table} AS \w+\s+SET (.*?)\s+(?:FROM|WHERE) ", body, re.S):
         yield dict(re.findall(r"(?:^|,)\s*(\w+) = (.*?)(?=,\s*\w+ = |$)", text, re.S))

@@ -1,4 +1,4 @@
-"""What the database's functions do is what the table of transitions says: as they are written, and as they run."""
+"""The database's functions follow the table of transitions, as written and as run."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -40,7 +40,7 @@ from tests.store.test_sql import in_python
 AT = datetime(2026, 11, 6, 15, 0, 0, tzinfo=UTC)
 SOON = timedelta(seconds=30)
 
-#: What each function of the database brings about. (REMARKED is written beside them: see the statements in Python.)
+#: Outcomes of each database function. (REMARKED is written beside them: see the statements in Python.)
 OUTCOMES: dict[str, tuple[StepOutcome, ...]] = {
     "accept_submission": (StepOutcome.ACCEPTED,),
     "accept_submissions": (StepOutcome.ACCEPTED,),
@@ -59,7 +59,7 @@ OUTCOMES: dict[str, tuple[StepOutcome, ...]] = {
     "discard_dead_letter": (StepOutcome.DISCARDED,),
 }
 
-#: What a function may bring about in the same commit, after its own; nothing moves by it.
+#: Outcomes that a function may add in the same commit; they move nothing.
 ALSO: dict[str, tuple[StepOutcome, ...]] = {"book_signed_batch": (StepOutcome.REMARKED, StepOutcome.ANNOUNCED)}
 
 
@@ -81,7 +81,7 @@ def definitions(postgres: str, template: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def defaults(postgres: str, template: str) -> dict[str, str]:
-    """What the columns of `submissions` hold when nothing is said."""
+    """Default values of columns of `submissions`."""
     with psycopg.connect(postgres, dbname=template, autocommit=True) as conn:
         found = conn.execute(
             """SELECT column_name, column_default FROM information_schema.columns

@@ -71,7 +71,7 @@ def test_an_end_is_an_end_in_every_way(move: Any) -> None:
 
 
 def test_an_event_and_what_it_says_tell_which_move_it_was() -> None:
-    """Or nobody could go through a history alone and say where the submission is."""
+    """Else the place of a submission would not follow from its history alone."""
     said: dict[tuple[Any, ...], set[tuple[Any, ...]]] = {}
     for move in MOVES:
         stage = move.to if move.event is EventKind.REPLAYED else move.before

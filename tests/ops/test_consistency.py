@@ -48,7 +48,7 @@ VALUES: dict[str, set[str]] = {
     "host": {*Host},
     "left": set(NUMBERS_LEFT),
     "expires": {*CERTIFICATE_TIMES, *SEQUENCE_TIMES},
-    "actor": {*Stage, "metering", "charge", "circuits", "rescuer", "outbox watch", "stock watch"},
+    "actor": {*Stage, "metering", "charge", "circuits", "rescuer", "outbox watch", "gauges"},
     "state": set(CHARGE_STATES),
     "kind": {"live", "dead", *HANDED_ON[0]},
     "source": {"cache", "disk"},

@@ -389,7 +389,7 @@ async def test_what_cannot_be_read_keeps_its_value_and_shows_as_silence(
         nursery.cancel_scope.cancel()
 
     assert value(metrics, "fe_dead_letters", stage="send", environment="ecf") == 3
-    assert (value(metrics, "fe_actor_silent_seconds", actor="stock watch") or 0) > 0
+    assert (value(metrics, "fe_actor_silent_seconds", actor="gauges") or 0) > 0
 
 
 def silence_of(metrics: Metrics, actor: str) -> float | None:
@@ -414,7 +414,7 @@ async def test_the_silence_of_what_never_came_to_turn_is_measured_too() -> None:
             (),
             pulse,
         )
-        expected = {"outbox watch", "stock watch", "circuits", "rescuer"}
+        expected = {"outbox watch", "gauges", "circuits", "rescuer"}
         await until(lambda: {one for one in expected if silence_of(metrics, one) is not None} == expected)
         nursery.cancel_scope.cancel()
 

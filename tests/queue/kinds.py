@@ -174,7 +174,8 @@ async def _bury(conn: Conn, item: Item, outcome: Park, at: datetime) -> bool:
 JOBS: WorkKind[Item] = WorkKind(JOBS_TABLE, {Done: _done, Retry: _retry_in("jobs"), Park: one_by_one(_bury)})
 
 
-# --- Deliveries: a POST that may have arrived though nobody answered, and a stage that asks ---------------------------
+# --- Deliveries: a POST that may have arrived without an answer, and a stage that asks
+# -----------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ def make_tools(db: Database, **more: Any) -> StageContext:
         "clock": system_clock,
         "metrics": Metrics(),
         "lease": timedelta(seconds=60),
-        "poll_seconds": 600.0,  # whoever counts on the poll waits too long
+        "poll_seconds": 600.0,  # a test that relies on the poll times out
         "holder": "this worker",
         "spread": random.Random(1),
     }

@@ -1,4 +1,4 @@
-"""Group commit: who comes while a write is under way is written with the next; nobody suffers for another."""
+"""Group commit: items added during a write are written with the next; a bad item does not affect the others."""
 
 from collections.abc import Awaitable, Callable, Sequence
 

@@ -251,7 +251,7 @@ async def test_just_after_closing_one_failure_is_enough(db: Database) -> None:
 
 
 async def test_just_after_closing_a_service_that_has_answered_is_there(db: Database) -> None:
-    """What it fails at now and then may be one tenant's documents: the others are not held up again and again."""
+    """Occasional failures may be due to one tenant's documents: they do not stop the others."""
     await db.run(stored.open_circuit, "ecf", "ecf", "a test", timedelta(hours=1))
     await db.run(stored.close_circuit, "ecf", "ecf")
     async with running(db, Prober(), scale=100) as circuits:

@@ -1,4 +1,4 @@
-"""Who is served when: tenants in turn, production before tests, a lane by its gate, and no waiting for the poll."""
+"""Order of claims: tenants in turn, production before tests, a lane by its gate, without waiting for the poll."""
 
 import math
 import random
@@ -63,7 +63,7 @@ class Holding:
 
 
 async def worked_off(db: Database, many: int, slots: int) -> list[SubmissionId]:
-    """Run the loop, which would poll in ten minutes only, until it has handled so many; their subjects."""
+    """Run the loop, with a poll of ten minutes, until it has handled that many rows; return their subjects."""
     finished, handled = trio.Event(), list[SubmissionId]()
 
     async def handle(work: Work) -> Outcome:
@@ -87,7 +87,7 @@ async def fill_to_send(db: Database, tenant: TenantId, many: int, lane: OutboxLa
 
 
 async def claims(db: Database, slots: int, rounds: int) -> list[list[Work]]:
-    """So many claims in a row, each with all slots free."""
+    """Several claims in a row, each with all slots free."""
     stage, tools = make_stage(done, slots=slots), make_tools(db)
     cursors = dict.fromkeys(stage.lanes, TenantId(0))
     return [(await db.run(find_and_claim, stage, tools, cursors, InFlight(slots))).works for _ in range(rounds)]
@@ -124,7 +124,7 @@ async def test_a_tenant_that_comes_later_waits_no_longer_than_the_others(db: Dat
         await db.run(find_and_claim, stage, tools, cursors, InFlight(4))
     late = await make_tenant(db)
     await fill(db, late, 1)
-    await trio.sleep(0.1)  # for so long a look at the nodes of a cluster is good
+    await trio.sleep(0.1)  # the validity of a look at the nodes of a cluster
 
     served = set()
     for _ in range(math.ceil(21 / 4)):
@@ -145,7 +145,7 @@ WAITING = """
 
 
 async def test_a_tenant_beyond_many_that_wait_is_served_though_one_before_them_has_much_due(db: Database) -> None:
-    """A claim sees 256 tenants at most while there is somebody to serve, and the next one goes on from there."""
+    """A claim sees at most 256 tenants while one has due rows, and the next continues there."""
     big = await make_tenant(db)
     await fill(db, big, 5_000)
     await rows(db, WAITING, many=1_000)
@@ -396,7 +396,7 @@ class Sending:
         return Counter(work.lane for work in found.works)
 
     def end(self, lane: OutboxLane, many: int = 1000) -> None:
-        """End so many tries of a lane, as far as there are so many."""
+        """End tries of a lane, up to the given number."""
         for work in [one for one in self.held if one.lane == lane][:many]:
             self.in_flight.tried(work)
             self.in_flight.end(work)
@@ -470,7 +470,7 @@ async def test_slow_host_of_the_tests_leaves_production_its_quarter_and_the_test
 
 
 async def test_claim_of_a_host_that_was_just_away_takes_one_row_of_tests_too(db: Database) -> None:
-    """What a lane leaves to others is left of the free slots, not of the one row that its gate lets through."""
+    """The slots that a lane leaves to others count from the free slots, not from its gate."""
     await fill_to_send(db, await make_tenant(db), 10, TEST_ECF)
     sending = Sending(db, 64, gate=lambda lane, slots: 1 if lane.host == "ecf" else slots)
 

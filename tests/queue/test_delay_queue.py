@@ -9,7 +9,7 @@ from fe.queue.delay_queue import DelayQueue
 
 
 class Held:
-    """Three rows' worth of room, and so many slots."""
+    """Room for three rows, and `slots` slots."""
 
     def __init__(self, slots: int, limit: int = 3) -> None:
         self.slots = slots

@@ -57,7 +57,7 @@ def announcing(db: Database, then: Handle) -> Handle:
 
 
 async def clock_of(db: Database) -> datetime:
-    """What the database takes for now."""
+    """The database's current time."""
     now: datetime = (await row(db, "SELECT clock_timestamp() AS now"))["now"]
     return now
 
@@ -500,7 +500,7 @@ async def test_an_outage_of_the_database_does_not_end_the_loop(db: Database, dsn
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
-        for _ in range(8):  # a killed session may still look alive to whoever asks next
+        for _ in range(8):  # a killed session may still look alive for a moment
             with suppress(DatabaseUnavailable):
                 await make_submission(db, tenant)
                 break

@@ -306,7 +306,7 @@ def test_a_stage_that_leaves_doubts_is_of_a_kind_that_can_write_them() -> None:
 
 
 async def test_the_log_calls_a_row_what_its_kind_calls_it(db: Database) -> None:
-    """Whoever looks for a submission by its id finds no line about a delivery, and the other way round."""
+    """A search for a submission id finds no line about a delivery, and vice versa."""
     await put_jobs(db, await make_tenant(db), 1)
     (job,) = await rows(db, "SELECT subject FROM jobs")
 

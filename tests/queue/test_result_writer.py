@@ -1,4 +1,4 @@
-"""What tries come to, written together: contention, a link that breaks, and what goes on without a claim in between."""
+"""Outcomes written together: contention, broken links, and rows handed over without a claim."""
 
 import hashlib
 from collections.abc import Awaitable, Callable, Sequence
@@ -221,7 +221,7 @@ async def test_who_is_killed_between_the_commit_and_the_send_leaves_a_doubt_and_
     assert isinstance(written, Signed)
     assert written.then is not None
 
-    # Its process is gone. Whoever claims it next finds the open intent of an earlier claim.
+    # Its process is gone. The next claim finds the open intent of an earlier one.
     again = await take(db, subject)
     async with bookings.running():
         intent = await bookings.put(again, Intent(digest=hashlib.sha256(SIGNED).digest(), lease=LEASE))
@@ -234,7 +234,7 @@ async def test_who_is_killed_between_the_commit_and_the_send_leaves_a_doubt_and_
 async def test_nothing_is_sent_when_nobody_knows_whether_its_signature_was_written(
     db: Database, committed: bool
 ) -> None:
-    """Its intent is in the same commit: sent without it, it would be sent again by whoever claims the row next."""
+    """Its intent is in the same commit: sent without it, the next claim would send it again."""
     subject = await make_submission(db, await make_tenant(db))
     two, tried = Two(db, received), list[int]()
     write = two.bookings.kind.writers[Signed]
@@ -289,7 +289,7 @@ def received_straight(work: Work, after: timedelta = timedelta(milliseconds=200)
 
 
 class Asking(Two):
-    """A stage that sends, and one that asks for verdicts, which may hold so many for later."""
+    """A stage that sends, and one that asks for verdicts and may hold rows for later."""
 
     def __init__(self, db: Database, held: int = 8, after: timedelta = timedelta(seconds=0.2), **more: Any) -> None:
         async def send(work: Work) -> Outcome:
@@ -324,7 +324,7 @@ async def test_what_was_received_is_asked_about_by_the_same_worker_after_a_while
         return await nothing_left(db)()
 
     async def ask(work: Work) -> Outcome:
-        await seen.wait()  # else it might be over before anybody has looked
+        await seen.wait()  # else it might be over before the check
         return await two._ask(work)
 
     two.stages[0] = replace(two.stages[0], handle=ask)
@@ -423,7 +423,7 @@ async def test_who_is_killed_while_it_holds_a_row_loses_no_verdict(db: Database)
     assert isinstance(written, Received)
     assert written.then is not None
 
-    # Its process is gone. Whoever claims it next asks; the one who is gone books nothing any more.
+    # Its process is gone. The next claim asks, and the old one can write nothing.
     again = await take(db, subject)
     async with bookings.running():
         with pytest.raises(LeaseLost):
@@ -609,7 +609,7 @@ async def test_two_batches_over_the_same_rows_lock_them_in_one_order(db: Databas
         await both_are_here.wait()
         try:
             return await kind.writers[Retry](conn, items, at)
-        except Exception as error:  # whoever hands in hears nothing of it: the batch is tried again in halves
+        except Exception as error:  # not reported: the batch is tried again in halves
             raised.append(error)
             raise
 

@@ -25,7 +25,7 @@ SLOTS = 32
 
 @dataclass
 class Ahead:
-    """The stage ahead, with so many slots free. A `NextStage` of which nothing else is asked."""
+    """The next stage with some free slots: a `NextStage` of which only that is used."""
 
     free: int
     changes_nothing = False
@@ -72,9 +72,9 @@ async def most_claimed(db: Database, free: int | None, **of_stage: Any) -> int:
         (SLOTS, SLOTS),
         (2 * SLOTS, SLOTS),
         (10, 10),
-        # Where the next stage waits for somebody else, this one's work is still worth something.
+        # While the next stage waits for the authority, this stage's work is still useful.
         (0, SLOTS // 8),
-        # Nobody in this process goes on with them: others do.
+        # This process does not run the next stage: others do.
         (None, SLOTS),
     ],
 )

@@ -1,4 +1,4 @@
-"""A stage whose tries all fail in a way that nobody foresaw: it says so, and does not burn its queue's attempts."""
+"""A stage whose tries all fail unexpectedly opens its breaker and burns no attempts."""
 
 from collections.abc import MutableMapping
 from datetime import timedelta
@@ -23,7 +23,7 @@ Logs = list[MutableMapping[str, Any]]
 
 
 def quick(handle: Handle, stage: Stage = Stage.SIGN, **more: Any) -> StageConfig[Work]:
-    """A stage that tries again at once, and probes ever so often when in trouble."""
+    """A stage that tries again at once, and probes at intervals while its breaker is open."""
     plain: dict[str, Any] = {"gap": lambda _, __: timedelta(0), "probe_seconds": 0.02, "slots": 8}
     return make_stage(handle, stage, **{**plain, **more})
 
@@ -87,7 +87,7 @@ async def test_in_trouble_one_row_at_a_time_is_tried_and_the_first_that_works_ou
         await trio.sleep(0.2)
         mended = True
         with trio.fail_after(60):
-            while await rows(db, "SELECT 1 FROM outbox LIMIT 1"):  # noqa: ASYNC110  (a table notifies nobody)
+            while await rows(db, "SELECT 1 FROM outbox LIMIT 1"):  # noqa: ASYNC110  (a table has no event)
                 await trio.sleep(0.02)
         assert not in_trouble(tools.metrics)
 
@@ -101,7 +101,7 @@ async def test_one_poisoned_row_alone_is_no_trouble_of_the_stage_and_becomes_a_d
 
     async with running(quick(raising(ValueError("it is the document"))), tools):
         with trio.fail_after(60):
-            while not await rows(db, "SELECT 1 FROM dead_letters"):  # noqa: ASYNC110  (a table notifies nobody)
+            while not await rows(db, "SELECT 1 FROM dead_letters"):  # noqa: ASYNC110  (a table has no event)
                 await trio.sleep(0.02)
         assert not in_trouble(tools.metrics)
 
@@ -123,7 +123,7 @@ async def test_failures_that_were_foreseen_are_no_trouble(db: Database, error: E
 
 async def test_a_send_that_may_have_gone_out_is_asked_about_in_trouble_as_ever(db: Database) -> None:
     """Whatever is wrong with the stage: giving such a row back would let it be sent again unasked."""
-    # What was claimed as the trouble began is given back for two seconds; the poll finds it, as nobody wakes here.
+    # Rows claimed as the breaker opened are given back for two seconds; the poll finds them, as no wake-up comes.
     tenant, tools = await make_tenant(db), make_tools(db, poll_seconds=0.2)
     for number in range(8):
         await make_submission(db, tenant, stage=Stage.SEND, e_ncf=f"E31000000000{number}")

@@ -160,9 +160,7 @@ class _NeverUnsure(LeaseGuard):
 class _AskByCodeOnly(Reconciler):
     """Ask the state service with our own security code only."""
 
-    async def _is_foreign(
-        self, work: Work, question: ReconcileFacts, opened: Opened, known: Verdict | None
-    ) -> bool:
+    async def _is_foreign(self, work: Work, question: ReconcileFacts, opened: Opened, known: Verdict | None) -> bool:
         if known is None:
             return await super()._is_foreign(work, question, opened, known)
         return known.estado is not Estado.REJECTED and known.raw.get("codigoSeguridad") != question.security_code

@@ -48,7 +48,7 @@ async def fill(db: Database, spread: random.Random, known: Sequence[TenantId]) -
 
 
 def asked(spread: random.Random, known: Sequence[TenantId]) -> tuple[list[LaneCapacity], Terms]:
-    """What a process with some free slots and some rows in hand may ask for."""
+    """Lanes and terms of a process with some free slots and some rows in hand."""
     lanes = spread.sample(LANES, spread.choice([1, 3, 9, 9, 9]))
     floor = datetime.now(UTC) - timedelta(seconds=spread.choice([50, 1000, 1000]))
     slots, most = spread.choice([3, 8, 30, 100, 300]), spread.choice([1, 3, 75, 75])
@@ -77,7 +77,7 @@ async def rolled_back(db: Database, work: Any, *args: Any) -> Any:
 
 
 def plain(claims: list[LaneClaim[Work]]) -> list[Any]:
-    """What is compared: all but the inputs, the clocks, and how far beyond what was served a look went."""
+    """The parts of a claim to compare: all but inputs, clocks, and how far it looked."""
     return [
         (
             claim.lane,

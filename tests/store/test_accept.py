@@ -293,7 +293,7 @@ async def test_a_given_number_moves_the_sequence_to_the_greater_of_current_and_i
 
 @pytest.mark.parametrize(("root", "consumes"), [("ECF", True), ("RFCE", True), ("ACECF", False), ("ANECF", False)])
 async def test_only_what_is_issued_under_a_number_consumes_it(db: Database, root: str, consumes: bool) -> None:
-    """A summary is how a consumer invoice is issued; an approval names somebody else's number."""
+    """A summary issues a consumer invoice; an approval names a number of another issuer."""
     tenant = await make_tenant(db)
     await make_sequence(db, tenant)
 
@@ -317,7 +317,7 @@ async def test_given_numbers_at_once_leave_the_sequence_after_the_greatest(db: D
 
 
 async def test_what_a_lost_answer_had_stored_is_not_stored_twice_nor_taken_for_a_fault(db: Database) -> None:
-    """With a clientRequestId it is found by that; without one nobody can tell its answer any more."""
+    """With a clientRequestId the answer is found again; without one it is lost."""
     tenant = await make_tenant(db)
     new = new_submission(tenant)
     assert (await db.run(_accept, new, ACCEPTED_AT)).outcome == "accepted"

@@ -351,7 +351,7 @@ async def test_a_batch_takes_the_clients_own_ids_in_their_order(db: Database, ds
         except DatabaseUnavailable as error:
             results.append(error)
 
-    # Whoever waits for the second has the first, and not the third yet.
+    # A client that waits for the second has the first, and not the third yet.
     async with trio.open_nursery() as nursery:
         with plain(dsn) as other, other.transaction(force_rollback=True):
             other.execute(_HAVE_ID, {"tenant": tenant, "id": "b"})

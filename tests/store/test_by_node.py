@@ -1,4 +1,4 @@
-"""What is written by node while one is away: a bad row ends up alone, and whoever was in the way is tried once more."""
+"""Writes by node while one is down: a bad row ends up alone, and contention is retried once."""
 
 from collections.abc import Sequence
 

@@ -79,7 +79,7 @@ async def accept_together(acceptance: Acceptance, near: TenantId, far: TenantId)
 async def test_tenants_of_the_others_are_served_and_its_own_are_refused_until_it_is_back(
     dsn: str, tenants: tuple[TenantId, TenantId]
 ) -> None:
-    """Those who come together are written together, whosever they are: one must not take the others along."""
+    """Rows of all tenants are written together: one must not fail the others."""
     near, far = tenants
     async with open_database(dsn, max_size=4, role=FRONT, engine=CITUS) as front:
         acceptance = Acceptance(front, Wakeups(front))

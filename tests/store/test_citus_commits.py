@@ -1,4 +1,4 @@
-"""On Citus a transaction that writes on the coordinator and on a node is there whole or not at all, whoever dies."""
+"""On Citus a transaction on the coordinator and a node is committed whole or not at all, whichever dies."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.skipif(citus.programs() is None, reason="there is no cluster (make citus)")
 
-#: Somebody who waits for nothing of ours: the backends that serve the transaction on the nodes.
+#: The backends that serve the transaction on the nodes, which wait for none of our locks.
 _SERVING = """
     SELECT a.pid FROM pg_stat_activity AS a
      WHERE a.datname = current_database() AND a.state = 'idle in transaction' AND a.backend_type = 'client backend'
@@ -131,7 +131,7 @@ def _wait_until_it_waits(dsn: str, pid: int) -> None:
 
 
 def _wait_until_over(dsn: str, pids: list[int]) -> None:
-    """A server process that was held still ends when it sees that nobody is there any more."""
+    """A suspended server process ends when it notices that its client is gone."""
     until = time.monotonic() + PATIENCE
     with psycopg.connect(dsn, autocommit=True) as conn:
         there = "SELECT count(*) FROM pg_stat_activity WHERE pid = ANY (%s)"

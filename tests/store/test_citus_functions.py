@@ -1,4 +1,4 @@
-"""What Citus has in the place of functions of the migrations still takes and answers what these do."""
+"""The Citus forms of functions take and return what the plain ones do."""
 
 import re
 from pathlib import Path
@@ -104,7 +104,7 @@ def test_each_form_of_citus_stands_beside_a_plain_function() -> None:
 
 
 def test_nothing_but_a_statement_of_its_own_stands_alone() -> None:
-    """What a function does beside the call would not be undone with it."""
+    """An effect outside the call would not be rolled back with it."""
     texts = [path.read_text() for folder in (FOLDER, FOLDER.parents[2] / "sql") for path in folder.rglob("*.sql")]
 
     assert len(texts) > len(by_shard.ALONE)

@@ -1,4 +1,4 @@
-"""While claims are full, who is served is taken from the last look at the nodes, and nobody waits longer for it."""
+"""While claims are full, tenants come from the last look at the nodes, and no tenant waits longer for it."""
 
 import random
 from collections import Counter
@@ -34,7 +34,7 @@ _DUE = """
     SELECT %(tenant)s, gen_random_uuid(), 'sign', %(environment)s, now() FROM generate_series(1, %(many)s)
 """
 _PAUSE = "INSERT INTO pauses VALUES (%(tenant)s, 'ecf', now(), 'eva', 'audit')"
-#: What the session keeps of its last look is good until then.
+#: The session's last look is valid until then.
 _GOOD_UNTIL = """
     SELECT set_config('fe.due_to_sign', (current_setting('fe.due_to_sign')::jsonb || %s)::text, false)
      WHERE current_setting('fe.due_to_sign') <> ''
@@ -47,7 +47,7 @@ async def due(db: Database, tenant: TenantId, many: int, environment: Environmen
 
 
 async def tenants_of_both(db: Database, dsn: str, many: int) -> list[TenantId]:
-    """Of so many the first two are on different nodes."""
+    """Enough tenants that the first two are on different nodes."""
     known = [await make_tenant(db)]
     with psycopg.connect(dsn, autocommit=True) as conn:
         while len(known) < 2:
@@ -177,7 +177,7 @@ async def test_a_claim_that_is_undone_leaves_what_was_known_as_it_was(db: Databa
 async def test_nothing_is_claimed_twice_and_nobody_sleeps_while_something_is_due_and_a_slot_is_free(
     seed: int, db: Database
 ) -> None:
-    """Whoever is told neither that more is due nor to look again sleeps until something new falls due."""
+    """A stage that is neither told of more due rows nor to look again sleeps until a new row falls due."""
     spread = random.Random(seed)
     tenants = [await make_tenant(db, weight=spread.choice([1, 1, 3])) for _ in range(spread.choice([1, 2, 6]))]
     stage = make_stage(done, slots=spread.choice([4, 8]))

@@ -84,7 +84,7 @@ async def tenant_on_each(db: Database, dsn: str, places: set[tuple[object, ...]]
 
 
 async def claim_near(db: Database, node: Database, most: int = 100, after: int = 0) -> list[LaneClaim[Work]]:
-    """Claim of the first lane what there is, of each tenant so many at most."""
+    """Claim of the first lane what there is, of each tenant at most `most`."""
     lane = LaneCapacity(_LANE, TenantId(after), ALWAYS, most, 0)
     return list(
         await db.run(
@@ -268,7 +268,7 @@ async def test_who_may_sign_is_asked_once_the_rows_are_leased(
     near = NodeLocalClaims(node, system_clock)
 
     async def claim(name: str, tenant: TenantId, waited: str) -> list[str]:
-        """Name the tenant otherwise, and claim a row of it that has waited for so long."""
+        """Name the tenant otherwise, and claim a row of it that has waited for some time."""
         await make_submission(db, tenant)
         await rows(db, _WAITED, tenant=tenant, waited=waited)
         await rows(db, _RENAMED, tenant=tenant, name=name)
@@ -293,7 +293,7 @@ async def test_a_node_that_is_away_is_told_as_that(db: Database) -> None:
 
 
 def waits_for_a_lock(address: str) -> bool:
-    """Whoever moves a shard asks each node to let nobody write to it."""
+    """A move of a shard blocks writes to it on each node."""
     with psycopg.connect(address, autocommit=True) as conn:
         waiting = conn.execute("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'").fetchone()
     return waiting is not None and waiting[0] > 0

@@ -116,7 +116,7 @@ def held_up(dsn: str, kind: str) -> int:
 
 
 def note_all(conn: psycopg.Connection, batch: Sequence[tuple[TenantId, SubmissionId]]) -> None:
-    """Write an event of each, in one call; again where it is refused, as whoever books does (Contended)."""
+    """Write an event of each, in one call; retried after contention, as the result writer does."""
     tenants, subjects = [tenant for tenant, _ in batch], [subject for _, subject in batch]
     while True:
         try:
@@ -164,7 +164,7 @@ async def test_a_shard_moves_when_whoever_is_in_it_is_done_and_is_entered_where_
 
 
 async def test_what_is_written_while_a_tenant_gets_a_shard_of_its_own_is_in_that_one(db: Database, dsn: str) -> None:
-    """Whoever waited for the end of it knew the shard that the tenant was in before."""
+    """A statement that waited for its end knew the tenant's earlier shard."""
     tenant, others = await make_tenant(db), [await make_tenant(db) for _ in range(6)]
     batch = [(each, await make_submission(db, each)) for each in (tenant, *others)]
 
@@ -191,7 +191,7 @@ async def test_what_is_written_while_a_tenant_gets_a_shard_of_its_own_is_in_that
 async def test_what_stands_alone_holds_its_shard_on_the_node_and_who_waits_for_it_finds_where_it_is_then(
     db: Database, dsn: str
 ) -> None:
-    """The coordinator knows nothing of it: whoever moves the shard asks each node, too."""
+    """The coordinator does not know of it: a move of the shard asks each node too."""
     tenant = await make_tenant(db)
     await db.run(
         sequences.put,
@@ -209,7 +209,7 @@ async def test_what_stands_alone_holds_its_shard_on_the_node_and_who_waits_for_i
     drawn: list[str | None] = []
 
     async def draw(nth: int) -> None:
-        while True:  # as whoever takes it in does (Contended)
+        while True:  # as the acceptance does after contention
             try:
                 drawn.append((await db.run(submissions.accept, news[nth], ACCEPTED_AT)).e_ncf)
             except Contended:
@@ -217,7 +217,7 @@ async def test_what_stands_alone_holds_its_shard_on_the_node_and_who_waits_for_i
             return
 
     with psycopg.connect(dsn) as holding, psycopg.connect(dsn, autocommit=True) as moving:
-        # Of those who only read, nobody is in the shard.
+        # Readers do not lock the shard.
         holding.execute("SELECT FROM sequences WHERE tenant_id = %s FOR UPDATE", (tenant,))
         before = moving.execute(_PLACE, (tenant,)).fetchone()
         mover = threading.Thread(target=move, args=(dsn, tenant, moving))
@@ -302,7 +302,7 @@ async def test_a_batch_of_several_nodes_does_not_stand_alone(db: Database, dsn: 
 
 @asynccontextmanager
 async def sent_to_nodes(conn: Conn) -> AsyncIterator[list[str]]:
-    """What the coordinator sends to nodes for this connection while the block runs."""
+    """Record what the coordinator sends to nodes for this connection while the block runs."""
     sent: list[str] = []
 
     def told(diagnostic: psycopg.errors.Diagnostic) -> None:
@@ -432,7 +432,7 @@ async def test_a_claim_passes_over_a_node_that_cannot_be_asked_and_its_session_t
 async def test_each_node_tells_from_when_a_lane_is_looked_at_and_one_that_is_away_is_passed_over(
     db: Database, dsn: str
 ) -> None:
-    """Whoever claims asks for it now and then: without an answer all others' work would wait."""
+    """Claims ask for it at intervals: without an answer all work would wait."""
     early, late = await make_tenant(db), await make_tenant(db)
     with psycopg.connect(dsn, autocommit=True) as conn:
         while node_of(conn, late) == node_of(conn, early):

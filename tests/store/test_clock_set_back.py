@@ -25,7 +25,7 @@ SILENCE = timedelta(seconds=30)
 
 
 async def mark(db: Database, ahead: timedelta = AHEAD) -> None:
-    """What a process of the time noted while the clock was ahead."""
+    """Rows that a process wrote while the clock was ahead."""
     assert await db.run(clock_set_back.set_back_by) is None
     await rows(db, "UPDATE duties SET held_until = held_until + %(ahead)s WHERE duty = 'clock'", ahead=ahead)
 
@@ -67,7 +67,7 @@ async def test_retry_due_after_the_old_future_is_due_after_its_gap(db: Database)
 
 
 async def test_lease_that_ends_in_the_old_future_ends_after_a_lease(db: Database) -> None:
-    """Of a process that died before its first sign of life, nobody else frees the rows."""
+    """Rows of a process that died before its first heartbeat are freed by no peer."""
     tenant = await make_tenant(db)
     subject = await make_submission(db, tenant)
     await claim_all(db, Stage.SIGN, [tenant], holder="dead")

@@ -73,7 +73,7 @@ async def assert_sound(db: Database) -> None:
             pids.add(conn.info.backend_pid)
             if len(pids) == SIZE:
                 together.set()
-            while not together.is_set():  # or who comes late would be lent this one; why not waited for: see below
+            while not together.is_set():  # or a late task would be lent this one; why not waited for: see below
                 await conn.execute("SELECT pg_sleep(0.02)")
             row = await (await conn.execute("SELECT %s + 1", (number,))).fetchone()
             assert row is not None
@@ -281,7 +281,7 @@ async def test_a_lock_that_is_not_had_in_time_reads_as_unavailable(small: Databa
         "25P03",  # idle in a transaction for too long
         "25P04",  # a transaction too long
         "55P03",
-        "53ZZZ",  # a state of these classes that nobody here has heard of
+        "53ZZZ",  # an unknown state of these classes
     ],
 )
 async def test_states_of_the_servers_condition_read_as_unavailable(small: Database, state: str) -> None:
@@ -467,7 +467,7 @@ async def test_a_database_that_is_not_there_reads_as_unavailable(dsn: str, drive
 async def test_an_error_of_the_database_keeps_its_reason_and_tells_no_password(
     dsn: str, driver: DriverName, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What is logged is the error's text: a type alone tells nobody whether it is the network, a limit or the disk."""
+    """The error's text is logged: the type alone does not say whether it is the network, a limit or the disk."""
     nobody = make_conninfo(dsn, user="nobody_at_all", password="CANARY")
     async with open_database(nobody, patience=3, driver=driver) as db, trio.open_nursery() as nursery:
         nursery.start_soon(db.listen, "channel", lambda _: None)
@@ -493,7 +493,7 @@ async def test_a_statement_that_takes_too_long_is_said_so(small: Database) -> No
 
 @asynccontextmanager
 async def door(dsn: str, shut: socket.socket) -> AsyncIterator[None]:
-    """A TCP door to the server of `dsn`, open while the block runs; until then whoever knocks is refused."""
+    """A TCP door to the server of `dsn`, open while the block runs; before that connections are refused."""
     where = conninfo_to_dict(dsn)
 
     async def pass_on(source: trio.abc.ReceiveStream, target: trio.abc.SendStream) -> None:
@@ -520,7 +520,7 @@ async def test_a_pool_heals_by_itself_after_the_server_was_away_for_longer_than_
     dsn: str, driver: DriverName
 ) -> None:
     shut = socket.socket()
-    shut.bind(("127.0.0.1", 0))  # ours, and nobody listens
+    shut.bind(("127.0.0.1", 0))  # ours, and no server listens
     through_the_door = make_conninfo(dsn, host="127.0.0.1", port=shut.getsockname()[1])
 
     async with open_database(through_the_door, patience=0.5, driver=driver) as db:
@@ -634,7 +634,7 @@ async def test_closing_does_not_wait_for_what_is_out(dsn: str, driver: DriverNam
     ],
 )
 async def test_a_node_that_another_lost_is_a_database_that_is_away(db: Database, said: str) -> None:
-    """It has the SQLSTATE of any internal error; whoever waits may try again."""
+    """It has the SQLSTATE of any internal error, and may be retried."""
 
     async def lose(conn: Conn, message: str) -> None:
         await conn.execute(

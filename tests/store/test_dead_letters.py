@@ -1,4 +1,4 @@
-"""What operators read and do about dead letters and pauses, each act with its reason on record."""
+"""Dead letters and pauses for operators, each act with its reason on record."""
 
 from datetime import timedelta
 from uuid import uuid4
@@ -141,7 +141,7 @@ async def test_what_a_replay_would_run_into_is_listed_too(db: Database) -> None:
     subject = await make_dead(db, tenant, certificate_id=certificate)
     accepted = await make_submission(db, tenant, stage=Stage.TRACK, track_id=TrackId("track-2"))
     await db.run(bookings.verdict, await take(db, accepted), at=NOW)
-    # One number for both: nobody held them before.
+    # One number for both: neither was owned before.
     await rows(db, "UPDATE submissions SET e_ncf = 'E310000000001'")
     await db.transact(pauses.pause, act(by="ana"), None, Environment.ECF)
     await db.run(circuits.open_circuit, "ecf", "ecf", "5 exchanges in a row failed", timedelta(seconds=3))

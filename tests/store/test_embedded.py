@@ -5,7 +5,7 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-# Looks, waits and makes, as useradd does; whoever looked before another had made it makes it again.
+# Looks, waits and creates, as useradd does: two that look at once both create it.
 _MAKE = """
 import sys, time
 from pathlib import Path

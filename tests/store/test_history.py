@@ -256,7 +256,7 @@ async def test_dead_letters_are_listed_out_of_their_own_table_as_the_submissions
 
 
 async def dead_among(db: Database, tenant: TenantId, asked: dict[str, Any]) -> list[SubmissionId]:
-    """What is a dead letter by what its submission says, newest first."""
+    """The dead letters by their submissions, newest first."""
     conditions = {
         "since": "submitted_at >= %(since)s",
         "until": "submitted_at <= %(until)s",

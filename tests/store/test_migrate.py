@@ -1,4 +1,4 @@
-"""Migrations: once each, whoever starts them and however many at once; and a word where files and database disagree."""
+"""Migrations: once each, however many start at once; and a message where files and database disagree."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -237,7 +237,7 @@ def test_all_of_ours_suit_the_release_before(empty: str) -> None:
 
 
 def test_a_migration_lets_others_by_while_somebody_holds_its_table(empty: str, files: Write) -> None:
-    """Who waits for a table stands before all who come later; a dump holds every table for as long as it takes."""
+    """A lock wait blocks all later statements; a dump locks every table for as long as it takes."""
     files(m0001_tables=ONE)
     migrate(empty)
     files(m0001_tables=ONE, m0002_more="CREATE TABLE c (n int);\nALTER TABLE a ADD m int;")
@@ -248,7 +248,7 @@ def test_a_migration_lets_others_by_while_somebody_holds_its_table(empty: str, f
 
         def sleep(seconds: float) -> None:
             other.execute("SET lock_timeout = '10s'")
-            other.execute("INSERT INTO a VALUES (1)")  # nobody stands before it
+            other.execute("INSERT INTO a VALUES (1)")  # no lock wait before it
             paused.append(seconds)
             if len(paused) == 2:
                 dump.execute("COMMIT")
@@ -287,7 +287,7 @@ def test_a_migration_takes_as_long_as_it_takes_whatever_the_database_allows_othe
 
 
 async def test_a_migration_that_others_wait_for_in_turn_begins_anew(empty: str, files: Write) -> None:
-    """It has one table and waits for another, and whoever has that waits for the first."""
+    """It holds one table and waits for another, whose holder waits for the first."""
     files(m0001_tables=ONE)
     migrate(empty)
     files(m0001_tables=ONE, m0002_more="ALTER TABLE a ADD m int;\nALTER TABLE b ADD m int;")
@@ -324,7 +324,7 @@ def tidied_every_second(postgres: str) -> Iterator[None]:
 
 @pytest.mark.usefixtures("tidied_every_second")
 async def test_an_autovacuum_stands_aside_for_a_migration(empty: str, files: Write) -> None:
-    """It may take hours, and makes way only for who waits for longer than the server's deadlock_timeout."""
+    """It may take hours, and yields only to a wait longer than the server's deadlock_timeout."""
     slowly = "autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1, autovacuum_vacuum_threshold = 1"
     files(m0001_table=f"CREATE TABLE large (t text) WITH ({slowly}, autovacuum_vacuum_scale_factor = 0);")
     migrate(empty)
@@ -340,17 +340,17 @@ async def test_an_autovacuum_stands_aside_for_a_migration(empty: str, files: Wri
 
 
 def test_a_month_that_is_missing_lets_others_by_while_somebody_reads_the_tables(empty: str) -> None:
-    """To make one takes a lock on the partition of all other months, which whoever reads any of them has."""
+    """To make one takes a lock on the partition of all other months, which every reader holds."""
     migrate(empty, now=NOW)
     paused: list[float] = []
     with plain(empty) as dump, plain(empty) as other:
-        dump.execute("SET idle_in_transaction_session_timeout = '120s'")  # so long would others wait, if they waited
+        dump.execute("SET idle_in_transaction_session_timeout = '120s'")  # others would wait this long
         dump.execute("BEGIN")
         dump.execute("SELECT * FROM sends")
 
         def sleep(seconds: float) -> None:
             other.execute("SET lock_timeout = '10s'")
-            other.execute("SELECT * FROM sends")  # nobody stands before it
+            other.execute("SELECT * FROM sends")  # no lock wait before it
             paused.append(seconds)
             if len(paused) == 2:
                 dump.execute("COMMIT")

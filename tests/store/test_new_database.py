@@ -1,4 +1,4 @@
-"""A new database lets nobody in: there is no account, key or password that came with it."""
+"""A new database admits no one: it has no account, key or password."""
 
 import psycopg
 

@@ -1,4 +1,4 @@
-"""Which nodes of a cluster are away: asked when there is reason to, until they answer; who waits for one is let go."""
+"""Nodes that are down: asked on suspicion, until they answer; calls that wait for one are released."""
 
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
@@ -14,7 +14,7 @@ from fe.store.postgres.nodes import AwayNodes
 
 
 class Asked:
-    """What the nodes are said to be, and when it was asked."""
+    """Scripted answers about the nodes, and when they were asked."""
 
     def __init__(self) -> None:
         self.away: Collection[int] | None = ()

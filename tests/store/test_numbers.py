@@ -1,4 +1,4 @@
-"""Whose a fiscal number is: one submission's, whoever comes at once, until its fate is `reusable`."""
+"""A fiscal number belongs to one submission, also under concurrency, until its fate is `reusable`."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime, time, timedelta
@@ -426,7 +426,7 @@ async def test_what_came_while_no_number_of_it_was_in_the_range_is_passed_over_o
 
 
 async def test_when_the_numbers_of_a_sequence_were_set_is_kept(db: Database) -> None:
-    """Nobody else can have a number that is ahead."""
+    """No other submission can have a number that is ahead."""
     tenant = await make_tenant(db)
     later = ACCEPTED_AT + timedelta(days=1)
 

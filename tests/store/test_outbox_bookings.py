@@ -102,7 +102,7 @@ async def test_a_booking_leaves_the_row_where_it_belongs_and_with_nobody(db: Dat
 async def test_a_booking_with_another_epoch_is_refused_and_writes_nothing(db: Database, name: str) -> None:
     write, stage, _ = BOOKINGS[name]
     stale = await claimed(db, stage)
-    await take(db, stale.subject)  # its lease ended, and somebody else has it now
+    await take(db, stale.subject)  # its lease ended, and a peer has it now
     before = await everything(db)
 
     with pytest.raises(LeaseLost):

@@ -431,7 +431,7 @@ async def test_a_track_id_is_not_looked_for_from_the_newest_receipt_on(n: int, g
 
 
 async def test_those_who_wait_are_looked_after_in_their_month_alone(grown: str) -> None:
-    """After the test before, of which the months are: twice a second, for each tenant of whom somebody waits."""
+    """After the test before, of which the months are: twice a second, for each tenant with a long poll."""
     ids = [SubmissionId(new_id(NOW + timedelta(seconds=n))) for n in range(5)]
 
     async def looked_into(conn: Conn, tenant_id: TenantId) -> int:

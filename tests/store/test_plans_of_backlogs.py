@@ -1,7 +1,7 @@
-"""What is done for a few documents looks at as many pages with 20,000 due rows as with 1,000: counts, never times.
+"""Work on a few documents reads as many pages with 20,000 due rows as with 1,000: counts, never times.
 
-Pages count where rows do not: an entry that died in an index, a row that is looked at and left, are found by neither
-rows nor plans. Postgres counts them for each table once a transaction has ended.
+Pages count where rows do not: dead index entries, and rows read and skipped, show in neither rows nor plans. Postgres
+counts them for each table once a transaction has ended.
 """
 
 from collections.abc import Awaitable, Callable
@@ -30,7 +30,7 @@ LEASE = timedelta(seconds=60)
 TERMS = Terms(LEASE, "plans", AT_ONCE, AT_ONCE, 64, AT_ONCE, {})
 #: Indexes over twenty times the rows are a level deeper: a page more for each time a row is found or entered.
 DEEPER = 5
-#: What a walk from tenant to tenant sees of them at most (earliest_due_rows.sql).
+#: Most tenants that one walk sees (earliest_due_rows.sql).
 STEPS = 256
 
 _DUE = """
@@ -59,7 +59,7 @@ async def _nobody_else_reads(db: Database) -> None:
 
 
 class Undone(Exception):
-    """What was done is taken back, so that it can be done again."""
+    """Undo the work, so that it can be repeated."""
 
 
 async def pages_of(db: Database, work: Callable[[Conn], Awaitable[Any]]) -> int:
@@ -152,7 +152,7 @@ async def pages_with_those_that_wait(db: Database, work: Callable[[Conn], Awaita
 async def test_tenants_that_wait_for_a_later_try_make_nothing_dearer(
     work: Callable[[Conn], Awaitable[None]], due: int, db: Database
 ) -> None:
-    """A claim sees at once all that is due, or goes through tenants for so many steps; a floor is of the earliest."""
+    """A claim sees all due rows at once, or walks through tenants in limited steps; a floor is of the earliest."""
     tenant = await make_tenant(db)
     await rows(db, _DUE, tenant=tenant, many=due)
     few, many = await pages_with_those_that_wait(db, work)

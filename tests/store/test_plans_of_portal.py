@@ -98,9 +98,9 @@ def grown(postgres: str, template: str) -> str:
 
 
 async def rows_read(dsn: str, work: Callable[[Conn, TenantId], Awaitable[Any]]) -> tuple[Any, int, int]:
-    """What a piece of work gave, and how many rows it read by scanning and by index, with the portal's rights.
+    """Return the result of a piece of work, and the rows it read by scan and by index, with the portal's rights.
 
-    But for dead letters: of these there are few, for each is an operator's work.
+    Except dead letters: these are few.
     """
 
     async def measured(conn: Conn, tenant_id: TenantId) -> tuple[Any, int, int]:

@@ -73,7 +73,7 @@ def grown(dsn: str) -> str:
 async def rows_read(
     dsn: str, work: Callable[[Conn, TenantId], Awaitable[Any]], *, role: str = FRONT
 ) -> tuple[Any, int, int]:
-    """What a piece of work of tenant 1 gave, and how many rows it read by scanning and by index."""
+    """Return the result of a piece of work of tenant 1, and the rows it read by scan and by index."""
 
     async def measured(conn: Conn, tenant_id: TenantId) -> tuple[Any, int, int]:
         async with conn.transaction():
@@ -187,7 +187,7 @@ async def test_what_is_forgotten_is_what_is_older_of_this_tenant_alone(grown: st
 
 
 async def test_what_is_forgotten_goes_part_by_part_past_what_stays(grown: str) -> None:
-    """However much stays (whoever was off has it to do still), and however much there is, a statement sees a part."""
+    """However many rows there are and remain, a statement reads a part."""
     with psycopg.connect(grown, autocommit=True) as conn:
         conn.execute(
             "UPDATE webhook_deliveries SET stage = 'held', finished_at = NULL WHERE event_id IN (SELECT event_id"
@@ -228,7 +228,7 @@ async def test_what_is_forgotten_goes_part_by_part_past_what_stays(grown: str) -
 
 
 async def test_endpoints_whose_next_try_is_later_cost_a_claim_nothing(dsn: str) -> None:
-    """One row is due, and so many endpoints wait for a later one: none of theirs is read, nor stepped over."""
+    """One row is due while many endpoints wait for a later one: none of theirs is read."""
     waiting, finished, looked = 500, 5000, []
     with psycopg.connect(dsn, autocommit=True) as conn:
         for statement in _FILL[:3]:

@@ -59,7 +59,7 @@ async def settings_there(conn: Conn) -> dict[str, str]:
 
 
 async def whose(conn: Conn, tenant_id: TenantId = TenantId(0)) -> list[int]:
-    """What a query without its WHERE finds."""
+    """Rows found by a query without its WHERE."""
     cursor = conn.cursor(row_factory=scalar_row)
     await cursor.execute("SELECT tenant_id FROM submissions")
     return await cursor.fetchall()

@@ -97,7 +97,7 @@ async def test_a_range_that_is_changed_in_part_is_remembered_too(db: Database) -
 
 
 async def test_every_reader_says_the_same(db: Database, worker_db: Database) -> None:
-    """Who claims, who was just handed it, who asks for one, who validates, and who looks at what died."""
+    """The expiry seen by a claim, a handed-over row, a query, a validation, and the dead letters."""
     tenant, other = await make_tenant(db), await make_tenant(db)
     await put(db, tenant, THIS)
     await put(db, tenant, (1, 9, 2026), prefix="E33")

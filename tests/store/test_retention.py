@@ -1,4 +1,4 @@
-"""What docs/decisions/retention.md says about taking a month away, run as it stands there, as who is named there."""
+"""The procedure of docs/decisions/retention.md to remove a month, run as written and with the role named there."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Who may do what in the database, as its catalogue tells it; and a whole life under an owner that is no superuser."""
+"""Rights in the database, by its catalogue; and a whole life under an owner that is no superuser."""
 
 import re
 import secrets
@@ -32,9 +32,9 @@ from tests.factories.tenants import ISSUER, LEASE, new_submission
 from tests.store.race import plain
 
 ROLES = (FRONT, WORKER, OPERATOR, READONLY, RECEPTION, PORTAL)
-#: Who was there before reception: what older functions are granted to.
+#: Roles older than reception: older functions are granted to them.
 INSIDE = (FRONT, WORKER, OPERATOR, READONLY)
-#: Who does what a tenant asks for: for its programs, and for its people.
+#: Roles that act for a tenant: for its programs, and for its people.
 ASKED = (FRONT, PORTAL)
 NOW = datetime(2026, 11, 6, 12, tzinfo=UTC)
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -119,7 +119,7 @@ MATRIX = """
 | `write_probes` | I | | | | | I |
 """
 
-#: What having a delivery made again changes.
+#: Columns that a redelivery changes.
 RETRIED = {"stage", "run_at", "attempt", "deaths", "holder", "entered_at", "finished_at"}
 
 #: The columns behind the small letters.
@@ -202,7 +202,7 @@ ALL_BUT = {
     ("webhook_secrets", READONLY, "SELECT"): {"secret"},
 }
 
-#: Who may call which function; those that book are the actors'.
+#: Functions and the roles that may call them; writers of outcomes are the actors'.
 CALLERS = {
     "uuid_floor": ROLES,
     **dict.fromkeys(("record_event", "event_hash"), (FRONT, WORKER, OPERATOR, PORTAL)),
@@ -304,7 +304,7 @@ def test_each_role_has_the_rights_of_the_matrix_and_no_others(dsn: str) -> None:
     assert {where: sorted(letters) for where, letters in rights.items()} == {
         where: sorted(letters) for where, letters in expected.items()
     }
-    # Partitions among them: whoever could ask one directly would be around the tenant scope.
+    # Partitions included: a role that could read one directly would bypass the tenant scope.
     assert {"submissions_default", "sends_default"} <= tables
     assert {table for table, _ in rights} == {line.split(" ", 1)[0] for line in lines}
 
@@ -416,7 +416,7 @@ def test_the_portal_sees_one_tenant_of_what_it_may_see(dsn: str) -> None:
     assert sorted(policy for policy in policies if policy[2] != OWN) == [
         # Whether a tenant is served: as for the front.
         ("disabled_tenants", "SELECT", "true", None),
-        # Who has the link of an invitation is asked for whom it is; who has logged in, for whom they work.
+        # A link of an invitation is looked up for its tenant; a signed-in person for their tenants.
         ("invitations", "SELECT", "true", None),
         ("memberships", "SELECT", "true", None),
         # Whether what is handed in may be signed now: as for the front.
@@ -454,7 +454,7 @@ def test_reception_sees_one_tenant_of_what_it_may_see_and_adds_to_one_only(dsn: 
             "SELECT tablename, cmd, qual FROM pg_policies WHERE %s = ANY (roles)", (RECEPTION,)
         ).fetchall()
 
-    # Whom it receives for is looked up by the tax id in the path, before the tenant is known.
+    # The receiver is looked up by the tax id in the path, before the tenant is known.
     assert [policy for policy in policies if policy[2] != OWN] == [("receivers", "SELECT", "true")]
     assert {policy[0] for policy in policies} == {
         "acknowledgements",
@@ -697,7 +697,7 @@ def test_a_role_that_a_restored_dump_has_left_without_its_policies_is_refused(ds
             with pytest.raises(RoleRefused, match=refused):
                 verify(make_conninfo(dsn, user=front), FRONT)
 
-            # What it would serve: what is there is not found.
+            # It would serve these: existing rows are not found.
             made = "INSERT INTO tenants (name, issuer) VALUES ('Ozama', '{}') RETURNING tenant_id::text"
             tenant = conn.execute(made).fetchone()
             with plain(make_conninfo(dsn, user=front)) as asking:

@@ -12,7 +12,7 @@ from fe.store.postgres.roles import FRONT, WORKER
 from fe.store.postgres.session import connected_once
 from tests.store.race import plain
 
-#: What other programs may have needed, and the settings of a server in another country.
+#: Settings that other programs, or a server in another country, may have.
 OTHERS = {
     "client_encoding": "LATIN1",
     "datestyle": "SQL, DMY",

@@ -31,7 +31,7 @@ async def test_the_kernel_is_told_to_notice_it_unless_the_address_says_otherwise
 
 async def test_an_address_that_is_silent_leaves_those_behind_it_their_time(dsn: str) -> None:
     named = conninfo_to_dict(dsn)
-    # The kernel takes the connection, and nobody ever says a word: a machine that hangs, or a wall that drops packets.
+    # The kernel accepts the connection and no server answers: a hung machine, or a firewall that drops packets.
     with socket.create_server(("127.0.0.1", 0)) as silent:
         hosts = f"127.0.0.1,{named['host']}"
         ports = f"{silent.getsockname()[1]},{named.get('port', 5432)}"

@@ -11,7 +11,7 @@ from fe.store.records import spent_seeds
 from tests.factories.tenants import make_tenant, rows
 from tests.waiting import PATIENCE
 
-#: Ten in each minute of the last four hours, when nobody forgot any.
+#: Ten per minute of the last four hours, none deleted.
 _SPENT = """
     INSERT INTO spent_seeds (tenant_id, seed, expires_at)
     SELECT %(tenant)s, int8send(minute * 10 + nth), now() - minute * interval '1 minute'

@@ -1,6 +1,6 @@
-"""Rules that every statement keeps: its tenant named, nothing put together from input, transactions where they hold.
+"""Rules for every statement: it names its tenant, contains no input, and uses transactions where needed.
 
-These read the source. What a statement does is proved beside the function that runs it.
+These read the source. The effect of a statement is proved beside its function.
 """
 
 import ast
@@ -210,7 +210,7 @@ def test_the_tenant_comes_first_in_every_key_of_a_tenants_table() -> None:
 
 
 def test_no_statement_is_put_together_from_input() -> None:
-    """What goes into `execute` is a constant of the module, put together from constants of the store at most."""
+    """`execute` gets a constant of the module, composed of constants of the store at most."""
     for path in SOURCES:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         constants = {
@@ -239,7 +239,7 @@ def test_no_statement_is_put_together_from_input() -> None:
                 assert is_constant(node.args[0], constants), f"{path.name}:{node.lineno}: {ast.unparse(node.args[0])}"
 
 
-#: What is no constant and goes into a statement all the same, and why it may.
+#: Non-constants that go into a statement, and the reasons.
 TRUSTED = {
     "in_production": "statistics: true and false, by the module",
     "chosen.where()": "history, received: conditions of the module, each with named parameters",
@@ -315,7 +315,7 @@ def test_nothing_keeps_a_setting_of_a_session_beyond_its_transaction() -> None:
     """A connection goes back to the pool: what one user set for the session, the next one would have."""
     for statement in [*in_python(), *in_functions()]:
         if statement.where == "store/postgres/migrate.py":
-            continue  # the session that migrates is nobody else's, and ends with it
+            continue  # the migrating session is not shared, and ends with it
         if (statement.where, statement.name) == ("store/postgres/pooled.py", "_MARK"):
             continue  # the mark of the session itself, set once as the connection opens, by which a lost one is found
         assert not re.search(r"set_config\([^)]*,\s*false\s*\)", statement.text), str(statement)

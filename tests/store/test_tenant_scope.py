@@ -26,7 +26,7 @@ from fe.store.records.request_counts import RequestCount
 from tests.factories.tenants import ACCEPTED_AT, make_submission, make_tenant, new_submission, rows
 from tests.waiting import PATIENCE
 
-#: What the front may read of tenants, and how many rows each of the two has there.
+#: Tables that the front may read, and the number of rows that each of the two tenants has there.
 OF_TENANTS = {
     "tenants": 1,
     "users": 1,
@@ -87,7 +87,7 @@ async def furnished(db: Database) -> TenantId:
 
 
 async def whose(conn: Conn, tenant_id: TenantId, table: str) -> list[int]:
-    """What a query without its WHERE finds."""
+    """Rows found by a query without its WHERE."""
     cursor = conn.cursor(row_factory=scalar_row)
     await cursor.execute(f"SELECT tenant_id FROM {table}".encode())
     return await cursor.fetchall()
@@ -230,7 +230,7 @@ async def test_within_the_scope_a_cancelled_statement_ends_on_the_server_and_its
     driver: DriverName,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # A busy server may take its time to hear of it. What it did not hear of would sleep for longer.
+    # A busy server may notice it late; unnoticed, it would sleep for longer.
     monkeypatch.setattr(trio_connection, "_CANCEL_SECONDS", PATIENCE)
 
     async def pid(conn: Conn) -> int:

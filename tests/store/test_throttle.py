@@ -1,4 +1,4 @@
-"""The login throttle: what is forgotten of it keeps nobody who logs in waiting, and ends nobody's attempt."""
+"""The sign-in throttle: deleting old entries neither delays nor ends an attempt."""
 
 from ipaddress import ip_address
 

@@ -1,8 +1,8 @@
-"""What stands and what does not behind a pooler that hands its servers out by transaction (docs/scaling.md).
+"""Behaviour behind a transaction pooler (docs/scaling.md).
 
-The service refuses such a pooler today. Shown here is what it would take: the login carries role, timeouts and way of
-planning (`ALTER ROLE ... SET`), statements are not prepared or the pooler follows them, and whatever belongs to a
-session goes to Postgres itself.
+The service refuses such a pooler today. It would take this: the login carries role, timeouts and way of
+planning (`ALTER ROLE ... SET`), statements are not prepared or the pooler follows them, and everything that belongs to
+a session goes to Postgres itself.
 """
 
 import secrets
@@ -46,7 +46,7 @@ from tests.system.pooler import needs_pgbouncer, pgbouncer, pooler_version
 
 pytestmark = needs_pgbouncer
 
-#: What PgBouncer needs to follow statements prepared by the protocol from one server to the next.
+#: Setting for PgBouncer to follow statements prepared by the protocol between servers.
 _FOLLOWS = {"max_prepared_statements": 200} if pooler_version() >= (1, 21) else {}
 
 
@@ -112,7 +112,7 @@ async def test_settings_that_the_login_carries_hold_in_whatever_server_it_is_giv
 
 
 async def test_the_hot_statements_run_unprepared(logins: dict[str, str], db: Database) -> None:
-    """One server process for all clients of a login: each statement may follow anybody's."""
+    """One server process for all clients of a login: statements of different clients mix."""
     tenant = await make_tenant(db)
     with (
         pgbouncer(logins[FRONT], "transaction", default_pool_size=1) as to_front,
@@ -193,7 +193,7 @@ def test_migrations_go_to_postgres_itself(empty: str) -> None:
 
 
 def test_a_lock_of_the_session_stays_behind_with_the_server(dsn: str) -> None:
-    """What would happen to the lock of `fe migrate`: it outlives whoever took it, in a server that others are given."""
+    """The lock of `fe migrate` would outlive its holder, in a server process given to others."""
     with pgbouncer(dsn, "transaction", default_pool_size=1) as pooled:
         with plain(pooled) as first:
             first.execute("SELECT pg_advisory_lock(77)", prepare=False)

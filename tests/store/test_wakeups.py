@@ -157,7 +157,7 @@ async def test_a_ring_for_later_comes_when_its_time_has_come(dsn: str) -> None:
 
 
 class Nowhere(Database):
-    """No database: whoever listens hears nothing, and what is said is heard by nobody."""
+    """No database: listeners hear nothing, and notifications are lost."""
 
     def __init__(self) -> None:
         pass
@@ -238,7 +238,7 @@ async def test_rings_during_an_outage_are_lost_and_the_next_ones_are_heard(dsn: 
 
 
 async def test_a_process_that_hears_nothing_says_so(dsn: str) -> None:
-    """As behind a pooler that hands each statement to another connection: LISTEN is for nobody."""
+    """As behind a transaction pooler: LISTEN reaches no connection."""
     async with open_database(dsn, max_size=2) as db:
 
         class Deaf(Database):

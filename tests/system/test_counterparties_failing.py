@@ -64,7 +64,7 @@ async def until_all(stack: Stack, count: int, state: str) -> None:
 
 
 async def check_nothing_was_lost_or_changed(stack: Stack, count: int) -> None:
-    """What the counterparty was handed is what the authority accepted, and each time stands on record before it."""
+    """The counterparty got the bytes that the authority accepted, each send recorded before it."""
     heard = (await manage(stack, "counterparty"))["heard"]
     sends = await rows(
         stack.db,
@@ -121,7 +121,7 @@ async def test_who_never_answers_is_given_up_shown_and_replayed(dsn: str, tmp_pa
         await break_receiver(stack, 1, "html", times=0)
         taken = await stack.submit(invoice(1))
         subject = SubmissionId(taken["taxLogId"])
-        # What three days are made of is not waited for.
+        # The three days are not waited for.
         aged = "UPDATE counterparty_outbox SET entered_at = now() - interval '4 days', attempt = 9, run_at = now()"
 
         async def gave_up() -> bool:

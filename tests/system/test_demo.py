@@ -78,7 +78,7 @@ def _base_url(printed: str) -> str:
 
 
 def _one_of_every_type() -> str:
-    """What the guide, to which README sends the visitor, gives to paste; waited for however busy the machine is."""
+    """The commands of the guide work when pasted; waits as long as a busy machine needs."""
     page = (Path(__file__).resolve().parents[2] / "docs" / "api" / "README.md").read_text(encoding="utf-8")
     part = page[page.index("\n## One of every type\n") :]
     return PATIENT + next(block for kind, block in blocks(part) if kind == "run")

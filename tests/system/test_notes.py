@@ -48,7 +48,7 @@ async def timeline(stack: Stack, tax_log_id: str) -> dict[str, datetime]:
 
 
 async def until_put_off(stack: Stack, tax_log_id: str) -> str:
-    """What its row says once it was looked at and put off, its attempt given back."""
+    """Its row after it was postponed, its attempt given back."""
     with trio.fail_after(PATIENCE):
         while True:
             said = await rows(stack.db, "SELECT attempt, last_error FROM outbox WHERE subject = %(id)s", id=tax_log_id)

@@ -1,4 +1,4 @@
-"""What waits while a host of the authority is away, over real sockets: none of it gives up, and all of it goes on."""
+"""Rows that wait for a host of the authority, over real sockets: none gives up, and all go on."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ async def summaries_are_left_alone(stack: Stack) -> bool:
 
 
 async def test_summaries_wait_while_the_other_host_gives_no_sessions(dsn: str, tmp_path: Path) -> None:
-    """Their own host answers: without a session nobody asks it."""
+    """Their own host answers, but is not called without a session."""
     async with (
         running_stack(dsn, tmp_path) as stack,
         httpx.AsyncClient(base_url=stack.simulator.management, trust_env=False, timeout=PATIENCE) as management,

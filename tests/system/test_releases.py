@@ -33,7 +33,7 @@ from tests.waiting import PATIENCE, PAUSING
 ROOT = Path(__file__).resolve().parent.parent.parent
 #: The last commit of the release before, whose newest migration is RELEASE_BEFORE.
 COMMIT_BEFORE = "2fe48450"
-#: Whoever runs from the root of this repository runs this release.
+#: A process started in the root of this repository runs this release.
 THIS = ROOT
 
 _PATIENCE = 60.0

@@ -42,7 +42,7 @@ def invoice(number: int, **id_doc: Any) -> dict[str, Any]:
 
 
 def consumer_invoice(number: int) -> dict[str, Any]:
-    """A type 32 under the threshold, for nobody in particular."""
+    """A type 32 under the threshold, without a buyer."""
     receipt = invoice(1)
     receipt["Encabezado"] = {"IdDoc": {"eNCF": f"E32{number:010d}", "TipoIngresos": "01", "TipoPago": "1"}}
     return receipt

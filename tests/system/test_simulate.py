@@ -1,4 +1,4 @@
-"""What a client may ask of a simulated authority: every outcome, as for real; and nobody may ask it of the real one."""
+"""Requested outcomes of a simulated authority: every outcome as for real; refused with the real one."""
 
 import hashlib
 from datetime import date, timedelta
@@ -28,7 +28,7 @@ from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
-#: What is asked, and what comes of it: status, codes, and what became of the number.
+#: Requested outcome, and the result: status, codes, and number fate.
 FINAL: list[tuple[dict[str, Any], str, list[str], str]] = [
     ({"outcome": "rejected", "code": 1}, "Rechazado", ["1"], "reusable"),
     ({"outcome": "rejected", "code": 3}, "Rechazado", ["3"], "used"),
@@ -90,7 +90,7 @@ async def test_every_outcome_comes_as_it_was_asked_for(dsn: str, tmp_path: Path)
         await until_status(stack, stuck["taxLogId"], "En Proceso", "reserved")
         await until_status(stack, summary["taxLogId"], "queued", "unknown")
 
-        # What was asked is beside the document: what was signed is what was sent, to the byte, and sent once.
+        # The request is stored beside the document: the signed bytes are sent, unchanged, once.
         lost = "E31" + f"{1 + [asked['outcome'] for asked, *_ in FINAL].index('lost-answer'):010d}"
         (document,) = await seen_of(stack, lost)
         shown = (await stack.client.get(f"/invoices/{ends[lost]['taxLogId']}/xml")).json()["xml"]
@@ -245,7 +245,7 @@ async def test_what_time_will_bring_is_seen_before_it_comes(dsn: str, tmp_path: 
 
 
 async def test_what_has_expired_ends_as_the_pages_say(dsn: str, tmp_path: Path) -> None:
-    """A sequence whose last day is over, which anybody can say; and then a certificate that has got old."""
+    """An expired sequence; and then an expired certificate."""
     async with running_stack(dsn, tmp_path, authority_simulated=True) as stack:
         await stack.client.patch("/ncf/E31", json={"expireAt": (date.today() - timedelta(days=2)).isoformat()})
         late = await stack.until_final((await stack.submit(invoice(2)))["taxLogId"])

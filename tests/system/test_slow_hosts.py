@@ -1,4 +1,4 @@
-"""One host of the authority is slow, or one tenant fails with it, over real sockets: everybody else goes on."""
+"""One slow host of the authority, or one failing tenant, over real sockets: all others go on."""
 
 from pathlib import Path
 from typing import Any

@@ -28,7 +28,7 @@ class Received:
 
 @dataclass
 class Collector:
-    """What was received. With `status` it refuses; while `held`, it takes what comes and answers nothing."""
+    """The spans received. With `status` it refuses; while `held`, it accepts and does not answer."""
 
     url: str = ""
     status: int = 200
@@ -91,7 +91,7 @@ def collecting(*, held: bool = False) -> Iterator[Collector]:
         daemon_threads = True
 
         def handle_error(self, *_: object) -> None:
-            pass  # whoever sent it has left
+            pass  # the sender has left
 
     with Server(("127.0.0.1", 0), Handler) as server:
         collector.url = f"http://127.0.0.1:{server.server_address[1]}/v1/traces"

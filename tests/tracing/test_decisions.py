@@ -1,4 +1,4 @@
-"""What is recorded is decided here, whatever a client says: it may decline, ask now and then, and never insist."""
+"""The service decides which traces are recorded: a client may decline or sometimes ask, never insist."""
 
 from collections.abc import Mapping
 
@@ -116,7 +116,7 @@ def test_nobody_can_ask_where_that_is_switched_off() -> None:
     assert watched.spans == []
 
 
-#: What is no traceparent, by W3C Trace Context, 3.2.
+#: Malformed traceparents, by W3C Trace Context, 3.2.
 MALFORMED = (
     "",
     "garbage",
@@ -158,7 +158,7 @@ def test_a_later_version_is_read_as_far_as_it_is_known() -> None:
     assert watched.trace_ids == [TRACE]
 
 
-#: With each the parent counts, and the state does not: it is not of its form, or too long for anybody to have to keep.
+#: With each of these the parent counts but not the state: malformed, or too long to keep.
 BAD_STATES = ("no pairs", "a=" + "x" * 600, "UPPER=1", "a=1,a=2", "a=\x7f", "x" * 100_000)
 
 

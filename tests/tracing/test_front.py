@@ -31,7 +31,7 @@ def shown(front: Running) -> list[str]:
 
 @pytest.fixture
 def told() -> Iterator[list[dict[str, str]]]:
-    """What the log of submissions says."""
+    """The lines of the submission log."""
     lines: list[dict[str, str]] = []
 
     class Kept(logging.Handler):

@@ -64,7 +64,7 @@ async def be_told(stack: Stack, receiver: Receiver) -> None:
 async def test_one_trace_shows_the_whole_way_though_a_worker_dies(
     dsn: str, tmp_path: Path, collector: Collector
 ) -> None:
-    """Front and actors share the database and nothing else; whoever had claimed the row first is never heard of."""
+    """Front and actors share only the database; a first holder of the row is never heard of again."""
     async with (
         running_stack(
             dsn,
@@ -108,13 +108,13 @@ async def test_one_trace_shows_the_whole_way_though_a_worker_dies(
         assert children(spans, track) == {"authority result": 1}
     assert [one.about["fe.verdict"] for one in collector.named("track") if "fe.verdict" in one.about] == ["Aceptado"]
 
-    # Whom we call on the tenant's behalf may go on with it; the row kept what it came with.
+    # Hosts that we call for the tenant may continue the trace; the row keeps its own context.
     assert heard.headers["traceparent"] == f"00-{TRACE}-{webhook.span_id}-01"
     assert heard.headers["tracestate"] == "theirs=a1"
     assert waiting["trace"] == f"00-{TRACE}-{request.span_id}-01 theirs=a1"
     assert (webhook.about["fe.answer"], webhook.about["fe.event"]) == (200, "submission.accepted")
 
-    # What is told of it: which tenant and which submission, and nothing of what they are about.
+    # Its attributes: tenant and submission, nothing of their content.
     assert {span.about["fe.submission"] for span in (request, sign, send)} == {subject}
     assert {span.about["fe.tenant"] for span in (request, sign, send, webhook)} == {stack.tenant.tenant_id}
     assert {name for span in spans for name in span.about} <= TOLD
@@ -156,7 +156,7 @@ async def test_while_tracing_is_off_a_traceparent_is_of_no_consequence(dsn: str,
 
 
 async def test_strangers_and_refused_documents(dsn: str, tmp_path: Path, collector: Collector) -> None:
-    """Who has no token begins no trace, however it asks. A document that is refused is told of by its answer alone."""
+    """A request without a token begins no trace. A refused document shows only in its answer."""
     ask = {"traceparent": traceparent(TRACE), "tracestate": "theirs=a1"}
     async with running_stack(
         dsn, tmp_path, role="http", tracing_url=collector.url, tracing_ratio=1.0, tracing_asked=100.0

@@ -102,7 +102,6 @@ class Statements:
             pauses._RESUME: self._resume,
             # One server without a standby, whose clock is never set back.
             db._CONFIRM: lambda _: Answer(("pg_logical_emit_message",), [("0/0",)]),
-            db._CONFIRM_UNLESS_WRITTEN: lambda _: Answer(("pg_logical_emit_message",), []),
             clock_set_back._WORKERS: lambda _: Answer(),
             clock_set_back._SET_BACK_BY: lambda _: Answer(("set_back_by",), [(None,)]),
         }

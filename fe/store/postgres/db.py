@@ -7,7 +7,7 @@ over once, whatever number of statements it makes.
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from functools import partial
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar
 from weakref import WeakSet, ref
@@ -81,8 +81,6 @@ CONFIRM_SECONDS = 10.0
 #: A transaction that writes nothing waits for no standby. This message is written to the log, and its commit comes
 #: behind every commit that is visible: once the standby has it, the standby has those.
 _CONFIRM = "SELECT pg_logical_emit_message(true, 'fe', '')"
-#: A transaction that wrote has an id, and its own commit waits for the standby.
-_CONFIRM_UNLESS_WRITTEN = f"{_CONFIRM} WHERE pg_current_xact_id_if_assigned() IS NULL"
 #: The function of the server that warns when a wait for the standby is cancelled. Its text depends on lc_messages.
 _WAITS_FOR_STANDBY = "SyncRepWaitForLSN"
 _NOT_CONFIRMED = "the synchronous standby has not confirmed the commit"
@@ -383,16 +381,12 @@ async def _confirm(conn: Conn) -> None:
 
 
 async def _whole(conn: Conn, work: Callable[[], Awaitable[T]]) -> T:
-    """Run `work` in a transaction and confirm its result, whether it returns or raises a refusal.
-
-    The confirmation travels with COMMIT, in one round trip: the pipeline ends after the transaction.
-    """
+    """Run `work` in a transaction and confirm its result, whether it returns or raises a refusal."""
     try:
-        async with AsyncExitStack() as pipelined, conn.transaction():
+        async with conn.transaction():
             result = await work()
-            await pipelined.enter_async_context(conn.pipeline())
-            await conn.execute(_CONFIRM_UNLESS_WRITTEN)
-        return result
+            await _confirm(conn)
+            return result
     except (DatabaseUnavailable, psycopg.Error, OSError):
         raise
     except Exception:

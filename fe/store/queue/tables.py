@@ -48,8 +48,8 @@ class DueTenant:
     weight: int
 
 
-# Searches for due rows say run_at < 'infinity': the condition of the outbox's index for them (docs/decisions/micro-performance.md),
-# which statements that know a row's key must not use.
+# Searches for due rows say run_at < 'infinity': the condition of the outbox's index for them
+# (docs/decisions/micro-performance.md), which statements that know a row's key must not use.
 
 # A row gets its run_at from the database's clock, at the latest statement_timeout (8 s) before it can be seen.
 #

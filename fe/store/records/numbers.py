@@ -1,6 +1,6 @@
 """Owners of fiscal numbers: each belongs to one submission of its issuer, until its fate is `reusable`.
 
-The key of `held_numbers` decides, when a submission is signed (hold_number_batch.sql). The reads here only warn earlier:
+The key of `held_numbers` decides, when a submission is signed (hold_number_batch.sql). Reads here only warn earlier:
 at acceptance, and in the signer.
 """
 

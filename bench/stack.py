@@ -291,8 +291,6 @@ def open_stack(
             "FE_TENANT_REQUESTS": "1000",
             "FE_TENANT_DOCUMENTS_A_MINUTE": "0",
             "FE_TENANT_DOCUMENTS_A_DAY": "0",
-            "FE_TENANT_BYTES_A_MINUTE": "0",
-            "FE_TENANT_BYTES_A_DAY": "0",
             **(settings or {}),
         }
         subprocess.run(

@@ -266,6 +266,11 @@ class ConcurrencyLimit(Generic[Key]):
             self._metrics.share_refused.labels(self.name).inc()
 
 
+#: Mean document size that the byte quotas assume, per minute and per day.
+_MINUTE_DOCUMENT_BYTES = 22 * 1024
+_DAY_DOCUMENT_BYTES = 8 * 1024
+
+
 @dataclass(frozen=True, slots=True)
 class QuotaLimits:
     """Limits of the documents that one tenant submits to one process, validation included; 0: no limit.
@@ -284,8 +289,8 @@ class QuotaLimits:
         return cls(
             documents_a_minute=settings.tenant_documents_a_minute,
             documents_a_day=settings.tenant_documents_a_day,
-            bytes_a_minute=settings.tenant_bytes_a_minute,
-            bytes_a_day=settings.tenant_bytes_a_day,
+            bytes_a_minute=settings.tenant_documents_a_minute * _MINUTE_DOCUMENT_BYTES,
+            bytes_a_day=settings.tenant_documents_a_day * _DAY_DOCUMENT_BYTES,
         )
 
 

@@ -240,7 +240,6 @@ async def run_reception(
             clock=context.clock,
             metrics=context.metrics,
             in_flight=settings.reception_in_flight,
-            threads=settings.reception_threads,
             calls_per_second=settings.reception_calls_per_second,
             trusted_proxies=read_networks(settings.trusted_proxies),
             clock_fault=context.clock_fault,

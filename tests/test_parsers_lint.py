@@ -14,7 +14,7 @@ DOOR = ROOT / "fe" / "ecf" / "parse"
 
 #: Files and folders that may parse for themselves, each with its reason.
 EXCUSED = {
-    "fe/accounts/carry_out.py": "reads back the request it froze itself, to the byte that was agreed to",
+    "fe/accounts/execute_approval.py": "reads back the request it froze itself, to the byte that was agreed to",
     "fe/portal/pages/operators/approvals.py": "shows that same request",
     "fe/simulator/journal.py": "reads back the lines the simulator wrote itself",
     "fe/http/examples/__init__.py": "reads files of this package, which nobody sends",

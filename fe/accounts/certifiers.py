@@ -1,4 +1,4 @@
-"""What is known of a certificate when it is added: whom it is from, and whether its certifier has taken it back."""
+"""Checks of a certificate when it is added: its issuer, and whether it was revoked."""
 
 from collections.abc import Collection, Sequence
 from contextlib import closing
@@ -18,7 +18,7 @@ from fe.ecf.revocation import Answer, Revocation, ocsp_request, read_crl, read_o
 from fe.ecf.texts import Text
 from fe.ecf.trust import Distrust, check_certificate
 
-#: What a certifier may take for its answer, and how long the largest list is that is read.
+#: Timeout of one revocation query, and the largest list that is read.
 _PATIENCE = 10.0
 _LONGEST = 8 * 1024 * 1024
 
@@ -35,7 +35,7 @@ _IN_SPANISH = {
 
 @dataclass(frozen=True, slots=True)
 class ExaminedP12:
-    """A .p12 that can be used, and what whoever adds it should know."""
+    """A usable .p12, with remarks for the person who adds it."""
 
     opened: Credential
     remarks: tuple[Text, ...]
@@ -49,9 +49,9 @@ def examine(
     *,
     now: datetime,
 ) -> ExaminedP12:
-    """Open a .p12 and look at its certificate as the authority would; where `hosts` allow it, ask its certifier too.
+    """Open a .p12 and check its certificate as the authority does; query revocation if `hosts` allow it.
 
-    Blocks: it computes, and it asks. Raises CertificateError, or ProvisioningRefused for one that was revoked.
+    Blocks. Raises CertificateError, or ProvisioningRefused for a revoked certificate.
     """
     opened = open_p12(p12, passphrase)
     answer = revocation(opened.certificate, certifiers, hosts, now=now) if hosts else None
@@ -79,7 +79,7 @@ def read_certifiers(path: Path | None) -> list[x509.Certificate] | None:
 
 
 def remarks(certificate: x509.Certificate, certifiers: Sequence[x509.Certificate] | None, now: datetime) -> list[Text]:
-    """Say what whoever adds a certificate should know: the authority looks at the same."""
+    """Warn about a certificate that the authority may reject."""
     if certificate.issuer == certificate.subject:
         return [
             Text(
@@ -106,21 +106,21 @@ def revocation(
     *,
     now: datetime,
 ) -> Answer:
-    """Ask the certifier whether it took the certificate back: its responder first, its list next.
+    """Ask whether a certificate was revoked: OCSP first, then the revocation list.
 
-    The addresses are the certificate's own words, so only `hosts` (host, or host:port) are asked, whatever they name,
-    without following a redirection. What is not heard within ten seconds each is not known. Raises nothing; blocks, for
-    it is the command line that asks.
+    The certificate itself names the addresses, so only `hosts` (host, or host:port) are asked, without following
+    redirects. Each query has ten seconds; no answer means unknown. Raises nothing. Blocks, as only the command line
+    calls it.
     """
     issuer = next((one for one in certifiers or () if _issued(one, certificate)), None)
     if issuer is None:
-        return Answer(Revocation.UNKNOWN, "not asked: its certifier is not in FE_CERTIFIERS_FILE")
+        return Answer(Revocation.UNKNOWN, "not checked: its issuer is not in FE_CERTIFIERS_FILE")
     where = where_to_ask(certificate)
-    answer = Answer(Revocation.UNKNOWN, "not asked: it names no address at which to ask")
+    answer = Answer(Revocation.UNKNOWN, "not checked: the certificate names no address for it")
     with httpx.Client(trust_env=False, follow_redirects=False, timeout=_PATIENCE) as client:
         for url in (*where.ocsp, *where.crl):
             if not _is_allowed(url, hosts):
-                answer = Answer(Revocation.UNKNOWN, f"not asked: {_place(url)} is not in FE_REVOCATION_HOSTS")
+                answer = Answer(Revocation.UNKNOWN, f"not checked: {_place(url)} is not in FE_REVOCATION_HOSTS")
                 continue
             ocsp = ocsp_request(certificate, issuer) if url in where.ocsp else None
             data = _fetch(client, url, ocsp)

@@ -1,7 +1,7 @@
-"""Changing and taking back what was set up: a tenant's data, tenants that are shut out, users and certificates.
+"""Changes and removals: a tenant's data, disabled tenants, users and certificates.
 
-Each function is one transaction's work (docs/decisions/disabled-tenants.md, docs/operations.md); who does it is put on
-record by `noted`. What the database refuses (sql/functions/tenants) is said here in words.
+Each function runs in the caller's transaction (docs/decisions/disabled-tenants.md, docs/operations.md).
+`audited_changes` records the author. Errors that the database raises for removals become messages here.
 """
 
 from collections.abc import Mapping
@@ -31,25 +31,25 @@ _RNC = "RNCEmisor"
 
 
 class BadName(ProvisioningRefused):
-    """A name that nobody could read, or that is none."""
+    """A name that is empty or not printable."""
 
 
 class RncFixed(ProvisioningRefused):
-    """The RNC stays what it is."""
+    """The RNC cannot be changed any longer."""
 
 
 class RncOfAnother(ProvisioningRefused):
-    """The RNC is that of another tenant, who is not known to let this one issue."""
+    """The RNC belongs to another tenant without a delegation to this one."""
 
 
 async def require_own_rnc(conn: Conn, tenant: Tenant, before: object, after: object) -> None:
-    """See that who sets an RNC for a tenant, and is no operator, names none of another tenant's with it.
+    """Reject an RNC of another tenant's, unless an operator sets it.
 
-    What a tenant says of itself and of its users is what it may issue under (docs/decisions/issuers.md): were it free
-    to say anything, nobody would need a delegation to be recorded. Raises RncOfAnother.
+    A tenant may issue under each RNC that it has (docs/decisions/issuers.md); a free choice would make delegations
+    pointless. Raises RncOfAnother.
     """
     rnc = str(after)
-    if after == before or tax_id(rnc) is None:  # what is none is refused in its own words
+    if after == before or tax_id(rnc) is None:  # an invalid RNC gets its own message elsewhere
         return
     if await issuers.standing(conn, tenant.tenant_id, rnc) is Standing.ANOTHER:
         raise RncOfAnother(
@@ -71,11 +71,11 @@ async def update_tenant(
     consumer_summary: str | None = None,
     today: date,
 ) -> Tenant:
-    """Change what is given. Of `issuer` each field is taken, and None takes one away.
+    """Change the given data. Each given field of `issuer` is replaced; None removes it.
 
-    What is not signed yet is made with the new data; what is signed stays as it is. The RNC says who the taxpayer is:
-    it is corrected until the first document was handed in, and not while suppliers reach the tenant under it. Raises
-    BadIssuer (also where a user's receipts could not carry it any more), NameTaken or ProvisioningRefused.
+    Unsigned receipts use the new data, signed ones stay. The RNC identifies the taxpayer: it can be corrected until the
+    first document was submitted, and not while suppliers can reach the tenant under it. Raises BadIssuer (also when a
+    user's receipts become invalid), NameTaken or ProvisioningRefused.
     """
     if name is not None and not (0 < len(name.strip()) <= LONGEST_NAME and name.isprintable()):
         raise BadName(
@@ -124,9 +124,9 @@ async def update_tenant(
 
 
 async def disable_tenant(conn: Conn, tenant: Tenant, action: OperatorAction) -> None:
-    """Shut a tenant out: what it handed in before goes on, nothing new comes. Raises ProvisioningRefused if it is.
+    """Disable a tenant: submitted receipts continue, new ones are rejected. Raises ProvisioningRefused if disabled.
 
-    Whoever sets a webhook of it at this moment comes before or after: none that is called is left behind.
+    Locks the tenant, so that no webhook is enabled at the same moment.
     """
     await endpoints.lock_changes(conn, tenant.tenant_id)
     if not await tenants.disable(conn, tenant.tenant_id, action.at, channel=REVOKED_CHANNEL):
@@ -148,7 +148,7 @@ async def enable_tenant(conn: Conn, tenant: Tenant, action: OperatorAction) -> i
         await throttle.lift(conn, throttle.bucket_of_key(key.api_key_id))
     for endpoint_id in called:
         oldest = await deliveries.oldest_held(conn, tenant.tenant_id, endpoint_id)
-        # Also where nothing is held yet: what comes up at this very moment may still be.
+        # Also when nothing is held yet: an event may arrive at this moment.
         since = min(at for at in (oldest, tenant.disabled_since, action.at) if at is not None)
         await recoveries.ask(
             conn,
@@ -168,7 +168,7 @@ async def enable_tenant(conn: Conn, tenant: Tenant, action: OperatorAction) -> i
 async def change_user(
     conn: Conn, tenant: Tenant, user: User, issuer_override: Mapping[str, Any] | None, *, today: date
 ) -> User:
-    """Change what a user's receipts change in Emisor; None: nothing. Raises BadIssuer or Unknown."""
+    """Replace a user's overrides of Emisor; None removes them. Raises BadIssuer or Unknown."""
     if issuer_override is not None:
         check_issuer({**tenant.issuer, **issuer_override}, today)
     changed = await tenants.change_user(conn, tenant.tenant_id, user.user_id, issuer_override)
@@ -178,7 +178,7 @@ async def change_user(
 
 
 async def remove_user(conn: Conn, tenant: Tenant, user: User, at: datetime) -> None:
-    """Remove a user; what it signed still says so. Raises ProvisioningRefused while something needs it."""
+    """Remove a user; signed receipts keep the name. Raises ProvisioningRefused while something needs it."""
     outcome, waiting = await tenants.remove_user(conn, tenant.tenant_id, user.user_id, at)
     match outcome:
         case "none":
@@ -230,7 +230,7 @@ async def retire_certificate(
         case "receives":
             raise ProvisioningRefused(
                 Text(
-                    "what suppliers send is acknowledged with it: put another in its place, or close reception",
+                    "it signs acknowledgements to suppliers: add another one first, or close reception",
                     "con él se acusa recibo de lo que envían los suplidores: ponga otro en su lugar o cierre la "
                     "recepción",
                 ),
@@ -242,11 +242,11 @@ async def retire_certificate(
 async def remove_certificate(
     conn: Conn, vault: Vault, tenant: Tenant, certificate_id: CertificateId, at: datetime
 ) -> tuple[CertificateRecord, bool]:
-    """Destroy the key of a retired certificate; the certificate itself stays, for what it signed. Tells whether so.
+    """Destroy the key of a retired certificate; keep the certificate. Returns whether the certificate could be kept.
 
-    A process that used it in the last minute has its key in memory for that minute. Where the key does not open any
-    more the certificate is not read out of it, and is in the documents it signed alone. Raises ProvisioningRefused
-    while it is in use, or documents that it signed are on their way.
+    A process that used the key within the last minute has it in memory for that minute. If the key cannot be opened any
+    longer, the certificate remains only in its signed documents. Raises ProvisioningRefused while it is in use, or
+    documents that it signed are in progress.
     """
     encrypted = await certificates.encrypted(conn, tenant.tenant_id, certificate_id)
     der = None if encrypted is None else _read(vault, encrypted)

@@ -1,4 +1,4 @@
-"""When to say that a certificate is about to end: what is renewed in time stops nothing."""
+"""Warnings of expiring certificates."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 from fe.ecf.texts import Text
 from fe.store.records.certificates import CertificateRecord
 
-#: So many days before its end it is said, each time more urgently.
+#: Days before expiry at which we warn, each time more urgently.
 DAYS = (60, 30, 7, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class ExpiryWarning:
-    """A certificate in use that ends within so many days (one of DAYS), or has ended (0)."""
+    """A certificate in use that expires within this many days (one of DAYS), or has expired (0)."""
 
     record: CertificateRecord
     within: int
@@ -29,7 +29,7 @@ class ExpiryWarning:
         holder = self.record.holder
         if self.within == 0:
             return Text(
-                f"The certificate of {holder} has expired: nothing is signed with it any more. Upload a new one.",
+                f"The certificate of {holder} has expired and no longer signs. Upload a new one.",
                 f"El certificado de {holder} venció: ya no se firma nada con él. Suba uno nuevo.",
             )
         if self.within == 1:
@@ -44,7 +44,7 @@ class ExpiryWarning:
 
 
 def within(record: CertificateRecord, now: datetime) -> int | None:
-    """Tell within how many of DAYS a certificate in use ends, 0 where it has; None: nothing needs to be said."""
+    """Return within how many of DAYS a certificate in use expires, 0 if it has; None if later."""
     if record.retired_at is not None:
         return None
     if record.not_after <= now:
@@ -54,7 +54,7 @@ def within(record: CertificateRecord, now: datetime) -> int | None:
 
 
 def warnings(records: Sequence[CertificateRecord], now: datetime) -> list[ExpiryWarning]:
-    """List what is about to end and has no renewed certificate stored beside it, the most urgent first."""
+    """List expiring certificates without a stored renewal, the most urgent first."""
     found = [(one, within(one, now)) for one in records if not _is_renewed(one, records)]
     said = [ExpiryWarning(one, days) for one, days in found if days is not None]
     return sorted(said, key=lambda each: each.record.not_after)

@@ -1,4 +1,4 @@
-"""What is believed of an ID token: signature, issuer, audience, time and nonce, each of them or nothing."""
+"""Validate an ID token: signature, issuer, audience, time and nonce."""
 
 import secrets
 from collections.abc import Callable
@@ -20,7 +20,7 @@ _SKEW: Final = 60
 
 
 class BadIdToken(Exception):
-    """The ID token proves nothing; the message says why, and nothing of what is in it."""
+    """The ID token is invalid; the message says why, without its contents."""
 
 
 class UnknownSigner(BadIdToken):
@@ -29,11 +29,11 @@ class UnknownSigner(BadIdToken):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Who somebody is at the provider."""
+    """A person's identity at the provider."""
 
     issuer: str
     subject: str
-    #: What the provider says of the address; None where it is not verified there.
+    #: Email address, if the provider has verified it.
     verified_email: str | None
     name: str
     #: When the person logged in there, in seconds since 1970; None where it is not said.
@@ -101,7 +101,7 @@ def _verified(token: str, keys: list[RSAKey | ECKey]) -> dict[str, Any]:
     try:
         kid = jws.extract_compact(token.encode()).headers().get("kid")
         if kid is None and len(keys) > 1:
-            raise BadIdToken("signed by nobody knows which key")
+            raise BadIdToken("signed with an unknown key")
         key = keys[0] if kid is None else KeySet([key for key in keys if key.kid == kid])
         if isinstance(key, KeySet) and not key.keys:
             raise UnknownSigner("signed by an unknown key")

@@ -1,4 +1,4 @@
-"""Who the subject of an OpenID provider is here. An address that is the same proves nothing by itself."""
+"""Map OpenID subjects to people. An equal email address alone proves nothing."""
 
 from datetime import datetime
 
@@ -12,10 +12,10 @@ from fe.store.postgres.db import Conn
 
 
 async def who_is(conn: Conn, subject: Subject, now: datetime) -> Person | None:
-    """Find who a subject is; None where nobody.
+    """Find the person of a subject, or None.
 
-    Whoever was made for the provider, without a password and without an identity yet, is found by a verified address,
-    and linked. Everybody else links while being logged in, or by an invitation. Operators always do.
+    A person who was created for the provider, without password and identity, is found by verified address and linked.
+    All others link while signed in, or by invitation. Operators are always linked by hand.
     """
     found = await identities.find(conn, subject.issuer, subject.subject)
     if found is not None or subject.verified_email is None:
@@ -30,11 +30,11 @@ async def who_is(conn: Conn, subject: Subject, now: datetime) -> Person | None:
 
 
 async def link(conn: Conn, subject: Subject, person_id: PersonId, now: datetime) -> None:
-    """Link a subject with a person. Raises PersonRefused where it is somebody else's."""
+    """Link a subject to a person. Raises PersonRefused when another person has it."""
     if await identities.link(conn, subject.issuer, subject.subject, person_id, now):
         return
     found = await identities.find(conn, subject.issuer, subject.subject)
     if found is None or found.person_id != person_id:
         raise PersonRefused(
-            Text("That account is linked with somebody else here.", "Esa cuenta ya está vinculada a otra persona aquí.")
+            Text("That account is linked to another person here.", "Esa cuenta ya está vinculada a otra persona aquí.")
         )

@@ -1,4 +1,4 @@
-"""API keys: making them, hashing their secrets, what their holders may do, and taking them back."""
+"""API keys: create, hash secrets, scopes, and revoke."""
 
 import hashlib
 import hmac
@@ -18,15 +18,15 @@ SCOPES = (
     "ncf:write",
     "usage:read",
     "billing:read",
-    # Beyond the interface, and brought by no other: who may say where documents are sent is for the tenant to choose.
+    # Not in the interface and implied by no other scope: the tenant decides who may set where documents are sent.
     "webhooks:read",
     "webhooks:write",
 )
 
-#: What a scope brings with it at login (interface.md#scopes).
+#: Scopes that a scope adds at login (interface.md#scopes).
 _INHERITED = {"invoices:write": ("ncf:read", "ncf:write"), "invoices:read": ("ncf:read",)}
 
-#: The channel on which revoked keys are notified: the front drops them from its cache at once, not when they grow old.
+#: Notification channel of revoked keys: the front drops them from its cache at once.
 REVOKED_CHANNEL = "fe_key_revoked"
 
 
@@ -56,7 +56,7 @@ class Peppers:
         return hash_secret(self._by_id[self.current], secret)
 
     def find(self, secret: str, known: bytes) -> str | None:
-        """Tell under which pepper `known` is the hash of `secret`; None when under none. Takes as long in any case."""
+        """Find the pepper under which `known` is the hash of `secret`, or None. Takes constant time."""
         found = None
         for pepper_id, pepper in self._by_id.items():
             if hmac.compare_digest(hash_secret(pepper, secret), known):
@@ -65,17 +65,16 @@ class Peppers:
 
 
 def scopes_at_login(scopes: Iterable[str]) -> list[str]:
-    """Tell which scopes a token gets: the key's own and the ncf scopes they bring, in the order of `SCOPES`."""
+    """Return the scopes of a token: the key's own and the ncf scopes they imply, in the order of `SCOPES`."""
     own = set(scopes)
     granted = own.union(*(_INHERITED.get(scope, ()) for scope in own))
     return [scope for scope in SCOPES if scope in granted]
 
 
 async def revoke_key(conn: Conn, tenant_id: TenantId, api_key_id: ApiKeyId, at: datetime) -> bool:
-    """Revoke a key for good and tell every process as it is done; False when the tenant has no such active key.
+    """Revoke a key for good and notify every process on commit; False if the tenant has no such active key.
 
-    One transaction's work. The notification only makes it immediate: a process that misses it stops the key by itself
-    within 30 s.
+    Runs in the caller's transaction. A process that misses the notification stops accepting the key within 30 s.
     """
     revoked = await keys.revoke(conn, tenant_id, api_key_id, at)
     if revoked:

@@ -1,6 +1,6 @@
-"""Who works for a company: invitations by a link, roles, and leaving. A company is never without an owner.
+"""Members of a company: invitation links, roles and leaving. A company always keeps an owner.
 
-Each function is one transaction's work; `note` keeps what changed in it (fe/store/portal/changes.py).
+Each function runs in the caller's transaction; `note` records the change (fe/store/portal/changes.py).
 """
 
 from collections.abc import Awaitable, Callable
@@ -19,13 +19,13 @@ from fe.store.portal.people import Person, PortalRole
 from fe.store.postgres.db import Conn
 
 Shown = dict[str, Any] | None
-#: Keeps a change: what was done, to whom, from what to what.
+#: Records a change: action, subject, before and after.
 Note = Callable[[str, str, Shown, Shown], Awaitable[None]]
 
 INVITATION_LIFE = timedelta(days=7)
 
 LAST_OWNER = Text(
-    "A company has an owner at all times: make somebody else an owner first.",
+    "A company must keep an owner: make another person an owner first.",
     "Una empresa tiene siempre un administrador: primero nombre administrador a otra persona.",
 )
 NOT_A_MEMBER = Text("This person does not work for the company.", "Esta persona no trabaja para la empresa.")
@@ -34,7 +34,7 @@ NOT_A_MEMBER = Text("This person does not work for the company.", "Esta persona 
 async def invite(
     conn: Conn, tenant_id: TenantId, email: str, role: PortalRole, *, by_whom: str, now: datetime, note: Note
 ) -> tuple[Invitation, str]:
-    """Invite somebody, and give what stands in the link: it is not there to be shown again. Raises PersonRefused."""
+    """Invite a member and return the link's token, which is never shown again. Raises PersonRefused."""
     address = require_address(email)
     for member in await members.of_tenant(conn, tenant_id):
         if member.email.lower() == address.lower():
@@ -55,7 +55,7 @@ async def invite(
 
 
 async def invite_operator(conn: Conn, email: str, *, by_whom: str, now: datetime) -> tuple[Invitation, str]:
-    """Invite somebody to be an operator of the installation. Raises PersonRefused."""
+    """Invite an operator of the installation. Raises PersonRefused."""
     return await _invite(conn, None, None, require_address(email), by_whom, now)
 
 
@@ -78,9 +78,9 @@ async def withdraw(conn: Conn, tenant_id: TenantId, invitation_id: UUID, *, now:
 
 
 async def accept(conn: Conn, invitation: Invitation, person: Person, *, now: datetime, note: Note) -> None:
-    """Let a person in by an invitation, once. Raises PersonRefused where it is over.
+    """Accept an invitation once. Raises PersonRefused when it has expired.
 
-    Whoever works for the company already keeps the role; one for an operator takes an operator's rights.
+    A person who already is a member keeps the role. An operator's invitation needs an operator's rights.
     """
     if not await invitations.accept(conn, invitation, now):
         raise PersonRefused(LINK_OVER)
@@ -94,7 +94,7 @@ async def accept(conn: Conn, invitation: Invitation, person: Person, *, now: dat
 
 
 async def change_role(conn: Conn, tenant_id: TenantId, person_id: PersonId, role: PortalRole, *, note: Note) -> Member:
-    """Give somebody another role. Raises PersonRefused for the last owner, and where there is nothing to change."""
+    """Change a member's role. Raises PersonRefused for the last owner, and when nothing changes."""
     member = await _member(conn, tenant_id, person_id, stays_owner=role is PortalRole.OWNER)
     if member.role is not role:
         await members.set_role(conn, tenant_id, person_id, role)
@@ -103,7 +103,7 @@ async def change_role(conn: Conn, tenant_id: TenantId, person_id: PersonId, role
 
 
 async def remove(conn: Conn, tenant_id: TenantId, person_id: PersonId, *, note: Note) -> Member:
-    """Let somebody work for the company no more. Raises PersonRefused for the last owner."""
+    """Remove a member. Raises PersonRefused for the last owner."""
     member = await _member(conn, tenant_id, person_id, stays_owner=False)
     await members.leave(conn, tenant_id, person_id)
     await note("person removed", member.email, {"role": str(member.role)}, None)
@@ -111,7 +111,7 @@ async def remove(conn: Conn, tenant_id: TenantId, person_id: PersonId, *, note: 
 
 
 async def _member(conn: Conn, tenant_id: TenantId, person_id: PersonId, *, stays_owner: bool) -> Member:
-    """Find a member who may be changed so. Read after the owners are locked: what it says then holds."""
+    """Find a member who may be changed. Read after locking the owners, so the result stays true."""
     owners = await members.lock_owners(conn, tenant_id)
     member = await members.one(conn, tenant_id, person_id)
     if member is None:

@@ -1,4 +1,4 @@
-"""What became of each number of a sequence, in words that a taxpayer knows; and how long what is left will last."""
+"""State of each number of a sequence in a taxpayer's words, and how long the rest will last."""
 
 from collections.abc import Iterator
 from collections.abc import Sequence as Many
@@ -23,7 +23,7 @@ STRETCH = 200
 
 
 class Fate(StrEnum):
-    """What became of a number."""
+    """State of one number."""
 
     ACCEPTED = "accepted"
     REJECTED = "rejected"
@@ -34,9 +34,9 @@ class Fate(StrEnum):
     #: The authority knows it from another document.
     TAKEN_ELSEWHERE = "taken elsewhere"
     VOID = "void"
-    #: A document came with a higher number: nobody has this one.
+    #: Skipped: a document came with a higher number.
     PASSED_OVER = "passed over"
-    #: The next number was set to a higher one: nobody has this one.
+    #: Skipped: the next number was set to a higher one.
     SKIPPED = "skipped"
 
     @property
@@ -88,7 +88,7 @@ class NumberRun:
 async def runs(
     conn: Conn, tenant_id: TenantId, environment: Environment, sequence: Sequence, *, first: int, last: int
 ) -> list[NumberRun]:
-    """Tell what became of the numbers from `first` to `last`; those that are still to be given are left out."""
+    """Return the state of the numbers from `first` to `last`, without those still to be given."""
     last = min(last, first + STRETCH - 1)
     found = await fates.taken(conn, tenant_id, environment, sequence.prefix, first=first, last=last)
     end = min(last, sequence.current_number - 1)
@@ -106,7 +106,7 @@ async def runs(
 
 
 def _gaps(found: Many[TakenNumber], follower: TakenNumber | None, *, first: int, end: int) -> Iterator[NumberRun]:
-    """The numbers before `end` that nobody has, each run with the submission that came behind it."""
+    """Find runs of unused numbers before `end`, each with the submission that follows it."""
     expected = first
     for one in found:
         if expected < one.number and expected <= end:
@@ -189,7 +189,7 @@ class Outlook:
 async def outlooks(
     conn: Conn, tenant_id: TenantId, environment: Environment, found: Many[Sequence], now: datetime
 ) -> list[Outlook]:
-    """Tell of each of a tenant's sequences of an environment how far it is."""
+    """Return the progress of each of a tenant's sequences in an environment."""
     used = {one.prefix: one for one in await fates.use(conn, tenant_id, environment, now - timedelta(days=RATE_DAYS))}
     return [_outlook(one, used.get(one.prefix), now) for one in found]
 

@@ -1,8 +1,8 @@
-"""Logging in by an OpenID Connect provider: the code flow with PKCE, by any provider that can be discovered.
+"""OpenID Connect sign-in: code flow with PKCE, for any provider with discovery.
 
-Authlib words the protocol, joserfc reads what is signed, httpx carries it: without proxies or secrets from the
-environment, without redirects, bounded in time and size. (Authlib's own client over httpx wants a fork of it that a
-server does not have.) What is believed of an ID token is decided in `fe.accounts.id_token`.
+Authlib builds the requests, joserfc verifies tokens, httpx sends: without the environment's proxies and secrets,
+without redirects, limited in time and size. (Authlib's own httpx client needs a fork of httpx that a server does not
+have.) `fe.accounts.id_token` validates ID tokens.
 """
 
 import base64
@@ -27,7 +27,7 @@ from fe.egress.tls import default_tls
 #: For one question to the provider, and how much of its answer is read.
 SECONDS: Final = 10.0
 LARGEST: Final = 256 * 1024
-#: For how long what was discovered is believed, and how soon keys are asked for again where one is missing.
+#: Lifetime of the provider's metadata, and the shortest pause between fetches of missing keys.
 _REMEMBERED: Final = 600.0
 _SOONEST: Final = 15.0
 #: Where it sends browsers back to, at ours.
@@ -35,7 +35,7 @@ CALLBACK: Final = "/sign-in/openid/answer"
 _SCOPE: Final = "openid email profile"
 _LONGEST_CODE: Final = 4096
 
-#: What can go wrong on the wire, and while its answer is read.
+#: Errors of the connection and of reading its answer.
 _TROUBLE: Final = (
     *(httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, trio.TooSlowError),
     *(OSError, ValueError, RecursionError),
@@ -57,7 +57,7 @@ class ProviderAway(LocalizedError):
 
 
 class ProviderRefused(LocalizedError):
-    """What came back does not prove who somebody is."""
+    """The provider's answer does not prove an identity."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -79,7 +79,7 @@ class OpenId:
     name: str
     #: Our address that it sends browsers back to.
     callback: str
-    #: What nonces and verifiers are derived with, 32 bytes.
+    #: Key that nonces and verifiers are derived from, 32 bytes.
     key: bytes = field(repr=False)
     proxy: str = ""
     _metadata: dict[str, Any] | None = field(default=None, repr=False)
@@ -88,7 +88,7 @@ class OpenId:
     _keys_at: float = -_REMEMBERED
 
     async def address(self, state: str, *, again: bool = False) -> str:
-        """Where to send a browser. `again`: who is there has to log in anew. Raises ProviderAway."""
+        """Return the address to redirect to. `again` forces a new sign-in there. Raises ProviderAway."""
         metadata = await self._discovered()
         more = {"prompt": "login", "max_age": "0"} if again else {}
         url, _ = self._client(metadata).create_authorization_url(
@@ -101,9 +101,9 @@ class OpenId:
         return str(url)
 
     async def identify(self, code: str, state: str, issuer: str | None, now: datetime) -> Subject:
-        """Exchange the code that a browser brought for who it is. Raises ProviderAway or ProviderRefused.
+        """Exchange the browser's code for an identity. Raises ProviderAway or ProviderRefused.
 
-        `issuer` is what the answer itself says (RFC 9207): another's answer is not ours.
+        `issuer` comes from the answer (RFC 9207) and must be ours.
         """
         metadata = await self._discovered()
         is_said = metadata.get("authorization_response_iss_parameter_supported") is True
@@ -123,7 +123,7 @@ class OpenId:
             raise self._refused(str(error)) from error
 
     async def _exchange(self, metadata: dict[str, Any], code: str, state: str) -> str:
-        """Give the ID token for a code. Raises ProviderAway or ProviderRefused."""
+        """Fetch the ID token for a code. Raises ProviderAway or ProviderRefused."""
         client = self._client(metadata)
         body = prepare_token_request(
             "authorization_code",
@@ -138,7 +138,7 @@ class OpenId:
         status, answer = await self._ask("POST", url, headers, body)
         token = answer.get("id_token")
         if status != 200 or not isinstance(token, str):
-            # An error's words are the provider's: they are for nobody but the log, and cut.
+            # The provider's error text goes only to the log, cut.
             raise self._refused(f"no ID token: {status} {str(answer.get('error'))[:60]!r}")
         return token
 
@@ -157,7 +157,7 @@ class OpenId:
         )
 
     async def _discovered(self) -> dict[str, Any]:
-        """What the provider says of itself, checked. Raises ProviderAway."""
+        """Fetch and check the provider's metadata. Raises ProviderAway."""
         if self._metadata is not None and trio.current_time() - self._asked_at < _REMEMBERED:
             return self._metadata
         status, found = await self._ask("GET", f"{self.issuer.rstrip('/')}/.well-known/openid-configuration")
@@ -200,7 +200,7 @@ class OpenId:
                     client.stream(method, url, headers=asked, content=body) as answer,
                 ):
                     if answer.headers.get("Content-Encoding", "identity") != "identity":
-                        raise self._away("it compresses what it was not asked to")
+                        raise self._away("it sent a compressed answer that was not requested")
                     async for chunk in answer.aiter_raw():
                         read += chunk
                         if len(read) > LARGEST:
@@ -236,12 +236,12 @@ class OpenId:
         )
 
     def _derived(self, what: str, state: str) -> str:
-        """Make the nonce or the verifier of a state: nobody else can, and nothing has to be kept."""
+        """Derive the nonce or the verifier of a state from our key, so that nothing has to be stored."""
         made = hmac.new(self.key, f"openid {what} {state}".encode("utf-8", "replace"), "sha256").digest()
         return base64.urlsafe_b64encode(made).decode().rstrip("=")
 
     def _away(self, why: str) -> ProviderAway:
-        _log.warning("the OpenID provider cannot be asked", issuer=self.issuer, reason=why)
+        _log.warning("the OpenID provider cannot be reached", issuer=self.issuer, reason=why)
         return ProviderAway(self.name)
 
     def _refused(self, why: str) -> ProviderRefused:

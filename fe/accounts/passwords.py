@@ -1,4 +1,4 @@
-"""What a password has to be: long, and not what everybody tries first. No letters, digits or signs are asked for."""
+"""Password policy: long and not common. No rules about letters, digits or signs."""
 
 import re
 import unicodedata
@@ -8,11 +8,11 @@ from fe.ecf.texts import LocalizedError, Text
 
 SHORTEST = 12
 LONGEST = 200
-#: So many characters have to remain once what everybody tries is taken out, and so many different ones.
+#: Characters, and distinct characters, that must remain once common parts are removed.
 _REMAINING = 6
 _DIFFERENT = 4
 
-#: How people dress letters up; whoever guesses undresses them.
+#: Common substitutions of letters, which attackers try too.
 _PLAIN = str.maketrans({"@": "a", "4": "a", "3": "e", "1": "i", "!": "i", "0": "o", "$": "s", "5": "s", "7": "t"})
 
 #: Words, names and rows of keys that passwords are made of, here and elsewhere; as they are undressed.
@@ -41,10 +41,7 @@ class BadPassword(LocalizedError):
 
 
 def require_good(password: str, about: Iterable[str]) -> None:
-    """See that a new password is not one of the first that somebody would try; `about` is what is known of the person.
-
-    Raises BadPassword.
-    """
+    """Reject a common password; `about` holds words about the person. Raises BadPassword."""
     if len(password) < SHORTEST:
         raise BadPassword(
             Text(
@@ -65,7 +62,7 @@ def require_good(password: str, about: Iterable[str]) -> None:
     if any(_is_obvious(reading, own) for reading in readings):
         raise BadPassword(
             Text(
-                "This password is among the first that somebody would try: it is common, or made of a name or a date.",
+                "This password is easy to guess: it is common, or made of a name or a date.",
                 "Esta contraseña es de las primeras que alguien probaría: es común o está hecha de un nombre o una "
                 "fecha.",
             )
@@ -73,13 +70,13 @@ def require_good(password: str, about: Iterable[str]) -> None:
 
 
 def _parts(text: str) -> list[str]:
-    """The words in what is known of a person that could stand in a password."""
+    """Return words about a person that could appear in a password."""
     folded = _LETTERS.sub(" ", _folded(text)).translate(_PLAIN).split()
     return [part for part in folded if len(part) > 2]
 
 
 def _is_obvious(reading: str, own: Iterable[str]) -> bool:
-    """Whether next to nothing is left of it without what everybody tries."""
+    """Return whether next to nothing remains without common parts."""
     for word in sorted({*_COMMON, *own}, key=len, reverse=True):
         reading = reading.replace(word, "")
     rest = _REPEATED.sub(r"\1", _DIGITS.sub("", reading))

@@ -1,4 +1,4 @@
-"""People who log in: their passwords, making them, and the links that set a password anew."""
+"""People of the portal: creation, passwords, and links to set a password."""
 
 import hashlib
 import secrets
@@ -17,19 +17,19 @@ from fe.store.postgres.db import Conn
 
 #: RFC 9106's second choice: 64 MiB, three passes, four lanes.
 _HASHER = PasswordHasher.from_parameters(profiles.RFC_9106_LOW_MEMORY)
-#: Hashes computed at once in a process: each takes 64 MiB and a core.
+#: Concurrent hashes per process: each takes 64 MiB and a core.
 _AT_ONCE = trio.CapacityLimiter(2)
-#: What a password is compared with where there is none, so that it takes as long to say so. Written out, as to compute
-#: one is a quarter of a second of each process's start; no password is known to give 32 bytes of zero.
+#: Hash to compare with when there is no account, so that the answer takes the same time. Written out, because computing
+#: it takes a quarter of a second at each start. No known password yields 32 zero bytes.
 _NOBODY = f"$argon2id$v=19$m={_HASHER.memory_cost},t={_HASHER.time_cost},p={_HASHER.parallelism}${'A' * 22}${'A' * 43}"
 
-#: For how long a link sets a password anew.
+#: Lifetime of a link to set a password.
 RESET_LIFE = timedelta(days=1)
 _LONGEST_ADDRESS = 254
 _LONGEST_NAME = 200
 
 LINK_OVER = Text(
-    "This link is not good any more: it was used, withdrawn, or is too old. Ask for another.",
+    "This link is no longer valid: it was used, withdrawn, or is too old. Ask for another.",
     "Este enlace ya no sirve: se usó, se retiró o es demasiado antiguo. Pida otro.",
 )
 
@@ -40,7 +40,7 @@ async def hash_password(password: str) -> str:
 
 
 async def is_password(stored: str | None, given: str) -> bool:
-    """Tell whether a password is the one that was stored; takes as long where none was."""
+    """Check a password; takes as long when none is stored."""
 
     def verify() -> bool:
         try:
@@ -53,11 +53,11 @@ async def is_password(stored: str | None, given: str) -> bool:
 
 
 class PersonRefused(LocalizedError):
-    """What was asked for cannot be done with this person; nothing was changed. The message says why."""
+    """The operation is not possible for this person; nothing was changed. The message says why."""
 
 
 def require_address(email: str) -> str:
-    """Take an e-mail address as it was typed, without the blanks around it. Raises PersonRefused for what is none."""
+    """Normalize an e-mail address. Raises PersonRefused if invalid."""
     name, at, domain = email.strip().partition("@")
     whole = f"{name}@{domain}"
     if not (name and at and domain) or len(whole) > _LONGEST_ADDRESS or not whole.isprintable() or " " in whole:
@@ -66,7 +66,7 @@ def require_address(email: str) -> str:
 
 
 def require_name(name: str) -> str:
-    """Take a name as it was typed. Raises PersonRefused for what is none."""
+    """Normalize a name. Raises PersonRefused if invalid."""
     plain = " ".join(name.split())
     if not 1 <= len(plain) <= _LONGEST_NAME or not plain.isprintable():
         raise PersonRefused(
@@ -88,7 +88,7 @@ async def create_person(
     is_operator: bool = False,
     now: datetime,
 ) -> Person:
-    """Create somebody who may log in. Raises PersonRefused. To make an operator takes an operator's rights."""
+    """Create a person who may sign in. Raises PersonRefused. Creating an operator needs an operator's rights."""
     person_id = PersonId(new_id(now))
     made = await people.create(
         conn,
@@ -102,8 +102,8 @@ async def create_person(
     if not made:
         raise PersonRefused(
             Text(
-                f"There is somebody with the address {email} already.",
-                f"Ya hay alguien con la dirección {email}.",
+                f"There already is a person with the address {email} already.",
+                f"Ya hay una persona con la dirección {email}.",
             )
         )
     if is_operator:
@@ -114,23 +114,23 @@ async def create_person(
 
 
 async def find_person(conn: Conn, email: str) -> Person:
-    """Find somebody by address, letter case apart. Raises PersonRefused."""
+    """Find a person by email address, ignoring case. Raises PersonRefused."""
     found = await people.by_email(conn, email)
     if found is None:
         raise PersonRefused(
-            Text(f"There is nobody with the address {email}.", f"No hay nadie con la dirección {email}.")
+            Text(f"There is no person with the address {email}.", f"No hay ninguna persona con la dirección {email}.")
         )
     return found
 
 
 async def end_everything(conn: Conn, person_id: PersonId, but: bytes = b"") -> int:
-    """End all sessions of a person but one, and what is half way to one. Tells how many sessions ended."""
+    """End a person's other sessions and unfinished sign-ins. Returns the number of sessions."""
     await logins.end_all(conn, person_id)
     return await sessions.end_others(conn, person_id, but)
 
 
 async def set_password(conn: Conn, person_id: PersonId, password_hash: str) -> None:
-    """Keep a new password, and end all sessions: whoever knew the old one is out."""
+    """Set a password and end all sessions."""
     await credentials.set_password(conn, person_id, password_hash)
     await end_everything(conn, person_id)
 
@@ -138,9 +138,9 @@ async def set_password(conn: Conn, person_id: PersonId, password_hash: str) -> N
 async def replace_password(
     conn: Conn, person_id: PersonId, password_hash: str, *, former: str | None, session: bytes
 ) -> bool:
-    """Keep a new password in the place of `former`, and end all sessions but one, which goes on.
+    """Replace the password `former` and end all sessions but the current one.
 
-    False, and nothing is changed, where the password is another by now: whoever set that has ended this session.
+    Returns False and changes nothing when the password is a different one by now.
     """
     if not await credentials.replace_password(conn, person_id, password_hash, former):
         return False
@@ -149,17 +149,17 @@ async def replace_password(
 
 
 def hash_token(token: str) -> bytes:
-    """Hash what stands in a link, or in a cookie, for keeping: 256 random bits need no salt."""
+    """Hash a token of a link or cookie for storage: 256 random bits need no salt."""
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()
 
 
 def new_token() -> str:
-    """Make what stands in a link, or in a cookie."""
+    """Create a token for a link or cookie."""
     return secrets.token_urlsafe(32)
 
 
 async def issue_reset(conn: Conn, person: Person, by_whom: str, now: datetime) -> str:
-    """Make a link by which a person sets a password anew, good for a day and once; those before are void."""
+    """Create a link to set a password, valid once within a day; earlier links become invalid."""
     token = new_token()
     await resets.issue(conn, hash_token(token), person.person_id, by_whom=by_whom, at=now, until=now + RESET_LIFE)
     return token

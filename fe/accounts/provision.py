@@ -1,6 +1,6 @@
-"""Setting a tenant up: its fiscal data, users, keys, certificates and number sequences.
+"""Set up tenants: fiscal data, users, keys, certificates and number sequences.
 
-Each function is one transaction's work (`db.transact(create_tenant, ...)`): what is refused leaves nothing behind.
+Each function runs in the caller's transaction (`db.transact(create_tenant, ...)`); a rejected call writes nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,9 +37,9 @@ LONGEST_NAME = 200
 
 
 class ProvisioningRefused(Exception):
-    """What was asked for cannot be; nothing was written.
+    """The change was rejected and nothing was written.
 
-    `text` says why, to anybody. As `str` it is for who types commands: in English, with those that help.
+    `text` says why, to any reader. `str` is the English form with hints for the command line.
     """
 
     def __init__(self, text: Text | str, commands: str = "") -> None:
@@ -89,12 +89,12 @@ class BadIssuer(ProvisioningRefused):
 
 
 def field_of(problem: Problem) -> str:
-    """Which field of Emisor a problem of a BadIssuer is about, with what is below it; empty: of none."""
+    """Return the field of Emisor that a problem of BadIssuer is about, with what follows it; empty if none."""
     return problem.path.removeprefix(_ISSUER).removeprefix(".")
 
 
 def say_problem(problem: Problem) -> Text:
-    """What is wrong with a field, its name before it and what it should be behind it."""
+    """Describe a wrong field: its name, the error, and the expected value."""
     where = field_of(problem) or _ISSUER
     return Text(
         _said(where, problem.message, problem.expected),
@@ -108,7 +108,7 @@ def _said(where: str, message: str, expected: str | None) -> str:
 
 
 def remark_on(issuer: Mapping[str, Any]) -> Text | None:
-    """Say that the last digit of an issuer's RNC does not check: a slip, or one of the few real ones of that kind."""
+    """Warn that the check digit of an issuer's RNC is wrong: a typing error, or one of the few real exceptions."""
     rnc = tax_id(str(issuer.get("RNCEmisor", "")))
     if rnc is None or rnc.checks:
         return None
@@ -123,7 +123,7 @@ def remark_on(issuer: Mapping[str, Any]) -> Text | None:
 async def create_tenant(
     conn: Conn, name: str, issuer: Mapping[str, Any], consumer_summary: str = "automatic", *, today: date
 ) -> Tenant:
-    """Create a tenant. `issuer` is what becomes `Encabezado.Emisor`. Raises BadIssuer or NameTaken."""
+    """Create a tenant. `issuer` becomes `Encabezado.Emisor`. Raises BadIssuer or NameTaken."""
     check_issuer(issuer, today)
     tenant = await tenants.create(conn, name, issuer, consumer_summary)
     if tenant is None:
@@ -171,14 +171,14 @@ async def find_user(conn: Conn, tenant: Tenant, email: str) -> User:
 
 
 async def require_user(conn: Conn, tenant: Tenant, user: User) -> None:
-    """See that a user that was looked up is still there. Raises Unknown."""
+    """Check that a user still exists. Raises Unknown."""
     if user.user_id not in {each.user_id for each in await tenants.users_of(conn, tenant.tenant_id)}:
         raise Unknown.user(tenant, user.email)
 
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A key that was just made. This is the only time its secret is there to be shown."""
+    """A new key; its secret can be shown only now."""
 
     record: ApiKey
     secret: str
@@ -199,9 +199,9 @@ async def create_key(
     name: str = "",
     expires_at: datetime | None = None,
 ) -> NewKey:
-    """Make an API key of one environment, its secret hashed under `pepper`.
+    """Create an API key for one environment; only the secret's hash under `pepper` is stored.
 
-    Raises ProvisioningRefused for an unknown scope, or none, and for a name that nobody could read.
+    Raises ProvisioningRefused for an unknown scope, or none, and for an unprintable name.
     """
     if len(name) > LONGEST_NAME or not name.isprintable():
         raise ProvisioningRefused(
@@ -251,9 +251,9 @@ async def add_certificate(
 ) -> CertificateRecord:
     """Encrypt a .p12 file and store it as the certificate of the company (`user` None) or of a user.
 
-    `opened` is the result of `open_p12` for these very bytes. A certificate that is valid now signs from now on, and
-    the one before it is retired. A renewed one that is not valid yet waits: the one in use signs until that moment.
-    Raises ProvisioningRefused for an expired certificate and for one whose KeyUsage does not allow signing.
+    `opened` is the result of `open_p12` for these bytes. A certificate that is valid now signs from now on, and the
+    previous one is retired. A renewal that is not valid yet waits. Raises ProvisioningRefused for an expired
+    certificate and for one whose KeyUsage does not allow signing.
     """
     user_id = user.user_id if user else None
     _require_usable(opened, now)
@@ -328,9 +328,9 @@ async def put_sequence(
 
 
 def check_issuer(issuer: Mapping[str, Any], today: date) -> None:
-    """Validate fiscal data against the format of the documents that will carry it. Raises BadIssuer with every problem.
+    """Validate fiscal data against the document format. Raises BadIssuer with every problem.
 
-    Type 31 is what it is tried in: its `Emisor` takes every field that any type has.
+    Uses type 31, whose `Emisor` has every field of all types.
     """
     number = {"TipoeCF": "31", "eNCF": "E310000000001"}
     full = {"FechaEmision": show_day(today), **issuer}

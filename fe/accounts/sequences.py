@@ -1,4 +1,4 @@
-"""Number sequences: what they may be, how they are set, changed and shown. One rule for API and CLI."""
+"""Number sequences: validation, changes and display, shared by API and CLI."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -17,7 +17,7 @@ from fe.store.records import sequences
 from fe.store.records.sequences import Change, Sequence, Unchanged
 
 LARGEST = 9_999_999_999
-#: Whoever moves the next number on by more than this is asked first whether that is meant.
+#: A larger jump of the next number needs confirmation.
 FAR = 100
 
 PREFIX_WORDS = Text(
@@ -34,13 +34,13 @@ _OUTSIDE = Text(
     "el próximo número debe estar en el rango, o uno después de su fin",
 )
 _SENT = Text(
-    "a number from there on was sent: what the authority may have cannot be drawn again",
+    "a number from there on was sent, and the authority may have it: it cannot be drawn again",
     "se envió un número desde ahí en adelante: lo que la DGII puede tener no se toma de nuevo",
 )
 
 
 class BadSequence(LocalizedError):
-    """A prefix, a range or a last day that cannot be; nothing was written. The message may be shown to anybody."""
+    """Invalid prefix, range or last day; nothing was written. The message may be shown to any user."""
 
 
 class NoSequence(LocalizedError):
@@ -111,10 +111,10 @@ async def put(
     now: datetime,
     sequence_id: SequenceId | None = None,
 ) -> Sequence:
-    """Create the sequence of a prefix or change it in place (interface.md#sequences): all of it is as given here.
+    """Create or replace the sequence of a prefix (interface.md#sequences).
 
-    It is good to the end of `last_day` in Santo Domingo. `sequence_id` is for one that is created, which else draws its
-    own; one that is there keeps its id. Raises BadSequence.
+    It is valid until the end of `last_day` in Santo Domingo. `sequence_id` applies only to a new one; default: random.
+    Raises BadSequence.
     """
     check_prefix(prefix)
     check_range(minimum, maximum)
@@ -135,9 +135,9 @@ async def put(
 async def change(
     conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str, changes: Change, *, now: datetime
 ) -> Sequence:
-    """Change of a sequence only what `changes` names. Raises BadSequence, NoSequence or NumberSent.
+    """Change only the parts of a sequence that `changes` names. Raises BadSequence, NoSequence or NumberSent.
 
-    A next number may also be put back, as long as nothing from there on was sent, unless the authority gave it back.
+    The next number may be lowered if no number from there on was sent, or the authority returned it.
     """
     check_prefix(prefix)
     check_range(changes.minimum, changes.maximum)
@@ -191,7 +191,7 @@ async def create(
 
 @dataclass(frozen=True, slots=True)
 class PassedOver:
-    """Numbers that nobody has used, and nobody will once a later one was sent."""
+    """Numbers that would be skipped for good once a later one is sent."""
 
     first: int
     last: int
@@ -199,12 +199,12 @@ class PassedOver:
 
     @property
     def is_far(self) -> bool:
-        """Whether they are so many that it may be a slip of the finger."""
+        """Return whether the jump is large enough to be a typing error."""
         return self.count > FAR
 
 
 def passed_over(before: Sequence, after: Sequence) -> PassedOver | None:
-    """Tell which numbers a change leaves unused: of the range there was, and of the one it made of it."""
+    """Return the numbers that a change leaves unused, of the old range and of the new one."""
     was, is_now = before.current_number, after.current_number
     of_the_old = max(0, min(is_now - 1, before.max_number) - was + 1)
     of_the_new = max(0, is_now - max(after.min_number, before.max_number + 1, was))
@@ -232,7 +232,7 @@ def show(sequence: Sequence) -> dict[str, Any]:
 
 
 def remarks(sequence: Sequence, now: datetime) -> list[Problem]:
-    """Say what who just set a sequence should know: that it is over already, or that its receipts need its last day."""
+    """Warn after setting a sequence: it has expired already, or its receipts need its last day."""
     last_day = sequence.last_day
     if last_day is None:
         needs_one = sequence.is_active and says_when_its_range_ends(EcfType(sequence.prefix[1:]))

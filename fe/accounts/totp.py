@@ -25,7 +25,7 @@ _CODE_LENGTH = 24
 
 
 def new_seed() -> bytes:
-    """Make the seed of somebody's one-time passwords."""
+    """Create the seed of a person's one-time passwords."""
     return secrets.token_bytes(_SEED_BYTES)
 
 
@@ -50,7 +50,7 @@ def shown(seed: bytes) -> str:
 
 
 def address(seed: bytes, email: str) -> str:
-    """What a device reads from the QR code."""
+    """Return the URI for the QR code."""
     return pyotp.TOTP(shown(seed)).provisioning_uri(name=email, issuer_name=_ISSUER)
 
 
@@ -61,7 +61,7 @@ def picture(seed: bytes, email: str) -> str:
 
 
 def step_of(seed: bytes, given: str, now: datetime) -> int | None:
-    """Find the step whose one-time password was given, a step more or less; None where it is none's."""
+    """Find the time step of a one-time password, one step early or late; None if it is wrong."""
     password = "".join(given.split())
     if len(password) != 6 or not (password.isascii() and password.isdigit()):
         return None

@@ -20,17 +20,17 @@ from fe.ecf import libxml
 COMMANDS = {
     "login": ("fe.integrator.account:login", "Keep a key for the API of a service, for the commands below."),
     "logout": ("fe.integrator.account:logout", "Forget a key that `fe login` kept."),
-    "submit": ("fe.integrator.handing_in:submit", "Hand a receipt in through the API, and wait for its verdict."),
-    "validate": ("fe.integrator.handing_in:validate", "Ask the API what is wrong with a document."),
-    "status": ("fe.integrator.looking_up:status", "Ask the API for a verdict, and what to do about it."),
-    "list": ("fe.integrator.looking_up:list_", "List what was handed in through the API."),
-    "xml": ("fe.integrator.looking_up:xml", "Fetch the signed XML of a receipt."),
+    "submit": ("fe.integrator.submit:submit", "Hand a receipt in through the API, and wait for its verdict."),
+    "validate": ("fe.integrator.submit:validate", "Ask the API what is wrong with a document."),
+    "status": ("fe.integrator.status:status", "Ask the API for a verdict, and what to do about it."),
+    "list": ("fe.integrator.status:list_", "List what was handed in through the API."),
+    "xml": ("fe.integrator.status:xml", "Fetch the signed XML of a receipt."),
     "verify": ("fe.integrator.signed:verify", "Check a signed XML offline: signature, certificate, rules, QR."),
     "qr": ("fe.integrator.signed:qr", "Give the address for a receipt's QR code, and draw it."),
     "mcp": ("fe.integrator.assistant:mcp", "Serve a developer's assistant with the API (MCP)."),
     "run": ("fe.cli.service:run", "Run the service: the HTTP front, the actors, reception, or all."),
     "migrate": ("fe.cli.service:migrate", "Bring the database to the shape this release needs."),
-    "doctor": ("fe.cli.doctor:doctor", "Look this deployment over, and say what to do."),
+    "doctor": ("fe.cli.doctor:doctor", "Check this deployment, and say what to do."),
     "settings": ("fe.cli.settings:settings", "List every FE_* variable, its default and its meaning."),
     "openapi": ("fe.cli.openapi:openapi", "Print the description of the API, for client generators or Postman."),
     "tenant": ("fe.cli.tenant:tenant", "Create, change, list, disable and enable tenants."),
@@ -132,8 +132,8 @@ class Lazy(click.Group):
 def cli(debug: bool, env_files: tuple[Path, ...], parent_pipe: int | None) -> None:
     """Issue electronic fiscal receipts (e-CF, Dominican Republic).
 
-    Settings come from the environment or --env-file: every FE_* variable is in docs/configuration.md. Without
-    FE_DATABASE_URL the embedded Postgres under FE_DATA_DIR is used. `fe COMMAND --help` tells more.
+    Settings come from the environment or --env-file: docs/configuration.md lists every FE_* variable. Without
+    FE_DATABASE_URL the embedded Postgres under FE_DATA_DIR is used. `fe COMMAND --help` shows more.
     """
     from fe.config import apply_env_file  # not for `fe --help`
     from fe.monitoring.log import configure_logging
@@ -141,10 +141,10 @@ def cli(debug: bool, env_files: tuple[Path, ...], parent_pipe: int | None) -> No
     for file in env_files:
         apply_env_file(file)
 
-    # What commands say is for people and programs, on stdout; a log beside it would spoil the one for the other.
+    # Commands print results on stdout; log lines between them would spoil the output.
     configure_logging("debug" if debug else "critical", human=True)
     if parent_pipe is not None:
-        from fe.process.parent_watch import obey  # hidden option of the demonstration: nobody else pays for its import
+        from fe.process.parent_watch import obey  # only the demonstration passes this option
 
         obey(parent_pipe)
 
@@ -155,10 +155,9 @@ def _one_line(kind: type[BaseException], error: BaseException, _: TracebackType 
 
 
 def _hear_when_to_end() -> None:
-    """In a container we are the first process, from which the kernel keeps signals that it has no handler for.
+    """Exit on SIGTERM as process 1 of a container, where the kernel ignores signals without a handler.
 
-    `fe run` has one of its own, once it serves; until then, and in all other commands, `docker stop` waited its time
-    out. Ending at once is safe at every moment.
+    `fe run` installs its own handler once it serves. Exiting at once is safe at any moment.
     """
     if os.getpid() == 1:
         signal.signal(signal.SIGTERM, lambda number, _: os._exit(128 + number))
@@ -176,6 +175,6 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a letter gets a question mark, not an error
     if "--debug" not in sys.argv:
-        # So that an error nobody thought of is one line too.
+        # Unexpected errors become one line too.
         sys.excepthook = _one_line
     sys.exit(guarded(cli))

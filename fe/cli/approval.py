@@ -1,4 +1,4 @@
-"""`fe approval`: what waits for a second operator, and agreeing to it or refusing it."""
+"""`fe approval`: requests that wait for a second operator."""
 
 import json
 from typing import Any
@@ -7,12 +7,12 @@ from uuid import UUID
 import click
 import psycopg
 
-from fe.accounts import second_person
-from fe.accounts.carry_out import carry_out
-from fe.cli.dead_letter_options import act, audited
+from fe.accounts import approvals
+from fe.accounts.execute_approval import execute_approval
 from fe.cli.failures import WAITS_FOR_APPROVAL, Failure
-from fe.cli.printing import json_option, moment, show, show_all, tell
-from fe.cli.session import settings_with_database, with_database
+from fe.cli.operator_options import act, audited
+from fe.cli.printing import json_option, moment, print_result, show, show_all
+from fe.cli.session import run_query, run_transaction, settings_with_database, with_database
 from fe.clock import system_clock
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.session import connected_once
@@ -25,17 +25,17 @@ from fe.store.records.tenants import Tenant
 
 @click.group()
 def approval() -> None:
-    """Second-person approval of bulk actions: see, approve and refuse what was asked for, and from how many on."""
+    """List, approve and refuse bulk requests that need a second operator, and set their limit."""
 
 
 @approval.command("limit")
 @click.argument("rows", type=click.IntRange(0, 1_000_000), metavar="[N]", required=False)
 @json_option
 def limit(rows: int | None, as_json: bool) -> None:
-    """Show from how many dead letters on a replay or discard takes two operators, or set that to more than N.
+    """Show how many dead letters a replay or discard may have before it needs two operators, or set that to N.
 
-    With any N above 0 disabling a tenant and changing a price take two, too; with 0 nothing does. Only the owner of the
-    tables may set it, with the settings that `fe migrate` is run with: nobody lifts the limit that binds them.
+    With any N above 0, disabling a tenant and changing a price need two operators too; with 0 nothing does. Only the
+    owner of the tables may set it, with the settings that `fe migrate` runs with.
     """
     settings = settings_with_database()
     if rows is not None:
@@ -49,20 +49,19 @@ def limit(rows: int | None, as_json: bool) -> None:
     else:
         now = with_database(settings, lambda db: db.run(pending_actions.limit))
     says = f"replays and discards of more than {now} dead letters take two operators" if now else "nothing takes two"
-    tell(says, {"moreThan": now}, as_json=as_json)
+    print_result(says, {"moreThan": now}, as_json=as_json)
 
 
 @approval.command("list")
 @click.option("--all", "every", is_flag=True, help="Also what was decided, or is over.")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="So many, latest first.")
+@click.option(
+    "--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Most rows, latest first."
+)
 @json_option
 def list_(every: bool, limit: int, as_json: bool) -> None:
-    """List what waits for a second operator, the latest first."""
+    """List the requests that wait for a second operator, the latest first."""
 
-    async def work(db: Database) -> list[PendingAction]:
-        return await db.run(pending_actions.latest, system_clock(), limit=limit, decided=every)
-
-    found = with_database(settings_with_database(), work)
+    found = run_query(pending_actions.latest, system_clock(), limit=limit, decided=every)
     show_all([_record(one) for one in found], as_json=as_json, none="nothing waits for a second operator")
 
 
@@ -70,13 +69,13 @@ def list_(every: bool, limit: int, as_json: bool) -> None:
 @click.argument("action_id", type=click.UUID, metavar="ID")
 @json_option
 def show_(action_id: UUID, as_json: bool) -> None:
-    """Show exactly what was asked for, and what became of it."""
+    """Show a request with all its details and its outcome."""
 
     async def work(db: Database) -> tuple[PendingAction | None, dict[str, Any] | None, list[DeadLetter]]:
         found = await db.run(pending_actions.find, action_id)
         text = await db.run(pending_actions.request_of, action_id)
         request = None if text is None else json.loads(text)
-        return found, request, await second_person.named(db, request or {})
+        return found, request, await approvals.named(db, request or {})
 
     found, request, named = with_database(settings_with_database(), work)
     if found is None:
@@ -93,21 +92,21 @@ def show_(action_id: UUID, as_json: bool) -> None:
 @audited
 @json_option
 def approve(action_id: UUID, by_whom: str, reason: str | None, as_json: bool) -> None:
-    """Agree to what somebody else asked for at the command line, and carry it out.
+    """Approve a request that another operator made at the command line, and execute it.
 
-    A replay is begun, and run by `fe outbox replay --plan`.
+    A replay is started by `fe outbox replay --plan`.
     """
     by = act(by_whom, reason)
 
     async def task(conn: Conn) -> None:
-        await second_person.approve(conn, action_id, await _digest(conn, action_id), by, "cli")
+        await approvals.approve(conn, action_id, await _digest(conn, action_id), by, "cli")
 
     async def work(db: Database) -> PendingAction | None:
         await db.transact(task)
-        await carry_out(db, action_id, system_clock)
+        await execute_approval(db, action_id, system_clock)
         return await db.run(pending_actions.find, action_id)
 
-    _tell(with_database(settings_with_database(), work), as_json=as_json)
+    _print(with_database(settings_with_database(), work), as_json=as_json)
 
 
 @approval.command()
@@ -115,16 +114,13 @@ def approve(action_id: UUID, by_whom: str, reason: str | None, as_json: bool) ->
 @audited
 @json_option
 def refuse(action_id: UUID, by_whom: str, reason: str | None, as_json: bool) -> None:
-    """Refuse what was asked for, or take back what one asked for oneself."""
+    """Refuse a request, or withdraw your own."""
     by = act(by_whom, reason)
 
     async def task(conn: Conn) -> PendingAction:
-        return await second_person.refuse(conn, action_id, await _digest(conn, action_id), by)
+        return await approvals.refuse(conn, action_id, await _digest(conn, action_id), by)
 
-    async def work(db: Database) -> PendingAction:
-        return await db.transact(task)
-
-    _tell(with_database(settings_with_database(), work), as_json=as_json)
+    _print(run_transaction(task), as_json=as_json)
 
 
 async def _digest(conn: Conn, action_id: UUID) -> bytes:
@@ -132,7 +128,7 @@ async def _digest(conn: Conn, action_id: UUID) -> bytes:
     return b"" if found is None else found.digest
 
 
-def _tell(found: PendingAction | None, *, as_json: bool) -> None:
+def _print(found: PendingAction | None, *, as_json: bool) -> None:
     assert found is not None
     show(_record(found), as_json=as_json)
 
@@ -143,7 +139,7 @@ async def ask_if_bulk(
     """Return where one operator may do this alone; else ask for it, and raise Failure, which says how to go on."""
     if not await db.run(pending_actions.needs_second_person, kind, by.by_whom, len(request.get("rows", ())) or 1):
         return
-    action_id = await db.transact(second_person.ask, kind, request, by, "cli", tenant=tenant, alone=False)
+    action_id = await db.transact(approvals.ask, kind, request, by, "cli", tenant=tenant, alone=False)
     raise Failure(
         f"nothing is done yet: a second operator has to agree, with `fe approval approve {action_id} --reason TEXT`",
         WAITS_FOR_APPROVAL,

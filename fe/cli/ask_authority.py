@@ -25,13 +25,13 @@ from fe.store.postgres.db import Database
 from fe.store.queue.dead_letters import DeadLetter
 from fe.store.queue.outbox import OutboxLane, Work
 
-#: How many are asked about at once: an operator who only looks must not burden the authority.
+#: Parallel queries: a look must not burden the authority.
 _AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)
 class AuthorityAnswer:
-    """What the authority says of a document; `known` is None when it did not say."""
+    """The authority's answer about a document; `known` is None when it did not say."""
 
     known: bool | None
     says: str

@@ -1,4 +1,4 @@
-"""`fe audit`: what was done to the installation itself, exported and proved."""
+"""`fe audit`: export and verify the log of changes to the installation."""
 
 import sys
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from fe.cli.failures import Failure
-from fe.cli.printing import json_option, tell
+from fe.cli.printing import json_option, print_result
 from fe.cli.session import settings_with_database, with_database
 from fe.operations import audit_chain
 from fe.operations.audit_chain import Chain, NotALink
@@ -20,13 +20,13 @@ _PAGE = 1000
 
 @click.group()
 def audit() -> None:
-    """Export what was done to tenants, users, keys, certificates and dead letters, and prove that nobody changed it."""
+    """Export the changes of tenants, users, keys, certificates and dead letters, and prove the log unchanged."""
 
 
 @audit.command()
 @click.option("--after", type=click.IntRange(-1), default=-1, help="Only links with a higher number than this.")
 def export(after: int) -> None:
-    """Write the trail to standard output, one link a line in JSON. Kept elsewhere, it shows what is cut off here."""
+    """Write the log to standard output, one JSON entry per line. An exported copy reveals a later cut."""
 
     async def work(db: Database) -> None:
         last = after
@@ -43,7 +43,7 @@ def export(after: int) -> None:
 @click.option("--expect", metavar="HASH", help="A hash that was noted earlier: it has to be in the chain still.")
 @json_option
 def verify(path: Path | None, expect: str | None, as_json: bool) -> None:
-    """Check the trail, or a whole export (no database is needed). What is wrong is said on stderr, with exit code 1."""
+    """Check the audit log, or a whole export (without a database). Errors go to stderr, with exit code 1."""
     chain, seen, wrong = Chain(), expect is None, list[str]()
 
     def look(links: list[Link]) -> None:
@@ -72,7 +72,7 @@ def verify(path: Path | None, expect: str | None, as_json: bool) -> None:
     if as_json or not wrong:
         last = None if chain.last is None else chain.last.hex()
         words = f"{chain.links} links, last hash {last}: nothing was changed"
-        tell(words, {"links": chain.links, "lastHash": last, "faults": wrong}, as_json=as_json)
+        print_result(words, {"links": chain.links, "lastHash": last, "faults": wrong}, as_json=as_json)
     if wrong:
         sys.exit(1)
 

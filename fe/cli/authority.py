@@ -15,7 +15,7 @@ from fe.authority.gateway import Gateway
 from fe.authority.hosts import Hosts, Operation
 from fe.authority.transport import Timeouts, Transport
 from fe.cli.failures import USAGE, Failure
-from fe.cli.printing import json_option, tell
+from fe.cli.printing import json_option, print_result
 from fe.cli.session import environment_option
 from fe.clock import system_clock
 from fe.config import ConfigError, Settings, load_settings
@@ -67,7 +67,7 @@ def authority() -> None:
     show_default=True,
     help="The form of answers where the authority's documents and its live traffic differ.",
 )
-@click.option("--shapes", "answers_before", type=_choice(AnswerForm), hidden=True)  # what it was called before
+@click.option("--shapes", "answers_before", type=_choice(AnswerForm), hidden=True)  # former name of the option
 @click.option("--messages", type=_choice(Catalogue), default=Catalogue.INTERFACE.value, show_default=True)
 @click.option("--availability", type=_choice(Availability), default=Availability.V1_7.value, show_default=True)
 @click.option("--verdict-delay", type=float, default=0.2, show_default=True, help="Seconds a document is En Proceso.")
@@ -93,10 +93,10 @@ def simulate_(
     require_references: bool,
     as_json: bool,
 ) -> None:
-    """Be the tax authority, as far as a client can tell, until SIGTERM or Ctrl-C. It is not the tax authority.
+    """Simulate the tax authority until SIGTERM or Ctrl-C. It is not the tax authority.
 
-    It verifies signatures, schemas, numbers and arithmetic, keeps its environments apart, and makes mistakes when it
-    is told to. GET / of the management port lists its switches; docs/simulator.md explains them.
+    It verifies signatures, schemas, numbers and arithmetic, keeps its environments apart, and makes errors on request.
+    GET / of the management port lists its switches; docs/simulator.md explains them.
     """
     try:
         settings = SimulatorSettings(
@@ -141,7 +141,7 @@ def _announce(at: Addresses, as_json: bool) -> None:
         f"  management port: {at.management}",
     )
     record = {"ecf": at.ecf, "fc": at.fc, "status": at.status, "management": at.management}
-    tell(words, record, as_json=as_json)
+    print_result(words, record, as_json=as_json)
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
@@ -166,7 +166,7 @@ def ping(environment: Environment, as_json: bool) -> None:
     except Unavailable as away:
         raise Unavailable(f"{settings.authority_ecf_url} ({environment.value}): {away.reason}") from None
     milliseconds = round(seconds * 1000)
-    tell(
+    print_result(
         f"{settings.authority_ecf_url} ({environment.value}) answers, in {milliseconds} ms",
         {"url": settings.authority_ecf_url, "environment": environment, "milliseconds": milliseconds},
         as_json=as_json,

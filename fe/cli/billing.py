@@ -1,4 +1,4 @@
-"""`fe billing`: under what tenants are billed, what their months come to, and what was charged."""
+"""`fe billing`: billing terms, monthly totals and charges of tenants."""
 
 import re
 import signal
@@ -11,12 +11,12 @@ from typing import Any, Literal
 import click
 import trio
 
-from fe.accounts import provision, second_person
+from fe.accounts import approvals, provision
 from fe.cli.approval import ask_if_bulk
-from fe.cli.dead_letter_options import act, by_option, words
 from fe.cli.failures import Failure
-from fe.cli.printing import json_option, moment, show, show_all, tell
-from fe.cli.session import settings_with_database, with_database
+from fe.cli.operator_options import act, by_option, words
+from fe.cli.printing import json_option, moment, print_result, show, show_all
+from fe.cli.session import run_transaction, settings_with_database, with_database
 from fe.clock import system_clock
 from fe.identifiers import TenantId
 from fe.metering import aggregator
@@ -73,7 +73,7 @@ month_option = click.option("--month", metavar="YYYY-MM", callback=_month, help=
 
 @click.group()
 def billing() -> None:
-    """Bill tenants for what the authority accepts in production."""
+    """Bill tenants for the receipts that the authority accepts in production."""
 
 
 @billing.command()
@@ -95,7 +95,7 @@ def enable(
     by_whom: str,
     as_json: bool,
 ) -> None:
-    """Bill TENANT from now on, or change under what it is billed. A month that has its price keeps it."""
+    """Bill TENANT from now on, or change its terms. A closed month keeps its price."""
 
     async def change(conn: Conn, tenant_id: TenantId) -> None:
         await store.enable(
@@ -109,7 +109,7 @@ def enable(
         )
 
     terms = partial(
-        second_person.terms_request, price=price, currency=currency, tier=tier or "standard", subscription=subscription
+        approvals.terms_request, price=price, currency=currency, tier=tier or "standard", subscription=subscription
     )
     _change(tenant_name, change, act(by_whom, reason), "billing enable", terms, as_json=as_json)
 
@@ -120,7 +120,7 @@ def enable(
 @by_option
 @json_option
 def disable(tenant_name: str, reason: str | None, by_whom: str, as_json: bool) -> None:
-    """Bill TENANT no more from now on. What counted before is charged when its month is over."""
+    """Stop billing TENANT. Receipts counted before are charged when the month ends."""
 
     async def change(conn: Conn, tenant_id: TenantId) -> None:
         await _account(conn, tenant_id, tenant_name)
@@ -154,7 +154,7 @@ def price(
             conn, tenant_id, unit_price=price, currency=currency, pricing_tier=tier, at=system_clock()
         )
 
-    terms = partial(second_person.terms_request, price=price, currency=currency, tier=tier)
+    terms = partial(approvals.terms_request, price=price, currency=currency, tier=tier)
     _change(tenant_name, change, act(by_whom, reason), "billing price", terms, as_json=as_json)
 
 
@@ -162,7 +162,7 @@ def price(
 @click.argument("tenant_name", metavar="TENANT")
 @json_option
 def show_(tenant_name: str, as_json: bool) -> None:
-    """Show under what TENANT is billed, what its months came to, and its charges."""
+    """Show TENANT's terms, monthly totals and charges."""
 
     async def work(db: Database) -> tuple[Account, list[Month], list[ChargeRecord]]:
         tenant = await db.run(provision.find_tenant, tenant_name)
@@ -187,9 +187,9 @@ def show_(tenant_name: str, as_json: bool) -> None:
 @month_option
 @json_option
 def reconcile(tenant_name: str, month: date | None, as_json: bool) -> None:
-    """Count a month of TENANT again from its submissions, put right what was counted, and say by how many.
+    """Recount a month of TENANT from its submissions, correct the count, and report the difference.
 
-    Without --month the current one. The service does this every hour.
+    Default: the current month. The service does this every hour.
     """
     which = month or month_of(system_clock()).date()
 
@@ -209,9 +209,9 @@ def reconcile(tenant_name: str, month: date | None, as_json: bool) -> None:
 @month_option
 @json_option
 def close(tenant_name: str, month: date | None, as_json: bool) -> None:
-    """Close a month of TENANT that is over, and charge what is not charged yet. Closing again charges nothing twice.
+    """Close a past month of TENANT and charge the rest. Repeating it charges nothing twice.
 
-    Without --month the last one. The service does this an hour after a month's end.
+    Default: the last month. The service does this an hour after a month's end.
     """
     which = month or month_before(month_of(system_clock())).date()
 
@@ -238,7 +238,7 @@ def close(tenant_name: str, month: date | None, as_json: bool) -> None:
 def retry(
     tenant_name: str, month: date, subscription: str | None, reason: str | None, by_whom: str, as_json: bool
 ) -> None:
-    """Set the failed charges of a month going again. The processor is asked first for what may have been charged."""
+    """Retry the failed charges of a month. The processor is first asked what it already has."""
     action = act(by_whom, reason)
 
     async def task(conn: Conn) -> list[ChargeRecord]:
@@ -250,10 +250,7 @@ def retry(
         await record(conn, action, "billing retry", tenant.tenant_id, None, detail)
         return [one for one in await charges.of_tenant(conn, tenant.tenant_id) if one.subject in again]
 
-    async def work(db: Database) -> list[ChargeRecord]:
-        return await db.transact(task)
-
-    found = with_database(settings_with_database(), work)
+    found = run_transaction(task)
     show_all([_of_charge(one) for one in found], as_json=as_json, none="")
 
 
@@ -261,7 +258,7 @@ def retry(
 @click.argument("tenant_name", metavar="TENANT")
 @json_option
 def rebuild_usage(tenant_name: str, as_json: bool) -> None:
-    """Count TENANT's days of GET /usage again from its submissions. What comes out is what should be there."""
+    """Recount TENANT's days of GET /usage from its submissions."""
 
     async def work(db: Database) -> None:
         tenant = await db.run(provision.find_tenant, tenant_name)
@@ -275,7 +272,7 @@ def rebuild_usage(tenant_name: str, as_json: bool) -> None:
 @click.option("--port", type=int, default=8092, show_default=True, help="0 picks a free one.")
 @json_option
 def simulate_processor_(port: int, as_json: bool) -> None:
-    """Be a payment processor on this machine, as far as charges need one, until SIGTERM or Ctrl-C. Nobody pays."""
+    """Simulate a payment processor on this machine until SIGTERM or Ctrl-C. No money moves."""
     trio.run(_until_signal, port, as_json)
 
 
@@ -288,7 +285,7 @@ async def _until_signal(port: int, as_json: bool) -> None:
                 await simulate_processor(state, port=port, task_status=task_status)
 
             url = await nursery.start(serve)
-            tell(f"A simulated payment processor: FE_STRIPE_URL={url}", {"url": url}, as_json=as_json)
+            print_result(f"A simulated payment processor: FE_STRIPE_URL={url}", {"url": url}, as_json=as_json)
             await anext(aiter(signals))
             nursery.cancel_scope.cancel()
 
@@ -309,7 +306,7 @@ def _change(
     *,
     as_json: bool,
 ) -> None:
-    """Change what is billed, or ask a second operator to agree to `terms` where the installation wants that."""
+    """Change billing terms, or request a second operator's approval where the installation requires it."""
 
     async def task(conn: Conn) -> Account:
         tenant = await provision.find_tenant(conn, tenant_name)

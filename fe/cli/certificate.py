@@ -1,4 +1,4 @@
-"""`fe certificate`: what a tenant signs with."""
+"""`fe certificate`: tenants' certificates."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -7,21 +7,21 @@ from typing import Any
 import click
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from fe.accounts import noted, provision
+from fe.accounts import audited_changes, provision
 from fe.accounts.certifiers import examine, read_certifiers
 from fe.accounts.expiry import within
-from fe.cli.dead_letter_options import act, actor, audited, by_option
 from fe.cli.failures import Failure
-from fe.cli.printing import json_option, moment, show, show_all, tell
+from fe.cli.operator_options import act, audited, author, by_option
+from fe.cli.printing import json_option, moment, print_result, show, show_all
 from fe.cli.secrets import passphrase_option, read_passphrase
-from fe.cli.session import settings_with_database, tenant_option, with_database
+from fe.cli.session import run_query, run_transaction, settings_with_database, tenant_option, with_database
 from fe.clock import system_clock
 from fe.ecf.identity import TaxIdKind, tax_id
 from fe.ecf.selfmade import self_made, to_p12
 from fe.identifiers import CertificateId
 from fe.issuing.who_signs import Signs, who_signs
 from fe.secrets.hsm import open_vault
-from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.db import Conn
 from fe.store.records import certificates, tenants
 from fe.store.records.certificates import CertificateRecord
 
@@ -34,19 +34,19 @@ def certificate() -> None:
 @certificate.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @tenant_option
-@click.option("--user", "email", metavar="EMAIL", help="Whose it is; without it, the company's.")
+@click.option("--user", "email", metavar="EMAIL", help="The user who signs with it; without it, the company.")
 @passphrase_option
 @by_option
 @json_option
 def add(
     file: Path, tenant_name: str, email: str | None, passphrase_file: Path | None, by_whom: str, as_json: bool
 ) -> None:
-    """Store the .p12 FILE, encrypted, and sign with it from now on. The one used before is retired.
+    """Store the .p12 FILE encrypted, and sign with it from now on. The current certificate is retired.
 
-    A renewed one that is not valid yet waits: the one in use signs until that moment.
+    A renewal that is not valid yet waits; the current one signs until then.
 
-    Says at once what speaks against it: self-signed, from nobody in FE_CERTIFIERS_FILE, not made for signing. Where
-    FE_REVOCATION_HOSTS allows it, its certifier is asked whether it was revoked; one that was is refused.
+    Warns at once of problems: self-signed, issuer missing in FE_CERTIFIERS_FILE, not made for signing. Where
+    FE_REVOCATION_HOSTS allows it, asks whether it was revoked; a revoked one is rejected.
     """
     data = file.read_bytes()
     passphrase = read_passphrase(passphrase_file)
@@ -58,14 +58,11 @@ def add(
     async def task(conn: Conn) -> CertificateRecord:
         owner = await provision.find_tenant(conn, tenant_name)
         holder = await provision.find_user(conn, owner, email) if email is not None else None
-        return await noted.add_certificate(
-            conn, actor(by_whom), vault, owner, holder, p12=data, passphrase=passphrase, opened=examined.opened
+        return await audited_changes.add_certificate(
+            conn, author(by_whom), vault, owner, holder, p12=data, passphrase=passphrase, opened=examined.opened
         )
 
-    async def work(db: Database) -> CertificateRecord:
-        return await db.transact(task)
-
-    show(_record(with_database(settings, work)), as_json=as_json)
+    show(_record(with_database(settings, lambda db: db.transact(task))), as_json=as_json)
     for remark in examined.remarks:
         click.echo(f"fe: this certificate: {remark}", err=True)
 
@@ -81,10 +78,7 @@ def list_(tenant_name: str, all_: bool, as_json: bool) -> None:
         owner = await provision.find_tenant(conn, tenant_name)
         return await (certificates.every if all_ else certificates.in_use)(conn, owner.tenant_id)
 
-    async def work(db: Database) -> list[CertificateRecord]:
-        return await db.run(task)
-
-    found = with_database(settings_with_database(), work)
+    found = run_query(task)
     now = system_clock()
     records = [{**_record(one), "expiresWithinDays": within(one, now)} for one in found]
     show_all(records, as_json=as_json, none=f"tenant {tenant_name!r} has no certificate")
@@ -94,17 +88,14 @@ def list_(tenant_name: str, all_: bool, as_json: bool) -> None:
 @tenant_option
 @json_option
 def choice(tenant_name: str, as_json: bool) -> None:
-    """Tell which certificate signs what, and why: receipts that name nobody, and those that name each user (asUser)."""
+    """Explain which certificate signs what: receipts without a user, and those of each user (asUser)."""
 
     async def task(conn: Conn) -> list[Signs]:
         owner = await provision.find_tenant(conn, tenant_name)
         records = await certificates.in_use(conn, owner.tenant_id)
         return who_signs(records, await tenants.users_of(conn, owner.tenant_id), system_clock())
 
-    async def work(db: Database) -> list[Signs]:
-        return await db.run(task)
-
-    found = with_database(settings_with_database(), work)
+    found = run_query(task)
     show_all([_choice(each) for each in found], as_json=as_json, none="there is nothing to sign")
 
 
@@ -123,21 +114,18 @@ def _choice(found: Signs) -> dict[str, Any]:
 @audited
 @json_option
 def retire(certificate_id: CertificateId, tenant_name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
-    """Sign nothing new with CERTIFICATE_ID, without another in its place; `add` puts one there.
+    """Stop signing with CERTIFICATE_ID, without a replacement; `add` replaces it.
 
-    Refused while documents wait to be signed with it. After it, what would need it ends as `error` for want of one.
+    Rejected while documents wait to be signed with it. Later documents that need it end as `error`.
     """
     action = act(by_whom, reason)
 
     async def task(conn: Conn) -> CertificateRecord:
         owner = await provision.find_tenant(conn, tenant_name)
-        return await noted.retire_certificate(conn, actor(by_whom, action), owner, certificate_id)
+        return await audited_changes.retire_certificate(conn, author(by_whom, action), owner, certificate_id)
 
-    async def work(db: Database) -> CertificateRecord:
-        return await db.transact(task)
-
-    found = with_database(settings_with_database(), work)
-    tell(f"{certificate_id} is retired: nothing new is signed with it", _record(found), as_json=as_json)
+    found = run_transaction(task)
+    print_result(f"{certificate_id} is retired: nothing new is signed with it", _record(found), as_json=as_json)
 
 
 @certificate.command()
@@ -146,10 +134,10 @@ def retire(certificate_id: CertificateId, tenant_name: str, by_whom: str, reason
 @audited
 @json_option
 def remove(certificate_id: CertificateId, tenant_name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
-    """Destroy the key of CERTIFICATE_ID, which is retired. The certificate itself stays, for what it signed.
+    """Destroy the key of the retired CERTIFICATE_ID. The certificate itself stays, for the documents it signed.
 
-    Refused while documents that it signed are on their way. It cannot be undone; copies of the database made before it
-    still hold the key, encrypted.
+    Rejected while documents that it signed are in progress. This cannot be undone; older copies of the database still
+    hold the key, encrypted.
     """
     action = act(by_whom, reason)
     settings = settings_with_database()
@@ -157,14 +145,11 @@ def remove(certificate_id: CertificateId, tenant_name: str, by_whom: str, reason
 
     async def task(conn: Conn) -> tuple[CertificateRecord, bool]:
         owner = await provision.find_tenant(conn, tenant_name)
-        return await noted.remove_certificate(conn, actor(by_whom, action), vault, owner, certificate_id)
+        return await audited_changes.remove_certificate(conn, author(by_whom, action), vault, owner, certificate_id)
 
-    async def work(db: Database) -> tuple[CertificateRecord, bool]:
-        return await db.transact(task)
-
-    found, kept = with_database(settings, work)
+    found, kept = with_database(settings, lambda db: db.transact(task))
     record = {**_record(found), "certificateKept": kept}
-    tell(f"the key of {certificate_id} is destroyed", record, as_json=as_json)
+    print_result(f"the key of {certificate_id} is destroyed", record, as_json=as_json)
     if not kept:
         click.echo("fe: it did not open, so the certificate is in the documents it signed alone", err=True)
 
@@ -196,7 +181,7 @@ def self_made_(file: Path, holder: str, holder_id: str, days: int, passphrase_fi
     )
     file.touch(mode=0o600, exist_ok=False)
     file.write_bytes(to_p12(made, passphrase))
-    tell(
+    print_result(
         f"{file}: a certificate without fiscal value for {holder!r}, valid {days} days",
         {"file": str(file), "holder": holder, "holderId": holder_id, "notAfter": moment(now + timedelta(days=days))},
         as_json=as_json,

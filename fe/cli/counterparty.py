@@ -1,15 +1,14 @@
-"""`fe counterparty`: what is handed on from taxpayer to taxpayer, and setting going again what gave up."""
+"""`fe counterparty`: deliveries to other taxpayers, and retrying failed ones."""
 
 from typing import Any
 
 import click
 
 from fe.accounts import provision
-from fe.cli.dead_letter_options import audited, given
 from fe.cli.failures import Failure
-from fe.cli.printing import json_option, moment, show_all, tell
-from fe.cli.session import settings_with_database, with_database
-from fe.cli.submission_names import submission_named
+from fe.cli.operator_options import audited, given, submission_named
+from fe.cli.printing import json_option, moment, print_result, show_all
+from fe.cli.session import run_transaction, settings_with_database, with_database
 from fe.clock import system_clock
 from fe.identifiers import SubmissionId
 from fe.store.postgres.db import Conn, Database
@@ -20,7 +19,7 @@ from fe.store.records.counterparty import HandingRecord, HandingState
 
 @click.group()
 def counterparty() -> None:
-    """See what goes to receivers and issuers, replay what gave up, and say whose receipts are sent at all."""
+    """List deliveries to receivers and issuers, retry failed ones, and switch sending on or off."""
 
 
 @counterparty.command("list")
@@ -32,7 +31,7 @@ def counterparty() -> None:
     type=click.Choice([state.value for state in HandingState]),
     help="May be repeated; default: gave_up.",
 )
-@click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="At most so many.")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Most rows.")
 @json_option
 def list_(tenant_name: str | None, states: tuple[str, ...], limit: int, as_json: bool) -> None:
     """List deliveries, those first that have been as they are for the longest time."""
@@ -51,9 +50,9 @@ def list_(tenant_name: str | None, states: tuple[str, ...], limit: int, as_json:
 @audited
 @json_option
 def replay(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
-    """Set one going again that gave up, was refused or found no address. The same bytes go out.
+    """Retry a delivery that failed, was rejected or found no address. The same bytes are sent.
 
-    ID is the taxLogId, trackId, e-NCF or clientRequestId of what is handed on.
+    ID is the taxLogId, trackId, e-NCF or clientRequestId of the document.
     """
     because = given(reason)
 
@@ -69,7 +68,7 @@ def replay(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
     tax_log_id = with_database(settings_with_database(), work)
     if tax_log_id is None:
         raise Failure("it is under way, or delivered: there is nothing to replay")
-    tell("it is set going again", {"taxLogId": tax_log_id, "state": HandingState.PENDING}, as_json=as_json)
+    print_result("it is set going again", {"taxLogId": tax_log_id, "state": HandingState.PENDING}, as_json=as_json)
 
 
 @counterparty.command()
@@ -77,20 +76,17 @@ def replay(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
 @click.argument("switch", type=click.Choice(["on", "off"]))
 @json_option
 def sending(tenant_name: str, switch: str, as_json: bool) -> None:
-    """Say whether what TENANT issues is sent to its receivers, once the authority accepted it: off unless said here.
+    """Switch whether TENANT's accepted receipts are sent to their receivers. Default: off.
 
-    It counts from the next verdict on; what is under way goes on.
+    It applies from the next verdict on; deliveries in progress continue.
     """
 
     async def task(conn: Conn) -> bool:
         tenant = await provision.find_tenant(conn, tenant_name)
         return await store.send_to_receivers(conn, tenant.tenant_id, on=switch == "on")
 
-    async def work(db: Database) -> bool:
-        return await db.transact(task)
-
-    changed = with_database(settings_with_database(), work)
-    tell(
+    changed = run_transaction(task)
+    print_result(
         f"sending to receivers is {switch} for {tenant_name}" + ("" if changed else ", as it was"),
         {"tenant": tenant_name, "sendsToReceivers": switch == "on", "changed": changed},
         as_json=as_json,

@@ -22,15 +22,15 @@ _MARKS = {State.OK: "ok", State.WARNING: "warn", State.FAILED: "FAIL", State.SKI
 @click.option(
     "--role",
     type=click.Choice([role.value for role in Role]),
-    help="What is to work with these settings: as in `fe run --role`, the command line, or the owner who migrates. "
-    "Without it, what the login of the database is for.",
+    help="Role to check: as in `fe run --role`, the command line, or the owner who migrates. "
+    "Default: from the database login.",
 )
 @click.option(
     "--environment",
     type=click.Choice([environment.value for environment in Environment]),
     default=Environment.ECF.value,
     show_default=True,
-    help="In which environment the authority is asked for a seed.",
+    help="Environment in which the authority is asked for a seed.",
 )
 @click.option(
     "--alertmanager",
@@ -39,10 +39,10 @@ _MARKS = {State.OK: "ok", State.WARNING: "warn", State.FAILED: "FAIL", State.SKI
 )
 @json_option
 def doctor(role: str | None, environment: str, alertmanager: str | None, as_json: bool) -> int:
-    """Look this deployment over and say what to do: with the very settings that a process is started with.
+    """Check this deployment with the settings of its processes, and say what to do.
 
-    Settings, secrets, database, login and rights, clocks, migrations, certificates, disk, and whether the authority
-    answers. Changes nothing. Exit code 1 when something failed; a warning is none.
+    Checks settings, secrets, database, login and rights, clocks, migrations, certificates, disk, and the authority.
+    Changes nothing. Exit code 1 when a check failed; warnings count as success.
     """
     found: list[Finding] = []
 

@@ -1,4 +1,4 @@
-"""`fe evidence`: what happened to a submission, exported and proved."""
+"""`fe evidence`: export and verify a submission's history."""
 
 import sys
 from datetime import UTC, datetime, timedelta
@@ -11,9 +11,9 @@ import click
 from fe.accounts import provision
 from fe.cli.evidence_missing import missing
 from fe.cli.failures import Failure
-from fe.cli.printing import json_option, print_json, tell
+from fe.cli.operator_options import submission_named
+from fe.cli.printing import json_option, print_json, print_result
 from fe.cli.session import settings_with_database, with_database
-from fe.cli.submission_names import submission_named
 from fe.clock import system_clock
 from fe.ecf.parse import MalformedJson, parse_json
 from fe.identifiers import SubmissionId
@@ -29,7 +29,7 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 
 @click.group()
 def evidence() -> None:
-    """Export what happened to a submission, and prove that nobody changed it since."""
+    """Export a submission's history, and prove it unchanged."""
 
 
 evidence.add_command(missing)
@@ -43,7 +43,7 @@ def export(name: str) -> None:
     ID is a taxLogId, a trackId, an e-NCF or a clientRequestId.
     """
     found = with_database(settings_with_database(), lambda db: _named(db, name))
-    print_json(proofs.export(found))  # not in our forms: to the letter what was hashed
+    print_json(proofs.export(found))  # the exact bytes that were hashed, not our form of JSON
 
 
 @evidence.command()
@@ -63,9 +63,9 @@ def verify(
     until: datetime | None,
     as_json: bool,
 ) -> None:
-    """Check the chain of a submission, of an exported file (no database is needed), or of all that a tenant sent.
+    """Check the chain of a submission, of an exported file (without a database), or of all of a tenant's submissions.
 
-    What was changed is said on stderr, and the exit code is 1.
+    Changes are reported on stderr, with exit code 1.
     """
     if (name, path, tenant_name).count(None) != 2:
         raise click.UsageError("give one of ID, --file and --tenant")
@@ -106,11 +106,11 @@ def _verify_all(tenant_name: str, since: datetime | None, until: datetime | None
 
 
 def _conclude(words: str, record: dict[str, Any], wrong: list[str], *, as_json: bool) -> None:
-    """Say what was found: what is wrong on stderr and with exit code 1, for programs in the record as well."""
+    """Print the result: errors on stderr with exit code 1, and in the record for programs."""
     for fault in wrong:
         click.echo(fault, err=True)
     if as_json or not wrong:
-        tell(f"{words}: nothing was changed", {**record, "faults": wrong}, as_json=as_json)
+        print_result(f"{words}: nothing was changed", {**record, "faults": wrong}, as_json=as_json)
     if wrong:
         sys.exit(1)
 

@@ -25,7 +25,7 @@ _CHUNK = 1000
 
 @dataclass(slots=True)
 class Trace:
-    """What is known of a document, by its taxLogId or its e-NCF, and from where."""
+    """A document named by taxLogId or e-NCF, and where it was named."""
 
     name: str
     source: str
@@ -41,13 +41,13 @@ class Trace:
 @click.option(
     "--ids", "lists", type=_FILE, multiple=True, help="A list of a client or the authority: taxLogId or e-NCF."
 )
-@click.option("--tenant", "tenant_name", metavar="NAME", help="Whose e-NCF those in --ids are.")
+@click.option("--tenant", "tenant_name", metavar="NAME", help="Tenant of the e-NCF in --ids.")
 @json_option
 def missing(logs: tuple[Path, ...], lists: tuple[Path, ...], tenant_name: str | None, as_json: bool) -> None:
-    """List what is named in logs or lists and is not in the database.
+    """List documents that logs or lists name and the database lacks.
 
-    Of a log every line with a `submission` counts. A list may be any text: each taxLogId and each e-NCF in it is looked
-    for, e-NCF among those of --tenant. What the authority alone knows, `fe sequence probe --json` names.
+    In a log every line with a `submission` counts. A list may be any text: each taxLogId and each e-NCF in it is looked
+    up, e-NCF among those of --tenant. `fe sequence probe --json` names documents that only the authority knows.
     """
     if not logs and not lists:
         raise click.UsageError("give --from-log, --ids, or both")

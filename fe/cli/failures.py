@@ -1,4 +1,4 @@
-"""What can end a command: each known error becomes one line on stderr and an exit code."""
+"""Map each known error to one line on stderr and an exit code."""
 
 import os
 import sys
@@ -16,14 +16,14 @@ OK, FAILED, USAGE, CONFIGURATION, NO_DATABASE, NO_AUTHORITY = range(6)
 STOPPED, FAILED_AGAIN = 6, 7
 #: Of commands that call the API: it did not answer; there is no verdict yet; nothing goes by that name.
 AWAY, NO_VERDICT, NOT_THERE = 8, 9, 10
-#: Of what takes two operators: it is asked for, and not done.
+#: Exit code when a second operator must approve: requested, not done.
 WAITS_FOR_APPROVAL = 11
-#: What a shell reports of a program that an interrupt ended.
+#: Exit code of a program that an interrupt ended.
 INTERRUPTED = 130
 
 
 class Failure(Exception):
-    """A command that cannot do what it was asked; the message is for the person who asked."""
+    """A command failed; the message is for the person who called it."""
 
     def __init__(self, message: str, code: int = FAILED) -> None:
         super().__init__(message)
@@ -31,9 +31,9 @@ class Failure(Exception):
 
 
 def guarded(command: click.Command, args: Sequence[str] | None = None) -> int:
-    """Run `command` and return the exit code; what went wrong was said in one line.
+    """Run `command` and return the exit code; a known error is printed in one line.
 
-    An error that is not known here is left to the interpreter: it is a bug, and `sys.excepthook` words it.
+    Unknown errors are bugs and propagate to `sys.excepthook`.
     """
     try:
         result = command.main(args=args, prog_name="fe", standalone_mode=False)
@@ -51,7 +51,7 @@ def guarded(command: click.Command, args: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read us has left: nothing to say and nobody to say it to. Click itself ends with 1 then.
+        # The reader of our output has gone. Click itself exits with 1 then.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except BaseExceptionGroup as group:
@@ -64,7 +64,7 @@ def guarded(command: click.Command, args: Sequence[str] | None = None) -> int:
             raise error from None
         _say(_words(error, code))
         return code
-    except Exception as error:  # the one place that turns errors into words; what it does not know goes on its way
+    except Exception as error:  # the one place that maps errors to messages; unknown ones propagate
         code = _code(error)
         if code is None:
             raise
@@ -104,7 +104,7 @@ KNOWN_LATER = (
     ("fe.accounts.people", "PersonRefused", FAILED),
     ("fe.accounts.sequences", "BadSequence", FAILED),
     ("fe.accounts.sequences", "NumberSent", FAILED),
-    ("fe.accounts.second_person", "DecisionRefused", FAILED),
+    ("fe.accounts.approvals", "DecisionRefused", FAILED),
     ("fe.webhooks.accounts", "WebhookRefused", FAILED),
     ("fe.ecf.certificate", "CertificateError", FAILED),
     ("fe.authority.errors", "AuthorityError", NO_AUTHORITY),

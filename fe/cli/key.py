@@ -1,4 +1,4 @@
-"""`fe key`: what programs log in with."""
+"""`fe key`: API keys."""
 
 from datetime import UTC, datetime
 from ipaddress import ip_address
@@ -6,20 +6,26 @@ from typing import Any
 
 import click
 
-from fe.accounts import noted, provision
+from fe.accounts import audited_changes, provision
 from fe.accounts.keys import SCOPES
 from fe.accounts.provision import NewKey
-from fe.cli.dead_letter_options import actor, by_option
 from fe.cli.failures import Failure
-from fe.cli.printing import json_option, moment, show, show_all, tell
-from fe.cli.session import environment_option, settings_with_database, tenant_option, with_database
+from fe.cli.operator_options import author, by_option
+from fe.cli.printing import json_option, moment, print_result, show, show_all
+from fe.cli.session import (
+    environment_option,
+    run_query,
+    run_transaction,
+    settings_with_database,
+    tenant_option,
+    with_database,
+)
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.identifiers import ApiKeyId
-from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.db import Conn
 from fe.store.records import keys, throttle
 from fe.store.records.keys import ApiKey
-from fe.store.records.throttle import LockedBucket
 
 #: More lockouts than these are an attack, of which the latest say enough.
 _MAX_LOCKOUTS = 1000
@@ -56,9 +62,9 @@ def create(
 
     async def task(conn: Conn) -> NewKey:
         owner = await provision.find_tenant(conn, tenant_name)
-        return await noted.create_key(
+        return await audited_changes.create_key(
             conn,
-            actor(by_whom),
+            author(by_whom),
             owner,
             environment,
             pepper=pepper,
@@ -68,10 +74,7 @@ def create(
             expires_at=until,
         )
 
-    async def work(db: Database) -> NewKey:
-        return await db.transact(task)
-
-    made = with_database(settings, work)
+    made = with_database(settings, lambda db: db.transact(task))
     record = _record(made.record)
     show({"apiKeyId": record.pop("apiKeyId"), "apiSecret": made.secret, **record}, as_json=as_json)
     click.echo("fe: keep apiSecret now: it is not shown again", err=True)
@@ -91,10 +94,7 @@ def list_(tenant_name: str, as_json: bool) -> None:
             for one in await keys.of_tenant(conn, owner.tenant_id)
         ]
 
-    async def work(db: Database) -> list[dict[str, Any]]:
-        return await db.run(task)
-
-    found = with_database(settings_with_database(), work)
+    found = run_query(task)
     show_all(found, as_json=as_json, none=f"tenant {tenant_name!r} has no keys")
 
 
@@ -105,10 +105,7 @@ def older_pepper(as_json: bool) -> None:
     settings = settings_with_database()
     current = next(iter(settings.peppers()))
 
-    async def work(db: Database) -> list[tuple[str, ApiKeyId, str, str]]:
-        return await db.run(keys.under_other_peppers, current)
-
-    found = with_database(settings, work)
+    found = with_database(settings, lambda db: db.run(keys.under_other_peppers, current))
     names = ("tenant", "apiKeyId", "environment", "pepper")
     records = [dict(zip(names, row, strict=True)) for row in found]
     show_all(records, as_json=as_json, none=f"every key is under the pepper {current!r}")
@@ -124,14 +121,11 @@ def revoke(api_key_id: ApiKeyId, tenant_name: str, by_whom: str, as_json: bool) 
 
     async def task(conn: Conn) -> bool:
         owner = await provision.find_tenant(conn, tenant_name)
-        return await noted.revoke_key(conn, actor(by_whom), owner, api_key_id)
+        return await audited_changes.revoke_key(conn, author(by_whom), owner, api_key_id)
 
-    async def work(db: Database) -> bool:
-        return await db.transact(task)
-
-    if not with_database(settings_with_database(), work):
+    if not run_transaction(task):
         raise Failure(f"tenant {tenant_name!r} has no active key {api_key_id!r}")
-    tell(f"{api_key_id} is revoked", {"apiKeyId": api_key_id, "state": "revoked"}, as_json=as_json)
+    print_result(f"{api_key_id} is revoked", {"apiKeyId": api_key_id, "state": "revoked"}, as_json=as_json)
 
 
 @key.command()
@@ -150,11 +144,8 @@ def unlock(api_key_id: str | None, address: str | None, as_json: bool) -> None:
     else:
         raise click.UsageError("name a key, or an address with --address")
 
-    async def work(db: Database) -> bool:
-        return await db.run(throttle.lift, bucket)
-
-    lifted = with_database(settings_with_database(), work)
-    tell(
+    lifted = run_query(throttle.lift, bucket)
+    print_result(
         f"{who} may log in again" if lifted else f"{who} is not locked out",
         {"apiKeyId": api_key_id, "address": address, "lifted": lifted},
         as_json=as_json,
@@ -164,17 +155,14 @@ def unlock(api_key_id: str | None, address: str | None, as_json: bool) -> None:
 @key.command()
 @json_option
 def lockouts(as_json: bool) -> None:
-    """List who failed to log in too often and is locked out now: keys, people and addresses.
+    """List keys, people and addresses that are locked out after failed logins.
 
-    Of an address no name is kept: whoever knows it lets it in again (`fe key unlock --address`).
+    An address has no name stored: `fe key unlock --address` unlocks it.
     """
 
-    async def work(db: Database) -> list[LockedBucket]:
-        return await db.run(throttle.every_lockout, _MAX_LOCKOUTS)
-
-    found = with_database(settings_with_database(), work)
+    found = run_query(throttle.every_lockout, _MAX_LOCKOUTS)
     records = [{"kind": one.kind, "who": one.who, "lockedUntil": moment(one.locked_until)} for one in found]
-    show_all(records, as_json=as_json, none="nobody is locked out")
+    show_all(records, as_json=as_json, none="no lockouts")
 
 
 def _record(found: ApiKey) -> dict[str, Any]:

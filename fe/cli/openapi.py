@@ -9,9 +9,9 @@ from fe.ecf.json_text import write_json
 @click.option("--postman", is_flag=True, help="As a Postman collection, which Bruno and Insomnia import too.")
 @click.option("--without-webhooks", is_flag=True, help="Without what we call: some generators make no client of it.")
 def openapi(postman: bool, without_webhooks: bool) -> None:
-    """Print the OpenAPI description of this release, as the service serves it at /api/v1/fe/openapi.json.
+    """Print the OpenAPI description of this release, as served at /api/v1/fe/openapi.json.
 
-    Nothing is called and nothing has to be set. Client generators read it; docs/api tells which were tried.
+    Needs no settings and calls nothing. For client generators; docs/api lists the tested ones.
     """
     from fe.http.openapi.collection import collection  # with it comes the whole front
     from fe.http.openapi.description import description

@@ -1,4 +1,4 @@
-"""`fe outbox`: what waits, why, and what to do about what gave up."""
+"""`fe outbox`: waiting work, dead letters, and actions on them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,9 +8,10 @@ from typing import Any
 
 import click
 
-from fe.accounts import provision, second_person
+from fe.accounts import approvals, provision
 from fe.cli.approval import ask_if_bulk
-from fe.cli.dead_letter_options import (
+from fe.cli.failures import Failure
+from fe.cli.operator_options import (
     NONE_MATCHES,
     act,
     audited,
@@ -20,14 +21,13 @@ from fe.cli.dead_letter_options import (
     given,
     member_option,
     required,
+    submission_named,
     words,
 )
-from fe.cli.failures import Failure
-from fe.cli.printing import json_option, moment, show, show_all, tell
+from fe.cli.printing import json_option, moment, print_result, show, show_all
 from fe.cli.replay import replay
-from fe.cli.session import settings_with_database, with_database
+from fe.cli.session import run_query, run_transaction, settings_with_database, with_database
 from fe.cli.signed_by import signed_by_
-from fe.cli.submission_names import submission_named
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.identifiers import ReplayPlanId
@@ -49,7 +49,7 @@ _TENANTS_SHOWN = 5
 
 @click.group()
 def outbox() -> None:
-    """See what waits or gave up, and why; replay it, give it up, pause and resume."""
+    """List waiting work and dead letters with their causes; replay, discard, pause and resume."""
 
 
 outbox.add_command(replay)
@@ -59,7 +59,7 @@ outbox.add_command(signed_by_)
 @outbox.command()
 @json_option
 def status(as_json: bool) -> None:
-    """Show it all at a glance: what waits, what gave up, who works, what is paused, which circuits are open."""
+    """Show an overview: waiting rows, dead letters, workers, pauses and open circuits."""
 
     async def work(db: Database) -> dict[str, list[dict[str, Any]]]:
         return {
@@ -130,7 +130,7 @@ _HEADINGS = {
 @click.option("--summary", is_flag=True, help="Count them by cause, stage, environment and tenant.")
 @json_option
 def list_(in_doubt: bool, summary: bool, as_json: bool, limit: int, **which: Any) -> None:
-    """List dead letters, the longest dead first; or what is in doubt, the longest first."""
+    """List dead letters, the longest dead first; or submissions in doubt, the longest first."""
     if in_doubt and summary:
         raise click.UsageError("--summary counts dead letters: leave --in-doubt out")
     if summary:
@@ -139,7 +139,7 @@ def list_(in_doubt: bool, summary: bool, as_json: bool, limit: int, **which: Any
         return
     if in_doubt:
         if which["stage"] is not None:
-            raise click.UsageError("--stage says nothing of what is in doubt: it is the authority that is asked")
+            raise click.UsageError("--stage does not apply to submissions in doubt: the authority is asked about them")
         found = with_database(settings_with_database(), lambda db: _doubts(db, limit, which))
         show_all([_doubt(one) for one in found], as_json=as_json, none="nothing of that is in doubt")
         return
@@ -152,7 +152,7 @@ async def _grouped(db: Database, which: dict[str, Any]) -> list[DeadLetterGroup]
 
 
 def _show_groups(groups: list[DeadLetterGroup], *, as_json: bool) -> None:
-    """Print one record for each group, or for people each cause once, with its tenants and what acts on it."""
+    """Print one record per group; as text each cause once, with its tenants and the command to replay it."""
     if as_json or not groups:
         rows = [
             {
@@ -190,7 +190,7 @@ async def _doubts(db: Database, limit: int, which: dict[str, Any]) -> list[Doubt
 @click.argument("name", metavar="ID")
 @json_option
 def show_(name: str, as_json: bool) -> None:
-    """List what happened to one submission, named as for `why`."""
+    """List the history of one submission, named as for `why`."""
 
     async def work(db: Database) -> list[dict[str, Any]]:
         found = await _submission(db, name)
@@ -206,7 +206,7 @@ def show_(name: str, as_json: bool) -> None:
 @click.argument("name", metavar="ID")
 @json_option
 def why(name: str, as_json: bool) -> None:
-    """Say what a submission waits for, and until when. ID is a taxLogId, a trackId, an e-NCF or a clientRequestId."""
+    """Show why a submission waits, and until when. ID is a taxLogId, a trackId, an e-NCF or a clientRequestId."""
 
     async def work(db: Database) -> tuple[WaitingSubmission, Diagnosis]:
         found = await _submission(db, name)
@@ -226,7 +226,7 @@ def why(name: str, as_json: bool) -> None:
         "until": moment(answer.until),
         "sentences": list(answer.sentences),
     }
-    tell([first, *answer.sentences], record, as_json=as_json)
+    print_result([first, *answer.sentences], record, as_json=as_json)
 
 
 async def _submission(db: Database, name: str) -> WaitingSubmission:
@@ -238,7 +238,7 @@ async def _submission(db: Database, name: str) -> WaitingSubmission:
 
 @outbox.command()
 @filters
-@click.option("--dry-run", is_flag=True, help="Say which rows are meant; do nothing.")
+@click.option("--dry-run", is_flag=True, help="List the chosen rows and change nothing.")
 @click.option("--note-for-client", "note", metavar="TEXT", callback=words, help="Shown to the client, with the error.")
 @click.option("--expect", type=click.IntRange(1), metavar="N", help="How many it is to be; needed for more than one.")
 @audited
@@ -253,10 +253,9 @@ def discard(
     limit: int,
     **which: Any,
 ) -> None:
-    """Give dead letters up: their clients see `error`. It cannot be undone, so at least one filter has to be given.
+    """Give dead letters up: their clients see `error`. This cannot be undone, so at least one filter is required.
 
-    For more than one, --expect repeats their number. The reason is for our own records; what the client is to read
-    goes in the note.
+    For more than one, --expect repeats their number. The reason is for our own records; the note is for the client.
     """
     required(which)
     because = None if dry_run else given(reason)
@@ -267,7 +266,7 @@ def discard(
             return [_row(dead_letter) for dead_letter in found]
         if len(found) != (expect or 1) and found:
             raise Failure(f"nothing is done: {len(found)} dead letters match; repeat with --expect {len(found)} if so")
-        request = second_person.discard_request(second_person.frozen(found), note)
+        request = approvals.discard_request(approvals.frozen(found), note)
         await ask_if_bulk(db, "discard", request, act(by_whom, because))
         give_up = partial(dead_letters.discard, note=note)
         done = await act_on_each(db, found, give_up, by_whom, because, clock=system_clock)
@@ -284,11 +283,11 @@ def discard(
 def pause(
     tenant_name: str | None, environment: Environment | None, by_whom: str, reason: str | None, as_json: bool
 ) -> None:
-    """Begin no more work on a tenant's rows, or on any. What is in flight is finished; clients are answered as ever."""
+    """Start no more work on a tenant's rows, or on any. Work in progress finishes; the API answers as before."""
     if not _pause_or_resume(pauses.pause, tenant_name, environment, by_whom, given(reason)):
         raise Failure(f"{_paused(tenant_name, environment)} is paused already")
     record = {"tenant": tenant_name, "environment": environment, "paused": True}
-    tell("paused: `fe outbox resume` with the same options undoes it", record, as_json=as_json)
+    print_result("paused: `fe outbox resume` with the same options undoes it", record, as_json=as_json)
 
 
 @outbox.command()
@@ -302,7 +301,7 @@ def resume(
     """Undo a pause."""
     if not _pause_or_resume(pauses.resume, tenant_name, environment, by_whom, given(reason)):
         raise Failure(f"{_paused(tenant_name, environment)} is not paused (`fe outbox status` shows what is)")
-    tell("resumed", {"tenant": tenant_name, "environment": environment, "paused": False}, as_json=as_json)
+    print_result("resumed", {"tenant": tenant_name, "environment": environment, "paused": False}, as_json=as_json)
 
 
 @outbox.command()
@@ -310,18 +309,15 @@ def resume(
 @audited
 @json_option
 def halt(plan: str, by_whom: str, reason: str | None, as_json: bool) -> None:
-    """Stop the replay PLAN, whoever runs it: `fe outbox replay` or the portal. So it stays until somebody goes on."""
+    """Stop the replay PLAN, whether `fe outbox replay` or the portal runs it, until an operator resumes it."""
     by = act(by_whom, reason)
 
     async def task(conn: Conn) -> bool:
         return await halt_plan(conn, ReplayPlanId(plan), by)
 
-    async def work(db: Database) -> bool:
-        return await db.transact(task)
-
-    if not with_database(settings_with_database(), work):
+    if not run_transaction(task):
         raise Failure(f"there is no plan {plan}, or it is over, or was stopped before")
-    tell(f"the replay {plan} is stopped", {"plan": plan, "halted": True}, as_json=as_json)
+    print_result(f"the replay {plan} is stopped", {"plan": plan, "halted": True}, as_json=as_json)
 
 
 def _paused(tenant_name: str | None, environment: Environment | None) -> str:
@@ -341,18 +337,15 @@ def _pause_or_resume(
         )
         return done
 
-    async def work(db: Database) -> bool:
-        return await db.transact(task)
-
-    return with_database(settings_with_database(), work)
+    return run_transaction(task)
 
 
 @outbox.command()
-@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="So many, latest first.")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Most rows, latest first.")
 @json_option
 def log(limit: int, as_json: bool) -> None:
-    """List what operators did, and why."""
-    entries = with_database(settings_with_database(), lambda db: db.run(audit.latest, limit))
+    """List operators' actions with their reasons."""
+    entries = run_query(audit.latest, limit)
     show_all(
         [
             {

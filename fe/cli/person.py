@@ -1,4 +1,4 @@
-"""`fe person`: people who log in to the portal, for whom they work, and operators of the installation."""
+"""`fe person`: people of the portal, their roles, and operators of the installation."""
 
 import secrets
 from collections.abc import Callable
@@ -10,9 +10,9 @@ from fe.accounts import members as accounts
 from fe.accounts import people as makers
 from fe.accounts import provision
 from fe.accounts.passwords import require_good
-from fe.cli.dead_letter_options import by_option
 from fe.cli.failures import Failure
-from fe.cli.printing import json_option, show, show_all, tell
+from fe.cli.operator_options import by_option
+from fe.cli.printing import json_option, print_result, show, show_all
 from fe.cli.session import settings_with_database, tenant_option, with_database
 from fe.clock import system_clock
 from fe.config import Settings
@@ -38,7 +38,7 @@ role_option = click.option(
 
 @click.group()
 def person() -> None:
-    """Create and invite people of the portal, give them roles, shut them out, let them set a password anew."""
+    """Create and invite people of the portal, give them roles, disable them, let them set a new password."""
 
 
 @person.command()
@@ -48,9 +48,9 @@ def person() -> None:
 @click.option(
     "--role",
     type=click.Choice([role.value for role in PortalRole]),
-    help="What the person may do for it: owner, member or accountant.",
+    help="Role: owner, member or accountant.",
 )
-@click.option("--no-password", is_flag=True, help="Make none: for whoever logs in by the OpenID provider.")
+@click.option("--no-password", is_flag=True, help="Set no password: the person signs in with OpenID.")
 @by_option
 @json_option
 def create(
@@ -96,13 +96,13 @@ def create(
 @click.option(
     "--role",
     type=click.Choice([role.value for role in PortalRole]),
-    help="What the person may do for it: owner, member or accountant.",
+    help="Role: owner, member or accountant.",
 )
 @click.option("--operator", is_flag=True, help="Invite an operator of the installation instead.")
 @by_option
 @json_option
 def invite(email: str, tenant_name: str | None, role: str | None, operator: bool, by_whom: str, as_json: bool) -> None:
-    """Invite EMAIL: the link is shown this once, lets in whoever has it, and is good for seven days."""
+    """Invite EMAIL. The link is shown once, admits any holder, and is valid for seven days."""
     if operator == (tenant_name is not None) or (tenant_name is None) != (role is None):
         raise click.UsageError("say --tenant and --role, or --operator")
     settings = settings_with_database()
@@ -118,10 +118,7 @@ def invite(email: str, tenant_name: str | None, role: str | None, operator: bool
             conn, owner.tenant_id, email, PortalRole(role), by_whom=by_whom, now=now, note=note
         )
 
-    async def work(db: Database) -> tuple[invitations.Invitation, str]:
-        return await db.transact(task)
-
-    made, token = with_database(settings, work)
+    made, token = with_database(settings, lambda db: db.transact(task))
     record = {
         "email": made.email,
         "tenant": tenant_name,
@@ -150,7 +147,7 @@ def list_(tenant_name: str | None, as_json: bool) -> None:
         return [_member(one) for one in await db.run(of_tenant, tenant_name)]
 
     found = with_database(settings_with_database(), work)
-    show_all(found, as_json=as_json, none="there is nobody yet")
+    show_all(found, as_json=as_json, none="there are no people yet")
 
 
 @person.command()
@@ -160,7 +157,7 @@ def list_(tenant_name: str | None, as_json: bool) -> None:
 @by_option
 @json_option
 def role(email: str, tenant_name: str, role: PortalRole, by_whom: str, as_json: bool) -> None:
-    """Let EMAIL work for a tenant in a role: somebody new there, or in another role than before."""
+    """Give EMAIL a role at a tenant, as a new member or instead of the old role."""
 
     async def task(conn: Conn) -> Member:
         owner = await provision.find_tenant(conn, tenant_name)
@@ -184,7 +181,7 @@ def role(email: str, tenant_name: str, role: PortalRole, by_whom: str, as_json: 
 @by_option
 @json_option
 def remove(email: str, tenant_name: str, by_whom: str, as_json: bool) -> None:
-    """Let EMAIL work for a tenant no more. The last owner stays."""
+    """Remove EMAIL from a tenant. The last owner cannot be removed."""
 
     async def task(conn: Conn) -> Member:
         owner = await provision.find_tenant(conn, tenant_name)
@@ -194,14 +191,14 @@ def remove(email: str, tenant_name: str, by_whom: str, as_json: bool) -> None:
 
     gone = with_database(settings_with_database(), _transact(task))
     record = {"email": gone.email, "tenant": tenant_name, "removed": True}
-    tell(f"{gone.email} works for {tenant_name} no more", record, as_json=as_json)
+    print_result(f"{gone.email} works for {tenant_name} no more", record, as_json=as_json)
 
 
 @person.command()
 @click.argument("email")
 @json_option
 def disable(email: str, as_json: bool) -> None:
-    """Shut EMAIL out of the portal at once, everywhere; `fe person enable` lets the person in again."""
+    """Disable EMAIL in the portal at once, everywhere; `fe person enable` undoes it."""
 
     async def task(conn: Conn) -> Person:
         found = await makers.find_person(conn, email)
@@ -238,9 +235,9 @@ def enable(email: str, as_json: bool) -> None:
 @by_option
 @json_option
 def reset(email: str, second_factor_too: bool, by_whom: str, as_json: bool) -> None:
-    """Make a link by which EMAIL sets a password anew: shown this once, good once and for a day.
+    """Make a link for EMAIL to set a new password. It is shown once, works once, and is valid for a day.
 
-    Make sure first, by a way that others cannot take, that it is this person who asks.
+    First make sure, by a channel that others cannot take over, that this person asks for it.
     """
     settings = settings_with_database()
     _link(settings, "reset", "")
@@ -266,7 +263,7 @@ def reset(email: str, second_factor_too: bool, by_whom: str, as_json: bool) -> N
 
 @person.command()
 @click.argument("email")
-@click.option("--withdraw", is_flag=True, help="Take it back: an operator no more.")
+@click.option("--withdraw", is_flag=True, help="Remove the operator's rights.")
 @json_option
 def operator(email: str, withdraw: bool, as_json: bool) -> None:
     """Make EMAIL an operator of the installation. Operators' pages ask for a second factor."""
@@ -289,7 +286,7 @@ def _transact(task: Any) -> Callable[[Database], Any]:
 
 
 def _noted(conn: Conn, tenant_id: TenantId, by_whom: str) -> accounts.Note:
-    """Keep a change of a tenant's as done by whoever runs the command."""
+    """Record a tenant's change as made by the person who runs the command."""
 
     async def note(action: str, subject: str, before: Any, after: Any) -> None:
         now = system_clock()

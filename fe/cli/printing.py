@@ -1,7 +1,7 @@
-"""How commands print what they found: for people as text, with `--json` for programs, both from the same record.
+"""Print results: as text for people, with `--json` for programs, from the same record.
 
-The forms of JSON are promised (docs/cli.md): ids, money and numbers of receipts are strings, moments are RFC 3339 in
-UTC, days are YYYY-MM-DD. Whatever a record holds takes these forms here, so that no command can print another.
+docs/cli.md promises the forms of JSON: ids, money and receipt numbers are strings, times are RFC 3339 in UTC, days are
+YYYY-MM-DD. All records are converted here.
 """
 
 import json
@@ -27,7 +27,7 @@ def moment(value: datetime | None) -> str | None:
 
 
 def form(value: Any, name: str = "") -> Any:
-    """Give what is printed for a value, which stands under `name`: see above. Raises TypeError for what has no form."""
+    """Convert a value, stored under `name`, to its JSON form. Raises TypeError for an unknown type."""
     match value:
         case Enum():
             return value.value
@@ -60,7 +60,7 @@ def show(record: Record, *, as_json: bool) -> None:
 
 
 def show_all(records: Sequence[Record], *, as_json: bool, none: str) -> None:
-    """Print records as a table, or as a JSON array; `none` is said when there are none."""
+    """Print records as a table, or as a JSON array; print `none` when there are none."""
     found = form(list(records))
     if as_json:
         print_json(found)
@@ -74,8 +74,8 @@ def show_all(records: Sequence[Record], *, as_json: bool, none: str) -> None:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-def tell(words: str | Sequence[str], record: Record, *, as_json: bool) -> None:
-    """Print what was done, or is the answer: in words, a line each, or as a record."""
+def print_result(words: str | Sequence[str], record: Record, *, as_json: bool) -> None:
+    """Print a result: lines of text, or a record."""
     if as_json:
         print_json(form(record))
         return
@@ -84,7 +84,7 @@ def tell(words: str | Sequence[str], record: Record, *, as_json: bool) -> None:
 
 
 def print_json(found: Any) -> None:
-    """Print JSON as it is, on one line: for what has a form of its own."""
+    """Print JSON in one line, without converting it."""
     click.echo(json.dumps(found, ensure_ascii=False))
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from fe.cli.dead_letter_options import by_option
 from fe.cli.failures import Failure
-from fe.cli.printing import json_option, moment, show_all, tell
-from fe.cli.session import settings_with_database, with_database
+from fe.cli.operator_options import by_option
+from fe.cli.printing import json_option, moment, print_result, show_all
+from fe.cli.session import run_query, run_transaction, settings_with_database, with_database
 from fe.clock import system_clock
 from fe.ecf.taxes import ADDITIONAL_TAXES, RATES, SPECIFIC, TaxKind, quarter_end
 from fe.issuing.rates import known_periods
@@ -92,25 +92,19 @@ def unset(codes: tuple[str, ...], since: datetime, as_json: bool) -> None:
     async def task(conn: Conn) -> int:
         return sum([await excise_rates.delete(conn, code, since.date()) for code in codes])
 
-    async def work(db: Database) -> int:
-        return await db.transact(task)
-
-    if not with_database(settings_with_database(), work):
+    if not run_transaction(task):
         raise Failure(f"no rate of {', '.join(codes)} was set from {since.date()} on")
     record = {"codes": codes, "from": since.date(), "set": False}
-    tell(f"taken back: {', '.join(codes)} from {since.date()}", record, as_json=as_json)
+    print_result(f"taken back: {', '.join(codes)} from {since.date()}", record, as_json=as_json)
 
 
 @rates.command("list")
 @click.option("--all", "all_", is_flag=True, help="Also those that this release brings along.")
 @json_option
 def list_(all_: bool, as_json: bool) -> None:
-    """List the rates that were set; nobody has to set one that this release knows."""
+    """List the rates that were set. Rates that this release knows need not be set."""
 
-    async def work(db: Database) -> list[ExciseRate]:
-        return await db.run(excise_rates.listed)
-
-    found = [_record(each) for each in with_database(settings_with_database(), work)]
+    found = [_record(each) for each in run_query(excise_rates.listed)]
     if all_:
         found += [
             _shown(code, each.rate, None if each.since == date.min else each.since, each.until, source=each.source)

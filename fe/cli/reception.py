@@ -1,4 +1,4 @@
-"""`fe reception`: whom suppliers may send their receipts to."""
+"""`fe reception`: tenants that receive from suppliers."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ import click
 
 from fe.accounts import provision
 from fe.cli.failures import Failure
-from fe.cli.printing import json_option, show, show_all, tell
-from fe.cli.session import environment_option, settings_with_database, with_database
+from fe.cli.printing import json_option, print_result, show, show_all
+from fe.cli.session import environment_option, run_transaction, settings_with_database, with_database
 from fe.ecf.catalogue import Environment
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import receivers, tenants
@@ -16,7 +16,7 @@ from fe.store.records.receivers import Receiver
 
 @click.group()
 def reception() -> None:
-    """Open and close reception for a tenant: where suppliers send what they issue to it."""
+    """Open and close reception for a tenant: the service that accepts receipts from suppliers."""
 
 
 @reception.command("open")
@@ -40,10 +40,7 @@ def open_(tenant_name: str, environment: Environment, authentication: bool, as_j
             raise provision.NameTaken(f"another tenant receives under {rnc} in {environment}")
         return receiver
 
-    async def run(db: Database) -> Receiver:
-        return await db.transact(work)
-
-    show(_record(with_database(settings_with_database(), run)), as_json=as_json)
+    show(_record(run_transaction(work)), as_json=as_json)
 
 
 @reception.command()
@@ -51,7 +48,7 @@ def open_(tenant_name: str, environment: Environment, authentication: bool, as_j
 @environment_option
 @json_option
 def close(tenant_name: str, environment: Environment, as_json: bool) -> None:
-    """Stop receiving for TENANT. What was received stays."""
+    """Stop receiving for TENANT. Receipts already received stay."""
 
     async def work(conn: Conn) -> int:
         tenant = await provision.find_tenant(conn, tenant_name)
@@ -60,13 +57,10 @@ def close(tenant_name: str, environment: Environment, as_json: bool) -> None:
             await receivers.close_reception(conn, one.tenant_id, one.environment, one.rnc)
         return len(open_ones)
 
-    async def run(db: Database) -> int:
-        return await db.transact(work)
-
-    if not with_database(settings_with_database(), run):
+    if not run_transaction(work):
         raise Failure(f"tenant {tenant_name!r} does not receive in {environment.value}")
     record = {"tenant": tenant_name, "environment": environment, "open": False}
-    tell("closed", record, as_json=as_json)
+    print_result("closed", record, as_json=as_json)
 
 
 @reception.command("list")

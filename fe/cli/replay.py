@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from fe.accounts import second_person
+from fe.accounts import approvals
 from fe.cli.approval import ask_if_bulk
-from fe.cli.dead_letter_options import NONE_MATCHES, act, audited, filters, find, given, required
 from fe.cli.failures import FAILED_AGAIN, STOPPED, Failure
+from fe.cli.operator_options import NONE_MATCHES, act, audited, filters, find, given, required
 from fe.cli.printing import json_option, moment, show, show_all
 from fe.cli.session import settings_with_database, with_database
 from fe.clock import system_clock
@@ -108,8 +108,8 @@ def replay(
                 raise click.UsageError(f"there is no plan '{name}'; a new one needs --reason")
             required(which)
             found = await find(db, limit, **which)
-            request = second_person.replay_request(
-                second_person.frozen(found),
+            request = approvals.replay_request(
+                approvals.frozen(found),
                 name,
                 canary=canary,
                 per_second=Decimal(str(per_second)),
@@ -129,9 +129,9 @@ def replay(
             )
         # Said at once: whoever interrupts us needs the name to go on.
         click.echo(f"plan {name}", err=True)
-        teller = _Teller(quiet=as_json)
+        printer = _ProgressPrinter(quiet=as_json)
         run = await replays.run_plan(
-            db, plan, by_whom, clock=system_clock, go_on=go_on, try_again=taken_up, wait=wait, tell=teller.tell
+            db, plan, by_whom, clock=system_clock, go_on=go_on, try_again=taken_up, wait=wait, tell=printer.show
         )
         return name, run
 
@@ -177,14 +177,14 @@ async def _write_down(
     return plan
 
 
-class _Teller:
+class _ProgressPrinter:
     """Says on stderr how far a plan is, when that has changed."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
         self._said: Progress | None = None
 
-    def tell(self, progress: Progress) -> None:
+    def show(self, progress: Progress) -> None:
         if self._quiet or progress == self._said:
             return
         self._said = progress
@@ -218,7 +218,7 @@ def _look(settings: Settings, limit: int, which: dict[str, Any], *, ask: bool, a
         show_all(shown, as_json=as_json, none=NONE_MATCHES)
     else:
         for one in shown:
-            _tell_row(one)
+            _print_row(one)
     if shown:  # on stderr, so that a program reads rows alone
         click.echo(f"{len(shown)} in all, {len(shown) / _USUAL_PACE:.0f} s at {_USUAL_PACE:g} a second", err=True)
         for line in totals:
@@ -245,7 +245,7 @@ def _preview(one: Preview) -> dict[str, Any]:
     }
 
 
-def _tell_row(one: dict[str, Any]) -> None:
+def _print_row(one: dict[str, Any]) -> None:
     number = f" {one['eNCF']}" if one["eNCF"] else ""
     click.echo(f"{one['taxLogId']}{number} of {one['tenant']} ({one['environment']})")
     lines = [

@@ -5,24 +5,24 @@ from typing import Any
 
 import click
 
-from fe.accounts import noted, provision
+from fe.accounts import audited_changes, provision
 from fe.accounts import sequences as flow
-from fe.cli.dead_letter_options import actor, by_option
 from fe.cli.failures import Failure
-from fe.cli.printing import json_option, show, show_all, tell
+from fe.cli.operator_options import author, by_option
+from fe.cli.printing import json_option, print_result, show, show_all
 from fe.cli.sequence_probe import probe
 from fe.cli.sequence_use import fates, outlook
-from fe.cli.session import environment_option, settings_with_database, tenant_option, with_database
+from fe.cli.session import environment_option, run_query, run_transaction, tenant_option
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
-from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.db import Conn
 from fe.store.records import sequences
 from fe.store.records.sequences import Change, Sequence
 
 
 @click.group()
 def sequence() -> None:
-    """Set, list and delete number sequences, and see what became of their numbers."""
+    """Set, list and delete number sequences, and list the state of their numbers."""
 
 
 sequence.add_command(outlook)
@@ -51,16 +51,16 @@ def put(
     by_whom: str,
     as_json: bool,
 ) -> None:
-    """Create the sequence of PREFIX (E31, E32, ...), or set all of it anew.
+    """Create the sequence of PREFIX (E31, E32, ...), or replace it.
 
-    What is left out takes its default, also where there is a sequence already; `set` changes only what is named.
+    Omitted options take their defaults, also for an existing sequence; `set` changes only the given ones.
     """
 
     async def task(conn: Conn) -> Sequence:
         owner = await provision.find_tenant(conn, tenant_name)
-        return await noted.put_sequence(
+        return await audited_changes.put_sequence(
             conn,
-            actor(by_whom),
+            author(by_whom),
             owner,
             environment,
             prefix,
@@ -70,10 +70,7 @@ def put(
             is_active=not inactive,
         )
 
-    async def work(db: Database) -> Sequence:
-        return await db.transact(task)
-
-    _show(with_database(settings_with_database(), work), as_json=as_json)
+    _show(run_transaction(task), as_json=as_json)
 
 
 @sequence.command("set")
@@ -101,7 +98,7 @@ def set_(
     by_whom: str,
     as_json: bool,
 ) -> None:
-    """Change of the sequence of PREFIX only what is named; the rest stays as it is."""
+    """Change only the given options of the sequence of PREFIX."""
     if expires is not None and no_end:
         raise click.UsageError("--expires and --no-end exclude each other")
     changes = Change(
@@ -117,16 +114,13 @@ def set_(
         owner = await provision.find_tenant(conn, tenant_name)
         before = await sequences.locked(conn, owner.tenant_id, environment, prefix)
         try:
-            after = await noted.change_sequence(conn, actor(by_whom), owner, environment, prefix, changes)
+            after = await audited_changes.change_sequence(conn, author(by_whom), owner, environment, prefix, changes)
             _warn_of_what_is_passed_over(before, after)
             return after
         except flow.NoSequence:
             raise Failure(_none_for(tenant_name, prefix, environment)) from None
 
-    async def work(db: Database) -> Sequence:
-        return await db.transact(task)
-
-    _show(with_database(settings_with_database(), work), as_json=as_json)
+    _show(run_transaction(task), as_json=as_json)
 
 
 @sequence.command()
@@ -145,12 +139,11 @@ def resume(prefix: str, tenant_name: str, environment: Environment, by_whom: str
             raise Failure(_none_for(tenant_name, prefix, environment))
         if before.paused_at is None:
             raise Failure(f"the sequence {prefix} of tenant {tenant_name!r} in {environment.value} is not paused")
-        return await noted.change_sequence(conn, actor(by_whom), owner, environment, prefix, Change(is_active=True))
+        return await audited_changes.change_sequence(
+            conn, author(by_whom), owner, environment, prefix, Change(is_active=True)
+        )
 
-    async def work(db: Database) -> Sequence:
-        return await db.transact(task)
-
-    _show(with_database(settings_with_database(), work), as_json=as_json)
+    _show(run_transaction(task), as_json=as_json)
 
 
 @sequence.command("list")
@@ -164,10 +157,7 @@ def list_(tenant_name: str, environment: Environment, as_json: bool) -> None:
         owner = await provision.find_tenant(conn, tenant_name)
         return await sequences.listed(conn, owner.tenant_id, environment)
 
-    async def work(db: Database) -> list[Sequence]:
-        return await db.run(task)
-
-    found = with_database(settings_with_database(), work)
+    found = run_query(task)
     none = f"tenant {tenant_name!r} has no sequences in {environment.value}"
     show_all([_record(one) for one in found], as_json=as_json, none=none)
 
@@ -184,15 +174,12 @@ def delete(prefix: str, tenant_name: str, environment: Environment, by_whom: str
     async def task(conn: Conn) -> bool:
         flow.check_prefix(prefix)
         owner = await provision.find_tenant(conn, tenant_name)
-        return await noted.delete_sequence(conn, actor(by_whom), owner, environment, prefix)
+        return await audited_changes.delete_sequence(conn, author(by_whom), owner, environment, prefix)
 
-    async def work(db: Database) -> bool:
-        return await db.transact(task)
-
-    if not with_database(settings_with_database(), work):
+    if not run_transaction(task):
         raise Failure(_none_for(tenant_name, prefix, environment))
     record = {"prefix": prefix, "environment": environment, "deleted": True}
-    tell(f"{prefix} is deleted", record, as_json=as_json)
+    print_result(f"{prefix} is deleted", record, as_json=as_json)
 
 
 def _show(found: Sequence, *, as_json: bool) -> None:

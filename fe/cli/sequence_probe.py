@@ -11,13 +11,13 @@ from typing import Any
 import click
 import trio
 
-from fe.accounts import noted, provision
+from fe.accounts import audited_changes, provision
 from fe.accounts import sequences as flow
 from fe.actors.credentials import CannotOpen, Opened, SigningCredentials
 from fe.authority.client import Authority
 from fe.authority.errors import AuthorityError
 from fe.cli.ask_authority import asking
-from fe.cli.dead_letter_options import actor, by_option, member_option
+from fe.cli.operator_options import author, by_option, member_option
 from fe.cli.printing import json_option, show_all
 from fe.cli.session import settings_with_database, with_database
 from fe.clock import system_clock
@@ -31,7 +31,7 @@ from fe.store.records.tenants import Tenant
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """What came of asking about one sequence. `proposed` is None where it may stay, or where nobody knows."""
+    """Result of probing one sequence. `proposed` is None when it may stay, or is unknown."""
 
     tenant: Tenant
     sequence: NumberSequence
@@ -55,10 +55,10 @@ class Probed:
     type=click.IntRange(1, 1000),
     default=10,
     show_default=True,
-    help="Stop after so many numbers in a row that the authority does not know.",
+    help="Stop after this many consecutive numbers that the authority does not know.",
 )
 @click.option(
-    "--limit", type=click.IntRange(1, 100_000), default=1000, show_default=True, help="At most so many of a sequence."
+    "--limit", type=click.IntRange(1, 100_000), default=1000, show_default=True, help="Most numbers per sequence."
 )
 @click.option("--rate", type=click.FloatRange(0.1, 50), default=5.0, show_default=True, help="Numbers a second.")
 @click.option("--apply", "apply_", is_flag=True, help="Set next numbers that are behind; resumes what is paused.")
@@ -157,7 +157,7 @@ class _Prober:
             return str(closed)
 
     async def _is_known(self, owner: Tenant, sequence: NumberSequence, number: int, opened: Opened) -> bool:
-        """By its trackIds, which show what is under way too; and by its state, which shows summaries."""
+        """Find the documents by trackId, which includes those in progress, and by state, which includes summaries."""
         about = sequence.environment, str(owner.issuer["RNCEmisor"]), f"{sequence.prefix}{number:010}"
         if await self.authority.track_ids(*about, opened):
             return True
@@ -184,7 +184,9 @@ async def _apply(db: Database, probed: Probed, by_whom: str) -> Probed:
         if before.current_number > proposed:
             return f"not set: it has gone on to {before.current_number} meanwhile, probe again"
         change = Change(next_number=proposed)
-        await noted.change_sequence(conn, actor(by_whom), probed.tenant, sequence.environment, sequence.prefix, change)
+        await audited_changes.change_sequence(
+            conn, author(by_whom), probed.tenant, sequence.environment, sequence.prefix, change
+        )
         return f"set to {proposed}"
 
     return replace(probed, says=await db.transact(task))

@@ -1,4 +1,4 @@
-"""`fe sequence outlook|fates`: how long sequences last, and what became of their numbers."""
+"""`fe sequence outlook|fates`: how long sequences last, and the state of their numbers."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from fe.accounts import number_fates, provision
 from fe.accounts.number_fates import STRETCH, NumberRun, Outlook
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, show_all
-from fe.cli.session import environment_option, settings_with_database, tenant_option, with_database
+from fe.cli.session import environment_option, run_query, tenant_option
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
-from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.db import Conn
 from fe.store.records import sequences
 
 
@@ -20,17 +20,14 @@ from fe.store.records import sequences
 @environment_option
 @json_option
 def outlook(tenant_name: str, environment: Environment, as_json: bool) -> None:
-    """Tell of each sequence how many numbers are left, and how many days they last at the rate of the last 30."""
+    """List for each sequence the numbers left, and the days they last at the rate of the last 30 days."""
 
     async def task(conn: Conn) -> list[Outlook]:
         owner = await provision.find_tenant(conn, tenant_name)
         found = await sequences.listed(conn, owner.tenant_id, environment)
         return await number_fates.outlooks(conn, owner.tenant_id, environment, found, system_clock())
 
-    async def work(db: Database) -> list[Outlook]:
-        return await db.run(task)
-
-    outlooks = with_database(settings_with_database(), work)
+    outlooks = run_query(task)
     none = f"tenant {tenant_name!r} has no sequences in {environment.value}"
     show_all([_outlook(one) for one in outlooks], as_json=as_json, none=none)
 
@@ -45,7 +42,7 @@ def outlook(tenant_name: str, environment: Environment, as_json: bool) -> None:
 def fates(
     prefix: str, tenant_name: str, environment: Environment, first: int | None, last: int | None, as_json: bool
 ) -> None:
-    """Tell what became of the numbers of PREFIX: each run of them, gaps with their reason."""
+    """List the state of the numbers of PREFIX in runs, gaps with their reason."""
 
     async def task(conn: Conn) -> list[NumberRun]:
         owner = await provision.find_tenant(conn, tenant_name)
@@ -61,10 +58,7 @@ def fates(
             runs += await number_fates.runs(conn, owner.tenant_id, environment, sequence, first=low, last=high)
         return number_fates.joined(runs)
 
-    async def work(db: Database) -> list[NumberRun]:
-        return await db.run(task)
-
-    runs = with_database(settings_with_database(), work)
+    runs = run_query(task)
     show_all([_run(one) for one in runs], as_json=as_json, none="none of these numbers was used yet")
 
 

@@ -1,11 +1,11 @@
-"""`fe run` and `fe migrate`: what an operator starts."""
+"""`fe run` and `fe migrate`."""
 
 import signal
 
 import click
 
 from fe.cli.failures import Failure
-from fe.cli.printing import json_option, tell
+from fe.cli.printing import json_option, print_result
 from fe.cli.session import settings_with_database
 from fe.config import ConfigError, set_by_env_file
 from fe.process.hardening import KEY_ENCRYPTION_KEY, restart_without
@@ -48,7 +48,7 @@ def run(role: str, processes: int | None, worker: str | None) -> None:
 @click.option("--check", is_flag=True, help="Only name what is still to be applied; exit code 1 when there is any.")
 @json_option
 def migrate(check: bool, as_json: bool) -> None:
-    """Bring the database to the shape this release needs. Safe to repeat, and to start from several places at once."""
+    """Migrate the database to this release. Safe to repeat, and to start in several places at once."""
     from fe.store.postgres.migrate import migrate as apply  # here, because this command has its name
     from fe.store.postgres.migrate import pending_names
 
@@ -56,9 +56,9 @@ def migrate(check: bool, as_json: bool) -> None:
     assert settings.database_url is not None
     if check:
         names = pending_names(settings.database_url)
-        tell([f"to be applied: {name}" for name in names] or _UP_TO_DATE, {"pending": names}, as_json=as_json)
+        print_result([f"to be applied: {name}" for name in names] or _UP_TO_DATE, {"pending": names}, as_json=as_json)
         if names:
             raise Failure(f"the database lacks {len(names)} migration(s): run `fe migrate`")
         return
     applied = apply(settings.database_url, engine=engine_named(settings.database_engine))
-    tell([f"applied {name}" for name in applied] or _UP_TO_DATE, {"applied": applied}, as_json=as_json)
+    print_result([f"applied {name}" for name in applied] or _UP_TO_DATE, {"applied": applied}, as_json=as_json)

@@ -1,9 +1,9 @@
-"""What the commands share: settings, a database that was looked at, and the common options."""
+"""Settings, database access and common options of the commands."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import click
 import trio
@@ -13,12 +13,13 @@ from fe.config import Settings, load_settings
 from fe.config.start_checks import require_database
 from fe.ecf.catalogue import Environment
 from fe.ecf.parse import MalformedJson, parse_json
-from fe.store.postgres.db import Database, open_database
+from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.engine import Engine, engine_named
 from fe.store.postgres.migrate import verify
 from fe.store.postgres.roles import OPERATOR
 
+P = ParamSpec("P")
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -56,13 +57,23 @@ def with_database(settings: Settings, work: Callable[[Database], Awaitable[T]]) 
     return trio.run(partial(_open_and_do, settings.database_url, engine_named(settings.database_engine), work))
 
 
+def run_query(work: Callable[Concatenate[Conn, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run `work(conn, ...)` as an operator, without a transaction, in the database of the settings."""
+    return with_database(settings_with_database(), lambda db: db.run(work, *args, **kwargs))
+
+
+def run_transaction(work: Callable[Concatenate[Conn, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run `work(conn, ...)` as an operator in one transaction, in the database of the settings."""
+    return with_database(settings_with_database(), lambda db: db.transact(work, *args, **kwargs))
+
+
 async def _open_and_do(dsn: str, engine: Engine, work: Callable[[Database], Awaitable[T]]) -> T:
     async with open_database(dsn, max_size=2, role=OPERATOR, engine=engine) as db:
         return await work(db)
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """Read a file that holds one JSON object. Raises Failure with what is wrong with it."""
+    """Read a file with one JSON object. Raises Failure with the error."""
     try:
         value = parse_json(path.read_bytes())
     except MalformedJson as wrong:

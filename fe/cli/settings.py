@@ -1,4 +1,4 @@
-"""`fe settings`: what can be set, read off the one place where it is; docs/configuration.md is what it prints."""
+"""`fe settings`: list the settings of `fe/config/settings.py`. With --markdown it prints docs/configuration.md."""
 
 import re
 from enum import Enum
@@ -9,8 +9,9 @@ import click
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
-from fe.cli.printing import json_option, tell
+from fe.cli.printing import json_option, print_result
 from fe.config import Settings
+from fe.config.settings import TESTS_ONLY
 
 _MARKDOWN = """# Configuration
 
@@ -18,21 +19,22 @@ For operators: every setting is a variable of the environment. `fe --env-file FI
 that only its owner, or a group, may read; a variable that is set already stays. This page is made from
 `fe/config/settings.py` (`fe settings --markdown > docs/configuration.md`), and a test says so when it is not.
 
-A value that is wrong ends the program at once, with exit code 3 and a line that names the variable, never its value.
+A wrong value ends the program at once with exit code 3 and a line that names the variable, never its value.
 Secrets have no defaults: in production they come from your secret store. Each secret, and the address of the database,
 may be in a file of its own instead: `FE_KEK_FILE` names the file that holds what `FE_KEK` would, and so on
 (systemd's `LoadCredential`, mounted secrets of Kubernetes). `fe run --processes N` reads all files again at SIGHUP.
-`FE_DEVELOPMENT=1` makes secrets up and keeps them under `FE_DATA_DIR`. Beside these, `fe certificate` takes a
-passphrase from `FE_PASSPHRASE`, `fe login` an address and a key from `FE_URL`, `FE_API_KEY_ID` and `FE_API_SECRET`,
-whatever calls the API the name of a profile from `FE_PROFILE`, and `fe webhook` has a secret from `FE_WEBHOOK_SECRET`
-to listen and call with; any other variable that begins with `FE_` is an error that names the nearest one, since a slip
-would leave a default in force.
+`FE_DEVELOPMENT=1` creates missing secrets and keeps them under `FE_DATA_DIR`. Single commands read variables of their
+own: `fe certificate` a passphrase from `FE_PASSPHRASE`, `fe login` an address and a key from `FE_URL`,
+`FE_API_KEY_ID` and `FE_API_SECRET`, commands that call the API a profile's name from `FE_PROFILE`, and `fe webhook`
+a secret from `FE_WEBHOOK_SECRET`. Any other variable that begins with `FE_` is an error that names the nearest
+setting, since a typing error would leave a default in force.
 
-What is dangerous is refused as well, in one line that says why: a key that is one byte over and over, too long, or used
-twice; a key file that others may read; trusted proxies wider than any private network; a database elsewhere without TLS
-demanded (`sslmode=verify-full`), or none named; an authority by `http://` or by address. `FE_DEVELOPMENT=1` allows a
-simulated authority on this machine, the embedded Postgres and the tools of the fault suite, and then refuses a
-database on another machine, a listener open to others, and the real authority. `fe doctor` looks at all of it.
+Dangerous values are rejected too, in one line that says why: a key that repeats one byte, is too long, or is used
+twice; a key file that other users may read; trusted proxies wider than any private network; a database on another
+machine without TLS (`sslmode=verify-full`), or none named; an authority by `http://` or by address.
+`FE_DEVELOPMENT=1` allows a simulated authority on this machine, the embedded Postgres and the settings of the fault
+suite (docs/faults.md). It then rejects a database on another machine, a listener open to other machines, and the real
+authority. `fe doctor` checks all of this.
 
 | Variable | Value | Default | Meaning |
 | --- | --- | --- | --- |
@@ -42,11 +44,12 @@ _NAMES = {str: "text", int: "whole number", float: "number", bool: "0 or 1", Sec
 
 
 @click.command()
-@click.option("--markdown", is_flag=True, help="As a page of the documentation.")
+@click.option("--markdown", is_flag=True, help="Print the page of the documentation.")
 @json_option
 def settings(markdown: bool, as_json: bool) -> None:
-    """List every FE_* variable with its default and meaning. What is set at the moment is not shown."""
-    rows = [(f"FE_{name.upper()}", *_describe(field)) for name, field in Settings.model_fields.items()]
+    """List every FE_* variable with its default and meaning. Current values are not shown."""
+    public = [(name, field) for name, field in Settings.model_fields.items() if name not in TESTS_ONLY]
+    rows = [(f"FE_{name.upper()}", *_describe(field)) for name, field in public]
     if markdown:
         lines = [
             f"| `{name}` | {kind} | {f'`{default}`' if default else ''} | {text} |"
@@ -60,17 +63,17 @@ def settings(markdown: bool, as_json: bool) -> None:
         for name, kind, default, text in rows
     ]
     fields = ("name", "value", "default", "meaning")
-    tell(words, {"settings": [dict(zip(fields, row, strict=True)) for row in rows]}, as_json=as_json)
+    print_result(words, {"settings": [dict(zip(fields, row, strict=True)) for row in rows]}, as_json=as_json)
 
 
 def _describe(field: FieldInfo) -> tuple[str, str, str]:
-    """A setting's kind of value, default and meaning."""
+    """Return a setting's kind of value, default and meaning."""
     default = field.default.value if isinstance(field.default, Enum) else field.default
     shown = "" if default is None or default == "" else str(int(default) if isinstance(default, bool) else default)
     return _kind(field.annotation) + _bounds(field), shown, _OTHERS.sub(_variable, field.description or "")
 
 
-#: Settings that are named in the description of another one, by the names they have in Python.
+#: Names of settings in the description of another one; the page shows their variables.
 _OTHERS = re.compile(r"`?\b(" + "|".join(name for name in Settings.model_fields if "_" in name) + r"|kek)\b`?")
 
 

@@ -1,4 +1,4 @@
-"""`fe outbox signed-by`: what a process signed, for the day when its clock was wrong (ops/runbooks/clock-skew.md)."""
+"""`fe outbox signed-by`: documents signed by a process whose clock was wrong (ops/runbooks/clock-skew.md)."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -7,12 +7,12 @@ from typing import Any, TypeVar
 
 import click
 
-from fe.accounts import noted, provision
+from fe.accounts import audited_changes, provision
 from fe.cli.approval import ask_if_bulk
-from fe.cli.dead_letter_options import act, actor, audited, by_option, given, words
 from fe.cli.failures import Failure
-from fe.cli.printing import json_option, moment, show, show_all, tell
-from fe.cli.session import read_object, settings_with_database, with_database
+from fe.cli.operator_options import act, audited, author, by_option, given, words
+from fe.cli.printing import json_option, moment, print_result, show, show_all
+from fe.cli.session import read_object, run_query, run_transaction, settings_with_database, with_database
 from fe.cli.tenant_changes import list_changes, show_tenant
 from fe.clock import system_clock
 from fe.ecf.identity import TAX_ID_FORM
@@ -26,7 +26,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @click.group()
 def tenant() -> None:
-    """Create, change, list, disable and enable tenants: whose receipts are issued."""
+    """Create, change, list, disable and enable tenants."""
 
 
 tenant.add_command(show_tenant)
@@ -34,7 +34,7 @@ tenant.add_command(list_changes)
 
 
 def _issuer_options(command: F) -> F:
-    """Add the options that say what becomes Emisor."""
+    """Add the options for Emisor."""
     for option in reversed(
         (
             click.option("--rnc", metavar="DIGITS", help="RNC (9 digits) or cédula (11): RNCEmisor."),
@@ -81,13 +81,15 @@ def create(
     by_whom: str,
     as_json: bool,
 ) -> None:
-    """Create the tenant NAME with its fiscal data: what becomes Emisor when a client leaves it out."""
+    """Create the tenant NAME with its fiscal data, which fill Emisor when a client omits it."""
     issuer = _issuer(rnc, legal_name, address, issuer_file)
 
-    async def work(db: Database) -> Tenant:
-        return await db.transact(noted.create_tenant, actor(by_whom), name, issuer, consumer_summary)
-
-    show(_record(_remarked(with_database(settings_with_database(), work))), as_json=as_json)
+    show(
+        _record(
+            _remarked(run_transaction(audited_changes.create_tenant, author(by_whom), name, issuer, consumer_summary))
+        ),
+        as_json=as_json,
+    )
 
 
 def _remarked(made: Tenant) -> Tenant:
@@ -121,25 +123,22 @@ def update(
     by_whom: str,
     as_json: bool,
 ) -> None:
-    """Change of the tenant NAME only what is named; in the file of --issuer, null takes a field away.
+    """Change only the given data of the tenant NAME; null in the file of --issuer removes a field.
 
-    What is not signed yet is made with the new data. The RNC is corrected until the first document was handed in, and
-    not while reception is open: another RNC is another taxpayer.
+    Receipts that are not signed yet use the new data. The RNC can be corrected until the first document was submitted,
+    and not while reception is open: another RNC is another taxpayer.
     """
     issuer = _issuer(rnc, legal_name, address, issuer_file) or None
     if new_name is None and issuer is None and consumer_summary is None:
-        raise click.UsageError("say what is to change")
+        raise click.UsageError("choose at least one change")
 
     async def task(conn: Conn) -> Tenant:
         owner = await provision.find_tenant(conn, name)
-        return await noted.update_tenant(
-            conn, actor(by_whom), owner, name=new_name, issuer=issuer, consumer_summary=consumer_summary
+        return await audited_changes.update_tenant(
+            conn, author(by_whom), owner, name=new_name, issuer=issuer, consumer_summary=consumer_summary
         )
 
-    async def work(db: Database) -> Tenant:
-        return await db.transact(task)
-
-    show(_record(_remarked(with_database(settings_with_database(), work))), as_json=as_json)
+    show(_record(_remarked(run_transaction(task))), as_json=as_json)
 
 
 @tenant.command()
@@ -147,15 +146,15 @@ def update(
 @audited
 @json_option
 def disable(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
-    """Shut the tenant NAME out: its keys and tokens are refused, its webhooks are not called.
+    """Disable the tenant NAME: its keys and tokens are rejected, its webhooks are not called.
 
-    What it handed in before is sent and judged, and what suppliers send to it is received, until `fe reception close`.
+    Receipts already submitted are still sent, and suppliers' receipts are still received until `fe reception close`.
     """
     action = act(by_whom, reason)
 
     async def task(conn: Conn) -> Tenant:
         owner = await provision.find_tenant(conn, name)
-        await noted.disable_tenant(conn, actor(by_whom, action), owner, action)
+        await audited_changes.disable_tenant(conn, author(by_whom, action), owner, action)
         return await provision.find_tenant(conn, name)
 
     async def work(db: Database) -> Tenant:
@@ -164,7 +163,7 @@ def disable(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
         return await db.transact(task)
 
     found = with_database(settings_with_database(), work)
-    tell(f"{name} is disabled: `fe tenant enable` lets it in again", _record(found), as_json=as_json)
+    print_result(f"{name} is disabled: `fe tenant enable` lets it in again", _record(found), as_json=as_json)
 
 
 @tenant.command()
@@ -172,19 +171,16 @@ def disable(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
 @audited
 @json_option
 def enable(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
-    """Let the tenant NAME in again. Its webhooks get what was kept for them."""
+    """Enable the tenant NAME again. Its webhooks get the events kept for them."""
     action = act(by_whom, reason)
 
     async def task(conn: Conn) -> Tenant:
         owner = await provision.find_tenant(conn, name)
-        await noted.enable_tenant(conn, actor(by_whom, action), owner, action)
+        await audited_changes.enable_tenant(conn, author(by_whom, action), owner, action)
         return await provision.find_tenant(conn, name)
 
-    async def work(db: Database) -> Tenant:
-        return await db.transact(task)
-
-    found = with_database(settings_with_database(), work)
-    tell(f"{name} is enabled", _record(found), as_json=as_json)
+    found = run_transaction(task)
+    print_result(f"{name} is enabled", _record(found), as_json=as_json)
 
 
 @tenant.command("list")
@@ -192,10 +188,7 @@ def enable(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
 def list_(as_json: bool) -> None:
     """List all tenants, oldest first."""
 
-    async def work(db: Database) -> list[Tenant]:
-        return await db.run(tenants.everyone)
-
-    found = with_database(settings_with_database(), work)
+    found = run_query(tenants.everyone)
     show_all([_record(one) for one in found], as_json=as_json, none="there are no tenants yet: `fe tenant create`")
 
 
@@ -208,11 +201,11 @@ def _rnc(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
 @tenant.command()
 @click.argument("name")
 @click.argument("rnc", callback=_rnc)
-@click.option("--reason", metavar="TEXT", callback=words, help="What shows that the issuer agreed; kept on record.")
+@click.option("--reason", metavar="TEXT", callback=words, help="Evidence that the issuer agreed; kept on record.")
 @by_option
 @json_option
 def delegate(name: str, rnc: str, reason: str | None, by_whom: str, as_json: bool) -> None:
-    """Record that the holder of RNC, another tenant, lets the tenant NAME issue in its name. It counts at once."""
+    """Record that the holder of RNC, another tenant, lets the tenant NAME issue in its name. Effective at once."""
     because = given(reason)
 
     async def task(conn: Conn) -> Delegation | None:
@@ -220,10 +213,7 @@ def delegate(name: str, rnc: str, reason: str | None, by_whom: str, as_json: boo
         made = Delegation(owner.tenant_id, rnc, system_clock(), by_whom, because)
         return made if await issuers.record(conn, made) else None
 
-    async def work(db: Database) -> Delegation | None:
-        return await db.transact(task)
-
-    made = with_database(settings_with_database(), work)
+    made = run_transaction(task)
     if made is None:
         raise Failure(f"tenant {name!r} has a delegation of {rnc} already")
     show(_delegation(made), as_json=as_json)
@@ -234,35 +224,29 @@ def delegate(name: str, rnc: str, reason: str | None, by_whom: str, as_json: boo
 @click.argument("rnc", callback=_rnc)
 @json_option
 def withdraw(name: str, rnc: str, as_json: bool) -> None:
-    """Take back what `delegate` recorded. Running processes know of it within 30 seconds; what was accepted goes on."""
+    """Withdraw a delegation. Running processes apply it within 30 seconds; accepted receipts continue."""
 
     async def task(conn: Conn) -> bool:
         owner = await provision.find_tenant(conn, name)
         return await issuers.withdraw(conn, owner.tenant_id, rnc)
 
-    async def work(db: Database) -> bool:
-        return await db.transact(task)
-
-    if not with_database(settings_with_database(), work):
+    if not run_transaction(task):
         raise Failure(f"tenant {name!r} has no delegation of {rnc}")
     record = {"tenant": name, "rnc": rnc, "recorded": False}
-    tell(f"taken back: {name} no longer issues for {rnc}", record, as_json=as_json)
+    print_result(f"taken back: {name} no longer issues for {rnc}", record, as_json=as_json)
 
 
 @tenant.command()
 @click.argument("name")
 @json_option
 def delegations(name: str, as_json: bool) -> None:
-    """List for whom the tenant NAME may issue by what was recorded."""
+    """List the recorded delegations of the tenant NAME."""
 
     async def task(conn: Conn) -> list[Delegation]:
         owner = await provision.find_tenant(conn, name)
         return await issuers.delegations_of(conn, owner.tenant_id)
 
-    async def work(db: Database) -> list[Delegation]:
-        return await db.run(task)
-
-    found = with_database(settings_with_database(), work)
+    found = run_query(task)
     show_all([_delegation(each) for each in found], as_json=as_json, none=f"nothing is recorded for tenant {name!r}")
 
 

@@ -1,4 +1,4 @@
-"""`fe tenant show` and `fe tenant changes`: what a tenant's people see of it in the portal."""
+"""`fe tenant show` and `fe tenant changes`: the data that a tenant's people see in the portal."""
 
 from typing import Any
 from uuid import UUID
@@ -7,11 +7,10 @@ import click
 
 from fe.accounts import provision
 from fe.cli.printing import json_option, show, show_all
-from fe.cli.session import settings_with_database, with_database
+from fe.cli.session import run_query
 from fe.store.portal import changes as book
 from fe.store.portal.changes import TenantChange
-from fe.store.postgres.db import Conn, Database
-from fe.store.records.tenants import Tenant
+from fe.store.postgres.db import Conn
 
 
 @click.command("show")
@@ -20,10 +19,7 @@ from fe.store.records.tenants import Tenant
 def show_tenant(name: str, as_json: bool) -> None:
     """Show the tenant NAME with all its fiscal data."""
 
-    async def work(db: Database) -> Tenant:
-        return await db.run(provision.find_tenant, name)
-
-    found = with_database(settings_with_database(), work)
+    found = run_query(provision.find_tenant, name)
     record = {
         "tenantId": found.tenant_id,
         "name": found.name,
@@ -39,20 +35,17 @@ def show_tenant(name: str, as_json: bool) -> None:
 @click.option("--action", metavar="KIND", help='Only of this kind, such as "key created".')
 @click.option("--before", type=click.UUID, metavar="ID", help="Only those before this one.")
 @click.option(
-    "--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="At most so many, the latest first."
+    "--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Most rows; the latest come first."
 )
 @json_option
 def list_changes(name: str, action: str | None, before: UUID | None, limit: int, as_json: bool) -> None:
-    """List what was changed for the tenant NAME: by whom, through what, from what to what; the latest first."""
+    """List the changes of the tenant NAME with author, channel, before and after; the latest first."""
 
     async def task(conn: Conn) -> list[TenantChange]:
         owner = await provision.find_tenant(conn, name)
         return await book.latest(conn, owner.tenant_id, limit=limit, before=before, action=action)
 
-    async def work(db: Database) -> list[TenantChange]:
-        return await db.run(task)
-
-    found = with_database(settings_with_database(), work)
+    found = run_query(task)
     show_all([_record(each) for each in found], as_json=as_json, none=f"nothing was changed for tenant {name!r}")
 
 

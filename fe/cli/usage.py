@@ -1,4 +1,4 @@
-"""`fe usage`: what a tenant did, day by day."""
+"""`fe usage`: a tenant's usage by day."""
 
 from datetime import date, datetime
 from typing import Any
@@ -8,11 +8,11 @@ import click
 from fe.accounts import provision
 from fe.cli.failures import USAGE, Failure
 from fe.cli.printing import json_option, show_all
-from fe.cli.session import environment_option, settings_with_database, tenant_option, with_database
+from fe.cli.session import environment_option, run_query, tenant_option
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.metering import usage as metering
-from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.db import Conn
 from fe.store.records.usage import UsageDay
 
 _DAY = click.DateTime(["%Y-%m-%d"])
@@ -27,7 +27,7 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 def usage(
     tenant_name: str, environment: Environment, first: datetime | None, last: datetime | None, as_json: bool
 ) -> None:
-    """List what a tenant did in an environment, by UTC day: the numbers of GET /usage."""
+    """List a tenant's usage in an environment by UTC day: the numbers of GET /usage."""
     try:
         chosen = metering.period(_day(first), _day(last), system_clock())
     except metering.BadPeriod as bad:
@@ -37,10 +37,7 @@ def usage(
         owner = await provision.find_tenant(conn, tenant_name)
         return await metering.days(conn, owner.tenant_id, environment, chosen)
 
-    async def work(db: Database) -> list[UsageDay]:
-        return await db.run(task)
-
-    found = with_database(settings_with_database(), work)
+    found = run_query(task)
     show_all([_record(day) for day in found], as_json=as_json, none="")
 
 

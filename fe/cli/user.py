@@ -5,18 +5,18 @@ from typing import Any
 
 import click
 
-from fe.accounts import noted, provision
-from fe.cli.dead_letter_options import act, actor, audited, by_option
-from fe.cli.printing import json_option, show, show_all, tell
-from fe.cli.session import read_object, settings_with_database, tenant_option, with_database
-from fe.store.postgres.db import Conn, Database
+from fe.accounts import audited_changes, provision
+from fe.cli.operator_options import act, audited, author, by_option
+from fe.cli.printing import json_option, print_result, show, show_all
+from fe.cli.session import read_object, run_query, run_transaction, tenant_option
+from fe.store.postgres.db import Conn
 from fe.store.records import tenants
 from fe.store.records.tenants import User
 
 
 @click.group()
 def user() -> None:
-    """Create, change, list and remove a tenant's users: who signs with a certificate of their own (`asUser`)."""
+    """Create, change, list and remove a tenant's users, who sign with their own certificates (`asUser`)."""
 
 
 @user.command()
@@ -35,12 +35,9 @@ def create(email: str, tenant_name: str, issuer_override: Path | None, by_whom: 
 
     async def task(conn: Conn) -> User:
         owner = await provision.find_tenant(conn, tenant_name)
-        return await noted.create_user(conn, actor(by_whom), owner, email, override)
+        return await audited_changes.create_user(conn, author(by_whom), owner, email, override)
 
-    async def work(db: Database) -> User:
-        return await db.transact(task)
-
-    show(_record(with_database(settings_with_database(), work)), as_json=as_json)
+    show(_record(run_transaction(task)), as_json=as_json)
 
 
 @user.command()
@@ -57,20 +54,17 @@ def create(email: str, tenant_name: str, issuer_override: Path | None, by_whom: 
 def update(
     email: str, tenant_name: str, issuer_override: Path | None, no_override: bool, by_whom: str, as_json: bool
 ) -> None:
-    """Change what is different on the receipts of the user EMAIL."""
+    """Change the Emisor fields of the receipts of the user EMAIL."""
     if (issuer_override is None) != no_override:
-        raise click.UsageError("say what is different with --issuer-override, or that nothing is with --no-override")
+        raise click.UsageError("give either --issuer-override or --no-override")
     override = read_object(issuer_override) if issuer_override else None
 
     async def task(conn: Conn) -> User:
         owner = await provision.find_tenant(conn, tenant_name)
         found = await provision.find_user(conn, owner, email)
-        return await noted.change_user(conn, actor(by_whom), owner, found, override)
+        return await audited_changes.change_user(conn, author(by_whom), owner, found, override)
 
-    async def work(db: Database) -> User:
-        return await db.transact(task)
-
-    show(_record(with_database(settings_with_database(), work)), as_json=as_json)
+    show(_record(run_transaction(task)), as_json=as_json)
 
 
 @user.command("list")
@@ -83,10 +77,7 @@ def list_(tenant_name: str, as_json: bool) -> None:
         owner = await provision.find_tenant(conn, tenant_name)
         return await tenants.users_of(conn, owner.tenant_id)
 
-    async def work(db: Database) -> list[User]:
-        return await db.run(task)
-
-    found = with_database(settings_with_database(), work)
+    found = run_query(task)
     show_all([_record(one) for one in found], as_json=as_json, none=f"tenant {tenant_name!r} has no users")
 
 
@@ -96,20 +87,17 @@ def list_(tenant_name: str, as_json: bool) -> None:
 @audited
 @json_option
 def remove(email: str, tenant_name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
-    """Remove the user EMAIL; its certificate is retired first. What it signed still says so."""
+    """Remove the user EMAIL and retire its certificate. Signed receipts keep the name."""
     action = act(by_whom, reason)
 
     async def task(conn: Conn) -> User:
         owner = await provision.find_tenant(conn, tenant_name)
         found = await provision.find_user(conn, owner, email)
-        await noted.remove_user(conn, actor(by_whom, action), owner, found)
+        await audited_changes.remove_user(conn, author(by_whom, action), owner, found)
         return found
 
-    async def work(db: Database) -> User:
-        return await db.transact(task)
-
-    found = with_database(settings_with_database(), work)
-    tell(f"{found.email} is removed", {**_record(found), "removedAt": action.at}, as_json=as_json)
+    found = run_transaction(task)
+    print_result(f"{found.email} is removed", {**_record(found), "removedAt": action.at}, as_json=as_json)
 
 
 def _record(found: User) -> dict[str, Any]:

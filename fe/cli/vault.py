@@ -18,7 +18,7 @@ from fe.store.postgres.engine import Engine, engine_named
 from fe.store.postgres.migrate import verify
 from fe.webhooks.secrets import webhook_vault
 
-#: What is to be done: a kind of what is encrypted, its keys, and the setting that they come from.
+#: Kinds of encrypted values, each with its keys and their setting.
 _Task = tuple[Encrypted, Vault, str]
 
 
@@ -34,12 +34,12 @@ def vault() -> None:
 )
 @json_option
 def rewrap(dry_run: bool, batch: int, as_json: bool) -> None:
-    """Wrap all that is encrypted under the first of its keys, so that those behind it can be taken out.
+    """Rewrap everything that is encrypted under the current key, so that older keys can be removed.
 
-    Certificates and the seeds of second factors are under FE_KEK, secrets and headers of webhooks under
-    FE_WEBHOOK_KEYS, where that is set. Each one is a transaction of its own: this may be stopped anywhere and run
-    again, and the service goes on working. All its processes have to know the first key already. The login needs the
-    rights of the actors, and some that they do not have: UPDATE of what is encrypted (ops/runbooks/rotate-secrets.md).
+    Certificates and seeds of second factors use FE_KEK; secrets and headers of webhooks use FE_WEBHOOK_KEYS, if set.
+    Each row is its own transaction: the command may be stopped and repeated while the service runs. All processes must
+    have the new key already. The login needs the actors' rights and UPDATE of the encrypted columns
+    (ops/runbooks/rotate-secrets.md).
     """
     settings = settings_with_database(as_it_is=True)
     assert settings.database_url is not None
@@ -67,7 +67,7 @@ def rewrap(dry_run: bool, batch: int, as_json: bool) -> None:
 
 
 async def _rewrap(dsn: str, engine: Engine, tasks: Sequence[_Task], batch: int, dry_run: bool) -> list[Rewrapping]:
-    # In no role: none may replace what is encrypted, so the right is given to the login.
+    # No role may replace encrypted values, so the login itself gets the right.
     async with open_database(dsn, max_size=2, engine=engine) as db:
         await require_rights(db, [kind for kind, _, _ in tasks], dry_run=dry_run)
         return [await rewrap_all(db, kind, keks, batch=batch, dry_run=dry_run) for kind, keks, _ in tasks]

@@ -1,4 +1,4 @@
-"""What an operator may set, and what is refused of it."""
+"""Settings and their checks."""
 
 from fe.config.addresses import Network, host_of, is_loopback, is_real_authority, origin_of, read_networks
 from fe.config.env_file import apply_env_file, set_by_env_file, without_env_files

@@ -1,4 +1,4 @@
-"""Networks and hosts among the settings, told by their names alone."""
+"""Validation of networks, hosts and URLs in settings, by text alone."""
 
 import ipaddress
 import re
@@ -26,9 +26,7 @@ def read_networks(text: str) -> tuple[Network, ...]:
         except ValueError:
             raise ValueError(f"{part!r} is not a network such as 10.0.0.0/8") from None
         if network.prefixlen < _WIDEST[network.version]:
-            raise ValueError(
-                f"{part!r} is wider than any private network: whoever is in it may claim to be any address"
-            )
+            raise ValueError(f"{part!r} is wider than any private network: every client in it could claim any address")
         networks.append(network)
     return tuple(networks)
 
@@ -58,7 +56,7 @@ _HOST = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-
 
 
 def read_hosts(text: str) -> frozenset[str]:
-    """Read comma-separated names or addresses of hosts, as they are compared. Raises ValueError naming what is none."""
+    """Parse comma-separated host names or addresses in normal form. Raises ValueError naming the invalid one."""
     hosts = set()
     for part in filter(None, (part.strip() for part in text.split(","))):
         host = part.lower().removesuffix(".")
@@ -94,7 +92,7 @@ DatabaseAddress = Annotated[str | None, BeforeValidator(_stripped)]
 
 
 def base_problem(url: str) -> str | None:
-    """Say what is wrong with the base URL of a host of the authority."""
+    """Describe what is wrong with a base URL of the authority, or None."""
     try:
         parts = urlsplit(url)
         is_plain = parts.port != 0 and not (parts.query or parts.fragment or "@" in parts.netloc)
@@ -124,7 +122,7 @@ def host_of(url: str) -> str | None:
 
 
 def collector_problem(url: str) -> str | None:
-    """Say what is wrong with the URL that spans are sent to. It may be in clear text: see docs/decisions/tracing.md."""
+    """Describe what is wrong with the tracing URL, or None. Plain HTTP is allowed: docs/decisions/tracing.md."""
     try:
         parts = urlsplit(url)
         is_whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -138,7 +136,7 @@ def collector_problem(url: str) -> str | None:
 
 
 def openid_problem(issuer: str, *, development: bool) -> str | None:
-    """Say what is wrong with the URL of a provider of identities: passwords and proofs go there."""
+    """Describe what is wrong with the identity provider's URL, or None: passwords go there."""
     try:
         parts = urlsplit(issuer)
         is_whole = bool(parts.hostname) and parts.port != 0 and not (parts.query or parts.fragment)
@@ -147,12 +145,12 @@ def openid_problem(issuer: str, *, development: bool) -> str | None:
     if not is_whole or "@" in parts.netloc or parts.scheme not in ("http", "https"):
         return "should be a URL such as https://accounts.example.com"
     if parts.scheme == "http" and not (development and is_loopback(parts.hostname or "")):
-        return "should begin with https://: who people are would be told in the clear"
+        return "should begin with https://: identities would travel unencrypted"
     return None
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether a host is this machine, by its name or address alone."""
+    """Return whether a host is this machine, by name or address alone."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -160,11 +158,11 @@ def is_loopback(host: str) -> bool:
 
 
 def is_real_authority(host: str) -> bool:
-    """Tell whether a host is the tax authority's own."""
+    """Return whether a host is the tax authority's own."""
     return f".{host.lower().rstrip('.')}".endswith(f".{_REAL_AUTHORITY}")
 
 
 def is_literal(host: str) -> bool:
-    """Tell whether a host is an address, in any of the forms that a resolver takes for one (127.1, 0x7f000001)."""
+    """Return whether a host is an address, in any form that a resolver accepts (127.1, 0x7f000001)."""
     last = host.rstrip(".").rsplit(".", 1)[-1]
     return ":" in host or bool(re.fullmatch(r"\d+|0[xX][0-9a-fA-F]*", last))

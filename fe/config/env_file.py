@@ -38,9 +38,9 @@ def read_env_file(path: Path) -> dict[str, str]:
 
 
 def apply_env_file(path: Path) -> None:
-    """Put a file's variables into the environment of this process; a variable that is set there stays as it is.
+    """Load a file's variables into this process's environment; existing variables stay.
 
-    Programs that are started get them unless `without_env_files` says what they get.
+    Child processes inherit them, except with `without_env_files`.
     """
     for name, value in read_env_file(path).items():
         if name not in os.environ:
@@ -49,10 +49,10 @@ def apply_env_file(path: Path) -> None:
 
 
 def set_by_env_file(name: str) -> bool:
-    """Tell whether a variable comes from a file."""
+    """Return whether a variable comes from a file."""
     return name in _from_files
 
 
 def without_env_files(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment without what a file has put there: a process that reads the file gets it as it is then."""
+    """Return the environment without variables from files: a child process reads the file itself."""
     return {name: value for name, value in environ.items() if name not in _from_files}

@@ -1,5 +1,5 @@
-"""What settings that cannot be used raise."""
+"""Error for unusable settings."""
 
 
 class ConfigError(Exception):
-    """A setting is missing or wrong; the message names it and says what it should be."""
+    """A setting is missing or wrong; the message names it and the expected value."""

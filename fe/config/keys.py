@@ -1,4 +1,4 @@
-"""Keys and other secrets among the settings: how they are written, and what is refused of them."""
+"""Keys and secrets in settings: parsing and checks."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ from fe.config.errors import ConfigError
 
 
 def _key(value: str, longest: int) -> bytes:
-    """Read a key of 32 to `longest` random bytes. Raises ValueError saying what it should be, never what it is."""
+    """Parse a key of 32 to `longest` random bytes. Raises ValueError with the expected form, never the value."""
     try:
         key = bytes.fromhex(value)
     except ValueError:
@@ -20,7 +20,7 @@ def _key(value: str, longest: int) -> bytes:
     if len(key) < 32:
         raise ValueError("should be at least 64 hexadecimal characters (32 random bytes)")
     if len(key) > longest:
-        # What counted of a longer one so far: AES took the first 32 bytes, HMAC the hash of it all.
+        # The part of a longer key that counted so far: its first 32 bytes for AES, its hash for HMAC.
         instead = (
             "the first 64 of them are what was used so far" if longest == 32 else "the SHA-256 of it does the same"
         )
@@ -58,7 +58,7 @@ def _named_keys(value: SecretStr) -> SecretStr:
 
 
 def key_encryption_keys(value: SecretStr) -> SecretStr:
-    """See that they are such keys. Raises ValueError."""
+    """Check key-encryption keys. Raises ValueError."""
     return _named(value, 32)
 
 
@@ -73,7 +73,7 @@ def _one_line(value: SecretStr) -> SecretStr:
 
 
 def _one_word(value: SecretStr) -> SecretStr:
-    """The same as it goes into a header by itself."""
+    """Check a secret that goes into a header: one word."""
     word = _one_line(value)
     if " " in word.get_secret_value():
         raise ValueError("should be one word")
@@ -113,7 +113,7 @@ def read_key_file(path: Path, *, encoding: str = "ascii") -> str:
 
 
 def require_different(secrets_by_name: Mapping[str, Mapping[str, bytes]]) -> None:
-    """See that no key serves two purposes. Raises ConfigError naming both."""
+    """Check that no key serves two purposes. Raises ConfigError naming both."""
     seen: dict[bytes, str] = {}
     for name, keys in secrets_by_name.items():
         for key in keys.values():

@@ -1,7 +1,4 @@
-"""What has to hold before anything is started: settings that are each in order and together are a mistake.
-
-What one setting must not be is said where it is read (fe/config).
-"""
+"""Checks of several settings together, before anything starts. `fe/config` checks each setting alone."""
 
 import os
 from collections.abc import Mapping
@@ -13,7 +10,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from fe.config import ConfigError, Settings, host_of, is_loopback, is_real_authority
 
-#: What an operator may say of TLS that makes libpq insist on it; `prefer`, its default, takes what it gets.
+#: Values of sslmode that enforce TLS; libpq's default `prefer` accepts plaintext.
 _WITH_TLS = ("require", "verify-ca", "verify-full")
 
 _NO_DATABASE = (
@@ -22,14 +19,14 @@ _NO_DATABASE = (
 
 
 def require_database(settings: Settings, environ: Mapping[str, str] = os.environ) -> None:
-    """See that the database may be used as it is named; without a name it is the embedded one, for development.
+    """Check the database address; without one only development may start, with the embedded server.
 
     Raises ConfigError.
     """
     if settings.database_near is not None:
         if settings.database_engine != "citus":
             raise ConfigError("FE_DATABASE_NEAR is a node of a cluster: set FE_DATABASE_ENGINE=citus, or leave it out")
-        if settings.database_driver != "trio":  # a claim works with two databases at once
+        if settings.database_driver != "trio":  # Citus work uses two databases
             raise ConfigError("FE_DATABASE_NEAR takes FE_DATABASE_DRIVER=trio: leave one of the two out")
         _require_address("FE_DATABASE_NEAR", settings.database_near, settings, environ)
     if settings.database_url is None:
@@ -59,7 +56,7 @@ def _require_address(name: str, address: str, settings: Settings, environ: Mappi
 
 
 def require_startable(settings: Settings) -> None:
-    """See that the service may be started with these settings. Raises ConfigError saying why not, in one line."""
+    """Check that the service may start with these settings. Raises ConfigError with one line."""
     require_database(settings)
     real = [name for name, url in settings.authority_urls().items() if is_real_authority(host_of(url) or "")]
     if not settings.development:
@@ -97,7 +94,7 @@ def require_portal(settings: Settings, role: str) -> None:
 
 
 def _is_origin(url: str) -> bool:
-    """Tell whether a URL names a host, perhaps a port, and nothing else: what a browser says of a form's page."""
+    """Return whether a URL has only scheme, host and port, as in a browser's Origin header."""
     try:
         parts = urlsplit(url)
         has_port = parts.port != 0
@@ -108,16 +105,16 @@ def _is_origin(url: str) -> bool:
 
 
 def require_front(settings: Settings, role: str) -> None:
-    """See that a process that is to serve the API has an address to do it at. Raises ConfigError."""
+    """Check that an API process has an address to listen on. Raises ConfigError."""
     if role in ("http", "all") and not settings.http_bind:
         raise ConfigError("FE_HTTP_BIND is empty: where should clients reach the API?")
 
 
 def require_trust(settings: Settings, role: str) -> None:
-    """Look, before anything is started, whether what counterparties sign can be checked, by a process of this role.
+    """Check that this role can verify the signatures of counterparties.
 
-    Raises ConfigError: suppliers are to be received and nobody is trusted, or the certifiers cannot be read. Actors
-    work without: then nothing goes to receivers (fe/actors/counterparty.py).
+    Raises ConfigError when reception has no trusted certification authorities, or they cannot be read. Actors start
+    without them and then send nothing to receivers (fe/actors/counterparty.py).
     """
     if role == "receive" and not settings.reception_bind:
         raise ConfigError("FE_RECEPTION_BIND is not set: where should suppliers be received?")
@@ -127,7 +124,7 @@ def require_trust(settings: Settings, role: str) -> None:
 
 
 def read_certifiers(settings: Settings) -> list[x509.Certificate]:
-    """Read the certifiers by whose certificates counterparties sign what is believed of them. Raises ConfigError."""
+    """Read the certification authorities trusted for counterparties. Raises ConfigError."""
     if settings.reception_roots is None:
         raise ConfigError("FE_RECEPTION_ROOTS is not set: whose certificates may suppliers sign with?")
     try:
@@ -137,16 +134,16 @@ def read_certifiers(settings: Settings) -> list[x509.Certificate]:
 
 
 def holds_receipts(settings: Settings) -> bool:
-    """Tell whether what tenants issue is kept from its receivers, because nobody's acknowledgement could be believed.
+    """Return whether receipts are held back from receivers because no acknowledgement could be verified.
 
-    Anybody can sign an acknowledgement; only for development that is enough (docs/decisions/counterparties.md).
+    Anyone can sign an acknowledgement; only development accepts that (docs/decisions/counterparties.md).
     """
     return settings.reception_roots is None and not settings.development
 
 
 def _is_local(named: Mapping[str, object], environ: Mapping[str, str]) -> bool:
-    """Tell whether a database is on this machine, as far as its address tells: sockets and loopback addresses."""
+    """Return whether a database is on this machine, judged by its address: sockets and loopback."""
     if named.get("service") or environ.get("PGSERVICE"):
-        return False  # who knows what is written there
+        return False  # unparsable
     where = named.get("hostaddr") or environ.get("PGHOSTADDR") or named.get("host") or environ.get("PGHOST") or ""
     return all(not host or host[0] in "/@" or is_loopback(host) for host in str(where).split(","))

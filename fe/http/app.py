@@ -144,7 +144,6 @@ class HttpDeps:
             metrics=metrics,
             jwt_keys=named_keys(require(settings.jwt_keys, "FE_JWT_KEYS")),
             peppers=settings.peppers(),
-            max_body_bytes=settings.max_body_bytes,
             max_in_flight=settings.max_in_flight,
             trusted_proxies=read_networks(settings.trusted_proxies),
             verdicts=verdicts,

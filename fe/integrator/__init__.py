@@ -1,4 +1,4 @@
-"""What an integrator does from a terminal: calls of the public API with a stored key, and looking at documents.
+"""Commands of an integrator: API calls with a stored key, and offline checks of documents.
 
-Nothing here knows the database or the service's settings: it runs on any machine that reaches the API.
+Nothing here uses the database or the service's settings: it runs on any machine that reaches the API.
 """

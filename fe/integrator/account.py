@@ -7,7 +7,7 @@ from datetime import timedelta
 import click
 
 from fe.cli.failures import NOT_THERE, USAGE, Failure
-from fe.cli.printing import json_option, tell
+from fe.cli.printing import json_option, print_result
 from fe.clock import system_clock
 from fe.integrator import profiles
 from fe.integrator.api import ApiSession, base_of
@@ -28,11 +28,11 @@ _PREFIX = "fak_"
 )
 @json_option
 def login(url: str, profile: str, patience: float, plain_http: bool, as_json: bool) -> None:
-    """Keep a key for the API whose base is URL (https://.../api/v1/fe), once it has been tried.
+    """Store a key for the API at URL (https://.../api/v1/fe), after testing it.
 
-    Without URL, FE_URL is taken. Id and secret are taken from FE_API_KEY_ID and FE_API_SECRET, else asked for in a
-    terminal, else read from standard input, a line each. They are kept in a file that only you can read, under
-    XDG_CONFIG_HOME or ~/.config.
+    URL defaults to FE_URL. Id and secret come from FE_API_KEY_ID and FE_API_SECRET, else from a prompt in a terminal,
+    else from standard input, one line each. They are stored in a file that only you can read, under XDG_CONFIG_HOME or
+    ~/.config.
     """
     base = base_of(url, plain=plain_http)
     key_id, secret = _read_key()
@@ -54,7 +54,7 @@ def login(url: str, profile: str, patience: float, plain_http: bool, as_json: bo
         "tokenUntil": system_clock() + timedelta(seconds=int(said["expiresIn"])),
         "file": str(file),
     }
-    tell(
+    print_result(
         say(
             f"logged in to {base} ({made.environment}) as {key_id}; kept in {file}",
             f"sesión iniciada en {base} ({made.environment}) como {key_id}; guardada en {file}",
@@ -71,7 +71,7 @@ def logout(profile: str, as_json: bool) -> None:
     """Forget a key that `fe login` kept, and its token. The key stays valid: revoke it where it was made."""
     if not profiles.forget(profile):
         raise Failure(say(f"there is no profile {profile}", f"no existe el perfil {profile}"), NOT_THERE)
-    tell(
+    print_result(
         say(f"the profile {profile} is forgotten", f"el perfil {profile} fue olvidado"),
         {"profile": profile, "forgotten": True},
         as_json=as_json,
@@ -79,7 +79,7 @@ def logout(profile: str, as_json: bool) -> None:
 
 
 def _read_key() -> tuple[str, str]:
-    """The id and the secret of a key. What the environment does not say is asked for, or read."""
+    """Read a key's id and secret from the environment, or ask for them."""
     key_id, secret = os.environ.get(KEY_ID, ""), os.environ.get(SECRET, "")
     if sys.stdin.isatty():
         key_id = key_id or click.prompt("apiKeyId", err=True)

@@ -1,8 +1,7 @@
-"""Calls of the public API: logging in, a token that is renewed, trying again, and one line for whatever goes wrong.
+"""Client of the public API: login, token renewal, retries, and one line per error.
 
-Every call that goes through here may be repeated without harm: it reads, or validates, or logs in, or it hands a
-receipt in under a clientRequestId, which the API takes once. So one way of trying again is right for all of them, also
-where nobody knows whether a call arrived. A caller with another kind of call has no business here.
+Every call here is safe to repeat: it reads, validates, logs in, or submits a receipt with a clientRequestId, which
+deduplicates. Calls of another kind do not belong here.
 """
 
 import time
@@ -25,19 +24,19 @@ from fe.integrator.profiles import Profile, StoredToken
 
 #: Seconds before each further try, where the service names none.
 _PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)
-#: For so many seconds a call is tried again, unless a command says otherwise.
+#: Seconds of retries, unless a command says otherwise.
 PATIENCE = 30.0
 #: Statuses that pass: nothing is wrong with the call.
 _PASSING = frozenset({429, 500, 502, 503, 504})
-#: Seconds in which an answer begins; a call that asks the service to wait adds what it asked for.
+#: Seconds until an answer must begin; a long poll adds its own wait.
 _SECONDS = 30.0
-#: A token is renewed so long before it is over.
+#: A token is renewed this long before it expires.
 _EARLY = timedelta(seconds=30)
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class ApiRefusal(Failure):
-    """The API understood and refused. `problems` are what it found wrong with a document."""
+    """The API rejected the call. `problems` are its findings about a document."""
 
     def __init__(self, message: str, status: int, problems: list[dict[str, Any]], code: int = FAILED) -> None:
         super().__init__(message, code)
@@ -79,10 +78,10 @@ def base_of(url: str, *, plain: bool = False) -> str:
 
 
 class ApiSession:
-    """The API as a profile sees it. Close it at the end: it is a context manager.
+    """API client for a profile, used as a context manager.
 
-    `patience` is for how many seconds of a call what passes (no connection, 429, 5xx) is tried again; a Retry-After is
-    kept to, and where it asks for more than what is left the call fails at once. Errors are Failures with one line.
+    `patience` limits the seconds of retries of temporary errors (no connection, 429, 5xx) per call. Retry-After is
+    respected; if it exceeds the rest, the call fails at once. Errors are Failures with one line.
     """
 
     def __init__(
@@ -105,7 +104,7 @@ class ApiSession:
         self._client = httpx.Client(
             timeout=_SECONDS,
             headers={"Accept-Language": language, "Accept": "application/json"},
-            # Proxies and certificates of the environment count, but nobody's proxy is asked for this very machine.
+            # The environment's proxies and certificates apply, but never a proxy for loopback addresses.
             trust_env=urlsplit(profile.base_url).hostname not in _LOOPBACK,
         )
 
@@ -116,7 +115,7 @@ class ApiSession:
         self._client.close()
 
     def login(self) -> dict[str, Any]:
-        """Exchange the key for a token, which is kept; gives what the API says."""
+        """Exchange the key for a token and store it; return the API's answer."""
         credentials = {"apiKeyId": self.profile.api_key_id, "apiSecret": self.profile.api_secret}
         answer = self._try("POST", "/login", {}, content=write_json(credentials))
         if answer.status_code == HTTPStatus.UNAUTHORIZED:
@@ -137,7 +136,7 @@ class ApiSession:
         return said
 
     def get(self, path: str, **params: str | int | None) -> dict[str, Any]:
-        """Ask; parameters that are None are left out. With `wait` the service may take so many seconds longer."""
+        """Send a request without parameters that are None. `wait` extends the timeout by the service's long poll."""
         given = {name: str(value) for name, value in params.items() if value is not None}
         return self._call("GET", path, params=given, timeout=_SECONDS + float(given.get("wait", 0)))
 
@@ -222,7 +221,7 @@ class ApiSession:
 
 
 def _what_it_says(answer: httpx.Response) -> str:
-    """What to repeat of an answer that passes: its own message, never a proxy's page."""
+    """Return the message of a temporary error: only the API's own, never a proxy's page."""
     try:
         message = answer.json()["message"]
     except (ValueError, KeyError, TypeError):

@@ -1,8 +1,7 @@
-"""`fe mcp`: the API for a developer's assistant, by the Model Context Protocol on standard input and output.
+"""`fe mcp`: the API for a developer's assistant, over the Model Context Protocol on stdin and stdout.
 
-Its tools are the public API's, with a stored key: what a person may ask, an assistant may. By default it reads and
-validates, and nothing it is talked into can issue a receipt; that has to be switched on by whoever starts it. What goes
-wrong is a tool's error with our line for it, which holds no secret; of what nobody foresaw the library tells only that.
+The tools call the public API with a stored key. By default they only read and validate; --allow-submit enables issuing.
+Errors become a tool's error with our one line, which holds no secret; unexpected ones show no detail.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,10 +18,10 @@ from fe.ecf.describe import described, every
 from fe.ecf.field_help import help_of
 from fe.ecf.verdicts import explain
 from fe.integrator.api import ApiSession, opened
-from fe.integrator.handing_in import body_around, body_of, content_id
 from fe.integrator.language import say
-from fe.integrator.lookup import ask
 from fe.integrator.options import api_options
+from fe.integrator.submission_lookup import ask
+from fe.integrator.submit import body_around, body_of, content_id
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -31,7 +30,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _TYPES = [each.value for each in EcfType]
-#: What the API calls parameters of `list_submissions`.
+#: Names that the API gives to parameters of `list_submissions`.
 _PARAMETERS = {"from": "since", "to": "until", "rnc": "buyer_rnc"}
 _ID = "taxLogId, trackId, e-NCF or clientRequestId"
 _DOCUMENT = (
@@ -89,10 +88,10 @@ def make_server(api: ApiSession, *, allow_submit: bool) -> "MCPServer[Any]":
 
 
 def _with_tool_errors(tool: Callable[P, T]) -> Callable[P, T]:
-    """Let a tool tell what a command would say in its one line."""
+    """Turn a command's Failure into a tool error with the same line."""
 
     @wraps(tool)
-    def telling(*args: P.args, **kwargs: P.kwargs) -> T:
+    def reporting(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return tool(*args, **kwargs)
         except Failure as failure:
@@ -100,18 +99,18 @@ def _with_tool_errors(tool: Callable[P, T]) -> Callable[P, T]:
 
             raise ToolError(str(failure)) from None
 
-    return telling
+    return reporting
 
 
 class AssistantTools:
-    """What an assistant may do. Each is called in a thread of its own; their docstrings are what it reads."""
+    """The assistant's tools. Each runs in a thread; the assistant reads the docstrings."""
 
     def __init__(self, api: ApiSession) -> None:
         self._api = api
 
     @_with_tool_errors
     def get_submission(self, id: Annotated[str, Field(description=_ID)]) -> dict[str, Any]:
-        """Look one submission up: its status, the authority's messages, and what they mean and ask for."""
+        """Look one submission up: its status, the authority's messages, their meaning and what to do."""
         return self._find(id)
 
     @_with_tool_errors
@@ -125,7 +124,7 @@ class AssistantTools:
         limit: Annotated[int, Field(ge=1, le=200)] = 20,
         cursor: Annotated[str | None, Field(description="nextCursor of an earlier answer")] = None,
     ) -> dict[str, Any]:
-        """List what was handed in, newest first."""
+        """List submissions, newest first."""
         query: dict[str, str | int | None] = {
             "from": since,
             "to": until,
@@ -145,7 +144,7 @@ class AssistantTools:
         id: Annotated[str | None, Field(description=_ID)] = None,
         code: Annotated[str | None, Field(description="or only a message code of the authority")] = None,
     ) -> dict[str, Any]:
-        """Say why a submission was refused or failed, and what to do; or what one of the authority's codes means."""
+        """Explain why a submission was rejected or failed, and what to do; or explain one of the authority's codes."""
         if (id is None) == (code is None):
             raise Failure(say("give an id or a code", "indique un id o un código"))
         if code is not None:
@@ -175,8 +174,10 @@ class AssistantTools:
         document_type: Annotated[str, Field(description="TipoeCF", json_schema_extra={"enum": _TYPES})],
         under: Annotated[str, Field(description="only below this path, such as Encabezado.IdDoc; empty: all")] = "",
     ) -> dict[str, Any]:
-        """Describe the fields of a type of receipt: what each is, whether and how often it has to be sent, what the
-        service fills in where it is left out, what it may be, and what its codes mean."""
+        """Describe the fields of a type of receipt: meaning, whether and how often each is required, values that the
+
+        service fills in, allowed values, and the meaning of codes.
+        """
         if document_type not in _TYPES:
             given, known = repr(document_type), ", ".join(_TYPES)
             raise Failure(
@@ -220,7 +221,7 @@ def _explained(code: str) -> Iterator[dict[str, str]]:
 
 
 def _fields(ecf_type: EcfType) -> Iterator[dict[str, Any]]:
-    """What the catalogue of fields says of each, in the language of the terminal."""
+    """Return the catalogue's description of each field, in the terminal's language."""
     for one in every(described(Root.ECF, ecf_type)):
         what = help_of(Root.ECF, one.path)
         field: dict[str, Any] = {

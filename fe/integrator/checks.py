@@ -1,6 +1,6 @@
-"""What a signed document can be asked without anybody's help: signature, certificate, format, rules, code and address.
+"""Offline checks of a signed document: signature, certificate, format, rules, security code and address.
 
-Pure: the caller reads the file, and says what time it is.
+Pure: the caller passes the bytes and the time.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ ECF_HOST, FC_HOST = "https://ecf.dgii.gov.do", "https://fc.dgii.gov.do"
 
 _LIMITS = {"max_bytes": MAX_SIGNED_BYTES, "max_elements": MAX_SIGNED_ELEMENTS}
 
-#: By so much another clock may be ahead of ours.
+#: Tolerated lead of another machine's clock.
 _AHEAD = timedelta(minutes=5)
 
 #: Where each kind says when it was signed. An RFCE does not.
@@ -46,7 +46,7 @@ Outcome = Literal["ok", "failed", "skipped"]
 
 @dataclass(frozen=True, slots=True)
 class DocumentCheck:
-    """What one check found. `problems` are those of the format or the rules, remarks among them."""
+    """Result of one check. `problems` are errors and remarks of the format or the rules."""
 
     check: str
     state: Outcome
@@ -62,11 +62,11 @@ def check_document(
     environment: Environment = Environment.ECF,
     printed: str | None = None,
 ) -> list[DocumentCheck]:
-    """Check a signed document, every check in its turn; those that an earlier one makes impossible are skipped.
+    """Run all checks on a signed document; skip those that an earlier failure makes impossible.
 
-    The certificate has to have been good when it signed. Without `roots` nobody says whose it is. `printed` is the
-    address that a QR code was found to hold: it is compared with that of this document in any environment; without
-    it the address for `environment` is told.
+    The certificate must have been valid when it signed. Without `roots` its issuer is not checked. `printed` is the
+    address read from a QR code, compared with the document's address in any environment; without it the address for
+    `environment` is shown.
     """
     try:
         root = parse_xml(raw, **_LIMITS)
@@ -90,18 +90,18 @@ def check_document(
         DocumentCheck("signature", "ok", say("of all that the document says", "de todo lo que dice el documento"))
     )
     found += _trust(verified.certificate, roots, signed_at, now)
-    # From here on what was verified is read, and not the file again.
+    # From here on only verified bytes are read.
     found += _format(document, verified.root, signed_at or now)
     return found + _code_and_address(document, verified, environment, printed)
 
 
 def is_good(found: Sequence[DocumentCheck]) -> bool:
-    """Tell whether nothing failed."""
+    """Return whether no check failed."""
     return all(one.state != "failed" for one in found)
 
 
 def address_of(document: Document, root: etree._Element, code: str, environment: Environment) -> str:
-    """Give the address of a document's QR code; of a consumer invoice of a small amount that of its summary."""
+    """Return the address for a document's QR code; for a small consumer invoice that of its summary."""
     signed_at = read_moment(root.findtext("FechaHoraFirma") or "")
     if signed_at is not None and takes_summary(document, on=local(signed_at).date()):
         root = build(summarise(document, code))
@@ -109,7 +109,7 @@ def address_of(document: Document, root: etree._Element, code: str, environment:
 
 
 def code_of(document: Document, verified: Verified) -> str | None:
-    """Give the security code that is printed; None for a document that has none."""
+    """Return the printed security code, or None."""
     if document.root is Root.ECF:
         return verified.security_code
     if document.root is Root.RFCE:
@@ -132,7 +132,7 @@ def _trust(
         DocumentCheck("certificate", "failed" if of_itself else "ok", "; ".join([*of_itself, f"{whose}; {when}"]))
     ]
     if roots is None:
-        who = say("nobody vouches for it: give --roots", "nadie responde por él: indique --roots")
+        who = say("issuer not checked: give --roots", "nadie responde por él: indique --roots")
         return [*checks, DocumentCheck("chain", "skipped", who)]
     of_chain = [one.message for one in check_certificate(certificate, roots=roots, at=at)]
     of_chain = [message for message in of_chain if message not in of_itself]

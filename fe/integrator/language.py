@@ -1,4 +1,4 @@
-"""The language of the terminal. What these commands say themselves stands in both where it is said."""
+"""Language of the terminal. Messages carry both languages in place."""
 
 import os
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Options that the commands of integrators share, and how they tell what the API said."""
+"""Options and printing shared by the integrators' commands."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -55,20 +55,20 @@ def api_options(command: F) -> F:
 
 
 def remark(text: str) -> None:
-    """Say something beside the answer: on standard error, so that standard output stays the answer."""
+    """Print a remark on standard error; standard output holds the answer only."""
     click.echo(text, err=True)
 
 
 def verdict_code(record: Mapping[str, Any]) -> int:
-    """Give the exit code for a submission as it is: accepted, refused or failed, or not decided yet."""
+    """Return the exit code for a submission: accepted, rejected or failed, or pending."""
     status = record["status"]
     if status not in FINAL:
         return NO_VERDICT
     return OK if status in (Status.ACCEPTED, Status.CONDITIONAL) else FAILED
 
 
-def tell_submission(record: Mapping[str, Any]) -> None:
-    """Print a submission for a person: what it is, then the authority's words, and what they mean."""
+def print_submission(record: Mapping[str, Any]) -> None:
+    """Print a submission as text: its data, then the authority's messages with their meaning."""
     long = ("response", "explained", "warnings", "receiver")
     show({name: value for name, value in record.items() if name not in long and value is not None}, as_json=False)
     response = record.get("response") or {}
@@ -84,10 +84,10 @@ def tell_submission(record: Mapping[str, Any]) -> None:
             click.echo(f"  {meaning['meaning']}\n  -> {meaning['action']}")
     if warnings := record.get("warnings"):
         click.echo("")
-        tell_problems(warnings)
+        print_problems(warnings)
 
 
-def tell_problems(problems: list[dict[str, Any]]) -> None:
+def print_problems(problems: list[dict[str, Any]]) -> None:
     """Print problems of a document: where, what, and how to mend it."""
     for one in problems:
         line, column = one.get("line"), one.get("column")

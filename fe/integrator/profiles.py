@@ -1,8 +1,7 @@
-"""Where keys for the API are kept: a file for each profile, which only its owner can read, and beside it its token.
+"""Stored API keys: one file per profile with its token, readable by its owner only.
 
-A file that others can read is refused, not mended: whoever could read it may have done so, and a secret that somebody
-else may know has to be replaced, which only its owner can do. Files are put in place whole (written beside, then
-renamed), so two commands that renew a token at once leave one good file.
+A file that other users can read is rejected, not repaired: its secret may have leaked and must be replaced. Files are
+written beside and renamed, so that two commands renewing a token at once leave one good file.
 """
 
 import json
@@ -49,7 +48,7 @@ class StoredToken:
 
 
 def is_name(text: str) -> bool:
-    """Tell whether a profile may be called so: it is the name of a file."""
+    """Return whether a profile may have this name: it becomes a file name."""
     return _NAME.fullmatch(text) is not None
 
 
@@ -72,7 +71,7 @@ def folder() -> Path:
 
 
 def save(profile: Profile) -> Path:
-    """Keep a profile, in place of one of that name; a token of that one is forgotten. Gives the file."""
+    """Store a profile, replacing one of that name with its token. Returns the file."""
     with suppress(FileNotFoundError):
         _token_file(profile.name).unlink()
     fields = {
@@ -101,7 +100,7 @@ def load(name: str) -> Profile:
         ) from None
     except (ValueError, KeyError, TypeError):
         raise Failure(
-            say(f"{file}: cannot be read; `fe login` writes it anew", f"{file}: ilegible; `fe login` lo reescribe"),
+            say(f"{file}: cannot be read; `fe login` replaces it", f"{file}: ilegible; `fe login` lo reescribe"),
             CONFIGURATION,
         ) from None
 
@@ -112,7 +111,7 @@ def names() -> list[str]:
 
 
 def forget(name: str) -> bool:
-    """Delete a profile and its token; tell whether there was one."""
+    """Delete a profile and its token; return whether it existed."""
     with suppress(FileNotFoundError):
         _token_file(name).unlink()
     try:
@@ -129,7 +128,7 @@ def save_token(profile: Profile, token: StoredToken) -> None:
 
 
 def load_token(profile: Profile) -> StoredToken | None:
-    """Read the token of a profile; None when there is none that can be used. Raises Failure when others can read it."""
+    """Read a profile's token; None when there is no usable one. Raises Failure when other users can read it."""
     try:
         said = _get(_token_file(profile.name))
         if said["apiKeyId"] != profile.api_key_id:
@@ -163,7 +162,7 @@ def _put(file: Path, fields: dict[str, str]) -> Path:
 
 
 def _get(file: Path) -> Any:
-    # Looked at once it is open: what was looked at is what is read.
+    # Check the open file, so that the checked file is the one that is read.
     with open(os.open(file, os.O_RDONLY | os.O_CLOEXEC), "rb") as opened:
         about = os.fstat(opened.fileno())
         if about.st_mode & _OTHERS or about.st_uid != os.getuid():

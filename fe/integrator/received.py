@@ -13,17 +13,17 @@ from fe.integrator.options import api_options
 
 @click.group()
 def received() -> None:
-    """List what suppliers sent, and approve or reject it, through the API."""
+    """List suppliers' receipts, and approve or reject them, through the API."""
 
 
 @received.command("list")
 @api_options
 @click.option("--encf", "e_ncf", metavar="NUMBER", help="Only of this number.")
 @click.option("--rnc", metavar="DIGITS", help="Only of the supplier with this tax id.")
-@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="So many, newest first.")
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="Most rows, newest first.")
 @json_option
 def list_(profile: str, patience: float, e_ncf: str | None, rnc: str | None, limit: int, as_json: bool) -> None:
-    """List what was received, newest first."""
+    """List received receipts, newest first."""
     query = {name: value for name, value in (("encf", e_ncf), ("rnc", rnc)) if value is not None}
     answer = _call(profile, patience, "GET", "/received", limit=limit, **query)
     show_all(answer["items"], as_json=as_json, none="nothing was received")
@@ -47,7 +47,7 @@ def show_(profile: str, patience: float, received_id: str, as_json: bool) -> Non
 @click.option("--request-id", metavar="TEXT", help="clientRequestId.")
 @json_option
 def approve(profile: str, patience: float, received_id: str, request_id: str | None, as_json: bool) -> None:
-    """Approve one: an ACECF goes to the authority and, once accepted, to its issuer. Said twice it is said once."""
+    """Approve a receipt: an ACECF goes to the authority and, once accepted, to the issuer. Repeating it is safe."""
     _decide(profile, patience, received_id, "approve", _with_id({}, request_id), as_json=as_json)
 
 

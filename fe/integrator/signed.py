@@ -1,4 +1,4 @@
-"""`fe verify` and `fe qr`: looking at a signed document, without asking anybody."""
+"""`fe verify` and `fe qr`: check a signed document offline."""
 
 import io
 from pathlib import Path
@@ -8,7 +8,7 @@ import segno
 from cryptography import x509
 
 from fe.cli.failures import FAILED, NO_VERDICT, OK, Failure
-from fe.cli.printing import json_option, show_all, tell
+from fe.cli.printing import json_option, print_result, show_all
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.document import NotADocument, read_xml
@@ -19,8 +19,8 @@ from fe.ecf.signature import verify as verify_signature
 from fe.integrator.api import opened
 from fe.integrator.checks import DocumentCheck, address_of, check_document, code_of, is_good
 from fe.integrator.language import say, terminal_language
-from fe.integrator.lookup import ask
-from fe.integrator.options import api_options, remark, tell_problems
+from fe.integrator.options import api_options, print_problems, remark
+from fe.integrator.submission_lookup import ask
 
 _VERSION = 8
 
@@ -29,7 +29,7 @@ environment_option = click.option(
     type=click.Choice([environment.value for environment in Environment]),
     default=Environment.ECF.value,
     show_default=True,
-    help="Whose QR page: a document does not say where it was issued.",
+    help="Environment of the QR page: a document does not name its own.",
 )
 
 
@@ -42,11 +42,10 @@ environment_option = click.option(
 @environment_option
 @json_option
 def verify(file: Path, roots: Path | None, printed: str | None, environment: str, as_json: bool) -> int:
-    """Check the signed XML in FILE, offline: a line for each check, exit code 1 if any fails.
+    """Check the signed XML in FILE offline: a line for each check, exit code 1 if any fails.
 
-    Signature; the certificate's dates when it signed, and with --roots who issued it; the authority's format and
-    rules; security code and QR address. It does not say what the authority thinks of it: that is what the address is
-    for, or `fe status`.
+    Checks the signature; the certificate's dates at signing, and with --roots its issuer; the authority's format and
+    rules; security code and QR address. The authority's own view is at the QR address, or in `fe status`.
     """
     found = check_document(
         file.read_bytes(),
@@ -58,7 +57,7 @@ def verify(file: Path, roots: Path | None, printed: str | None, environment: str
     if as_json:
         show_all([_record(one) for one in found], as_json=True, none="")
     else:
-        _tell(found)
+        _print(found)
     return OK if is_good(found) else FAILED
 
 
@@ -75,9 +74,9 @@ def verify(file: Path, roots: Path | None, printed: str | None, environment: str
 @api_options
 @json_option
 def qr(wanted: str, output: Path | None, environment: str, profile: str, patience: float, as_json: bool) -> None:
-    """Give the address for a receipt's QR code, and draw it, here or in a file.
+    """Print the address for a receipt's QR code and draw it, here or in a file.
 
-    FILE is a signed XML, and nobody is asked; an ID is looked up, and its environment known.
+    FILE is a signed XML, read offline; an ID is looked up with the API.
     """
     if output is not None and output.suffix.lower() not in (".png", ".svg"):
         raise click.UsageError("-o draws .png and .svg")
@@ -91,7 +90,7 @@ def qr(wanted: str, output: Path | None, environment: str, profile: str, patienc
     drawn = _draw(address)
     if output is not None:
         drawn.save(str(output), scale=8, border=4)
-    tell(address, {"qrCodeUrl": address, "file": None if output is None else str(output)}, as_json=as_json)
+    print_result(address, {"qrCodeUrl": address, "file": None if output is None else str(output)}, as_json=as_json)
     if output is None and not as_json:
         picture = io.StringIO()
         drawn.terminal(out=picture, compact=True, border=2)
@@ -99,7 +98,7 @@ def qr(wanted: str, output: Path | None, environment: str, profile: str, patienc
 
 
 def _draw(address: str) -> segno.QRCode:
-    """Version 8 is what the authority asks for. Most addresses do not fit at level M: then the next that does."""
+    """The authority requires version 8. Most addresses do not fit at level M: then use the next that does."""
     smallest = segno.make_qr(address, error="m", boost_error=False)
     asked = _VERSION if int(smallest.version) < _VERSION else smallest.version
     return segno.make_qr(address, version=asked, error="m", boost_error=False)
@@ -127,7 +126,7 @@ def _read_roots(file: Path) -> list[x509.Certificate]:
 _MARKS = {"ok": "ok", "failed": "FAIL", "skipped": "skip"}
 
 
-def _tell(found: list[DocumentCheck]) -> None:
+def _print(found: list[DocumentCheck]) -> None:
     width = max(len(one.check) for one in found)
     for one in found:
         click.echo(f"{_MARKS[one.state]:<4}  {one.check:<{width}}  {one.says}")
@@ -138,7 +137,7 @@ def _tell(found: list[DocumentCheck]) -> None:
             problem["message"] = problem["messageEs"]
             if "fixEs" in problem:
                 problem["fix"] = problem["fixEs"]
-    tell_problems(problems)
+    print_problems(problems)
 
 
 def _record(one: DocumentCheck) -> dict[str, object]:

@@ -29,7 +29,7 @@ LAST_SECONDS = 15.0
 
 @dataclass(frozen=True)
 class Stack:
-    """Where everything is. `environment` is what `fe` needs to use it; `environment_file` holds it for a shell."""
+    """Addresses of the running stack. `environment` is what `fe` needs to use it; `environment_file` is for a shell."""
 
     folder: Path
     dsn: str
@@ -47,13 +47,13 @@ class Stack:
     processes: Mapping[str, trio.Process]
 
 
-#: Where ports are looked for: below those that the kernel gives to whoever connects somewhere.
+#: Ports are chosen below the range of outgoing connections.
 _PORTS = range(29_000, 32_700)
 
-#: How often the service is started on other ports, where somebody took one of them before it did.
+#: Attempts to start the service on other ports when one was taken.
 _TRIES = 5
 
-#: Told what is going on: the text of a step, as a context manager around it.
+#: Called with the text of each step, as a context manager around it.
 Step = Callable[[str], Any]
 
 
@@ -77,11 +77,11 @@ async def open_stack(
 ) -> AsyncIterator[Stack]:
     """Start everything in a temporary folder, and stop and delete it at the end of the block.
 
-    `world` is what the simulated authority knows; `simulator` are further options of `fe authority simulate`, and
-    `settings` further FE_* variables of the service. With `reception_roots`, certificates in PEM, suppliers are
-    received for whom one of these vouches, and so is the simulated supplier. With `portal` people are served too,
-    operators among them. FE_* variables of this process are not handed on. Raises Failure with the last words of a part
-    that does not start. If this process is killed, the parts end with it: each watches a pipe that only it holds open.
+    `world` holds the simulated authority's facts; `simulator` are further options of `fe authority simulate`, and
+    `settings` further FE_* variables of the service. With `reception_roots`, certificates in PEM, suppliers certified
+    by them are received, the simulated supplier among them. With `portal` the portal runs too, with operators' pages.
+    FE_* variables of this process are not passed on. Raises Failure with the last output of a part that does not start.
+    If this process is killed, the parts end with it: each watches a pipe that only this process holds open.
     """
     read_end, write_end = os.pipe()
     folder = Path(tempfile.mkdtemp(prefix="fe-stack-"))
@@ -105,7 +105,7 @@ async def open_stack(
                 parts.environment["FE_RECEPTION_ROOTS"] = str(roots)
             parts.environment |= {
                 "FE_DEVELOPMENT": "1",
-                "FE_DUMPABLE": "1",  # whoever runs this is trying things, and may look into it
+                "FE_DUMPABLE": "1",  # a trial may be debugged
                 "FE_DATABASE_URL": dsn,
                 "FE_DATA_DIR": str(folder),
                 "FE_JWT_KEYS": f"stack:{secrets.token_hex(32)}",
@@ -170,7 +170,7 @@ async def _supplier_of(management: str) -> bytes:
 async def _start_service(
     parts: "_Parts", port: int, processes: int, reception: bool, portal: bool, settings: Mapping[str, str]
 ) -> _Ports:
-    """Start the service on free ports, and on others where somebody takes one before it does."""
+    """Start the service on free ports; on others when one was taken meanwhile."""
     for tries_left in reversed(range(_TRIES)):
         first = _free_ports(processes + 3)
         ports = _Ports(port or first, first + 1, first + 1 + processes, first + 2 + processes)
@@ -196,7 +196,7 @@ async def _start_service(
 
 
 def _free_ports(count: int) -> int:
-    """The first of so many free ports in a row. Somebody may yet take one: then the service says so as it starts."""
+    """Return the first of `count` free ports in a row. If one is taken meanwhile, the service fails to start."""
     for _ in range(100):
         with ExitStack() as probes:
             first = secrets.choice(_PORTS)
@@ -219,7 +219,7 @@ class _Parts:
         self._parent_pipe = parent_pipe
 
     async def start(self, name: str, args: Sequence[str]) -> trio.Process:
-        """Start `fe ARGS`; what it says goes to a file, its standard output to a pipe."""
+        """Start `fe ARGS`, with its log in a file and its standard output in a pipe."""
         with open(self.folder / f"{name}.log", "wb") as log:  # noqa: ASYNC230  (a local file, opened in no time)
             process = await trio.lowlevel.open_process(
                 [sys.executable, "-m", "fe", "--parent-pipe", str(self._parent_pipe), *args],
@@ -235,7 +235,7 @@ class _Parts:
         return process
 
     async def start_and_hear(self, name: str, args: Sequence[str]) -> dict[str, Any]:
-        """Start a part that tells where it is in one line of JSON on its standard output."""
+        """Start a part that prints its addresses in one line of JSON on standard output."""
         process = await self.start(name, args)
         assert process.stdout is not None
         said = b""

@@ -1,1 +1,1 @@
-"""What is counted, and what it costs: usage by day, prices, months, charges."""
+"""Usage and billing: usage by day, prices, months and charges."""

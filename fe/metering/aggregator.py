@@ -18,14 +18,14 @@ from fe.store.records import metering, request_counts
 
 _log = structlog.get_logger(__name__)
 
-#: How often what has ended is added to the days. Nobody reads a day before it is over.
+#: Seconds between runs of the aggregation.
 _ROUND_SECONDS = 5.0
-#: Who leads says so within this time, or another process does.
+#: A leader that is silent for this long loses the lead.
 _LEAD = timedelta(seconds=60)
 _SAY_SO_SECONDS = 20.0
 _CHORES_SECONDS = 3600.0
 
-#: What else whoever leads does, each turn.
+#: More duties of the leader, once per cycle.
 Duty = Callable[[], Awaitable[None]]
 
 
@@ -42,10 +42,10 @@ class Aggregator:
         self._failures = failures_of_metering()
 
     async def run(self, *duties: Duty) -> None:
-        """Take turns until cancelled, with `duties` after the days. What a turn did not come to the next one does.
+        """Aggregate and run the `duties` in cycles until cancelled. The next cycle continues where this one stopped.
 
-        What fails for one tenant, or in one duty, keeps nobody else's from being done. It is logged, and the loop
-        counts as silent (fe_actor_silent_seconds) until a turn does without.
+        A failure for one tenant or duty does not stop the others. It is logged, and the loop counts as silent
+        (fe_actor_silent_seconds) until a cycle has no failures.
         """
         while True:
             self._failures = failures_of_metering()
@@ -54,7 +54,7 @@ class Aggregator:
                     for duty in duties:
                         with self._failures.apart():
                             await duty()
-                self._failures.tell()
+                self._failures.raise_any()
             except ANY_OF_THE_DATABASE as error:
                 _log.warning("usage could not be brought up to date", error=error)
                 # Not from the start: the first turn may count whole histories.
@@ -64,7 +64,7 @@ class Aggregator:
             await trio.sleep(_ROUND_SECONDS)
 
     async def round(self) -> bool:
-        """Bring everybody's days up to date, if we lead; false if we do not."""
+        """Aggregate all tenants' days if this process leads; False if it does not."""
         db = self._db
         if not await self._leads():
             return False
@@ -104,7 +104,7 @@ class Aggregator:
 
 
 async def fold_all(db: Database, tenant_id: TenantId) -> None:
-    """Fold all that a tenant's notes say, so many at a time that a statement takes no more than a moment."""
+    """Fold a tenant's notes into days, in batches that keep each statement short."""
     while await _fold(db, tenant_id):
         pass
 

@@ -1,4 +1,4 @@
-"""What whoever leads does for billing: counts open months again every hour, and closes months that are over."""
+"""The leader's billing duties: recount open months every hour, and close months that are over."""
 
 from collections import deque
 from datetime import date, timedelta
@@ -19,15 +19,13 @@ from fe.store.records.months import month_before, month_of
 
 _log = structlog.get_logger(__name__)
 
-#: A month is closed so long after its end: verdicts of its last moments are written down by then. What comes later
-#: still is charged by itself.
+#: Delay before a month is closed, for verdicts of its last moments. Later verdicts are charged separately.
 SETTLES = timedelta(hours=1)
 
-#: So long of a turn months are counted again, and so long they are closed; the next turn goes on with it. Both are less
-#: than what a lead is said for, or another process would take the lead, and each would do it all beside the others; and
-#: days do not wait until it is done for everybody.
+#: Seconds per cycle for recounting and for closing; the next cycle continues. Both are below the leader's timeout, so
+#: that no second leader starts beside it, and days are not delayed.
 _TURN_SECONDS = 10.0
-#: They are counted again so often; who has not gone on for so long begins with all of them.
+#: Seconds between recounts. A process that paused for longer starts from the beginning.
 _HOUR_SECONDS = 3600.0
 
 
@@ -37,7 +35,7 @@ class Biller:
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db = db
         self._clock = clock
-        #: Whose months are still to be counted again, and when we last went on with that.
+        #: Tenants still to be recounted, and the time of the last progress.
         self._to_count: deque[TenantId] = deque()
         self._went_on = float("-inf")
         #: The month that was last tried to be closed.
@@ -55,7 +53,7 @@ class Biller:
         else:
             self._to_count.clear()
         await self._close_some(failures)
-        failures.tell()
+        failures.raise_any()
 
     async def _close_some(self, failures: Failures) -> None:
         """Close months that are over, from the one after that which was tried last: one that fails is tried in turn."""

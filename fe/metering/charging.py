@@ -1,11 +1,10 @@
-"""The stage that charges: one charge, once, whatever the processor answers and wherever we die.
+"""The charging stage: one charge exactly once, whatever the processor answers and wherever a process crashes.
 
-Nothing is sent before the processor has been asked whether it has it: this database may be an older one that was
-restored, and know nothing of what was sent. That it is about to be sent is committed first. What is sent again goes
-under the same key, so that two of us at the same moment are one to the processor.
+Before each charge the processor is asked whether it has it: this database may be an older one that was restored. The
+intent to charge is committed first. Repeats use the same idempotency key, so two workers at once make one charge.
 
-Whoever is refused when asking knows nothing of what was sent before; whoever is refused when sending knows that nothing
-was charged, because the processor had just said that it has no such item.
+A refusal of the query proves nothing about earlier charges. A refusal of the charge proves that nothing was charged,
+since the processor had just said that it has no such item.
 """
 
 from collections.abc import Mapping
@@ -24,7 +23,7 @@ from fe.store.records.charges import CHARGES, ChargeLane, ChargeWork
 
 #: Four calls of ten seconds each, of whom and what to find and to add, and well below a lease.
 _BUDGET = 40.0
-#: So long a charge is tried before it is an operator's matter. An hour between tries at the most.
+#: Time until a failing charge becomes a dead letter, with at most an hour between tries.
 _PATIENCE = timedelta(days=3)
 _LONGEST_GAP = timedelta(hours=1)
 

@@ -1,4 +1,4 @@
-"""What fails of metering, as the log has it."""
+"""Log events of failures in metering."""
 
 import structlog
 

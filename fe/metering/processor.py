@@ -1,4 +1,4 @@
-"""What is asked of a payment processor, whichever it is."""
+"""Interface of a payment processor."""
 
 from datetime import timedelta
 from typing import Protocol

@@ -1,8 +1,8 @@
-"""Stripe, as far as charges need it: three calls of its API, each answer read strictly.
+"""Stripe client: three calls of its API, each answer parsed strictly.
 
-A charge is an invoice item on the tenant's subscription: `POST /v1/invoiceitems`, as a form, under an Idempotency-Key.
-Stripe keeps a key for at least a day. So before a charge is sent it is looked for among the customer's items, by the id
-in its metadata; an answer that is not what was asked for counts as none.
+A charge is an invoice item on the tenant's subscription: `POST /v1/invoiceitems`, as a form, under an Idempotency-Key,
+which Stripe keeps for at least a day. So before a charge is sent, the customer's items are searched for its id in the
+metadata. An unexpected answer counts as none.
 """
 
 import re
@@ -24,7 +24,7 @@ from fe.metering.processor import ProcessorDiffers, ProcessorRefused, ProcessorU
 from fe.store.records.charges import Charge
 from fe.store.records.months import month_after
 
-#: The version whose answers are read here; Stripe answers in the one that is asked for.
+#: API version that this client requests and parses.
 _VERSION = "2024-06-20"
 #: The id of a charge, as it stands in the metadata of its item.
 _MARK = "fe_charge"
@@ -37,12 +37,12 @@ _EARLIER = timedelta(days=1)
 
 _ID = re.compile(r"[a-z]{2,5}_[A-Za-z0-9_]{1,200}")
 _OVER = ("canceled", "incomplete_expired")
-#: It does not depend on what was asked: our key is wrong, it is busy, or somebody is at the same.
+#: Temporary errors: wrong key, rate limit, or a concurrent request.
 _LATER = (401, 403, 409, 429)
 
 
 class _Unreadable(ValueError):
-    """An answer is not what was asked for; the text says what is wrong with it, and quotes nothing."""
+    """Unexpected answer; the text says what is wrong, without quoting it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def _refusal(status: int, body: bytes, headers: Mapping[str, str]) -> Exception:
         said = [str(error[name]) for name in ("type", "code", "param") if isinstance(error.get(name), str)]
         reason = " ".join([reason, *said])[:200]
     except (ProcessorUnavailable, _Unreadable):
-        # A refusal that is not theirs may be somebody's on the way: it says nothing of what they did.
+        # A refusal without Stripe's form may come from a proxy, so it proves nothing.
         return ProcessorUnavailable(f"{reason}, and nothing that can be read")
     if status in _LATER or status >= 500 or status < 400:
         wait = headers.get("retry-after", "")

@@ -1,4 +1,4 @@
-"""What a tenant did in a period, day by day: the numbers of GET /usage, for the portal and the command line."""
+"""A tenant's usage in a period, day by day: the numbers of GET /usage, for the portal and the command line."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -12,12 +12,12 @@ from fe.store.records.usage import UsageDay
 
 #: As GET /usage has them.
 DAYS_DEFAULT, DAYS_MAX = 30, 180
-#: So many receipts are counted while somebody waits for a page.
+#: Receipts that are counted while a page waits.
 COUNTED_AT_ONCE = 2_000
 
 
 class BadPeriod(LocalizedError):
-    """A period that cannot be; the message may be shown to anybody."""
+    """Invalid period; the message may be shown to any user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class UsagePeriod:
 
 
 def period(first: date | None, last: date | None, now: datetime) -> UsagePeriod:
-    """Make a period of what was asked for: by default the thirty days that end yesterday. Raises BadPeriod."""
+    """Build a period from the given days; by default the thirty days until yesterday. Raises BadPeriod."""
     yesterday = now.astimezone(UTC).date() - timedelta(days=1)
     until = yesterday if last is None else min(last, yesterday)
     since = until - timedelta(days=DAYS_DEFAULT - 1) if first is None else first
@@ -51,16 +51,16 @@ def period(first: date | None, last: date | None, now: datetime) -> UsagePeriod:
 
 
 async def days(conn: Conn, tenant_id: TenantId, environment: Environment, chosen: UsagePeriod) -> list[UsageDay]:
-    """List each day of a period in an environment; one without anything is there with zeros."""
+    """List each day of a period in an environment; empty days have zeros."""
     return _each(chosen, environment, await usage.days(conn, tenant_id, *_moments(chosen)))
 
 
 async def days_at_hand(
     conn: Conn, tenant_id: TenantId, environment: Environment, chosen: UsagePeriod
 ) -> tuple[list[UsageDay], date | None]:
-    """As `days`, for somebody who waits: while many receipts are still to be counted, the days up to them.
+    """Like `days`, with a limit on counting: return the days up to the first that has too much left to count.
 
-    Beside the days the first that is left out is given, None where none is.
+    Also returns that first omitted day, or None.
     """
     found, waits_from = await usage.days_at_hand(conn, tenant_id, *_moments(chosen), at_most=COUNTED_AT_ONCE)
     if waits_from is None:

@@ -33,12 +33,12 @@ class Chain:
     """Looks at links one after the other."""
 
     def __init__(self, first: Link | None = None) -> None:
-        """Begin with the first link of all, or with a later one that is taken to follow from what was before."""
+        """Begin with the first link, or with a later one that is trusted to follow."""
         self.links = 0 if first is None else first.number
         self.last: bytes | None = None if first is None else first.previous
 
     def faults(self, link: Link) -> Iterator[str]:
-        """Say what is wrong with the next link; nothing when it follows from the one before."""
+        """Describe what is wrong with the next link; None if it follows the previous one."""
         if link.number != self.links:
             yield f"link {self.links} is missing: {link.number} comes instead"
         if link.previous != self.last:

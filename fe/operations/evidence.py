@@ -1,10 +1,9 @@
-"""Proving what happened to a submission: exporting its evidence, and checking that with nothing but the export itself.
+"""Export a submission's evidence, and verify an export by itself.
 
-Each event's hash is SHA-256 over the hash before it and the event's own text, so no event can be changed, added in the
-middle or taken out without every later hash being wrong. The documents are tied in by their digests, which the events
-`accepted`, `signed` and `sending` hold, and the status by the events that led to it, each of which must be one that the
-table of transitions allows where it stands. What a chain alone cannot show is that its end was cut off, or that all of
-it was written anew: keep the last hash elsewhere.
+Each event's hash is SHA-256 over the previous hash and the event's text, so changing, inserting or removing an event
+breaks all later hashes. The events `accepted`, `signed` and `sending` hold the documents' digests; each status must
+follow the table of transitions. A chain cannot show that its end was cut off or that all of it was rewritten: keep the
+last hash elsewhere.
 """
 
 import hashlib
@@ -19,15 +18,15 @@ from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import EventKind, Life, Status, Unlawful
 from fe.store.records.evidence import Bytes, ChainLink, Evidence
 
-#: The form of an export; a reader refuses what it does not know.
+#: Format version of an export; a reader rejects others.
 FORMAT = "fe-evidence-1"
 
-#: The kind of an event and what it says.
+#: Kind and content of an event.
 Event = tuple[str, dict[str, Any]]
 
 
 class NotAnExport(ValueError):
-    """What was given is no export of this form; the message says where it differs."""
+    """Not an export in this format; the message says where it differs."""
 
 
 def link_hash(
@@ -39,7 +38,7 @@ def link_hash(
     kind: str,
     detail_text: str,
 ) -> bytes:
-    """Compute what sql/functions/submissions/event_hash.sql computes."""
+    """Compute the same hash as `event_hash` in SQL."""
     text = "\n".join((str(tenant_id), str(submission_id), str(seq), _moment(at), kind, detail_text))
     return hashlib.sha256(previous + text.encode()).digest()
 
@@ -78,7 +77,7 @@ def export(evidence: Evidence) -> dict[str, Any]:
 
 
 def read_export(value: Mapping[str, Any]) -> Evidence:
-    """Read what `export` wrote. Raises NotAnExport."""
+    """Parse an export. Raises NotAnExport."""
     if value.get("format") != FORMAT:
         raise NotAnExport(f"this is not an export of the form {FORMAT}")
     documents = []
@@ -134,16 +133,16 @@ def _parsed(value: Mapping[str, Any], name: str, parse: Any, where: str = "") ->
 
 
 def faults(evidence: Evidence, *, expected_hash: str | None = None) -> Iterator[str]:
-    """Check evidence; yield a sentence for everything that is not as it should be.
+    """Verify evidence; yield a sentence for each error.
 
-    `expected_hash` is a hash that was noted elsewhere, at any time: the chain must still contain it.
+    `expected_hash` is a hash noted earlier, which the chain must still contain.
     """
     if not evidence.links:
         yield "there is no event at all"
         return
     yield from _faults_of_chain(evidence)
     if expected_hash is not None and expected_hash.lower() not in {link.hash.hex() for link in evidence.links}:
-        yield f"no event has the hash {expected_hash}: the end was cut off, or the chain was written anew"
+        yield f"no event has the hash {expected_hash}: the end was cut off, or the chain was rewritten"
     try:
         events = [(link.kind, parse_json(link.detail_text.encode())) for link in evidence.links]
     except MalformedJson as wrong:

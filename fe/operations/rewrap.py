@@ -1,4 +1,4 @@
-"""Moving what is encrypted to the newest of its keys, so that an older one can be thrown away."""
+"""Rewrap encrypted values under the newest key, so that older keys can be removed."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ from fe.store.records.rewrapping import (
 
 @dataclass(frozen=True, slots=True)
 class Encrypted:
-    """A kind of what is encrypted. `purposes` are those of its columns, in their order."""
+    """A kind of encrypted value. `purposes` are those of its columns, in order."""
 
     name: str
     columns: EncryptedColumns
@@ -52,7 +52,7 @@ OF_WEBHOOKS = (
 
 @dataclass
 class Rewrapping:
-    """What was found of a kind, in rows: a certificate is one, with its .p12 file and, as a rule, a passphrase."""
+    """Counts of one kind, in rows: a certificate is one, with its .p12 file and usually a passphrase."""
 
     kind: Encrypted
     found: int = 0
@@ -61,7 +61,7 @@ class Rewrapping:
     #: An older key opens them; and how many of these were moved. Another run of this may have been quicker.
     older: int = 0
     rewrapped: int = 0
-    #: By key, those whose key is not configured here. Left as they are.
+    #: Rows by key that is not configured here; left unchanged.
     lacking: Counter[str] = field(default_factory=Counter)
     #: Those that their key does not open. Left as they are.
     broken: list[UUID] = field(default_factory=list)
@@ -78,10 +78,10 @@ async def require_rights(db: Database, kinds: Sequence[Encrypted], *, dry_run: b
 
 
 async def rewrap(db: Database, kind: Encrypted, vault: Vault, *, batch: int, dry_run: bool = False) -> Rewrapping:
-    """Wrap the data keys of all of a kind under the vault's first key; no secret is decrypted.
+    """Rewrap the data keys of all rows of a kind under the vault's first key, without decrypting secrets.
 
-    Each row is a transaction of its own, and opens before it and after. Stopped anywhere, it has done what it has done,
-    and the next run does the rest. With `dry_run` all is tried, and nothing is written.
+    Each row is its own transaction and is opened before and after. The run may be stopped; the next one continues. With
+    `dry_run` nothing is written.
     """
     result = Rewrapping(kind)
     last = (TenantId(0), UUID(int=0))

@@ -1,4 +1,4 @@
-"""Saying what a submission waits for, and until when, in words that an operator can act on."""
+"""Explain to an operator why a submission waits, and until when."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from fe.store.queue.diagnosis import WaitingSubmission
 
 
 class WaitsFor(StrEnum):
-    """What can be waited for."""
+    """Reasons for waiting."""
 
     NOTHING = "nothing"
     OPERATOR = "operator"
@@ -28,7 +28,7 @@ class WaitsFor(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Overdue:
-    """When a step becomes an operator's matter: the actors' own schedule, given by whoever knows it."""
+    """When a step needs an operator: the actors' schedule, passed in by the caller."""
 
     attempts: int
     #: How long an unknown outcome is asked about.
@@ -45,7 +45,7 @@ LIMITS = Overdue(MAX_ATTEMPTS, DOUBT_FOR, FOLLOW_FOR, SILENCE)
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """`until` is when the next thing happens by itself; None where that is somebody's decision, or nothing is left."""
+    """`until` is the time of the next automatic step; None if a person must decide, or nothing is left."""
 
     waits_for: WaitsFor
     since: datetime
@@ -54,7 +54,7 @@ class Diagnosis:
 
 
 def explain(waiting: WaitingSubmission, limits: Overdue) -> Diagnosis:
-    """Say what a submission waits for, since when, and until when."""
+    """Explain why a submission waits, since when, and until when."""
     if waiting.dead_since is not None:
         return Diagnosis(WaitsFor.OPERATOR, waiting.dead_since, None, tuple(_dead(waiting)))
     if waiting.stage is None:
@@ -92,7 +92,7 @@ def _dead(waiting: WaitingSubmission) -> Iterator[str]:
 
 
 def _next(waiting: WaitingSubmission, limits: Overdue) -> tuple[WaitsFor, datetime | None, str]:
-    """What has to happen first."""
+    """Return the step that blocks this one."""
     assert waiting.run_at is not None
     if waiting.holder is not None:
         return _held(waiting, limits, waiting.run_at)
@@ -132,7 +132,7 @@ def _held(waiting: WaitingSubmission, limits: Overdue, lease_end: datetime) -> t
 
 
 def _besides(waiting: WaitingSubmission, waits_for: WaitsFor) -> Iterator[str]:
-    """What else an operator should know."""
+    """Return further facts for the operator."""
     if waiting.paused_by is not None and waits_for is not WaitsFor.RESUME:
         yield f"{_paused(waiting)} What is in flight is finished; nothing new begins before `fe outbox resume`."
     if waiting.circuit_open and waits_for is not WaitsFor.AUTHORITY:

@@ -1,13 +1,13 @@
-"""Who may see which page: the one place that decides it."""
+"""Access control: decides who may see which page."""
 
 from urllib.parse import quote
 
 from fe.ecf.texts import Text
 from fe.identifiers import PersonId, TenantId
-from fe.portal.entering import own_path
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import NOT_ALLOWED, Refused, Reply, not_found, redirect
 from fe.portal.session import FRESH
+from fe.portal.sign_in_flow import own_path
 from fe.portal.visit import Company, Visit
 from fe.store.portal import people
 from fe.store.portal.people import PortalRole
@@ -16,8 +16,8 @@ from fe.store.records import tenants
 from fe.store.records.tenants import Tenant
 
 _NOT_DONE = Text(
-    "What you sent was not done: show who you are, and do it again.",
-    "Lo que envió no se hizo: confirme su contraseña y hágalo de nuevo.",
+    "Nothing was changed: confirm your identity, and repeat it.",
+    "No se cambió nada: confirme su identidad y repita la operación.",
 )
 
 _MAY = {
@@ -28,9 +28,9 @@ _MAY = {
 
 
 async def let_in(page: Page, visit: Visit) -> Reply | None:
-    """See that whoever is here may have the page; gives an answer where they have to show first who they are.
+    """Check access to the page; return an answer where the person must first confirm their identity.
 
-    Raises Refused: 404 for what they may not know of, 403 for what their role does not allow.
+    Raises Refused: 404 for pages that the person must not know of, 403 for those that the role forbids.
     """
     if page.needs is Needs.NOTHING:
         return None
@@ -55,7 +55,7 @@ async def let_in(page: Page, visit: Visit) -> Reply | None:
 
 
 def _asks_second_factor(page: Page, visit: Visit) -> bool:
-    """Operators have one; what is of a company asks for one where the installation wants it of everyone."""
+    """Require a second factor of operators, and of everyone where the installation is set so."""
     is_for_all = visit.portal.settings.portal_second_factor == "everyone"
     return page.needs is Needs.OPERATE or (is_for_all and page.needs in _MAY)
 

@@ -1,6 +1,6 @@
-"""What is in the record of changes, in words: kinds of changes, and the fields that differ.
+"""Names of audited changes and of their fields, in both languages.
 
-A module that notes a change of its own kind gives it its words here; without them people read the English name.
+A module that records a new kind of change adds its words here; without them people read the English name.
 """
 
 import json
@@ -80,7 +80,7 @@ Shown = Mapping[str, Any]
 
 
 def action_name(action: str) -> Text:
-    """Say what kind of change it is."""
+    """Name a kind of change."""
     return Text(action, _ACTIONS.get(action, action))
 
 
@@ -107,7 +107,7 @@ def readable(value: Any) -> Text | str:
 
 
 def difference(before: Shown | None, after: Shown | None) -> list[tuple[Text, Text | str, Text | str]]:
-    """List each field that either has: its name, what it was, and what it is."""
+    """List each changed field with its name, old and new value."""
     old, new = before or {}, after or {}
     names = [*old, *(name for name in new if name not in old)]
     return [(field_name(name), readable(old.get(name)), readable(new.get(name))) for name in names]

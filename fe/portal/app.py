@@ -1,8 +1,7 @@
-"""The portal's application: from a request to its page, and every refusal as a page of its own.
+"""The portal's application: from a request to its page, and every refusal as a page.
 
-What is looked at, in this order: who is it, does the form come from a page of ours, may they see the page, have they
-shown lately enough who they are. Handlers begin after all of it. What is sent to a page that needs somebody is not read
-of nobody.
+Checks in this order: session, origin and proof of the form, access, recent confirmation of identity. Handlers run after
+all of them. The body of a form for signed-in people is not read without a session.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,10 +28,10 @@ from fe.limits import ConcurrencyLimit, Limited
 from fe.portal.access import let_in
 from fe.portal.cookies import set_cookie
 from fe.portal.deps import Portal
+from fe.portal.form_reader import MAX_BODY_BYTES, FormReader
 from fe.portal.page_types import Needs, Page
 from fe.portal.pages import every_page
 from fe.portal.replies import NOT_FOUND, STALE_FORM, Refused, Reply, crowded, internal, unavailable
-from fe.portal.sent_forms import MAX_BODY_BYTES, SentForms
 from fe.portal.session import IDLE, LIFE, NOTED, Session, hash_token, is_proof, new_token
 from fe.portal.visit import Form, Visit
 from fe.store.portal import sessions
@@ -42,10 +41,10 @@ from fe.store.postgres.errors import ANY_OF_THE_DATABASE, DatabaseUnavailable
 IN_FLIGHT = 64
 _FORGET_SECONDS = 3600.0
 _LONGEST_AGENT = 300
-#: Answers to what was not read to its end: its connection cannot go on.
+#: Statuses of unread bodies: the connection must close.
 _UNREAD = frozenset({408, 413})
 
-#: Nothing is loaded from anywhere else, nothing runs that is written in a page, nobody frames one.
+#: Loads nothing from other origins, runs no inline code, forbids framing.
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
@@ -64,7 +63,7 @@ _log = structlog.get_logger(__name__)
 
 
 class PortalApp:
-    """Everything behind the addresses. What `serve_http` asks of an application, it has."""
+    """The application that `serve_http` runs."""
 
     #: People have cookies, which are read later than turns are given.
     knows_tokens = False
@@ -73,7 +72,7 @@ class PortalApp:
         self.portal = portal
         self.metrics = portal.metrics
         self.admission: ConcurrencyLimit[bytes | None] = ConcurrencyLimit("", portal.metrics, together=IN_FLIGHT)
-        self._forms = SentForms(self.admission, portal.metrics, portal.trusted_proxies)
+        self._forms = FormReader(self.admission, portal.metrics, portal.trusted_proxies)
         nothing = Route("POST", "/", None, _never)
         self.fast_path = FastPath(_never_routed, MAX_BODY_BYTES, nothing, nothing, enabled=False)
 
@@ -92,7 +91,7 @@ class PortalApp:
                     if visit.session is not None or page.needs is Needs.NOTHING:
                         visit.form = await held.enter_async_context(self._forms.read(page, scope))
                         self._require_proof(page, visit)
-                    # Else nobody is here: what was sent is not read, and its sender is led to where one logs in.
+                    # Without a session the body is not read; the sender is redirected to sign in.
                 stopped = await let_in(page, visit)
                 if stopped is not None:
                     return stopped
@@ -102,17 +101,17 @@ class PortalApp:
             if refused.status in _UNREAD:
                 visit.headers.append(("Connection", "close"))
             return visit.page("refused.html", refused.status, message=refused.message, is_missing=refused.status == 404)
-        except Limited as error:
-            limited = describe_limit(error)
+        except Limited as full:
+            limited = describe_limit(full)
             visit.headers += limited.headers
             return visit.page("refused.html", limited.status, message=crowded(sent=sent, begun=begun))
-        except LocalizedError as told:
-            return visit.page("refused.html", 409, message=told.text)
+        except LocalizedError as error:
+            return visit.page("refused.html", 409, message=error.text)
         except ProvisioningRefused as refused:
             return visit.page("refused.html", 409, message=refused.text)
         except DatabaseUnavailable as away:
             _log.warning("the database cannot be reached", reason=str(away))
-            visit.session = None  # what the head of a page shows of it may need asking
+            visit.session = None  # the page's header would query the database again
             return visit.page("refused.html", 503, message=unavailable(sent=sent, begun=begun))
         except Exception as error:  # the one place where errors become pages
             _log.error("a page failed", page=visit.rule, error=error, exc_info=error)
@@ -144,7 +143,7 @@ class PortalApp:
         return nullcontext() if scope["method"] in {"GET", "HEAD"} else self._forms.turn(scope)
 
     async def _find_session(self, visit: Visit) -> None:
-        """See who is here. A browser without a token gets one, so that its forms can be told from others'."""
+        """Find the session. A browser without a token gets one, for the CSRF proofs of its forms."""
         if not visit.token:
             visit.token = new_token()
             set_cookie(visit, visit.token)
@@ -158,17 +157,17 @@ class PortalApp:
         visit.language = "es" if person.language == "es" else "en"
         if visit.method == "GET" and (record.notice is not None or now - record.seen_at > NOTED):
             await self.portal.db.run(sessions.seen, token_hash, now)
-        elif now - record.seen_at > NOTED:  # a form is a click, too: who fills in a long one opens no other page
+        elif now - record.seen_at > NOTED:  # a sent form counts as activity too
             await self.portal.db.run(sessions.used, token_hash, now)
 
     def _require_own_page(self) -> None:
-        """See that no other site's page sent it, as far as browsers say. Raises Refused."""
+        """Check the browser's headers for another site's form. Raises Refused."""
         origin, site = request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site")
         if (origin is not None and origin != self.portal.url) or site not in (None, "same-origin", "none"):
             raise Refused(403, STALE_FORM)
 
     def _require_proof(self, page: Page, visit: Visit) -> None:
-        """See that a page of ours, of this very browser and session, sent it. Raises Refused."""
+        """Check the form's CSRF proof. Raises Refused."""
         if is_proof(self.portal.form_keys, visit.token, visit.form.get("csrf")):
             return
         if page.resume is None or visit.session is None:
@@ -183,11 +182,11 @@ class PortalApp:
                 try:
                     await self.portal.db.run(sessions.forget, self.portal.clock() - 2 * LIFE)
                 except ANY_OF_THE_DATABASE as error:
-                    _log.warning("sessions that are over were not forgotten", error=error)
+                    _log.warning("expired sessions not deleted", error=error)
                 await trio.sleep(_FORGET_SECONDS)
 
     def release_waiters(self) -> None:
-        """Nobody waits here."""
+        """Do nothing: there are no long polls here."""
 
     async def finish(self) -> None:
         """Nothing is kept in memory."""

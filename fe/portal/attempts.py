@@ -1,4 +1,4 @@
-"""Attempts to show who one is: counted for the address and for whom it is tried, refused where they are too many."""
+"""Attempts to sign in: counted per address and per account, rejected when too many."""
 
 import math
 from ipaddress import ip_address
@@ -21,7 +21,7 @@ _log = structlog.get_logger(__name__)
 
 
 async def count(visit: Visit, kind: Kind, bucket: bytes | None = None) -> None:
-    """Count an attempt, before anything is looked at. Raises Refused; the answer is the same whoever it is about."""
+    """Count an attempt before anything is checked. Raises Refused; the answer is the same for every account."""
     address = throttle.bucket_of_address(ip_address(visit.address))
     if bucket is None:
         lockout = await visit.portal.db.run(throttle.attempt, address, None)
@@ -41,19 +41,19 @@ def _locked_out(visit: Visit, lockout: Lockout) -> Refused:
 
 
 def was_wrong(visit: Visit, person: Person | None, factor: str) -> None:
-    """Put on record that somebody did not show who it is. What was typed is not in it: it may be a password."""
+    """Log a failed attempt, without the typed text: it may be a password."""
     visit.portal.metrics.login.labels("refused").inc()
     whose = {} if person is None else {"person": str(person.person_id)}
     _log.warning("a person was refused", address=visit.address, factor=factor, **whose)
 
 
 def was_right(visit: Visit, person: Person, way: str) -> None:
-    """Put on record that somebody has logged in."""
+    """Log a sign-in."""
     visit.portal.metrics.login.labels("granted").inc()
     _log.info("a person logged in", address=visit.address, person=str(person.person_id), way=way)
 
 
 async def forgive(visit: Visit, person: Person) -> None:
-    """Forget what was tried for somebody who is here now. What the address tried stays."""
+    """Clear the failed attempts of a person who has signed in. Those of the address stay."""
     await visit.portal.db.run(throttle.lift, throttle.bucket_of_person(person.email))
     await visit.portal.db.run(throttle.lift, throttle.bucket_of_second_factor(person.person_id))

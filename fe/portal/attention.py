@@ -1,4 +1,4 @@
-"""What a company should look at first: each with where it is mended. Pure; what is worst comes first."""
+"""Notices for a company: problems, each with the page that solves it, the worst first. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from fe.store.records.sequences import Sequence as NumberSequence
 from fe.store.webhooks.endpoints import Endpoint
 from fe.webhooks.notices import SEQUENCE_DAYS, SEQUENCE_PERCENTS
 
-#: How far back what was rejected or failed is of interest here.
+#: Age up to which rejected or failed receipts are shown here.
 LATELY = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
-class Matter:
+class Notice:
     """One thing to look at. `colour` is that of a badge; `path` is the page below the company's."""
 
     colour: str
@@ -27,31 +27,31 @@ class Matter:
     is_soon: bool = False
 
 
-def matters(
+def notices(
     certificates: Sequence[CertificateRecord],
     sequences: Sequence[NumberSequence],
     endpoints: Sequence[Endpoint],
     troubles: Sequence[Unsettled],
     now: datetime,
-) -> list[Matter]:
-    """List what needs attention, the worst first."""
+) -> list[Notice]:
+    """List the company's notices, the worst first."""
     found = [
         *_of_certificates(certificates, now),
         *_of_troubles(troubles),
         *_of_sequences(sequences, now),
         *_of_endpoints(endpoints),
     ]
-    return sorted(found, key=lambda matter: matter.colour != "bad")
+    return sorted(found, key=lambda notice: notice.colour != "bad")
 
 
-def _of_certificates(certificates: Sequence[CertificateRecord], now: datetime) -> Iterator[Matter]:
+def _of_certificates(certificates: Sequence[CertificateRecord], now: datetime) -> Iterator[Notice]:
     if not certificates:
-        yield Matter("bad", _NO_CERTIFICATE, "certificates")
+        yield Notice("bad", _NO_CERTIFICATE, "certificates")
     elif len(certificates) > 1 and all(one.user_id is not None for one in certificates):
-        yield Matter("warn", _NONE_OF_THE_COMPANY, "certificates")
+        yield Notice("warn", _NONE_OF_THE_COMPANY, "certificates")
     for warning in warnings(certificates, now):
         said = Text(_sentence(warning.text.en), _sentence(warning.text.es))
-        yield Matter("bad" if warning.is_urgent else "warn", said, "certificates", is_soon=not warning.is_urgent)
+        yield Notice("bad" if warning.is_urgent else "warn", said, "certificates", is_soon=not warning.is_urgent)
 
 
 def _sentence(text: str) -> str:
@@ -75,7 +75,7 @@ _FAILED = Text(
 )
 
 
-def _of_troubles(troubles: Sequence[Unsettled]) -> Iterator[Matter]:
+def _of_troubles(troubles: Sequence[Unsettled]) -> Iterator[Notice]:
     for one in troubles:
         here = f"{one.environment}/submissions"
         for many, state, what in (
@@ -86,17 +86,17 @@ def _of_troubles(troubles: Sequence[Unsettled]) -> Iterator[Matter]:
             if many:
                 shown = f"{many}+" if many >= MAX_COUNTED else str(many)
                 said = Text(f"{one.environment}: {what.en}: {shown}.", f"{one.environment}: {what.es}: {shown}.")
-                yield Matter("bad" if one.environment.billable else "warn", said, f"{here}?state={state}")
+                yield Notice("bad" if one.environment.billable else "warn", said, f"{here}?state={state}")
 
 
-#: Of what ends with a day in Santo Domingo, by how many whole days are left until then.
+#: Wording by whole days left, for days in Santo Domingo.
 _SOON = {
     0: Text("at the end of today", "hoy, al terminar el día"),
     1: Text("at the end of tomorrow", "mañana, al terminar el día"),
 }
 
 
-def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterator[Matter]:
+def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterator[Notice]:
     for one in sequences:
         if not one.is_active:
             continue
@@ -108,34 +108,34 @@ def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterato
                 f"The sequence {name} is paused: another document holds {one.paused_for}, which it gave.",
                 f"La secuencia {name} está en pausa: otro comprobante tiene el {one.paused_for}, que ella dio.",
             )
-            yield Matter("bad" if is_bad else "warn", said, f"{path}/{one.prefix}")
+            yield Notice("bad" if is_bad else "warn", said, f"{path}/{one.prefix}")
         if left <= 0:
             said = Text(f"The sequence {name} is used up.", f"La secuencia {name} está agotada.")
-            yield Matter("bad" if is_bad else "warn", said, path)
+            yield Notice("bad" if is_bad else "warn", said, path)
         elif left * 100 <= size * max(SEQUENCE_PERCENTS):
             many = (
                 Text("1 number", "queda 1 número") if left == 1 else Text(f"{left} numbers", f"quedan {left} números")
             )
             said = Text(f"The sequence {name} has {many.en} left.", f"A la secuencia {name} le {many.es}.")
-            yield Matter("warn", said, path, is_soon=True)
+            yield Notice("warn", said, path, is_soon=True)
         if one.ends_at is None or left <= 0:
             continue
         days = (one.ends_at - now).days
         if one.ends_at <= now:
             said = Text(f"The sequence {name} has expired.", f"La secuencia {name} venció.")
-            yield Matter("bad" if is_bad else "warn", said, path)
+            yield Notice("bad" if is_bad else "warn", said, path)
         elif days < max(SEQUENCE_DAYS):
             when = _SOON.get(days) or Text(f"in {days} days", f"en {days} días")
             said = Text(f"The sequence {name} expires {when.en}.", f"La secuencia {name} vence {when.es}.")
-            yield Matter("warn", said, path, is_soon=True)
+            yield Notice("warn", said, path, is_soon=True)
 
 
-def _of_endpoints(endpoints: Sequence[Endpoint]) -> Iterator[Matter]:
+def _of_endpoints(endpoints: Sequence[Endpoint]) -> Iterator[Notice]:
     for one in endpoints:
         path = f"{one.environment or 'ecf'}/webhooks"
         if one.disabled_at is not None:
-            said = Text("Your webhook is not called any more.", "Su webhook ya no se llama.")
-            yield Matter("bad", said, path)
+            said = Text("Your webhook is disabled.", "Su webhook ya no se llama.")
+            yield Notice("bad", said, path)
         elif one.enabled and one.failing_since is not None:
             said = Text("Calls of your webhook are failing.", "Las llamadas a su webhook están fallando.")
-            yield Matter("warn", said, path)
+            yield Notice("warn", said, path)

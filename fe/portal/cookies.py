@@ -4,7 +4,7 @@ from fe.portal.visit import Visit
 
 
 def set_cookie(visit: Visit, token: str) -> None:
-    """Give the browser a token; with the one before, its forms and its session are nobody's."""
+    """Give the browser a new token, which invalidates its forms and its session."""
     visit.token = token
     visit.headers.append(
         ("Set-Cookie", f"{visit.portal.cookie}={token}; Path=/; HttpOnly; SameSite=Lax{_secure(visit)}")

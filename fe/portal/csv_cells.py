@@ -1,4 +1,4 @@
-"""CSV files that a spreadsheet opens as what they are: text stays text, whatever it begins with."""
+"""CSV for spreadsheets: text stays text, whatever it begins with."""
 
 import csv
 import io
@@ -9,11 +9,11 @@ from decimal import Decimal
 
 from fe.ecf.dates import ZONE
 
-#: What makes a spreadsheet compute or run what is in a cell, also behind what some of them skip; the wide forms too.
+#: Starts of formulas in spreadsheets, also behind skipped characters, with the wide forms.
 _ACTIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
-#: What a spreadsheet would take for a number or a day and write otherwise: without the zeros that a cédula begins with,
-#: without what comes after the fifteenth digit, as a power of ten, or as a day of its own form.
+#: Text that a spreadsheet would convert to a number or a date: it would drop the leading zeros of a cédula and digits
+#: after the fifteenth, or write a power of ten or a date of its own form.
 _REWRITTEN = re.compile(r"0[0-9]+|[0-9]{16,}|[0-9]+[eE][0-9]+|[0-9]{1,4}[-/][0-9]{1,2}(?:[-/][0-9]{1,4})?", re.ASCII)
 
 Cell = str | int | Decimal | date | datetime | None
@@ -31,7 +31,7 @@ def csv_file(heads: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
 
 
 def guarded(text: str) -> str:
-    """Put a quote before what a spreadsheet would take for a formula, or would write otherwise; all else stays."""
+    """Quote a cell that a spreadsheet would take for a formula or would convert."""
     return f"'{text}" if text.lstrip(" ").startswith(_ACTIVE) or _REWRITTEN.fullmatch(text.strip()) else text
 
 

@@ -8,16 +8,16 @@ from fe.ecf.texts import LocalizedError, Text
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2})?")
-#: What lies outside is a slip of the finger, and some of it no other program can reckon with.
+#: Days outside are typing errors, and other programs cannot handle some of them.
 _YEARS = range(1990, 3000)
 
 
 class NoDay(LocalizedError):
-    """What was given is no day or no moment; the message may be shown to anybody."""
+    """Not a valid day or time; the message may be shown to any user."""
 
 
 def read_day(text: str) -> date | None:
-    """Read what a field for a day gives; None where it was left empty. Raises NoDay."""
+    """Parse a day; None if empty. Raises NoDay."""
     if not text:
         return None
     try:
@@ -29,7 +29,7 @@ def read_day(text: str) -> date | None:
 
 
 def read_moment(text: str) -> datetime:
-    """Read what a field for a moment gives, in Santo Domingo. Raises NoDay."""
+    """Parse a time in Santo Domingo. Raises NoDay."""
     try:
         if _MOMENT.fullmatch(text) and (moment := datetime.fromisoformat(text)).year in _YEARS:
             return moment.replace(tzinfo=ZONE)

@@ -1,4 +1,4 @@
-"""What the portal is built from, and what all its pages share."""
+"""Dependencies of the portal's pages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from fe.store.postgres.db import Database
 from fe.store.queue.wakeups import Wakeups
 from fe.webhooks.accounts import WebhookAccounts
 
-#: What is derived from the vault's keys for the portal: the proof in its forms, and what it leaves with browsers.
+#: Purpose of the portal's derived keys: proofs in forms, and values left with browsers.
 FORMS = b"fe portal forms"
 
 
@@ -44,13 +44,13 @@ class Portal:
     #: Under which people reach it: scheme, host and port, without a slash at the end.
     url: str
     renderer: Renderer
-    #: What takes receipts in, as the API does, and how many a company may hand in to this process.
+    #: Accepts receipts, as the API does, and limits them per company and process.
     submitting: Submitting
     quotas: DocumentQuota
     trusted_proxies: tuple[Network, ...] = ()
     #: The provider that people may log in by; None: by password alone.
     openid: OpenId | None = None
-    #: Carries on what operators set going; None where there are no pages of theirs.
+    #: Runs what operators started; None without operators' pages.
     plans: PlanRunner | None = None
     #: Why this process must not sign; then it is not ready either.
     clock_fault: ClockFault = no_fault

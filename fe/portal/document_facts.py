@@ -1,4 +1,4 @@
-"""What a document says that its row does not: names and amounts, as people look for them."""
+"""Names and amounts that only the document holds, for lists and searches."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from fe.ecf.parse import Malformed, excerpt, parse_json, parse_xml
 from fe.ecf.reading import section, text, text_at
 from fe.portal.document_view import MAX_SHOWN_BYTES
 
-#: Names are shown so far; what turns text around, or is no text, is shown as its code.
+#: Longest name shown; control characters are shown as codes.
 _LONGEST = 120
 _AMOUNT = re.compile(r"[0-9]{1,18}(\.[0-9]{1,4})?")
 _BUYER = re.compile(rb"<Comprador>.{0,2000}?<RazonSocialComprador>([^<]{1,1500})</", re.DOTALL)
@@ -22,7 +22,7 @@ _BUYER = re.compile(rb"<Comprador>.{0,2000}?<RazonSocialComprador>([^<]{1,1500})
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What was issued to whom; None: the document does not say. `modified` is the number that a note is about."""
+    """Receiver and amount of a document; None if it has none. `modified` is the number that a note changes."""
 
     buyer_name: str | None = None
     issued_on: str | None = None
@@ -37,7 +37,7 @@ class Facts:
 
 
 def name_shown(name: str | None) -> str:
-    """Somebody's name as a page shows it: not too long, and nothing in it that hides the rest."""
+    """Return a name for display: shortened, without control characters."""
     return excerpt(name, _LONGEST) if name else ""
 
 

@@ -1,4 +1,4 @@
-"""A document as people read it: indented, each line with a number, and a problem beside the line it is about."""
+"""A document for reading: indented, numbered lines, with problems beside their lines."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ MAX_SHOWN_BYTES = 512 * 1024
 MAX_SHOWN_LINES = 3000
 _INDENT = "  "
 
-#: What would turn the order of what is shown around is shown by its number.
+#: Characters that reorder text are shown by number.
 _TURNING = {
     code: f"[U+{code:04X}]" for code in (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 }
@@ -24,7 +24,7 @@ _TURNING = {
 
 @dataclass(slots=True)
 class DocumentView:
-    """The lines of a document. `is_whole`: there are no more than these."""
+    """Lines of a document. `is_whole`: there are no more."""
 
     lines: list[str] = field(default_factory=list)
     is_whole: bool = True
@@ -32,7 +32,7 @@ class DocumentView:
     _source_lines: dict[int, int] = field(default_factory=dict)
 
     def line_of(self, problem: Mapping[str, Any]) -> int | None:
-        """The number of the line that a problem is about; of what is missing, the line of the group it belongs to."""
+        """Return the line of a problem; for a missing element, the line of its group."""
         path = str(problem.get("path") or "").replace("[1]", "")
         while path:
             if path in self._paths:
@@ -136,7 +136,7 @@ def _text(value: Any) -> str:
 
 
 def marked(view: DocumentView | None, problems: Sequence[Mapping[str, Any]]) -> dict[int, list[Mapping[str, Any]]]:
-    """Put problems beside the lines that they are about."""
+    """Attach problems to their lines."""
     found: dict[int, list[Mapping[str, Any]]] = {}
     for problem in problems:
         line = view.line_of(problem) if view is not None else None

@@ -1,4 +1,4 @@
-"""What stands in the form above a list, read: each part that cannot be meant says so."""
+"""Read the filter form above a list; invalid parts raise an error that names them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,20 +16,20 @@ _INSTANT = timedelta(milliseconds=1)
 _NO_DAY = Text("A date has the form 2026-12-31.", "Una fecha tiene la forma 2026-12-31.")
 _NO_RNC = Text("A tax id has 9 or 11 digits.", "Un RNC tiene 9 dígitos y una cédula 11.")
 _NO_SUCH = Text("This choice does not exist.", "Esta opción no existe.")
-#: Nobody means more with one word; beyond it is somebody else's text.
+#: Longest search text.
 _LONGEST = 254
 
 
 @dataclass
 class Filters:
-    """The fields of a list's form. `problem` is what is wrong with the first that is wrong."""
+    """Fields of a list's form. `problem` describes the first invalid one."""
 
     query: Mapping[str, str]
     problem: Text | None = None
     _given: dict[str, str] = field(default_factory=dict)
 
     def text(self, name: str) -> str:
-        """What was typed, without blanks around it, so that it can be shown again."""
+        """Return the typed text without surrounding blanks, to show it again."""
         typed = self.query.get(name, "").strip()[:_LONGEST].replace("\0", "")
         if typed:
             self._given[name] = typed
@@ -61,14 +61,14 @@ class Filters:
         return None if day is None else datetime.combine(day, time.min, ZONE) + timedelta(days=1) - _INSTANT
 
     def place(self, name: str = "before") -> UUID | None:
-        """Read where a page begins. What is none is the first page."""
+        """Read the offset of a page; the first page if invalid."""
         try:
             return UUID(self.query.get(name, ""))
         except ValueError:
             return None
 
     def again(self, **more: object) -> str:
-        """What was asked for as a query, for links to other pages of the same list."""
+        """Return the filters as a query string, for links to other pages of the list."""
         return urlencode({**self._given, **{name: str(value) for name, value in more.items() if value is not None}})
 
     def _day(self, name: str) -> date | None:

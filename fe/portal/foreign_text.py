@@ -1,9 +1,9 @@
-"""Texts of strangers: what was answered, or what is in an error. Shown so that nothing in them acts on the page."""
+"""Texts from outside, such as answers and errors, made harmless for display."""
 
 import unicodedata
 from typing import Final
 
-#: Control characters, those that turn text around or hide, those of no meaning, and line separators beside our own.
+#: Control, direction, invisible and unassigned characters, and line separators other than our own.
 _UNSEEN: Final = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 

@@ -1,4 +1,4 @@
-"""What forms carry beside their fields."""
+"""Values that forms carry beside their fields."""
 
 from hashlib import sha256
 from json import dumps

@@ -1,6 +1,6 @@
-"""The fields of Emisor as a form: which there are, what stands in them, and what was wrong with which.
+"""The Emisor form: its fields, their values and errors.
 
-Everything is read from the format itself (fe/ecf/schema, fe/ecf/field_help): a field that it gets stands in the form.
+Made from the format (fe/ecf/schema, fe/ecf/field_help): a new field of the format appears in the form.
 """
 
 import re
@@ -59,7 +59,7 @@ def _field(element: Described) -> IssuerField:
     assert leaf.simple is not None
     said = help_of(Root.ECF, element.path)
     label = Text(said.en.rstrip("."), said.es.rstrip("."))
-    if leaf.simple.codes:  # nobody types the code that the words go on about
+    if leaf.simple.codes:  # people choose from a list: leave out the part about codes
         label = Text(label.en.partition(",")[0], label.es.partition(",")[0])
     return IssuerField(
         name=leaf.name,
@@ -86,7 +86,7 @@ def _locations(name: str) -> tuple[tuple[str, tuple[Code, ...]], ...]:
 
 
 def values_of(issuer: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What stands in each field's boxes."""
+    """Return each field's value."""
     found = {}
     for field in issuer_fields():
         value = issuer.get(field.key)
@@ -98,14 +98,14 @@ def values_of(issuer: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def typed(form: Form) -> dict[str, list[str]]:
-    """Read what was typed in each field's boxes; ten digits of a phone get their dashes."""
+    """Read each field's values; ten digits of a phone get dashes."""
     found = {field.name: [one.strip() for one in form.every(field.name)[: field.many]] for field in issuer_fields()}
     found["TelefonoEmisor"] = [_PHONE.sub(r"\1-\2-\3", one) for one in found["TelefonoEmisor"]]
     return found
 
 
 def issuer_of(values: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """What a form says of Emisor; None for what is empty in it."""
+    """Read Emisor from a form; empty fields are None."""
     said: dict[str, Any] = {}
     for field in issuer_fields():
         every = [one for one in values.get(field.name, ()) if one]
@@ -117,7 +117,7 @@ def issuer_of(values: Mapping[str, Sequence[str]]) -> dict[str, Any]:
 
 
 def by_field(refused: BadIssuer) -> dict[str, list[Text]]:
-    """What is wrong with each field, and under `""` what is wrong with none of them."""
+    """Describe each wrong field; errors of no single field stand under `""`."""
     known = {field.name for field in issuer_fields()} | {field.group for field in issuer_fields()}
     leaves = {field.group: field.name for field in issuer_fields() if field.group is not None}
     found: dict[str, list[Text]] = {}

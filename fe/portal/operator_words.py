@@ -40,5 +40,5 @@ def stage_name(stage: str) -> Text:
 
 
 def action_words(action: str) -> Text:
-    """Say what an operator did."""
+    """Name an operator's action."""
     return Text(action, ACTIONS.get(action, action))

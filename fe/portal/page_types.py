@@ -1,4 +1,4 @@
-"""Pages as values: an address, who may see it, and what answers."""
+"""Pages as values: address, access and handler."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from fe.portal.visit import Visit
 
 
 class Needs(Enum):
-    """Who may see a page. Those of a company have `<company>` in their address."""
+    """Access level of a page. Addresses of a company's pages contain `<company>`."""
 
-    #: Anybody.
+    #: Public.
     NOTHING = auto()
-    #: Somebody who has logged in.
+    #: Any signed-in person.
     PERSON = auto()
-    #: Somebody who works for the company, whatever the role.
+    #: Any member of the company.
     READ = auto()
-    #: An owner or a member of it: what an accountant may not.
+    #: An owner or member of the company, not an accountant.
     WRITE = auto()
     #: An owner of it.
     OWN = auto()
@@ -25,7 +25,7 @@ class Needs(Enum):
     OPERATE = auto()
 
 
-#: The most that is read of whoever has not logged in: an address, a password, a name, and what every form carries.
+#: Size limits before sign-in: an address, a password, a name, and the hidden fields.
 STRANGERS_BYTES = 16 * 1024
 STRANGERS_FIELDS = 30
 
@@ -34,23 +34,23 @@ Handler = Callable[[Visit], Awaitable[Reply]]
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A method and a path (Quart's form: `/companies/<int:company>/keys`), who may see it, and what answers."""
+    """A method and a path (Quart's form: `/companies/<int:company>/keys`), its access and its handler."""
 
     method: str
     path: str
     needs: Needs
     handler: Handler
-    #: Whether whoever is here has to have shown who it is in the last minutes (`FRESH`, fe/portal/app.py).
+    #: Whether the person must have confirmed their identity recently (`FRESH`, fe/portal/app.py).
     fresh: bool = False
-    #: The largest body it reads, and of how many fields and files. Before anybody has logged in it is a few fields.
+    #: Limits of the body's bytes, and of fields and files. Public pages take only a few.
     max_body_bytes: int = 256 * 1024
     max_fields: int = 200
-    #: What answers in place of `handler` where the form is of a session before: shows what was typed, and does nothing.
-    #: Without one it is refused, and what was typed with it.
+    #: Handler for a form of an earlier session: shows the typed text again and changes nothing. Without it the form is
+    #: rejected, and the typed text is lost.
     resume: Handler | None = None
 
     def __post_init__(self) -> None:
-        """Hold what anybody may send to what such pages need."""
+        """Apply the limits of public pages to a page."""
         if self.needs is Needs.NOTHING:
             object.__setattr__(self, "max_body_bytes", min(self.max_body_bytes, STRANGERS_BYTES))
             object.__setattr__(self, "max_fields", min(self.max_fields, STRANGERS_FIELDS))
@@ -62,7 +62,7 @@ class Page:
 
     @property
     def label(self) -> str:
-        """Under what its requests are counted: its part of the portal, of which there are few; probes as the API's."""
+        """Return the metrics label: the page's part of the portal; probes share the API's."""
         if self.path in ("/healthz", "/readyz"):
             return self.name
         return f"portal {self.handler.__module__.rpartition('.')[2]}"

@@ -1,7 +1,7 @@
-"""Carries on, without anybody's terminal, what operators set going in the portal: replays, and what was agreed to.
+"""Runs what operators started in the portal: replays and approved requests.
 
-Every process that has an operator's rights runs one, and one of them has the duty. It only saves work: plans and
-requests are right when two carry them on, and a process that dies leaves both to the next that takes the duty.
+Every process with an operator's rights has a runner; one of them holds the duty. The duty only saves work: two runners
+at once stay correct, and when a process dies the next one takes over.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from uuid import UUID
 import structlog
 import trio
 
-from fe.accounts.carry_out import carry_out
+from fe.accounts.execute_approval import execute_approval
 from fe.clock import Clock
 from fe.identifiers import ReplayPlanId
 from fe.operations.replay import PLAN_PATIENCE, PlanPatience, run_plan
@@ -29,7 +29,7 @@ _LOOK_SECONDS = 2.0
 
 
 class PlanRunner:
-    """Carries on what is to be carried on, until cancelled. `wake` makes it look at once."""
+    """Runs plans and requests until cancelled. `wake` makes it look at once."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class PlanRunner:
         self._bell.set()
 
     async def run(self) -> None:
-        """Look for what is to be done and do it, until cancelled."""
+        """Look for work and do it, until cancelled."""
         async with trio.open_nursery() as nursery:
             while True:
                 self._bell = trio.Event()
@@ -63,7 +63,7 @@ class PlanRunner:
                     await self._round(nursery)
                     self._turned()
                 except ANY_OF_THE_DATABASE as error:
-                    _log.warning("what operators set going waits for the database", error=error)
+                    _log.warning("replay paused: database unavailable", error=error)
                 with trio.move_on_after(self._look):
                     await self._bell.wait()
 
@@ -78,13 +78,11 @@ class PlanRunner:
                 nursery.start_soon(self._carry_on, plan)
 
     async def _carry_out(self, action_id: UUID) -> None:
-        """Carry out what was agreed to. What keeps it from being done (somebody holds what it changes) is its own."""
+        """Execute an approved request. Its failure does not stop the others."""
         try:
-            await carry_out(self._db, action_id, self._clock)
+            await execute_approval(self._db, action_id, self._clock)
         except ANY_OF_THE_DATABASE as error:
-            _log.warning(
-                "what was agreed to was not carried out, and is tried again", request=str(action_id), error=error
-            )
+            _log.warning("approved request failed, retrying", request=str(action_id), error=error)
 
     async def _carry_on(self, plan: ReplayPlan) -> None:
         """Run a plan until all its rows are released, or it stops; then that is on record."""

@@ -1,7 +1,7 @@
-"""Plots as SVG, made here: bars and lines over days or months, with axes, words for who cannot see them, no script.
+"""SVG plots: bars and lines over days or months, with axes and a text alternative, without scripts.
 
-Colours are the style sheet's: classes `s1`, `s2`, ... for bars, `l1`, ... for lines, `grid` for what lies behind.
-Whoever shows a plot shows its numbers in a table beside it (macro `plots.figure`).
+The style sheet gives the colours: classes `s1`, `s2`, ... for bars, `l1`, ... for lines, `grid` for the background. A
+page shows the plot's numbers in a table beside it (macro `plots.figure`).
 """
 
 import math
@@ -50,7 +50,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """What is drawn. `name` tells it from others of the page: letters and dashes."""
+    """Data of a plot. `name` is unique on its page: letters and dashes."""
 
     name: str
     title: str
@@ -151,7 +151,7 @@ class _Scale:
         return _HEIGHT - _BOTTOM - (_HEIGHT - _BOTTOM - _TOP) * value / self.top
 
     def grid(self) -> Markup:
-        """Lines across, each with what it stands for."""
+        """Return the horizontal grid lines with their labels."""
         drawn = Markup("")
         for tick in range(round(self.top / self.step) + 1):
             y = _short(self.y(tick * self.step))
@@ -160,7 +160,7 @@ class _Scale:
 
 
 def _round_step(step: float) -> float:
-    """The next 1, 2 or 5 with zeros behind it; whole numbers, for what is counted here are whole things."""
+    """Return the next 1, 2 or 5 with zeros; whole numbers, since counts are whole."""
     if step <= 1:
         return 1.0
     power = 10.0 ** math.floor(math.log10(step))

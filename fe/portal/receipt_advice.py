@@ -168,7 +168,7 @@ _BY_CODE: Mapping[str, Advice] = {
         AdvisedStep.COMPANY,
     ),
 }
-#: What is said in place of advice where the receipt is valid all the same.
+#: Text in place of advice when the receipt is valid all the same.
 VALID = Text(
     "The receipt is valid: you need not issue it again. Mind the remark in the next ones.",
     "El comprobante es válido: no hay que emitirlo de nuevo. Tome en cuenta la observación en los próximos.",

@@ -1,4 +1,4 @@
-"""What receipts, their states and their story are called, in both languages."""
+"""Names of receipts, states and events, in both languages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ STATUSES: Mapping[str, Badge] = {
     Status.ACCEPTED: Badge("ok", Text("Accepted", "Aceptado")),
     Status.CONDITIONAL: Badge("warn", Text("Accepted with remarks", "Aceptado condicional")),
     Status.REJECTED: Badge("bad", Text("Rejected", "Rechazado")),
-    # Also of what was sent and refused outright, or given up while nobody knew whether it had arrived.
+    # Also for receipts that were rejected at once, or given up in doubt.
     Status.ERROR: Badge("bad", Text("Error: no verdict", "No se pudo enviar")),
     Place.DEAD_LETTER: Badge("bad", Text("Needs the operator", "En revisión por soporte")),
 }
@@ -132,12 +132,12 @@ def status_badge(status: str, *, is_given_up: bool = False) -> Badge:
 
 
 def kind_of(root: Root, ecf_type: EcfType | None) -> Text:
-    """What sort of document it is; a summary is one of consumer invoices."""
+    """Name the kind of document; a summary is one of consumer invoices."""
     if ecf_type is not None:
         return TYPES[ecf_type]
     return _ROOTS.get(root) or Text(root.value, root.value)
 
 
 def event_words(kind: str) -> Text:
-    """What an event of a receipt's story is called; what a newer release wrote has its own name."""
+    """Name an event of a receipt's history; unknown ones of a newer release keep their own name."""
     return EVENTS.get(kind) or Text(kind, kind)

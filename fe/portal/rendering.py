@@ -41,7 +41,7 @@ class Asset:
 
     @property
     def content_type(self) -> str:
-        """What it is."""
+        """Return the name."""
         return _CONTENT_TYPES[self.name.rpartition(".")[2]]
 
 
@@ -78,7 +78,7 @@ class Renderer:
         }
 
     def render(self, template: str, language: Language, **values: object) -> str:
-        """Render a template; a name that it uses and nobody gave is an error."""
+        """Render a template; an undefined name is an error."""
         return self._environment.get_template(template).render(language=language, **values)
 
 
@@ -93,9 +93,9 @@ def _said(context: Context, text: Text | str) -> str:
 
 
 def _money(value: Decimal | int | str | None) -> str:
-    """An amount with two decimals and commas, as Dominican receipts show it; half a cent goes up, as in charges.
+    """Format an amount as Dominican receipts do: two decimals, commas, half a cent rounded up.
 
-    What somebody typed that is no amount is shown as it is.
+    Text that is no amount stays as it is.
     """
     if value is None:
         return ""

@@ -1,4 +1,4 @@
-"""What a page answers with, and how it refuses."""
+"""Replies of pages, and refusals."""
 
 from dataclasses import dataclass, field
 
@@ -32,17 +32,17 @@ STALE_FORM = Text(
     "Este formulario es de otra sesión: abra la página de nuevo y repita lo que hizo.",
 )
 RESUMED = Text(
-    "You have signed in again since this form was opened, and nothing was done now. What you typed is here: look at "
-    "it, and press the button again.",
+    "You signed in again after opening this form, so nothing was done. Your text is here: check it, and "
+    "press the button again.",
     "Usted entró de nuevo después de abrir este formulario, y ahora no se hizo nada. Lo que escribió está aquí: "
     "revíselo y presione el botón otra vez.",
 )
 CHANGED_MEANWHILE = Text(
-    "Somebody changed this meanwhile: look at it as it is now, and repeat your change if it is still right.",
-    "Alguien lo cambió mientras tanto: mírelo como está ahora y repita su cambio si todavía es correcto.",
+    "This was changed meanwhile: check the current state, and repeat your change if it is still right.",
+    "Cambió mientras tanto: revise el estado actual y repita su cambio si todavía es correcto.",
 )
 SENT_TWICE = Text("This form was sent before: it was done once.", "Este formulario ya se envió: se hizo una sola vez.")
-TOO_LARGE = Text("What you sent is too large.", "Lo que envió es demasiado grande.")
+TOO_LARGE = Text("The form is too large.", "El formulario es demasiado grande.")
 _CROWDED = Text("There is too much to do at the moment.", "Hay demasiado que hacer en este momento.")
 _UNAVAILABLE = Text(
     "The service cannot reach its database now.", "El servicio no alcanza su base de datos en este momento."
@@ -77,7 +77,7 @@ def internal(*, begun: bool) -> Text:
 
 
 def _not_now(why: Text, *, sent: bool, begun: bool) -> Text:
-    # Who reads a page may have been led there by a form that was done: of what was changed nothing is said.
+    # A page may follow a completed form, so the text says nothing about changes.
     then = _BEGUN if begun else _NOT_BEGUN if sent else _READING
     return Text(f"{why.en} {then.en}", f"{why.es} {then.es}")
 
@@ -91,7 +91,7 @@ def too_slow(seconds: float) -> Text:
 
 
 def not_found() -> Refused:
-    """Say that there is nothing here: also to whom there is something, but for somebody else."""
+    """Answer 404, also for pages of other companies."""
     return Refused(404, NOT_FOUND)
 
 

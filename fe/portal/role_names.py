@@ -1,4 +1,4 @@
-"""What the roles are called, and what each may do."""
+"""Names and descriptions of the roles."""
 
 from fe.ecf.texts import Text
 from fe.store.portal.people import PortalRole

@@ -1,4 +1,4 @@
-"""What the forms of sequences hold: read into what is asked for, or said what is wrong with it."""
+"""Forms of sequences: their values, and reading them."""
 
 import re
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _E_NCF = re.compile(r"[Ee][0-9]{2}([0-9]{10})", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class TypedSequence:
-    """What stands in the form, as it was typed."""
+    """Values of the form as typed."""
 
     minimum: str
     maximum: str
@@ -42,7 +42,7 @@ class TypedSequence:
         return int(text)
 
     def changes(self, sequence: Sequence) -> Change:
-        """What is different from what there is. Raises BadSequence and NoDay."""
+        """Return the requested change. Raises BadSequence and NoDay."""
         minimum, maximum, following = (self.number(name) for name in ("minimum", "maximum", "following"))
         last_day = self.last_day
         return Change(
@@ -68,7 +68,7 @@ def _bare(text: str) -> str:
 
 
 def typed(form: Form) -> TypedSequence:
-    """What was sent."""
+    """Read the sent form."""
     return TypedSequence(
         minimum=_bare(form.get("minimum")),
         maximum=_bare(form.get("maximum")),
@@ -80,7 +80,7 @@ def typed(form: Form) -> TypedSequence:
 
 
 def as_it_is(sequence: Sequence) -> TypedSequence:
-    """What a form begins with: the next number stays as long as nothing is typed there."""
+    """Return the form of a sequence; an empty next number keeps the current one."""
     return TypedSequence(
         minimum=str(sequence.min_number),
         maximum=str(sequence.max_number),
@@ -96,12 +96,12 @@ def _gives(sequence: Sequence) -> bool:
 
 
 def empty() -> TypedSequence:
-    """What the form of a new one begins with."""
+    """Return the form of a new sequence."""
     return TypedSequence(minimum="1", maximum=str(LARGEST), following="", expires="", is_active=True)
 
 
 def state_of(sequence: Sequence) -> list[object]:
-    """What a form was made from. The next number is not in it: it moves with every receipt."""
+    """Return the state that a form was made from, without the next number, which each receipt moves."""
     return [
         sequence.sequence_id,
         sequence.min_number,

@@ -18,13 +18,13 @@ IDLE = timedelta(minutes=30)
 NOTED = timedelta(minutes=1)
 #: How long there is between the first and the second factor, and for coming back from the provider.
 HALFWAY = timedelta(minutes=10)
-#: What is sensitive is for whoever has shown who it is within this time.
+#: How long a confirmation of identity is valid for sensitive pages.
 FRESH = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Somebody who has logged in."""
+    """Session of a signed-in person."""
 
     token: str
     record: SessionRecord
@@ -32,13 +32,13 @@ class Session:
 
     @property
     def notice(self) -> Text | None:
-        """What the page before wants to be said."""
+        """Return the notice that the previous page left."""
         said = self.record.notice
         return Text(said["en"], said["es"]) if isinstance(said, dict) else None
 
 
 def form_proof(key: bytes, token: str) -> str:
-    """What every form of this browser carries: nobody makes it without the key, and another's is of no use."""
+    """Derive the CSRF proof of this browser's forms; it needs the key and is useless elsewhere."""
     return hmac.new(key, token.encode(), "sha256").hexdigest()
 
 

@@ -11,8 +11,8 @@ from uuid import UUID
 
 import structlog
 
-from fe.accounts import noted
-from fe.accounts.noted import Actor
+from fe.accounts import audited_changes
+from fe.accounts.audited_changes import Author
 from fe.ecf.catalogue import Environment
 from fe.ecf.texts import Language, Text
 from fe.http.paging import read_in_turn
@@ -43,7 +43,7 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What was sent: each field's values in their order, and files."""
+    """A sent form: each field's values in order, and files."""
 
     fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
     files: Mapping[str, Upload] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """The tenant that a page is about, and what whoever is here may do for it."""
+    """The page's tenant, and the person's rights there."""
 
     tenant: Tenant
     role: PortalRole
@@ -109,12 +109,12 @@ class Visit:
     is_stale: bool = False
     #: Set for pages whose address has `<company>` in it.
     of_company: Company | None = None
-    #: What the answer sets beside its own headers.
+    #: Headers of the answer beside its own.
     headers: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def person(self) -> Session:
-        """The session of a page that needs somebody."""
+        """Return the session on a page that requires one."""
         assert self.session is not None
         return self.session
 
@@ -126,7 +126,7 @@ class Visit:
 
     @property
     def tenant_id(self) -> TenantId:
-        """Whose page it is."""
+        """Return the page's tenant."""
         return self.company.tenant.tenant_id
 
     @property
@@ -144,17 +144,17 @@ class Visit:
 
     @property
     def by_whom(self) -> str:
-        """How whoever is here stands in records."""
+        """Return the person's name in records."""
         return self.person.person.email
 
     @property
-    def actor(self) -> Actor:
-        """Whoever is here, as one who changes something for the company."""
-        return Actor(self.by_whom, self.now, "portal", self.person.person.person_id)
+    def author(self) -> Author:
+        """Return the person as author of a change."""
+        return Author(self.by_whom, self.now, "portal", self.person.person.person_id)
 
     @property
     def csrf(self) -> str:
-        """What every form has to carry in its field `csrf`."""
+        """Return the value of the field `csrf` of every form."""
         return form_proof(self.portal.form_keys[0], self.token)
 
     # -- the database ------------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ class Visit:
     async def read_list(
         self, work: Callable[Concatenate[Conn, TenantId, P], Awaitable[T]], *a: P.args, **k: P.kwargs
     ) -> T:
-        """The same for a list, whose cost grows with what the company has had: in the turns that it has for these.
+        """Like `read`, for a list, whose cost grows with the history: limited to the tenant's turns for lists.
 
         Raises TurnTimeout.
         """
@@ -179,17 +179,17 @@ class Visit:
         """
         return await self.portal.db.transact_for(self.tenant_id, partial(self._once, work), *a, **k)
 
-    async def settle(self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *a: P.args, **k: P.kwargs) -> T:
-        """Run `work(conn, ...)` in one transaction that is about whoever is here, once for each form, as `change`."""
+    async def commit_form(self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *a: P.args, **k: P.kwargs) -> T:
+        """Run `work(conn, ...)` in one transaction for the current person, once per form, like `change`."""
         return await self.portal.db.transact(partial(self._once, work), *a, **k)
 
     async def note(
         self, conn: Conn, action: str, subject: str, before: dict[str, Any] | None, after: dict[str, Any] | None
     ) -> None:
         """Keep what is changed for the company, in the transaction that changes it; nothing secret."""
-        await noted.note(conn, self.company.tenant, self.actor, action, subject, before, after)
+        await audited_changes.note(conn, self.company.tenant, self.author, action, subject, before, after)
 
-    async def operate(self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *a: P.args, **k: P.kwargs) -> T:
+    async def run_operation(self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *a: P.args, **k: P.kwargs) -> T:
         """Run `work(conn, ...)` in one transaction with the rights of an operator, once for each form.
 
         Raises Refused where the form was sent before.
@@ -226,7 +226,7 @@ class Visit:
             try:
                 await self.portal.db.run(sessions.leave_notice, self.session.record.token_hash, said)
             except DatabaseUnavailable as away:  # it is done, whatever is said of it
-                _log.warning("what a page was to say was not kept", reason=str(away))
+                _log.warning("page notice not stored", reason=str(away))
         reply = redirect(to)
         return replace(reply, headers=self._with(reply.headers))
 

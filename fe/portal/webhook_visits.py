@@ -1,4 +1,4 @@
-"""What the pages of webhooks share: whom they ask, what may not be done now, and how a refusal is said."""
+"""Shared parts of the webhook pages: access to webhooks, current limits, and refusals."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ _DISABLED = Text(
 
 
 def accounts_of(visit: Visit) -> WebhookAccounts:
-    """Whom to ask. Raises Refused where this installation has no webhooks."""
+    """Return the webhook operations. Raises Refused when this installation has none."""
     if visit.portal.webhooks is None:
         raise Refused(503, NOT_HERE)
     return visit.portal.webhooks
@@ -60,7 +60,7 @@ def status_of(refused: WebhookRefused) -> int:
 
 
 def state_of(shown: EndpointView | None) -> Any:
-    """What a form was made from: another state makes it stale."""
+    """Return the state that a form was made from; another state makes the form stale."""
     if shown is None:
         return None
     one = shown.endpoint

@@ -1,4 +1,4 @@
-"""What pages call the parts of webhooks: kinds of events, states, and why a call came to nothing."""
+"""Names of webhook events, states and failures."""
 
 from fe.ecf.texts import Text
 from fe.lifecycle import WebhookEvent
@@ -52,7 +52,7 @@ ERRORS = {
         "Its name leads to an address that is not public", "Su nombre lleva a una dirección que no es pública"
     ),
     "dns": Text("Its name was not found", "No se encontró su nombre (DNS)"),
-    "connect": Text("Nobody answers at that address", "Nadie responde en esa dirección"),
+    "connect": Text("No answer at that address", "No hay respuesta en esa dirección"),
     "tls": Text("Its certificate was not accepted (TLS)", "No se aceptó su certificado (TLS)"),
     "proxy": Text("The way out of this installation is blocked", "La salida de esta instalación está bloqueada"),
     "timeout": Text("It took too long", "Tardó demasiado"),
@@ -62,8 +62,7 @@ ERRORS = {
 
 DISABLED = {
     "gone": Text(
-        "It answered 410 (gone), so it is not called any more. What happens meanwhile is kept and delivered once you"
-        " enable it.",
+        "It answered 410 (gone), so the webhook was disabled. Events are kept, and delivered once you enable it.",
         "Respondió 410 (ya no existe), por eso no se llama más. Lo que ocurra mientras tanto se guarda y se entrega"
         " cuando usted lo active.",
     ),

@@ -1,8 +1,7 @@
-"""Where key-encryption keys are: in memory, from the settings, or in a token (HSM) that never gives them out.
+"""Key-encryption keys in memory, or in an HSM that never reveals them.
 
-A token is spoken to by PKCS#11, through the maker's own library; the extra `fe[pkcs11]` brings the binding. What it
-does for a value is what memory does, AES-256-GCM over the data key, so a key that is imported into it goes on opening
-what it opened before.
+PKCS #11 with the maker's library; the extra `fe[pkcs11]` installs the binding. The HSM does the same AES-256-GCM over
+the data key as memory does, so an imported key opens values from before the import.
 """
 
 import contextlib
@@ -22,7 +21,7 @@ T = TypeVar("T")
 
 _NEEDED = "FE_PKCS11_MODULE, FE_PKCS11_TOKEN, FE_PKCS11_KEYS and FE_PKCS11_PIN_FILE"
 _TAG_BITS = 128
-#: Of one fixed text, for keys that are derived; values have random ones, and nobody is ever shown what this makes.
+#: Fixed nonce for derived keys; the result is never shown. Encrypted values have random nonces.
 _NO_NONCE = bytes(12)
 
 
@@ -34,10 +33,10 @@ class TokenAway(VaultError):
 
 
 def open_vault(settings: Settings) -> Vault:
-    """Open the vault that the settings describe: keys in the token first, those of FE_KEK or its file behind them.
+    """Open the vault of the settings: keys in the token first, then those of FE_KEK or its file.
 
-    From here on nobody else reads this process's memory (unless FE_DUMPABLE is set). Nothing is asked of a token yet:
-    processes that are forked must each open it themselves. Raises ConfigError.
+    Closes this process's memory to other processes (unless FE_DUMPABLE is set). Does not talk to the token yet: forked
+    processes must each open it themselves. Raises ConfigError.
     """
     if not settings.dumpable:
         close_memory()
@@ -157,7 +156,7 @@ class KeyInToken:
             raise Tampered from None
 
     def root(self, purpose: bytes) -> bytes:
-        """Make 32 bytes that only whoever may use this key can make, always the same for one purpose."""
+        """Derive 32 bytes from this key, always the same for one purpose."""
         how = _gcm(_NO_NONCE, b"derive:" + purpose)
         made = self.token.with_key(self.label, lambda key: bytes(key.encrypt(bytes(32), **how)))
         return hashlib.sha256(made).digest()
@@ -180,5 +179,5 @@ def _binding() -> Any:
 
 
 def _words(error: Exception) -> str:
-    """What the token said, as the standard names it; the PIN is in none of it."""
+    """Return the token's error by its standard name, without the PIN."""
     return f"{type(error).__name__}{f' ({error})' if str(error) else ''}"

@@ -16,18 +16,18 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from fe.identifiers import TenantId
 
-#: What the secrets of a certificate are for: whoever encrypts one and whoever decrypts it must say the same.
+#: Purposes of a certificate's secrets, bound to the ciphertext.
 P12_PURPOSE = "p12"
 PASSPHRASE_PURPOSE = "p12-passphrase"  # noqa: S105  (what the secret is for, not the secret)
 #: And what those of webhooks are for.
 WEBHOOK_SECRET_PURPOSE = "webhook-secret"  # noqa: S105  (likewise)
 WEBHOOK_HEADERS_PURPOSE = "webhook-headers"
-#: And the seed of somebody's one-time passwords.
+#: Purpose of one-time password seeds.
 TOTP_PURPOSE = "totp-seed"
 
 #: 1: what a value belongs to is authenticated. 2: its format too, so that it cannot be passed off as another's.
 _FORMATS = (1, 2)
-#: What is written: the release before opens no other. The release after this one may write 2.
+#: Format version that is written. The previous release reads no other; the next one may write 2.
 _WRITTEN = 1
 _NONCE = 12
 _WRAPPED_KEY = 32 + 16
@@ -55,7 +55,7 @@ class Tampered(VaultError):
 
 @dataclass(frozen=True, slots=True)
 class Belongs:
-    """What an encrypted value belongs to."""
+    """Owner and purpose that an encrypted value is bound to."""
 
     tenant_id: TenantId
     secret_id: str
@@ -71,7 +71,7 @@ class Belongs:
 
 
 class KeyEncryptionKey(Protocol):
-    """What wraps data keys, wherever it is kept: AES-256-GCM, so that a key that moves opens what it opened before."""
+    """Wraps data keys with AES-256-GCM, wherever the key is kept; a key that moves opens old values."""
 
     def wrap(self, nonce: bytes, data_key: bytes, associated: bytes) -> bytes:
         """Wrap a data key. Raises VaultError."""
@@ -80,7 +80,7 @@ class KeyEncryptionKey(Protocol):
         """Unwrap it. Raises Tampered when it, or what it is said to belong to, was changed; VaultError."""
 
     def root(self, purpose: bytes) -> bytes:
-        """Give a secret that other keys are derived from: only whoever may use this key can make it."""
+        """Derive a secret for other keys from this key."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

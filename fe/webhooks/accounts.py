@@ -24,12 +24,12 @@ from fe.webhooks.headers import BadHeaders, check_headers
 from fe.webhooks.secrets import WebhookVault, webhook_vault
 from fe.webhooks.signature import new_secret
 
-#: What is told of when nothing else was asked for: what the interface promises (interface.md#events).
+#: Default events of an endpoint (interface.md#events).
 DEFAULT_EVENTS = (WebhookEvent.RECEIVED_ECF,)
 
 
 class WebhookRefused(LocalizedError):
-    """What was asked for cannot be; nothing was changed. The message may be shown to the tenant."""
+    """The change was rejected and nothing was written. The message may be shown to the tenant."""
 
 
 class BadWebhook(WebhookRefused):
@@ -49,7 +49,7 @@ class NotNow(WebhookRefused):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a tenant asks for. `headers` None: those it has stay."""
+    """A tenant's wanted endpoint. `headers` None keeps the current ones."""
 
     url: str
     enabled: bool = True
@@ -69,8 +69,8 @@ class EndpointView:
     secret: str | None = None
 
     @property
-    def noted(self) -> dict[str, Any]:
-        """What stands in the tenant's changes: no secret, and of headers their names."""
+    def audit_record(self) -> dict[str, Any]:
+        """Show the endpoint in the tenant's changes, without secrets; headers by name only."""
         return {
             "url": self.endpoint.url,
             "enabled": self.endpoint.enabled,
@@ -80,7 +80,7 @@ class EndpointView:
 
 
 class WebhookAccounts:
-    """What can be asked for. Each method is the work of one connection, and leaves nothing half done."""
+    """Operations on webhooks. Each runs on one connection and leaves no partial change."""
 
     def __init__(self, vault: WebhookVault, policy: Policy) -> None:
         """Take what encrypts secrets and headers, and what the installation allows as an address."""
@@ -161,7 +161,7 @@ class WebhookAccounts:
         return replace(await self._show(conn, endpoint, at), secret=secret)
 
     async def reveal(self, conn: Conn, tenant_id: TenantId, environment: Environment, at: datetime) -> EndpointView:
-        """Show the secret in use again: for whoever has just shown who it is. Raises NoWebhook."""
+        """Return the current secret again, after the person has confirmed their identity. Raises NoWebhook."""
         endpoint = await self._of(conn, tenant_id, environment)
         in_use, *_ = await endpoints.secrets(conn, tenant_id, endpoint.endpoint_id, at)
         secret = self._vault.decrypt_secret(tenant_id, in_use.secret_id, in_use.secret)
@@ -293,7 +293,7 @@ class WebhookAccounts:
 
 
 def webhook_accounts(settings: Settings) -> WebhookAccounts | None:
-    """What this installation can do; None where it has no key for webhooks (FE_WEBHOOK_KEYS)."""
+    """Return the webhook operations of this installation; None without FE_WEBHOOK_KEYS."""
     vault = webhook_vault(settings)
     return None if vault is None else WebhookAccounts(vault, policy_from_settings(settings))
 

@@ -13,7 +13,7 @@ from fe.egress.errors import EgressError
 from fe.webhooks.schedule import retry_after
 from fe.webhooks.signature import signed_headers
 
-#: Of an answer so much is kept in the history.
+#: Bytes of an answer that the history keeps.
 _KEPT: Final = 1024
 
 #: The word for an answer that confirms nothing; the others are those of fe/egress/errors.py.
@@ -23,7 +23,7 @@ _GONE: Final = 410
 
 @dataclass(frozen=True, slots=True)
 class WebhookCall:
-    """What is to be sent to whom. The first of the secrets is the one in use."""
+    """One call: destination, body and secrets, of which the first is the current one."""
 
     url: str
     event: str
@@ -31,7 +31,7 @@ class WebhookCall:
     body: bytes
     headers: Sequence[tuple[str, str]]
     secrets: Sequence[str]
-    #: What says which trace it is a part of (W3C), if it is; a tenant's own headers of these names are sent instead.
+    #: W3C trace headers, if traced; the tenant's own headers of these names replace them.
     trace: Sequence[tuple[str, str]] = ()
 
 
@@ -50,7 +50,7 @@ class Tried:
 
     @property
     def is_redirect(self) -> bool:
-        """Whether it was confirmed by a redirect, which nobody followed."""
+        """Return whether the endpoint confirmed with a redirect, which is not followed."""
         return self.error is None and self.status is not None and 300 <= self.status < 400
 
     @property
@@ -60,7 +60,7 @@ class Tried:
 
 
 async def try_once(egress: Egress, call: WebhookCall, clock: Clock, *, seconds: float = SECONDS) -> Tried:
-    """Make the call. Raises only what is our own fault; cancelled, nobody knows whether it arrived."""
+    """Make the call. Raises only our own errors; when cancelled, the event may have arrived or not."""
     begun, started = clock(), time.monotonic()
     headers = signed_headers(
         call.secrets,

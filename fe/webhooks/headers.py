@@ -12,7 +12,7 @@ _LONGEST_VALUE: Final = 4096
 _NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _VALUE: Final = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 
-#: What is ours to say, or of one connection (RFC 9110, 7.6.1), or changes how a request is read.
+#: Headers that we set, that belong to one connection (RFC 9110, 7.6.1), or that change how a request is read.
 _OURS: Final = frozenset(
     {
         "accept-encoding",
@@ -36,7 +36,7 @@ _OUR_PREFIXES: Final = ("content-", "x-service-", "webhook-", "proxy-", ":")
 
 
 class BadHeaders(LocalizedError, ValueError):
-    """Headers that are not sent; the message says why, to whoever gave them."""
+    """Headers that cannot be sent; the message says why."""
 
 
 def check_headers(pairs: Iterable[tuple[str, str]]) -> Sequence[tuple[str, str]]:

@@ -1,7 +1,7 @@
-"""What is told without anybody having done anything: a sequence runs low or ends soon, a certificate does. Pure.
+"""Notices that no request causes: a sequence runs low or expires, a certificate expires. Pure.
 
-Each threshold is told once: the name of it (`about`) is what was told, and is made of all that would make it another
-one. Where several were passed since the last look, only the last is told.
+Each threshold makes one notice; `about` is its unique name. When several thresholds passed since the last look, only
+the last one makes a notice.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ SEQUENCE_PERCENTS: Final = (10, 0)
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What is to be told, once."""
+    """One notice to deliver."""
 
     tenant_id: TenantId
     environment: str | None
@@ -34,7 +34,7 @@ class Notice:
 
 
 def of_sequence(sequence: EndingSequence, now: datetime) -> Iterator[Notice]:
-    """What is to be told of a sequence now, if it was not told before."""
+    """Return the due notice of a sequence, unless it was made before."""
     size = sequence.max_number - sequence.min_number + 1
     left = sequence.max_number - sequence.current_number + 1
     which = f"{sequence.environment}/{sequence.prefix}"
@@ -58,7 +58,7 @@ def of_sequence(sequence: EndingSequence, now: datetime) -> Iterator[Notice]:
 
 
 def of_certificate(certificate: EndingCertificate, now: datetime) -> Iterator[Notice]:
-    """What is to be told of a certificate now, if it was not told before."""
+    """Return the due notice of a certificate, unless it was made before."""
     days = _passed(certificate.not_after, CERTIFICATE_DAYS, now)
     if days is None:
         return

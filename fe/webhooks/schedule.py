@@ -19,10 +19,10 @@ GAPS: Final = (
 )
 ATTEMPTS: Final = len(GAPS) + 1
 
-#: An endpoint of which every try has failed for so long is called no more.
+#: An endpoint whose calls have all failed for this long is disabled.
 PATIENCE: Final = timedelta(days=5)
 
-#: What an endpoint asks us to wait is waited, up to this: longer would outlive every gap of the schedule.
+#: Longest Retry-After that is honoured: more would exceed each gap of the schedule.
 _LONGEST_WAIT: Final = timedelta(hours=24)
 
 

@@ -15,7 +15,7 @@ from fe.secrets.vault import WEBHOOK_HEADERS_PURPOSE, WEBHOOK_SECRET_PURPOSE, Be
 
 @dataclass(frozen=True, slots=True)
 class WebhookVault:
-    """Encrypts and decrypts them. What it cannot open raises VaultError (fe/secrets/vault.py)."""
+    """Encrypts and decrypts webhook secrets. Raises VaultError (fe/secrets/vault.py)."""
 
     vault: Vault
 

@@ -1,4 +1,4 @@
-"""What a call is signed with (interface.md#events, and standardwebhooks.com beside it). Pure."""
+"""Sign a call (interface.md#events, and standardwebhooks.com beside it). Pure."""
 
 import base64
 import binascii

@@ -53,7 +53,7 @@ PIPELINE = Dashboard(
             ),
             Panel(
                 "Oldest in hand",
-                "How long a row has been worked on. Above FE_LEASE_SECONDS somebody else may have it, too.",
+                "How long a row has been worked on. Above the lease (60 s) another worker may have it too.",
                 {"{{stage}} {{instance}}": f"fe_in_hand_oldest_seconds{{{INSTANCE}}}"},
                 unit="s",
             ),

@@ -1,4 +1,4 @@
-"""Whom a certificate is from and whether it was taken back: asked of a responder of ours, and of nobody else."""
+"""Issuers of certificates and their revocation, asked of a local responder only."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -189,13 +189,15 @@ async def test_where_there_is_no_responder_the_list_is_looked_at(responder: Resp
 
 
 async def test_nobody_is_asked_whom_the_operator_did_not_name(responder: Responder) -> None:
-    """The addresses are in the certificate, so whoever made it chose them: an inner service, say."""
+    """The certificate's author chooses the addresses in it, for example an internal service."""
     mine = certificate(default_root(), ocsp_at=responder.host, crl_at=responder.host)
 
     found = await ask(responder, mine, hosts="ocsp.example.com")
     by_port = await ask(responder, mine, hosts="127.0.0.1")
 
-    assert found == by_port == Answer(Revocation.UNKNOWN, f"not asked: {responder.host} is not in FE_REVOCATION_HOSTS")
+    assert (
+        found == by_port == Answer(Revocation.UNKNOWN, f"not checked: {responder.host} is not in FE_REVOCATION_HOSTS")
+    )
     assert responder.asked == []
 
 
@@ -212,7 +214,7 @@ async def test_a_redirection_is_not_followed_and_an_answer_without_end_is_not_re
 async def test_of_an_unknown_certifier_nobody_is_asked(responder: Responder) -> None:
     mine = certificate(make_root("CERTIFICADORA AJENA"), ocsp_at=responder.host)
 
-    assert (await ask(responder, mine)).says == "not asked: its certifier is not in FE_CERTIFIERS_FILE"
+    assert (await ask(responder, mine)).says == "not checked: its issuer is not in FE_CERTIFIERS_FILE"
     assert responder.asked == []
 
 

@@ -10,8 +10,8 @@ import pytest
 import trio
 from cryptography import x509
 
-from fe.accounts import changes, keys, noted, provision
-from fe.accounts.noted import Actor
+from fe.accounts import audited_changes, changes, keys, provision
+from fe.accounts.audited_changes import Author
 from fe.accounts.provision import BadIssuer, NameTaken, ProvisioningRefused, Unknown
 from fe.actors.credentials import CannotOpen, SigningCredentials
 from fe.ecf.catalogue import Environment
@@ -38,8 +38,8 @@ NOW = datetime(2026, 11, 6, 12, tzinfo=UTC)
 TODAY = NOW.date()
 
 
-def act(reason: str = "as agreed") -> Actor:
-    return Actor("ana", NOW, "cli", operator=OperatorAction(ActionId(new_id(NOW)), NOW, "ana", reason))
+def act(reason: str = "as agreed") -> Author:
+    return Author("ana", NOW, "cli", operator=OperatorAction(ActionId(new_id(NOW)), NOW, "ana", reason))
 
 
 @pytest.fixture
@@ -69,16 +69,16 @@ async def add(db: Database, tenant: Tenant, user: User | None = None, vault: Vau
 
 
 async def retire(db: Database, tenant: Tenant, certificate: CertificateId) -> None:
-    await db.transact(noted.retire_certificate, act(), tenant, certificate)
+    await db.transact(audited_changes.retire_certificate, act(), tenant, certificate)
 
 
 async def remove(db: Database, tenant: Tenant, certificate: CertificateId, vault: Vault = VAULT) -> bool:
-    _, kept = await db.transact(noted.remove_certificate, act(), vault, tenant, certificate)
+    _, kept = await db.transact(audited_changes.remove_certificate, act(), vault, tenant, certificate)
     return kept
 
 
 async def audited(db: Database) -> list[str]:
-    """What the audit trail tells of, with operators' acts by their names; what people read of it apart."""
+    """Return the audit trail, with operators' actions by name, and the tenant's changes."""
     found = await rows(db, "SELECT entry::jsonb AS entry FROM audit_trail ORDER BY number")
     return [
         each["entry"]["row"]["action"] if each["entry"]["act"] == "operator_actions insert" else each["entry"]["act"]
@@ -143,10 +143,10 @@ async def test_of_two_who_change_a_tenant_at_once_neither_takes_back_what_the_ot
     """A command and the portal's form: both had read the tenant before either wrote it."""
 
     async def second() -> None:
-        await operator_db.transact(noted.update_tenant, act(), tenant, issuer={"NombreComercial": "Ozama"})
+        await operator_db.transact(audited_changes.update_tenant, act(), tenant, issuer={"NombreComercial": "Ozama"})
 
     async def first(conn: Conn, nursery: trio.Nursery) -> None:
-        await noted.update_tenant(conn, act(), tenant, issuer={"DireccionEmisor": "Calle 2"})
+        await audited_changes.update_tenant(conn, act(), tenant, issuer={"DireccionEmisor": "Calle 2"})
         nursery.start_soon(second)
         await until_waited_for(db)
 
@@ -169,10 +169,10 @@ async def test_a_user_that_is_removed_is_found_no_more_and_what_it_signed_still_
     certificate = await add(operator_db, tenant, user)
     signed = await make_submission(db, tenant.tenant_id, stage=Stage.SEND, certificate_id=certificate)
     with pytest.raises(ProvisioningRefused, match="has a certificate in use: retire it first"):
-        await operator_db.transact(noted.remove_user, act(), tenant, user)
+        await operator_db.transact(audited_changes.remove_user, act(), tenant, user)
     await retire(operator_db, tenant, certificate)
 
-    await operator_db.transact(noted.remove_user, act(), tenant, user)
+    await operator_db.transact(audited_changes.remove_user, act(), tenant, user)
 
     assert await operator_db.run(tenants.users_of, tenant.tenant_id) == []
     with pytest.raises(Unknown):
@@ -192,7 +192,7 @@ async def test_a_user_that_is_removed_is_found_no_more_and_what_it_signed_still_
     again = await make_user(operator_db, tenant, "Ana@ozama.example")
     assert again.user_id != user.user_id
     with pytest.raises(Unknown):
-        await operator_db.transact(noted.remove_user, act(), tenant, user)
+        await operator_db.transact(audited_changes.remove_user, act(), tenant, user)
     assert (await audited(db))[-3:] == ["users update", "user remove", "users insert"]
 
 
@@ -200,14 +200,14 @@ async def give_certificate(db: Database, tenant: Tenant, user: User) -> Certific
     opened, passphrase = company_credential(), "only for trying"
     p12 = to_p12(opened, passphrase)
     return await db.transact(
-        noted.add_certificate, act(), VAULT, tenant, user, p12=p12, passphrase=passphrase, opened=opened
+        audited_changes.add_certificate, act(), VAULT, tenant, user, p12=p12, passphrase=passphrase, opened=opened
     )
 
 
 async def test_a_user_that_was_removed_meanwhile_gets_no_certificate(operator_db: Database, tenant: Tenant) -> None:
-    """Between looking it up and keeping the file a certifier was asked; it would sign for whoever names nobody."""
+    """The user may be removed while the certifier is asked; the certificate would become the company's."""
     user = await make_user(operator_db, tenant, "ana@ozama.example")
-    await operator_db.transact(noted.remove_user, act(), tenant, user)
+    await operator_db.transact(audited_changes.remove_user, act(), tenant, user)
     await make_user(operator_db, tenant, "ana@ozama.example")  # another, though the address is the same
 
     with pytest.raises(Unknown, match="has no user"):
@@ -224,7 +224,7 @@ async def test_a_user_is_not_removed_while_it_gets_a_certificate(
 
     async def removing() -> None:
         try:
-            await operator_db.transact(noted.remove_user, act(), tenant, user)
+            await operator_db.transact(audited_changes.remove_user, act(), tenant, user)
         except ProvisioningRefused as refused:
             said.append(str(refused))
 
@@ -234,7 +234,9 @@ async def test_a_user_is_not_removed_while_it_gets_a_certificate(
         await until_waited_for(db, lambda: said)
         opened, passphrase = company_credential(), "only for trying"
         p12 = to_p12(opened, passphrase)
-        await noted.add_certificate(conn, act(), VAULT, tenant, user, p12=p12, passphrase=passphrase, opened=opened)
+        await audited_changes.add_certificate(
+            conn, act(), VAULT, tenant, user, p12=p12, passphrase=passphrase, opened=opened
+        )
 
     async with trio.open_nursery() as nursery:
         await operator_db.transact(adding, nursery)
@@ -252,10 +254,10 @@ async def test_a_user_is_not_removed_while_a_document_waits_to_be_signed_as_it(
     await make_submission(db, tenant.tenant_id, as_user="somebody@else.example")
 
     with pytest.raises(ProvisioningRefused, match="1 document waits to be signed as"):
-        await operator_db.transact(noted.remove_user, act(), tenant, user)
+        await operator_db.transact(audited_changes.remove_user, act(), tenant, user)
 
     await rows(db, "DELETE FROM outbox WHERE subject = %(s)s", s=waiting)
-    await operator_db.transact(noted.remove_user, act(), tenant, user)
+    await operator_db.transact(audited_changes.remove_user, act(), tenant, user)
 
 
 # --- sequences --------------------------------------------------------------------------------------------------------
@@ -265,7 +267,7 @@ async def test_numbers_that_are_drawn_while_a_sequence_is_set_are_not_on_record_
     operator_db: Database, db: Database, tenant: Tenant
 ) -> None:
     def setting(**what: Any) -> Callable[[Conn], Awaitable[Sequence]]:
-        return lambda conn: noted.put_sequence(conn, act(), tenant, Environment.ECF, "E31", **what)
+        return lambda conn: audited_changes.put_sequence(conn, act(), tenant, Environment.ECF, "E31", **what)
 
     await operator_db.transact(setting())
 
@@ -289,19 +291,19 @@ async def test_a_key_is_revoked_and_a_dead_letter_booked_while_somebody_changes_
     operator_db: Database, db: Database, tenant: Tenant
 ) -> None:
     """Both name the tenant by a foreign key; and who revokes holds the audit trail, which the change waits for."""
-    made = await operator_db.transact(noted.create_key, act(), tenant, Environment.ECF, pepper=bytes(32))
+    made = await operator_db.transact(audited_changes.create_key, act(), tenant, Environment.ECF, pepper=bytes(32))
     work = await take(db, await make_submission(db, tenant.tenant_id))
     done: list[object] = []
 
     async def revoking() -> None:
-        done.append(await operator_db.transact(noted.revoke_key, act(), tenant, made.record.api_key_id))
+        done.append(await operator_db.transact(audited_changes.revoke_key, act(), tenant, made.record.api_key_id))
         done.append(await db.run(outbox.dead_letter, [work], at=NOW, errors=["x"]))
 
     async def changing(conn: Conn, nursery: trio.Nursery) -> None:
         await tenants.locked(conn, tenant.tenant_id)
         nursery.start_soon(revoking)
         await until_waited_for(db, lambda: len(done) == 2)
-        await noted.update_tenant(conn, act(), tenant, issuer={"DireccionEmisor": "Calle 2"})
+        await audited_changes.update_tenant(conn, act(), tenant, issuer={"DireccionEmisor": "Calle 2"})
         assert done == [True, [True]], "they wait for nobody"
 
     async with trio.open_nursery() as nursery:
@@ -311,16 +313,16 @@ async def test_a_key_is_revoked_and_a_dead_letter_booked_while_somebody_changes_
 async def test_who_holds_the_audit_trail_does_not_wait_for_a_change_that_waits_for_it(
     operator_db: Database, db: Database, tenant: Tenant
 ) -> None:
-    made = await operator_db.transact(noted.create_key, act(), tenant, Environment.ECF, pepper=bytes(32))
+    made = await operator_db.transact(audited_changes.create_key, act(), tenant, Environment.ECF, pepper=bytes(32))
 
     async def changing() -> None:
-        await operator_db.transact(noted.update_tenant, act(), tenant, issuer={"DireccionEmisor": "Calle 2"})
+        await operator_db.transact(audited_changes.update_tenant, act(), tenant, issuer={"DireccionEmisor": "Calle 2"})
 
     async def revoking(conn: Conn, nursery: trio.Nursery) -> None:
         await keys.revoke_key(conn, tenant.tenant_id, made.record.api_key_id, NOW)
         nursery.start_soon(changing)
         await until_waited_for(db)
-        await noted.note(conn, tenant, act(), "key revoked", made.record.api_key_id, None, None)
+        await audited_changes.note(conn, tenant, act(), "key revoked", made.record.api_key_id, None, None)
 
     async with trio.open_nursery() as nursery:
         await operator_db.transact(revoking, nursery)
@@ -342,7 +344,7 @@ async def test_a_certificate_is_not_retired_while_documents_wait_to_be_signed_wi
 
     with pytest.raises(ProvisioningRefused, match="1 document waits to be signed with it"):
         await retire(operator_db, tenant, company)
-    await retire(operator_db, tenant, hers)  # the company signs what names nobody
+    await retire(operator_db, tenant, hers)  # the company signs receipts without a user
 
     hers = await add(operator_db, tenant, user)
     as_her = await make_submission(db, tenant.tenant_id, as_user="ana@ozama.example")
@@ -393,7 +395,7 @@ async def test_a_certificate_that_acknowledges_what_suppliers_send_is_not_retire
     await operator_db.run(receivers.open_reception, Receiver(tenant.tenant_id, Environment.ECF, "131880738", False))
 
     await retire(operator_db, tenant, hers)
-    with pytest.raises(ProvisioningRefused, match="what suppliers send is acknowledged with it"):
+    with pytest.raises(ProvisioningRefused, match="it signs acknowledgements to suppliers"):
         await retire(operator_db, tenant, company)
     await add(operator_db, tenant, user)
     await retire(operator_db, tenant, company)  # the only user acknowledges now
@@ -416,7 +418,7 @@ async def test_of_two_that_are_retired_at_once_the_last_one_stays(
             said.append("refused")
 
     async def first(conn: Conn, nursery: trio.Nursery) -> None:
-        await noted.retire_certificate(conn, act(), tenant, hers)
+        await audited_changes.retire_certificate(conn, act(), tenant, hers)
         nursery.start_soon(second)
         await until_waited_for(db, lambda: said)
 

@@ -15,7 +15,7 @@ _OF_TESTS = {"fe_owner", "an administrator", "an administrator, or a member of p
 
 
 def as_whom(block: str, mark: str) -> str:
-    """Whose login a block names in its first line (`-- as LOGIN`, `# as LOGIN`); the operator's when none."""
+    """Return the login that a block names in its first line (`-- as LOGIN`, `# as LOGIN`), or the operator's."""
     found = re.match(rf"{re.escape(mark)} as ([^\n]+)\n", block)
     return found[1] if found else "fe_cli_login"
 

@@ -10,7 +10,7 @@ from typing import Any
 from tests import citus
 from tests.cli.warm import warm_fe
 
-#: What every command of these tests is told, unless a test says otherwise. The secrets are worth nothing.
+#: Default environment of every command in these tests. The secrets are worth nothing.
 SECRETS = {
     "FE_API_KEY_PEPPER": "1a" + "11" * 31,
     "FE_KEK": f"test:2a{'22' * 31}",

@@ -14,7 +14,7 @@ from tests.factories.tenants import make_tenant, rows
 
 
 def asked(fe: Fe, ended: Ended) -> str:
-    """What was asked for and not done: its id."""
+    """Make a request without executing it; return its id."""
     assert (ended.code, "a second operator has to agree" in ended.err) == (11, True), ended
     waiting = fe("approval", "list", "--json").json
     assert waiting[0]["id"] in ended.err
@@ -76,7 +76,7 @@ async def test_the_limit_binds_whoever_leaves_the_setting_out(db: Database, fe: 
         await make_dead(db, tenant, now, number=number)
     one_by_one = [one["taxLogId"] for one in fe("outbox", "list", "--json").json]
 
-    assert "no setting any more" in fe("outbox", "list", portal_second_person="0").err
+    assert "no longer a setting" in fe("outbox", "list", portal_second_person="0").err
     first = fe("outbox", "discard", "--id", one_by_one[0], *WHY)
     second = fe("outbox", "discard", "--id", one_by_one[1], *WHY)
 

@@ -44,7 +44,7 @@ def certificate(fe: Fe, tenant: str) -> CertificateId:
 async def make_dead(
     db: Database, certificate: CertificateId, sequence: int, *, stage: Stage = Stage.RECONCILE
 ) -> SubmissionId:
-    """A document of which nobody knows whether it arrived."""
+    """A document in doubt."""
     tenant = (await row(db, "SELECT tenant_id FROM tenants"))["tenant_id"]
     signed = sign(ecf(sequence))
     subject = await make_submission(

@@ -1,4 +1,4 @@
-"""What was done to the installation is a chain: exported, proved, and any change in it found."""
+"""The audit trail is a chain: it can be exported and verified, and any change is found."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from psycopg import errors
 from psycopg.conninfo import make_conninfo
 
-from fe.cli.dead_letter_options import system_user
+from fe.cli.operator_options import system_user
 from fe.operations import audit_chain
 from fe.store.records.audit_trail import Link
 from tests.cli.running import Fe
@@ -83,7 +83,7 @@ def test_not_even_the_owner_changes_it_by_a_slip(dsn: str, statement: str) -> No
 
 
 def forged(dsn: str, statement: str) -> None:
-    """As whoever owns the table, and takes away what keeps it."""
+    """Change a row as the tables' owner, with the guards removed."""
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("ALTER TABLE audit_trail DISABLE TRIGGER USER")
         for constraint in ("chain", "one_follows", "hash_unique", "hash_right"):

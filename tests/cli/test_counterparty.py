@@ -1,10 +1,10 @@
-"""What goes from taxpayer to taxpayer, as operators see it."""
+"""Handings between taxpayers, as operators see them."""
 
 from uuid import UUID
 
 import pytest
 
-from fe.cli.dead_letter_options import system_user
+from fe.cli.operator_options import system_user
 from tests.cli.running import Fe
 from tests.store.race import plain
 

@@ -71,9 +71,9 @@ def test_a_deployment_in_order_is_told_so_and_nothing_is_changed(fe: Fe) -> None
         *(("cluster",) if citus.wanted() else ()),
     } == found.keys()
     assert found["settings"]["state"] == "warning"
-    assert found["trust"]["says"] == "anybody's acknowledgement is believed, for development"
+    assert found["trust"]["says"] == "every acknowledgement is accepted, for development"
     assert found["certificates"]["says"] == "0 in use; 0 have expired, 0 will within 30 days"
-    # A superuser's login: everything works, and somebody should know.
+    # A superuser's login works, with a warning.
     assert "is a superuser" in found["login"]["says"]
     with psycopg.connect(fe.dsn) as conn:
         assert conn.execute("SELECT count(*) FROM write_probes").fetchone() == (0,)
@@ -154,7 +154,7 @@ def test_whom_acknowledgements_are_believed_from_is_told(tmp_path: Path) -> None
     somebody = check_trust(plain.model_copy(update={"reception_roots": roots}))
     unreadable = check_trust(plain.model_copy(update={"reception_roots": tmp_path / "empty.pem"}))
 
-    assert (nobody.state, "nothing is sent to receivers" in nobody.says) == (State.WARNING, True)
+    assert (nobody.state, "receipts for receivers wait" in nobody.says) == (State.WARNING, True)
     assert "FE_RECEPTION_ROOTS" in nobody.remedy
     assert (somebody.state, somebody.says) == (State.OK, "the certificates of 1 certifiers are believed")
     assert (unreadable.state, "empty.pem" in unreadable.says) == (State.FAILED, True)

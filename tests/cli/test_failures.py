@@ -1,4 +1,4 @@
-"""What can end a command is one line on stderr and an exit code; never a traceback."""
+"""Every error that can end a command becomes one line on stderr and an exit code, never a traceback."""
 
 import importlib
 import os

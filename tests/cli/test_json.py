@@ -65,7 +65,7 @@ COMMANDS = dict(commands())
 
 
 def on_the_page() -> dict[str, str]:
-    """What the page says of each command."""
+    """Return each command's form of JSON from the page."""
     found: dict[str, str] = {}
     for line in PAGE.splitlines():
         if line.startswith("| `fe "):
@@ -286,4 +286,4 @@ def test_what_fails_says_nothing_on_standard_output(
     fe = FeHere(tmp_path, dsn, monkeypatch, capsys)
 
     assert fe.refused("tenant", "update", "Nobody", "--name", "X", "--json") == "there is no tenant 'Nobody'"
-    assert "say what is to change" in fe.refused("tenant", "update", "Nobody", "--json", code=2)
+    assert "choose at least one change" in fe.refused("tenant", "update", "Nobody", "--json", code=2)

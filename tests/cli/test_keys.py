@@ -93,7 +93,7 @@ def test_a_locked_out_key_is_unlocked_and_unlocking_it_twice_is_harmless(fe: Fe)
     # No key of that name is there: of whom a bucket is, only what exists tells.
     assert (locked["kind"], locked["who"]) == ("key", None)
     assert fe("key", "unlock", "fak_0123456789ab").out == "fak_0123456789ab may log in again\n"
-    assert fe("key", "lockouts").err == "nobody is locked out\n"
+    assert fe("key", "lockouts").err == "no lockouts\n"
     assert fe("key", "unlock", "fak_0123456789ab").out == "fak_0123456789ab is not locked out\n"
     with psycopg.connect(fe.dsn) as conn:
         assert conn.execute("SELECT count(*) FROM login_attempts").fetchone() == (0,)

@@ -101,7 +101,7 @@ class Machine:
     server: str
 
     def run(self, block: str) -> subprocess.CompletedProcess[str]:
-        """Run one of the page's blocks. What it says is in the result; it has to end well."""
+        """Run one of the page's blocks; it must succeed. Returns its output."""
         plain = {name: value for name, value in environment().items() if not name.startswith("FE_")}
         ended = subprocess.run(
             ["sh", "-eu", "-c", block],
@@ -171,10 +171,10 @@ def runbook(name: str) -> str:
 
 
 def free_ports(*ports: int) -> int:
-    """By how much to move these ports so that all of them are free.
+    """Find an offset for these ports at which all are free.
 
-    Any of many, because they are looked at some seconds before they are taken: another run on this machine draws
-    others. All are below those of tests/ports.py, and below those that the kernel gives to whoever connects somewhere.
+    Chosen at random, because they are checked seconds before they are bound and another run on this machine may look
+    too. All are below those of tests/ports.py and below the range of outgoing connections.
     """
     shifts = range(1000, 10_000, 17)
     for shift in random.SystemRandom().sample(shifts, len(shifts)):
@@ -335,7 +335,7 @@ def test_the_figures_of_the_runbooks_are_those_of_the_code() -> None:
 
 #: Runbooks that say with which login each of their statements is run.
 WITH_LOGINS = ("database", "wakeups-unheard", "login-lockouts")
-#: What "an administrator" can do at least.
+#: The least that "an administrator" can do.
 ADMINISTRATOR = "an_administrator"
 
 

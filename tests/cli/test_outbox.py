@@ -14,7 +14,7 @@ import pytest
 import trio
 from psycopg.conninfo import conninfo_to_dict
 
-from fe.cli.dead_letter_options import system_user
+from fe.cli.operator_options import system_user
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, ReplayPlanId, SubmissionId, TenantId
 from fe.lifecycle import Stage
@@ -26,7 +26,7 @@ from tests.factories import bookings
 from tests.factories.tenants import DOCUMENT, make_submission, make_tenant, row, rows, submission, take, waiting
 
 WHY = ("--reason", "the authority is back")
-#: What is kept of `--by eva`.
+#: Recorded name for `--by eva`.
 EVA = f"{system_user()} (eva)"
 
 
@@ -66,7 +66,7 @@ async def test_dead_letters_are_listed_as_text_and_as_json_and_filtered(db: Data
 
 
 async def test_a_summary_counts_by_the_cause_behind_the_ending(db: Database, fe: Fe, now: datetime) -> None:
-    """What is said at the end, "sent 8 times", hides the HTTP 500 that did it."""
+    """The last error, "sent 8 times", hides the HTTP 500 behind it."""
     first, second = await make_tenant(db), await make_tenant(db)
     for number, tenant in ((1, first), (2, first), (3, second)):
         subject = await make_submission(db, tenant, at=now, stage=Stage.SEND, e_ncf=f"E31{number:010}")
@@ -154,7 +154,7 @@ async def test_what_is_in_doubt_is_counted_and_listed_before_it_gives_up(db: Dat
     nothing = fe("outbox", "list", "--in-doubt")
     asked = await make_submission(db, tenant, at=now, stage=Stage.RECONCILE, e_ncf="E310000000001")
     gave_up = await make_dead(db, tenant, now, 2, Stage.RECONCILE)
-    await make_dead(db, tenant, now, 3)  # never sent: in nobody's doubt
+    await make_dead(db, tenant, now, 3)  # never sent: not in doubt
     received = await make_submission(db, tenant, at=now, stage=Stage.TRACK, e_ncf="E310000000004")
 
     listed = fe("outbox", "list", "--in-doubt", "--json").json
@@ -175,7 +175,7 @@ async def test_what_is_in_doubt_is_counted_and_listed_before_it_gives_up(db: Dat
         "askedAbout": 1,
         "gaveUp": 1,
     }
-    assert "--stage says nothing" in fe.refused("outbox", "list", "--in-doubt", "--stage", "send", code=2)
+    assert "--stage does not apply" in fe.refused("outbox", "list", "--in-doubt", "--stage", "send", code=2)
 
 
 async def test_a_dry_run_says_row_by_row_what_would_happen_and_changes_nothing(

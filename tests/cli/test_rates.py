@@ -1,6 +1,6 @@
 """`fe rates`: what an operator sets is what documents are completed with."""
 
-from fe.cli.dead_letter_options import system_user
+from fe.cli.operator_options import system_user
 from tests.cli.running import Fe
 
 

@@ -29,7 +29,7 @@ def vault(*keks: str) -> Vault:
 
 
 def store(dsn: str, kek: str, count: int, *, passphrase: bool = True) -> list[UUID]:
-    """Seal so many certificates under this key: one in use, the others retired."""
+    """Seal `count` certificates under this key: one in use, the others retired."""
     keks, now, made = vault(kek), datetime.now(UTC), []
     with psycopg.connect(dsn, autocommit=True) as conn:
         row = conn.execute("SELECT tenant_id FROM tenants").fetchone()
@@ -73,7 +73,7 @@ def under(dsn: str) -> dict[str, int]:
 
 
 def counts(told: list[dict[str, object]]) -> Sequence[object]:
-    """What is told of certificates."""
+    """Return the counts of certificates."""
     return [told[0][name] for name in ("found", "underFirstKey", "underOlderKeys", "rewrapped", "keyMissing")]
 
 

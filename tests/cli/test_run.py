@@ -103,7 +103,7 @@ def test_every_role_ends_well_at_sigterm(fe: Fe, role: str) -> None:
 
 
 def metrics_of(at: str) -> dict[str, float]:
-    """What a process tells without labels."""
+    """Return a process's metrics without labels."""
     text = httpx.get(f"http://{at}/metrics", timeout=PATIENCE, trust_env=False).text
     told = (line.split(" ") for line in text.splitlines() if re.match(r"fe_\w+ ", line))
     return {name: float(value) for name, value in told}
@@ -113,7 +113,7 @@ def metrics_of(at: str) -> dict[str, float]:
 def test_every_role_tells_whether_it_reaches_the_database_and_how_wrong_its_clock_is(
     fe: Fe, tmp_path: Path, role: str
 ) -> None:
-    """A gauge that nobody sets is 0: to an alert a database that is away, and a clock that is right."""
+    """A gauge that is never set is 0: to an alert, a database that is away and a clock that is right."""
     roots, at = tmp_path / "roots.pem", f"127.0.0.1:{free_port()}"
     roots.write_bytes(default_root().certificate.public_bytes(Encoding.PEM))
     places = {
@@ -176,13 +176,13 @@ def test_several_processes_share_the_port_and_end_together(fe: Fe) -> None:
 
 @pytest.mark.parametrize("processes", ["1", "2"])
 def test_whoever_comes_while_the_last_requests_are_answered_is_refused_at_once(fe: Fe, processes: str) -> None:
-    """And does not wait for an answer behind a listener that nobody listens to any more."""
+    """It does not wait for a reply from a listener that nobody reads."""
     with running(fe, "--processes", processes, "--role", "http", grace_seconds="1000") as (process, url):
         at = (urlsplit(url).hostname or "", urlsplit(url).port or 0)
         begun = f"POST {PREFIX}/login HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 9\r\n"
         with socket.create_connection(at, timeout=PATIENCE) as held:
             held.sendall(f"{begun}Content-Type: application/json\r\n\r\n".encode())
-            assert held.recv(100).startswith(b"HTTP/1.1 100")  # somebody has it in work
+            assert held.recv(100).startswith(b"HTTP/1.1 100")  # a worker has claimed it
             process.send_signal(signal.SIGTERM)
             deadline = time.monotonic() + PATIENCE
             while True:
@@ -204,7 +204,7 @@ def test_the_http_role_does_not_need_the_key_encryption_key(fe: Fe) -> None:
 
 
 def memory_of(process: "subprocess.Popen[str]") -> bytes:
-    """All that a process can write to: whoever reads it, reads what it knows."""
+    """Return all memory that a process can write to."""
     found = []
     with open(f"/proc/{process.pid}/maps") as maps, open(f"/proc/{process.pid}/mem", "rb", 0) as memory:
         for line in maps:

@@ -1,4 +1,4 @@
-"""What a command finds when the service has all the connections it may have, and when there are none at all."""
+"""Commands when the service uses all its connections, and when the server has none left."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager

@@ -56,7 +56,7 @@ async def test_of_several_with_a_number_the_one_that_has_it_is_meant_or_a_person
         db, "UPDATE submissions SET status = 'Rechazado', verdict_at = now() WHERE submission_id = %(id)s", id=other
     )
 
-    assert "is 2 submissions', say which by its taxLogId: " in told
+    assert "matches 2 submissions, choose one by its taxLogId: " in told
     assert str(subject) in told
     assert str(other) in told
     assert fe("outbox", "why", "E310000000007", "--json").json["taxLogId"] == str(subject)

@@ -3,7 +3,7 @@ import json
 import trio
 
 from fe.accounts import changes, provision
-from fe.cli.dead_letter_options import system_user
+from fe.cli.operator_options import system_user
 from fe.clock import system_clock
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import receivers

@@ -40,7 +40,7 @@ def listening(*args: str, secret: str = SECRET) -> Iterator[tuple[str, "subproce
 
 
 def heard(process: "subprocess.Popen[str]") -> list[dict[str, Any]]:
-    """What a listener that ends by itself printed."""
+    """Run a listener that ends by itself; return its output."""
     printed, _ = process.communicate(timeout=PATIENCE)
     return [json.loads(line) for line in printed.splitlines()]
 

@@ -1,11 +1,11 @@
-"""The `fe` command without its start: a process that has imported everything forks one for each command.
+"""The `fe` command without its start-up time: a process that has imported everything forks one for each command.
 
-What a command does takes some hundredths of a second, and the imports before it a whole one: hundreds of commands cost
-more than all else together. Each is still a process of its own, with arguments, environment, folder, umask, standard
-streams and an exit code of its own, and ends as any Python does. What begins before `fe.cli.main`, and which module is
-imported when, is not shown this way: tests of that start `python -m fe` (tests/cli/test_failures.py).
+A command takes some hundredths of a second, and its imports a whole one; the tests run hundreds of commands. Each is
+still a process of its own, with arguments, environment, folder, umask, standard streams and exit code, and ends as any
+Python does. Code before `fe.cli.main` and the order of imports are not tested this way: tests of them start `python -m
+fe` (tests/cli/test_failures.py).
 
-`warm_fe()` is the path of an executable that takes the place of `fe`, for a test as for a page's block.
+`warm_fe()` is the path of an executable that replaces `fe`, for a test as for a page's block.
 """
 
 import atexit
@@ -24,7 +24,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-#: What stands for `fe`: hands on all that a process has, and signals; ends as the command ended, which ends with it.
+#: Stand-in for `fe`: passes on the process's state and signals, and ends as the command ended.
 _CLIENT = """\
 #!{python} -ISE
 import os, signal, socket, sys
@@ -76,7 +76,7 @@ def warm_fe() -> Path:
     program.write_text(_CLIENT.format(python=sys.executable, address=str(address)), encoding="utf-8")
     program.chmod(0o755)
     plain = {name: value for name, value in os.environ.items() if not name.startswith("FE_")}
-    # Nobody writes to its standard input: it ends when that ends, and so with us, however that comes.
+    # Its standard input stays silent and closes when this process ends, however it ends; then the server ends too.
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.cli.warm", str(address)],
         stdin=subprocess.PIPE,
@@ -103,15 +103,15 @@ def path_with_fe() -> str:
 
 
 def _serve(address: str) -> None:
-    """Fork for whoever comes, until standard input ends. Returns in each command's process, to be that command."""
+    """Fork for each client until standard input closes. Returns in each command's process, to become that command."""
     from fe.cli import COMMANDS, HIDDEN
 
     for where in (*(where for where, _ in COMMANDS.values()), *HIDDEN.values(), "fe.cli.failures:", "fe.main:"):
         importlib.import_module(where.partition(":")[0])
     assert threading.active_count() == 1, threading.enumerate()
     gc.collect()
-    gc.freeze()  # what all have is not to be copied because somebody collects garbage
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who wait
+    gc.freeze()  # keep the shared memory from being copied by garbage collection
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # let the kernel reap children
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen(64)
@@ -160,7 +160,7 @@ def _become(request: bytes, streams: list[int]) -> None:
     os.umask(int(umask))
     os.chdir(folder)
     sys.argv = ["fe", *map(os.fsdecode, args)]
-    # What a process that begins anew starts (fe/process/hardening.py).
+    # Start of a new process (fe/process/hardening.py).
     sys.orig_argv = [sys.executable, "-m", "fe", *sys.argv[1:]]
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
@@ -188,7 +188,7 @@ def _end_as_python_does(run: Callable[[], None]) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     except OSError:
-        sys.exit(code)  # nobody reads any more: Python has an exit code of its own for that
+        sys.exit(code)  # the reader has gone: Python has an exit code of its own for that
     os._exit((code or 0) & 0xFF)
 
 

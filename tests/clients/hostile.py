@@ -24,7 +24,7 @@ class Request:
     body: bytes
 
 
-#: What is done about a request: bytes to be sent, and whether the connection is kept.
+#: Answer to a request: bytes to send, and whether the connection is kept.
 Act = Callable[[], tuple[bytes, bool]]
 
 
@@ -88,7 +88,7 @@ class Hostile:
 
     @property
     def calls(self) -> list[Request]:
-        """What came, but for logins."""
+        """Return the requests received, without logins."""
         return [request for request in self.requests if request.target != f"{PREFIX}/login"]
 
     @property

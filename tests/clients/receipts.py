@@ -1,4 +1,4 @@
-"""What the clients' tests hand in: a receipt of every type, without a number."""
+"""Receipts that the clients' tests submit: one of every type, without a number."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -27,7 +27,7 @@ def of_type(ecf_type: EcfType) -> dict[str, Any]:
 
 
 def of_days_before(began: datetime, usage: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """What is told of days before the one on which a test began: midnight may have come since."""
+    """Count the days up to the one on which a test began: midnight may have come since."""
     return [item for item in usage if item["date"] < began.date().isoformat()]
 
 

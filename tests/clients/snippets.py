@@ -19,6 +19,6 @@ def lines_of_code(block: str) -> int:
 
 
 def environment(url: str, key: tuple[str, str]) -> dict[str, str]:
-    """What the programs of the pages ask their environment for, and no proxy."""
+    """Environment of the pages' programs, without a proxy."""
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "TMPDIR", "LANG")}
     return {**kept, "NO_PROXY": "*", "FE_URL": url, "FE_API_KEY_ID": key[0], "FE_API_SECRET": key[1]}

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptio
 
 PAGE = CLIENTS / "python" / "README.md"
 
-#: What a reader does with what the page ends with: its check of a call.
+#: A reader's use of the page's last block: its check of a call.
 _CALLED = """
 headers, body = json.loads(os.environ["CALL"])
 print(called(headers, body.encode()), called(headers, b"{}"))

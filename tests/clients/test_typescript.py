@@ -28,7 +28,7 @@ DRIVER = Path(__file__).with_name("driver.mjs")
 ROAD = Path(__file__).with_name("road.mjs")
 PAGE = CLIENTS / "typescript" / "README.md"
 
-#: What a reader does with what the page ends with: its check of a call.
+#: A reader's use of the page's last block: its check of a call.
 _CALLED = """
 const [headers, body] = JSON.parse(process.env.CALL);
 console.log(await called(headers, body), await called(headers, '{}'));

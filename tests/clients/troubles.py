@@ -1,4 +1,4 @@
-"""What may go wrong between a client and the service, and what a client is to make of it, whatever its language."""
+"""Faults between a client and the service, and the right reaction of a client in any language."""
 
 from collections import deque
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def throttled(seconds: str) -> Act:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a call. An error as its class's name, and those of its fields that have something in them."""
+    """Result of a call: the value, or the error's class name with its non-empty fields."""
 
     result: Any = None
     error: dict[str, Any] | None = None

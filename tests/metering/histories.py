@@ -24,8 +24,8 @@ from tests.metering.naive import Document, days_of, p95
 BEGIN = datetime(2026, 10, 31, 20, tzinfo=UTC)
 VERDICTS = (Status.ACCEPTED, Status.CONDITIONAL, Status.REJECTED)
 
-#: What happens next: what, to which of those it can happen to, and how many hours later. Nothing happens to what was
-#: not submitted, so that comes most often.
+#: The next event: its kind, its subject, and how many hours later. Submissions come most often, because every other
+#: event needs one.
 STEPS = st.tuples(
     st.sampled_from(
         ["submit"] * 6
@@ -103,7 +103,7 @@ class History:
         else:
             status = VERDICTS[which % 3]
             said = {"at": self.now, "status": status, "track_id": None, "response": {}, "fate": NumberFate.USED}
-            if what == "relieved":  # somebody else has claimed it since
+            if what == "relieved":  # another process has claimed it since
                 successor = await take(self.db, one.subject)
                 with pytest.raises(LeaseLost):
                     await self.db.run(bookings.verdict, work, **said)  # type: ignore[arg-type]
@@ -121,7 +121,7 @@ class History:
         await self.days_agree()
 
     async def days_agree(self, *, exact: bool = False) -> None:
-        """What is told of all days before today is what follows from the record; sketches may be 1 % off."""
+        """Check the reported days before today against the record; sketches may be 1 % off."""
         today = self.now.date()
         told = await self.db.run_for(self.tenant, usage.days, midnight(date(2026, 10, 1)), midnight(today))
         expected = days_of(self.documents, today)

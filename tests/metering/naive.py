@@ -1,4 +1,4 @@
-"""What a tenant did, as plain lists, and what follows from it by counting: slow, short, and written apart from sql/."""
+"""A model of a tenant's usage as plain lists: slow, short, and written apart from sql/."""
 
 import math
 from collections.abc import Iterable
@@ -40,7 +40,7 @@ def p95(latencies: Iterable[float]) -> float:
 
 
 def days_of(documents: Iterable[Document], until: date) -> dict[tuple[date, str], dict[str, Any]]:
-    """What GET /usage says of the days before `until`, without requests; latencies are lists of milliseconds."""
+    """Return what GET /usage should report before `until`, without requests; latencies are lists of milliseconds."""
     found: dict[tuple[date, str], dict[str, Any]] = {}
 
     def day(moment: datetime, document: Document) -> dict[str, Any]:

@@ -29,7 +29,7 @@ _TERMS_STEPS = st.tuples(st.sampled_from(_TERMS), st.integers(0, 1 << 16), st.ju
 _QUICK_STEPS = st.tuples(st.sampled_from(("submit", "verdict")), st.integers(0, 1 << 16), st.sampled_from((0.001, 0.2)))
 BILLED_STEPS = _QUICK_STEPS | _QUICK_STEPS | _TERMS_STEPS | STEPS
 
-#: What most histories begin with, so that a month of theirs is frozen and charged whatever follows.
+#: Usual start of a history, so that one of its months is frozen and charged.
 ONE_BILLED = (("enable", 0, 0.0), ("submit", 0, 0.001), ("verdict", 0, 0.001))
 
 
@@ -82,7 +82,7 @@ class BilledHistory(History):
             self.count()
 
     def count(self) -> None:
-        """What was accepted in production since the last look, under the terms that are in force now."""
+        """Return what was accepted in production since the last look, under the current terms."""
         for one in self.documents:
             if one.verdict_at is None or one.subject in self.counted:
                 continue

@@ -112,7 +112,7 @@ async def test_whatever_it_answers_it_charges_once(db: Database, faults: Sequenc
     assert (item["subscription"], item["customer"]) == ("sub_7", "cus_7")
 
 
-#: What an older database knows: that the month is not closed, or that its charge waits and nobody has tried it yet.
+#: State of an older database: the month is not closed, or its charge waits untried.
 RESTORED = {
     "before the month was closed": (
         "DELETE FROM billing_charges",
@@ -225,7 +225,7 @@ async def test_a_worker_that_was_relieved_books_nothing_and_charges_nothing_more
     await db.run(charges.begin, stalled)
     await rows(db, "UPDATE billing_charges SET run_at = now()")
     async with processor(state) as client:
-        settled = await run_until_settled(db, tenant, client)  # its lease is over: somebody else has it
+        settled = await run_until_settled(db, tenant, client)  # its lease is over: another worker holds it
         late = await client.add(sent)  # it wakes up with the request in its hand
 
     assert late == settled.item_id
@@ -326,7 +326,7 @@ async def test_a_worker_dies_there_and_the_next_one_charges_once(db: Database, d
                 [sys.executable, "-c", WORKER, dsn, url, failpoint], check=False, env=os.environ | {"PYTHONPATH": "."}
             )
         assert ended.returncode == -9
-        state.forget_keys()  # it takes a day until somebody comes
+        state.forget_keys()  # the next look is a day later
         await rows(db, "UPDATE billing_charges SET run_at = now() WHERE stage = 'charge'")  # and its lease is over
         async with stripe(url, KEY) as client:
             settled = await run_until_settled(db, tenant, client)

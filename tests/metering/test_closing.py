@@ -1,4 +1,4 @@
-"""A month is closed once, and an end folded once: wherever whoever leads is killed, the next one charges the rest."""
+"""A month is closed once, and an end folded once: wherever the leader is killed, the next one charges the rest."""
 
 import os
 import subprocess
@@ -27,7 +27,7 @@ OCTOBER = date(2026, 10, 1)
 AFTER = datetime(2026, 11, 1, 2, tzinfo=UTC)
 EMISSIONS, PRICE = 3, Decimal("0.035")
 
-#: Whoever leads, for one turn.
+#: The leader, for one cycle.
 LEADS = """
 import sys, trio
 from datetime import datetime
@@ -100,7 +100,7 @@ async def test_killed_between_two_steps_the_next_one_goes_on(
     await all_is_counted_once(db, worker_db, tenants)
 
 
-#: What stands in the way of closing a month: while it is counted, and when all is counted and its charge is written.
+#: Obstacles to closing a month: during the count, and after it, with the charge written.
 IN_THE_WAY = {
     "while it is counted": "SELECT 1 FROM billing_months WHERE tenant_id = %(tenant)s FOR UPDATE",
     "while it is charged": """
@@ -151,7 +151,7 @@ async def test_killed_in_the_middle_of_closing_nothing_is_charged_twice(
 
 
 async def test_nobody_is_killed_and_all_is_closed(db: Database, worker_db: Database, dsn: str) -> None:
-    """What dies above is told apart from what cannot start."""
+    """Distinguish a crash in the code above from a failed start."""
     tenants = [await billed(db) for _ in range(2)]
 
     assert await until_dead(leader(dsn)) == 0

@@ -128,7 +128,7 @@ async def test_a_clock_that_is_ahead_closes_no_day_that_is_not_over(db: Database
 
 
 async def test_whoever_leads_brings_everybody_up_to_date(db: Database, worker_db: Database) -> None:
-    one, other = await make_tenant(db), await make_tenant(db)  # nobody has begun with them
+    one, other = await make_tenant(db), await make_tenant(db)  # no process has claimed them
     await accept(db, one)
     await accept(db, other)
     leader = Aggregator(worker_db, system_clock, Metrics(), "leader")
@@ -219,7 +219,7 @@ def test_a_database_that_is_away_is_away_for_all_and_who_takes_too_long_is_not()
     with pytest.raises(DatabaseUnavailable, match="away"), failures.apart():
         fail("away")
     with pytest.raises(PartlyDone, match="2 failed"):
-        failures.tell()
+        failures.raise_any()
 
 
 # --- Requests ---------------------------------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ async def counted(db: Database, tenant: TenantId) -> tuple[int, int]:
 
 
 class Forgetful:
-    """A database whose answers get lost: what it was asked for is committed, and nobody is told."""
+    """A database whose answers get lost: transactions commit, and the caller sees an error."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -339,7 +339,7 @@ async def test_of_two_sketches_together_the_percentile_is_that_of_all(db: Databa
 
 
 def test_the_process_above_is_this_release() -> None:
-    """What dies above is told apart from what cannot start."""
+    """Distinguish a crash in the code above from a failed start."""
     ended = subprocess.run([sys.executable, "-c", DIES.split("async def")[0]], check=False)
     assert ended.returncode == 0
 

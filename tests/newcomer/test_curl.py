@@ -28,7 +28,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptio
 
 
 def guide() -> str:
-    """The page that README sends whoever calls the API to."""
+    """The page that README links for callers of the API."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     found = re.search(r"^\| calling its API \| .*?\]\(([\w/]+\.md)\)", readme, re.MULTILINE)
     assert found is not None
@@ -60,7 +60,7 @@ async def pasting(command: list[str], given: dict[str, str]) -> AsyncIterator[Sh
 
 
 async def key_of(stack: Stack, rnc: TaxId) -> dict[str, str]:
-    """What whoever runs the service gives a newcomer: where it is, and a key."""
+    """The operator's hand-out for a newcomer: an address and a key."""
     assert stack.settings.api_key_pepper is not None
     pepper = bytes.fromhex(stack.settings.api_key_pepper.get_secret_value())
     issuer = {**ISSUER, "RNCEmisor": str(rnc)}

@@ -392,14 +392,14 @@ async def test_canaries_that_come_to_no_end_stop_the_plan(db: Database) -> None:
 
 
 async def test_canaries_that_go_first_again_are_not_let_through_by_who_waited_for_those_before(db: Database) -> None:
-    """Somebody stopped the plan and went on with it, while another process waited for the first canary's verdict."""
+    """An operator stops the plan and resumes it while another process waits for the first canary's verdict."""
     plan = await make_plan(db, await make_dead(db, 4), canary=1)
     await run(db, plan, patience=PlanPatience(canary=0.1))
     act = OperatorAction(ActionId(new_id(NOW)), NOW, "eva", "again")
 
     await db.run(replay_plans.halt, plan.plan_id, "eva stopped it", NOW)
     await db.transact(replay_plans.go_on, plan.plan_id)
-    assert await db.run(replay_progress.open_canaries, plan.plan_id) == []  # as whoever waits sees it
+    assert await db.run(replay_progress.open_canaries, plan.plan_id) == []  # the waiting process's view
     await db.transact(replay_plans.pass_canaries, plan.plan_id)
 
     steps = [await db.transact(replay_plans.release_next, act, plan.plan_id) for _ in range(2)]
@@ -434,7 +434,7 @@ async def test_a_canary_that_keeps_failing_says_why(db: Database) -> None:
 
 
 async def fail_a_try(db: Database, subject: SubmissionId, error: str = "status 503") -> None:
-    """What an actor books after a failed try: due again in a while."""
+    """Book a failed try, as an actor does: due again later."""
     await db.run(bookings.retry, await take(db, subject), at=NOW, after=timedelta(minutes=1), error=error)
 
 

@@ -1,4 +1,4 @@
-"""What a submission waits for and until when, for every situation it can be in."""
+"""Reasons why a submission waits and until when, for every situation."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

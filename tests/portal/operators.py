@@ -1,4 +1,4 @@
-"""What tests of operators' pages share: operators in their browsers, dead letters, and who carries plans on."""
+"""Helpers for tests of operators' pages: signed-in operators, dead letters, and the runner of plans."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -48,7 +48,7 @@ async def accept(db: Database, subject: SubmissionId, now: datetime) -> None:
 
 
 async def dead(db: Database) -> set[SubmissionId]:
-    """What lies among the dead letters."""
+    """Create dead letters."""
     return {found["subject"] for found in await rows(db, "SELECT subject FROM dead_letters")}
 
 
@@ -60,7 +60,7 @@ async def times_replayed(db: Database) -> dict[SubmissionId, int]:
 
 
 def runner(portal: Running, operators: Database, holder: str = "one") -> PlanRunner:
-    """What carries plans on, without waits between its looks."""
+    """Run the plan runner without pauses between its looks."""
     return PlanRunner(operators, holder, portal.clock, patience=PATIENT, look=0.01)
 
 

@@ -1,10 +1,9 @@
-"""An OpenID Connect provider, as a process of its own on a real socket: it logs everybody in as whom it was told to.
+"""An OpenID Connect provider in a process of its own on a real socket; tests script its answers.
 
-    python -m tests.portal.provider
+python -m tests.portal.provider
 
-It says its address on its first line. POST /control sets what it does next: `subject`, `email`, `email_verified`,
-`name`, and `fault`, a way to answer wrongly. It checks what a provider checks: the client's secret, the code, its
-redirect, and the verifier.
+Its first line of output is its address. POST /control sets the next answer: `subject`, `email`, `email_verified`,
+`name`, and `fault`, a way to answer wrongly. It checks the client's secret, the code, its redirect, and the verifier.
 """
 
 import base64
@@ -223,7 +222,7 @@ class Provider:
     issuer: str
     process: "subprocess.Popen[str]"
 
-    def tell(self, **told: Any) -> None:
+    def script(self, **told: Any) -> None:
         """Say as whom it logs people in, and how it answers."""
         httpx.post(f"{self.issuer}/control", json=told, timeout=PATIENCE, trust_env=False).raise_for_status()
 

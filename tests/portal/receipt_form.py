@@ -80,7 +80,7 @@ class ReceiptForm:
         return {one.get("data-total"): one.text.replace(",", "") for one in found}
 
     def problems_at(self, name: str, row: int | None = None) -> list[str]:
-        """What is said beside a field."""
+        """Return the message beside a field."""
         field_id = name if row is None else f"{name}-{row}"
         return [one.text_content().strip() for one in _found(self.text, f'//p[starts-with(@id, "w-{field_id}-")]')]
 

@@ -15,7 +15,7 @@ from fe.store.records.received import ReceivedFacts, Said
 from tests.factories.tenants import make_submission, rows
 from tests.http import worker
 
-#: What somebody writes who wants to run something in a page, in a spreadsheet, or to turn the text around.
+#: An attacker's text: runs in a page, in a spreadsheet, or reverses the direction of text.
 IMAGE = "<img src=x onerror=alert(1)>"
 FORMULA = '=cmd|" /C calc"!A0'
 TURNED = "Cliente \u202eLRS"

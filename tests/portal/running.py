@@ -39,7 +39,7 @@ from tests.portal.provider import CLIENT_ID, CLIENT_SECRET
 from tests.waiting import PATIENCE
 
 PASSWORD = "correct horse battery staple"
-#: Of the second factor of everybody who has one here.
+#: Seed of every second factor here.
 SEED = b"twenty bytes of seed"
 #: Dear to compare with is what fe makes (tests/portal/test_passwords.py); here, each test would pay for each login.
 _HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
@@ -63,7 +63,7 @@ class Running:
 
     @asynccontextmanager
     async def browser(self, person: Person | None = None, language: str = "en") -> AsyncIterator["Browser"]:
-        """A browser, in which somebody has logged in."""
+        """A browser with a signed-in person."""
         async with httpx.AsyncClient(
             base_url=self.url, timeout=PATIENCE, verify=NO_TLS, trust_env=False, headers={"Accept-Language": language}
         ) as client:
@@ -81,7 +81,7 @@ class Running:
         is_operator: bool = False,
         language: str = "en",
     ) -> Person:
-        """Somebody whose password is PASSWORD, and who works for a tenant."""
+        """Create a person with PASSWORD who works for a tenant."""
         made = await self.db.transact(
             create_person,
             email,
@@ -98,7 +98,7 @@ class Running:
         return made
 
     async def with_second_factor(self, person: Person, seed: bytes = SEED) -> Person:
-        """Let somebody have a second factor."""
+        """Set up a second factor for a person."""
         encrypted = totp.encrypt_seed(VAULT, person.person_id, seed)
         await self.db.run(second_factor.offer, person.person_id, encrypted)
         assert await self.db.run(second_factor.enrol, person.person_id, encrypted, 0, self.clock())

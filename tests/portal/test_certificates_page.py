@@ -294,7 +294,7 @@ async def test_a_certificate_is_retired_or_it_is_said_why_not(
     await portal.db.run(gone)
     await portal.db.run(receivers.open_reception, Receiver(tenant, Environment.ECF, "131880681", False))
     refused = await owner.send(f"{page}/retire")
-    assert "what suppliers send is acknowledged with it" in refused.text
+    assert "it signs acknowledgements to suppliers" in refused.text
     await portal.db.run(receivers.close_reception, tenant, Environment.ECF, "131880681")
 
     done = await owner.send(f"{page}/retire")

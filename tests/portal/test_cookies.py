@@ -1,4 +1,4 @@
-"""What a portal that people reach by https tells browsers of its cookie, and of coming back; and others' cookies."""
+"""Cookies and HSTS of a portal on https, and foreign cookies."""
 
 import httpx
 import pytest

@@ -111,7 +111,7 @@ async def test_draft_of_another_person_or_company_or_type_is_not_shown(
     for page in (other_type, unknown, other_person):
         assert (page.status_code, "Café molido" in page.text) == (200, False)
         assert page.url.path.endswith(("/new/31", "/new/32"))
-    assert "is not kept any more" in unknown.text
+    assert "is no longer kept" in unknown.text
 
 
 async def test_draft_ends_with_its_receipt_to_which_its_page_leads_then(

@@ -1,7 +1,4 @@
-"""What holds for every page there is, by the table of pages: who may see it, what it takes, and how it is written.
-
-A page that is added is looked at here without a line of its own.
-"""
+"""Rules for every page in the table of pages: access, limits, and markup. New pages are covered without a line here."""
 
 import re
 from collections.abc import AsyncIterator
@@ -19,7 +16,7 @@ from fe.store.portal.people import PortalRole
 from tests.http.front import make_tenant
 from tests.portal.running import Browser, Running
 
-#: What stands in an address for what is in angle brackets: well-formed, and nobody's.
+#: Values for the parameters of an address: well-formed, and of no existing object.
 NOBODYS = {
     "company": "1",
     "environment": "testecf",
@@ -36,7 +33,7 @@ OWN_NOTES = {"POST /companies/<int:company>/troubles-seen"}
 
 #: Elements that have no end.
 _VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
-#: What may be left open by the language, and is not by us.
+#: HTML allows leaving these open; we close them.
 _URLS = ("href", "src", "action", "formaction", "poster", "data")
 
 
@@ -270,7 +267,7 @@ class Written(HTMLParser):
 
 
 def what_is_wrong(text: str, language: str) -> list[str]:
-    """What is wrong with how a page is written, of what a browser or whoever cannot see it stumbles over."""
+    """Find faults of markup that break a browser or a screen reader."""
     page = Written()
     page.feed(text)
     page.close()
@@ -304,16 +301,16 @@ async def test_every_page_is_written_as_browsers_and_screen_readers_expect(
             assert "unsafe" not in policy, page.name
             if answered.headers["content-type"].startswith("text/html") and answered.content:
                 assert what_is_wrong(answered.text, language) == [], page.name
-    # What is named in an address is nobody's here, so those pages say that it is not there; the others show themselves.
+    # Parameters name no existing object, so these pages answer 404; the others answer 200.
     shown = {page.name for page in pages if set(re.findall(r"<(?:\w+:)?(\w+)>", page.path)) <= KNOWN}
     absent = {name for name, status in answered_with.items() if name in shown and status not in (200, 303)}
     assert absent <= BEFORE_THERE_IS_ANY
     assert sum(status == 200 for status in answered_with.values()) >= 20
 
 
-#: What stands for itself in an address.
+#: Parameters that stand for themselves.
 KNOWN = {"company", "environment"}
-#: What is not there before a provider is set, a webhook is, or something to copy is named.
+#: Not found without a provider, a webhook, or a receipt to copy.
 BEFORE_THERE_IS_ANY = {
     "GET /sign-in/openid",
     "GET /sign-in/openid/answer",

@@ -23,7 +23,7 @@ _REFERENCE = {
 }
 _LINE = {"item.NombreItem": "Mesa plegable de caoba", "item.CantidadItem": "10", "item.PrecioUnitarioItem": "4800"}
 
-#: What is typed for each type, in the order in which they can be issued, and the total that it comes to.
+#: Input for each type, in an order in which they can be issued, and its total.
 TYPED: dict[EcfType, tuple[dict[str, str], str]] = {
     EcfType.CREDIT_FISCAL: (
         {

@@ -10,7 +10,7 @@ import httpx
 import pytest
 import trio
 
-from fe.accounts import noted
+from fe.accounts import audited_changes
 from fe.accounts.sequences import put
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.document import read_payload
@@ -89,7 +89,7 @@ async def test_a_small_receipt_is_checked_and_issued(portal: Running, owner: Bro
     assert types.text.count("/testecf/new/") >= 10
     assert "E310000000001" in types.text
     form = await simple(owner, able)
-    assert "What is issued cannot be taken back or changed" in form.text
+    assert "An issued receipt cannot be changed or withdrawn" in form.text
 
     await form.press("check")
 
@@ -296,7 +296,7 @@ async def test_what_is_no_amount_is_shown_as_it_was_typed(
     await form.press("check")
 
     assert form.status == 200
-    assert "It would not be sent like this" in form.text
+    assert "It cannot be issued like this" in form.text
     assert form.value(field).strip() == f"{element}={typed}"
     assert len(form.text) < 100_000
     await form.press("issue")
@@ -478,7 +478,7 @@ async def test_a_user_who_is_gone_is_told_of_before_the_company_issues_in_place_
     note = await ReceiptForm.open(owner, f"{at(able, '34')}?from={issued}")
 
     assert note.status == 200
-    assert "was issued by gone@example.do, who is no user of the company any more" in note.text
+    assert "was issued by gone@example.do, who is no longer a user of the company" in note.text
 
 
 @pytest.mark.parametrize("amount", ["99.99", "100.80", "100.00", None])
@@ -560,7 +560,7 @@ async def test_a_receipt_that_is_issued_leads_to_it_though_nothing_can_be_noted(
 
     form = await simple(owner, able)
     monkeypatch.setattr(sessions, "leave_notice", away)
-    monkeypatch.setattr(noted, "note", away)
+    monkeypatch.setattr(audited_changes, "note", away)
 
     await form.press("issue")
 
@@ -599,7 +599,7 @@ async def test_with_the_database_away_the_form_stays_and_is_issued_once_later(
         assert len(await submissions(portal)) == 1
 
 
-# --- a session that ends, or goes on under another token, while somebody fills a form in ------------------------------
+# --- a session that ends, or gets a new token, while a person fills in a form -----------------------------------------
 
 
 async def test_who_shows_again_who_it_is_in_another_tab_loses_nothing_that_was_typed(
@@ -613,7 +613,7 @@ async def test_who_shows_again_who_it_is_in_another_tab_loses_nothing_that_was_t
     await form.press("issue")
 
     assert (form.status, await submissions(portal)) == (403, [])
-    assert "nothing was done now. What you typed is here" in form.text
+    assert "so nothing was done. Your text is here" in form.text
     assert (form.value("item.NombreItem"), form.value("item.PrecioUnitarioItem")) == ("Mesa", "1000")
     await form.press("issue")
     (issued,) = await submissions(portal)
@@ -629,8 +629,8 @@ async def test_a_session_that_ends_while_a_form_is_filled_in_loses_nothing_that_
 
     ended = await owner.client.post(form.path, data=sent)
 
-    assert (ended.status_code, "What you sent was not done" in ended.text) == (403, True)
-    assert "load this page again" in ended.text
+    assert (ended.status_code, "Nothing was changed" in ended.text) == (403, True)
+    assert "reload this page" in ended.text
     await owner.sign_in("ana@example.do")
     await form.press("issue")  # as a browser does that loads the page again
     assert (form.status, form.value("item.NombreItem")) == (403, "Mesa")

@@ -22,7 +22,7 @@ def one_provider() -> Iterator[Provider]:
 
 @pytest.fixture
 def provider(one_provider: Provider) -> Provider:
-    one_provider.tell(subject="s-1")
+    one_provider.script(subject="s-1")
     return one_provider
 
 
@@ -35,7 +35,7 @@ async def portal(
 
 @pytest.fixture
 async def ana(portal: Running, provider: Provider, tenant: TenantId) -> Person:
-    """Somebody whose account there is linked."""
+    """A person with a linked account."""
     person = await portal.person(tenant)
     await portal.db.run(identities.link, provider.issuer, "s-1", person.person_id, portal.clock())
     return person
@@ -53,7 +53,7 @@ async def test_somebody_links_the_account_and_logs_in_by_it(
     person = await portal.person(tenant)
     async with portal.browser() as browser:
         refused = await browser.get("/sign-in/openid")
-        assert (refused.status_code, "linked with nobody" in refused.text) == (403, True)
+        assert (refused.status_code, "not linked to any person" in refused.text) == (403, True)
     async with portal.browser(person) as browser:
         await browser.get("/account")
         page = await browser.send("/account/openid")
@@ -78,13 +78,13 @@ async def test_somebody_links_the_account_and_logs_in_by_it(
 async def test_an_answer_that_is_not_right_logs_nobody_in(
     portal: Running, provider: Provider, ana: Person, fault: str
 ) -> None:
-    provider.tell(subject="s-1", fault=fault)
+    provider.script(subject="s-1", fault=fault)
     async with portal.browser() as browser:
         page = await browser.get("/sign-in/openid")
         assert page.status_code in (400, 403), page.text
         assert ana.name not in page.text
         assert (await browser.get("/account")).url.path == "/sign-in"
-        provider.tell(subject="s-1")
+        provider.script(subject="s-1")
         assert (await browser.get("/sign-in/openid")).status_code == 200
 
 
@@ -95,7 +95,7 @@ async def test_an_answer_that_is_not_right_logs_nobody_in(
 async def test_a_provider_that_makes_no_sense_is_away_and_passwords_go_on(
     portal: Running, provider: Provider, ana: Person, fault: str
 ) -> None:
-    provider.tell(subject="s-1", fault=fault)
+    provider.script(subject="s-1", fault=fault)
     async with portal.browser() as browser:
         page = await browser.get("/sign-in/openid")
         assert (page.status_code, "cannot be reached" in page.text) == (503, True)
@@ -136,7 +136,7 @@ async def _first(portal: Running, person: Person) -> TenantId:
 async def test_a_key_that_is_new_there_is_asked_for(portal: Running, provider: Provider, ana: Person) -> None:
     async with portal.browser() as browser:
         assert (await browser.get("/sign-in/openid")).status_code == 200
-    provider.tell(subject="s-1", fault="new key")
+    provider.script(subject="s-1", fault="new key")
     openid = portal.portal.openid
     assert openid is not None
     openid._keys_at -= 60
@@ -159,7 +159,7 @@ async def test_the_same_address_alone_proves_nothing(portal: Running, provider: 
         ("e", "luz@example.do", True, False),
         ("d", "other@example.do", False, True),
     ):
-        provider.tell(subject=subject, email=email, email_verified=is_verified)
+        provider.script(subject=subject, email=email, email_verified=is_verified)
         async with portal.browser() as browser:
             page = await browser.get("/sign-in/openid")
             assert (page.status_code == 200) is gets_in, (subject, email)
@@ -194,7 +194,7 @@ async def test_showing_again_by_the_provider_takes_a_new_login_of_the_same_perso
         assert page.url.path == "/account/password"
         assert browser.client.cookies["fe"] != before
         for told in ({"subject": "s-1", "fault": "old login"}, {"subject": "s-2"}):
-            provider.tell(**told)
+            provider.script(**told)
             page = await browser.get("/again/openid?next=/account/password")
             assert page.status_code == 403
             assert "Confirm your password" in page.text
@@ -207,7 +207,7 @@ async def test_an_account_there_is_one_persons_here(portal: Running, provider: P
         page = await browser.send("/account/openid")
         link = page.text.partition(f'href="{provider.issuer}')[2].partition('"')[0].replace("&amp;", "&")
         page = await browser.get(f"{provider.issuer}{link}")
-        assert (page.status_code, "somebody else" in page.text) == (409, True)
+        assert (page.status_code, "another person" in page.text) == (409, True)
     async with portal.browser(ana) as browser:
         await browser.get("/account")
         page = await browser.send("/account/openid/remove")
@@ -218,7 +218,7 @@ async def test_an_account_there_is_one_persons_here(portal: Running, provider: P
 
 async def test_who_has_no_password_keeps_the_account_linked(portal: Running, provider: Provider) -> None:
     await _without_password(portal, "luz@example.do")
-    provider.tell(subject="d", email="luz@example.do")
+    provider.script(subject="d", email="luz@example.do")
     async with portal.browser() as browser:
         await browser.get("/sign-in/openid")
         await browser.get("/account")
@@ -231,7 +231,7 @@ async def test_an_invitation_is_accepted_by_the_provider(portal: Running, provid
         await browser.get(f"/companies/{tenant}/people/invite")
         page = await browser.send(f"/companies/{tenant}/people/invite", {"email": "nueva@example.do", "role": "member"})
         link = page.text.partition(f"{portal.url}/invitation/")[2].partition("<")[0]
-    provider.tell(subject="new", name="Nueva <Persona>")
+    provider.script(subject="new", name="Nueva <Persona>")
     async with portal.browser() as browser:
         page = await browser.get(f"/invitation/{link}/openid")
         assert page.url.path == f"/companies/{tenant}"

@@ -8,9 +8,9 @@ from uuid import UUID
 import pytest
 import trio
 
-from fe.accounts import second_person
-from fe.accounts.carry_out import carry_out
-from fe.accounts.second_person import DecisionRefused
+from fe.accounts import approvals
+from fe.accounts.approvals import DecisionRefused
+from fe.accounts.execute_approval import execute_approval
 from fe.ecf.ids import new_id
 from fe.identifiers import ActionId, ReplayPlanId, TenantId
 from fe.store.postgres.db import Conn, Database
@@ -141,12 +141,12 @@ async def test_two_who_agree_at_once_do_it_once(careful: Running, operator_db: D
 
 
 async def _approved(db: Database, portal: Running, kind: Kind, tenant_id: TenantId, request: dict[str, Any]) -> UUID:
-    """What two have agreed to, and whoever should carry it out died before."""
+    """An approved request whose executing process has died."""
     now = portal.clock()
     by = OperatorAction(ActionId(new_id(now)), now, "olga@fe.do", "why")
     tenant = await db.run(tenants.by_id, tenant_id)
     action_id = await db.transact(
-        second_person.ask,
+        approvals.ask,
         kind,
         request,
         by,
@@ -157,7 +157,7 @@ async def _approved(db: Database, portal: Running, kind: Kind, tenant_id: Tenant
     found = await db.run(pending_actions.find, action_id)
     assert found is not None
     other = OperatorAction(ActionId(new_id(now)), now, "oscar@fe.do", "agreed")
-    await db.transact(second_person.approve, action_id, found.digest, other, "portal")
+    await db.transact(approvals.approve, action_id, found.digest, other, "portal")
     return action_id
 
 
@@ -166,12 +166,12 @@ async def test_what_was_agreed_is_carried_out_though_the_process_died(
 ) -> None:
     made = await make_dead(portal.db, tenant, portal.clock(), 5)
     found = await operator_db.run(dead_letters.listed, DeadLetterFilter(), 10)
-    frozen = second_person.frozen(found)
-    plan = second_person.replay_request(
+    frozen = approvals.frozen(found)
+    plan = approvals.replay_request(
         frozen[:2], ReplayPlanId("p1"), canary=0, per_second=Decimal(1000), stop_on_failure=True
     )
     await _approved(operator_db, portal, "replay", tenant, plan)
-    await _approved(operator_db, portal, "discard", tenant, second_person.discard_request(frozen[2:], None))
+    await _approved(operator_db, portal, "discard", tenant, approvals.discard_request(frozen[2:], None))
     await _approved(operator_db, portal, "tenant disable", tenant, {})
     assert await dead(portal.db) == set(made)
 
@@ -188,11 +188,11 @@ async def test_what_was_agreed_is_carried_out_though_the_process_died(
 async def test_what_cannot_be_carried_out_now_keeps_nothing_else_from_it(
     nursery: trio.Nursery, dsn: str, portal: Running, operator_db: Database, tenant: TenantId
 ) -> None:
-    """Somebody's console holds a row of what was agreed to first: the others neither wait for it nor end with it."""
+    """A console locks a row of the first request: the others neither wait nor fail with it."""
     made = await make_dead(portal.db, tenant, portal.clock(), 2)
-    frozen = second_person.frozen(await operator_db.run(dead_letters.listed, DeadLetterFilter(), 10))
-    await _approved(operator_db, portal, "discard", tenant, second_person.discard_request(frozen[:1], None))
-    await _approved(operator_db, portal, "discard", tenant, second_person.discard_request(frozen[1:], None))
+    frozen = approvals.frozen(await operator_db.run(dead_letters.listed, DeadLetterFilter(), 10))
+    await _approved(operator_db, portal, "discard", tenant, approvals.discard_request(frozen[:1], None))
+    await _approved(operator_db, portal, "discard", tenant, approvals.discard_request(frozen[1:], None))
 
     with plain(dsn) as console:
         console.execute("BEGIN")
@@ -209,7 +209,7 @@ async def test_what_cannot_be_carried_out_now_keeps_nothing_else_from_it(
 async def test_what_cannot_be_carried_out_now_is_not_said_to_have_changed_nothing(
     nursery: trio.Nursery, dsn: str, careful: Running, operator_db: Database, tenant: TenantId
 ) -> None:
-    """It is decided and on record: whoever believed that nothing comes of it would be wrong a moment later."""
+    """The decision is recorded, so the answer must not say that nothing will happen."""
     (subject,) = await make_dead(careful.db, tenant, careful.clock())
     async with operating(careful) as browser:
         await browser.get("/operators/dead-letters")
@@ -232,13 +232,13 @@ async def test_carrying_out_that_is_cut_off_anywhere_goes_on(
 ) -> None:
     made = await make_dead(portal.db, tenant, portal.clock(), 120)
     found = await operator_db.run(dead_letters.listed, DeadLetterFilter(), 200)
-    request = second_person.discard_request(second_person.frozen(found), None)
+    request = approvals.discard_request(approvals.frozen(found), None)
     action_id = await _approved(operator_db, portal, "discard", tenant, request)
     for _ in range(5):
         with trio.move_on_after(0.05):
-            await carry_out(operator_db, action_id, portal.clock)
-    await carry_out(operator_db, action_id, portal.clock)
-    await carry_out(operator_db, action_id, portal.clock)
+            await execute_approval(operator_db, action_id, portal.clock)
+    await execute_approval(operator_db, action_id, portal.clock)
+    await execute_approval(operator_db, action_id, portal.clock)
 
     (ended,) = await rows(portal.db, "SELECT outcome, rows_done, executed_at FROM pending_actions")
     assert (ended["outcome"], ended["rows_done"]) == ({"discarded": len(made), "passedOver": 0}, 120)
@@ -250,11 +250,11 @@ async def test_what_changed_since_it_was_asked_for_is_passed_over(
 ) -> None:
     made = await make_dead(portal.db, tenant, portal.clock(), 3)
     found = await operator_db.run(dead_letters.listed, DeadLetterFilter(), 10)
-    request = second_person.discard_request(second_person.frozen(found), None)
+    request = approvals.discard_request(approvals.frozen(found), None)
     action_id = await _approved(operator_db, portal, "discard", tenant, request)
     await rows(portal.db, "UPDATE dead_letters SET died_at = now() WHERE subject = %(one)s RETURNING 1", one=made[0])
 
-    await carry_out(operator_db, action_id, portal.clock)
+    await execute_approval(operator_db, action_id, portal.clock)
 
     (ended,) = await rows(portal.db, "SELECT outcome FROM pending_actions")
     assert ended["outcome"] == {"discarded": 2, "passedOver": 1}
@@ -264,13 +264,11 @@ async def test_what_changed_since_it_was_asked_for_is_passed_over(
 async def test_terms_that_changed_meanwhile_are_not_set(
     portal: Running, operator_db: Database, tenant: TenantId
 ) -> None:
-    request = second_person.terms_request(
-        None, price=Decimal("0.035"), currency="USD", tier="volume", subscription="sub_1"
-    )
+    request = approvals.terms_request(None, price=Decimal("0.035"), currency="USD", tier="volume", subscription="sub_1")
     first = await _approved(operator_db, portal, "billing enable", tenant, request)
     second = await _approved(operator_db, portal, "billing enable", tenant, request)
     for one in (first, second, first):
-        await carry_out(operator_db, one, portal.clock)
+        await execute_approval(operator_db, one, portal.clock)
 
     account = await operator_db.run(billing.account, tenant)
     assert account is not None
@@ -288,12 +286,12 @@ async def test_nor_where_they_change_at_the_very_moment(
         billing.enable, tenant, subscription_id="sub_1", unit_price=Decimal(1), currency="USD", pricing_tier="standard"
     )
     before = await operator_db.run(billing.account, tenant)
-    request = second_person.terms_request(before, price=Decimal(2), currency=None, tier=None)
+    request = approvals.terms_request(before, price=Decimal(2), currency=None, tier=None)
     agreed = await _approved(operator_db, portal, "billing price", tenant, request)
 
     async def setting(conn: Conn, nursery: trio.Nursery) -> None:
         await billing.set_price(conn, tenant, unit_price=Decimal(3), at=now)
-        nursery.start_soon(carry_out, operator_db, agreed, portal.clock)
+        nursery.start_soon(execute_approval, operator_db, agreed, portal.clock)
         await until_waited_for(portal.db)
 
     async with trio.open_nursery() as nursery:
@@ -312,7 +310,7 @@ async def test_a_request_that_was_tampered_with_is_not_carried_out(
     action_id = await _approved(operator_db, portal, "tenant disable", tenant, {})
     await rows(portal.db, "UPDATE pending_actions SET request = '{\"rows\": []}' RETURNING 1")
 
-    await carry_out(operator_db, action_id, portal.clock)
+    await execute_approval(operator_db, action_id, portal.clock)
 
     assert not await rows(portal.db, "SELECT 1 AS n FROM disabled_tenants")
 
@@ -322,17 +320,17 @@ async def test_who_goes_by_a_name_elsewhere_may_be_the_same(
 ) -> None:
     now = portal.clock()
     by = OperatorAction(ActionId(new_id(now)), now, "root (ana)", "why")
-    action_id = await operator_db.transact(second_person.ask, "tenant disable", {}, by, "cli", alone=False)
+    action_id = await operator_db.transact(approvals.ask, "tenant disable", {}, by, "cli", alone=False)
     found = await operator_db.run(pending_actions.find, action_id)
     assert found is not None
     for who, way in (("oscar@fe.do", "portal"), ("root", "cli"), ("root (eva)", "cli"), ("ROOT", "cli")):
         other = OperatorAction(ActionId(new_id(now)), now, who, "agreed")
         with pytest.raises(DecisionRefused):
-            await operator_db.transact(second_person.approve, action_id, found.digest, other, way)  # type: ignore[arg-type]
+            await operator_db.transact(approvals.approve, action_id, found.digest, other, way)  # type: ignore[arg-type]
     late = OperatorAction(ActionId(new_id(now)), now + timedelta(days=2), "eva", "agreed")
     with pytest.raises(DecisionRefused):
-        await operator_db.transact(second_person.approve, action_id, found.digest, late, "cli")
+        await operator_db.transact(approvals.approve, action_id, found.digest, late, "cli")
     with pytest.raises(DecisionRefused):
         await operator_db.transact(
-            second_person.approve, action_id, bytes(32), OperatorAction(by.action_id, now, "eva", "x"), "cli"
+            approvals.approve, action_id, bytes(32), OperatorAction(by.action_id, now, "eva", "x"), "cli"
         )

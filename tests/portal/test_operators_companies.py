@@ -78,7 +78,7 @@ async def test_terms_are_set_seen_and_ended(portal: Running, tenant: TenantId) -
         browser.page = stale
         assert (await browser.send(f"{here}/terms", terms | WHY)).status_code == 409
         await browser.get(here)
-        assert "It is billed no more." in (await browser.send(f"{here}/terms/stop", WHY)).text
+        assert "Billing stopped." in (await browser.send(f"{here}/terms/stop", WHY)).text
 
     acts = await rows(portal.db, "SELECT action FROM operator_actions ORDER BY at, action_id")
     assert [one["action"] for one in acts] == ["billing enable", "billing disable"]
@@ -99,7 +99,7 @@ async def test_terms_that_another_has_changed_meanwhile_are_not_said_to_be_set(
             pages.append(await browser.send(f"{here}/terms", terms | WHY))
 
         async def setting(conn: Conn, nursery: trio.Nursery) -> None:
-            # Who sets terms holds the audit trail, which what is asked for waits for.
+            # A change of terms holds the audit trail, which the request waits for.
             await billing.enable(
                 conn, tenant, subscription_id="sub_2", unit_price=Decimal(1), currency="USD", pricing_tier="standard"
             )
@@ -111,7 +111,7 @@ async def test_terms_that_another_has_changed_meanwhile_are_not_said_to_be_set(
 
     (page,) = pages
     assert (page.status_code, "The terms are set." in page.text) == (409, False)
-    assert "Somebody changed this meanwhile" in page.text
+    assert "This was changed meanwhile" in page.text
     account = await operator_db.run(billing.account, tenant)
     assert account is not None
     assert account.subscription_id == "sub_2"
@@ -219,7 +219,7 @@ async def test_lockouts_of_keys_addresses_and_people_are_lifted(portal: Running)
             page = await browser.send(here, {"bucket": "", "who": who, **WHY})
             assert "The lockout is lifted." in page.text, who
         page = await browser.send(here, WHY)
-        assert "Nobody is locked out." in page.text
+        assert "There are no lockouts." in page.text
 
     acts = await rows(portal.db, "SELECT 1 AS n FROM operator_actions WHERE action = 'lockout lift'")
     assert len(acts) == 3

@@ -1,4 +1,4 @@
-"""Replays from the portal: looked at first, carried on without a terminal, stopped, taken up by whoever comes next."""
+"""Replays from the portal: preview, run without a terminal, stop, and take over by another process."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -95,7 +95,7 @@ async def test_a_selection_that_has_changed_is_not_acted_upon(portal: Running, t
             await look_at_all(browser)
             await make_dead(portal.db, tenant, portal.clock())
             stale = await browser.send(action, {"canary": "0", "per_second": "5", **WHY})
-            assert (stale.status_code, "changed this meanwhile" in stale.text) == (409, True)
+            assert (stale.status_code, "This was changed meanwhile" in stale.text) == (409, True)
 
     assert len(await dead(portal.db)) == 4
     assert not await rows(portal.db, "SELECT 1 AS n FROM pending_actions")
@@ -115,7 +115,7 @@ async def test_what_another_has_set_going_meanwhile_leads_to_what_became_of_it(
             pages.append(await browser.send(REPLAY, {"canary": "0", "per_second": "5", **WHY}))
 
         async def replaying(conn: Conn, nursery: trio.Nursery) -> None:
-            # Who replays holds the audit trail, which what is asked for waits for.
+            # A replay holds the audit trail, which the request waits for.
             await dead_letters.replay(conn, act(portal.clock()), tenant, subject)
             nursery.start_soon(sending)
             await until_waited_for(portal.db)
@@ -172,7 +172,7 @@ async def test_a_plan_is_stopped_and_goes_on(
 async def test_who_goes_on_with_a_plan_is_not_outdone_by_who_has_just_seen_it_stopped(
     portal: Running, operator_db: Database, tenant: TenantId
 ) -> None:
-    """What carries it on puts a stop on record, but none that it found there."""
+    """The runner records its own stop, but not one that it found."""
     await make_dead(portal.db, tenant, portal.clock(), 3)
     async with operating(portal) as browser:
         plan_id = await replay_all(browser)

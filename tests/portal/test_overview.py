@@ -11,7 +11,7 @@ from fe.ecf.ids import new_id
 from fe.identifiers import SequenceId, TenantId, UserId
 from fe.lifecycle import Status
 from fe.metering.aggregator import fold_all, restart
-from fe.portal.attention import matters
+from fe.portal.attention import notices
 from fe.store.portal.standing import MAX_COUNTED, Unsettled
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import WORKER
@@ -85,7 +85,7 @@ async def test_a_sequence_that_runs_out_or_ends_is_told(tenant: TenantId, db: Da
         )
         found.append(replace(made, current_number=minimum + used))
 
-    told = [str(matter.text) for matter in matters([], found, [], [], NOW)]
+    told = [str(notice.text) for notice in notices([], found, [], [], NOW)]
 
     assert told[0].startswith("There is no certificate")
     assert sorted(one.removeprefix("The sequence ecf ")[:20] for one in told[1:]) == [
@@ -111,7 +111,7 @@ def test_one_is_not_said_as_many(left: int, hours: int | None, said: str) -> Non
     ends = None if hours is None else datetime(2026, 12, 1, 4, tzinfo=UTC) - timedelta(milliseconds=1)
     sequence = Sequence(TenantId(1), Environment.ECF, "E31", SequenceId(uuid4()), 1, 100, 101 - left, True, ends)
 
-    (told,) = [one.text.es for one in matters([], [sequence], [], [], now) if "secuencia" in one.text.es]
+    (told,) = [one.text.es for one in notices([], [sequence], [], [], now) if "secuencia" in one.text.es]
 
     assert told == said
 
@@ -149,6 +149,6 @@ async def test_overview_in_the_last_evening_of_a_month_counts_that_month(
 
 
 def test_more_than_anybody_counts_is_said_so() -> None:
-    told = matters([], [], [], [Unsettled(Environment.TESTECF, 0, 0, MAX_COUNTED, 0)], NOW)
+    told = notices([], [], [], [Unsettled(Environment.TESTECF, 0, 0, MAX_COUNTED, 0)], NOW)
 
     assert f"rejected in the last 7 days: {MAX_COUNTED}+" in str(told[-1].text)

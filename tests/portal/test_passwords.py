@@ -1,4 +1,4 @@
-"""What passwords may be, and the fields that take them."""
+"""Password policy, and the fields for passwords."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Second factors: set up, asked for, each code once, and taken away by whoever has one."""
+"""Second factors: set up, required, each code valid once, and removed."""
 
 import math
 import re
@@ -171,7 +171,7 @@ async def test_taking_it_away_needs_it_and_who_was_here_lately(portal: Running, 
         assert refused.status_code == 403
         code = codes[3] if by_recovery else pyotp.TOTP(secret).at(portal.clock())
         assert (await browser.send(f"{_AT}/remove", {"code": code})).url.path == "/account"
-        assert "no second factor any more" in browser.page.text if browser.page else False
+        assert "second factor is removed" in browser.page.text if browser.page else False
     async with portal.browser() as browser:
         assert (await browser.sign_in(person.email)).url.path == "/"
 

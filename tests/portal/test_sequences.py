@@ -43,7 +43,7 @@ async def issue(
     fate: NumberFate = NumberFate.USED,
     before: timedelta = timedelta(),
 ) -> SubmissionId:
-    """A receipt of E31 that met its end so long ago: under a number of its own, or one that is drawn."""
+    """Create a finished E31 of some time ago, with its own number or a drawn one."""
     moment = portal.clock() - before
     new = replace(
         new_submission(tenant),
@@ -219,7 +219,7 @@ async def test_a_form_of_another_state_is_stale_and_one_sent_twice_counts_once(
     await make(portal, tenant, maximum=9000)
 
     late = await owner.send(at(tenant, "/E31"), {"minimum": "1", "maximum": "4000"})
-    assert (late.status_code, "changed this meanwhile" in late.text) == (409, True)
+    assert (late.status_code, "This was changed meanwhile" in late.text) == (409, True)
 
     page = await owner.get(at(tenant, "/E31"))
     fields = hidden_fields(page.text, at(tenant, "/E31")) | {"minimum": "1", "maximum": "4000"}

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from fe.accounts import noted
-from fe.accounts.noted import Actor
+from fe.accounts import audited_changes
+from fe.accounts.audited_changes import Author
 from fe.identifiers import TenantId
 from fe.portal.issuer_form import issuer_fields
 from fe.store.portal import changes
@@ -54,7 +54,7 @@ async def test_fiscal_data_are_changed_and_the_change_is_on_record(
 
     page = await owner.send(f"/companies/{tenant}/settings", fields)
 
-    assert (page.status_code, "were changed" in page.text) == (200, True)
+    assert (page.status_code, "Company data changed" in page.text) == (200, True)
     kept = await now_of(portal, tenant)
     assert kept.issuer == {
         **ISSUER,
@@ -133,15 +133,15 @@ async def test_a_form_from_before_somebody_elses_change_is_refused(
     page = await owner.get(action)
     stale = filled(page.text, action)
     await portal.db.transact(
-        noted.update_tenant,
-        Actor("bob", portal.clock(), "cli"),
+        audited_changes.update_tenant,
+        Author("bob", portal.clock(), "cli"),
         await now_of(portal, tenant),
         issuer={"NombreComercial": "By another"},
     )
 
     page = await owner.send(action, stale | {"NombreComercial": "Mine"})
 
-    assert (page.status_code, "changed this meanwhile" in page.text) == (409, True)
+    assert (page.status_code, "This was changed meanwhile" in page.text) == (409, True)
     assert (await now_of(portal, tenant)).issuer["NombreComercial"] == "By another"
 
 
@@ -157,13 +157,13 @@ async def test_who_shows_again_who_it_is_in_another_tab_loses_nothing_that_was_t
 
     stale = await owner.client.post(there, data=before)
 
-    assert (stale.status_code, "What you typed is here" in stale.text) == (403, True)
+    assert (stale.status_code, "Your text is here" in stale.text) == (403, True)
     assert 'value="Lo que se escribió"' in stale.text
     assert "Lo que se escribió" not in (await owner.client.get(there)).text, "nothing was changed"
     owner.page = stale
     saved = await owner.send(there, filled(stale.text, there))
     assert 'value="Lo que se escribió"' in saved.text
-    assert "were changed" in saved.text
+    assert "Company data changed" in saved.text
 
 
 async def test_the_same_form_does_its_work_once(owner: Browser, tenant: TenantId) -> None:

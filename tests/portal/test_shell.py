@@ -1,4 +1,4 @@
-"""What every page has: who may see it, from where its forms come, and what browsers are told."""
+"""Common parts of every page: access, origin of forms, and security headers."""
 
 from typing import Any
 

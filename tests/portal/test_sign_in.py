@@ -220,7 +220,7 @@ async def test_a_form_that_asks_again_who_it_is_says_that_it_was_not_done_and_le
     for said, following in ((f"{portal.url}{there}", there), ("https://evil.example/a", None), ("", None)):
         asked = await owner.client.post(there, data=form, headers={"Referer": said}, follow_redirects=True)
         assert (asked.url.path, asked.url.params.get("next")) == ("/again", following)
-        assert "What you sent was not done: show who you are, and do it again." in asked.text
+        assert "Nothing was changed: confirm your identity, and repeat it." in asked.text
 
 
 async def test_a_form_of_a_session_that_has_ended_says_that_it_was_not_done(
@@ -234,16 +234,16 @@ async def test_a_form_of_a_session_that_has_ended_says_that_it_was_not_done(
     ended = await owner.client.post(there, data=proof)
     account = await owner.client.post("/sign-out", data=proof, headers={"Referer": f"{portal.url}/account"})
 
-    assert (ended.status_code, "What you sent was not done." in ended.text) == (403, True)
+    assert (ended.status_code, "Nothing was changed." in ended.text) == (403, True)
     assert 'href="/sign-in"' in ended.text
     assert (account.status_code, account.headers["location"]) == (303, "/sign-in?next=/account")
 
 
-# --- a password that is set while somebody logs in with the one before ------------------------------------------------
+# --- a password that is set during a sign-in with the previous one ----------------------------------------------------
 
 
 def set_meanwhile(portal: Running, person: Person, monkeypatch: pytest.MonkeyPatch, just_before: str) -> None:
-    """Have a person's password set anew by somebody else, just before one of the functions of `credentials` looks."""
+    """Set a person's password from another session just before one of the functions of `credentials` looks."""
     real = getattr(credentials, just_before)
 
     async def too_late(*given: Any, **more: Any) -> Any:
@@ -297,7 +297,7 @@ async def test_a_password_that_is_set_anew_while_the_second_factor_is_looked_at_
 async def test_of_two_who_change_a_password_at_once_the_later_does_not_undo_what_the_first_set(
     portal: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who knew the old one, and had a session, would else have the account: the first ended that session."""
+    """Otherwise an intruder with the old password keeps the account. The first change ended the session."""
     person = await portal.person()
     async with portal.browser() as thief:
         await thief.sign_in(person.email)

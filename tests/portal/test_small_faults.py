@@ -9,7 +9,7 @@ from fe.accounts.sequences import put
 from fe.ecf.catalogue import EcfType, Environment
 from fe.identifiers import SequenceId, TenantId
 from fe.lifecycle import Status
-from fe.portal.attention import matters
+from fe.portal.attention import notices
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Database
 from fe.store.records.sequences import Sequence
@@ -31,7 +31,7 @@ async def test_sequence_form_takes_whole_numbers_as_the_authority_writes_them(
         there, {"prefix": "E32", "minimum": "E320000000001", "maximum": "e320000000500", "active": "yes"}
     )
 
-    assert "The sequence is there." in page.text
+    assert "Sequence created." in page.text
     made = await rows(portal.db, "SELECT min_number AS a, max_number AS b FROM sequences")
     assert made == [{"a": 1, "b": 500}]
 
@@ -141,7 +141,7 @@ def test_sequence_that_is_used_up_is_said_once_and_as_being_so_now() -> None:
         TenantId(1), Environment.TESTECF, "E31", SequenceId(UUID(int=1)), 1, 5, 6, True, at + timedelta(days=3)
     )
 
-    said = [(one.text.es, one.is_soon) for one in matters([], [used_up], [], [], at) if one.path != "certificates"]
+    said = [(one.text.es, one.is_soon) for one in notices([], [used_up], [], [], at) if one.path != "certificates"]
 
     assert said == [("La secuencia testecf E31 está agotada.", False)]
 

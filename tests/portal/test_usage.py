@@ -131,7 +131,7 @@ async def test_what_takes_long_to_count_is_not_waited_for_and_said(
     file = await owner.get(f"{path}.csv")
 
     waits_from = closed_until or today - timedelta(days=usage.DAYS_DEFAULT)
-    waiting = f"Still being counted, and not in what follows: the days from {waits_from:%d-%m-%Y}"
+    waiting = f"Still being counted and not included below: the days from {waits_from:%d-%m-%Y}"
     assert (waiting in few.text, waiting in many.text) == (False, True)
     assert f"<td>{today - timedelta(days=2):%d-%m-%Y}" not in many.text
     days = list(csv.reader(io.StringIO(file.content.decode("utf-8-sig"))))

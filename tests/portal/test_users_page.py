@@ -86,7 +86,7 @@ async def test_a_user_issues_under_no_other_companys_rnc(portal: Running, owner:
     assert owner.page is not None
     assert (owner.page.status_code, "is that of another taxpayer" in owner.page.text) == (409, True)
     assert await users_of(portal, tenant) == []
-    await create(owner, tenant, RNCEmisor="101000002")  # nobody's here: what was delegated the authority knows
+    await create(owner, tenant, RNCEmisor="101000002")  # no tenant's: the authority knows the delegation
     (user,) = await users_of(portal, tenant)
     action = f"/companies/{tenant}/users/{user.user_id}"
     page = await owner.get(action)

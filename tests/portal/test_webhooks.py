@@ -88,7 +88,7 @@ async def test_headers_stay_go_and_change_without_being_shown(owner: Browser, te
     assert (refused.status_code, "there is no header" in refused.text) == (400, True)
 
 
-#: What is given, and what is said of it.
+#: Input and its message.
 _REFUSED: list[tuple[dict[str, str], str]] = [
     ({"url": "http://erp.example.com/"}, "should begin with https://"),
     ({"url": "https://user:pass@erp.example.com/"}, "holds credentials"),
@@ -164,7 +164,7 @@ async def test_a_form_of_another_state_is_stale(portal: Running, owner: Browser,
 
         late = await other.send(at(tenant), {"url": f"{URL}/old", "events": "received_ecf"})
 
-        assert (late.status_code, "changed this meanwhile" in late.text) == (409, True)
+        assert (late.status_code, "This was changed meanwhile" in late.text) == (409, True)
         assert f"{URL}/new" in (await other.get(at(tenant))).text
 
 
@@ -373,7 +373,7 @@ async def test_what_did_not_arrive_is_asked_for_again(portal: Running, owner: Br
 
     asked = await owner.send(at(tenant, "/recover"), {"since": "2026-01-01T00:00"})
 
-    assert "is being delivered again" in asked.text
+    assert "are being sent again" in asked.text
     assert "01-01-2026 00:00:00" in asked.text
     busy = await owner.send(at(tenant, "/recover"), {"since": "2026-01-01T00:00"})
     assert (busy.status_code, "a recovery is under way" in busy.text) == (409, True)

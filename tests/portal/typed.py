@@ -1,4 +1,4 @@
-"""What stands in a form, as a browser would send it."""
+"""Fields of a form as a browser sends them."""
 
 import re
 from html import unescape

@@ -41,7 +41,7 @@ WEBHOOK_VAULT = WebhookVault(Vault({"w1": bytes(range(32))}))
 
 @dataclass
 class Receiver:
-    """What was heard, and what is answered: the steps in turn, then the default."""
+    """Records requests and answers them: the steps in turn, then the default."""
 
     port: int
     default: Step
@@ -55,7 +55,7 @@ class Receiver:
         return f"http://127.0.0.1:{self.port}/hook"
 
     async def wait(self, count: int = 1) -> list[Heard]:
-        """Wait until so many requests were heard."""
+        """Wait until `count` requests have arrived."""
         with trio.fail_after(60):
             while len(self.heard) < count:
                 more = self._more
@@ -148,7 +148,7 @@ async def make_endpoint(
     return Made(tenant, endpoint_id, secret)
 
 
-async def tell(
+async def emit_event(
     db: Database,
     made: Made,
     body: str = '{"event":"test"}',

@@ -1,4 +1,4 @@
-"""What is set of a webhook while somebody else changes something of it."""
+"""Changes of a webhook while another transaction changes it."""
 
 from uuid import UUID
 
@@ -29,7 +29,7 @@ async def encrypted(db: Database) -> EncryptedRow:
 
 @pytest.mark.parametrize("does", ["set", "disable"])
 async def test_headers_that_are_wrapped_under_another_key_meanwhile_stay_so(db: Database, does: str) -> None:
-    """Written again as they were read, nobody could open them once the older key is thrown away."""
+    """Written back as read, they could not be decrypted once the older key is removed."""
     tenant = await make_tenant(db)
     made = await make_endpoint(db, tenant, "https://ozama.example/a", environment=Environment.ECF, headers=HEADERS)
     under_another = [WEBHOOK_VAULT.encrypt_headers(tenant, made.endpoint, HEADERS)]

@@ -27,7 +27,7 @@ from tests.authority.scripted import hang, hang_up, raw, reset, say
 from tests.ecf.receipts import RATED_DAY
 from tests.factories.tenants import make_tenant, rows
 from tests.receiving.supplier import Hands, Running, document, start_reception
-from tests.webhooks.receiver import WEBHOOK_VAULT, Made, Receiver, delivering, make_endpoint, receiving, tell
+from tests.webhooks.receiver import WEBHOOK_VAULT, Made, Receiver, delivering, emit_event, make_endpoint, receiving
 
 T = TypeVar("T")
 
@@ -129,7 +129,7 @@ async def test_a_2xx_or_3xx_confirms_and_no_redirect_is_followed(
 ) -> None:
     made = await make_endpoint(db, await make_tenant(db), receiver.url)
     receiver.steps.append(say(b"", status, **headers))
-    delivery = await tell(db, made)
+    delivery = await emit_event(db, made)
 
     async with delivering(worker_db):
         done = await ended(db, made.tenant, delivery)
@@ -153,7 +153,7 @@ async def test_everything_else_is_tried_again_under_the_same_id_and_with_the_sam
             raw(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", then_close=True),
         ]
     )
-    delivery = await tell(db, made)
+    delivery = await emit_event(db, made)
 
     async with delivering(worker_db):
         done = await ended(db, made.tenant, delivery)
@@ -181,7 +181,7 @@ async def test_everything_else_is_tried_again_under_the_same_id_and_with_the_sam
 async def test_after_ten_tries_it_rests_and_can_be_asked_for_again(db: Database, worker_db: Database) -> None:
     async with receiving(say("no", 503)) as receiver, delivering(worker_db):
         made = await make_endpoint(db, await make_tenant(db), receiver.url)
-        delivery = await tell(db, made)
+        delivery = await emit_event(db, made)
         failed = await ended(db, made.tenant, delivery)
         receiver.default = say({})
         assert await db.run(deliveries.retry, made.tenant, delivery)
@@ -198,7 +198,7 @@ async def test_an_endpoint_that_is_gone_is_not_called_until_it_is_enabled_again(
 ) -> None:
     made = await make_endpoint(db, await make_tenant(db), receiver.url)
     receiver.steps.append(say("gone", 410))
-    first = await tell(db, made)
+    first = await emit_event(db, made)
     async with delivering(worker_db) as wakeups:
         assert (await ended(db, made.tenant, first)).state is DeliveryState.HELD
         found = await db.run(endpoints.one, made.tenant, made.endpoint)
@@ -229,7 +229,7 @@ async def test_an_endpoint_that_is_gone_is_not_called_until_it_is_enabled_again(
         )
         wakeups.notify("webhook_recovery")
         await db.run(deliveries.one, made.tenant, first)
-        # A test is of nobody's but who asked for it: what is held of a test is not let go by a recovery.
+        # A test event goes only to its endpoint: a recovery does not release held ones.
         assert await db.run(deliveries.retry, made.tenant, first)
         done = await ended(db, made.tenant, first, DeliveryState.DELIVERED)
 
@@ -241,7 +241,7 @@ async def test_five_days_of_failure_disable_it_and_what_waits_is_held(db: Databa
     async with receiving(say("no", 500)) as receiver:
         tenant = await make_tenant(db)
         made = await make_endpoint(db, tenant, receiver.url, clock=clock)
-        first = await tell(db, made, clock=clock)
+        first = await emit_event(db, made, clock=clock)
         async with delivering(worker_db, clock=clock, gap=timedelta(hours=1)):
             await receiver.wait(1)
 
@@ -252,7 +252,7 @@ async def test_five_days_of_failure_disable_it_and_what_waits_is_held(db: Databa
             found: Endpoint | None = await eventually(is_failing)
             assert found is not None
             await rows(db, "UPDATE webhook_endpoints SET failing_since = failing_since - interval '5 days'")
-            second = await tell(db, made, clock=clock)
+            second = await emit_event(db, made, clock=clock)
             held = await ended(db, tenant, second)
             waiting = await ended(db, tenant, first)
 
@@ -271,7 +271,7 @@ async def test_clocks_that_are_days_apart_make_no_five_days_of_failure(db: Datab
         made = await make_endpoint(db, await make_tenant(db), receiver.url, clock=clock)
         async with delivering(worker_db, clock=clock, gap=timedelta(hours=1)):
             for noted in (1, 2):
-                await tell(db, made, clock=clock)
+                await emit_event(db, made, clock=clock)
 
                 async def all_noted(noted: int = noted) -> list[dict[str, Any]] | None:
                     found = await rows(db, "SELECT 1 FROM webhook_attempts")
@@ -291,7 +291,7 @@ async def test_one_success_begins_the_five_days_anew(db: Database, worker_db: Da
     made = await make_endpoint(db, await make_tenant(db), receiver.url, clock=clock)
     receiver.steps.append(say("no", 500))
     async with delivering(worker_db, clock=clock):
-        await ended(db, made.tenant, await tell(db, made, clock=clock))
+        await ended(db, made.tenant, await emit_event(db, made, clock=clock))
         found = await db.run(endpoints.one, made.tenant, made.endpoint)
 
     assert found is not None
@@ -314,9 +314,9 @@ async def test_during_a_rotation_both_secrets_sign_and_afterwards_the_new_one(
         at=NOW,
     )
     async with delivering(worker_db, clock=clock):
-        await ended(db, made.tenant, await tell(db, made, clock=clock))
+        await ended(db, made.tenant, await emit_event(db, made, clock=clock))
         clock.forward(timedelta(hours=24))
-        await ended(db, made.tenant, await tell(db, made, clock=clock))
+        await ended(db, made.tenant, await emit_event(db, made, clock=clock))
 
     during, after = receiver.heard
     for heard, secrets in ((during, [other, made.secret]), (after, [other])):
@@ -331,7 +331,7 @@ async def test_what_never_answers_is_given_up_and_tried_again(db: Database, work
     async with receiving() as receiver, delivering(worker_db, seconds=0.5):
         receiver.steps.append(hang)
         made = await make_endpoint(db, await make_tenant(db), receiver.url)
-        delivery = await tell(db, made)
+        delivery = await emit_event(db, made)
         done = await ended(db, made.tenant, delivery)
 
     # Two, unless the machine is so busy that what is answered at once is not answered in time either.
@@ -349,10 +349,10 @@ async def test_endpoints_that_never_answer_leave_half_of_the_slots_to_the_others
         lost = [await make_endpoint(db, tenant, dead.url) for tenant in tenants]
         await _fail(db, lost)
         for made in lost:
-            await tell(db, made)
+            await emit_event(db, made)
         await dead.wait(2)
         well = await make_endpoint(db, await make_tenant(db), receiver.url)
-        told = [await tell(db, well) for _ in range(20)]
+        told = [await emit_event(db, well) for _ in range(20)]
         for delivery in told:
             await ended(db, well.tenant, delivery)
 
@@ -366,9 +366,9 @@ async def test_a_slow_endpoint_has_four_calls_at_once_and_no_more(db: Database, 
         made = await make_endpoint(db, await make_tenant(db), slow.url)
         other = await make_endpoint(db, await make_tenant(db), slow.url)
         for _ in range(10):
-            await tell(db, made)
+            await emit_event(db, made)
         await slow.wait(4)
-        await tell(db, other)
+        await emit_event(db, other)
         await slow.wait(5)
 
         assert slow.connections == 5
@@ -420,7 +420,7 @@ async def test_recovery_of_any_number_of_events_redelivers_each_and_counts_them(
 ) -> None:
     tenant = await make_tenant(db)
     made = await make_endpoint(db, tenant, receiver.url)
-    told = [await tell(db, made, kind=WebhookEvent.ACCEPTED) for _ in range(count)]
+    told = [await emit_event(db, made, kind=WebhookEvent.ACCEPTED) for _ in range(count)]
     await rows(db, "UPDATE webhook_deliveries SET stage = %(stage)s", stage="held" if only_held else "failed")
     at = datetime.now(UTC)
     recovery = new_id(at)
@@ -453,7 +453,7 @@ async def test_recovery_in_stretches_of_two_counts_every_stretch(db: Database, w
     tenant = await make_tenant(db)
     made = await make_endpoint(db, tenant, "http://127.0.0.1:1/", events=[WebhookEvent.ACCEPTED])
     for _ in range(count):
-        await tell(db, made, kind=WebhookEvent.ACCEPTED)
+        await emit_event(db, made, kind=WebhookEvent.ACCEPTED)
     await rows(db, "UPDATE webhook_deliveries SET stage = 'failed'")
     at = datetime.now(UTC)
     since, until = at - timedelta(hours=1), at + timedelta(seconds=1)

@@ -19,7 +19,7 @@ from tests.factories.operators import disable, enable
 from tests.factories.tenants import make_submission, make_tenant, row, rows, take
 from tests.receiving.supplier import document, start_reception
 from tests.waiting import until_waited_for
-from tests.webhooks.receiver import WEBHOOK_VAULT, Receiver, delivering, make_endpoint, tell
+from tests.webhooks.receiver import WEBHOOK_VAULT, Receiver, delivering, emit_event, make_endpoint
 from tests.webhooks.test_deliverer import ended
 
 ACCOUNTS = WebhookAccounts(WEBHOOK_VAULT, Policy(development=True))
@@ -53,7 +53,7 @@ async def test_what_was_due_is_held_and_tests_are_not_made_either(
 ) -> None:
     tenant = await make_tenant(db)
     made = await make_endpoint(db, tenant, receiver.url)
-    due = await tell(db, made)  # an event `test`, which goes to an endpoint that is switched off, too
+    due = await emit_event(db, made)  # an event `test`, which goes to an endpoint that is switched off, too
     await disable(db, tenant)
 
     async with delivering(worker_db):
@@ -64,7 +64,7 @@ async def test_what_was_due_is_held_and_tests_are_not_made_either(
 
 async def test_what_an_operator_paused_is_not_late(db: Database, receiver: Receiver) -> None:
     tenant = await make_tenant(db)
-    await tell(db, await make_endpoint(db, tenant, receiver.url))
+    await emit_event(db, await make_endpoint(db, tenant, receiver.url))
     await rows(db, "UPDATE webhook_deliveries SET run_at = now() - interval '20 min'")
     assert (await db.run(statistics.webhooks)).late >= 1200
 
@@ -152,7 +152,7 @@ async def _set_beside(
     db: Database,
     done: Sequence[str],
 ) -> None:
-    """Set a webhook; before that is committed somebody else acts."""
+    """Set a webhook, and run another transaction before it commits."""
     await ACCOUNTS.put(conn, tenant, Environment.ECF, Wanted("https://ozama.example/hook"), system_clock())
     nursery.start_soon(act)
     await until_waited_for(db, lambda: done)

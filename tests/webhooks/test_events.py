@@ -1,4 +1,4 @@
-"""Events: written with what they tell of, once, for who wants them; and a call whose booking died is made again."""
+"""Events: written once, in the transaction of what they report; a delivery whose worker died is made again."""
 
 import json
 from datetime import UTC, date, datetime, timedelta
@@ -25,7 +25,7 @@ from tests.factories.companies import make_certificate
 from tests.factories.tenants import make_submission, make_tenant, rows, take
 from tests.receiving.supplier import Hands
 from tests.store.race import plain
-from tests.webhooks.receiver import Receiver, delivering, make_endpoint, tell
+from tests.webhooks.receiver import Receiver, delivering, emit_event, make_endpoint
 from tests.webhooks.test_deliverer import ended
 
 AT = datetime(2026, 11, 6, 15, 0, 0, tzinfo=UTC)
@@ -108,7 +108,7 @@ async def test_a_call_whose_process_died_before_it_was_booked_is_made_again_unde
     db: Database, worker_db: Database, receiver: Receiver
 ) -> None:
     made = await make_endpoint(db, await make_tenant(db), receiver.url)
-    delivery = await tell(db, made)
+    delivery = await emit_event(db, made)
     called = trio.Event()
 
     def dies(handle: Any) -> Any:
@@ -202,10 +202,10 @@ async def test_each_threshold_is_told_once(db: Database, worker_db: Database) ->
 async def test_what_was_never_delivered_is_not_forgotten_because_nobody_worked(
     db: Database, worker_db: Database, receiver: Receiver, switched_off: bool
 ) -> None:
-    """What is held for an endpoint that is switched off has a term of its own."""
+    """Events held for a disabled endpoint expire separately."""
     clock = Hands(AT)
     made = await make_endpoint(db, await make_tenant(db), receiver.url, clock=clock)
-    waits = await tell(db, made, clock=clock)
+    waits = await emit_event(db, made, clock=clock)
     if switched_off:
         await rows(db, "UPDATE webhook_deliveries SET stage = 'held'")
     clock.forward(HELD_FOR - timedelta(days=1))
@@ -225,7 +225,7 @@ async def test_what_was_never_delivered_is_not_forgotten_because_nobody_worked(
 async def test_what_ended_late_is_kept_from_its_end(db: Database, worker_db: Database, receiver: Receiver) -> None:
     clock = Hands(AT)
     made = await make_endpoint(db, await make_tenant(db), receiver.url, clock=clock)
-    old = await tell(db, made, clock=clock)
+    old = await emit_event(db, made, clock=clock)
     clock.forward(KEPT_FOR + timedelta(days=1))
     async with delivering(worker_db, clock=clock):
         await ended(db, made.tenant, old)
@@ -242,12 +242,12 @@ async def test_what_ended_late_is_kept_from_its_end(db: Database, worker_db: Dat
 async def test_what_cannot_be_forgotten_of_one_tenant_is_forgotten_of_the_others(
     dsn: str, db: Database, worker_db: Database, receiver: Receiver
 ) -> None:
-    """Somebody holds a row of the first."""
+    """A console locks a row of the first."""
     clock = Hands(AT)
     made = [await make_endpoint(db, await make_tenant(db), receiver.url, clock=clock) for _ in range(3)]
     async with delivering(worker_db, clock=clock):
         for one in made:
-            await ended(db, one.tenant, await tell(db, one, clock=clock))
+            await ended(db, one.tenant, await emit_event(db, one, clock=clock))
     clock.forward(KEPT_FOR + timedelta(days=1))
     first = min(one.tenant for one in made)
 
@@ -267,11 +267,11 @@ async def test_what_is_old_is_forgotten_and_what_waits_is_not_torn(
 ) -> None:
     clock = Hands(AT)
     made = await make_endpoint(db, await make_tenant(db), receiver.url, clock=clock)
-    old = await tell(db, made, clock=clock)
+    old = await emit_event(db, made, clock=clock)
     async with delivering(worker_db, clock=clock):
         await ended(db, made.tenant, old)
     clock.forward(KEPT_FOR + timedelta(days=1))
-    new = await tell(db, made, clock=clock)
+    new = await emit_event(db, made, clock=clock)
 
     await forget_old(worker_db, clock)
 

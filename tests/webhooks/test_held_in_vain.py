@@ -1,4 +1,4 @@
-"""What is held though its endpoint is called, and what an endpoint's former address says, or what an old claim does."""
+"""Events that are held although their endpoint is active, and late answers of a former address or an old claim."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -18,7 +18,7 @@ from fe.store.webhooks import deliveries, endpoints
 from fe.store.webhooks.deliveries import DeliveryState
 from tests.authority.scripted import in_turn, say, wait_for
 from tests.factories.tenants import make_submission, make_tenant, row, rows
-from tests.webhooks.receiver import Made, Receiver, delivering, make_endpoint, tell
+from tests.webhooks.receiver import Made, Receiver, delivering, emit_event, make_endpoint
 from tests.webhooks.test_deliverer import ended
 
 _HELD = "UPDATE webhook_deliveries SET stage = 'held' WHERE subject = %(id)s"
@@ -26,7 +26,7 @@ _HELD = "UPDATE webhook_deliveries SET stage = 'held' WHERE subject = %(id)s"
 
 async def told(db: Database, made: Made) -> UUID:
     """A delivery of what happened, not of a test."""
-    return await tell(db, made, kind=WebhookEvent.RECEIVED_ECF)
+    return await emit_event(db, made, kind=WebhookEvent.RECEIVED_ECF)
 
 
 async def state_of(db: Database, made: Made, delivery: UUID) -> DeliveryState:
@@ -47,7 +47,7 @@ async def test_what_is_held_though_its_endpoint_is_called_is_made(
         "UPDATE webhook_endpoints SET disabled_at = now(), disabled_reason = 'gone' WHERE endpoint_id = %(id)s",
         id=gone.endpoint,
     )
-    in_vain, test = await told(db, on), await tell(db, on)
+    in_vain, test = await told(db, on), await emit_event(db, on)
     kept = [(made, await told(db, made)) for made in (off, gone)]
     for delivery in (in_vain, test, *(delivery for _, delivery in kept)):
         await rows(db, _HELD, id=delivery)
@@ -56,7 +56,7 @@ async def test_what_is_held_though_its_endpoint_is_called_is_made(
     async with delivering(worker_db):
         assert (await ended(db, on.tenant, in_vain, DeliveryState.DELIVERED)).attempts == 1
 
-    assert await state_of(db, on, test) is DeliveryState.HELD  # whoever asked for it asks again
+    assert await state_of(db, on, test) is DeliveryState.HELD  # the client asks again
     assert [await state_of(db, made, delivery) for made, delivery in kept] == [DeliveryState.HELD] * 2
 
 
@@ -92,7 +92,7 @@ async def test_what_an_endpoints_former_address_says_is_not_its_own(
 
 
 async def test_what_is_handed_on_once_more_begins_with_an_epoch_that_no_claim_has_had(db: Database) -> None:
-    """Claims that found no address sent nothing, and whoever had one may still be there."""
+    """Claims that found no address sent nothing, and a claim with an address may still be running."""
     tenant = await make_tenant(db)
     subject = await make_submission(db, tenant)
     given: dict[str, Any] = {"tenant": tenant, "subject": subject}

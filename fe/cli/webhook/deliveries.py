@@ -1,4 +1,4 @@
-"""`fe webhook deliveries|retry`: what became of each call, and making one again."""
+"""`fe webhook deliveries|retry`: list webhook calls with their outcomes, and repeat one."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -9,7 +9,7 @@ import click
 from fe.accounts import provision
 from fe.cli.failures import Failure
 from fe.cli.printing import json_option, moment, show, show_all
-from fe.cli.session import environment_option, settings_with_database, tenant_option, with_database
+from fe.cli.session import environment_option, run_transaction, settings_with_database, tenant_option, with_database
 from fe.ecf.catalogue import Environment
 from fe.lifecycle import WebhookEvent
 from fe.store.postgres.db import Conn, Database
@@ -17,7 +17,7 @@ from fe.store.webhooks import deliveries
 from fe.store.webhooks.deliveries import AttemptRecord, DeliveryFilter, DeliveryRecord, DeliveryState
 from fe.webhooks import accounts as webhooks
 
-#: What a delivery is called while it waits or is under way; the other states are called as they are in the store.
+#: Shown names of the unfinished states; the others have their stored names.
 _PENDING = "pending"
 _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
 _STATES = [_PENDING if state is DeliveryState.PENDING else state.value for state in DeliveryState]
@@ -100,10 +100,7 @@ def retry(delivery: UUID, tenant_name: str, as_json: bool) -> None:
         owner = await provision.find_tenant(conn, tenant_name)
         return await webhooks.retry(conn, owner.tenant_id, delivery)
 
-    async def work(db: Database) -> DeliveryRecord | None:
-        return await db.transact(task)
-
-    found = with_database(settings_with_database(), work)
+    found = run_transaction(task)
     if found is None:
         raise Failure(f"tenant {tenant_name!r} has no delivery {delivery}")
     show(_record(found), as_json=as_json)

@@ -8,9 +8,9 @@ from uuid import UUID
 
 import click
 
-from fe.accounts import noted, provision
-from fe.cli.dead_letter_options import actor, by_option
+from fe.accounts import audited_changes, provision
 from fe.cli.failures import USAGE, Failure
+from fe.cli.operator_options import author, by_option
 from fe.cli.printing import json_option, moment, show, show_all
 from fe.cli.session import environment_option, read_object, settings_with_database, tenant_option, with_database
 from fe.clock import system_clock
@@ -18,7 +18,7 @@ from fe.config import ConfigError
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.lifecycle import WANTED, WebhookEvent
-from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.db import Conn
 from fe.store.records import tenants
 from fe.store.webhooks import recoveries
 from fe.store.webhooks.recoveries import RecoveryRecord, RecoveryState
@@ -41,10 +41,7 @@ def of_tenant(tenant_name: str, work: Callable[[WebhookAccounts, Conn, TenantId]
         owner = await provision.find_tenant(conn, tenant_name)
         return await work(known, conn, owner.tenant_id)
 
-    async def run(db: Database) -> T:
-        return await db.transact(task)
-
-    return with_database(settings, run)
+    return with_database(settings, lambda db: db.transact(task))
 
 
 def change_of_tenant(
@@ -57,13 +54,13 @@ def change_of_tenant(
     """Change a tenant's webhook, and keep it among the tenant's changes; None where there is none."""
 
     async def task(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> EndpointView | None:
-        by = actor(by_whom)
+        by = author(by_whom)
         shown = await accounts.shown(conn, tenant_id, environment, by.at, locked=True)
-        before = next((one.noted for one in shown if one.endpoint.environment == environment), None)
+        before = next((one.audit_record for one in shown if one.endpoint.environment == environment), None)
         made = await work(accounts, conn, tenant_id)
         owner = await tenants.by_id(conn, tenant_id)
         if made is not None and owner is not None:
-            await noted.note(conn, owner, by, action, environment, before, made.noted)
+            await audited_changes.note(conn, owner, by, action, environment, before, made.audit_record)
         return made
 
     return of_tenant(tenant_name, task)
@@ -132,7 +129,7 @@ def set_(
 
     made = change_of_tenant(tenant_name, environment, by_whom, "webhook set", work)
     assert made is not None
-    _tell(made, as_json=as_json)
+    _print(made, as_json=as_json)
 
 
 @click.command()
@@ -141,7 +138,7 @@ def set_(
 @by_option
 @json_option
 def disable(tenant_name: str, environment: Environment, by_whom: str, as_json: bool) -> None:
-    """Call the tenant no more, and make no events for it; `set` enables it again."""
+    """Disable the webhook and create no events for it; `set` enables it again."""
 
     async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> EndpointView | None:
         return await accounts.disable(conn, tenant_id, environment, system_clock())
@@ -149,7 +146,7 @@ def disable(tenant_name: str, environment: Environment, by_whom: str, as_json: b
     found = change_of_tenant(tenant_name, environment, by_whom, "webhook disabled", work)
     if found is None:
         raise Failure(f"no webhook is set in {environment.value}")
-    _tell(found, as_json=as_json)
+    _print(found, as_json=as_json)
 
 
 @click.command()
@@ -158,14 +155,14 @@ def disable(tenant_name: str, environment: Environment, by_whom: str, as_json: b
 @by_option
 @json_option
 def rotate(tenant_name: str, environment: Environment, by_whom: str, as_json: bool) -> None:
-    """Make a new secret and show it, this once; the old one signs beside it for 24 hours."""
+    """Create a new secret and show it once; the old one also signs for 24 hours."""
 
     async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> EndpointView:
         return await accounts.rotate(conn, tenant_id, environment, system_clock())
 
     made = change_of_tenant(tenant_name, environment, by_whom, "webhook secret rotated", work)
     assert made is not None
-    _tell(made, as_json=as_json)
+    _print(made, as_json=as_json)
 
 
 @click.command()
@@ -174,7 +171,7 @@ def rotate(tenant_name: str, environment: Environment, by_whom: str, as_json: bo
 @by_option
 @json_option
 def reveal(tenant_name: str, environment: Environment, by_whom: str, as_json: bool) -> None:
-    """Show the secret in use again. That it was shown is kept among the tenant's changes."""
+    """Show the current secret again. The tenant's changes record this."""
 
     async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> EndpointView:
         return await accounts.reveal(conn, tenant_id, environment, system_clock())
@@ -189,7 +186,7 @@ def reveal(tenant_name: str, environment: Environment, by_whom: str, as_json: bo
 @environment_option
 @json_option
 def test_(tenant_name: str, environment: Environment, as_json: bool) -> None:
-    """Send an event `test`; `fe webhook deliveries --id` shows what became of it."""
+    """Send an event `test`; `fe webhook deliveries --id` shows its outcome."""
 
     async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> UUID:
         return await accounts.test(conn, tenant_id, environment, system_clock())
@@ -203,7 +200,7 @@ def test_(tenant_name: str, environment: Environment, as_json: bool) -> None:
 @click.option("--since", required=True, type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]), help="In UTC.")
 @json_option
 def recover(tenant_name: str, environment: Environment, since: datetime, as_json: bool) -> None:
-    """Deliver again what did not arrive since a moment. It is done in the background, in stretches."""
+    """Redeliver the events that were not delivered since a time, in the background."""
 
     async def work(accounts: WebhookAccounts, conn: Conn, tenant_id: TenantId) -> RecoveryRecord:
         return await accounts.recover(conn, tenant_id, environment, since.replace(tzinfo=UTC), system_clock())
@@ -222,7 +219,7 @@ def recoveries_(tenant_name: str, as_json: bool) -> None:
 
     found = of_tenant(tenant_name, work)
     listed = [{**_recovery(one), "recovered": one.recovered, "finishedAt": one.finished_at} for one in found]
-    show_all(listed, as_json=as_json, none="none was asked for")
+    show_all(listed, as_json=as_json, none="no recovery was requested")
 
 
 def _recovery(found: RecoveryRecord) -> dict[str, Any]:
@@ -253,7 +250,7 @@ def record(shown: EndpointView) -> dict[str, Any]:
     return printed if shown.secret is None else {"secret": shown.secret, **printed}
 
 
-def _tell(shown: EndpointView, *, as_json: bool) -> None:
+def _print(shown: EndpointView, *, as_json: bool) -> None:
     show(record(shown), as_json=as_json)
     if shown.secret is not None:
         click.echo("fe: keep the secret now; `fe webhook reveal` shows it again", err=True)

@@ -192,7 +192,7 @@ NUMBER_SENT = DescribedError(
     409,
     "number-sent",
     "currentSequence would go back to a number that may have been sent",
-    "a number from there on was sent: what the authority may have cannot be drawn again",
+    "a number from there on was sent, and the authority may have it: it cannot be drawn again",
 )
 
 BAD_WEBHOOK = DescribedError(

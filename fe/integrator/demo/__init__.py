@@ -12,7 +12,7 @@ from fe.cli.failures import Failure
 try:
     from fe.integrator.demo.scenario import Scenario
     from fe.integrator.demo.show import Show
-except ModuleNotFoundError as missing:  # a server is installed without what only the demonstration needs
+except ModuleNotFoundError as missing:  # a server is installed without the demonstration's files
     if (missing.name or "").partition(".")[0] != "rich":
         raise
     raise Failure("the demonstration is not installed: install the `embedded` extra") from None
@@ -22,11 +22,11 @@ except ModuleNotFoundError as missing:  # a server is installed without what onl
 @click.option("--exit", "ends", is_flag=True, help="End when everything was shown, instead of leaving it running.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port of the service; default: a free one.")
 def demo(ends: bool, port: int) -> int:
-    """Show the whole road with a simulated authority, and check every step of it.
+    """Run everything with a simulated authority, and check every step.
 
-    Starts an embedded Postgres, the simulated tax authority and the service, issues receipts of all shapes, verifies
-    what comes back, and leaves everything running until Ctrl-C. Nothing is kept, nothing of yours is used. Exit code 1
-    when anything was not as expected.
+    Starts an embedded Postgres, the simulated tax authority and the service, issues receipts of all kinds, verifies the
+    results, and leaves everything running until Ctrl-C. Nothing is kept, and none of your data is used. Exit code 1
+    when any result was unexpected.
     """
     scenario = Scenario(Show(), port)
     trio.run(_until_signal, partial(scenario.run, ends=ends))
@@ -34,7 +34,7 @@ def demo(ends: bool, port: int) -> int:
 
 
 async def _until_signal(work: Callable[[], Awaitable[None]]) -> None:
-    """Run `work` to its end or to the first SIGINT or SIGTERM; what it started is stopped either way."""
+    """Run `work` to its end or to the first SIGINT or SIGTERM, and stop its parts."""
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
 

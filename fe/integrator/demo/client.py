@@ -1,4 +1,4 @@
-"""A client of the service, as anybody would write one from the interface's description."""
+"""An API client as an integrator would write it from the interface's description."""
 
 import json
 from collections.abc import Callable
@@ -14,13 +14,13 @@ from fe.clock import Clock
 from fe.identifiers import ApiKeyId
 
 _UNDECIDED = ("queued", "En Proceso", None)
-#: The interface suggests 5 s; a demonstration has no such patience.
+#: The interface suggests 5 s; a demonstration polls faster.
 _POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class DemoOutcome:
-    """A submission and what became of it, with the client's own times."""
+    """A submission and its result, with the client's own times."""
 
     posted_at: datetime
     answered_at: datetime
@@ -35,7 +35,7 @@ class DemoOutcome:
 
     @property
     def words(self) -> str:
-        """What the authority, or the service, said about it."""
+        """Return the message of the authority or of the service."""
         response = self.record.get("response") or {}
         if error := response.get("error"):
             return str(error)

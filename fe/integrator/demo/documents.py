@@ -1,4 +1,4 @@
-"""The receipts of the demonstration: files beside this one, in our own words, for companies that do not exist."""
+"""Receipts of the demonstration, as files beside this one, for fictitious companies."""
 
 import json
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ ISSUER = {
     "CorreoEmisor": "cuentas@rio-ozama.example",
 }
 
-#: The buyer of the furniture: another tenant here, so that the other side is seen, too.
+#: The buyer of the furniture is another tenant here, so that both sides are shown.
 BUYER_RNC = "131880681"
 BUYER = {
     "RNCEmisor": BUYER_RNC,
@@ -35,7 +35,7 @@ BUYER = {
     "DireccionEmisor": "Avenida Las Carreras 77, Santiago",
 }
 
-#: How many numbers of each of the ten types the authority has granted: whoever goes on from here can issue any of them.
+#: Granted numbers for each of the ten types, so that a visitor can issue any of them.
 GRANTED = 10_000_000
 
 #: Receipts that bring their own number take multiples of this. One that lets the service draw gets the number after
@@ -45,7 +45,7 @@ _OWN_NUMBERS = 1000
 
 @dataclass(frozen=True, slots=True)
 class DemoReceipt:
-    """One receipt to submit: what it shows, the file it lies in, and the number it brings, if it brings one."""
+    """One receipt to submit: its purpose, its file, and its number, if it brings one."""
 
     title: str
     file: str
@@ -87,10 +87,10 @@ SAMPLES = (
 #: billable (IndicadorFacturacion 0), and the structured form takes 1 to 4.
 CORRECTION = DemoReceipt("34, corrects the text of the first", "34-text-correction.xml", _own(34, 1))
 
-#: Handed in when its buyer is there to receive it.
+#: Submitted once its buyer can receive it.
 DELIVERED = DemoReceipt("31, sent on to its buyer", "31-furniture.json")
 
-#: What the visitor is given to hand in: short, and under an id, so that it can be pasted as often as one likes.
+#: A short document for the visitor to submit, with an id so that it can be pasted again.
 FIRST: dict[str, Any] = {
     "format": "structured",
     "clientRequestId": "my-first-receipt",
@@ -112,7 +112,7 @@ FIRST: dict[str, Any] = {
     },
 }
 
-#: A number beyond what the authority has granted: only the authority can know, so it is sent, and refused.
+#: A number outside the granted ranges: only the authority can detect it, so it is sent and rejected.
 BEYOND = DemoReceipt("31 with a number that was never granted", "31-furniture.xml", f"E31{GRANTED + 1:010d}")
 
 

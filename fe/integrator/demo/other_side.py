@@ -27,7 +27,7 @@ _PATIENCE = 120.0
 
 @dataclass
 class BuyersSystem:
-    """The buyer's own system: what it was called with."""
+    """The buyer's own system; records webhook calls."""
 
     port: int = 0
     heard: list[ReceivedCall] = field(default_factory=list)
@@ -58,7 +58,7 @@ async def listening() -> AsyncIterator[BuyersSystem]:
 
 
 async def enter_in_directory(stack: Stack) -> None:
-    """Tell the authority where both companies receive."""
+    """Register both companies' reception addresses with the authority."""
     async with httpx.AsyncClient(trust_env=False, timeout=_PATIENCE) as http:
         for company, rnc in ((ISSUER, ISSUER_RNC), (BUYER, BUYER_RNC)):
             address = f"{stack.reception_url}/{ENVIRONMENT.value}/{rnc}"
@@ -83,7 +83,7 @@ class RoundTrip:
     secret: str
 
     async def follow(self, outcome: DemoOutcome) -> list[str]:
-        """Follow it; what is not as it should be."""
+        """Follow a receipt to the other side; return what is wrong."""
         tax_log_id, e_ncf = outcome.accepted["taxLogId"], outcome.record.get("eNCF")
         with self.show.step("It is sent on to its buyer, whose acknowledgement is kept"):
             sent = await self.seller.until(f"/invoices/{tax_log_id}", _is_delivered, patience=_PATIENCE)

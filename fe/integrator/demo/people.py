@@ -1,4 +1,4 @@
-"""People of the demonstration, who look at it in the portal, and a look of our own as one of them."""
+"""People of the demonstration for the portal, and a check of a page as one of them."""
 
 import re
 import secrets
@@ -25,11 +25,11 @@ _PATIENCE = 120.0
 
 @dataclass(frozen=True, slots=True)
 class DemoPeople:
-    """Who may log in: an owner of both companies, and an operator, whose pages ask for a one-time password."""
+    """People who may sign in: an owner of both companies, and an operator, who needs a one-time password."""
 
     owner_password: str
     operator_password: str
-    #: What a device needs for the operator's one-time passwords.
+    #: Seed of the operator's one-time passwords.
     seed: bytes
 
     @property
@@ -62,7 +62,7 @@ async def make_people(
 
 
 async def look(portal_url: str, made: DemoPeople, path: str, expected: str) -> list[str]:
-    """Log in as the owner, as a browser does, and tell what is not as expected on the page at `path`."""
+    """Log in as the owner, as a browser does, and return what is wrong with the page at `path`."""
     async with httpx.AsyncClient(
         base_url=portal_url, trust_env=False, timeout=_PATIENCE, follow_redirects=True
     ) as browser:

@@ -1,4 +1,4 @@
-"""The demonstration, step by step. What is not as expected is collected, said, and makes the exit code non-zero."""
+"""Steps of the demonstration. Unexpected results are collected, printed, and make the exit code non-zero."""
 
 import hashlib
 import json
@@ -58,11 +58,11 @@ class Scenario:
     #: Of the service; 0 for a free one.
     port: int
     surprises: list[str] = field(default_factory=list)
-    #: Whether everything was shown; what comes after is the visitor's.
+    #: Set once everything was shown.
     shown: bool = False
 
     async def run(self, *, ends: bool) -> None:
-        """Show everything, then end, or leave the stack up until we are cancelled; `code` tells how it went."""
+        """Show everything, then end, or leave the stack up until cancelled; `code` is the exit code."""
         began = trio.current_time()
         now = system_clock()
         credential = await make_credential(now)
@@ -127,7 +127,7 @@ class Scenario:
             self.show.heading(f"All as expected, in {seconds:.0f} s.")
 
     async def _let_people_in(self, stack: Stack, issuing: "_Issuing") -> DemoPeople:
-        """Make people who may look at all of it in the portal, and look as one of them."""
+        """Create people for the portal, and check a page as one of them."""
         assert stack.portal_url is not None
         self.show.heading("The portal: pages for people, over the same capabilities")
         with self.show.step("Letting in an owner of both companies, and an operator of the installation"):
@@ -177,14 +177,14 @@ class Scenario:
 
 @dataclass(slots=True)
 class _Issuing:
-    """Handing receipts in, and looking closely at what comes back."""
+    """Submit receipts, and check the results."""
 
     scenario: Scenario
     stack: Stack
     tenant: DemoTenant
     client: Client
     credential: Credential
-    #: Both companies, once the buyer is there, the seller first; and the number of the last receipt between them.
+    #: Both companies, the seller first, and the number of the last receipt between them.
     tenant_ids: tuple[TenantId, ...] = ()
     last_number: str = ""
 
@@ -214,7 +214,7 @@ class _Issuing:
         show.life(first, await self._events(first))
 
     async def to_its_buyer(self) -> None:
-        """Issue one more, to a buyer who is here too, and follow it to the other side and back."""
+        """Issue one more to a buyer who is a tenant here, and follow it to the other side and back."""
         show = self.scenario.show
         show.heading("Both sides of a receipt: issued, received, told by webhook, approved")
         async with AsyncExitStack() as cleanup:
@@ -254,7 +254,7 @@ class _Issuing:
         )
 
     async def _look(self, sample: DemoReceipt, outcome: DemoOutcome) -> TableRow:
-        """Check an outcome in every way there is; what is wrong joins the surprises."""
+        """Check a result in every way; errors are collected as surprises."""
         record = outcome.record
         e_ncf = record.get("eNCF") or "-"
         wrong: list[str] = []
@@ -295,7 +295,7 @@ class _Issuing:
         return wrong
 
     async def _compare_with_authority(self, sample: DemoReceipt, raw: bytes, e_ncf: str) -> list[str]:
-        """Ask the other side what arrived there."""
+        """Ask the other side for its copy."""
         url = f"{self.stack.authority['management']}/documents/{ENVIRONMENT.value}/{ISSUER_RNC}/{e_ncf}"
         async with httpx.AsyncClient(trust_env=False, timeout=_PATIENCE, limits=_PAUSING) as http:
             seen = (await http.get(url)).json()
@@ -303,7 +303,7 @@ class _Issuing:
             return [f"the authority has {len(seen.get('documents', []))} documents of that number, not one"]
         same = seen["documents"][0]["sha256"] == hashlib.sha256(raw).hexdigest()
         if same == sample.summarised:
-            return ["what the authority got is not what it should have got"]
+            return ["the authority received something else than expected"]
         return []
 
     async def _events(self, outcome: DemoOutcome) -> Sequence[Event]:

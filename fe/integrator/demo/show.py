@@ -1,4 +1,4 @@
-"""What the demonstration prints: steps with their durations, a table, and the life of one receipt."""
+"""Output of the demonstration: steps with durations, a table, and the life of one receipt."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,13 +15,13 @@ from fe.lifecycle import EventKind
 from fe.store.records.submissions import Event
 
 _GOOD, _BAD, _DIM = "green", "red", "dim"
-#: What both sides of a receipt say alike.
+#: Fields that both sides of a receipt share.
 _SAME = ("number", "sha256 of the document", "approvalStatus")
 
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """What became of one receipt, as a line of the table."""
+    """One receipt as a row of the table."""
 
     title: str
     format: str
@@ -33,7 +33,7 @@ class TableRow:
 
 
 class Count:
-    """Counts what is done, and tells."""
+    """Counts receipts done, and reports the count."""
 
     def __init__(self, tell: Callable[[int], None]) -> None:
         self._tell = tell
@@ -79,7 +79,7 @@ class Show:
         self._console.print(f"  [green]✓[/green] {escape(text)} [dim]{_duration(seconds)}[/dim]", soft_wrap=True)
 
     def results(self, rows: Sequence[TableRow]) -> None:
-        """Print what became of the receipts."""
+        """Print the table of receipts."""
         lines = [[Text(name, _DIM) for name in ("receipt", "as", "number", "verdict", "after", "signed XML")]]
         for row in rows:
             style = _GOOD if row.as_expected else _BAD
@@ -107,7 +107,7 @@ class Show:
         self._columns(lines)
 
     def both_sides(self, sides: tuple[str, str], rows: Sequence[tuple[str, str, str]]) -> None:
-        """Print what each side knows, beside each other; what should be the same and is not stands out."""
+        """Print both sides' data side by side, and mark differences."""
         lines = [[Text("", _DIM), *(Text(side, _DIM) for side in sides)]]
         for name, one, other in rows:
             style = _BAD if name in _SAME and one != other else _GOOD
@@ -115,7 +115,7 @@ class Show:
         self._columns(lines)
 
     def _columns(self, lines: Sequence[Sequence[Text]]) -> None:
-        """Print cells below each other, whole: what is too wide is the terminal's to fold, so nothing is lost."""
+        """Print cells as lines, untruncated; the terminal wraps them."""
         widths = [max(cell.cell_len for cell in column) for column in zip(*lines, strict=True)]
         for line in lines:
             text = Text("  ")
@@ -135,7 +135,7 @@ def _milliseconds(gap: timedelta) -> str:
 
 
 def _detail(event: Event) -> str:
-    """Pick what is worth showing of an event's detail."""
+    """Select the interesting part of an event's detail."""
     detail = event.detail
     shown = [str(detail[name]) for name in ("eNCF", "status", "error") if detail.get(name)]
     if track_id := detail.get("trackId"):

@@ -1,4 +1,4 @@
-"""The tenant of the demonstration, and what the simulated authority is told of it."""
+"""The demonstration's tenant, and the facts for the simulated authority."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ _PASSPHRASE = "solo para la demostración"  # noqa: S105  (of a key that is made
 
 @dataclass(frozen=True, slots=True)
 class DemoTenant:
-    """What was set up."""
+    """The tenant and its data."""
 
     tenant: Tenant
     key: NewKey
@@ -47,9 +47,9 @@ async def make_credential(now: datetime) -> Credential:
 
 
 def world_of(credential: Credential) -> dict[str, Any]:
-    """What the simulated authority knows: once it knows something, it insists on it.
+    """Facts given to the simulated authority, which then enforces them.
 
-    Of no range it knows the last day: whoever follows the guide says another one than we do.
+    Ranges have no last day here, because a visitor's guide may set another one.
     """
     return {
         "taxpayers": [
@@ -96,7 +96,7 @@ async def make_tenant(
 async def make_buyer(
     db: Database, environment: Mapping[str, str], credential: Credential, seller: Tenant, now: datetime
 ) -> DemoTenant:
-    """Set the buyer up: both receive, and what the seller issues is sent on to who is in the directory."""
+    """Set the buyer up: both companies receive, and the seller's receipts are sent on to listed receivers."""
     vault = Vault(named_keys(environment["FE_KEK"]))
     pepper = bytes.fromhex(environment["FE_API_KEY_PEPPER"])
     p12 = to_p12(credential, _PASSPHRASE)

@@ -1,4 +1,4 @@
-"""`fe webhook listen`: what an endpoint is sent, on a developer's machine."""
+"""`fe webhook listen`: receive webhook calls on a developer's machine."""
 
 import signal
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ import click
 import trio
 
 from fe.cli.failures import FAILED, OK
-from fe.cli.printing import json_option, tell
+from fe.cli.printing import json_option, print_result
 from fe.clock import Clock, system_clock
 from fe.ecf.json_text import write_json
 from fe.integrator.webhook.listener import ReceivedCall, listen
@@ -22,9 +22,9 @@ from fe.integrator.webhook.verify import check
 @click.option("--port", type=click.IntRange(0, 65535), default=8095, show_default=True, help="0 picks a free one.")
 @secret_option
 @click.option(
-    "--status", type=click.IntRange(200, 599), default=200, show_default=True, help="What calls are answered."
+    "--status", type=click.IntRange(200, 599), default=200, show_default=True, help="Status code of the answers."
 )
-@click.option("--count", type=click.IntRange(min=1), help="End after so many calls; exit code 1 if one was not valid.")
+@click.option("--count", type=click.IntRange(min=1), help="Exit after this many calls; exit code 1 if one was wrong.")
 @json_option
 def listen_(host: str, port: int, secret_file: Path | None, status: int, count: int | None, as_json: bool) -> int:
     """Receive webhooks, check their signatures as a consumer should, and print them, until Ctrl-C.
@@ -44,7 +44,7 @@ def listen_(host: str, port: int, secret_file: Path | None, status: int, count: 
 
 @dataclass
 class Ears:
-    """Hears calls, tells of them, and remembers which deliveries came before."""
+    """Receives calls, prints them, and remembers earlier deliveries."""
 
     secret: str | None
     status: int
@@ -72,7 +72,7 @@ class Ears:
                 nursery.cancel_scope.cancel()
 
     async def hear(self, received: ReceivedCall) -> int:
-        """Tell of a call, and say what to answer."""
+        """Print a call, and return the status to answer."""
         now = self.clock()
         checked = None if self.secret is None else check(self.secret, received.headers, received.body, now)
         is_valid = checked is None or checked.is_valid
@@ -98,4 +98,4 @@ class Ears:
         words = [f"Listening for webhooks at {url} until Ctrl-C."]
         if self.secret is None:
             words.append("No secret was given, so signatures are not checked (--secret-file, FE_WEBHOOK_SECRET).")
-        tell([*words, ""], {"listening": url}, as_json=self.as_json)
+        print_result([*words, ""], {"listening": url}, as_json=self.as_json)

@@ -69,7 +69,7 @@ async def _converse(handler: Handler, answered: Callable[[], None], stream: trio
                     return
                 connection.start_next_cycle()
         except (h11.ProtocolError, trio.BrokenResourceError, trio.ClosedResourceError):
-            return  # somebody else's business: the next connection is served as before
+            return  # the client's fault: serve the next connection
 
 
 async def _read(connection: h11.Connection, stream: trio.SocketStream) -> ReceivedCall | h11.Request | None:

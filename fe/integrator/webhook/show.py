@@ -1,4 +1,4 @@
-"""What `fe webhook listen` prints of a call."""
+"""Output of `fe webhook listen` for one call."""
 
 from datetime import datetime
 from typing import Any
@@ -31,7 +31,7 @@ def record(
 
 
 def lines(received: dict[str, Any]) -> list[str]:
-    """The same for a person: who called, whether to believe it, and what it says."""
+    """Show a call as text: its sender, the signature check, and the event."""
     signature = "not checked: no secret was given" if received["signature"] is None else received["signature"]
     again = ", again" if received["again"] else ""
     event, delivery = received["event"] or "no event named", received["delivery"] or "-"

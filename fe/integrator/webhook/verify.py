@@ -1,6 +1,6 @@
-"""What a consumer does with a call: both signatures, over the bytes that came, and the age of the newer one.
+"""Verify a webhook call as a consumer does: both signatures over the raw bytes, and the age of the newer one.
 
-Written from docs/webhooks.md alone and used by `fe webhook listen`: it shares nothing with what signs.
+Written from docs/webhooks.md alone, sharing no code with the signing side.
 """
 
 import base64
@@ -24,7 +24,7 @@ class BadSecret(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What became of each signature: None for one that was right, else what is wrong with it, in words."""
+    """Result for each signature: None if valid, else the error in words."""
 
     plain: str | None
     standard: str | None

@@ -1,7 +1,7 @@
-"""Looking a deployment over: what has to hold for the service to work here, and what to do where it does not.
+"""Checks of a deployment, each with advice.
 
-Nothing is changed, neither in the database nor at the authority. Each check says one thing; one that cannot be made
-because of another is left out with its reason, so that the first line that is wrong is the one to begin with.
+Nothing is changed, in the database or at the authority. A check that depends on a failed one is skipped with the
+reason, so the first failure is the one to fix first.
 """
 
 import ssl
@@ -23,10 +23,10 @@ __all__ = ["Finding", "Role", "State", "examine", "healthy"]
 async def examine(
     settings: Settings, role: Role | None, environment: Environment, *, clock: Clock, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[Finding]:
-    """Make every check in turn. `settings` name a database. Raises nothing that a check could say instead.
+    """Run every check in turn. `settings` name a database. Failures become findings, not exceptions.
 
-    The database is asked by blocking calls: nothing else runs beside this. `tls` is how the authority is recognised;
-    without it by the certificates that this machine trusts. Without a role it is that of the database's login.
+    Database calls block: nothing else runs meanwhile. `tls` verifies the authority; default: this machine's trusted
+    certificates. Without a role it is derived from the database's login.
     """
     if role is None:
         found, role = infer_role(settings)

@@ -29,7 +29,7 @@ async def check_receivers(url: str) -> Finding:
 def _without_address(config: str) -> list[str]:
     """Name the receivers that alerts are routed to and that have no `*_configs`.
 
-    Alertmanager writes its configuration in one canonical form of YAML, so that lines tell.
+    Alertmanager writes its configuration in one canonical form of YAML, so lines can be compared.
     """
     routes, _, receivers = config.partition("\nreceivers:\n")
     routed_to = set(re.findall(r"^\s+(?:- )?receiver: (.+)$", routes, re.MULTILINE)) - {_EMPTY_ON_PURPOSE}

@@ -1,4 +1,4 @@
-"""The authority: do both of its hosts answer from here, and what time is it there?"""
+"""Check the authority: do both hosts answer, and is its clock close to ours?"""
 
 import socket
 import ssl
@@ -21,7 +21,7 @@ from fe.store.postgres.errors import words
 async def check_authority(
     settings: Settings, environment: Environment, clock: Clock, tls: ssl.SSLContext
 ) -> AsyncIterator[Finding]:
-    """Ask the authority for a seed, and see what time it has; then whether the host of summaries is there, too."""
+    """Ask the authority for a seed and its time; then check the host of summaries."""
     try:
         hosts = Hosts(settings.authority_ecf_url, settings.authority_fc_url, settings.authority_status_url)
     except ValueError as wrong:
@@ -40,7 +40,7 @@ async def check_authority(
 async def _ask(
     client: httpx.AsyncClient, check: str, where: Location, environment: Environment, clock: Clock
 ) -> tuple[Finding, tuple[httpx.Headers, datetime] | None]:
-    """Make a call, without its body: what it says of the host, the answer's headers, and when it was made."""
+    """Send a request; return the result, the answer's headers, and the time, without the body."""
     url = f"{'https' if where.origin.tls else 'http'}://{where.origin.authority}{where.target}"
     started, before = monotonic(), clock()
     try:
@@ -50,7 +50,7 @@ async def _ask(
         says = f"{where.origin.authority} cannot be reached: {words(away)}"
         return Finding(check, State.FAILED, says, _why(where.origin.host)), None
     says = f"{where.origin.authority} ({environment.value}) answers with {reply.status_code}"
-    # Of the page of a QR code that names nothing no more is known than that the host answers it.
+    # The QR page of an unknown document only shows that the host answers.
     well = reply.status_code == httpx.codes.OK or (where.host is Host.FC and not reply.is_server_error)
     if not well:
         return Finding(check, State.WARNING, says, "ops/runbooks/authority-down.md"), (reply.headers, halfway)
@@ -62,12 +62,12 @@ def _clock_of(headers: httpx.Headers, halfway: datetime) -> Finding:
         theirs = parsedate_to_datetime(headers["date"]).astimezone(UTC)
     except (KeyError, ValueError, OverflowError):
         return Finding("clock (authority)", State.SKIPPED, "its answer has no Date")
-    # A Date is told in whole seconds, cut off.
+    # Date has whole seconds, rounded down.
     return skew("clock (authority)", halfway - theirs, "the authority's", grain=timedelta(seconds=1))
 
 
 def _why(host: str) -> str:
-    """Tell the commonest reasons apart: no name, or no way."""
+    """Distinguish the commonest errors: unknown name, or no route."""
     try:
         socket.getaddrinfo(host, None)
     except OSError:

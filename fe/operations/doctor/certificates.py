@@ -1,4 +1,4 @@
-"""What tenants sign with: is it valid, and are the keys here that open it?"""
+"""Check tenants' certificates: are they valid, and can the present keys open them?"""
 
 from collections import Counter
 from datetime import datetime, timedelta
@@ -15,12 +15,12 @@ from fe.store.postgres.session import connected_once
 #: A certifier needs days to issue a new certificate.
 _EXPIRES_SOON = timedelta(days=30)
 
-# Of one whose key was destroyed there is nothing to open.
+# A destroyed key needs no key-encryption key.
 _CERTIFICATES = "SELECT p12, not_after, retired_at IS NULL FROM certificates WHERE destroyed_at IS NULL"
 
 
 def check_certificates(dsn: str, settings: Settings, role: str, now: datetime) -> Finding:
-    """See that what tenants sign with is valid, and that the keys that open it are here. Counts only: no tenant."""
+    """Check that tenants' certificates are valid and their keys can be opened. Reports counts, not tenants."""
     lacking: Counter[str] = Counter()
     expired = soon = total = broken = 0
     try:

@@ -12,7 +12,7 @@ _REMEDY = "see which of the two is wrong, and set it: ops/runbooks/clock-skew.md
 
 
 def skew(check: str, ahead: timedelta, whose: str, *, grain: timedelta = timedelta(0)) -> Finding:
-    """Tell how far our clock is ahead of another, which may itself be told no finer than `grain`."""
+    """Describe how far our clock is ahead of another one of precision `grain`."""
     says = f"ours is {ahead.total_seconds():+.1f} s from {whose}"
     if abs(ahead) <= MAX_SKEW + grain:
         return Finding(check, State.OK, says)
@@ -21,7 +21,7 @@ def skew(check: str, ahead: timedelta, whose: str, *, grain: timedelta = timedel
 
 
 def skew_of_the_database(found: Comparison) -> Finding:
-    """Tell whether a process may start and sign beside this database: `fe run` refuses where this fails."""
+    """Check the clock against the database's: `fe run` refuses to start where this fails."""
     says = f"ours is {found.halfway.total_seconds():+.1f} s from the database's"
     if not found.is_wrong:
         return Finding("clock (database)", State.OK, says)

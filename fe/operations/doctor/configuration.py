@@ -1,4 +1,4 @@
-"""What this deployment is told: its settings, its secrets, who hears it, and whom it believes."""
+"""Check the configuration: settings, secrets, listeners and trust."""
 
 from fe.config import ConfigError, Settings, is_loopback, require
 from fe.config.start_checks import (
@@ -14,7 +14,7 @@ from fe.secrets.hsm import open_vault, require_usable
 
 
 def check_settings(settings: Settings, role: Role) -> Finding:
-    """See that the service may be started with these settings."""
+    """Check that the service may start with these settings."""
     try:
         require_startable(settings)
         require_front(settings, role.value)
@@ -28,7 +28,7 @@ def check_settings(settings: Settings, role: Role) -> Finding:
 
 
 def check_secrets(settings: Settings, role: Role) -> Finding:
-    """See that the role has the secrets it needs, and the front none that it does not need."""
+    """Check that the role has its secrets, and the front no others."""
     try:
         if role in (Role.ALL, Role.HTTP):
             require(settings.jwt_keys, "FE_JWT_KEYS")
@@ -51,7 +51,7 @@ def check_secrets(settings: Settings, role: Role) -> Finding:
 
 
 def check_listeners(settings: Settings) -> Finding:
-    """See who else may hear what is said in clear text: TLS ends before us, so what we listen on is inside."""
+    """Check which networks can reach the listeners: TLS ends at the proxy, so they must be internal."""
     open_ones = [
         name
         for name, bind in (
@@ -73,11 +73,11 @@ def check_listeners(settings: Settings) -> Finding:
 
 
 def check_trust(settings: Settings) -> Finding:
-    """See whose signatures under acknowledgements are believed, without which nothing is sent to receivers."""
+    """Check which signers of acknowledgements are trusted; without any, nothing is sent to receivers."""
     if settings.reception_roots is None:
-        says = "anybody's acknowledgement is believed, for development"
+        says = "every acknowledgement is accepted, for development"
         if holds_receipts(settings):
-            says = "no certifier is named, so nothing is sent to receivers: what is for them waits"
+            says = "no certification authority is set, so receipts for receivers wait"
         return Finding("trust", State.WARNING, says, "name certifiers in FE_RECEPTION_ROOTS for the actors")
     try:
         certifiers = read_certifiers(settings)

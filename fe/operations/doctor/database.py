@@ -1,4 +1,4 @@
-"""The database: the server, whom we log in as, its clock, its migrations, our rights, and whether it can be written."""
+"""Check the database: server, login, clock, migrations, rights, and writing."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ _OLDEST_SERVER = 150000
 
 
 def infer_role(settings: Settings) -> tuple[Finding, Role | None]:
-    """Tell what is to work with these settings, by the login of the database. None where that cannot be asked."""
+    """Derive the role from the database login; None if it cannot be read."""
     assert settings.database_url is not None
     try:
         with connected_once(settings.database_url) as conn:
@@ -69,7 +69,7 @@ def check_database(settings: Settings, role: Role, clock: Clock) -> list[Finding
     found.append(
         _writing(dsn) if role in (Role.ALL, Role.HTTP) else Finding("writing", State.SKIPPED, "the front asks")
     )
-    # The front and the portal do not see what certificates are kept as.
+    # The front and the portal cannot read encrypted certificates.
     sees_certificates = next((each for each in (WORKER, OPERATOR) if each in roles), None)
     if sees_certificates is not None:
         found.append(check_certificates(dsn, settings, sees_certificates, clock()))
@@ -89,7 +89,7 @@ def _server(conn: psycopg.Connection) -> Finding:
         return Finding(
             "database",
             State.FAILED,
-            f"{says}, with synchronous_commit off: what was accepted may be lost in a crash",
+            f"{says}, with synchronous_commit off: accepted receipts may be lost in a crash",
             "ALTER SYSTEM SET synchronous_commit = on",
         )
     if (encoding := conn.info.parameter_status("server_encoding")) != "UTF8":
@@ -105,8 +105,8 @@ def _server(conn: psycopg.Connection) -> Finding:
         return Finding(
             "database",
             State.FAILED,
-            f"{says}, and sorts text by version {now} of its collation, and its indexes by {was}: what is there may not"
-            " be found, as a clientRequestId that comes again",
+            f"{says}, and sorts text by version {now} of its collation, and its indexes by {was}: "
+            "existing rows may not be found, such as a repeated clientRequestId",
             "before anything is started, as the owner: REINDEX DATABASE ..., then ALTER DATABASE ... REFRESH COLLATION "
             "VERSION; keys that are there twice by now are named",
         )
@@ -139,7 +139,7 @@ def _login(conn: psycopg.Connection, roles: Sequence[str]) -> Finding:
         return Finding(
             "login",
             State.WARNING,
-            f"the login {login} is {which}: what holds tenants apart in the database does not hold it",
+            f"the login {login} is {which}: row-level security does not apply to it",
             "give each kind of process a login of its own: docs/operations.md, Who logs in to the database",
         )
     if may_take > len(roles):
@@ -159,7 +159,7 @@ _LEFT = """
 
 
 def _left_to_everybody(conn: psycopg.Connection) -> Finding:
-    """See that what a server lets everybody do was taken away, as far as the migration could (sql/migrations/0001)."""
+    """Check that the default rights of PUBLIC were revoked, as far as the migration could (sql/migrations/0001)."""
     row = conn.execute(_LEFT).fetchone()
     assert row is not None
     remedies = [
@@ -176,8 +176,8 @@ def _clock(conn: psycopg.Connection, clock: Clock) -> Finding:
     return skew_of_the_database(compare_clocks_once(conn, clock))
 
 
-#: Of the tables and indexes of all months a server has room to lock so many for each lock that it is told of: then a
-#: hundred connections may plan a statement that reads all months at once, as they do when they are new.
+#: Locks that a server has room for, in tables and indexes of all months: then a hundred new connections may plan a
+#: statement over all months at once.
 _ROOM = 8
 
 _LOCKS = """
@@ -188,7 +188,7 @@ _LOCKS = """
 
 
 def check_locks(conn: psycopg.Connection) -> Finding:
-    """See that there is room for the locks of statements that are planned anew: there are more of them each month."""
+    """Check that the lock table has room for newly planned statements, which need more locks each month."""
     row = conn.execute(_LOCKS).fetchone()
     assert row is not None
     allowed, of_months = row
@@ -218,9 +218,9 @@ _SILENT = "SELECT count(*) FROM citus_check_cluster_node_health() WHERE result I
 
 
 def _cluster(conn: psycopg.Connection, roles: Sequence[str]) -> Finding:
-    """See that the cluster is one, that its nodes answer each other, and that the tables are spread over them.
+    """Check that the cluster is complete, its nodes reach each other, and the tables are distributed.
 
-    The nodes answer each other as the role that works: what pg_hba.conf lets in there is no login of ours.
+    Nodes connect to each other as the working role, so pg_hba.conf must admit it.
     """
     try:
         nodes = require_citus(conn)
@@ -247,7 +247,7 @@ def _cluster(conn: psycopg.Connection, roles: Sequence[str]) -> Finding:
 
 
 def _node(dsn: str, near: str) -> Finding:
-    """See that the node that processes are to claim from is one of the cluster."""
+    """Check that the node to claim from belongs to the cluster."""
     try:
         shards = require_node(dsn, near)
     except (NoCitus, DatabaseUnavailable) as wrong:
@@ -272,7 +272,7 @@ _WRITABLE_AGAIN = (
 
 
 def _writing(dsn: str) -> Finding:
-    """See that a row can be written, and leave none: what a full disk or a standby would refuse."""
+    """Check that a row can be written, and roll back: a full disk or a standby would fail."""
     try:
         with connected_once(dsn) as conn, conn.transaction(force_rollback=True):
             conn.execute("SELECT set_config('role', %s, true)", (FRONT,))

@@ -1,4 +1,4 @@
-"""What a check finds, and for whom it is made."""
+"""Result of a check, and the role that it is made for."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,7 +18,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check found; `remedy` says what to do about it, and is empty where there is nothing to do."""
+    """Result of one check; `remedy` says what to do, or is empty."""
 
     check: str
     state: State
@@ -27,7 +27,7 @@ class Finding:
 
 
 class Role(StrEnum):
-    """What is to work here: as in `fe run --role`, the command line, and `fe migrate`."""
+    """Role to check: as in `fe run --role`, the command line, or `fe migrate`."""
 
     ALL = "all"
     HTTP = "http"
@@ -50,7 +50,7 @@ _TAKES = {
 
 
 def role_of_login(rights: LoginRights) -> Role:
-    """Tell what is to work with a login, by what it may take."""
+    """Derive the role from the login's rights."""
     ours = rights.roles - {READONLY}
     if rights.is_superuser:
         return Role.ALL
@@ -62,7 +62,7 @@ def role_of_login(rights: LoginRights) -> Role:
 
 
 def takes(role: Role, settings: Settings) -> tuple[str, ...]:
-    """Tell which roles each takes in the database: as `database_roles` of a process, and the command line its own."""
+    """Return the database roles of each role, as `database_roles` of a process, and of the command line."""
     found = list(_TAKES[role])
     if role is Role.ALL and settings.reception_bind:
         found.append(RECEPTION)
@@ -74,5 +74,5 @@ def takes(role: Role, settings: Settings) -> tuple[str, ...]:
 
 
 def healthy(findings: list[Finding]) -> bool:
-    """Tell whether the service may be expected to work."""
+    """Return whether the service can be expected to work."""
     return all(finding.state is not State.FAILED for finding in findings)

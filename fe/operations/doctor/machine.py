@@ -1,4 +1,4 @@
-"""What the machine gives: files that may be open, room on its disk."""
+"""Check the machine: open files and disk space."""
 
 import shutil
 from pathlib import Path
@@ -7,14 +7,14 @@ from fe.config import Settings
 from fe.operations.doctor.finding import Finding, State
 from fe.process.open_files import most_open_files
 
-#: Room on a disk: below the first somebody should look, below the second writing fails soon.
+#: Free disk space: below the first value warn, below the second fail.
 _ENOUGH, _FULL = 2 * 1024**3, 256 * 1024**2
-#: Files a process opens beside these: connections to the database, modules, pipes.
+#: Other open files of a process: database connections, modules, pipes.
 _OTHER_FILES = 128
 
 
 def check_files(settings: Settings) -> Finding:
-    """See that a process may open as many files as it may have connections: to its clients, and to others."""
+    """Check that a process may open as many files as it may have connections."""
     listeners = 1 + bool(settings.reception_bind) + bool(settings.portal_bind)
     to_others = settings.send_slots + settings.track_slots + settings.webhook_slots
     allowed, needed = most_open_files(), listeners * settings.max_connections + to_others + _OTHER_FILES

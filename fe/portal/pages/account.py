@@ -21,7 +21,7 @@ DIFFERENT = Text("The two new passwords are not the same.", "Las dos contraseña
 
 
 def name_of(record: SessionRecord) -> str:
-    """Name a session in a form, by nothing that anybody could log in with."""
+    """Return a session's name for forms, which does not allow signing in."""
     return sha256(record.token_hash).hexdigest()[:24]
 
 
@@ -72,7 +72,7 @@ async def password_form(visit: Visit) -> Reply:
 
 
 async def change_password(visit: Visit) -> Reply:
-    """Take a new password for the present one; whoever is logged in elsewhere is so no more."""
+    """Change the password, and end all other sessions."""
     person = visit.person.person
     new = visit.form.verbatim("new")
     stored = None
@@ -96,8 +96,8 @@ async def change_password(visit: Visit) -> Reply:
         await sessions.leave_notice(conn, hash_token(token), said)
 
     try:
-        await visit.settle(work)
-    except _Outrun:  # somebody else has set it meanwhile, and whoever is here is logged in no more
+        await visit.commit_form(work)
+    except _Outrun:  # the password was changed meanwhile, which ended this session
         visit.session = None
         set_cookie(visit, new_token())
         return await visit.go("/sign-in")
@@ -107,11 +107,11 @@ async def change_password(visit: Visit) -> Reply:
 
 
 class _Outrun(Exception):
-    """The password, or the session, is not what it was when the page was asked for."""
+    """The password or the session changed since the page was shown."""
 
 
 def password_problem(new: str, repeated: str, *about: str) -> Text | None:
-    """Say what is wrong with a new password that was typed twice."""
+    """Check a new password that was typed twice."""
     if new != repeated:
         return DIFFERENT
     try:

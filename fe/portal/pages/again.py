@@ -1,13 +1,13 @@
-"""Showing again who one is: what opens doors asks for it when the last time is minutes ago."""
+"""Confirming the identity: sensitive pages require a confirmation within the last minutes."""
 
 from fe.accounts import people as accounts
 from fe.accounts import totp
 from fe.ecf.texts import Text
 from fe.portal import attempts
-from fe.portal.entering import next_page, renew_session
 from fe.portal.page_types import Needs, Page
 from fe.portal.pages.sign_in import WRONG_CODE
 from fe.portal.replies import Reply
+from fe.portal.sign_in_flow import next_page, renew_session
 from fe.portal.visit import Visit
 from fe.store.portal import credentials, identities
 from fe.store.records import throttle
@@ -21,7 +21,7 @@ async def form(visit: Visit) -> Reply:
 
 
 async def again_page(visit: Visit, status: int, problem: Text | None = None, following: str | None = None) -> Reply:
-    """The page that asks again, with what was wrong."""
+    """Show the confirmation page with an error."""
     known = await visit.portal.db.run(identities.of_person, visit.person.person.person_id)
     openid = visit.portal.openid
     is_linked = openid is not None and any(one.issuer == openid.issuer for one in known)
@@ -30,7 +30,7 @@ async def again_page(visit: Visit, status: int, problem: Text | None = None, fol
 
 
 async def show_again(visit: Visit) -> Reply:
-    """Look at what was shown, and go on under a new token."""
+    """Check the confirmation and renew the session."""
     person = visit.person.person
     if visit.form.get("code"):
         await attempts.count(visit, "second factor", throttle.bucket_of_second_factor(person.person_id))

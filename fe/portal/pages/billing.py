@@ -1,4 +1,4 @@
-"""What a company's receipts cost: the month so far, the months before, and what was charged."""
+"""Page of a company's costs: the current month, past months, and charges."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

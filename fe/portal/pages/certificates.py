@@ -1,11 +1,11 @@
-"""What a company signs with: certificates are put in, seen by their names and dates, and retired; never given out."""
+"""Pages of a company's certificates: add, list and retire them. Their keys never leave the service."""
 
 from functools import partial
 from uuid import UUID
 
 import trio
 
-from fe.accounts import noted
+from fe.accounts import audited_changes
 from fe.accounts.certifiers import ExaminedP12, examine, read_certifiers
 from fe.accounts.expiry import warnings, within
 from fe.accounts.provision import ProvisioningRefused
@@ -21,9 +21,9 @@ from fe.store.records import certificates, tenants
 from fe.store.records.certificates import CertificateRecord, one_per_holder
 from fe.store.records.tenants import User
 
-#: A file beyond what a .p12 may have is still read up to here, so that it is said beside the form.
+#: A file larger than any .p12 is still read up to here, so that the error appears in the form.
 _MAX_BODY_BYTES = 1024 * 1024
-#: Files opened at once in a process: each takes up to half a second of a processor, and may ask a certifier.
+#: Files opened at once per process: each takes up to half a second of CPU, and may query revocation.
 _AT_ONCE = trio.CapacityLimiter(2)
 
 _NO_FILE = Text("Choose the .p12 or .pfx file.", "Elija el archivo .p12 o .pfx.")
@@ -88,9 +88,9 @@ async def _put(
     tenant = await tenants.locked(conn, visit.tenant_id)
     if tenant is None:
         raise not_found()
-    return await noted.add_certificate(
+    return await audited_changes.add_certificate(
         conn,
-        visit.actor,
+        visit.author,
         visit.portal.vault,
         tenant,
         user,
@@ -101,7 +101,7 @@ async def _put(
 
 
 def _with(said: Text, examined: ExaminedP12) -> Text:
-    """Say beside it what speaks against the certificate."""
+    """Show the warnings about the certificate."""
     if not examined.remarks:
         return said
     remarks = Text("; ".join(one.en for one in examined.remarks), "; ".join(one.es for one in examined.remarks))
@@ -121,7 +121,7 @@ async def retire(visit: Visit) -> Reply:
         tenant = await tenants.locked(conn, visit.tenant_id)
         if tenant is None:
             raise not_found()
-        await noted.retire_certificate(conn, visit.actor, tenant, found.certificate_id)
+        await audited_changes.retire_certificate(conn, visit.author, tenant, found.certificate_id)
 
     try:
         await visit.change(work)

@@ -1,4 +1,4 @@
-"""What was changed for a company: who did it, when, and from what to what; as pages, and as a file."""
+"""Page of a company's changes: author, time, before and after; also as a CSV file."""
 
 import json
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from fe.store.portal import changes
 from fe.store.portal.changes import TenantChange
 
 _ON_A_PAGE = 50
-#: What one file holds at most, the latest; it says where there are more.
+#: Most rows of one file, the latest; the file says when there are more.
 MAX_EXPORTED = 10_000
 _OLDER_ROWS = Text(
     "There are older ones: choose a kind of change, or see them in the portal.",
@@ -45,7 +45,7 @@ async def listed(visit: Visit) -> Reply:
 
 
 async def export(visit: Visit) -> Reply:
-    """Give the changes as a file for spreadsheets."""
+    """Export the changes as CSV."""
     kind = _kind(visit, await visit.read(changes.actions))
     found = await visit.read(changes.latest, limit=MAX_EXPORTED + 1, action=kind)
     rows: list[Sequence[Cell]] = [_row(each) for each in found[:MAX_EXPORTED]]

@@ -22,7 +22,7 @@ _RECENT = 8
 
 
 async def start(visit: Visit) -> Reply:
-    """Show the companies of whoever is here; with one of them only, go there."""
+    """List the person's companies; with only one, redirect to it."""
     mine = await visit.portal.db.run(people.tenants_of, visit.person.person.person_id)
     is_operator = visit.person.person.is_operator and visit.portal.operators is not None
     if len(mine) == 1 and not is_operator:
@@ -35,7 +35,7 @@ async def start(visit: Visit) -> Reply:
     for tenant_id, role in mine:
         try:
             tenant = await visit.portal.db.run_for(tenant_id, find)
-        except NodeUnavailable:  # it is back with its node, and whoever works for others as well can go there
+        except NodeUnavailable:  # its database node is away; other companies stay reachable
             unreached += 1
             continue
         if tenant is not None:
@@ -44,7 +44,7 @@ async def start(visit: Visit) -> Reply:
 
 
 async def company(visit: Visit) -> Reply:
-    """Show where a company stands: what needs attention, the numbers of the month, what was handed in last."""
+    """Show a company's overview: notices, the month's numbers, the latest receipts."""
     seen_at = await visit.read(standing.troubles_seen_at, visit.person.person.person_id)
     since = visit.now - attention.LATELY
     troubles = await visit.read(standing.trouble, since if seen_at is None else max(since, seen_at))
@@ -53,7 +53,7 @@ async def company(visit: Visit) -> Reply:
     recent = await visit.read(receipts.newest, _RECENT)
     return visit.page(
         "company/home.html",
-        matters=attention.matters(
+        notices=attention.notices(
             await visit.read(certificates.in_use),
             found_sequences,
             await visit.read(endpoints.listed),
@@ -72,7 +72,7 @@ async def company(visit: Visit) -> Reply:
 
 
 async def see_troubles(visit: Visit) -> Reply:
-    """Note that whoever is here has looked at what was rejected: the overview shows later ones."""
+    """Mark rejected receipts as seen, so that the overview shows only later ones."""
     await visit.read(standing.see_troubles, visit.person.person.person_id, visit.now)
     return await visit.go(visit.at(""))
 

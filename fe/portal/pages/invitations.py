@@ -11,11 +11,11 @@ from fe.ecf.ids import new_id
 from fe.ecf.texts import Text
 from fe.identifiers import TenantId
 from fe.portal import attempts
-from fe.portal.entering import begin_session
 from fe.portal.page_types import Needs, Page
 from fe.portal.pages.account import password_problem
 from fe.portal.replies import Refused, Reply
 from fe.portal.role_names import ROLES
+from fe.portal.sign_in_flow import begin_session
 from fe.portal.visit import Visit
 from fe.store.portal import changes, invitations, people, resets
 from fe.store.portal.changes import TenantChange
@@ -35,7 +35,7 @@ async def find(visit: Visit, token_hash: bytes) -> Invitation:
 
 
 async def form(visit: Visit) -> Reply:
-    """Show what one is invited to."""
+    """Show the invitation."""
     return await _page(visit, 200, await find(visit, hash_token(visit.params["token"])))
 
 
@@ -65,7 +65,7 @@ async def _company(visit: Visit, invitation: Invitation) -> str | None:
 
 
 async def accept(visit: Visit) -> Reply:
-    """Let whoever is here in, or somebody new by a name and a password."""
+    """Accept the invitation as the signed-in person, or create one with a name and password."""
     await attempts.count(visit, "address")
     invitation = await find(visit, hash_token(visit.params["token"]))
     try:
@@ -91,7 +91,7 @@ async def let_in(
     password_hash: str | None = None,
     subject: Subject | None = None,
 ) -> Person:
-    """Accept an invitation for a person, or for somebody new of that name; links a subject. Raises PersonRefused."""
+    """Accept an invitation for a person or a new one of that name; links a subject. Raises PersonRefused."""
 
     async def work(conn: Conn) -> Person:
         if isinstance(who, Person):
@@ -127,7 +127,7 @@ async def let_in(
 
 
 def first_page(invitation: Invitation) -> str:
-    """Where somebody goes who has accepted."""
+    """Return the page to show after accepting."""
     return "/operators" if invitation.tenant_id is None else f"/companies/{invitation.tenant_id}"
 
 

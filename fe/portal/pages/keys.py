@@ -2,7 +2,7 @@
 
 from datetime import date, datetime
 
-from fe.accounts import noted
+from fe.accounts import audited_changes
 from fe.accounts.keys import SCOPES
 from fe.accounts.provision import NewKey, ProvisioningRefused
 from fe.accounts.sequences import BadSequence, end_of
@@ -16,7 +16,7 @@ from fe.store.postgres.db import Conn
 from fe.store.records import keys
 from fe.store.records.keys import ApiKey
 
-#: What each scope lets a program do.
+#: Description of each scope.
 SCOPE_WORDS = {
     "invoices:write": Text(
         "hand in receipts and cancel numbers; with it come the scopes over sequences",
@@ -61,7 +61,7 @@ async def listed(visit: Visit) -> Reply:
 
 
 async def new(visit: Visit) -> Reply:
-    """Ask what the key is for."""
+    """Show the form of a new key."""
     return _form(visit)
 
 
@@ -81,9 +81,9 @@ async def create(visit: Visit) -> Reply:
 
 async def _make(conn: Conn, visit: Visit, environment: Environment, expires_at: datetime | None) -> NewKey:
     pepper_id, pepper = next(iter(visit.portal.peppers.items()))
-    return await noted.create_key(
+    return await audited_changes.create_key(
         conn,
-        visit.actor,
+        visit.author,
         visit.company.tenant,
         environment,
         pepper=pepper,
@@ -120,11 +120,11 @@ async def key(visit: Visit) -> Reply:
 
 
 async def revoke(visit: Visit) -> Reply:
-    """Revoke a key: every process knows of it at once."""
+    """Revoke a key; every process is notified at once."""
     found = await visit.read(_find, visit.params["key"])
 
     async def work(conn: Conn) -> bool:
-        return await noted.revoke_key(conn, visit.actor, visit.company.tenant, found.api_key_id)
+        return await audited_changes.revoke_key(conn, visit.author, visit.company.tenant, found.api_key_id)
 
     revoked = await visit.change(work)
     return await visit.go(visit.at("keys"), _REVOKED if revoked else _REVOKED_BEFORE)
@@ -157,6 +157,6 @@ PAGES = (
     Page("GET", "/companies/<int:company>/keys/new", Needs.OWN, new, fresh=True),
     Page("POST", "/companies/<int:company>/keys/new", Needs.OWN, create, fresh=True),
     Page("GET", "/companies/<int:company>/keys/<key>", Needs.READ, key),
-    # Not for the newly shown alone: who finds a key in the wrong hands closes that door at once.
+    # Also for signed-in people without a recent confirmation: a leaked key must be revoked at once.
     Page("POST", "/companies/<int:company>/keys/<key>/revoke", Needs.OWN, revoke),
 )

@@ -1,8 +1,8 @@
-"""New receipts: choosing a type, filling in its form, checking and issuing it, as the API does (fe/issuing).
+"""New receipts: choose a type, fill in the form, validate and issue, as the API does (fe/issuing).
 
-A form is one receipt: its id is part of the clientRequestId, so that it is issued once however often it is sent. What
-was typed is kept as a draft under that id, and each answer to a form that was not issued leads to the draft's page: so
-the browser can go back, reload, and drop the tab.
+A form is one receipt: its id is part of the clientRequestId, so that repeats issue it once. The typed text is kept as a
+draft under that id, and each answer to an unfinished form leads to the draft's page. So the browser may go back, reload
+or close the tab.
 """
 
 from http import HTTPStatus
@@ -45,7 +45,7 @@ from fe.store.postgres.errors import DatabaseUnavailable, NoNumber, TenantDisabl
 from fe.store.records import submissions, tenants
 from fe.store.records.submissions import Accepted
 
-#: A thousand lines fit: the most that the portal reads at all (fe/portal/sent_forms.py). A line has a dozen fields.
+#: A thousand lines fit: the most that the portal reads at all (fe/portal/form_reader.py). A line has a dozen fields.
 MAX_FORM_BYTES = 1024 * 1024
 MAX_FIELDS = 20_000
 _REPAIRS = ("set", "rename", "remove")
@@ -53,14 +53,14 @@ _log = structlog.get_logger(__name__)
 
 
 async def choose(visit: Visit) -> Reply:
-    """Show the types: what each is for, and whether there is a number for it."""
+    """Show the types, each with its purpose and whether it has a number."""
     known = await sequences_of(visit)
     types = [(paper_of(of), known.get(of.prefix), why_none(known.get(of.prefix), visit)) for of in EcfType]
     return visit.page("receipt/types.html", types=types)
 
 
 async def copy(visit: Visit) -> Reply:
-    """Go to the form of the type that a receipt has, filled in with what it says."""
+    """Redirect to the form of a receipt's type, filled in from it."""
     record, source = await _source(visit)
     if source.type is None:
         raise not_found()
@@ -68,7 +68,7 @@ async def copy(visit: Visit) -> Reply:
 
 
 async def fill_in(visit: Visit) -> Reply:
-    """Show the form of a type: empty, or with what another receipt says."""
+    """Show the form of a type, empty or filled in from another receipt."""
     of = _type(visit)
     if "from" not in visit.query:
         return await show_form(visit, ReceiptEntry.empty(layout(of)), str(uuid4()))
@@ -81,7 +81,7 @@ async def fill_in(visit: Visit) -> Reply:
 
 
 async def _sequence_first(visit: Visit, record: ReceiptRecord) -> Text | None:
-    """Give the advice on a receipt that the authority rejected for its sequence, while that is as it was."""
+    """Return the advice for a receipt rejected for its sequence, while the sequence is unchanged."""
     codes = [code for code, _ in explained(record)]
     sequence = (await sequences_of(visit)).get((record.e_ncf or "")[:3])
     if record.environment is not visit.environment or next_step(record, codes, sequence) is not AdvisedStep.SEQUENCE:
@@ -90,7 +90,7 @@ async def _sequence_first(visit: Visit, record: ReceiptRecord) -> Text | None:
 
 
 async def send(visit: Visit) -> Reply:
-    """Do what the pressed button says, and show the form again, or where the receipt is that was issued."""
+    """Run the pressed button's action; show the form again, or the issued receipt."""
     entry = ReceiptEntry.sent(layout(_type(visit)), visit.form)
     form_id = _form_id(visit)
     action, _, what = visit.form.get("do").partition(":")
@@ -119,7 +119,7 @@ async def send(visit: Visit) -> Reply:
 
 
 async def _to_draft(visit: Visit, form_id: str, draft: OpenDraft) -> Reply:
-    """Keep what was typed, and lead to its page. Where it cannot be kept, the answer is the form itself."""
+    """Save the draft and redirect to its page. If it cannot be saved, show the form itself."""
     try:
         await drafts.save(visit, form_id, draft)
     except DatabaseUnavailable as away:
@@ -129,7 +129,7 @@ async def _to_draft(visit: Visit, form_id: str, draft: OpenDraft) -> Reply:
 
 
 async def _save(visit: Visit, entry: ReceiptEntry, form_id: str, _: str) -> Reply:
-    """Keep what was typed while somebody types; a script asks for it."""
+    """Save the draft while the person types; a script calls this."""
     await drafts.save(visit, form_id, OpenDraft(entry))
     return Reply(HTTPStatus.NO_CONTENT, b"")
 
@@ -175,14 +175,14 @@ async def open_draft(visit: Visit) -> Reply:
 
 
 async def resume(visit: Visit) -> Reply:
-    """Show a form that is of a session before with what was typed into it; nothing else is done."""
+    """Show a form of an earlier session with its typed text; do nothing else."""
     entry = ReceiptEntry.sent(layout(_type(visit)), visit.form)
     form_id = str(read_id(visit.form.get("form")) or uuid4())
     return await show_form(visit, entry, form_id, message=RESUMED, status=403)
 
 
 class _Stopped(Exception):
-    """It goes no further; people see why above the form, and beside its fields."""
+    """Show the form again with errors above it and beside its fields."""
 
     def __init__(self, status: int, text: Text, checked: CheckedReceipt | None = None) -> None:
         super().__init__(status, text.en)
@@ -202,7 +202,7 @@ async def _issue(visit: Visit, work: Issuing, form_id: str) -> Reply:
             _count(work, size)
             checked = await _checked(work, is_counted=True)
             stopped = _what_stops(visit, work, checked)
-            # Sent twice at once: the first was taken in while this one was checked, and has its number now.
+            # Sent twice at once: the first was accepted while this one was validated, and has its number now.
             if stopped is not None and not await visit.portal.submitting.is_known(new):
                 raise stopped
         accepted = await work.issue(new, visit.request_id)
@@ -244,7 +244,7 @@ async def _after(visit: Visit, work: Issuing, accepted: Accepted, form_id: str) 
         )
         await drafts.end(visit, form_id)
     except DatabaseUnavailable as away:  # it is issued, whatever is noted: its clientRequestId says by whom
-        _log.warning("that a receipt was issued was not noted", reason=str(away))
+        _log.warning("issue not recorded in portal", reason=str(away))
     remark = next((one.text for one in remarks(accepted)), None)
     return await visit.go(there, messages.issued(accepted.e_ncf, remark))
 
@@ -270,7 +270,7 @@ def _repaired(entry: ReceiptEntry, what: str) -> ReceiptEntry:
     """The form with a repair done that the page before offered."""
     payload = entry.payload()
     if entry.unread:
-        return entry  # they would be lost; the check says what is wrong with them
+        return entry  # keep them: validating reports their errors
     try:
         asked: Any = parse_json(what.encode())
         repair = Repair(asked["op"], asked["path"], asked.get("value"), asked.get("to"))
@@ -299,7 +299,7 @@ def _form_id(visit: Visit) -> str:
 
 
 def _request_id(visit: Visit, form_id: str) -> ClientRequestId:
-    """Who issued it and with which form: kept with the receipt, in the same transaction."""
+    """Store who issued it and with which form, in the receipt's transaction."""
     return ClientRequestId(f"portal:{visit.person.person.person_id}:{form_id}")
 
 
@@ -320,7 +320,7 @@ async def _source(visit: Visit) -> tuple[ReceiptRecord, Document]:
 
 
 async def _who_issued(visit: Visit, record: ReceiptRecord) -> str | None:
-    """For which user the receipt was issued: '' for the company, None for a user who is none any more."""
+    """Return the user of the receipt: '' for the company, None for a former user."""
     if record.as_user_id is not None:
         return str(record.as_user_id)
     if record.as_user is None:

@@ -1,6 +1,6 @@
-"""By the OpenID provider: logging in, showing again who one is, linking an account, accepting an invitation.
+"""OpenID Connect pages: sign in, confirm the identity, link an account, accept an invitation.
 
-A browser is sent there by a link and not by a form: browsers do not let a form lead to another host here.
+Redirects to the provider follow a link, not a form: the content security policy forbids forms to other hosts.
 """
 
 from fe.accounts import identities as accounts
@@ -9,13 +9,13 @@ from fe.accounts.openid import CALLBACK, OpenId, ProviderAway, ProviderRefused
 from fe.accounts.people import PersonRefused, hash_token, new_token
 from fe.ecf.texts import Text
 from fe.portal import attempts
-from fe.portal.entering import enter, next_page, own_path, renew_session
 from fe.portal.page_types import Needs, Page
 from fe.portal.pages import invitations
 from fe.portal.pages.again import again_page
 from fe.portal.pages.sign_in import sign_in_page
 from fe.portal.replies import Refused, Reply, not_found
 from fe.portal.session import HALFWAY
+from fe.portal.sign_in_flow import enter, next_page, own_path, renew_session
 from fe.portal.visit import Visit
 from fe.store.portal import identities, logins
 from fe.store.portal.logins import OpenIdRequest
@@ -30,9 +30,9 @@ _SOMEBODY_ELSE = Text(
     "Esta no es la cuenta que está vinculada a la suya aquí.",
 )
 _UNKNOWN = Text(
-    "This account is linked with nobody here. Sign in with your password and link it under your account, or ask for an "
-    "invitation.",
-    "Esta cuenta no está vinculada a nadie aquí. Entre con su contraseña y vincúlela en su cuenta, o pida una "
+    "This account is not linked to any person here. Sign in with your password and link it under your account, or "
+    "ask for an invitation.",
+    "Esta cuenta no está vinculada a ninguna persona aquí. Entre con su contraseña y vincúlela en su cuenta, o pida "
     "invitación.",
 )
 
@@ -44,12 +44,12 @@ def _provider(visit: Visit) -> OpenId:
 
 
 async def _address(visit: Visit, purpose: str, following: str, invitation_hash: bytes | None = None) -> str:
-    """Where the provider asks who it is; what it is for is kept here, for this browser."""
+    """Return the provider's address and store the purpose for this browser."""
     provider = _provider(visit)
     await attempts.count(visit, "address")
     state = new_token()
     address = await provider.address(state, again=purpose == "again")
-    # A link that lets somebody in is not kept, not even for minutes.
+    # The token of an invitation is not stored.
     kept = following if not following.startswith(("/invitation/", "/reset/")) else "/"
     request = OpenIdRequest(purpose, kept, invitation_hash)
     await visit.portal.db.run(logins.ask, hash_token(state), hash_token(visit.token), request, visit.now)
@@ -61,7 +61,7 @@ def _send(visit: Visit, address: str) -> Reply:
 
 
 async def sign_in(visit: Visit) -> Reply:
-    """Send somebody to the provider to log in."""
+    """Redirect to the provider to sign in."""
     try:
         return _send(visit, await _address(visit, "sign in", next_page(visit)))
     except ProviderAway as away:
@@ -69,7 +69,7 @@ async def sign_in(visit: Visit) -> Reply:
 
 
 async def again(visit: Visit) -> Reply:
-    """Send whoever is here to the provider to log in there anew."""
+    """Redirect to the provider to confirm the identity."""
     try:
         return _send(visit, await _address(visit, "again", next_page(visit)))
     except ProviderAway as away:
@@ -77,28 +77,28 @@ async def again(visit: Visit) -> Reply:
 
 
 async def invitation(visit: Visit) -> Reply:
-    """Send somebody who is invited to the provider."""
+    """Redirect an invited person to the provider."""
     token_hash = hash_token(visit.params["token"])
     await invitations.find(visit, token_hash)
     return _send(visit, await _address(visit, "invitation", "/", token_hash))
 
 
 async def link(visit: Visit) -> Reply:
-    """Lead whoever is here to the provider, to link an account there. From a form: nobody else begins it."""
+    """Redirect to the provider to link an account. Needs a form, so that no other site can start it."""
     address = await _address(visit, "link", "/account")
     return visit.page("openid_go.html", address=address, name=_provider(visit).name)
 
 
 async def unlink(visit: Visit) -> Reply:
-    """Link one's account with none there any more. Whoever has no password could not log in then."""
+    """Remove the link to the provider. Impossible without a password."""
     if not visit.person.person.has_password:
         raise Refused(409, Text("Set a password first.", "Primero ponga una contraseña."))
-    await visit.settle(identities.unlink, visit.person.person.person_id)
+    await visit.commit_form(identities.unlink, visit.person.person.person_id)
     return await visit.go("/account", Text("The account is unlinked.", "La cuenta se desvinculó."))
 
 
 async def answer(visit: Visit) -> Reply:
-    """Take what the browser brings back from the provider: once, in this browser, and soon."""
+    """Handle the redirect back from the provider: once, in the same browser, and soon."""
     provider, state = _provider(visit), visit.query.get("state", "")
     hashes = hash_token(state), hash_token(visit.token)
     request = await visit.portal.db.run(logins.answer, *hashes, visit.now - HALFWAY)
@@ -140,7 +140,7 @@ async def _enter(visit: Visit, subject: Subject, following: str) -> Reply:
 
 
 async def _again(visit: Visit, subject: Subject, following: str) -> Reply:
-    """The same person, who has logged in there just now: the provider says when."""
+    """Check that the same person has just signed in at the provider, by the provider's time."""
     person = await visit.portal.db.run(identities.find, subject.issuer, subject.subject)
     if visit.session is None:
         return sign_in_page(visit, 403, _STALE, following)
@@ -165,7 +165,7 @@ async def _link(visit: Visit, subject: Subject) -> Reply:
 
 
 async def _accept(visit: Visit, subject: Subject, invitation_hash: bytes) -> Reply:
-    """Let in by an invitation whoever the subject is, or somebody new that is linked with it."""
+    """Accept an invitation as the subject's person, or as a new person linked to it."""
     found = await invitations.find(visit, invitation_hash)
     known = await visit.portal.db.run(identities.find, subject.issuer, subject.subject)
     if known is not None and known.disabled_at is not None:

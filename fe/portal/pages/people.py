@@ -1,4 +1,4 @@
-"""Who works for a company: invited by a link, given a role, removed."""
+"""Members of a company: invite by link, change roles, remove."""
 
 from functools import partial
 from typing import Any
@@ -22,7 +22,7 @@ _NO_ROLE = Text("Choose a role.", "Elija una función.")
 
 
 async def people(visit: Visit) -> Reply:
-    """List who works for the company and who is invited."""
+    """List members and invitations."""
     return visit.page(
         "people/people.html",
         members=await visit.read(members.of_tenant),
@@ -33,7 +33,7 @@ async def people(visit: Visit) -> Reply:
 
 
 async def invite_form(visit: Visit) -> Reply:
-    """Ask whom to invite."""
+    """Show the form of an invitation."""
     return _invite_page(visit, 200)
 
 
@@ -88,7 +88,7 @@ async def withdraw(visit: Visit) -> Reply:
 
 
 async def member(visit: Visit) -> Reply:
-    """Show what may be changed about somebody."""
+    """Show the form of one member."""
     return _member_page(visit, 200, await _member(visit))
 
 
@@ -105,7 +105,7 @@ def _member_page(visit: Visit, status: int, found: Member, problem: Text | None 
 
 
 async def change_role(visit: Visit) -> Reply:
-    """Give somebody another role."""
+    """Change a member's role."""
     found, role = await _member(visit), _role(visit)
     if role is None:
         return _member_page(visit, 400, found, _NO_ROLE)
@@ -122,7 +122,7 @@ async def change_role(visit: Visit) -> Reply:
 
 
 async def remove(visit: Visit) -> Reply:
-    """Let somebody work for the company no more."""
+    """Remove a member."""
     found = await _member(visit)
     visit.require_unchanged(_shown(found))
 

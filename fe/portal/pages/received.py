@@ -1,4 +1,4 @@
-"""What suppliers sent to a company: found, read, and approved or rejected."""
+"""Receipts received from suppliers: find, read, approve or reject."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -55,7 +55,7 @@ def _chosen(visit: Visit, filters: Filters) -> tuple[ReceivedFilter, ApprovalSta
 
 
 async def listed(visit: Visit) -> Reply:
-    """List what was received, newest first."""
+    """List received receipts, newest first."""
     filters = Filters(visit.query)
     chosen, status = _chosen(visit, filters)
     if filters.problem is not None:
@@ -89,7 +89,7 @@ _HEADINGS = {
 
 
 async def export(visit: Visit) -> Reply:
-    """Give what the list shows, over all its pages, as a file: MAX_EXPORTED rows at most."""
+    """Export the list as a file: MAX_EXPORTED rows at most."""
     filters = Filters(visit.query)
     chosen, status = _chosen(visit, filters)
     if filters.problem is not None:
@@ -123,7 +123,7 @@ def _line(visit: Visit, row: ReceivedRecord) -> Sequence[Cell]:
 
 
 async def show(visit: Visit) -> Reply:
-    """Show one: what it says, and how a decision on it stands."""
+    """Show one receipt with the state of its decision."""
     record = await _find(visit)
     if record.environment is not visit.environment:
         return redirect(visit.at(f"{record.environment}/received/{record.received_id}"))
@@ -159,13 +159,13 @@ def _state_of(record: ReceivedRecord, word: Word | None) -> words.Badge:
 
 
 def _is_open(record: ReceivedRecord, word: Word | None) -> bool:
-    """Whether a decision could still be taken: none that may count was."""
+    """Return whether a decision is still possible."""
     failed = word is None or word.status in (Status.REJECTED, Status.ERROR)
     return failed and record.approval_status is ApprovalStatus.PENDING
 
 
 async def file(visit: Visit) -> Reply:
-    """Give the document, or the acknowledgement it was given, to the byte."""
+    """Return the document, or its acknowledgement, byte for byte."""
     record = await _find(visit)
     kind = visit.params["kind"]
     if record.environment is not visit.environment or kind not in ("document", "acknowledgement"):
@@ -178,7 +178,7 @@ async def file(visit: Visit) -> Reply:
 
 
 async def approve(visit: Visit) -> Reply:
-    """Approve it: once the authority has accepted that, the issuer is told."""
+    """Approve a receipt: the issuer is notified once the authority has accepted it."""
     return await _decide(visit, None)
 
 

@@ -43,7 +43,7 @@ async def begin(visit: Visit) -> Reply:
     """Make a seed; it is of use once a code of it was shown."""
     person_id = visit.person.person.person_id
     encrypted = totp.encrypt_seed(visit.portal.vault, person_id, totp.new_seed())
-    await visit.settle(second_factor.offer, person_id, encrypted)
+    await visit.commit_form(second_factor.offer, person_id, encrypted)
     return await visit.go(_AT)
 
 
@@ -65,7 +65,7 @@ async def confirm(visit: Visit) -> Reply:
             raise Refused(409, CHANGED_MEANWHILE)
         await second_factor.replace_codes(conn, person.person_id, [totp.hash_code(person.person_id, c) for c in codes])
 
-    await visit.settle(work)
+    await visit.commit_form(work)
     await attempts.forgive(visit, person)
     return visit.page("account/recovery_codes.html", codes=codes)
 
@@ -75,7 +75,7 @@ async def new_codes(visit: Visit) -> Reply:
     person_id, codes = visit.person.person.person_id, totp.new_codes()
     if not await _is_shown(visit):
         return await _page(visit, 403, WRONG_CODE)
-    await visit.settle(second_factor.replace_codes, person_id, [totp.hash_code(person_id, one) for one in codes])
+    await visit.commit_form(second_factor.replace_codes, person_id, [totp.hash_code(person_id, one) for one in codes])
     return visit.page("account/recovery_codes.html", codes=codes)
 
 
@@ -83,11 +83,11 @@ async def remove(visit: Visit) -> Reply:
     """Ask for no second factor any more; one that is still there has to be shown for it."""
     if not await _is_shown(visit):
         return await _page(visit, 403, WRONG_CODE)
-    await visit.settle(second_factor.remove, visit.person.person.person_id)
+    await visit.commit_form(second_factor.remove, visit.person.person.person_id)
     return await visit.go(
         "/account",
         Text(
-            "You are asked for no second factor any more.",
+            "The second factor is removed.",
             "Ya no se le pedirá un segundo factor.",
         ),
     )

@@ -1,8 +1,8 @@
-"""Number sequences: how far each is, how long it lasts, what became of its numbers, and changing it."""
+"""Number sequences: progress, outlook, state of the numbers, and changes."""
 
 import re
 
-from fe.accounts import noted, number_fates
+from fe.accounts import audited_changes, number_fates
 from fe.accounts import sequences as flow
 from fe.accounts.number_fates import RATE_DAYS, STRETCH, Outlook
 from fe.accounts.sequences import NoSequence, NumberSent, PassedOver, SequenceExists
@@ -21,7 +21,7 @@ from fe.store.records.sequences import Sequence
 #: The types by the prefix of their numbers, as receipts are called everywhere in the portal.
 _KINDS = {of.prefix: name for of, name in words.TYPE_NAMES.items()}
 _NUMBER = re.compile(r"[0-9]{1,10}")
-_CREATED = Text("The sequence is there.", "La secuencia quedó creada.")
+_CREATED = Text("Sequence created.", "La secuencia quedó creada.")
 _OVER = Text(
     "The last day has passed: write the one that the DGII gave.",
     "El último día ya pasó: escriba el que dio la DGII.",
@@ -34,7 +34,7 @@ _USED = Text(
 _CHANGED = Text("The sequence is changed.", "La secuencia quedó cambiada.")
 
 
-#: What the API says of a sequence that was just set, without its fields' names.
+#: The API's warnings about a new sequence, without field names.
 _REMARKS = {
     "sequence-expired": Text("Its last day has passed: it gives no numbers.", "Su último día ya pasó: no da números."),
     "sequence-without-end": Text(
@@ -94,9 +94,9 @@ async def _create(conn: Conn, visit: Visit, given: TypedSequence) -> Sequence:
     last_day = given.last_day
     if last_day is not None and last_day < local(visit.now).date():
         raise LocalizedError(_OVER)
-    return await noted.create_sequence(
+    return await audited_changes.create_sequence(
         conn,
-        visit.actor,
+        visit.author,
         visit.company.tenant,
         visit.environment,
         given.prefix,
@@ -108,7 +108,7 @@ async def _create(conn: Conn, visit: Visit, given: TypedSequence) -> Sequence:
 
 
 async def one(visit: Visit) -> Reply:
-    """Show a sequence with what became of its numbers."""
+    """Show a sequence with the state of its numbers."""
     return await _page(visit)
 
 
@@ -140,7 +140,7 @@ async def _page(
 
 
 def _upto(visit: Visit, sequence: Sequence) -> int:
-    """Down from which number is shown: what was asked for, within what is used."""
+    """Return the highest number to show: the requested one, within the used range."""
     asked = visit.query.get("upto", "")
     used = max(sequence.current_number - 1, sequence.min_number)
     if not _NUMBER.fullmatch(asked):
@@ -156,7 +156,7 @@ def _prefix(visit: Visit) -> str:
 
 
 async def change(visit: Visit) -> Reply:
-    """Change a sequence. What would leave many numbers unused is done when it was said that this is meant."""
+    """Change a sequence. A change that leaves many numbers unused needs confirmation."""
     given = typed(visit.form)
     try:
         made = await visit.change(_change, visit, given)
@@ -173,8 +173,8 @@ async def _change(conn: Conn, visit: Visit, given: TypedSequence) -> Sequence:
     before = await _find(conn, visit)
     visit.require_unchanged(state_of(before))
     wanted = given.changes(before)
-    made = await noted.change_sequence(
-        conn, visit.actor, visit.company.tenant, visit.environment, before.prefix, wanted
+    made = await audited_changes.change_sequence(
+        conn, visit.author, visit.company.tenant, visit.environment, before.prefix, wanted
     )
     lost = flow.passed_over(before, made)
     if lost is not None and lost.is_far and lost.count > _agreed(visit):
@@ -198,11 +198,11 @@ async def _delete(conn: Conn, visit: Visit) -> None:
     visit.require_unchanged(state_of(found))
     if found.current_number != found.min_number:
         raise LocalizedError(_USED)
-    await noted.delete_sequence(conn, visit.actor, visit.company.tenant, visit.environment, found.prefix)
+    await audited_changes.delete_sequence(conn, visit.author, visit.company.tenant, visit.environment, found.prefix)
 
 
 def _agreed(visit: Visit) -> int:
-    """How many numbers may be left unused: what was asked and agreed to."""
+    """Return how many numbers may stay unused, as confirmed."""
     text = visit.form.get("agreed")
     return int(text) if _NUMBER.fullmatch(text) else 0
 

@@ -1,11 +1,11 @@
-"""What a company says of itself: its name, what becomes Emisor on its receipts, how consumer invoices go out."""
+"""A company's settings: its name, its Emisor data on receipts, and how consumer invoices are sent."""
 
 from collections.abc import Mapping
 
-from fe.accounts import noted
+from fe.accounts import audited_changes
+from fe.accounts.audited_changes import show_tenant
 from fe.accounts.changes import BadName, RncFixed, RncOfAnother
 from fe.accounts.provision import BadIssuer, NameTaken, ProvisioningRefused, remark_on
-from fe.accounts.recorded import show_tenant
 from fe.ecf.texts import Text
 from fe.portal.issuer_form import by_field, issuer_fields, issuer_of, typed, values_of, wrong_boxes
 from fe.portal.page_types import Needs, Page
@@ -16,8 +16,8 @@ from fe.store.records import tenants
 
 _SUMMARIES = ("automatic", "off")
 _SAVED = Text(
-    "The company's data were changed: what is not signed yet is made with them.",
-    "Los datos de la empresa se cambiaron: lo que aún no se ha firmado sale con ellos.",
+    "Company data changed. Receipts that are not signed yet use the new data.",
+    "Datos de la empresa guardados. Los comprobantes aún sin firmar llevan los datos nuevos.",
 )
 
 
@@ -38,7 +38,7 @@ async def settings(visit: Visit) -> Reply:
 
 
 async def save(visit: Visit) -> Reply:
-    """Change what is different, all of it or nothing."""
+    """Save all changed fields, or none."""
     name, summary = visit.form.get("name"), visit.form.get("consumer_summary")
     values = typed(visit.form)
 
@@ -47,9 +47,9 @@ async def save(visit: Visit) -> Reply:
         if tenant is None:
             raise not_found()
         visit.require_unchanged(show_tenant(tenant))
-        await noted.update_tenant(
+        await audited_changes.update_tenant(
             conn,
-            visit.actor,
+            visit.author,
             tenant,
             name=name if name != tenant.name else None,
             issuer=issuer_of(values),
@@ -67,14 +67,14 @@ async def save(visit: Visit) -> Reply:
 
 
 async def resume(visit: Visit) -> Reply:
-    """Show a form that is of a session before with what was typed into it; nothing is changed."""
+    """Show a form of an earlier session with its typed text; change nothing."""
     return _again(visit, 403, {"": [RESUMED]})
 
 
 def _again(
     visit: Visit, status: int, problems: dict[str, list[Text]], places: Mapping[str, set[int]] | None = None
 ) -> Reply:
-    """The form as it was sent, with what is wrong with it."""
+    """Show the sent form with its errors."""
     return visit.page(
         "company/settings.html",
         status,

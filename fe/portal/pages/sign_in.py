@@ -5,10 +5,10 @@ from fe.accounts import totp
 from fe.ecf.texts import Text
 from fe.portal import attempts
 from fe.portal.cookies import set_cookie
-from fe.portal.entering import begin_session, enter, next_page
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, redirect
 from fe.portal.session import HALFWAY, hash_token, new_token
+from fe.portal.sign_in_flow import begin_session, enter, next_page
 from fe.portal.visit import Visit
 from fe.store.portal import credentials, logins, people, sessions
 from fe.store.portal.people import Person
@@ -22,21 +22,21 @@ WRONG_CODE = Text(
 
 
 async def form(visit: Visit) -> Reply:
-    """Ask who it is."""
+    """Show the sign-in page."""
     if visit.session is not None:
         return redirect("/")
     return sign_in_page(visit, 200)
 
 
 def sign_in_page(visit: Visit, status: int, problem: Text | None = None, following: str | None = None) -> Reply:
-    """The page on which people log in, with what was wrong."""
+    """Return the sign-in page with an error."""
     going = next_page(visit) if following is None else following
     email = visit.form.get("email")[:254]
     return visit.page("sign_in.html", status, next=going, email=email, problem=problem, openid=visit.portal.openid)
 
 
 async def sign_in(visit: Visit) -> Reply:
-    """Look at address and password. Who is not there takes as long, and gets the same answer, as a wrong password."""
+    """Check address and password. For an unknown address time and answer are those of a wrong password."""
     email = visit.form.get("email")
     await attempts.count(visit, "person", throttle.bucket_of_person(email))
     found, stored = await visit.portal.db.run(credentials.by_email, email if email.isprintable() else "")
@@ -48,7 +48,7 @@ async def sign_in(visit: Visit) -> Reply:
 
 
 async def code_form(visit: Visit) -> Reply:
-    """Ask for the second factor of whoever has shown the first one here."""
+    """Ask for the second factor after the first one."""
     if await _half_way(visit) is None:
         return redirect("/sign-in")
     return visit.page("sign_in_code.html", next=next_page(visit), problem=None)

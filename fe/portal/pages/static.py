@@ -7,7 +7,7 @@ from fe.portal.visit import Visit
 from fe.store.portal import people
 
 _FOR_A_YEAR = "public, max-age=31536000, immutable"
-#: Whoever asks for readiness makes us look somebody up: nobody has this address.
+#: Token hash that no session has: a readiness check looks it up to test the database.
 _NOBODY = "@"
 
 
@@ -20,7 +20,7 @@ async def asset(visit: Visit) -> Reply:
 
 
 async def alive(visit: Visit) -> Reply:
-    """Say that the process answers."""
+    """Answer that the process is alive."""
     return Reply(200, b'{"status":"ok"}', (("Content-Type", "application/json"),))
 
 

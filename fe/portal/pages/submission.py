@@ -1,4 +1,4 @@
-"""One receipt: its state and what to do about it, its story, its documents with problems at their lines."""
+"""One receipt: state and advice, history, and documents with problems at their lines."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryRecord
 _AROUND = timedelta(seconds=1)
 #: How long the page of a pending receipt loads itself again.
 _REFRESHED = timedelta(minutes=10)
-#: What is shown of a value in a receipt's story.
+#: Characters shown of a value in a receipt's history.
 _LONGEST = 200
 #: Roots of receipts, which can be issued again.
 ISSUED = (Root.ECF, Root.RFCE)
@@ -57,7 +57,7 @@ async def show(visit: Visit) -> Reply:
     receipt = await _find(visit)
     if receipt.environment is not visit.environment:
         return redirect(visit.at(f"{receipt.environment}/submissions/{receipt.submission_id}"))
-    if receipt.status in (Status.QUEUED, Status.ERROR):  # as the API answers: it is there, or it will not be sent
+    if receipt.status in (Status.QUEUED, Status.ERROR):  # like the API: 404 if it will not be sent
         await visit.portal.db.confirm()
     documents = await visit.read(store.documents, receipt.submission_id)
     timeline = await visit.read(submissions.timeline, receipt.submission_id)
@@ -181,7 +181,7 @@ async def _action(
 
 
 async def _relatives(visit: Visit, receipt: ReceiptRecord, facts: Facts) -> tuple[Relative | None, Sequence[Relative]]:
-    """The receipt that a note is about, and what else has the number of this one."""
+    """Find the receipt that a note modifies, and others with this number."""
     others: Sequence[Relative] = ()
     if receipt.e_ncf is not None:
         same = await visit.read(store.of_number, receipt.environment, receipt.e_ncf)
@@ -194,7 +194,7 @@ async def _relatives(visit: Visit, receipt: ReceiptRecord, facts: Facts) -> tupl
 
 
 def _number_said(receipt: ReceiptRecord, others: Sequence[Relative]) -> Text:
-    """What became of the number: one that was given back is free until another receipt of the issuer takes it."""
+    """Describe the state of the number: a returned one is free until another receipt of the issuer takes it."""
     is_taken = any(
         one.number_fate is not NumberFate.REUSABLE
         for one in others
@@ -217,7 +217,7 @@ def _plain(value: object) -> str:
 
 
 async def _deliveries(visit: Visit, receipt: ReceiptRecord, timeline: Sequence[Event]) -> Sequence[DeliveryRecord]:
-    """What the tenant's webhook was told of it: made at its end, and so found by the moment of that."""
+    """Find the webhook event of a submission, which is created when it ends."""
     ends = [event.at for event in timeline if event.kind in ("verdict", "error", "discarded")]
     if not ends:
         return ()

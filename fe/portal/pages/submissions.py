@@ -1,4 +1,4 @@
-"""The receipts of a company: found by whatever somebody has of one, listed with filters, taken out as CSV."""
+"""A company's receipts: search, filtered list, and CSV export."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
@@ -119,7 +119,7 @@ def _day_shown(typed: str) -> str:
 
 
 async def names_of(visit: Visit, rows: Sequence[ReceiptRow]) -> dict[SubmissionId, str]:
-    """Look up the buyers' names, as far as the receipts are signed."""
+    """Look up buyers' names, for signed receipts."""
     if not rows:
         return {}
     heads = await visit.read(receipts.heads, [row.submission_id for row in rows])
@@ -157,7 +157,7 @@ _HEADINGS = {
 
 
 async def export(visit: Visit) -> Reply:
-    """Give what the list shows, over all its pages, as a file: MAX_EXPORTED rows at most, and so many looks."""
+    """Export all pages of the list as a file: at most MAX_EXPORTED rows, in several queries."""
     filters = Filters(visit.query)
     chosen = _chosen(visit, filters)
     if filters.problem is not None:

@@ -1,4 +1,4 @@
-"""What a company did, day by day: numbers, plots, and the same as CSV."""
+"""A company's usage by day: numbers, plots and CSV."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -36,8 +36,8 @@ async def show(visit: Visit) -> Reply:
     problem, status = None, 200
     try:
         chosen = _chosen(visit)
-    except LocalizedError as told:
-        problem, status, chosen = told.text, 400, usage.period(None, None, visit.now)
+    except LocalizedError as error:
+        problem, status, chosen = error.text, 400, usage.period(None, None, visit.now)
     days, waits_from = await visit.read(usage.days_at_hand, visit.environment, chosen)
     return visit.page(
         "company/usage.html",
@@ -51,7 +51,7 @@ async def show(visit: Visit) -> Reply:
 
 
 async def export(visit: Visit) -> Reply:
-    """Give the days that were asked for as CSV: all of them, however long counting takes."""
+    """Export the chosen days as CSV: all of them, however long counting takes."""
     chosen = _chosen(visit)
     rows = [_row(day) for day in await visit.read(usage.days, visit.environment, chosen)]
     name = f"usage-{visit.environment}-{chosen.first}-{chosen.last}.csv"

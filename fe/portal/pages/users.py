@@ -1,10 +1,10 @@
-"""Branches and people who sign: a company's users, and what is different on their receipts."""
+"""A company's users, who sign, and the differences on their receipts."""
 
 from collections.abc import Sequence
 
-from fe.accounts import noted
+from fe.accounts import audited_changes
+from fe.accounts.audited_changes import show_user
 from fe.accounts.provision import BadIssuer, ProvisioningRefused
-from fe.accounts.recorded import show_user
 from fe.ecf.texts import Text
 from fe.identifiers import TenantId, UserId
 from fe.portal.issuer_form import by_field, issuer_fields, issuer_of, typed, values_of, wrong_boxes
@@ -22,14 +22,14 @@ _REMOVED = Text("The user was removed; what it signed stays.", "El usuario fue e
 
 
 async def users(visit: Visit) -> Reply:
-    """List them, with what each signs with."""
+    """List users with their certificates."""
     found = await visit.read(tenants.users_of)
     in_use = {one.user_id: one for one in one_per_holder(await visit.read(certificates.in_use), visit.now)}
     return visit.page("company/users.html", users=found, in_use=in_use)
 
 
 async def new(visit: Visit) -> Reply:
-    """Ask for an address and for what is different."""
+    """Show the form of a new user."""
     return _form(visit, None, "", values_of({}))
 
 
@@ -38,7 +38,7 @@ async def create(visit: Visit) -> Reply:
     email, values = visit.form.get("email"), typed(visit.form)
 
     async def work(conn: Conn) -> None:
-        await noted.create_user(conn, visit.actor, await _locked(conn, visit), email, _override(values))
+        await audited_changes.create_user(conn, visit.author, await _locked(conn, visit), email, _override(values))
 
     try:
         await visit.change(work)
@@ -48,21 +48,21 @@ async def create(visit: Visit) -> Reply:
 
 
 async def user(visit: Visit) -> Reply:
-    """Show a user: what is different on its receipts, and what it signs with."""
+    """Show a user with its certificate and the differences on its receipts."""
     found = await visit.read(_find, visit.params["user"])
     in_use = [one for one in await visit.read(certificates.in_use) if one.user_id == found.user_id]
     return _form(visit, found, found.email, values_of(found.issuer_override or {}), in_use=in_use)
 
 
 async def change(visit: Visit) -> Reply:
-    """Change what is different on a user's receipts."""
+    """Change the differences on a user's receipts."""
     values = typed(visit.form)
 
     async def work(conn: Conn) -> None:
         tenant = await _locked(conn, visit)
         found = await _find(conn, visit.tenant_id, visit.params["user"])
         visit.require_unchanged(show_user(found))
-        await noted.change_user(conn, visit.actor, tenant, found, _override(values))
+        await audited_changes.change_user(conn, visit.author, tenant, found, _override(values))
 
     try:
         await visit.change(work)
@@ -77,7 +77,9 @@ async def remove(visit: Visit) -> Reply:
 
     async def work(conn: Conn) -> None:
         tenant = await _locked(conn, visit)
-        await noted.remove_user(conn, visit.actor, tenant, await _find(conn, visit.tenant_id, visit.params["user"]))
+        await audited_changes.remove_user(
+            conn, visit.author, tenant, await _find(conn, visit.tenant_id, visit.params["user"])
+        )
 
     try:
         await visit.change(work)
@@ -103,7 +105,7 @@ async def _locked(conn: Conn, visit: Visit) -> Tenant:
 
 
 def _override(values: dict[str, list[str]]) -> dict[str, object] | None:
-    """What is different; None where nothing is."""
+    """Return the changed data; None if nothing changed."""
     return {name: value for name, value in issuer_of(values).items() if value is not None} or None
 
 

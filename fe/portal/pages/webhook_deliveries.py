@@ -1,4 +1,4 @@
-"""What was sent to a company's webhook: each delivery with its attempts, and sending again."""
+"""Deliveries to a company's webhook, each with its attempts and a button to send it again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ from fe.webhooks import accounts as webhooks
 from fe.webhooks.accounts import WebhookRefused
 
 _PAGE = 50
-#: Of a body so much is shown: a received receipt with its XML may be megabytes.
+#: Characters shown of a body: a received receipt with its XML may have megabytes.
 _BODY_BYTES = 16 * 1024
 
 _AGAIN = Text("It is on its way again.", "Va en camino de nuevo.")
 _TESTED = Text("The test is on its way: this is its delivery.", "La prueba va en camino: esta es su entrega.")
 _RECOVERING = Text(
-    "What did not arrive since then is being delivered again.",
-    "Lo que no llegó desde entonces se está entregando de nuevo.",
+    "Events not delivered since then are being sent again.",
+    "Los eventos no entregados desde entonces se están enviando de nuevo.",
 )
 
 
@@ -67,8 +67,8 @@ async def listed(visit: Visit) -> Reply:
     problem, status, chosen = None, 200, DeliveryFilter(environment=visit.environment)
     try:
         chosen = _filter(visit, asked)
-    except LocalizedError as told:
-        problem, status = told.text, 400
+    except LocalizedError as error:
+        problem, status = error.text, 400
     below = read_id(visit.query.get("before", ""))
     found = await visit.read_list(deliveries.listed, chosen, limit=_PAGE + 1, below=below)
     more = asked.after(found[_PAGE - 1].delivery_id) if len(found) > _PAGE else None
@@ -93,14 +93,14 @@ def _asked(visit: Visit) -> _Asked:
 
 
 def _filter(visit: Visit, asked: _Asked) -> DeliveryFilter:
-    """What was asked for; a state or a kind that there is not asks for nothing. Raises LocalizedError."""
+    """Read the filters; an unknown state or kind matches nothing. Raises LocalizedError."""
     since, until = read_day(asked.since), read_day(asked.until)
     state = STATES.get(asked.state)
     return DeliveryFilter(
         environment=visit.environment,
         state=None if state is None else state[0],
         kind=next((kind for kind in WebhookEvent if kind == asked.event), None),
-        # What holds other characters is the id of nothing, and some of them cannot be asked for.
+        # An id has no other characters, and the database would reject some of them.
         about=(asked.about if asked.about.isprintable() else "?") or None,
         since=None if since is None else _begin(since),
         until=None if until is None else _begin(until) + timedelta(days=1, milliseconds=-1),
@@ -112,7 +112,7 @@ def _begin(day: date) -> datetime:
 
 
 async def one(visit: Visit) -> Reply:
-    """Show a delivery with its attempts, what was sent and what was answered."""
+    """Show a delivery with its attempts, content and answers."""
     return await _page(visit, await _find(visit))
 
 
@@ -160,7 +160,7 @@ async def _retry(conn: Conn, visit: Visit, delivery_id: UUID) -> None:
 
 
 async def test(visit: Visit) -> Reply:
-    """Send an event `test`, and go to what becomes of it."""
+    """Send an event `test`, and redirect to its delivery."""
     count_call(visit)
     require_enabled_company(visit)
     try:
@@ -175,15 +175,15 @@ async def _test(conn: Conn, visit: Visit) -> UUID:
 
 
 async def recover(visit: Visit) -> Reply:
-    """Deliver again what did not arrive since a moment."""
+    """Redeliver the events that were not delivered since a time."""
     count_call(visit)
     require_enabled_company(visit)
     try:
         await visit.change(_recover, visit, read_moment(visit.form.get("since")))
     except WebhookRefused as refused:
         return await webhook_page(visit, status_of(refused), refused.text)
-    except LocalizedError as told:
-        return await webhook_page(visit, 400, told.text)
+    except LocalizedError as error:
+        return await webhook_page(visit, 400, error.text)
     visit.portal.wakeups.notify("webhook_recovery")
     return await visit.go(visit.within("webhooks"), _RECOVERING)
 

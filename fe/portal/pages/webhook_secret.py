@@ -1,4 +1,4 @@
-"""The secret that calls are signed with: shown again, and put anew, to whoever has just shown who it is."""
+"""The webhook's signing secret: show it again or rotate it, after confirming the identity."""
 
 from fe.ecf.texts import Text
 from fe.portal.page_types import Needs, Page
@@ -17,12 +17,12 @@ _CANNOT = Text(
 
 
 async def show(visit: Visit) -> Reply:
-    """Say what the secret is for, and offer to show it or to make a new one."""
+    """Explain the secret, and offer to show or rotate it."""
     return await _page(visit)
 
 
 async def reveal(visit: Visit) -> Reply:
-    """Show the secret in use. That it was shown is kept among the changes."""
+    """Show the current secret. The company's changes record this."""
     try:
         return await _page(visit, await visit.change(_reveal, visit))
     except WebhookRefused as refused:
@@ -39,7 +39,7 @@ async def _reveal(conn: Conn, visit: Visit) -> EndpointView:
 
 
 async def rotate(visit: Visit) -> Reply:
-    """Put a new secret in use and show it; the old one signs beside it for a day."""
+    """Rotate the secret and show it; the old one also signs for a day."""
     try:
         return await _page(visit, await visit.change(_rotate, visit), is_new=True)
     except WebhookRefused as refused:

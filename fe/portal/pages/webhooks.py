@@ -33,7 +33,7 @@ _ENABLED = Text(
     "The webhook is called again; what was kept is being delivered.",
     "El webhook se llama de nuevo; lo guardado se está entregando.",
 )
-_DISABLED_NOW = Text("The webhook is not called any more.", "El webhook ya no se llama.")
+_DISABLED_NOW = Text("The webhook is disabled.", "El webhook ya no se llama.")
 _NAMELESS = Text(
     "headers: a value without a name: type both again", "headers: un valor sin nombre: escriba ambos de nuevo"
 )
@@ -41,7 +41,7 @@ _NAMELESS = Text(
 
 @dataclass(frozen=True, slots=True)
 class _Typed:
-    """What stands in the form. Values of headers are not shown again, not even those that were just typed."""
+    """Return the form's values. Values of headers are never shown again."""
 
     url: str
     events: Sequence[str]
@@ -50,7 +50,7 @@ class _Typed:
 
 
 async def show(visit: Visit) -> Reply:
-    """Show where the company is called in an environment, how that goes, and what it can change."""
+    """Show the webhook of an environment: its address, its health, and its settings."""
     if visit.portal.webhooks is None:
         return visit.page("company/webhooks.html", found=None, nothing=NOT_HERE)
     return await webhook_page(visit)
@@ -59,7 +59,7 @@ async def show(visit: Visit) -> Reply:
 async def webhook_page(
     visit: Visit, status: int = 200, problem: Text | None = None, typed: _Typed | None = None, secret: str | None = None
 ) -> Reply:
-    """The page, with what is wrong with a form of it, or with a secret that was just made."""
+    """Return the page with the errors of a form, or with a new secret."""
     shown = await every(visit)
     found = next((one for one in shown if one.endpoint.environment == visit.environment), None)
     latest = await visit.read_list(deliveries.listed, DeliveryFilter(environment=visit.environment), limit=_LATEST)
@@ -117,12 +117,14 @@ async def _save(conn: Conn, visit: Visit, typed: _Typed, headers: Mapping[str, s
         kept=typed.kept,
     )
     made = await accounts.put(conn, visit.tenant_id, visit.environment, wanted, visit.now)
-    await visit.note(conn, "webhook set", visit.environment, None if before is None else before.noted, made.noted)
+    await visit.note(
+        conn, "webhook set", visit.environment, None if before is None else before.audit_record, made.audit_record
+    )
     return made
 
 
 async def switch(visit: Visit) -> Reply:
-    """Call the company again, or no more."""
+    """Enable or disable the webhook."""
     require_enabled_company(visit)
     is_wanted = visit.form.get("enabled") == "yes"
     try:
@@ -147,11 +149,11 @@ async def _switch(conn: Conn, visit: Visit, is_wanted: bool) -> None:
         made = await accounts.disable(conn, visit.tenant_id, visit.environment, visit.now)
     assert made is not None
     action = "webhook enabled" if is_wanted else "webhook disabled"
-    await visit.note(conn, action, visit.environment, before.noted, made.noted)
+    await visit.note(conn, action, visit.environment, before.audit_record, made.audit_record)
 
 
 async def _locked(conn: Conn, visit: Visit) -> EndpointView | None:
-    """The webhook as it is, which nobody changes until the transaction ends."""
+    """Lock the webhook until the transaction ends, and return it."""
     found = await accounts_of(visit).shown(conn, visit.tenant_id, visit.environment, visit.now, locked=True)
     return next((one for one in found if one.endpoint.environment == visit.environment), None)
 

@@ -24,7 +24,7 @@ from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.notices import Notices, place_all
 from fe.store.records.submissions import Accepted, NewSubmission
 
-#: What is shown of the totals, in this order.
+#: Shown totals, in this order.
 _TOTALS = (
     *("MontoGravadoTotal", "MontoExento", "TotalITBIS", "MontoImpuestoAdicional", "MontoTotal", "MontoNoFacturable"),
     *("TotalITBISRetenido", "TotalISRRetencion", "ValorPagar"),
@@ -35,7 +35,7 @@ _MAX_BYTES = 4 * 1024 * 1024
 
 @dataclass(slots=True)
 class CheckedReceipt:
-    """What a check found: problems in their places, and the computed values, as far as they could be computed."""
+    """Result of validating: problems at their fields, and the computed values, if they can be computed."""
 
     problems: list[Problem]
     notices: Notices
@@ -43,11 +43,11 @@ class CheckedReceipt:
     totals: dict[str, str] = field(default_factory=dict)
     #: The amount of each line, in their order.
     amounts: list[str] = field(default_factory=list)
-    #: What prices with ITBIS in them come to, where the total differs from that by rounding.
+    #: Sum of the prices with ITBIS, when the total differs from it by rounding.
     prices: Decimal | None = None
     #: The total without the taxes that are withheld: the amount that the supplier gets.
     net: Decimal | None = None
-    #: What a person should look at twice; it stops nothing.
+    #: Warnings for a person; they do not prevent issuing.
     doubts: list[Text] = field(default_factory=list)
 
     @property
@@ -57,7 +57,7 @@ class CheckedReceipt:
 
     @property
     def remarks(self) -> list[list[str]]:
-        """What it may be issued with all the same, once a person has seen it."""
+        """Return the warnings that a person must confirm before issuing."""
         return [[one.code, one.path] for one in self.problems if one.severity is Severity.CONDITIONAL]
 
 
@@ -85,7 +85,7 @@ class Issuing:
         problems = await submitting.validate(candidate, self.tenant_id, self.environment, self.now)
         missing = await unsigned(self.portal.db, self.tenant_id, draft, self.now)
         problems = problems if missing is None else [missing, *problems]
-        return _tell(problems, self.entry, candidate.completed)
+        return _print(problems, self.entry, candidate.completed)
 
     async def admit(self, draft: Draft) -> NewSubmission:
         """Make the submission. Raises NotADocument, and ForbiddenIssuer."""
@@ -101,8 +101,8 @@ class Issuing:
 
 
 def found(entry: ReceiptEntry, problems: list[Problem]) -> CheckedReceipt:
-    """What is known where nothing could be computed."""
-    return _tell(problems, entry, None)
+    """Result when nothing can be computed."""
+    return _print(problems, entry, None)
 
 
 def _through_the_door(entry: ReceiptEntry) -> tuple[dict[str, Any], int]:
@@ -112,7 +112,7 @@ def _through_the_door(entry: ReceiptEntry) -> tuple[dict[str, Any], int]:
     return payload, len(raw)
 
 
-def _tell(problems: list[Problem], entry: ReceiptEntry, completed: Document | None) -> CheckedReceipt:
+def _print(problems: list[Problem], entry: ReceiptEntry, completed: Document | None) -> CheckedReceipt:
     checked = CheckedReceipt(problems, place_all(entry, problems))
     if completed is None:
         return checked
@@ -128,7 +128,7 @@ def _tell(problems: list[Problem], entry: ReceiptEntry, completed: Document | No
 
 
 def _prices(checked: CheckedReceipt, completed: Document) -> Decimal | None:
-    """What the lines come to, where ITBIS is in them and nothing but rounding lies between them and the total."""
+    """Return the sum of the lines with ITBIS, if only rounding separates it from the total."""
     if str(completed.get("Encabezado.IdDoc.IndicadorMontoGravado")) != "1" or completed.get("DescuentosORecargos"):
         return None
     amounts = [amount for amount in map(number, checked.amounts) if amount is not None]

@@ -17,7 +17,7 @@ NOTES = (EcfType.DEBIT_NOTE, EcfType.CREDIT_NOTE)
 #: A credit note says of the receipt that it modifies whether it is older.
 _YOUNG = timedelta(days=30)
 
-#: What a receipt has of its own: its number, its dates, what is computed of its lines.
+#: Fields that a copy does not take over: number, dates, and computed values of lines.
 _ITS_OWN = (
     *("Encabezado.Version", "Encabezado.IdDoc.eNCF", "Encabezado.IdDoc.FechaVencimientoSecuencia"),
     *("Encabezado.IdDoc.TipoeCF", "Encabezado.IdDoc.FechaLimitePago", "Encabezado.IdDoc.TotalPaginas"),

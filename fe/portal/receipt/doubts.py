@@ -1,4 +1,4 @@
-"""What is allowed in a receipt and yet looks like a slip: said beside the check, it stops nothing."""
+"""Warnings about valid but unusual values in a receipt. They do not prevent issuing."""
 
 from collections.abc import Iterator
 from datetime import date, timedelta

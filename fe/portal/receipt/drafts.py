@@ -43,7 +43,7 @@ async def save(visit: Visit, draft_id: str, draft: OpenDraft) -> None:
 
 
 async def find(visit: Visit, of: EcfType, draft_id: UUID) -> OpenDraft | None:
-    """Find a draft of a type that whoever is here has begun."""
+    """Find a draft of this type by the current person."""
     found = await visit.read(drafts.find, visit.person.person.person_id, draft_id, visit.now)
     said = None if found is None else json.loads(found)
     if said is None or said["type"] != of.value:

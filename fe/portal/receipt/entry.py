@@ -1,7 +1,7 @@
-"""What was typed into the form of a receipt: from a form that was sent or a payload, to a payload, nothing lost.
+"""A receipt's form: from the sent form or a payload to a payload, without loss.
 
-Values stay as they were typed. Only what is plainly a number becomes one (`1234.5`); of
-`1,234.50` and `1.234,50` people are asked what they mean, by the problem that validating finds.
+Values stay as typed. Only plain numbers (`1234.5`) become numbers; for `1,234.50` and `1.234,50` the validation problem
+asks the person what they mean.
 """
 
 import json
@@ -36,7 +36,7 @@ _NO_FIELD = Text(
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """What cannot be read of a free field: of which one, and why."""
+    """A free field that cannot be parsed, and why."""
 
     field: str
     text: Text
@@ -44,7 +44,7 @@ class Unread:
 
 @dataclass(slots=True)
 class ReceiptEntry:
-    """What is in the form. `values` and `rows` have every field of the layout; rows are by their table's key."""
+    """Values of the form. `values` and `rows` have every field of the layout; rows are by their table's key."""
 
     layout: Layout
     values: dict[str, str]
@@ -67,7 +67,7 @@ class ReceiptEntry:
 
     @classmethod
     def sent(cls, layout: Layout, form: Form) -> "ReceiptEntry":
-        """What was typed, without rows that nobody filled in."""
+        """Return the typed values, without empty rows."""
         entry = cls(
             layout,
             {one.name: form.get(one.name) for one in layout.fields},
@@ -170,7 +170,7 @@ class ReceiptEntry:
     # -- to ------------------------------------------------------------------------------------------------------
 
     def payload(self) -> dict[str, Any]:
-        """The document that it says. What cannot be read of its free fields is in `unread` afterwards."""
+        """Return the document. Free fields that cannot be parsed are in `unread` afterwards."""
         tree = kind(Root.ECF, self.layout.type).root
         made: dict[str, Any] = {}
         put(made, _TYPE, self.layout.type.value)
@@ -237,7 +237,7 @@ def _as_number(text: str) -> Any:
 
 
 def _simple_at(tree: Element, path: str) -> Simple:
-    """What the value at a path may be. Raises NoPlace where the type has no value there."""
+    """Return the type of the value at a path. Raises NoPlace when the document type has no such field."""
     here: Element | None = tree
     for name in plain(path).split("."):
         here = here.by_name.get(name) if here is not None else None

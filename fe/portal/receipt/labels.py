@@ -1,4 +1,4 @@
-"""What the fields of the form are called, as people in a shop say it. What an element is says `fe.ecf.field_help`."""
+"""Everyday labels of the form's fields. `fe.ecf.field_help` explains the elements."""
 
 import re
 
@@ -9,7 +9,7 @@ LABELS = {
     "Comprador": Text("Buyer", "Comprador"),
     "Emisor": Text("Issuer", "Emisor"),
     "DetallesItems": Text("Lines", "Líneas"),
-    "InformacionReferencia": Text("What the note modifies", "Lo que modifica la nota"),
+    "InformacionReferencia": Text("Receipt that the note modifies", "Comprobante que modifica la nota"),
     "MontoItem": Text("Amount of the line", "Monto de la línea"),
     "FechaVencimientoSecuencia": Text("Last day of the sequence", "Vencimiento de la secuencia"),
     "RNCEmisor": Text("RNC of the company", "RNC de la empresa"),
@@ -34,7 +34,7 @@ LABELS = {
     "NumeroOrdenCompra": Text("Purchase order", "Orden de compra"),
     "NCFModificado": Text("Number of the modified receipt", "Número del comprobante modificado (NCF)"),
     "FechaNCFModificado": Text("Date of the modified receipt", "Fecha del comprobante"),
-    "CodigoModificacion": Text("What the note does", "Tipo de modificación"),
+    "CodigoModificacion": Text("Effect of the note", "Tipo de modificación"),
     "RazonModificacion": Text("Reason", "Razón"),
     "NombreItem": Text("What", "Artículo o servicio"),
     "IndicadorBienoServicio": Text("Good or service", "Bien o servicio"),
@@ -93,7 +93,7 @@ LABELS = {
     "MontoTotalOtraMoneda": Text("Total in the other currency", "Total en otra moneda"),
 }
 
-#: What a field that is left open means, where that is not nothing.
+#: Meaning of an empty field, if it has one.
 BLANKS = {
     "IndicadorMontoGravado": Text("It is added to the prices", "Se suma a los precios"),
     "TipoMoneda": Text("Pesos alone", "Solo pesos"),
@@ -103,7 +103,7 @@ BLANKS = {
 
 
 def label(name: str) -> Text:
-    """What the element of that name is called."""
+    """Return the label of an element."""
     return LABELS.get(name) or Text(name, name)
 
 

@@ -1,6 +1,6 @@
-"""Which fields the form of a type has, in which sections and tables; made from the tables of the format.
+"""Fields of each type's form, in sections and tables, made from the tables of the format.
 
-A field that the type does not know is not there. What the type knows and has no field goes into "all other fields".
+Fields unknown to the type are left out. Elements of the type without a field go into "all other fields".
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ class Field:
     kind: str
     codes: tuple[Code, ...]
     blank: Text
-    #: What a new form, or a new line, has in it.
+    #: Initial values of a new form or line.
     initial: str = ""
 
 
@@ -41,11 +41,11 @@ class Table:
 
     key: str
     path: str
-    #: What a row is called, and the words of the button that adds one.
+    #: Names of a row and of the button that adds one.
     one: Text
     add: Text
     fields: tuple[Field, ...]
-    #: So many may stand there; so many are there at the beginning.
+    #: Most rows, and rows at the start.
     most: int
     least: int = 0
 
@@ -163,7 +163,7 @@ def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[FormSecti
     if of in (EcfType.DEBIT_NOTE, EcfType.CREDIT_NOTE):
         yield FormSection(
             "reference",
-            Text("What the note modifies", "Lo que modifica la nota"),
+            Text("Receipt that the note modifies", "Comprobante que modifica la nota"),
             fields(
                 "InformacionReferencia",
                 *("NCFModificado", "FechaNCFModificado", "CodigoModificacion", "RazonModificacion"),
@@ -175,7 +175,7 @@ def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[FormSecti
         *("DireccionComprador", "PaisComprador", "NumeroOrdenCompra"),
     )
     seller = of in WITHHOLDING
-    if seller:  # the format calls whoever is named there the buyer
+    if seller:  # the format calls this party the buyer
         buyer = tuple(replace(one, hint=of_supplier(one.hint)) for one in buyer)
     yield FormSection("buyer", Text("Supplier", "Suplidor") if seller else Text("Buyer", "Comprador"), buyer)
     yield FormSection("lines", Text("Lines", "Líneas"), (), _lines(of, known))

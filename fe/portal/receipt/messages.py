@@ -1,4 +1,4 @@
-"""What the pages of new receipts say when something does not go as it was meant."""
+"""Messages of the pages of new receipts."""
 
 from fe.ecf.texts import Text
 
@@ -55,7 +55,7 @@ LOOK_OVER = Text(
     "Emitir si está correcto.",
 )
 NO_DRAFT = Text(
-    "That form is not kept any more: begin a new one.", "Ese formulario ya no se conserva: comience uno nuevo."
+    "That form is no longer kept: start a new one.", "Ese formulario ya no se conserva: comience uno nuevo."
 )
 ISSUED_BEFORE = Text(
     "This receipt was issued before: it was issued once.", "Este comprobante ya se emitió: una sola vez."
@@ -89,6 +89,6 @@ def issued_otherwise(e_ncf: str | None) -> Text:
 def issued_by_nobody_here(email: str) -> Text:
     """Say that a receipt was issued for a user who is gone, so that the form cannot begin with that one."""
     return Text(
-        f"That receipt was issued by {email}, who is no user of the company any more: choose who issues this one.",
+        f"That receipt was issued by {email}, who is no longer a user of the company: choose who issues this one.",
         f"Ese comprobante lo emitió {email}, que ya no es usuario de la empresa: elija quién emite este.",
     )

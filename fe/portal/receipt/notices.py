@@ -23,7 +23,7 @@ class Notices:
 
     beside: dict[str, list[Problem]] = field(default_factory=dict)
     others: list[Problem] = field(default_factory=list)
-    #: What is wrong with computed values, while something that people typed is wrong: it follows from that.
+    #: Problems of computed values while a typed value is wrong too, which causes them.
     following: list[Problem] = field(default_factory=list)
 
 

@@ -35,7 +35,7 @@ _ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 
 def paper_of(of: EcfType) -> Paper:
-    """What a type is called, and what it is for."""
+    """A type's name and purpose."""
     return next(paper for paper in PAPERS if paper.type is of and paper.slug == of.value)
 
 
@@ -74,7 +74,7 @@ async def show_form(
         reason = why_none(sequence, visit)
     except DatabaseUnavailable:
         if message is None:
-            raise  # whoever has something to say of what was typed says it even so
+            raise  # typed values with problems are shown all the same
     missing = None if reason is None else no_number(reason, of.prefix)
     if missing is not None and checked is not None:
         checked.notices.beside.pop(NUMBER, None)  # the reason is said in its place
@@ -109,7 +109,7 @@ async def show_form(
 
 
 def _as_date(value: str) -> str | None:
-    """What a field of dates shows: the day as browsers write it; None for what is no day, which is shown as typed."""
+    """Return a date field's value as browsers write it; an invalid one as typed."""
     if not value or _ISO_DAY.fullmatch(value):
         return value
     day = read_day(value)
@@ -135,14 +135,14 @@ def _said_here(problem: Problem) -> Text | None:
 
 
 def say(problem: Problem) -> Text:
-    """What is wrong."""
+    """Return the problem's message."""
     if known := _said_here(problem):
         return known
     return Text(plainly(problem.message, spanish=False), plainly(problem.message_es, spanish=True))
 
 
 def say_fix(problem: Problem) -> Text | None:
-    """What to do about it."""
+    """Return the advice."""
     if problem.fix is None or _said_here(problem) is not None:
         return None
     return Text(plainly(problem.fix, spanish=False), plainly(problem.fix_es or problem.fix, spanish=True))
@@ -159,7 +159,7 @@ def of_sides(said: Callable[[Problem], Text | None]) -> Callable[[Problem], Text
 
 
 def repair_of(problem: Problem) -> str | None:
-    """What the button that mends a problem carries; None where only a person knows what is right."""
+    """Return the value of the button that repairs a problem; None if only a person can decide."""
     repair = problem.repair
     if repair is None or not repair.certain or isinstance(repair.value, (dict, list)):
         return None
@@ -168,6 +168,6 @@ def repair_of(problem: Problem) -> str | None:
 
 
 def _about(path: str) -> Text:
-    """What an element is, in plain words."""
+    """Describe an element in plain words."""
     words = help_of("ECF", path)
     return Text(words.en, words.es)

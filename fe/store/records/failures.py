@@ -36,7 +36,7 @@ class Failures:
             self._many += 1
             self._note(error, tenant_id)
 
-    def tell(self) -> None:
+    def raise_any(self) -> None:
         """Raise PartlyDone if there were any."""
         if self._many:
             raise PartlyDone(f"{self._many} failed")

@@ -53,7 +53,7 @@ class Scripted:
 
 @contextmanager
 def scripted(*answers: Said) -> Iterator[Scripted]:
-    """Serve for the block. What is asked beyond the script is answered with 599, which nothing takes for an answer."""
+    """Serve the script for the block. Requests beyond it get 599, which no client accepts."""
     script: list[Said] = list(answers)
     heard: list[Heard] = []
 

@@ -276,7 +276,7 @@ def test_pages_are_followed_to_the_end_or_the_way_on_is_told(here: FeHere) -> No
         first = here("list", "--limit", "1", "--encf", "E310000000001", "--from", "2027-01-01")
         everything = here.json("list", "--all", "--state", "queued")
 
-    assert first.err == "what is older: --cursor c1\n"
+    assert first.err == "older ones: --cursor c1\n"
     assert first.out.split()[:2] == ["submittedAt", "eNCF"]
     assert [one["taxLogId"] for one in everything] == ["x1", "x2", "x3"]
     assert everything[0]["eNCF"] is None

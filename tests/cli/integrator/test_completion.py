@@ -14,7 +14,7 @@ from tests.cli.warm import path_with_fe, warm_fe
 
 
 def complete(tmp_path: Path, shell: str, *words: str) -> list[str]:
-    """What `fe` says to a shell that asks for the last of `words`."""
+    """Return what `fe` completes for the last of `words`."""
     asked = {"COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1), "_FE_COMPLETE": f"{shell}_complete"}
     ended = subprocess.run(
         [warm_fe()],

@@ -21,7 +21,7 @@ FOLDER = Path(__file__).resolve().parents[3] / "docs/api"
 #: The page, and the language of the terminal in which it was written down.
 PAGES = {"C.UTF-8": FOLDER / "commands.md", "es_DO.UTF-8": FOLDER / "es/commands.md"}
 _BLOCKS = re.compile(r"^```sh run\n(.*?)^```$\s*^```text\n(.*?)^```$", re.M | re.S)
-#: Who issues; each page has a company of its own, because they use the same numbers.
+#: Issuers: each page has a company of its own, because the pages use the same numbers.
 COMPANIES = (ISSUER["RNCEmisor"], "101001577")
 WORLD = {
     "ranges": [

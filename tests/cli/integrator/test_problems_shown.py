@@ -5,7 +5,7 @@ import pytest
 from fe.ecf.problems import Problem, Repair, serialize_problem
 from fe.ecf.rules.rule import RULES
 from fe.ecf.schema.messages import MESSAGES
-from fe.integrator.options import tell_problems
+from fe.integrator.options import print_problems
 
 REPAIRS = [
     None,
@@ -32,7 +32,7 @@ def test_problem_of_every_code_prints_its_message_whatever_it_leaves_out(
                     expected=expected,
                     repair=repair,
                 )
-                tell_problems([serialize_problem(problem)])
+                print_problems([serialize_problem(problem)])
                 printed = capsys.readouterr().out
                 assert f"Encabezado.IdDoc{':3' if found else ''}  {code}" in printed
                 assert "the message" in printed

@@ -99,7 +99,7 @@ def test_a_missing_or_torn_profile_is_told_from_another_and_a_torn_token_is_rene
         kept(here)["default.token.json"].write_text("{")
         assert here.json("list") == []
         kept(here)["default.json"].write_text("{")
-        assert "`fe login` writes it anew" in here.refused("list", code=3)
+        assert "`fe login` replaces it" in here.refused("list", code=3)
 
     assert server.heard[-1].headers["authorization"] == "Bearer t2"
 

@@ -56,7 +56,7 @@ def axe() -> str:
 
 @pytest.fixture
 def look(chromium: Browser, installation: Installation, axe: str) -> Iterator[Looker]:
-    """Opens windows. What browsers complained of by the end of the test is a failure of it."""
+    """Open windows. Complaints of the browser fail the test at its end."""
     with ExitStack() as cleanup:
         looker = Looker(chromium, installation.url, axe, cleanup)
         yield looker

@@ -54,7 +54,7 @@ class Installation:
     operator_password: str
     #: Of the operator's one-time passwords.
     device_key: str
-    #: What somebody new uploads, in Base64; whoever holds it may sign for `new_rnc`.
+    #: A newcomer's certificate in Base64, which may sign for `new_rnc`.
     p12: str
     passphrase: str
     new_rnc: str

@@ -49,7 +49,7 @@ def told(seen: Seen) -> list[str]:
 
 
 def foreign(seen: Seen, language: str, names: tuple[str, ...] = ()) -> list[Any]:
-    """Texts of the page that are in the other language; `names` are what somebody typed."""
+    """Return the page's texts in the other language; `names` are typed texts."""
     other = set((_SPANISH if language == "en" else _ENGLISH).split())
     assert seen.page.locator("html").get_attribute("lang") == language
     wrong = []

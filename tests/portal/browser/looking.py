@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 from tests.waiting import PATIENCE
 
 SCREENS = {"desk": (1280, 900), "phone": (390, 844)}
-#: Findings that keep somebody from using a page; the others are advice.
+#: Findings that make a page unusable for some people; the others are advice.
 GRAVE = ("serious", "critical")
 _RUN_AXE = """
 async () => {
@@ -44,7 +44,7 @@ class Seen:
         self.page.locator("main form button").first.click()
 
     def speak(self, language: str) -> None:
-        """See to it that whoever is here is spoken to in a language: by the button at the top, if need be."""
+        """Switch the page to a language with the button at the top, if needed."""
         self.open("/account")
         if self.page.locator("html").get_attribute("lang") != language:
             self.page.locator(f"header button[lang={language}]").click()
@@ -62,7 +62,7 @@ class Seen:
         return int(self.page.evaluate("document.documentElement.scrollWidth"))
 
     def findings(self) -> list[Any]:
-        """What axe finds grave."""
+        """Return axe's serious findings."""
         found: dict[str, Any] = self.page.evaluate(_RUN_AXE)
         assert found["looked"] > 10, "axe looked at nothing"
         return [one for one in found["wrong"] if one[0] in GRAVE]
@@ -114,7 +114,7 @@ class Looker:
         return Seen(page, self.url)
 
     def _hear(self, message: ConsoleMessage) -> None:
-        # That a form was refused is said with its status, which a browser reports.
+        # The browser reports the status of a rejected form.
         if message.type in ("error", "warning") and "the server responded with a status of 4" not in message.text:
             self.complaints.append(f"{message.location.get('url')}: {message.text}")
 

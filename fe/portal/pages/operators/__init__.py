@@ -1,4 +1,4 @@
-"""Pages of the installation's operators: what waits and what gave up, and what to do about it, over all tenants."""
+"""Operators' pages: waiting work, dead letters and actions, over all tenants."""
 
 from fe.portal.pages.operators import (
     actions,

@@ -1,9 +1,9 @@
-"""What operators' forms share: who acts and why, which tenant is meant, and what is wrong with what was typed."""
+"""Shared parts of operators' forms: author and reason, tenant, and input errors."""
 
 from datetime import timedelta
 from uuid import UUID
 
-from fe.accounts.carry_out import carry_out
+from fe.accounts.execute_approval import execute_approval
 from fe.ecf.catalogue import Environment
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import TenantId
@@ -36,11 +36,11 @@ _LONGEST_WAIT = 10 * 365 * 24 * 60
 
 
 class FormProblem(LocalizedError):
-    """What was typed cannot be used."""
+    """Invalid input."""
 
 
 def acting(visit: Visit) -> OperatorAction:
-    """Who acts and for which reason. Raises FormProblem."""
+    """Return the operator's action with its reason. Raises FormProblem."""
     reason = visit.form.get("reason")
     if not 1 <= len(reason) <= LONGEST_REASON:
         raise FormProblem(_REASON)
@@ -48,36 +48,36 @@ def acting(visit: Visit) -> OperatorAction:
 
 
 async def may_alone(visit: Visit, kind: Kind, rows: int = 1) -> bool:
-    """Tell whether the operator may do this without a second one; the database refuses it otherwise."""
+    """Return whether the operator may do this without a second one; the database enforces it."""
     return not await visit.operators.run(pending_actions.needs_second_person, kind, visit.by_whom, rows)
 
 
 async def go_to_approval(visit: Visit, action_id: UUID) -> Reply:
-    """Lead to what was asked for, which a second operator has to approve."""
+    """Redirect to the request, which a second operator has to approve."""
     return await visit.go(f"/operators/approvals/{action_id}", _WAITS)
 
 
-async def carried_out(visit: Visit, action_id: UUID) -> bool:
-    """Carry out what was decided; False where what it was asked about is otherwise now.
+async def executed(visit: Visit, action_id: UUID) -> bool:
+    """Execute an approved request; False if its subject has changed meanwhile.
 
-    Raises Refused where it cannot be done now: it is on record, and the service carries it out by itself.
+    Raises Refused if it cannot be executed now: it is recorded, and the service executes it later.
     """
     try:
-        await carry_out(visit.operators, action_id, visit.portal.clock)
+        await execute_approval(visit.operators, action_id, visit.portal.clock)
         found = await visit.operators.run(pending_actions.find, action_id)
     except DatabaseUnavailable:
-        visit.session = None  # what the head of a page shows of it may need asking
+        visit.session = None  # the page's header would query the database again
         raise Refused(503, _TO_BE_DONE) from None
     return found is not None and "failed" not in found.outcome
 
 
 def uuid_of(visit: Visit, name: str) -> UUID:
-    """The id in the address. Raises Refused for what is none."""
+    """Return the id in the address. Raises Refused if invalid."""
     return uuid_in(visit.params[name])
 
 
 def uuid_in(text: str) -> UUID:
-    """Read an id that a form carries. Raises Refused for what is none."""
+    """Return an id in the form. Raises Refused if invalid."""
     try:
         return UUID(text)
     except ValueError:
@@ -104,12 +104,12 @@ async def tenant_named(visit: Visit, name: str) -> Tenant | None:
 
 
 def environment_named(name: str) -> Environment | None:
-    """An environment; None for none, and for what is none."""
+    """Return the environment, or None if empty or invalid."""
     return Environment(name) if name in list(Environment) else None
 
 
 async def chosen(visit: Visit, given: dict[str, str]) -> DeadLetterFilter:
-    """What a form of filters chooses. Raises FormProblem."""
+    """Read a filter form. Raises FormProblem."""
     tenant = await tenant_named(visit, given["tenant"])
     stage, minutes = given["stage"], given["minutes"]
     is_number = minutes.isascii() and minutes.isdigit() and len(minutes) <= 12

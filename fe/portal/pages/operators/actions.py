@@ -1,4 +1,4 @@
-"""What operators did, and whether the trail of it is as it was written."""
+"""Log of operators' actions, and whether its chain of hashes is intact."""
 
 from fe.operations.audit_chain import Chain
 from fe.portal.page_types import Needs, Page
@@ -13,7 +13,7 @@ _VERIFIED = 1000
 
 
 async def index(visit: Visit) -> Reply:
-    """List what operators did, the latest first, and check the last links of the trail."""
+    """List operators' actions, the latest first, and check the last links of the chain."""
     links = await visit.operators.run(audit_trail.last, _VERIFIED)
     chain = Chain(links[0] if links else None)
     faults = [fault for link in links for fault in chain.faults(link)]

@@ -1,13 +1,13 @@
-"""What waits for a second person, and what became of what was asked for."""
+"""Requests that wait for a second operator, and their outcomes."""
 
 import json
 from typing import Any
 
-from fe.accounts import second_person
+from fe.accounts import approvals
 from fe.ecf.texts import LocalizedError, Text
 from fe.portal.document_facts import total_in
 from fe.portal.page_types import Needs, Page
-from fe.portal.pages.operators.acting import acting, carried_out, uuid_of
+from fe.portal.pages.operators.acting import acting, executed, uuid_of
 from fe.portal.pages.operators.dead_letters import wake
 from fe.portal.replies import CHANGED_MEANWHILE, Refused, Reply, not_found
 from fe.portal.visit import Visit
@@ -19,7 +19,7 @@ _ROWS_SHOWN = 50
 
 
 async def index(visit: Visit) -> Reply:
-    """List what was asked for, the latest first."""
+    """List requests, the latest first."""
     found = await visit.operators.run(pending_actions.latest, visit.now, limit=_SHOWN)
     return visit.page("operators/approvals.html", found=found)
 
@@ -32,7 +32,7 @@ async def _pending(visit: Visit) -> PendingAction:
 
 
 async def one(visit: Visit) -> Reply:
-    """Show exactly what was asked for, and who decided."""
+    """Show a request with its details and who decided."""
     return await _show(visit)
 
 
@@ -44,7 +44,7 @@ async def _show(visit: Visit, problem: Text | None = None) -> Reply:
         "operators/approval.html",
         409 if problem else 200,
         found=found,
-        named={str(one.subject): one for one in await second_person.named(visit.operators, request, _ROWS_SHOWN)},
+        named={str(one.subject): one for one in await approvals.named(visit.operators, request, _ROWS_SHOWN)},
         total_in=total_in,
         rows=request.pop("rows", [])[:_ROWS_SHOWN],
         request=request,
@@ -58,26 +58,26 @@ async def approve(visit: Visit) -> Reply:
     """Agree to it, and carry it out."""
     found = await _pending(visit)
     try:
-        await visit.operate(second_person.approve, found.action_id, _digest(visit), acting(visit), "portal")
+        await visit.run_operation(approvals.approve, found.action_id, _digest(visit), acting(visit), "portal")
     except LocalizedError as wrong:
         return await _show(visit, wrong.text)
-    await carried_out(visit, found.action_id)
+    await executed(visit, found.action_id)
     wake(visit)
     return await visit.go(f"/operators/approvals/{found.action_id}", Text("It is approved.", "Está aprobado."))
 
 
 async def refuse(visit: Visit) -> Reply:
-    """Refuse it, or take back what one asked for."""
+    """Refuse a request, or withdraw one's own."""
     found = await _pending(visit)
     try:
-        await visit.operate(second_person.refuse, found.action_id, _digest(visit), acting(visit))
+        await visit.run_operation(approvals.refuse, found.action_id, _digest(visit), acting(visit))
     except LocalizedError as wrong:
         return await _show(visit, wrong.text)
     return await visit.go(f"/operators/approvals/{found.action_id}", Text("It is refused.", "Está rechazado."))
 
 
 def _digest(visit: Visit) -> bytes:
-    """What exactly whoever decides has seen."""
+    """Return the digest of the request that was shown."""
     try:
         return bytes.fromhex(visit.form.get("digest"))
     except ValueError:

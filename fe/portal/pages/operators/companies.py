@@ -1,8 +1,8 @@
-"""The companies of the installation: making one, shutting one out, for whom it may issue, and who owns it."""
+"""Companies of the installation: create, disable, delegations and owners."""
 
 import re
 
-from fe.accounts import noted, provision, second_person
+from fe.accounts import approvals, audited_changes, provision
 from fe.ecf.dates import local
 from fe.ecf.identity import TAX_ID_FORM
 from fe.ecf.texts import LocalizedError, Text
@@ -11,7 +11,7 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.pages.operators.acting import (
     FormProblem,
     acting,
-    carried_out,
+    executed,
     go_to_approval,
     may_alone,
     tenant_in_address,
@@ -32,7 +32,7 @@ _FIELDS = ("RNCEmisor", "RazonSocialEmisor", "NombreComercial", "DireccionEmisor
 _NAME = Text("A company's name has 1 to 200 characters.", "El nombre de una empresa tiene de 1 a 200 caracteres.")
 _RNC = Text("An RNC has 9 digits, a cédula 11.", "Un RNC tiene 9 dígitos; una cédula, 11.")
 _RECORDED = Text("That is recorded already.", "Eso ya está registrado.")
-_NOT_RECORDED = Text("That is not recorded (any more).", "Eso no está registrado (o ya no lo está).")
+_NOT_RECORDED = Text("That is not recorded, or no longer.", "Eso no está registrado (o ya no lo está).")
 
 
 async def index(visit: Visit) -> Reply:
@@ -58,7 +58,7 @@ async def create(visit: Visit) -> Reply:
         by = acting(visit)
         if not 1 <= len(name) <= _LONGEST_NAME or not name.isprintable():
             raise FormProblem(_NAME)
-        made = await visit.operate(_create, name, issuer, summary, by)
+        made = await visit.run_operation(_create, name, issuer, summary, by)
     except provision.ProvisioningRefused as refused:
         return visit.page("operators/company_new.html", 400, problem=refusal(refused), typed=visit.form)
     except LocalizedError as wrong:
@@ -76,7 +76,7 @@ async def _create(conn: Conn, name: str, issuer: dict[str, str], summary: str, b
 
 
 def refusal(refused: provision.ProvisioningRefused) -> Text | str:
-    """What to show of a refusal: in both languages where it has them."""
+    """Return a refusal's text, in both languages if it has them."""
     found = getattr(refused, "text", None)
     return found if isinstance(found, Text) else str(refused)
 
@@ -87,7 +87,7 @@ async def one(visit: Visit) -> Reply:
 
 
 async def show(visit: Visit, tenant: Tenant, problem: Text | str | None = None, invitation: str = "") -> Reply:
-    """Show a company, and what is wrong with a form that was sent."""
+    """Show a company, with the errors of a form."""
     tenant_id = tenant.tenant_id
     account = await visit.operators.run(billing.account, tenant_id)
     return visit.page(
@@ -96,7 +96,7 @@ async def show(visit: Visit, tenant: Tenant, problem: Text | str | None = None, 
         tenant=tenant,
         delegations=await visit.operators.run(issuers.delegations_of, tenant_id),
         account=account,
-        terms=second_person.shown_terms(account),
+        terms=approvals.shown_terms(account),
         members=await visit.operators.run(members.of_tenant, tenant_id),
         months=await visit.operators.run(billing.months, tenant_id, 6),
         invitations=await visit.operators.run(invitations.waiting, tenant_id, visit.now),
@@ -116,14 +116,14 @@ async def disable(visit: Visit) -> Reply:
     try:
         by = acting(visit)
         visit.require_unchanged([tenant.tenant_id, tenant.disabled_since])
-        action_id = await visit.operate(
-            second_person.ask, "tenant disable", {"tenant": tenant.name}, by, "portal", tenant=tenant, alone=alone
+        action_id = await visit.run_operation(
+            approvals.ask, "tenant disable", {"tenant": tenant.name}, by, "portal", tenant=tenant, alone=alone
         )
     except LocalizedError as wrong:
         return await show(visit, tenant, wrong.text)
     if not alone:
         return await go_to_approval(visit, action_id)
-    if not await carried_out(visit, action_id):
+    if not await executed(visit, action_id):
         return await show(visit, await tenant_in_address(visit), CHANGED_MEANWHILE)
     return await visit.go(
         f"/operators/companies/{tenant.tenant_id}", Text("The company is shut out.", "La empresa está inhabilitada.")
@@ -135,7 +135,7 @@ async def enable(visit: Visit) -> Reply:
     tenant = await tenant_in_address(visit)
     try:
         by = acting(visit)
-        await visit.operate(noted.enable_tenant, visit.actor, tenant, by)
+        await visit.run_operation(audited_changes.enable_tenant, visit.author, tenant, by)
     except provision.ProvisioningRefused as refused:
         return await show(visit, tenant, refusal(refused))
     except LocalizedError as wrong:
@@ -153,7 +153,7 @@ async def delegate(visit: Visit) -> Reply:
         by = acting(visit)
         if not re.fullmatch(TAX_ID_FORM, rnc):
             raise FormProblem(_RNC)
-        await visit.operate(_delegate, tenant.tenant_id, rnc, by)
+        await visit.run_operation(_delegate, tenant.tenant_id, rnc, by)
     except LocalizedError as wrong:
         return await show(visit, tenant, wrong.text)
     return await visit.go(f"/operators/companies/{tenant.tenant_id}", Text("It is recorded.", "Quedó registrado."))
@@ -169,7 +169,7 @@ async def withdraw(visit: Visit) -> Reply:
     """Take a recorded delegation back."""
     tenant = await tenant_in_address(visit)
     try:
-        await visit.operate(_withdraw, tenant.tenant_id, visit.form.get("rnc"), acting(visit))
+        await visit.run_operation(_withdraw, tenant.tenant_id, visit.form.get("rnc"), acting(visit))
     except LocalizedError as wrong:
         return await show(visit, tenant, wrong.text)
     return await visit.go(f"/operators/companies/{tenant.tenant_id}", Text("It is taken back.", "Quedó retirado."))

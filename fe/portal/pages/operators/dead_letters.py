@@ -9,7 +9,7 @@ from itertools import groupby
 from urllib.parse import urlencode
 from uuid import UUID
 
-from fe.accounts import second_person
+from fe.accounts import approvals
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
 from fe.ecf.texts import LocalizedError, Text
@@ -24,8 +24,8 @@ from fe.portal.pages.operators.acting import (
     FILTERS,
     FormProblem,
     acting,
-    carried_out,
     chosen,
+    executed,
     go_to_approval,
     may_alone,
     uuid_of,
@@ -156,7 +156,7 @@ async def one(visit: Visit) -> Reply:
 
 
 async def _selection(visit: Visit) -> tuple[list[DeadLetter], dict[str, str]]:
-    """What a form is about: the ticked ones, or all that its filters choose. Raises FormProblem."""
+    """Return the ticked dead letters, or all that match the filters. Raises FormProblem."""
     given = {name: visit.form.get(name) for name in FILTERS}
     if visit.form.get("which") == "all":
         which, hidden = await chosen(visit, given), {"which": "all", **given}
@@ -194,7 +194,7 @@ async def _review(
         would=Counter(one.kind for one in previews).most_common(10),
         obstacles=Counter(what for one in previews for what in one.obstacles).most_common(10),
         hidden=hidden,
-        frozen=second_person.frozen(found),
+        frozen=approvals.frozen(found),
         needs_second=not all(both),
         problem=problem,
         about=about,
@@ -205,25 +205,25 @@ async def _review(
 async def replay(visit: Visit) -> Reply:
     """Set the selection going again, as a plan that the service carries on."""
     found, hidden = await _selection(visit)
-    visit.require_unchanged(second_person.frozen(found))
+    visit.require_unchanged(approvals.frozen(found))
     try:
         by = acting(visit)
         canary, per_second = _pace(visit)
     except LocalizedError as wrong:
         return await _review(visit, found, hidden, wrong.text, "replay")
     plan_id = ReplayPlanId(f"replay-{new_id(visit.now).hex}")
-    request = second_person.replay_request(
-        second_person.frozen(found),
+    request = approvals.replay_request(
+        approvals.frozen(found),
         plan_id,
         canary=canary,
         per_second=per_second,
         stop_on_failure=visit.form.has("stop_on_failure"),
     )
     alone = await may_alone(visit, "replay", len(found))
-    action_id = await visit.operate(second_person.ask, "replay", request, by, "portal", alone=alone)
+    action_id = await visit.run_operation(approvals.ask, "replay", request, by, "portal", alone=alone)
     if not alone:
         return await go_to_approval(visit, action_id)
-    if not await carried_out(visit, action_id):  # there is no plan: what became of it says why
+    if not await executed(visit, action_id):  # there is no plan: what became of it says why
         return await visit.go(f"/operators/approvals/{action_id}")
     wake(visit)
     return await visit.go(f"/operators/replays/{plan_id}")
@@ -232,7 +232,7 @@ async def replay(visit: Visit) -> Reply:
 async def discard(visit: Visit) -> Reply:
     """Give the selection up: its clients see an error."""
     found, hidden = await _selection(visit)
-    visit.require_unchanged(second_person.frozen(found))
+    visit.require_unchanged(approvals.frozen(found))
     try:
         by = acting(visit)
         note = visit.form.get("note") or None
@@ -240,12 +240,12 @@ async def discard(visit: Visit) -> Reply:
             raise FormProblem(_NOTE)
     except LocalizedError as wrong:
         return await _review(visit, found, hidden, wrong.text, "discard")
-    request = second_person.discard_request(second_person.frozen(found), note)
+    request = approvals.discard_request(approvals.frozen(found), note)
     alone = await may_alone(visit, "discard", len(found))
-    action_id = await visit.operate(second_person.ask, "discard", request, by, "portal", alone=alone)
+    action_id = await visit.run_operation(approvals.ask, "discard", request, by, "portal", alone=alone)
     if not alone:
         return await go_to_approval(visit, action_id)
-    await carried_out(visit, action_id)
+    await executed(visit, action_id)
     return await visit.go(f"/operators/approvals/{action_id}")
 
 

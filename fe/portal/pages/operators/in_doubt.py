@@ -1,4 +1,4 @@
-"""What nobody knows the outcome of: asked about by itself, or given up."""
+"""Submissions in doubt: the service queries the authority by itself, or an operator gives them up."""
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.texts import Text
@@ -13,7 +13,7 @@ _SHOWN = 200
 
 
 async def index(visit: Visit) -> Reply:
-    """List what is in doubt, the longest first, with what is known of it."""
+    """List submissions in doubt, the longest first."""
     given = {name: visit.query.get(name, "").strip() for name in FILTERS}
     problem: Text | None = None
     found: list[Doubt] = []

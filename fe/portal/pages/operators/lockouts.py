@@ -1,4 +1,4 @@
-"""Who failed to log in too often: keys, addresses and people, and letting them try again."""
+"""Lockouts after failed logins, of keys, addresses and people, and lifting them."""
 
 from ipaddress import ip_address
 
@@ -14,7 +14,7 @@ from fe.store.queue.audit import OperatorAction
 from fe.store.records import throttle
 
 _SHOWN = 200
-_NOT_LOCKED = Text("It is not locked out (any more).", "No está bloqueado (o ya no lo está).")
+_NOT_LOCKED = Text("It is not locked out, or no longer.", "No está bloqueado (o ya no lo está).")
 _NOT_AN_ADDRESS = Text(
     "Type an IP address or the id of a key (fak_...).", "Escriba una dirección IP o el id de una clave (fak_...)."
 )
@@ -37,11 +37,11 @@ async def _show(visit: Visit, problem: Text | None = None) -> Reply:
 
 
 async def lift(visit: Visit) -> Reply:
-    """End a lockout: of the list by its bucket, or by what is typed."""
+    """End a lockout, chosen in the list or typed."""
     try:
         by = acting(visit)
         bucket, who = _meant(visit.form.get("bucket"), visit.form.get("who"))
-        await visit.operate(_lift, by, bucket, who)
+        await visit.run_operation(_lift, by, bucket, who)
     except LocalizedError as wrong:
         return await _show(visit, wrong.text)
     return await visit.go("/operators/lockouts", Text("The lockout is lifted.", "El bloqueo se levantó."))

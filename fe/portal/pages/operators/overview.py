@@ -1,4 +1,4 @@
-"""The installation at a glance. What cannot be read within seconds is said to be so, and the rest is shown."""
+"""Overview of the installation. Parts that cannot be read within seconds are shown as unavailable."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ T = TypeVar("T")
 
 #: Seconds after which a part of the page goes without its numbers: looking must not become a load.
 _PATIENCE = 5.0
-#: Due work that nobody has begun for so long is late, in seconds.
+#: Due work that has waited this many seconds is late.
 _LATE = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """What to look at first, the page where it is seen, and the part of ops/runbooks that says what to do."""
+    """A problem to look at: its page and its runbook."""
 
     text: Text
     page: str
@@ -48,7 +48,7 @@ _CIRCUIT = Hint(
     "authority-down",
 )
 _OVERDUE = Hint(
-    Text("Work is due that nobody has begun.", "Hay trabajo vencido que nadie ha comenzado."),
+    Text("Due work is not being processed.", "Hay trabajo atrasado sin procesar."),
     "/operators",
     "outbox-late",
 )
@@ -58,7 +58,10 @@ _DEAD = Hint(
     "replay-dead-letters",
 )
 _DOUBTS = Hint(
-    Text("Of some nobody knows whether the authority has them.", "Hay comprobantes que la DGII todavía no confirma."),
+    Text(
+        "Some submissions are in doubt: the authority may have them or not.",
+        "Hay comprobantes que la DGII todavía no confirma.",
+    ),
     "/operators/in-doubt",
     "resolve-unknown-outcome",
 )
@@ -72,7 +75,7 @@ async def _within_limits(visit: Visit, look: Callable[[Conn], Awaitable[T]]) -> 
 
 
 async def show(visit: Visit) -> Reply:
-    """Show what waits, what gave up, who works, what is stopped, and what to look at first."""
+    """Show waiting work, dead letters, workers, pauses, and the problems to look at first."""
 
     async def asked(conn: Conn) -> int:
         return len(await pending_actions.latest(conn, visit.now, limit=100, decided=False))
@@ -107,7 +110,7 @@ def _hints(
     is_paused: bool,
     circuit_open: bool,
 ) -> list[Hint]:
-    """What to look at first."""
+    """Return the problems to look at first."""
     hints: list[Hint] = []
     alive = [one for one in workers or () if one.silent_for <= SILENCE.total_seconds()]
     late = any(seconds > _LATE for _, _, _, seconds in waiting or ())

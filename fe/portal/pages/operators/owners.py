@@ -1,4 +1,4 @@
-"""Inviting who owns a company in the portal: the first owner, or another where the last is gone."""
+"""Invite an owner of a company: the first one, or another when the last has left."""
 
 from uuid import UUID
 
@@ -19,7 +19,7 @@ async def invite(visit: Visit) -> Reply:
     """Invite an owner; the link is shown this once."""
     tenant = await tenant_in_address(visit)
     try:
-        token = await visit.operate(_invite, tenant, visit.form.get("email"), acting(visit))
+        token = await visit.run_operation(_invite, tenant, visit.form.get("email"), acting(visit))
     except LocalizedError as wrong:
         return await show(visit, tenant, wrong.text)
     return await show(visit, tenant, invitation=f"{visit.portal.url}/invitation/{token}")
@@ -31,7 +31,7 @@ async def withdraw(visit: Visit) -> Reply:
     invitation_id = uuid_in(visit.form.get("invitation"))
     by = OperatorAction.of(visit.by_whom, "invitation withdrawn", visit.now)
     try:
-        await visit.operate(_withdraw, tenant, invitation_id, by)
+        await visit.run_operation(_withdraw, tenant, invitation_id, by)
     except LocalizedError as wrong:
         return await show(visit, tenant, wrong.text)
     gone = Text("The invitation is withdrawn.", "La invitación se retiró.")

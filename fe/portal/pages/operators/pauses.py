@@ -1,4 +1,4 @@
-"""Pauses: beginning no more work on a company's rows, in an environment, or at all; and going on."""
+"""Pauses of work: for a company, an environment, or everything; and resuming."""
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.texts import LocalizedError, Text
@@ -13,11 +13,11 @@ from fe.store.queue.audit import OperatorAction
 from fe.store.records import tenants
 
 _PAUSED = Text("That is paused already.", "Eso ya está en pausa.")
-_NOT_PAUSED = Text("That is not paused any more.", "Eso ya no está en pausa.")
+_NOT_PAUSED = Text("That is no longer paused.", "Eso ya no está en pausa.")
 
 
 async def index(visit: Visit) -> Reply:
-    """List what is paused."""
+    """List the pauses."""
     return await _show(visit)
 
 
@@ -33,21 +33,21 @@ async def _show(visit: Visit, problem: Text | None = None) -> Reply:
 
 
 async def pause(visit: Visit) -> Reply:
-    """Pause; what is in flight is finished."""
+    """Pause; work in progress finishes."""
     try:
         by = acting(visit)
         tenant = await tenant_named(visit, visit.form.get("tenant"))
         environment = environment_named(visit.form.get("environment"))
         if tenant is None and visit.form.get("everyone") != "yes":
             return await _ask(visit, environment)
-        await visit.operate(_pause, by, None if tenant is None else tenant.tenant_id, environment)
+        await visit.run_operation(_pause, by, None if tenant is None else tenant.tenant_id, environment)
     except LocalizedError as wrong:
         return await _show(visit, wrong.text)
     return await visit.go("/operators/pauses", Text("It is paused.", "Está en pausa."))
 
 
 async def _ask(visit: Visit, environment: Environment | None) -> Reply:
-    """Ask before everybody's work is paused: for how many companies, and how much waits."""
+    """Ask for confirmation before pausing everything, with the counts of companies and waiting rows."""
     waiting = await visit.operators.run(outbox.depth)
     every = await visit.operators.run(tenants.everyone)
     return visit.page(
@@ -72,7 +72,7 @@ async def resume(visit: Visit) -> Reply:
         number = visit.form.get("tenant_id")
         is_number = number.isascii() and number.isdigit() and len(number) < 19
         tenant_id = TenantId(int(number)) if is_number else None
-        await visit.operate(_resume, by, tenant_id, environment_named(visit.form.get("environment")))
+        await visit.run_operation(_resume, by, tenant_id, environment_named(visit.form.get("environment")))
     except LocalizedError as wrong:
         return await _show(visit, wrong.text)
     return await visit.go("/operators/pauses", Text("It goes on.", "Continúa."))

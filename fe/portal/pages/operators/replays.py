@@ -48,10 +48,10 @@ async def _show(visit: Visit, plan: ReplayPlan, problem: Text | None = None) -> 
 
 
 async def stop(visit: Visit) -> Reply:
-    """Release nothing more of a plan, whoever runs it."""
+    """Stop releasing rows of a plan, in whichever process it runs."""
     plan = await _plan(visit)
     try:
-        await visit.operate(_stop, plan.plan_id, acting(visit))
+        await visit.run_operation(_stop, plan.plan_id, acting(visit))
     except FormProblem as wrong:
         return await _show(visit, await _plan(visit), wrong.text)
     return await visit.go(f"/operators/replays/{plan.plan_id}", Text("The replay is stopped.", "Reenvío detenido."))
@@ -67,7 +67,7 @@ async def go_on(visit: Visit) -> Reply:
     plan = await _plan(visit)
     try:
         visit.require_unchanged([plan.plan_id, plan.halted_at])
-        await visit.operate(_go_on, plan, acting(visit))
+        await visit.run_operation(_go_on, plan, acting(visit))
     except FormProblem as wrong:
         return await _show(visit, await _plan(visit), wrong.text)
     wake(visit)

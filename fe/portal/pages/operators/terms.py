@@ -1,17 +1,17 @@
-"""Under what a company is billed: its subscription, price and tier, as `fe billing` sets them."""
+"""Billing terms of a company: subscription, price and tier, as `fe billing` sets them."""
 
 import re
 from decimal import Decimal
 from typing import cast
 
-from fe.accounts import second_person
+from fe.accounts import approvals
 from fe.ecf.texts import LocalizedError, Text
 from fe.metering.terms import SUBSCRIPTION, is_currency, is_price
 from fe.portal.page_types import Needs, Page
 from fe.portal.pages.operators.acting import (
     FormProblem,
     acting,
-    carried_out,
+    executed,
     go_to_approval,
     may_alone,
     tenant_in_address,
@@ -48,16 +48,16 @@ async def set_terms(visit: Visit) -> Reply:
     alone = await may_alone(visit, "billing enable")
     try:
         by = acting(visit)
-        visit.require_unchanged(second_person.shown_terms(before))
+        visit.require_unchanged(approvals.shown_terms(before))
         request = _request(visit, before)
-        action_id = await visit.operate(
-            second_person.ask, "billing enable", request, by, "portal", tenant=tenant, alone=alone
+        action_id = await visit.run_operation(
+            approvals.ask, "billing enable", request, by, "portal", tenant=tenant, alone=alone
         )
     except LocalizedError as wrong:
         return await show(visit, tenant, wrong.text)
     if not alone:
         return await go_to_approval(visit, action_id)
-    if not await carried_out(visit, action_id):
+    if not await executed(visit, action_id):
         return await show(visit, tenant, CHANGED_MEANWHILE)
     return await visit.go(
         f"/operators/companies/{tenant.tenant_id}", Text("The terms are set.", "Las condiciones están guardadas.")
@@ -73,7 +73,7 @@ def _request(visit: Visit, before: billing.Account | None) -> dict[str, object]:
         raise FormProblem(_CURRENCY)
     if not re.fullmatch(SUBSCRIPTION, subscription):
         raise FormProblem(_SUBSCRIPTION)
-    return second_person.terms_request(
+    return approvals.terms_request(
         before,
         price=Decimal(price),
         currency=currency,
@@ -83,22 +83,20 @@ def _request(visit: Visit, before: billing.Account | None) -> dict[str, object]:
 
 
 async def stop(visit: Visit) -> Reply:
-    """Bill a company no more from now on."""
+    """Stop billing a company."""
     tenant = await tenant_in_address(visit)
     try:
-        await visit.operate(_stop, tenant, acting(visit))
+        await visit.run_operation(_stop, tenant, acting(visit))
     except LocalizedError as wrong:
         return await show(visit, tenant, wrong.text)
-    return await visit.go(
-        f"/operators/companies/{tenant.tenant_id}", Text("It is billed no more.", "Ya no se le factura.")
-    )
+    return await visit.go(f"/operators/companies/{tenant.tenant_id}", Text("Billing stopped.", "Ya no se le factura."))
 
 
 async def _stop(conn: Conn, tenant: Tenant, by: OperatorAction) -> None:
     if await billing.account(conn, tenant.tenant_id) is None:
         raise FormProblem(_NEVER)
     await billing.disable(conn, tenant.tenant_id, at=by.at)
-    after = second_person.shown_terms(await billing.account(conn, tenant.tenant_id)) or {}
+    after = approvals.shown_terms(await billing.account(conn, tenant.tenant_id)) or {}
     await record(conn, by, "billing disable", tenant.tenant_id, None, after)
 
 

@@ -1,4 +1,4 @@
-"""From a first factor to a session: whoever has a second factor shows it before there is one."""
+"""Sign-in flow: from the first factor, over the second one if set up, to a session."""
 
 from urllib.parse import quote
 
@@ -54,9 +54,9 @@ async def enter(visit: Visit, person: Person, way: str, following: str, *, passw
 async def begin_session(
     visit: Visit, person: Person, way: str, following: str, *, password: str | None = None, half_way: bool = False
 ) -> Reply:
-    """Begin a session of somebody who has shown who it is, under a new token, and go on.
+    """Begin a session under a new token after all factors were shown, and redirect.
 
-    `half_way`: this browser has shown the first factor before, and that still holds; `password` as in `enter`.
+    `half_way`: this browser showed the first factor before, and that is still valid. `password` as in `enter`.
     """
     token = new_token()
 
@@ -99,7 +99,7 @@ async def _leave(visit: Visit) -> None:
 
 
 async def renew_session(visit: Visit, way: str, following: str) -> Reply:
-    """Go on under a new token after whoever is here has shown again who it is."""
+    """Renew the session under a new token after the identity was confirmed."""
     token = new_token()
     is_there = await visit.portal.db.run(sessions.renew, visit.person.record.token_hash, hash_token(token), visit.now)
     await attempts.forgive(visit, visit.person.person)

@@ -1,4 +1,4 @@
-"""`fe status`, `fe list` and `fe xml`: what became of what was handed in."""
+"""`fe status`, `fe list` and `fe xml`."""
 
 from pathlib import Path
 from typing import Any
@@ -8,10 +8,10 @@ import click
 from fe.cli.failures import NO_VERDICT, Failure
 from fe.cli.printing import json_option, print_json, show, show_all
 from fe.integrator.api import ApiSession, opened
-from fe.integrator.handing_in import wait_for_verdict
 from fe.integrator.language import say
-from fe.integrator.lookup import ask
-from fe.integrator.options import api_options, remark, tell_submission, verdict_code
+from fe.integrator.options import api_options, print_submission, remark, verdict_code
+from fe.integrator.submission_lookup import ask
+from fe.integrator.submit import wait_for_verdict
 from fe.lifecycle import FINAL
 
 _PAGE = 200
@@ -33,10 +33,10 @@ id_argument = click.argument("wanted", metavar="ID")
 )
 @json_option
 def status(wanted: str, profile: str, patience: float, wait: bool, timeout: float, as_json: bool) -> int:
-    """Ask what became of ID: a taxLogId, a trackId, an e-NCF or a clientRequestId; and what its codes mean.
+    """Show the status of ID: a taxLogId, a trackId, an e-NCF or a clientRequestId; and the meaning of its codes.
 
-    Ends with 0 when it is accepted, 1 when it was refused or failed, 9 when there is no verdict yet, 10 when nothing
-    goes by that name.
+    Exit code 0 when accepted, 1 when rejected or failed, 9 when there is no verdict yet, 10 when there is no such
+    submission.
     """
     with opened(profile, patience) as api:
         record = ask(api, wanted, remark=remark)
@@ -45,7 +45,7 @@ def status(wanted: str, profile: str, patience: float, wait: bool, timeout: floa
     if as_json:
         print_json(record)
     else:
-        tell_submission(record)
+        print_submission(record)
     return verdict_code(record)
 
 
@@ -60,10 +60,14 @@ def status(wanted: str, profile: str, patience: float, wait: bool, timeout: floa
 @click.option("--rnc", metavar="DIGITS", help="Only to the buyer with this tax id.")
 @click.option("--client-request-id", "request_id", metavar="TEXT", help="Only what you called so.")
 @click.option(
-    "--limit", type=click.IntRange(1, _PAGE), default=50, show_default=True, help="So many a page, newest first."
+    "--limit",
+    type=click.IntRange(1, _PAGE),
+    default=50,
+    show_default=True,
+    help="Rows per page, newest first.",
 )
 @click.option("--page", type=click.IntRange(1), help="This page; the first is 1.")
-@click.option("--cursor", metavar="TEXT", help="What follows an earlier answer, which named this.")
+@click.option("--cursor", metavar="TEXT", help="Continue an earlier list, which printed this cursor.")
 @click.option("--all", "everything", is_flag=True, help="All of them, page by page.")
 @json_option
 def list_(
@@ -81,7 +85,7 @@ def list_(
     everything: bool,
     as_json: bool,
 ) -> None:
-    """List what was handed in, newest first. Where there may be more, standard error says how to go on."""
+    """List submissions, newest first. If there may be more, standard error shows how to continue."""
     if sum((everything, page is not None, cursor is not None)) > 1:
         raise click.UsageError("give one of --page, --cursor and --all")
     query: dict[str, str | int | None] = {
@@ -99,10 +103,10 @@ def list_(
         rows = [{name: row[name] for name in _FOR_PEOPLE} for row in rows]
     show_all(rows, as_json=as_json, none=say("nothing was handed in", "no se ha enviado nada"))
     if following is not None:
-        remark(say(f"what is older: --cursor {following}", f"lo anterior: --cursor {following}"))
+        remark(say(f"older ones: --cursor {following}", f"lo anterior: --cursor {following}"))
 
 
-#: What is promised of an item; a table for people has the second.
+#: Fields of an item that are promised; the table shows the second.
 _FIELDS = (
     "taxLogId",
     "trackId",
@@ -130,7 +134,7 @@ def _pages(
     *,
     everything: bool,
 ) -> tuple[list[dict[str, Any]], str | None]:
-    """One page, or all there are; and the cursor of what follows."""
+    """Return one page, or all of them, and the cursor of the next."""
     items: list[dict[str, Any]] = []
     while True:
         answer = api.get("/invoices", limit=limit, page=page, cursor=cursor, **query)

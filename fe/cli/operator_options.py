@@ -1,4 +1,4 @@
-"""What the commands about dead letters share: which ones are meant, and who acts, why."""
+"""Options of operators' commands: which dead letters, which operator, and why."""
 
 import os
 import pwd
@@ -10,17 +10,22 @@ from typing import Any, TypeVar
 import click
 
 from fe.accounts import provision
-from fe.accounts.noted import Actor
-from fe.cli.submission_names import submission_named
+from fe.accounts.audited_changes import Author
+from fe.cli.failures import Failure
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
-from fe.lifecycle import Stage
+from fe.identifiers import SubmissionId
+from fe.lifecycle import Stage, Status
 from fe.store.postgres.db import Database
 from fe.store.queue import dead_letters
 from fe.store.queue.audit import LONGEST_REASON, OperatorAction
 from fe.store.queue.dead_letters import DeadLetter, DeadLetterFilter
+from fe.store.records import label_lookup
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+#: States that free the number again.
+_WITHOUT_NUMBER = frozenset({Status.REJECTED, Status.ERROR})
 
 
 def member_option(name: str, kind: type[StrEnum], words: str) -> Callable[[F], F]:
@@ -55,7 +60,7 @@ def filters(command: F) -> F:
                 type=click.IntRange(1, 100_000),
                 default=1000,
                 show_default=True,
-                help="At most so many, the longest dead first.",
+                help="Most rows; the longest dead come first.",
             ),
         )
     ):
@@ -64,20 +69,20 @@ def filters(command: F) -> F:
 
 
 def audited(command: F) -> F:
-    """Add who and why: kept with every audit entry."""
+    """Add the options for author and reason, stored with every audit entry."""
     command = click.option("--reason", metavar="TEXT", callback=words, help="Why; kept on record.")(command)
     return by_option(command)
 
 
 def by_option(command: F) -> F:
-    """Add who does it, as it is kept: the user of the system who runs the command, and beside it what `--by` says."""
+    """Add the option for the author: stored as the system user, with the value of `--by` behind it."""
     return click.option(
         "--by", "by_whom", callback=_identity, metavar="NAME", help="For whom; kept beside your user of this system."
     )(command)
 
 
 def words(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
-    """What a person wrote: something, and no more than is kept."""
+    """Check that a text is neither empty nor too long."""
     if value is not None and not 1 <= len(value.strip()) <= LONGEST_REASON:
         raise click.BadParameter(f"should be 1 to {LONGEST_REASON} characters")
     return value
@@ -97,17 +102,17 @@ def system_user() -> str:
 
 
 def act(by_whom: str, reason: str | None) -> OperatorAction:
-    """Whoever acts, for which reason, now; a reason has to be given."""
+    """Return the operator's action, now, with its reason."""
     return OperatorAction.of(by_whom, given(reason), system_clock())
 
 
-def actor(by_whom: str, action: OperatorAction | None = None) -> Actor:
-    """Whoever changes what is set up for a tenant, as its people read it (fe/accounts/noted.py)."""
-    return Actor(by_whom, system_clock() if action is None else action.at, "cli", operator=action)
+def author(by_whom: str, action: OperatorAction | None = None) -> Author:
+    """Return the author of a change to a tenant's data (fe/accounts/audited_changes.py)."""
+    return Author(by_whom, system_clock() if action is None else action.at, "cli", operator=action)
 
 
 def given(reason: str | None) -> str:
-    """The reason, which whoever acts has to give."""
+    """Ask for the reason, which is required."""
     if reason is None:
         raise click.UsageError("Missing option '--reason': it is kept on record.")
     return reason
@@ -119,7 +124,7 @@ NONE_MATCHES = "no dead letter matches"
 def required(which: dict[str, Any]) -> None:
     """Refuse an act on all dead letters there are: at least one filter has to be given."""
     if all(value in (None, ()) for value in which.values()):
-        raise click.UsageError("say which ones: at least one filter, --id at best")
+        raise click.UsageError("choose dead letters with at least one filter, best with --id")
 
 
 async def chosen(
@@ -133,7 +138,7 @@ async def chosen(
     e_ncf: str | None,
     ids: tuple[str, ...],
 ) -> DeadLetterFilter:
-    """Tell what the options of `filters` choose."""
+    """Turn the options of `filters` into a filter."""
     tenant = await db.run(provision.find_tenant, tenant_name) if tenant_name else None
     return DeadLetterFilter(
         tenant_id=tenant.tenant_id if tenant else None,
@@ -152,3 +157,18 @@ async def find(db: Database, limit: int, **which: Any) -> list[DeadLetter]:
     if len(found) > limit:
         click.echo(f"only the {limit} longest dead are taken: --limit raises that", err=True)
     return found[:limit]
+
+
+async def submission_named(db: Database, name: str) -> SubmissionId:
+    """Find a submission by taxLogId, trackId, e-NCF or clientRequestId. Raises Failure when none or several match.
+
+    Of several submissions with one number, the one that holds it is meant; rejected ones freed it.
+    """
+    found = await db.run(label_lookup.named, name)
+    if not found:
+        raise Failure(f"there is no submission {name}")
+    holders = [one for one in found if one.status not in _WITHOUT_NUMBER]
+    if len(found) == 1 or len(holders) == 1:
+        return (holders or found)[0].subject
+    every = ", ".join(f"{one.subject} of {one.tenant} ({one.environment}, {one.status})" for one in found)
+    raise Failure(f"{name} matches {len(found)} submissions, choose one by its taxLogId: {every}")

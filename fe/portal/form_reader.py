@@ -1,8 +1,7 @@
-"""What was sent to a page: its body, read as it comes, and the form in it.
+"""Read a form: its body as it arrives, then its fields.
 
-A body that is on its way is nobody's work: how fast it comes is its sender's affair, and senders that take their time
-would have all places of the process. What has come is worked on a few at once of each address, and is never larger than
-its page needs.
+A body in transit takes no place in the process, so slow senders block nobody. Bodies are limited per address, and per
+page in size.
 """
 
 from collections.abc import AsyncIterator, Hashable, Sequence
@@ -33,18 +32,18 @@ BODY_SECONDS = 10.0
 #: Bytes of bodies that arrive or are in work: of one address, and of all.
 BODY_BYTES_OF_ONE = 8 * MAX_BODY_BYTES
 BODY_BYTES = 64 * MAX_BODY_BYTES
-#: What is larger is read in a thread, so many at once. Of so many bytes the dearest form takes the loop a few
-#: milliseconds; of a megabyte it would take it a quarter of a second from everybody.
+#: Larger bodies are parsed in one of these threads. The worst form of this size takes the loop a few milliseconds; one
+#: of a megabyte would take a quarter of a second.
 _READ_HERE = 16 * 1024
 _THREADS = 2
 _URLENCODED = "application/x-www-form-urlencoded"
 
 
-class SentForms:
+class FormReader:
     """Reads forms. One per process."""
 
     def __init__(self, admission: ConcurrencyLimit[bytes | None], metrics: Metrics, trusted: Sequence[Network]) -> None:
-        """Take what counts the requests in work, and the proxies whose word on addresses is believed."""
+        """Take the process's admission and the trusted proxies."""
         self._admission = admission
         self._trusted = trusted
         self._turns = anonymous_limit()
@@ -55,7 +54,7 @@ class SentForms:
 
     @asynccontextmanager
     async def turn(self, scope: HTTPScope) -> AsyncIterator[None]:
-        """Wait for the turn of a request's address, out of everybody's way, and have it for the block.
+        """Wait for the turn of the request's address and hold it for the block.
 
         Raises TurnTimeout, or Overloaded.
         """
@@ -85,7 +84,7 @@ class SentForms:
 
 
 async def _body(most: int) -> bytes:
-    """Collect what is sent. Raises Refused."""
+    """Read the body. Raises Refused."""
     got = bytearray()
     try:
         with trio.fail_after(BODY_SECONDS):
@@ -101,9 +100,9 @@ async def _body(most: int) -> bytes:
 
 
 def read_form(body: bytes, content_type: str, most: int) -> Form:
-    """Read a form of at most so many fields and files; one without any where it is in no form that browsers send.
+    """Parse a form with at most `most` fields and files; an unknown content type has none.
 
-    Raises Refused (413) of more, before they are looked at.
+    Raises Refused (413) for more, before they are parsed.
     """
     kind, options = parse_options_header(content_type)
     if kind == _URLENCODED and body.count(b"&") >= most:

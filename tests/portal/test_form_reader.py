@@ -13,13 +13,13 @@ from fe.ecf.catalogue import EcfType
 from fe.http.server import pipeline
 from fe.identifiers import TenantId
 from fe.limits import ConcurrencyLimit
-from fe.portal import app, attempts, sent_forms
+from fe.portal import app, attempts, form_reader
+from fe.portal.form_reader import read_form
 from fe.portal.page_types import STRANGERS_BYTES, STRANGERS_FIELDS, Needs
 from fe.portal.pages import every_page
 from fe.portal.pages.new import MAX_FIELDS
 from fe.portal.receipt.layout import layout
 from fe.portal.replies import Refused
-from fe.portal.sent_forms import read_form
 from fe.store.postgres.db import Database
 from tests.http.front import Streams
 from tests.plain_http import NO_TLS
@@ -55,8 +55,8 @@ async def small(
     """A portal of few places, of which an address has one; it waits for as long as a test takes."""
     monkeypatch.setattr(app, "IN_FLIGHT", IN_FLIGHT)
     monkeypatch.setattr(pipeline, "ANONYMOUS_AT_ONCE", 1)
-    monkeypatch.setattr(sent_forms, "anonymous_limit", lambda: turns)
-    monkeypatch.setattr(sent_forms, "BODY_SECONDS", PATIENCE)
+    monkeypatch.setattr(form_reader, "anonymous_limit", lambda: turns)
+    monkeypatch.setattr(form_reader, "BODY_SECONDS", PATIENCE)
     return await start_portal(nursery, db, portal_db, None)
 
 
@@ -72,7 +72,7 @@ def connections(portal: Running) -> float | None:
 
 
 async def said_by(stream: trio.SocketStream, until: bytes = b"") -> bytes:
-    """What the portal says until it closes, or has said `until`."""
+    """Read the portal's answer until it closes, or has sent `until`."""
     got = b""
     with trio.fail_after(PATIENCE):
         while (part := await stream.receive_some()) and not (until and until in got + part):
@@ -100,7 +100,7 @@ async def test_bodies_that_do_not_come_keep_nobody_out(small: Running, streams: 
 async def test_a_body_that_comes_too_slowly_is_refused_and_is_no_fault_of_ours(
     portal: Running, streams: Streams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sent_forms, "BODY_SECONDS", 0.1)
+    monkeypatch.setattr(form_reader, "BODY_SECONDS", 0.1)
     with capture_logs() as logs:
         (stream,) = await streams.opened(portal.port, head("/sign-in", 1000) + b"a=1")
         answer = await said_by(stream)
@@ -114,14 +114,14 @@ async def test_a_body_that_comes_too_slowly_is_refused_and_is_no_fault_of_ours(
 def turns_taken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Which addresses asked for their turn with what they send, from now on."""
     asked: list[str] = []
-    turn = sent_forms.SentForms.turn
+    turn = form_reader.FormReader.turn
 
-    def noting(self: sent_forms.SentForms, scope: Any) -> Any:
+    def noting(self: form_reader.FormReader, scope: Any) -> Any:
         if scope["method"] == "POST":
             asked.append(scope["client"][0])
         return turn(self, scope)
 
-    monkeypatch.setattr(sent_forms.SentForms, "turn", noting)
+    monkeypatch.setattr(form_reader.FormReader, "turn", noting)
     return asked
 
 

@@ -1,7 +1,7 @@
-"""Finding a submission by whatever somebody has of it: taxLogId, trackId, e-NCF or clientRequestId.
+"""Find a submission by taxLogId, trackId, e-NCF or clientRequestId.
 
-The API takes the first two in its path; the others are filters of its list. A number may be several submissions': those
-that were refused left it free for the next one. Meant is then the one that has it, and only the newest where none has.
+The API takes the first two in its path; the others are filters of its list. Several submissions may have used one
+number, since a rejected one frees it: prefer the one that holds it, else the newest.
 """
 
 import re
@@ -18,16 +18,16 @@ _TRACK_OR_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 _E_NCF = re.compile(E_NCF_FORM)
 #: Longer, the API refuses a clientRequestId.
 _LONGEST = 120
-#: Whose number is free again.
+#: States that free the number again.
 _WITHOUT_NUMBER = frozenset({Status.REJECTED, Status.ERROR})
 
 Remark = Callable[[str], None]
 
 
 def ask(api: ApiSession, wanted: str, below: str = "", *, remark: Remark, **params: int) -> dict[str, Any]:
-    """GET a submission, or what is `below` its path. `remark` is told what a person should know of the choice.
+    """GET a submission, or the path `below` it. `remark` receives a note about an ambiguous name.
 
-    Raises Failure (NOT_THERE) when nothing goes by that name.
+    Raises Failure (NOT_THERE) when nothing has that name.
     """
     if _TRACK_OR_ID.fullmatch(wanted) and not _E_NCF.fullmatch(wanted):
         answer = api.get(f"/invoices/{wanted}{below}", **params)

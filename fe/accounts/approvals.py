@@ -1,7 +1,7 @@
-"""A second person for what is large or costs a customer dear: what exactly is asked for, and who may agree to it.
+"""Approvals: large or costly operations need a second operator.
 
-What is asked for is written down whole, and digested; whoever agrees names the digest of what was shown. It is carried
-out after that (fe/accounts/carry_out.py), so nobody carries out what nobody saw.
+The request is stored complete, with its digest; the approver names the digest of the request that was shown.
+`fe/accounts/execute_approval.py` then executes exactly this request.
 """
 
 import json
@@ -23,7 +23,7 @@ from fe.store.records.billing import Account, PricingTier
 from fe.store.records.pending_actions import Decision, Kind, PendingAction, Through
 from fe.store.records.tenants import Tenant
 
-#: For how long somebody may agree.
+#: How long a request can be approved.
 LIFE = timedelta(hours=24)
 
 GONE = Text("There is no such request.", "No existe esa solicitud.")
@@ -36,22 +36,22 @@ SAME_PERSON = Text(
     "Usted mismo lo solicitó: otro operador debe aprobarlo.",
 )
 OTHER_WAY = Text(
-    "It was asked for by another way (command line or portal), where names are others: approve it there.",
+    "The request was made elsewhere (command line or portal), where people have other names: approve it there.",
     "Se solicitó por otra vía (línea de comandos o portal), donde los nombres son otros: apruébelo allí.",
 )
 
 
 class DecisionRefused(LocalizedError):
-    """What was asked for cannot be decided so."""
+    """The request cannot be decided like this."""
 
 
 def frozen(found: Sequence[DeadLetter]) -> list[list[Any]]:
-    """Name dead letters so that one that died anew since is another."""
+    """Identify dead letters with the time of death, so that a later death counts as another."""
     return [[one.tenant_id, str(one.subject), one.died_at.isoformat()] for one in found]
 
 
 async def named(db: Database, request: Mapping[str, Any], limit: int = 100) -> list[DeadLetter]:
-    """Find the dead letters that a request is about, for whoever decides; those of them that are still there."""
+    """Find the dead letters of a request that still exist."""
     subjects = [SubmissionId(UUID(subject)) for _, subject, _ in request.get("rows", ())[:limit]]
     return await db.run(dead_letters.listed, DeadLetterFilter(subjects=subjects), limit) if subjects else []
 
@@ -59,7 +59,7 @@ async def named(db: Database, request: Mapping[str, Any], limit: int = 100) -> l
 def replay_request(
     rows: list[list[Any]], plan_id: ReplayPlanId, *, canary: int, per_second: Decimal, stop_on_failure: bool
 ) -> dict[str, Any]:
-    """What a replay of many is: these rows at this pace, as this plan."""
+    """Describe the replay of these rows at this pace, as this plan."""
     return {
         "rows": rows,
         "plan": plan_id,
@@ -70,7 +70,7 @@ def replay_request(
 
 
 def discard_request(rows: list[list[Any]], note: str | None) -> dict[str, Any]:
-    """What giving many up is: these rows, and what their clients read."""
+    """Describe giving up these rows, with the note for their clients."""
     return {"rows": rows, "note": note}
 
 
@@ -82,7 +82,7 @@ def terms_request(
     tier: PricingTier | None,
     subscription: str | None = None,
 ) -> dict[str, Any]:
-    """What new terms are: from these to those."""
+    """Describe a change of billing terms."""
     return {
         "before": shown_terms(before),
         "price": str(price),
@@ -115,7 +115,7 @@ async def ask(
     tenant: Tenant | None = None,
     alone: bool,
 ) -> UUID:
-    """Write down what is asked for, in the caller's transaction; `alone`: nobody else has to agree."""
+    """Store a request in the caller's transaction; `alone`: it needs no second operator."""
     row_count = len(request.get("rows", ())) or 1
     action_id = new_id(by.at)
     tenant_id: TenantId | None = None if tenant is None else tenant.tenant_id
@@ -139,7 +139,7 @@ async def ask(
 
 
 async def approve(conn: Conn, action_id: UUID, digest: bytes, by: OperatorAction, through: Through) -> PendingAction:
-    """Agree to what was shown, as somebody else than who asked. Carry it out after that. Raises DecisionRefused."""
+    """Approve the request that was shown, as another person than its author. Raises DecisionRefused."""
     found = await _find(conn, action_id)
     if found.asked_through != through:
         raise DecisionRefused(OTHER_WAY)
@@ -149,7 +149,7 @@ async def approve(conn: Conn, action_id: UUID, digest: bytes, by: OperatorAction
 
 
 async def refuse(conn: Conn, action_id: UUID, digest: bytes, by: OperatorAction) -> PendingAction:
-    """Refuse, or take back what one asked for oneself. Raises DecisionRefused."""
+    """Refuse a request, or withdraw one's own. Raises DecisionRefused."""
     return await _decide(conn, await _find(conn, action_id), "refused", digest, by)
 
 
@@ -172,10 +172,10 @@ async def _find(conn: Conn, action_id: UUID) -> PendingAction:
 
 
 def _name(by_whom: str) -> str:
-    """Who somebody is; what they only say they are stands behind it in brackets."""
+    """Return the name of a person without the claimed name in brackets behind it."""
     return by_whom.partition(" (")[0].lower()
 
 
 def action_of(pending: PendingAction, at: datetime) -> OperatorAction:
-    """The act of carrying out what was agreed: by who asked, for the reason given then."""
+    """Return the action of executing a request: by its author, with the original reason."""
     return OperatorAction.of(pending.asked_by, pending.reason, at)

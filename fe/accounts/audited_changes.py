@@ -1,7 +1,7 @@
-"""Setting up with its record: each act changes something for a tenant and keeps who did it, from what to what.
+"""Changes to a tenant's data, each with its audit record: author, time, before and after.
 
-The portal and the command line come this way, so that people read the same record whichever it was. Each function is
-one transaction's work, and what is refused leaves no record. Nothing secret is in one.
+The portal and the command line both use these functions, so people read one audit trail. Each function runs in the
+caller's transaction. A refused change leaves no record. Records hold no secrets.
 """
 
 from collections.abc import Mapping
@@ -11,15 +11,7 @@ from typing import Any, Literal
 
 from fe.accounts import changes, keys, provision, sequences
 from fe.accounts.provision import NewKey, ProvisioningRefused, Unknown
-from fe.accounts.recorded import (
-    Shown,
-    difference,
-    show_certificate,
-    show_key,
-    show_sequence,
-    show_tenant,
-    show_user,
-)
+from fe.clock import iso
 from fe.ecf.catalogue import Environment
 from fe.ecf.certificate import Credential
 from fe.ecf.dates import local
@@ -36,13 +28,16 @@ from fe.store.records import certificates, tenants
 from fe.store.records import keys as key_store
 from fe.store.records import sequences as sequence_store
 from fe.store.records.certificates import CertificateRecord
+from fe.store.records.keys import ApiKey
 from fe.store.records.sequences import Sequence
 from fe.store.records.tenants import Tenant, User
 
+Shown = dict[str, Any]
+
 
 @dataclass(frozen=True, slots=True)
-class Actor:
-    """Who acts, when, and by which way. An operator's act with its reason is in the operators' book as well."""
+class Author:
+    """Author of a change, with time and channel. An operator's action with a reason goes to the operators' log too."""
 
     by_whom: str
     at: datetime
@@ -57,9 +52,9 @@ class Actor:
 
 
 async def note(
-    conn: Conn, tenant: Tenant, by: Actor, action: str, subject: str, before: Shown | None, after: Shown | None
+    conn: Conn, tenant: Tenant, by: Author, action: str, subject: str, before: Shown | None, after: Shown | None
 ) -> None:
-    """Keep what is changed for a tenant, in the transaction that changes it."""
+    """Record a change of a tenant in the transaction that makes it."""
     made = TenantChange(new_id(by.at), by.at, by.by_whom, by.person_id, by.through, action, subject, before, after)
     await book.note(conn, tenant.tenant_id, made)
 
@@ -68,7 +63,7 @@ async def note(
 
 
 async def create_tenant(
-    conn: Conn, by: Actor, name: str, issuer: Mapping[str, Any], consumer_summary: str = "automatic"
+    conn: Conn, by: Author, name: str, issuer: Mapping[str, Any], consumer_summary: str = "automatic"
 ) -> Tenant:
     """See `provision.create_tenant`."""
     made = await provision.create_tenant(conn, name, issuer, consumer_summary, today=by.today)
@@ -78,17 +73,17 @@ async def create_tenant(
 
 async def update_tenant(
     conn: Conn,
-    by: Actor,
+    by: Author,
     tenant: Tenant,
     *,
     name: str | None = None,
     issuer: Mapping[str, Any] | None = None,
     consumer_summary: str | None = None,
 ) -> Tenant:
-    """See `changes.update_tenant`; the record has what is different, and there is none where nothing is.
+    """See `changes.update_tenant`; records only the differences, and nothing if there are none.
 
-    A tenant's own people name no other tenant's RNC. Raises RncOfAnother. Of two at once the second changes what the
-    first has left.
+    A tenant's own people cannot take another tenant's RNC. Raises RncOfAnother. Concurrent updates run one after the
+    other.
     """
     tenant = await _locked(conn, tenant)
     await _require_own_rnc(conn, by, tenant, tenant.issuer, issuer)
@@ -102,20 +97,20 @@ async def update_tenant(
 
 
 async def _locked(conn: Conn, tenant: Tenant) -> Tenant:
-    """The tenant as it is, which nobody else changes until the transaction ends. Raises Unknown."""
+    """Lock the tenant's row until the transaction ends. Raises Unknown."""
     found = await tenants.locked(conn, tenant.tenant_id)
     if found is None:
         raise Unknown.tenant(tenant.name)
     return found
 
 
-async def disable_tenant(conn: Conn, by: Actor, tenant: Tenant, action: OperatorAction) -> None:
+async def disable_tenant(conn: Conn, by: Author, tenant: Tenant, action: OperatorAction) -> None:
     """See `changes.disable_tenant`."""
     await changes.disable_tenant(conn, tenant, action)
     await note(conn, tenant, by, "company disabled", tenant.name, None, {"reason": action.reason})
 
 
-async def enable_tenant(conn: Conn, by: Actor, tenant: Tenant, action: OperatorAction) -> int:
+async def enable_tenant(conn: Conn, by: Author, tenant: Tenant, action: OperatorAction) -> int:
     """See `changes.enable_tenant`."""
     called = await changes.enable_tenant(conn, tenant, action)
     await note(conn, tenant, by, "company enabled", tenant.name, None, {"reason": action.reason})
@@ -126,7 +121,7 @@ async def enable_tenant(conn: Conn, by: Actor, tenant: Tenant, action: OperatorA
 
 
 async def create_user(
-    conn: Conn, by: Actor, tenant: Tenant, email: str, issuer_override: Mapping[str, Any] | None
+    conn: Conn, by: Author, tenant: Tenant, email: str, issuer_override: Mapping[str, Any] | None
 ) -> User:
     """See `provision.create_user`. A tenant's own people name no other tenant's RNC. Raises RncOfAnother."""
     await _require_own_rnc(conn, by, tenant, None, issuer_override)
@@ -136,7 +131,7 @@ async def create_user(
 
 
 async def change_user(
-    conn: Conn, by: Actor, tenant: Tenant, user: User, issuer_override: Mapping[str, Any] | None
+    conn: Conn, by: Author, tenant: Tenant, user: User, issuer_override: Mapping[str, Any] | None
 ) -> User:
     """See `changes.change_user`. A tenant's own people name no other tenant's RNC. Raises RncOfAnother."""
     await _require_own_rnc(conn, by, tenant, user.issuer_override, issuer_override)
@@ -148,16 +143,16 @@ async def change_user(
 
 
 async def _require_own_rnc(
-    conn: Conn, by: Actor, tenant: Tenant, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
+    conn: Conn, by: Author, tenant: Tenant, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
 ) -> None:
-    """Operators are those who record delegations: what they set is as good as recorded."""
+    """Check the RNC against delegations, except for operators, who record the delegations."""
     if by.through == "portal":
         was, named = ((of or {}).get("RNCEmisor") for of in (before, after))
         await changes.require_own_rnc(conn, tenant, was, named)
 
 
-async def remove_user(conn: Conn, by: Actor, tenant: Tenant, user: User) -> None:
-    """See `changes.remove_user`. Whoever gives it a certificate at this moment has done so, or does not any more."""
+async def remove_user(conn: Conn, by: Author, tenant: Tenant, user: User) -> None:
+    """See `changes.remove_user`. Locks the tenant, so that no certificate is added for the user meanwhile."""
     await _locked(conn, tenant)
     await changes.remove_user(conn, tenant, user, by.at)
     await _of_operator(conn, tenant, by, "user remove", {"userId": str(user.user_id), "email": user.email})
@@ -169,7 +164,7 @@ async def remove_user(conn: Conn, by: Actor, tenant: Tenant, user: User) -> None
 
 async def add_certificate(
     conn: Conn,
-    by: Actor,
+    by: Author,
     vault: Vault,
     tenant: Tenant,
     user: User | None,
@@ -197,8 +192,10 @@ async def add_certificate(
     return made
 
 
-async def retire_certificate(conn: Conn, by: Actor, tenant: Tenant, certificate_id: CertificateId) -> CertificateRecord:
-    """See `changes.retire_certificate`. Of two at once the second sees what the first has left."""
+async def retire_certificate(
+    conn: Conn, by: Author, tenant: Tenant, certificate_id: CertificateId
+) -> CertificateRecord:
+    """See `changes.retire_certificate`. Concurrent calls run one after the other."""
     await _locked(conn, tenant)
     found = await changes.retire_certificate(conn, tenant, certificate_id, by.at)
     await _of_operator(conn, tenant, by, "certificate retire", {"certificateId": str(certificate_id)})
@@ -207,7 +204,7 @@ async def retire_certificate(conn: Conn, by: Actor, tenant: Tenant, certificate_
 
 
 async def remove_certificate(
-    conn: Conn, by: Actor, vault: Vault, tenant: Tenant, certificate_id: CertificateId
+    conn: Conn, by: Author, vault: Vault, tenant: Tenant, certificate_id: CertificateId
 ) -> tuple[CertificateRecord, bool]:
     """See `changes.remove_certificate`."""
     found, is_kept = await changes.remove_certificate(conn, vault, tenant, certificate_id, by.at)
@@ -219,7 +216,7 @@ async def remove_certificate(
 # -- keys ------------------------------------------------------------------------------------------------------------
 
 
-async def create_key(conn: Conn, /, by: Actor, tenant: Tenant, environment: Environment, **what: Any) -> NewKey:
+async def create_key(conn: Conn, /, by: Author, tenant: Tenant, environment: Environment, **what: Any) -> NewKey:
     """See `provision.create_key`. Raises ProvisioningRefused also for an end that is over."""
     expires_at: datetime | None = what.get("expires_at")
     if expires_at is not None and expires_at <= by.at:
@@ -229,8 +226,8 @@ async def create_key(conn: Conn, /, by: Actor, tenant: Tenant, environment: Envi
     return made
 
 
-async def revoke_key(conn: Conn, by: Actor, tenant: Tenant, api_key_id: ApiKeyId) -> bool:
-    """Revoke a key and tell every process, once it is done; False where the tenant has no such key in use."""
+async def revoke_key(conn: Conn, by: Author, tenant: Tenant, api_key_id: ApiKeyId) -> bool:
+    """Revoke a key and notify every process on commit; False if the tenant has no such active key."""
     every = await key_store.of_tenant(conn, tenant.tenant_id)
     before = next((show_key(one) for one in every if one.api_key_id == api_key_id), None)
     revoked = await keys.revoke_key(conn, tenant.tenant_id, api_key_id, by.at)
@@ -243,7 +240,7 @@ async def revoke_key(conn: Conn, by: Actor, tenant: Tenant, api_key_id: ApiKeyId
 
 
 async def put_sequence(
-    conn: Conn, /, by: Actor, tenant: Tenant, environment: Environment, prefix: str, **what: Any
+    conn: Conn, /, by: Author, tenant: Tenant, environment: Environment, prefix: str, **what: Any
 ) -> Sequence:
     """See `provision.put_sequence`. Numbers that are drawn meanwhile are no part of the record."""
     before = await sequence_store.locked(conn, tenant.tenant_id, environment, prefix)
@@ -253,7 +250,7 @@ async def put_sequence(
 
 
 async def create_sequence(
-    conn: Conn, by: Actor, tenant: Tenant, environment: Environment, prefix: str, **what: Any
+    conn: Conn, by: Author, tenant: Tenant, environment: Environment, prefix: str, **what: Any
 ) -> Sequence:
     """See `sequences.create`."""
     made = await sequences.create(conn, tenant.tenant_id, environment, prefix, now=by.at, **what)
@@ -263,7 +260,7 @@ async def create_sequence(
 
 async def change_sequence(
     conn: Conn,
-    by: Actor,
+    by: Author,
     tenant: Tenant,
     environment: Environment,
     prefix: str,
@@ -276,8 +273,8 @@ async def change_sequence(
     return made
 
 
-async def delete_sequence(conn: Conn, by: Actor, tenant: Tenant, environment: Environment, prefix: str) -> bool:
-    """Delete a sequence; False where there is none. What was issued from it is not touched. Raises BadSequence."""
+async def delete_sequence(conn: Conn, by: Author, tenant: Tenant, environment: Environment, prefix: str) -> bool:
+    """Delete a sequence; False when there is none. Receipts already issued stay as they are. Raises BadSequence."""
     sequences.check_prefix(prefix)
     before = await sequence_store.locked(conn, tenant.tenant_id, environment, prefix)
     is_deleted = await sequence_store.delete(conn, tenant.tenant_id, environment, prefix)
@@ -288,7 +285,7 @@ async def delete_sequence(conn: Conn, by: Actor, tenant: Tenant, environment: En
 
 
 async def _sequence_set(
-    conn: Conn, by: Actor, tenant: Tenant, environment: Environment, before: Sequence | None, made: Sequence
+    conn: Conn, by: Author, tenant: Tenant, environment: Environment, before: Sequence | None, made: Sequence
 ) -> None:
     subject, after = f"{made.prefix} {environment}", show_sequence(made)
     if before is None:
@@ -299,6 +296,55 @@ async def _sequence_set(
         await note(conn, tenant, by, "sequence set", subject, old, new)
 
 
-async def _of_operator(conn: Conn, tenant: Tenant, by: Actor, name: str, detail: Shown) -> None:
+async def _of_operator(conn: Conn, tenant: Tenant, by: Author, name: str, detail: Shown) -> None:
     if by.operator is not None:
         await audit.record(conn, by.operator, name, tenant.tenant_id, None, detail)
+
+
+# -- views of each subject in records ---------------------------------------------------------------------------------
+
+
+def show_tenant(tenant: Tenant) -> Shown:
+    """Show a tenant in a record: the account's fields and each field of Emisor."""
+    return {"name": tenant.name, "consumerSummary": tenant.consumer_summary, **tenant.issuer}
+
+
+def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Shown, Shown]:
+    """Return both sides without their equal parts."""
+    return (
+        {name: value for name, value in before.items() if name not in after or after[name] != value},
+        {name: value for name, value in after.items() if name not in before or before[name] != value},
+    )
+
+
+def show_user(user: User) -> Shown:
+    """Show a user in a record."""
+    return {"email": user.email, **(user.issuer_override or {})}
+
+
+def show_certificate(record: CertificateRecord) -> Shown:
+    """Show a certificate in a record."""
+    return {
+        "certificateId": str(record.certificate_id),
+        "holder": record.holder,
+        "holderId": record.holder_id,
+        "notBefore": iso(record.not_before),
+        "notAfter": iso(record.not_after),
+    }
+
+
+def show_key(record: ApiKey) -> Shown:
+    """Show a key in a record."""
+    return {
+        "name": record.name,
+        "environment": record.environment.value,
+        "scopes": list(record.scopes),
+        "expiresAt": iso(record.expires_at) if record.expires_at else None,
+    }
+
+
+def show_sequence(found: Sequence) -> Shown:
+    """Show a sequence in a record."""
+    shown = sequences.show(found)
+    names = ("minSequence", "maxSequence", "currentSequence", "isActive", "expireOn", "pausedAt")
+    return {name: shown[name] for name in names}

@@ -1,7 +1,7 @@
-"""Carrying out what operators agreed to: once, with the state looked at again, whoever crashes on the way.
+"""Execute approved requests once, also across crashes, and check the current state again.
 
-Each step is a transaction that holds the request and notes in it how far it came. So a process that dies leaves what
-the next one takes up: nothing is done twice, and what changed since it was asked for is passed over and counted.
+Each step is a transaction that locks the request and stores its progress, so another process can resume it. Rows that
+changed since the request are skipped and counted.
 """
 
 import json
@@ -11,10 +11,10 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from fe.accounts import noted
-from fe.accounts.noted import Actor
+from fe.accounts import audited_changes
+from fe.accounts.approvals import action_of, shown_terms
+from fe.accounts.audited_changes import Author
 from fe.accounts.provision import ProvisioningRefused
-from fe.accounts.second_person import action_of, shown_terms
 from fe.clock import Clock
 from fe.identifiers import ReplayPlanId, SubmissionId, TenantId
 from fe.store.postgres.db import Conn, Database
@@ -22,20 +22,20 @@ from fe.store.queue import audit, dead_letters, replay_plans
 from fe.store.records import billing, pending_actions, tenants
 from fe.store.records.pending_actions import PendingAction
 
-#: Dead letters given up in one transaction: what is noted of each waits for all who do the like.
+#: Dead letters discarded per transaction, which holds the lock of the audit log.
 _AT_ONCE = 50
 
 Request = Mapping[str, Any]
 
 
-async def carry_out(db: Database, action_id: UUID, clock: Clock) -> None:
-    """Carry out what was agreed, to its end; nothing where that is done, or nobody agreed."""
+async def execute_approval(db: Database, action_id: UUID, clock: Clock) -> None:
+    """Execute an approved request to its end; nothing if it is done or not approved."""
     while await db.transact(_step, action_id, clock()):
         pass
 
 
 async def _step(conn: Conn, action_id: UUID, now: datetime) -> bool:
-    """Do the next part; tells whether there is more."""
+    """Execute the next part; return whether more is left."""
     pending = await pending_actions.claim(conn, action_id)
     if pending is None:
         return False
@@ -98,8 +98,8 @@ async def _disable(conn: Conn, pending: PendingAction, _request: Request, now: d
     if tenant is None or tenant.disabled_since is not None:
         return {"failed": "it is disabled already"}
     try:
-        by = Actor(pending.asked_by, now, pending.asked_through)
-        await noted.disable_tenant(conn, by, tenant, action_of(pending, now))
+        by = Author(pending.asked_by, now, pending.asked_through)
+        await audited_changes.disable_tenant(conn, by, tenant, action_of(pending, now))
     except ProvisioningRefused as refused:
         return {"failed": str(refused)}
     return {"disabled": True}

@@ -1,4 +1,4 @@
-"""`fe submit` and `fe validate`: handing a document in, and asking what is wrong with it before."""
+"""`fe submit` and `fe validate`."""
 
 import hashlib
 import sys
@@ -14,13 +14,13 @@ from fe.ecf.json_text import write_canonical_json
 from fe.ecf.parse import MalformedJson, parse_json
 from fe.integrator.api import ApiSession, opened
 from fe.integrator.language import say, terminal_language
-from fe.integrator.options import api_options, remark, tell_problems, tell_submission, verdict_code
+from fe.integrator.options import api_options, print_problems, print_submission, remark, verdict_code
 from fe.lifecycle import FINAL
 
 _BOM = b"\xef\xbb\xbf"
-#: So long the API holds an answer back at most (`wait`).
+#: Longest wait for a verdict in one call (`wait`), in seconds.
 _HELD = 30
-#: Where it did not hold it back: so long before it is asked again.
+#: Pause between calls when the API did not wait, in seconds.
 _BETWEEN = 2.0
 
 source_argument = click.argument("source", metavar="FILE")
@@ -33,7 +33,7 @@ source_argument = click.argument("source", metavar="FILE")
     "--client-request-id",
     "request_id",
     metavar="TEXT",
-    help="What this receipt is called by you, say an order's number. By default made from the document.",
+    help="Your own id of this receipt, such as an order number. Default: derived from the document.",
 )
 @click.option("--wait", is_flag=True, help="Wait for the verdict.")
 @click.option(
@@ -48,13 +48,13 @@ source_argument = click.argument("source", metavar="FILE")
 def submit(
     source: str, profile: str, patience: float, request_id: str | None, wait: bool, timeout: float, as_json: bool
 ) -> int:
-    """Hand in the receipt in FILE: JSON or XML, `-` for standard input. The same document twice issues one receipt.
+    """Submit the receipt in FILE: JSON or XML, `-` for standard input. Submitting it twice issues one receipt.
 
-    JSON is a payload, or a whole body of POST /invoices. The clientRequestId is said first, on standard error; unless
-    you give one it is a digest of the document, so that this command may be repeated whatever became of it. Two
-    receipts that are meant and are alike to the letter need ids of their own: --client-request-id.
+    JSON is a payload, or a whole body of POST /invoices. The clientRequestId is printed first, on standard error; by
+    default it is a digest of the document, so the command may be repeated after any error. Two intended receipts with
+    the same content need ids of their own: --client-request-id.
 
-    Ends with 0 once it is taken in (with --wait: accepted), 1 when it is refused, 9 when there is no verdict yet.
+    Exit code 0 once submitted (with --wait: accepted), 1 when rejected, 9 when there is no verdict yet.
     """
     body = read_body(source)
     given = request_id or body.get("clientRequestId") or content_id(body)
@@ -63,7 +63,7 @@ def submit(
     with opened(profile, patience) as api:
         said = api.post("/invoices", body)
         if said.get("deduped"):
-            _tell_repeat(said, str(given))
+            _print_repeat(said, str(given))
         if not wait:
             answer = {**said, "clientRequestId": given}
             show(answer, as_json=as_json)
@@ -72,7 +72,7 @@ def submit(
     if as_json:
         print_json(record)
     else:
-        tell_submission(record)
+        print_submission(record)
     return verdict_code(record)
 
 
@@ -81,9 +81,9 @@ def submit(
 @api_options
 @json_option
 def validate(source: str, profile: str, patience: float, as_json: bool) -> int:
-    """Ask what is wrong with the document in FILE (JSON or XML, `-` for standard input), and how to mend it.
+    """Validate the document in FILE (JSON or XML, `-` for standard input), and show how to correct it.
 
-    Nothing is issued, and no number is used. Ends with 0 when it would be sent, 1 when it would not.
+    Nothing is issued, and no number is used. Exit code 0 when it could be sent, 1 when it could not.
     """
     body = read_body(source)
     with opened(profile, patience) as api:
@@ -91,7 +91,7 @@ def validate(source: str, profile: str, patience: float, as_json: bool) -> int:
     if as_json:
         print_json(said)
     else:
-        tell_problems(said["problems"])
+        print_problems(said["problems"])
         click.echo(
             say("it would be sent", "se enviaría") if said["valid"] else say("it would not be sent", "no se enviaría")
         )
@@ -99,14 +99,14 @@ def validate(source: str, profile: str, patience: float, as_json: bool) -> int:
 
 
 def read_body(source: str) -> dict[str, Any]:
-    """Read a document as the body that hands it in. Raises Failure for what can be none, with line and column."""
+    """Read a document as a request body. Raises Failure for an invalid one, with line and column."""
     raw = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
     name = "-" if source == "-" else Path(source).name
     return body_of(raw, name)
 
 
 def body_of(raw: bytes, name: str) -> dict[str, Any]:
-    """Make the body that hands a document in, XML or JSON; `name` is what to call it in a Failure."""
+    """Make a request body from XML or JSON; `name` is used in Failures."""
     raw = raw.removeprefix(_BOM)
     if raw.lstrip()[:1] == b"<":
         try:
@@ -123,26 +123,24 @@ def body_of(raw: bytes, name: str) -> dict[str, Any]:
 
 
 def body_around(value: dict[str, Any]) -> dict[str, Any]:
-    """Make the body that hands a payload in; what is such a body already stays as it is."""
+    """Wrap a payload in a request body; a complete body stays as it is."""
     if "format" in value and ("payload" in value or "xml" in value):
         return value
     return {"format": "structured", "payload": value}
 
 
 def content_id(body: dict[str, Any]) -> str:
-    """Make a clientRequestId from a document, whatever the order of its members and the blanks between them.
+    """Derive a clientRequestId from a document's content, independent of key order and blanks.
 
-    A digest and no uuid: whoever repeats a command after a broken connection, or does not remember whether he gave it,
-    gives the same id again without having kept anything, and issues nothing twice. A uuid would be another each time.
-    The price is that a second receipt that is meant and is alike to the letter is not issued. That is said, and mended
-    with an id; a receipt that is issued twice is mended with a credit note.
+    A digest instead of a random id makes a repeated command safe: the same document is issued once. A second receipt
+    with exactly the same content needs an explicit id; the command says so.
     """
     meant = {name: value for name, value in body.items() if name in ("format", "payload", "xml", "asUser", "asUserId")}
     return f"sha256-{hashlib.sha256(write_canonical_json(meant)).hexdigest()}"
 
 
 def wait_for_verdict(api: ApiSession, tax_log_id: str, seconds: float) -> dict[str, Any]:
-    """Ask until there is a verdict, or the time is up; gives the submission as it is then."""
+    """Poll until there is a verdict or the time is up; return the submission."""
     until = time.monotonic() + seconds
     while True:
         begun = time.monotonic()
@@ -155,8 +153,8 @@ def wait_for_verdict(api: ApiSession, tax_log_id: str, seconds: float) -> dict[s
             time.sleep(max(0.0, min(_BETWEEN, until - now)))
 
 
-def _tell_repeat(said: dict[str, Any], given: str) -> None:
-    """Say that nothing was issued anew. Raises Failure when what was issued is another document."""
+def _print_repeat(said: dict[str, Any], given: str) -> None:
+    """Report that the receipt existed already. Raises Failure if it is a different document."""
     if not said.get("bodyMatched", True):
         raise Failure(
             say(

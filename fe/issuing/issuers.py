@@ -54,7 +54,7 @@ class KnownIssuers:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._known: ExpiringCache[tuple[TenantId, str], Standing] = ExpiringCache(_MAX_KNOWN)
+        self._known: ExpiringCache[tuple[TenantId, str], tuple[Standing, float]] = ExpiringCache(_MAX_KNOWN)
         #: How often the database was asked.
         self.asked = 0
 
@@ -64,13 +64,15 @@ class KnownIssuers:
         Cancelled while it asks, it has changed nothing.
         """
         asked_at = trio.current_time()
-        found = self._known.get((tenant_id, rnc), asked_at)
-        if found is not None:
-            return found
+        found = self._known.get((tenant_id, rnc))
+        if found is not None and asked_at - found[1] < FRESH:
+            return found[0]
         self.asked += 1
         standing = await self._db.run_for(tenant_id, issuers.standing, rnc)
-        if standing is not Standing.ANOTHER:
-            self._known.put((tenant_id, rnc), standing, asked_at + FRESH)
+        if standing is Standing.ANOTHER:
+            self._known.forget((tenant_id, rnc))
+        else:
+            self._known.put((tenant_id, rnc), (standing, asked_at))
         return standing
 
     async def require(self, tenant_id: TenantId, root: Root, rnc: str | None) -> Standing:

@@ -136,7 +136,7 @@ class ApprovalAtAuthority(TypedDict):
     at: str
 
 
-#: What the tenant has said of a document it received.
+#: The tenant's decision about a received document.
 ApprovalStatus: TypeAlias = Literal["pending", "approved", "rejected"]
 
 
@@ -4174,7 +4174,7 @@ class NotFound(TypedDict):
     """how to find what the id looks like"""
 
 
-#: What became of the fiscal number.
+#: The fate of the fiscal number.
 NumberFate: TypeAlias = Literal["reserved", "used", "reusable", "unknown", "void"]
 
 
@@ -4545,7 +4545,7 @@ class Simulate(TypedDict):
     """validate as if it were this moment: a date or a full ISO 8601 timestamp; for POST /invoices/validate and with `strict`"""
 
 
-#: What a client sees of a submission.
+#: The status of a submission as clients see it.
 Status: TypeAlias = Literal["queued", "En Proceso", "Aceptado", "Aceptado Condicional", "Rechazado", "error"]
 
 

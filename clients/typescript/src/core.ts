@@ -108,7 +108,7 @@ export type components = {
             at: string;
         };
         /**
-         * @description What the tenant has said of a document it received.
+         * @description The tenant's decision about a received document.
          * @enum {string}
          */
         ApprovalStatus: "pending" | "approved" | "rejected";
@@ -3210,7 +3210,7 @@ export type components = {
             hint?: string;
         };
         /**
-         * @description What became of the fiscal number.
+         * @description The fate of the fiscal number.
          * @enum {string}
          */
         NumberFate: "reserved" | "used" | "reusable" | "unknown" | "void";
@@ -3556,7 +3556,7 @@ export type components = {
             now?: string | null;
         };
         /**
-         * @description What a client sees of a submission.
+         * @description The status of a submission as clients see it.
          * @enum {string}
          */
         Status: "queued" | "En Proceso" | "Aceptado" | "Aceptado Condicional" | "Rechazado" | "error";

@@ -219,7 +219,7 @@ async def test_production_is_set_up_and_issues_its_first_receipts_as_the_page_sa
     for name in ("actors.env", "operator.env"):
         with (machine.folder / name).open("a", encoding="utf-8") as file:
             file.write(hosts)
-    assert "applied 0001_tenants" in (await trio.to_thread.run_sync(machine.run, shape)).stdout
+    assert "applied 0001_roles_and_types" in (await trio.to_thread.run_sync(machine.run, shape)).stdout
     said = "".join([(await trio.to_thread.run_sync(machine.run, block)).stdout for block in tenant])
     (key_id,) = re.findall(r"^apiKeyId +(fak_\w+)$", said, re.MULTILINE)
     (secret,) = re.findall(r"^apiSecret +([0-9a-f]{64})$", said, re.MULTILINE)

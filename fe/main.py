@@ -28,7 +28,14 @@ from fe.identifiers import CertificateId, TenantId
 from fe.monitoring.initial_series import initialize_series
 from fe.monitoring.log import configure_logging
 from fe.monitoring.metrics import Metrics, serve_metrics
-from fe.monitoring.observers import heartbeat, maintain_partitions, watch_database, watch_outbox, watch_writing
+from fe.monitoring.observers import (
+    compare_clocks_first,
+    heartbeat,
+    maintain_partitions,
+    watch_database,
+    watch_outbox,
+    watch_writing,
+)
 from fe.monitoring.tracing_setup import open_tracing, require_tracing
 from fe.portal.serve import run_portal
 from fe.process import failpoints
@@ -158,6 +165,7 @@ async def serve(
                 intake=DirectIntake() if engine_named(settings.database_engine) is POSTGRES else None,
             )
             await watch.start(stop_on_signal, stopping, settings.grace_seconds)
+            await compare_clocks_first(db, check)
             _start_watches(watch, context, role, db, pools, check)
             async with trio.open_nursery() as work:
                 if WORKER in pools and vault is not None:

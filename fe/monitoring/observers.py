@@ -1,5 +1,6 @@
 """Periodic checks: event loop lag, database, outbox depth; and partition maintenance."""
 
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 import structlog
@@ -68,6 +69,15 @@ async def watch_database(db: Database, check: ClockCheck, metrics: Metrics) -> N
                 _log.info("signing resumed: the clock agrees with the database's")
             agreed = fault is None
         await trio.sleep(_LOOK_SECONDS)
+
+
+async def compare_clocks_first(db: Database, check: ClockCheck) -> None:
+    """Compare the clocks before the process serves, so that it does not begin with 503 on /readyz.
+
+    A database that does not answer now is left to `watch_database`.
+    """
+    with suppress(*ANY_OF_THE_DATABASE), trio.move_on_after(_ANSWER_SECONDS):
+        check.compared(await db.run(compare_clocks, check))
 
 
 async def compare_clocks(conn: Conn, check: ClockCheck) -> Comparison:

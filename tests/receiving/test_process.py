@@ -110,7 +110,8 @@ async def send(port: int, raw: bytes) -> httpx.Response:
         with trio.fail_after(PATIENCE):
             while True:
                 try:
-                    assert (await client.get(f"{url}/readyz")).status_code == 200
+                    ready = await client.get(f"{url}/readyz")
+                    assert ready.status_code == 200, ready.text
                     break
                 except httpx.ConnectError:
                     await trio.sleep(0.1)

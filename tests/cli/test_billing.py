@@ -114,7 +114,7 @@ def test_a_processor_that_cannot_be_trusted_is_refused(fe: Fe, url: str) -> None
 def test_nobody_is_charged_by_a_trial(fe: Fe) -> None:
     ended = fe("billing", "show", "x", development="1", stripe_key="sk_live_x")
     assert ended.code == 3
-    assert "no simulated processor" in ended.err
+    assert "not a simulated processor" in ended.err
 
 
 def test_a_simulated_processor_serves_until_sigterm() -> None:

@@ -1,31 +1,31 @@
-"""Ids as types of their own: a tenant's id where a user's is wanted is an error that mypy finds.
+"""A type for each kind of id, so that mypy finds a tenant's id where a user's is expected.
 
-They cost nothing when the program runs, and are made where an id comes in or is first given: from a request, a row, a
-command line. The engine knows tenants alone: what a row of it is about is a UUID to it.
+The types cost nothing at run time. An id gets its type where it enters the program: from a request, a row, a command
+line. The queue engine knows only tenants: the subject of a row is a plain UUID to it.
 """
 
 from typing import NewType
 from uuid import UUID
 
-#: Whose it is: the first part of every key.
+#: The tenant that owns a row: the first part of every key.
 TenantId = NewType("TenantId", int)
-#: A tenant's user: who may sign with a certificate of their own.
+#: A tenant's user, who may sign with their own certificate.
 UserId = NewType("UserId", UUID)
 #: The public part of an API key.
 ApiKeyId = NewType("ApiKeyId", str)
-#: What stands in a submission in place of a key where a person submitted through the portal: no key has this form.
+#: Stands for the key in submissions made in the portal. No real key has this form.
 PORTAL_KEY = ApiKeyId("portal")
 CertificateId = NewType("CertificateId", UUID)
-#: Of a number sequence.
+#: A number sequence.
 SequenceId = NewType("SequenceId", UUID)
-#: The `taxLogId` of the interface; of version 7, so it carries the moment of submission.
+#: A submission: the `taxLogId` of the interface. A UUID of version 7, so it contains the time of submission.
 SubmissionId = NewType("SubmissionId", UUID)
-#: What a client calls its own request: the idempotency key.
+#: The client's own id of its request: the idempotency key.
 ClientRequestId = NewType("ClientRequestId", str)
-#: The authority's id of what it received.
+#: The authority's id of a document that it received.
 TrackId = NewType("TrackId", str)
 ReplayPlanId = NewType("ReplayPlanId", str)
-#: Of what an operator did.
+#: An operator's action.
 ActionId = NewType("ActionId", UUID)
-#: Somebody who logs in to the portal.
+#: A person who logs in to the portal.
 PersonId = NewType("PersonId", UUID)

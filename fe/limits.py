@@ -106,8 +106,8 @@ class TokenBucket(Generic[Key]):
 class ConcurrencyLimit(Generic[Key]):
     """Concurrency limit per key and for all keys together: of requests, bytes, connections, turns.
 
-    `held` and `take` refuse what does not fit. `turn` waits, and turns go round among keys. What the key None holds
-    counts for all together alone.
+    `held` and `take` refuse what does not fit. `turn` waits, and turns rotate among keys. The key None counts only
+    towards the limit of all keys together.
     """
 
     def __init__(

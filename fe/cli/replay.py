@@ -127,7 +127,7 @@ def replay(
                 per_second=Decimal(str(per_second)),
                 stop_on_failure=stop_on_failure,
             )
-        # Said at once: whoever interrupts us needs the name to go on.
+        # Print the name first: after an interruption the operator needs it to go on.
         click.echo(f"plan {name}", err=True)
         printer = _ProgressPrinter(quiet=as_json)
         run = await replays.run_plan(

@@ -1,7 +1,7 @@
-"""Cache of .p12 files that were opened before: opening one again costs a twentieth.
+"""Cache of .p12 files that were opened before: opening one again takes a twentieth of the time.
 
-Nearly all of the 40 to 50 ms of opening one is the check that its key is a good RSA key. That is a property of the
-file, so it is checked once for the same bytes.
+Opening one takes 40 to 50 ms, nearly all of it for the check that its key is a good RSA key. The result depends on the
+bytes alone, so the same bytes are checked once.
 """
 
 import threading

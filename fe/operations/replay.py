@@ -1,7 +1,4 @@
-"""Replaying dead letters: what would happen, what stands in the way, and doing it at a pace that can be stopped.
-
-The command line uses these functions; whatever else operators get will use the same.
-"""
+"""Replay dead letters: preview the effect and the obstacles, then run a plan at a fixed pace that can be stopped."""
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,46 +20,46 @@ from fe.store.queue.replay_progress import Progress, ReplayTrouble
 
 @dataclass(frozen=True, slots=True)
 class PlanPatience:
-    """For how long a plan that runs waits, in seconds."""
+    """How long a running plan waits, in seconds."""
 
-    #: How long the canaries may take to come to their verdicts before the plan stops.
+    #: How long the canaries may take to reach their verdicts before the plan stops.
     canary: float = 120.0
-    #: A row that failed is tried again by itself. Nothing more is released meanwhile, and if it has not got on after so
-    #: long, which is three tries, the plan stops: the last of its eight tries would be eight minutes away.
+    #: A failed row is retried by itself, and the plan releases no more rows meanwhile. If rows still fail after this
+    #: time (three tries), the plan stops: the last of a row's eight tries would be eight minutes away.
     trouble: float = 15.0
-    #: How often a plan is looked at as a whole: who follows it is told, and failures hold or stop it.
+    #: Time between looks at the whole plan: each reports the progress, and failures hold or stop the plan.
     look: float = 0.5
 
 
 PLAN_PATIENCE = PlanPatience()
 
-#: A look at a large plan costs something: at most this part of the time is spent looking.
+#: Looking at a large plan is expensive: at most this part of the time is spent on it.
 _LOOKING = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a replay of one row would do. `obstacles` are reasons why it would fail again."""
+    """The effect that a replay of one row would have. `obstacles` are reasons why it would fail again."""
 
     dead_letter: DeadLetter
     was_sent: str
     would: str
-    #: `would` without what differs from row to row, to count alike ones.
+    #: `would` without the values that differ from row to row, to count equal ones.
     kind: str
     obstacles: tuple[str, ...]
 
 
 def preview(dead_letter: DeadLetter, now: datetime) -> Preview:
-    """Say what was sent of a dead letter, what a replay would send, and what stands in the way, from what we know."""
+    """Tell from our records what was sent of a dead letter, what a replay would send, and the obstacles."""
     would = _would(dead_letter, f" {_digest(dead_letter)}", f"trackId {dead_letter.track_id}")
     kind = _would(dead_letter, "", "its trackId")
     return Preview(dead_letter, _was_sent(dead_letter), would, kind, tuple(_obstacles(dead_letter, now)))
 
 
 def can_be_asked(dead_letter: DeadLetter) -> bool:
-    """Whether the authority may know of it, and has a service that tells.
+    """Whether the authority may have the document, and has a service that answers about it.
 
-    None tells of approvals and voidings, nor in certification of anything but summaries.
+    No service answers about approvals and voidings. In certification they answer about summaries only.
     """
     tells = dead_letter.host == Host.FC or dead_letter.environment in TELLS_BY_NUMBER
     return dead_letter.certificate_id is not None and dead_letter.root in NUMBERED and tells
@@ -125,9 +122,9 @@ def _digest(dead_letter: DeadLetter) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How far a run of a plan came. `stopped` says which failure ended it; None: it came to the plan's end.
+    """The progress of a run of a plan. `stopped` names the failure that ended it; None if it reached the plan's end.
 
-    `was_halted`: that was on record before, by whoever stopped the plan, who may have gone on with it since.
+    `was_halted`: the stop was on record before this run noticed it. An operator may have resumed the plan since.
     """
 
     progress: Progress
@@ -147,14 +144,15 @@ async def run_plan(
     tell: Callable[[Progress], None] = lambda _: None,
     patience: PlanPatience = PLAN_PATIENCE,
 ) -> Run:
-    """Release the rows of a plan that are not released yet, and wait for their ends; or stop when rows fail.
+    """Release the remaining rows of a plan and wait until they end; stop when rows fail.
 
-    Each row is released in one transaction of its own, so a crash or a cancellation anywhere leaves a plan that the
-    same call takes up again: no row is released twice, none is forgotten, and the pace is kept, however many run it.
-    What stopped it stops it again, until an operator says otherwise: with `try_again` the rows that are dead letters
-    again are released once more; with `go_on` the rows that failed are passed over, canaries go first again, and
-    failures after that stop it as before. Without `wait` it returns when all are
-    released; with it, when none is under way any more, which may take as long as the authority does.
+    Each row is released in its own transaction, so the same call resumes a plan after a crash or a cancellation: no row
+    is released twice or forgotten. Several processes that run the same plan keep its pace together.
+
+    A failure that stopped the plan stops it again, unless the operator chooses otherwise. `try_again` releases the rows
+    that are dead letters again once more. `go_on` passes over the failed rows and sends canaries first again; later
+    failures stop the plan as before. Without `wait` it returns when all rows are released. With it, it returns when
+    none is under way any more, which depends on the authority.
     """
     if go_on:
         await db.transact(replay_plans.go_on, plan.plan_id)
@@ -193,7 +191,7 @@ async def _why_halted(db: Database, plan: ReplayPlan) -> str:
 
 
 class _Watch:
-    """Looks at a plan now and then; `holds` while nothing more is to be released."""
+    """Looks at a plan from time to time; `holds` while no more rows may be released."""
 
     def __init__(
         self, db: Database, plan: ReplayPlan, tell: Callable[[Progress], None], patience: PlanPatience
@@ -203,9 +201,9 @@ class _Watch:
         self._plan = plan
         self._tell = tell
         self._look_at = trio.current_time()
-        #: As it was at the last look.
+        #: The progress at the last look.
         self.progress = Progress(total=0, released=0, skipped=0, ended=0, failed=[])
-        #: Since when rows fail, and since when canaries are waited for.
+        #: Since when rows fail, and since when the plan waits for canaries.
         self._failing_since: float | None = None
         self._canaries_since: float | None = None
 
@@ -214,23 +212,23 @@ class _Watch:
         return self._failing_since is not None or self._canaries_since is not None
 
     def awaits_canaries(self) -> None:
-        """The canaries are out: nothing is released before they are through. They are looked at from now on."""
+        """Release no more rows until the canaries, which are all released, have their verdicts."""
         if self._canaries_since is None:
             self._canaries_since = trio.current_time()
             self.look_anew()
 
     def look_anew(self) -> None:
-        """Something has changed: the next look is due now."""
+        """Make the next look due now, because something has changed."""
         self._look_at = trio.current_time()
 
     async def look(self) -> str | None:
-        """Say why the plan has to stop; None when it has not, or when the last look was a moment ago."""
+        """Return why the plan has to stop; None if it may go on, or if the next look is not due yet."""
         began = trio.current_time()
         if began < self._look_at:
             return None
         await self._count()
         why = await self._failures() or await self._canaries()
-        if why is not None:  # what has come since the rows were counted must be among them
+        if why is not None:  # count again, to include rows that failed since the first count
             await self._count()
         now = trio.current_time()
         self._look_at = now + max(self._patience.look, (now - began) * (1 / _LOOKING - 1))
@@ -242,7 +240,7 @@ class _Watch:
 
     async def _failures(self) -> str | None:
         found = await self._db.run(replay_progress.troubles, self._plan.plan_id)
-        # A plan that failures do not stop has canaries all the same, unless it was made without.
+        # Failed canaries stop every plan, also one that goes on after other failures.
         counted = [one for one in found if one.is_canary or self._plan.stop_on_failure]
         if not counted:
             self._failing_since = None
@@ -260,7 +258,7 @@ class _Watch:
         still = await self._db.run(replay_progress.open_canaries, self._plan.plan_id)
         if not still:
             await self._db.transact(replay_plans.pass_canaries, self._plan.plan_id)
-            self._canaries_since = None  # whoever releases the next row is told whether others are awaited now
+            self._canaries_since = None  # `release_next` tells if it has to wait for other canaries
         elif trio.current_time() - self._canaries_since >= self._patience.canary:
             waits = f"waits in stage {still[0].stage}" if still[0].stage else "is not under way"
             failed = f"; its last try failed: {still[0].error}" if still[0].error else ""
@@ -277,9 +275,9 @@ def _said(troubles: Sequence[ReplayTrouble], what: str) -> str:
 
 
 async def halt_plan(conn: Conn, plan_id: ReplayPlanId, by: OperatorAction) -> bool:
-    """Stop a plan, whoever runs it, until an operator goes on; False where it is over or was stopped before.
+    """Stop a plan in every process that runs it, until an operator resumes it. False if it is over or was stopped.
 
-    One transaction's work, with the act on record in it.
+    The audit record is written in the same transaction.
     """
     if not await replay_plans.halt(conn, plan_id, f"{by.by_whom}: {by.reason}", by.at):
         return False
@@ -296,9 +294,10 @@ async def act_on_each(
     *,
     clock: Clock,
 ) -> dict[SubmissionId, str | None]:
-    """Do one thing to every dead letter, each in its own transaction; None for those that are none any more.
+    """Do `act` to every dead letter, each in its own transaction. The result is None for rows that have changed.
 
-    Nor to one that was set going since it was looked at, and has died anew: for another reason, perhaps.
+    A row that was replayed since it was read and is a dead letter again counts as changed: it may have failed for
+    another reason.
     """
 
     async def act_on(conn: Conn, action: OperatorAction, one: DeadLetter) -> str | None:

@@ -1,7 +1,7 @@
 """Read a form: its body as it arrives, then its fields.
 
-A body in transit takes no place in the process, so slow senders block nobody. Bodies are limited per address, and per
-page in size.
+A body in transit takes no place in the process, so a slow sender does not block other requests. The number of bodies is
+limited per address, and their size per page.
 """
 
 from collections.abc import AsyncIterator, Hashable, Sequence

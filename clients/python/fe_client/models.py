@@ -160,7 +160,7 @@ class ApprovalTaken(TypedDict):
 
 
 class ApproveReceived(TypedDict):
-    """What may be said when a received document is approved; nothing has to be."""
+    """Optional fields of the approval of a received document."""
 
     clientRequestId: NotRequired[str | None]
     """idempotency key"""
@@ -185,7 +185,7 @@ class Attempt(TypedDict):
 
 
 class Batch(TypedDict):
-    """What became of each receipt of a batch, in their order."""
+    """The result of each receipt of a batch, in the order of the request."""
 
     items: "list[BatchItem]"
     warnings: NotRequired["list[DocumentProblem]"]
@@ -193,7 +193,7 @@ class Batch(TypedDict):
 
 
 class BatchItem(TypedDict):
-    """What became of one receipt of a batch: the fields that POST /invoices would have answered with."""
+    """The result of one receipt of a batch, with the fields of an answer to POST /invoices."""
 
     statusCode: int
     """202 taken in, 200 known by its clientRequestId, else an error"""
@@ -245,7 +245,7 @@ class CertificateEvent(TypedDict):
 
 
 class CertificateState(TypedDict):
-    """A certificate that needs somebody."""
+    """A certificate that needs attention."""
 
     id: str
     user: str | None
@@ -254,7 +254,7 @@ class CertificateState(TypedDict):
 
 
 class ChangedSequence(TypedDict):
-    """What to change of a sequence; what is left out stays as it is. `expireAt` may be null: then it has no end."""
+    """The changes of a sequence; a field that is left out stays as it is. With `expireAt` null, it does not expire."""
 
     minSequence: NotRequired[int | None]
     maxSequence: NotRequired[int | None]
@@ -356,7 +356,7 @@ class DeliveryPage(TypedDict):
 
 
 class DeliveryStretch(TypedDict):
-    """What follows a cursor."""
+    """The deliveries that follow a cursor."""
 
     limit: int
     items: "list[Delivery]"
@@ -4086,7 +4086,7 @@ class Error(TypedDict):
 
 
 class ExplainedMessage(TypedDict):
-    """What a code of the authority means and what to do, in the language that was asked for."""
+    """The meaning of a code of the authority and what to do, in the requested language."""
 
     codigo: str
     """as in response.mensajes"""
@@ -4210,7 +4210,7 @@ class PrefixName(TypedDict):
 
 
 class ProbeEvent(TypedDict):
-    """Somebody asked for it: POST /webhooks/test."""
+    """A test event, requested by POST /webhooks/test."""
 
     event: Literal["test"]
     sentAt: str
@@ -4218,13 +4218,13 @@ class ProbeEvent(TypedDict):
 
 
 class ProbeMessage(TypedDict):
-    """What a test says."""
+    """The message of a test event."""
 
     message: str
 
 
 class ProblemRepair(TypedDict):
-    """What to do to a structured payload so that a problem is gone. Paths are as in problems."""
+    """A change of a structured payload that repairs a problem. Paths are as in problems."""
 
     op: Literal["set", "rename", "remove"]
     """give `path` the `value`; move what is there to the path `to`; or take it away"""
@@ -4309,7 +4309,7 @@ class ReceivedPage(TypedDict):
 
 
 class ReceivedStretch(TypedDict):
-    """What follows a cursor."""
+    """The received documents that follow a cursor."""
 
     limit: int
     items: "list[ReceivedItem]"
@@ -4334,7 +4334,7 @@ class Recoveries(TypedDict):
 
 
 class Recovery(TypedDict):
-    """What was asked for, and how far it is."""
+    """A requested recovery of deliveries and its progress."""
 
     id: str
     webhookId: str
@@ -4514,7 +4514,7 @@ class SequenceEvent(TypedDict):
 
 
 class SequenceState(TypedDict):
-    """A number sequence that needs somebody."""
+    """A number sequence that needs attention."""
 
     environment: "Environment"
     prefix: Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"]
@@ -4533,7 +4533,7 @@ class Sequences(TypedDict):
 
 
 class Simulate(TypedDict):
-    """What a simulated authority is to do with a receipt that it would accept; only in a sandbox."""
+    """How the simulated authority treats a receipt that it would accept; only in a sandbox."""
 
     outcome: NotRequired[Literal["rejected", "conditional", "stuck", "lost-answer", "slow"] | None]
     """`rejected` (with `code`), `conditional` (accepted with a remark), `stuck` (there is never a verdict), `lost-answer` (it is received, and the connection breaks before the answer), `slow` (the verdict comes after `seconds`)"""
@@ -4623,7 +4623,7 @@ class SubmissionPage(TypedDict):
 
 
 class SubmissionStretch(TypedDict):
-    """What follows a cursor."""
+    """The submissions that follow a cursor."""
 
     limit: int
     items: "list[SubmissionItem]"
@@ -4723,7 +4723,7 @@ UsageReport = TypedDict(
 
 
 class Validation(TypedDict):
-    """What is wrong with a document that was not submitted."""
+    """The problems of a document that was validated but not submitted."""
 
     valid: bool
     """whether it would be signed and sent"""

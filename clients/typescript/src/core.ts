@@ -131,7 +131,7 @@ export type components = {
             warnings?: components["schemas"]["DocumentProblem"][];
         };
         /**
-         * @description What may be said when a received document is approved; nothing has to be.
+         * @description Optional fields of the approval of a received document.
          * @example {
          *       "clientRequestId": "approval-17"
          *     }
@@ -160,13 +160,13 @@ export type components = {
             /** @description the first bytes of the answer's body, as text */
             answer: string | null;
         };
-        /** @description What became of each receipt of a batch, in their order. */
+        /** @description The result of each receipt of a batch, in the order of the request. */
         Batch: {
             items: components["schemas"]["BatchItem"][];
             /** @description remarks on this request, such as members of its body that do not exist and were ignored */
             warnings?: components["schemas"]["DocumentProblem"][];
         };
-        /** @description What became of one receipt of a batch: the fields that POST /invoices would have answered with. */
+        /** @description The result of one receipt of a batch, with the fields of an answer to POST /invoices. */
         BatchItem: {
             /** @description 202 taken in, 200 known by its clientRequestId, else an error */
             statusCode: number;
@@ -255,7 +255,7 @@ export type components = {
             sentAt: string;
             certificate: components["schemas"]["CertificateState"];
         };
-        /** @description A certificate that needs somebody. */
+        /** @description A certificate that needs attention. */
         CertificateState: {
             id: string;
             /** @description whose; null: the company's */
@@ -264,7 +264,7 @@ export type components = {
             expiresAt: string;
         };
         /**
-         * @description What to change of a sequence; what is left out stays as it is. `expireAt` may be null: then it has no end.
+         * @description The changes of a sequence; a field that is left out stays as it is. With `expireAt` null, it does not expire.
          * @example {
          *       "isActive": false
          *     }
@@ -369,7 +369,7 @@ export type components = {
             /** @description for `cursor`: what is older; null at the end */
             nextCursor: string | null;
         };
-        /** @description What follows a cursor. */
+        /** @description The deliveries that follow a cursor. */
         DeliveryStretch: {
             limit: number;
             items: components["schemas"]["Delivery"][];
@@ -3070,7 +3070,7 @@ export type components = {
             /** @description everything that is wrong with the document, as POST /invoices/validate says it */
             problems?: components["schemas"]["DocumentProblem"][];
         };
-        /** @description What a code of the authority means and what to do, in the language that was asked for. */
+        /** @description The meaning of a code of the authority and what to do, in the requested language. */
         ExplainedMessage: {
             /** @description as in response.mensajes */
             codigo: string;
@@ -3244,7 +3244,7 @@ export type components = {
             code: "E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47";
             name: string;
         };
-        /** @description Somebody asked for it: POST /webhooks/test. */
+        /** @description A test event, requested by POST /webhooks/test. */
         ProbeEvent: {
             /** @constant */
             event: "test";
@@ -3252,11 +3252,11 @@ export type components = {
             sentAt: string;
             test: components["schemas"]["ProbeMessage"];
         };
-        /** @description What a test says. */
+        /** @description The message of a test event. */
         ProbeMessage: {
             message: string;
         };
-        /** @description What to do to a structured payload so that a problem is gone. Paths are as in problems. */
+        /** @description A change of a structured payload that repairs a problem. Paths are as in problems. */
         ProblemRepair: {
             /**
              * @description give `path` the `value`; move what is there to the path `to`; or take it away
@@ -3341,7 +3341,7 @@ export type components = {
             /** @description for `cursor`: what is older; null at the end */
             nextCursor: string | null;
         };
-        /** @description What follows a cursor. */
+        /** @description The received documents that follow a cursor. */
         ReceivedStretch: {
             limit: number;
             items: components["schemas"]["ReceivedItem"][];
@@ -3360,7 +3360,7 @@ export type components = {
         Recoveries: {
             items: components["schemas"]["Recovery"][];
         };
-        /** @description What was asked for, and how far it is. */
+        /** @description A requested recovery of deliveries and its progress. */
         Recovery: {
             id: string;
             webhookId: string;
@@ -3528,7 +3528,7 @@ export type components = {
             sentAt: string;
             sequence: components["schemas"]["SequenceState"];
         };
-        /** @description A number sequence that needs somebody. */
+        /** @description A number sequence that needs attention. */
         SequenceState: {
             environment: components["schemas"]["Environment"];
             /** @enum {string} */
@@ -3544,7 +3544,7 @@ export type components = {
             availableTypes: components["schemas"]["PrefixName"][];
             items: components["schemas"]["NumberSequence"][];
         };
-        /** @description What a simulated authority is to do with a receipt that it would accept; only in a sandbox. */
+        /** @description How the simulated authority treats a receipt that it would accept; only in a sandbox. */
         Simulate: {
             /** @description `rejected` (with `code`), `conditional` (accepted with a remark), `stuck` (there is never a verdict), `lost-answer` (it is received, and the connection breaks before the answer), `slow` (the verdict comes after `seconds`) */
             outcome?: ("rejected" | "conditional" | "stuck" | "lost-answer" | "slow") | null;
@@ -3639,7 +3639,7 @@ export type components = {
             /** @description for `cursor`: what is older; null at the end */
             nextCursor: string | null;
         };
-        /** @description What follows a cursor. */
+        /** @description The submissions that follow a cursor. */
         SubmissionStretch: {
             limit: number;
             items: components["schemas"]["SubmissionItem"][];
@@ -3729,7 +3729,7 @@ export type components = {
             to: string;
             items: components["schemas"]["UsageItem"][];
         };
-        /** @description What is wrong with a document that was not submitted. */
+        /** @description The problems of a document that was validated but not submitted. */
         Validation: {
             /** @description whether it would be signed and sent */
             valid: boolean;

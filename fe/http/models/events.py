@@ -1,6 +1,6 @@
-"""What the service itself sends: the bodies of webhooks, for the description (`webhooks`, OpenAPI 3.1).
+"""The bodies of webhooks, for the API description (`webhooks`, OpenAPI 3.1).
 
-The database makes them (sql/functions/webhooks); a test holds what it makes to these models.
+The database makes them (sql/functions/webhooks); a test checks them against these models.
 """
 
 from typing import Annotated, Any, Literal
@@ -65,7 +65,7 @@ class SubmissionEvent(TypedDict):
 
 
 class SequenceState(TypedDict):
-    """A number sequence that needs somebody."""
+    """A number sequence that needs attention."""
 
     environment: Environment
     prefix: Code
@@ -84,7 +84,7 @@ class SequenceEvent(TypedDict):
 
 
 class CertificateState(TypedDict):
-    """A certificate that needs somebody."""
+    """A certificate that needs attention."""
 
     id: Uuid
     user: Annotated[str | None, Field(description="whose; null: the company's")]
@@ -100,13 +100,13 @@ class CertificateEvent(TypedDict):
 
 
 class ProbeMessage(TypedDict):
-    """What a test says."""
+    """The message of a test event."""
 
     message: str
 
 
 class ProbeEvent(TypedDict):
-    """Somebody asked for it: POST /webhooks/test."""
+    """A test event, requested by POST /webhooks/test."""
 
     event: Literal[WebhookEvent.TEST]
     sentAt: Moment

@@ -97,7 +97,7 @@ class ByUser(RequestModel):
 
 
 class Simulate(RequestModel):
-    """What a simulated authority is to do with a receipt that it would accept; only in a sandbox."""
+    """How the simulated authority treats a receipt that it would accept; only in a sandbox."""
 
     outcome: Annotated[
         Literal["rejected", "conditional", "stuck", "lost-answer", "slow"] | None,
@@ -242,7 +242,7 @@ class BatchRequest(RequestModel):
 
 
 class ApproveReceived(ByUser):
-    """What may be said when a received document is approved; nothing has to be."""
+    """Optional fields of the approval of a received document."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"clientRequestId": "approval-17"}]})
 

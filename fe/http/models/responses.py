@@ -86,7 +86,7 @@ class Deduped(TypedDict):
 
 @closed
 class BatchItem(TypedDict):
-    """What became of one receipt of a batch: the fields that POST /invoices would have answered with."""
+    """The result of one receipt of a batch, with the fields of an answer to POST /invoices."""
 
     statusCode: Annotated[int, Field(description="202 taken in, 200 known by its clientRequestId, else an error")]
     message: str
@@ -103,7 +103,7 @@ class BatchItem(TypedDict):
 
 @closed
 class Batch(TypedDict):
-    """What became of each receipt of a batch, in their order."""
+    """The result of each receipt of a batch, in the order of the request."""
 
     items: list[BatchItem]
     warnings: NotRequired[Warnings]
@@ -119,7 +119,7 @@ class NotFound(TypedDict):
 
 @closed
 class ExplainedMessage(TypedDict):
-    """What a code of the authority means and what to do, in the language that was asked for."""
+    """The meaning of a code of the authority and what to do, in the requested language."""
 
     codigo: Annotated[str, Field(description="as in response.mensajes")]
     meaning: str
@@ -227,7 +227,7 @@ class SubmissionPage(TypedDict):
 
 @closed
 class SubmissionStretch(TypedDict):
-    """What follows a cursor."""
+    """The submissions that follow a cursor."""
 
     limit: int
     items: list[SubmissionItem]
@@ -270,7 +270,7 @@ class ReceivedPage(TypedDict):
 
 @closed
 class ReceivedStretch(TypedDict):
-    """What follows a cursor."""
+    """The received documents that follow a cursor."""
 
     limit: int
     items: list[ReceivedItem]
@@ -289,7 +289,7 @@ class ReceivedXml(TypedDict):
 
 @closed
 class Validation(TypedDict):
-    """What is wrong with a document that was not submitted."""
+    """The problems of a document that was validated but not submitted."""
 
     valid: Annotated[bool, Field(description="whether it would be signed and sent")]
     problems: list[DocumentProblem]

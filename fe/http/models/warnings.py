@@ -12,7 +12,7 @@ from fe.http.models.response_types import closed
 
 @closed
 class ProblemRepair(TypedDict):
-    """What to do to a structured payload so that a problem is gone. Paths are as in problems."""
+    """A change of a structured payload that repairs a problem. Paths are as in problems."""
 
     op: Annotated[
         Literal["set", "rename", "remove"],

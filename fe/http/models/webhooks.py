@@ -146,7 +146,7 @@ class DeliveryPage(TypedDict):
 
 @closed
 class DeliveryStretch(TypedDict):
-    """What follows a cursor."""
+    """The deliveries that follow a cursor."""
 
     limit: int
     items: list[Delivery]
@@ -183,7 +183,7 @@ class DeliveryAgain(TypedDict):
 
 @closed
 class Recovery(TypedDict):
-    """What was asked for, and how far it is."""
+    """A requested recovery of deliveries and its progress."""
 
     id: Uuid
     webhookId: Uuid

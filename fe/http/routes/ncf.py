@@ -104,7 +104,7 @@ class NewSequence(_OfSequence):
 
 
 class ChangedSequence(_OfSequence):
-    """What to change of a sequence; what is left out stays as it is. `expireAt` may be null: then it has no end."""
+    """The changes of a sequence; a field that is left out stays as it is. With `expireAt` null, it does not expire."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"isActive": False}, {"currentSequence": 42}]})
 

@@ -1,1 +1,1 @@
-"""What Citus needs beside the schema: which tables are spread over the nodes, and functions of its own."""
+"""Additions to the schema for Citus: the list of distributed tables, and Citus' own functions."""

@@ -1,23 +1,23 @@
-"""Bookings where the rows are: the migrations' own functions, once more for each shard, under the shard's names.
+"""Bookings on the nodes: the functions of the migrations, copied for each shard under the shard's names.
 
-A statement of a booking that the coordinator sends is planned there, sent, and planned again on the node. So the node
-does the whole booking of all its shards, in one call: of each by the function of the same name that one server has, as
-its file has it, in which each table is the shard's own. A node makes these functions at `fe migrate`, and those of a
-shard that was moved or split when it is first asked, so that they are where it is now. A call goes by
+A statement of a booking that the coordinator sends is planned there, sent, and planned again on the node. So a node
+does the whole booking of all its shards in one call. For each shard it calls a copy of the function that a single
+server has, in which each table is the shard's own. A node makes these copies at `fe migrate`. For a shard that was
+moved or split, the node that has it now makes them at the first call. A call passes through
 
-* `book_received_batch`, on the coordinator: divides the rows by nodes (`book_received_batch_alone`, if that is all);
-* `book_received_batch_by_way`: sends those of a node there;
-* `book_received_batch_there`, on the node: enters its shards, and divides the rows by them;
+* `book_received_batch`, on the coordinator: divides the rows by node (`book_received_batch_alone`, if that is all);
+* `book_received_batch_by_way`: sends the rows of one node to it;
+* `book_received_batch_there`, on the node: enters its shards, and divides the rows by shard;
 * `book_received_batch_in_shard`: has a branch for each shard of the node, whose call is planned once;
-* `book_received_batch_102008`: the migrations' own.
+* `book_received_batch_102008`: the copy for that shard.
 
-What sends a call has a branch for each way, too, where it carries documents or answers to them. By a way that is given
-as a parameter Citus writes all that is given into the statement, where it is twice as long, and read as SQL is; by one
-that stands in the statement it hands parameters on as they are. (Not everywhere: a session keeps some 30 kB for each
-branch that it took.)
+A `_by_way` function that carries documents or answers to them has a branch for each way, too. If the way is a
+parameter, Citus writes all parameters into the statement, where they are twice as long and parsed as SQL. If the way is
+a constant of the statement, Citus passes parameters on as they are. The other functions have no branches: a session
+keeps some 30 kB for each branch that it took.
 
-What such a function (shard_functions.py) would read or write on the coordinator it leaves out, and the coordinator does
-it: before the call, or after it in the same transaction.
+A copy (shard_functions.py) leaves out all reads and writes of the coordinator's tables. The coordinator does them
+before the call, or after it in the same transaction.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,16 +28,16 @@ from fe.store.citus.shard_functions import ASKED, CALLED, ON_NODES, ONLY_READS, 
 from fe.store.postgres.functions import CITUS_FORM, FOLDER
 from fe.store.postgres.statements import statements as statements_of
 
-#: What carries documents: those of a batch go to a node one after the other in one value, with their lengths, since an
+#: Parameters that carry documents. A batch of them goes to a node joined into one value, with their lengths, since an
 #: array of them would be written and read three times.
 _DOCUMENTS = frozenset({"p_original", "p_originals", "p_signed", "p_sent"})
-#: Whatever has one of these is sent by branches.
+#: A function with one of these parameters has a branch for each way.
 _LONG = _DOCUMENTS | {"p_replies", "p_responses"}
 
-#: How a call goes to the node of a way.
+#: Sends a call to the node of a way.
 _SENT = "SELECT {call} INTO answer FROM anchors AS a WHERE a.anchor = {way};"
 
-#: What the coordinator does first: whatever is paused is leased no more.
+#: The coordinator's part before the call: it grants no leases for paused rows.
 _BEFORE = {
     "book_received_batch": "p_leases := leases_unless_paused(p_tenants, p_environments, p_leases);",
     # Of which environment each is, the node knows.
@@ -50,7 +50,7 @@ _BEFORE = {
         PERFORM stand_together();
     END IF;""",
 }
-#: What it tells afterwards, of those that were booked.
+#: The coordinator's part after the call: it announces the outcomes that were booked.
 _AFTER = {
     "book_failure_batch": "PERFORM tell_outcomes(p_tenants, answers, p_at);",
     "book_signed_batch": """
@@ -68,8 +68,8 @@ _AFTER = {
     END IF;""",
 }
 
-#: Drops functions of an earlier release: with other parameters they would stand beside their successors, with another
-#: answer in their way. A trigger's function is one of the migrations, whatever its name ends with.
+#: Drops functions of an earlier release. With other parameters they would exist beside their successors; with another
+#: return type they would prevent them. Functions of triggers belong to the migrations, whatever their names end with.
 _DROP_FORMER = r"""
     DO $$
     DECLARE
@@ -91,8 +91,8 @@ _DROP_FORMER = r"""
     $$
 """
 
-#: What may stand alone: a statement of its own of which all that is written lies on one node, where it is committed
-#: before the answer. Nothing that writes on the coordinator afterwards may be one of them.
+#: Functions that may stand alone, as a statement of their own: all rows that they write lie on one node, which commits
+#: them before it answers. A function that writes on the coordinator afterwards must not be in this list.
 ALONE = (
     "accept_submission",
     "accept_submissions",
@@ -105,9 +105,9 @@ ALONE = (
 
 
 def statements() -> Iterator[str]:
-    """What is put into the database: the templates, the way to a shard of each that is called, and what calls it.
+    """Yield the statements that install the templates, and the callers of the copies on nodes and coordinator.
 
-    Then what sends calls to the nodes (`senders`).
+    Install `senders` afterwards, which send the calls to the nodes.
     """
     known = functions()
     quoted = ", ".join(sql.Literal(template(function)).as_string(None) for function in known.values())
@@ -134,7 +134,7 @@ def statements() -> Iterator[str]:
 
 
 def senders(ways: Sequence[int]) -> Iterator[str]:
-    """What sends calls to the nodes; `ways`: the anchors that there are. One that comes later is a way all the same."""
+    """Yield the functions that send calls to the nodes. `ways`: the known anchors; later ones work without a branch."""
     known = functions()
     for name in (*CALLED, *ASKED):
         yield _by_way(known[name], ways)
@@ -142,20 +142,20 @@ def senders(ways: Sequence[int]) -> Iterator[str]:
 
 
 def _asked_here(name: str) -> str:
-    """The coordinator's own form of a function."""
+    """Return the coordinator's own form of a function."""
     (path,) = FOLDER.glob(f"*/{name}{CITUS_FORM}")
     return statements_of(path.read_text(encoding="utf-8"))[0]
 
 
 def _returned_from_node(function: Function) -> str:
-    """Rows come as an array of objects, and nothing as a text that is not there."""
+    """Return the type of a node's answer: rows come as a JSON array of objects, and void as a null text."""
     if function.returned.startswith("TABLE"):
         return "jsonb"
     return "text" if function.returned == "void" else function.returned
 
 
 def _in_shard(function: Function) -> tuple[str, str]:
-    """What calls the function of a shard, without its `{{branches}}`; and the branch of `{{shard}}`."""
+    """Return the function that calls a shard's copy, with `{{branches}}` left open, and the branch of `{{shard}}`."""
     given = ", ".join(name for name, _ in function.given)
     called = f"{function.name}_{{{{shard}}}}({given})"
     answer = f"RETURN {called}"
@@ -181,7 +181,7 @@ def _is_joined(name: str, kind: str) -> bool:
 
 
 def _by_way(function: Function, ways: Sequence[int]) -> str:
-    """Sends a call to the node that a way leads to; refused (require_way) where there is no such way."""
+    """Return the function that sends a call to the node of a way. It fails (require_way) if there is no such way."""
     returned = _returned_from_node(function)
     joined = [name for name, kind in function.given if _is_joined(name, kind)]
     declared = "".join(
@@ -210,7 +210,7 @@ $$"""
 
 
 def _on_node(function: Function) -> str:
-    """Does it in each shard that is meant: without p_shards, the one that all of the tenants are in."""
+    """Return the function that does the call in each of p_shards; if null, in the one shard of all the tenants."""
     returned = _returned_from_node(function)
     joined = [name for name, kind in function.given if _is_joined(name, kind)]
     parts = "".join(f"\n    parts_{name} bytea[] := parted({name}, lengths_{name});" for name in joined)
@@ -249,13 +249,13 @@ $$"""
 
 
 def _alone(name: str, text: str) -> str:
-    """Standing alone (stands_alone): its call to a node opens no transaction, and is committed as it answers."""
+    """Return the form that stands alone (stands_alone): the node commits as it answers, without a transaction block."""
     named = text.replace(f"FUNCTION {name}(", f"FUNCTION {name}_alone(", 1)
     return named.replace(" AS $$", '\nSET fe.alone TO on SET "citus.function_opens_transaction_block" TO off AS $$', 1)
 
 
 def _collecting(function: Function) -> tuple[str, str]:
-    """What the answers of several calls begin with, and how one of them is added. What has a place is put there."""
+    """Return the initial value of the collected answers, and the statement that adds a part at its places."""
     if function.returned == "void":
         return "", ""
     if function.returned in {"jsonb", "bytea[]"}:  # rows, as many as there are
@@ -269,7 +269,10 @@ def _collecting(function: Function) -> tuple[str, str]:
 
 
 def _from_here(function: Function) -> str:
-    """Sends each node's rows there, all arrays of the same length; a batch that is of one node goes as it is."""
+    """Return the coordinator's function, which sends each node its rows. All arrays of a batch have the same length.
+
+    A batch of one node goes there as it is.
+    """
     returned = _returned_from_node(function)
     whole = ", ".join(name for name, _ in function.given)
     picked = ", ".join(f"picked({name}, one.places)" if kind.endswith("[]") else name for name, kind in function.given)

@@ -24,24 +24,24 @@ _TRIGGERS = (("submissions", "submissions_of_the_enabled"), ("sequences", "seque
 _TABLES = Path(__file__).with_name("tables.sql")
 _FUNCTIONS = sorted(Path(__file__).parent.glob("functions/*.sql"))
 FORMS = sorted(FOLDER.glob(f"*/*{CITUS_FORM}"))
-#: What `fe migrate` puts into the database, in this order.
+#: The files that `fe migrate` runs in the database, in this order.
 FILES = [_TABLES, *_FUNCTIONS, *FORMS]
 
-#: What the trigger of two phases changes, in name; the one table of the coordinator that Citus knows.
+#: The table that the two-phase trigger changes in name: the only table of the coordinator that Citus knows.
 _KNOWN = "two_phases"
 
 _THERE = "SELECT count(*) FROM pg_extension WHERE extname = 'citus'"
 _IS_DISTRIBUTED = "SELECT count(*) FROM pg_dist_partition WHERE logicalrelid = %s::regclass"
 _NODES = "SELECT count(*) FROM pg_dist_node WHERE isactive AND shouldhaveshards"
-#: From a table that is distributed to one that is not, which Citus has not.
+#: Foreign keys from a distributed table to one that is not, which Citus does not support.
 _FOREIGN_KEYS = """
     SELECT c.conrelid::regclass::text, c.conname
       FROM pg_constraint AS c
      WHERE c.contype = 'f' AND c.conparentid = 0 AND c.conrelid = ANY (%(now)s::regclass[])
        AND NOT c.confrelid = ANY (%(distributed)s::regclass[])
 """
-#: The tables of the coordinator alone that have no trigger for its commits. Who writes the audit trail writes what it
-#: tells of, and of what was migrated there is nothing on the nodes.
+#: Tables that only the coordinator has and that lack the two-phase trigger. Two need none: the audit trail is written
+#: together with the change that it records, and applied migrations concern no rows of the nodes.
 _ALONE = """
     SELECT c.oid::regclass::text
       FROM pg_class AS c
@@ -78,16 +78,16 @@ _PATH = """
     END
     $$
 """
-#: What nodes have for their shards, from what the migrations say now.
+#: Makes each node's shard functions again from the current migrations.
 _RENEW = "SELECT result FROM run_command_on_all_nodes('SELECT renew_shard_functions()') WHERE NOT success"
 
 
 class NoCitus(StoreError):
-    """The database is not one that tables can be distributed in; the message says what to do."""
+    """The database cannot distribute tables; the message says what to do."""
 
 
 def require_citus(conn: psycopg.Connection) -> int:
-    """See that this is the coordinator of a cluster; tell how many of its nodes keep rows. Raises NoCitus."""
+    """Check that this is the coordinator of a cluster; return how many of its nodes keep rows. Raises NoCitus."""
     if _count(conn, _THERE) == 0:
         raise NoCitus("FE_DATABASE_ENGINE is citus, and the database has no such extension: see ops/citus/README.md")
     nodes = _count(conn, _NODES)
@@ -97,25 +97,25 @@ def require_citus(conn: psycopg.Connection) -> int:
 
 
 def undistributed(conn: psycopg.Connection) -> list[str]:
-    """Name the tables that are to be distributed and are not yet. Raises NoCitus."""
+    """Name the tables that are not distributed yet and have to be. Raises NoCitus."""
     require_citus(conn)
     return [table for table in DISTRIBUTED if _count(conn, _IS_DISTRIBUTED, table) == 0]
 
 
 def outside_two_phases(conn: psycopg.Connection) -> list[str]:
-    """Name the tables of the coordinator whose changes are not committed together with those of a node."""
+    """Name the tables of the coordinator whose changes are not committed together with a node's changes."""
     return [name for (name,) in conn.execute(_ALONE, {"distributed": list(DISTRIBUTED)}).fetchall()]
 
 
 def distribute(conn: psycopg.Connection) -> list[str]:
-    """Distribute what is not distributed yet, and put the functions of this engine in their places.
+    """Distribute the tables that are not distributed yet, and install the functions for Citus.
 
-    Rows that are there move along. Each table is locked against everybody from its turn to the end, so nothing else
-    should work with the database meanwhile. Returns the tables that were distributed. Raises NoCitus.
+    Existing rows move with their table. Each table is locked against reads and writes until the end, so nothing else
+    should use the database meanwhile. Returns the tables that were distributed. Raises NoCitus.
     """
     todo = undistributed(conn)
     with conn.transaction():
-        # Before the first distributed statement: connections to the nodes are opened one for each from here on.
+        # Before the first distributed statement: from here on Citus opens one connection to each node.
         conn.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
         conn.execute("SET LOCAL citus.enable_unsafe_triggers = on")
         for table, name in conn.execute(_FOREIGN_KEYS, {"now": todo, "distributed": list(DISTRIBUTED)}).fetchall():

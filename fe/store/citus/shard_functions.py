@@ -1,6 +1,6 @@
-"""The functions of `sql/functions` once more for each shard, under the names of the shard's tables.
+"""Templates that copy functions of `sql/functions` for each shard, with the names of the shard's tables.
 
-How they are called, and what the coordinator does beside, is in by_shard.py.
+by_shard.py calls the copies, and does the coordinator's part.
 """
 
 import re
@@ -14,7 +14,7 @@ from fe.store.postgres.functions import function_set
 #: Functions that only shards have.
 _OF_A_SHARD = sorted(Path(__file__).parent.glob("shard/*.sql"))
 
-#: Functions that a node has for each of its shards: those that are called from here,
+#: Functions that a node has for each of its shards: those that the coordinator calls,
 CALLED = (
     "complete_batch",
     "book_retry_batch",
@@ -36,9 +36,9 @@ ASKED = (
     "claim_batch",
     "input_to_sign",
 )
-#: Of these, what writes nothing, and so enters no shard;
+#: of these, those that write nothing and so enter no shard;
 ONLY_READS = frozenset({"input_to_sign"})
-#: what each node calls for its shards,
+#: those that each node calls for its shards,
 ON_NODES = ("due_batch", "floors_batch")
 #: and those that they call.
 _BETWEEN = (
@@ -61,15 +61,15 @@ _BETWEEN = (
     "freeze_month",
 )
 
-#: What is the coordinator's, and left out on a node.
+#: The coordinator's part of a function, left out on a node.
 _TELLING = re.compile(r"PERFORM (?:tell_outcomes|begin_deliveries)\([^;]*\);")
 _PAUSES = "pauses AS p"
 _NO_PAUSES = "(SELECT 0::bigint, ''::text WHERE false) AS p (tenant_id, environment)"
 
-#: Who may sign for a tenant.
+#: The query of the signatories of a tenant, left out on a node.
 _SIGNATORIES = re.compile(r"RETURN QUERY\s+SELECT 0, .*?;", re.DOTALL)
 
-#: Who hands something in is looked at before; the node only has to know whose rows it writes.
+#: The coordinator has checked the submitter; the node only has to name the tenant whose rows it writes.
 _NAMING = re.compile(r"\bname_(?:tenant|submitter)\(")
 
 _FUNCTION = re.compile(
@@ -87,19 +87,19 @@ class Function:
     """A function of `sql/functions`."""
 
     name: str
-    #: What it is given: names and types.
+    #: Names and types of the parameters.
     given: tuple[tuple[str, str], ...]
     returned: str
     body: str
 
     @property
     def parameters(self) -> str:
-        """As it is declared."""
+        """The parameters as SQL declares them."""
         return ", ".join(f"{name} {kind}" for name, kind in self.given)
 
 
 def functions() -> Mapping[str, Function]:
-    """Read from `sql/functions`, and from the folder `shard`, what a node has for each shard."""
+    """Read the functions that a node has for each shard, from `sql/functions` and from the folder `shard`."""
     texts = [*(file.text for file in function_set(0).files), *(path.read_text("utf-8") for path in _OF_A_SHARD)]
     found = {match["name"]: match for text in texts for match in _FUNCTION.finditer(text)}
     return {name: _read(found[name]) for name in (*_BETWEEN, *ON_NODES, *ASKED, *CALLED)}
@@ -112,7 +112,7 @@ def _read(match: re.Match[str]) -> Function:
 
 
 def template(function: Function) -> str:
-    """The same for a shard: `{{name}}` stands for the table, or the function, that is the shard's."""
+    """Return the function as a template for a shard: `{{name}}` stands for a table or a function of the shard."""
     body = _SIGNATORIES.sub("", _TELLING.sub("NULL;", function.body))
     body = _NAMING.sub("named_here(", body).replace(_PAUSES, _NO_PAUSES)
     body = _CALL.sub(r"{{\1}}(", _TABLE.sub(r"\1\2{{\3}}", body))

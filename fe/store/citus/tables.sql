@@ -42,8 +42,8 @@ $$;
 -- Commits on the coordinator and on a node are one commit in two phases: prepared on the node, decided by the coordinator.
 --
 -- Citus does so where a transaction changes rows on several nodes, or in several tables that it knows. It does not know tables that
--- are on the coordinator alone, so each has a trigger that changes this table in name (commit_in_two_phases). That writes
--- nothing, and a transaction on the coordinator alone commits as usual.
+-- are on the coordinator alone, so each has a trigger that changes this table in name (commit_in_two_phases). The change
+-- writes nothing, and a transaction on the coordinator alone commits as usual.
 CREATE TABLE IF NOT EXISTS two_phases (
     one int NOT NULL,
     CONSTRAINT two_phases_pk PRIMARY KEY (one)

@@ -18,7 +18,7 @@ from fe.store.postgres.roles import EVERY
 from fe.store.postgres.statements import SQL, statements
 
 FOLDER = SQL / "functions"
-#: What the files of Citus' own forms end with, which stand beside the plain ones (fe/store/citus/distribution.py).
+#: File suffix of Citus' own forms of functions, which lie beside the plain ones (fe/store/citus/distribution.py).
 CITUS_FORM = ".citus.sql"
 
 _IS_THERE = "SELECT to_regclass('applied_functions') IS NOT NULL"

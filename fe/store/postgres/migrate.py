@@ -1,4 +1,4 @@
-"""Bring a database to the shape this release needs: migrations once each, in order, then functions that changed.
+"""Migrate a database to this release: migrations once each, in order, then the functions that changed.
 
 The files are in `sql/migrations` and `sql/functions` (docs/decisions/sql-files.md).
 """
@@ -26,31 +26,31 @@ from fe.store.postgres.statements import SQL, statements, with_includes
 
 FOLDER = SQL / "migrations"
 
-#: One migration at a time, whoever starts it: "fe-mig" as a number.
+#: Key of the advisory lock that lets one process migrate at a time: "fe-mig" as a number.
 _ADVISORY_LOCK = 0x66652D6D6967
 
-#: What an administrator has set for the login or the database, so that no statement of a service lasts, is not meant
-#: for an index of millions of rows, nor for waiting until another has made it. How long it waits for tables it says
-#: itself. (The last of these is there from Postgres 17 on.)
+#: Switches off the timeouts that an administrator set for the login or the database. They limit a service's statements,
+#: not the building of an index of millions of rows, nor the wait for another process that migrates. Each migration sets
+#: its own lock timeout. (`transaction_timeout` exists from Postgres 17 on.)
 _AS_LONG_AS_IT_TAKES = """
     SELECT set_config(s.name, '0', false)
       FROM pg_settings AS s
      WHERE s.name IN ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')
 """
 
-#: The newest migration of the release before. That release goes on running on what this one applies, as the record says
-#: beside each migration. A migration that it could not run on waits for the next release.
+#: The newest migration of the previous release, which keeps running on the migrations of this one: the record says so
+#: beside each migration. A migration that would break it waits for the next release.
 RELEASE_BEFORE = 62
 
-#: The baseline is what migrations 0001 to 0062 of an earlier tree made. Its files have the first numbers, and the next
-#: migration is the one after this number.
+#: The baseline makes the same schema as migrations 0001 to 0062 of an earlier tree. Its files have the first numbers,
+#: and the next migration is the one after this number.
 BASELINE = 62
 #: Digests of the first and the last of those migrations, and the last commit that has them.
 _FIRST_FOLDED = bytes.fromhex("b3c5c42ca8af5db0028d231051cd3b9978718e0030bc0f8a81e7d31f2ed29a0a")
 _LAST_FOLDED = bytes.fromhex("d4f4e3fdb48db410e6aa7f5ca20e637d85abc2f6fe411de00d9c86afe2e2461e")
 _LAST_COMMIT = "2fe48450"
 
-#: How many months ahead the partitions of the history stand ready.
+#: How many months ahead the partitions of the history exist.
 MONTHS_AHEAD = 3
 
 
@@ -69,23 +69,22 @@ class Migration:
 
     @property
     def digest(self) -> bytes:
-        """SHA-256 of the text: an applied file that was edited afterwards is noticed."""
+        """SHA-256 of the text, to detect that a file was edited after it was applied."""
         return hashlib.sha256(self.text.encode()).digest()
 
     @property
     def statements(self) -> list[str]:
-        """The statements one by one, with those of the function files that it includes."""
+        """The statements one by one, including those of included function files."""
         return statements(with_includes(self.text, self.folder))
 
 
 @dataclass(frozen=True, slots=True)
 class LockPatience:
-    """How `migrate` waits for whoever holds a table that it changes: a dump, or a statement that takes long.
+    """How long `migrate` waits for a table lock that a dump or a long statement holds.
 
-    While it waits everybody else waits behind it, who reads and who writes. So it waits for `seconds`, lets the others
-    by for a `pause`, and begins anew, so many times; likewise where the others wait for it in turn. An autovacuum
-    stands aside for whoever has waited for as long as the server's `deadlock_timeout`, a second unless it is set;
-    whoever gives up by then waits for it to its end.
+    While it waits, all later readers and writers of the table wait behind it. So it gives up after `seconds`, lets them
+    pass for a `pause`, and retries, at most `times` in all; after a deadlock, too. `seconds` must be more than the
+    server's `deadlock_timeout` (a second by default), after which Postgres cancels an autovacuum that holds the lock.
     """
 
     seconds: float = 1.25
@@ -114,9 +113,9 @@ def migrations(folder: Path = FOLDER) -> list[Migration]:
 
 
 def pending(applied: Sequence[Applied], files: Sequence[Migration]) -> list[Migration]:
-    """Return what is still to be applied. Raises MigrationError when what was applied is not what the files say.
+    """Return the migrations to apply. Raises MigrationError when the applied ones differ from the files.
 
-    What a later release applied does not matter as long as the record says that it suits this one too.
+    Migrations of a later release are ignored if the record says that this release can run on them.
     """
     by_number = {migration.number: migration for migration in files}
     newest = files[-1].number if files else 0
@@ -138,7 +137,7 @@ def pending(applied: Sequence[Applied], files: Sequence[Migration]) -> list[Migr
 
 
 def _folded_into_baseline(applied: Sequence[Applied]) -> bool:
-    """Whether the migrations that the baseline replaces made the database.
+    """Whether the database was made by the migrations that the baseline replaces.
 
     Raises MigrationError if only some of them were applied.
     """
@@ -155,7 +154,7 @@ def _folded_into_baseline(applied: Sequence[Applied]) -> bool:
 
 
 def require_none_pending(applied: Sequence[Applied], files: Sequence[Migration]) -> None:
-    """See that this release runs on what was applied: by itself or a later one. Raises MigrationError."""
+    """Check that this release can run on the applied migrations. Raises MigrationError."""
     if todo := pending(applied, files):
         raise MigrationError(f"the database lacks {len(todo)} migration(s), first {todo[0].name}: run `fe migrate`")
 
@@ -167,25 +166,25 @@ def functions_of(files: Sequence[Migration]) -> FunctionSet:
 
 #: Raised where the migrations are applied and the functions of this release are not.
 FUNCTIONS_MISSING = "the database lacks the functions of this release: run `fe migrate`"
-#: What `migrate` calls the functions in its answer.
+#: Name of the functions in the answer of `migrate`.
 _FUNCTIONS = "functions"
 
 
 def migrate(
     dsn: str, *, now: datetime | None = None, engine: Engine = POSTGRES, patience: LockPatience = LOCK_PATIENCE
 ) -> list[str]:
-    """Apply what is pending: each migration in one transaction, then the functions that changed, in one transaction.
+    """Apply pending migrations, each in one transaction, then the functions that changed, in one transaction.
 
     Creates the partitions of this month and the coming ones. On Citus, distributes the tables that are not distributed
     yet (fe/store/citus/). Returns the names applied, with `functions` if any changed. Safe to start from many processes
-    at once: an advisory lock lets one work. Raises DatabaseUnavailable when the server cannot be reached,
-    MigrationError as `pending` does, when the login lacks a right, or when others hold a table for longer than
-    `patience`: then what came before is applied.
+    at once: an advisory lock lets one work. Raises DatabaseUnavailable when the server cannot be reached. Raises
+    MigrationError as `pending` does, when the login lacks a right, or when a table stays locked for longer than
+    `patience`; then the earlier migrations are applied.
     """
     files = migrations()
     try:
         with connected_once(dsn) as conn:
-            require_session_pooling(conn, dsn)  # the lock is the session's
+            require_session_pooling(conn, dsn)  # the advisory lock belongs to the session
             conn.execute("RESET ROLE")
             conn.execute(_AS_LONG_AS_IT_TAKES)
             conn.execute("SELECT pg_advisory_lock(%s)", (_ADVISORY_LOCK,))
@@ -212,10 +211,10 @@ def migrate(
 
 
 def _see_that_it_keeps_any_letter(conn: psycopg.Connection) -> None:
-    """See, before the first migration, that the database can keep whatever a receipt or an answer says.
+    """Check, before the first migration, that the database can store every letter of a receipt or an answer.
 
-    In another encoding it fails at the first document with a letter that the encoding lacks: a verdict with a dash
-    would never be written. Who has such a database is told by `fe doctor`. Raises MigrationError.
+    Other encodings than UTF-8 lack letters, and writing a document with such a letter fails: a verdict with a dash
+    would never be written. `fe doctor` reports a database that was migrated already. Raises MigrationError.
     """
     encoding = conn.info.parameter_status("server_encoding")
     if encoding != "UTF8" and not applied_migrations.read_blocking(conn):
@@ -231,7 +230,7 @@ def _apply_between_others(conn: psycopg.Connection, migration: Migration, patien
 
 
 def _between_others(conn: psycopg.Connection, patience: LockPatience, work: Callable[[], object], trouble: str) -> None:
-    """Do `work` in one transaction that waits for locks as `patience` says. Raises MigrationError, with `trouble`."""
+    """Do `work` in one transaction, with retries as `patience` says. Raises MigrationError with `trouble`."""
     for times_left in reversed(range(patience.times)):
         try:
             with conn.transaction():
@@ -248,7 +247,7 @@ def _between_others(conn: psycopg.Connection, patience: LockPatience, work: Call
 
 
 def _apply(conn: psycopg.Connection, migration: Migration) -> None:
-    # Row-level security holds for the owner, too: a statement on rows it cannot see fails instead of passing them over.
+    # Row-level security binds the owner, too: a statement that it would filter fails instead of skipping rows.
     conn.execute("SET LOCAL row_security = off")
     functions.fix_search_path(conn)
     for statement in migration.statements:
@@ -258,7 +257,7 @@ def _apply(conn: psycopg.Connection, migration: Migration) -> None:
 
 
 def pending_names(dsn: str) -> list[str]:
-    """Name what `migrate` would apply, and change nothing. Raises as `migrate` does."""
+    """Name what `migrate` would apply, without a change. Raises as `migrate` does."""
     try:
         with connected_once(dsn) as conn, conn.transaction():
             conn.execute("SET TRANSACTION READ ONLY")
@@ -268,7 +267,7 @@ def pending_names(dsn: str) -> list[str]:
 
 
 def missing_migrations(conn: psycopg.Connection) -> list[str]:
-    """Name what is not applied of this release's. Raises MigrationError as `pending` does, or without the rights."""
+    """Name what this release has and the database lacks. Raises MigrationError as `pending` does, or without rights."""
     try:
         applied = applied_migrations.read_blocking(conn)
     except psycopg.errors.InsufficientPrivilege:
@@ -279,14 +278,14 @@ def missing_migrations(conn: psycopg.Connection) -> list[str]:
 
 
 def coming_months(now: datetime) -> list[datetime]:
-    """A moment in this month and in each of the coming ones whose partitions should stand ready."""
+    """A time in this month and in each of the coming months that need partitions now."""
     return [now.replace(day=1) + timedelta(days=31 * ahead) for ahead in range(MONTHS_AHEAD + 1)]
 
 
 def ensure_months(conn: psycopg.Connection, now: datetime, patience: LockPatience = LOCK_PATIENCE) -> None:
     """Make the partitions of this month and the next ones. Raises MigrationError as `migrate` does.
 
-    One that is missing waits for all who read the table, as a migration does; those that are there wait for nobody.
+    Making a missing partition waits for all readers of the table, as a migration does. An existing one needs no wait.
     """
     for month in coming_months(now):
         make = partial(conn.execute, "SELECT ensure_month(%s)", (month,))
@@ -295,12 +294,12 @@ def ensure_months(conn: psycopg.Connection, now: datetime, patience: LockPatienc
 
 
 def verify(dsn: str, *roles: str, connections: int = 0, no_others: bool = False, engine: Engine = POSTGRES) -> None:
-    """Check at start that this release runs on the schema and that the login may take `roles`, as they should be.
+    """Check at start that this release can run on the schema and that the login may take `roles`.
 
-    With `no_others` the login may lead nowhere else: RESET ROLE is all it takes to have its rights.
-    Sessions have to keep what they are told, and the server has to have room for so many `connections` and the command
-    line's. Raises MigrationError, RoleRefused, SessionRefused, TooFewConnections or DatabaseUnavailable, with what to
-    do.
+    The roles must have their policies, sessions must keep their settings, and the server must have room for
+    `connections` and for the command line's. With `no_others` the login may have no rights beyond `roles`, because
+    RESET ROLE is enough to use them. Raises MigrationError, RoleRefused, SessionRefused, TooFewConnections or
+    DatabaseUnavailable, whose messages say what to do.
     """
     try:
         with connected_once(dsn) as conn:
@@ -322,7 +321,7 @@ def verify(dsn: str, *roles: str, connections: int = 0, no_others: bool = False,
 
 
 def verify_node(dsn: str, role: str, *, connections: int, no_others: bool, engine: Engine) -> None:
-    """The same of a node of the cluster that processes are near: the login may take the role there, as it should be.
+    """Check at start that the login may take the role on the cluster node of FE_DATABASE_NEAR.
 
     Raises RoleRefused, SessionRefused, TooFewConnections or DatabaseUnavailable.
     """
@@ -339,7 +338,7 @@ def verify_node(dsn: str, role: str, *, connections: int, no_others: bool, engin
         raise DatabaseUnavailable(_reason(error)) from error
 
 
-#: What a server says whose connections are all taken: it has no SQLSTATE for whom it does not let in.
+#: Messages of a server whose connections are all taken. A refused connection reports no SQLSTATE.
 _NO_SLOT = ("too many clients already", "remaining connection slots are reserved", "too many connections for")
 
 _STANDS_ABOVE = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
@@ -375,7 +374,7 @@ _LEADS_TO = """
 
 
 def _require_no_others(conn: psycopg.Connection, roles: Sequence[str]) -> None:
-    """See that RESET ROLE leads to nothing that a process working in `roles` does not have. Raises RoleRefused."""
+    """Check that RESET ROLE gives a process no rights beyond those of `roles`. Raises RoleRefused."""
     login = conn.info.user
     row = conn.execute(_LEADS_TO, ([role for role in EVERY if role not in roles],)).fetchone()
     above, others = row or (None, [])
@@ -397,7 +396,7 @@ def _see_that_it_fits(conn: psycopg.Connection) -> None:
         raise MigrationError("the database lacks the rights of this release: run `fe migrate`") from None
 
 
-# Tables of ours that the role may read and of which no policy shows it a row.
+# Our tables that the role may read, but without a policy that shows it any row.
 _NOT_SHOWN = """
     SELECT c.relname::text
       FROM pg_class AS c
@@ -414,9 +413,9 @@ _NOT_SHOWN = """
 
 
 def _see_that_rows_are_shown(conn: psycopg.Connection, role: str) -> None:
-    """See that the role has its policies, which a dump loses as it is restored where a role of theirs is missing.
+    """Check that the role has its policies. A dump that is restored before all roles exist loses them.
 
-    Without them everything works and nothing is there: a document that was taken in is not found. Raises RoleRefused.
+    Without policies every statement works and finds no rows: an accepted document is not found. Raises RoleRefused.
     """
     tables = [name for (name,) in conn.execute(_NOT_SHOWN)]
     if tables:

@@ -114,7 +114,7 @@ _COUNT = """
 async def attempt_of_person(conn: Conn, address: bytes, bucket: bytes, kind: Kind) -> Lockout | None:
     """Count an attempt for an address and then, unless that is locked out, for a person or a second factor.
 
-    Returns the lockout that refuses it, or None. What is right is forgiven afterwards (`lift`).
+    Returns the lockout that refuses it, or None. A correct attempt is forgiven afterwards (`lift`).
     """
     is_second = kind == "second factor"
     for name, counted, limit, window in (

@@ -68,7 +68,7 @@ def riddles(name: str, source: str) -> list[tuple[int, str]]:
 
 
 def _git(*words: str) -> str | None:
-    """What git prints; None where it fails: no repository, no such commit, a shallow clone."""
+    """The output of git; None if it fails: no repository, no such commit, a shallow clone."""
     try:
         ended = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):

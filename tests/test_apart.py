@@ -44,7 +44,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether any thread of it is left: until the last one has gone its files are open, and nobody hears of its end."""
+    """Whether a thread of the process is left: until the last one ends, files stay open and no end is reported."""
     process = Path(f"/proc/{pid}")
     try:
         first = (process / "stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
@@ -106,7 +106,7 @@ async def test_who_is_cancelled_leaves_no_process_behind(tmp_path: Path) -> None
 
 
 async def test_a_process_that_has_grown_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "IDLE_SECONDS", 3600.0)  # else it ends by itself before anybody tires of waiting
+    monkeypatch.setattr(apart, "IDLE_SECONDS", 3600.0)  # else it ends by itself before the test gives up
     at_work = Apart(1, Metrics())
     async with at_work.running():
         first = await at_work.run("a", keep_memory, apart_process.KEPT_MEMORY)
@@ -218,7 +218,7 @@ async def test_who_gives_up_has_taken_what_a_new_process_takes(monkeypatch: pyte
 
 
 def test_a_process_that_is_to_idle_knows_it_before_it_reads_much() -> None:
-    """It takes the processor from everybody until then: no framework, no library of ours that has one."""
+    """Imports before that use the processor at normal priority: so no framework, and no module of ours with one."""
     program = "import sys, fe.offload.worker; print(*sys.modules)"
     read = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
 
@@ -253,7 +253,7 @@ if __name__ == "__main__":
 
 
 async def test_a_process_ends_with_the_service_however_that_ends(tmp_path: Path) -> None:
-    """Killed hard in the middle of a document: nobody is left who works for nobody."""
+    """Kill the service in the middle of a document: no orphaned worker goes on."""
     started = tmp_path / "started"
     service = subprocess.Popen(  # noqa: ASYNC220  (it starts at once)
         [

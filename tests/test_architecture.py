@@ -28,7 +28,7 @@ SHARED_NAMES: dict[str, str] = {}
 
 
 def test_no_two_public_classes_share_a_name() -> None:
-    """Whoever reads `Delivery` in a diff knows which: an import line far above is not needed for it."""
+    """A reader who sees `Delivery` in a diff knows which class it is without the import line."""
     places: defaultdict[str, list[str]] = defaultdict(list)
     for path in sorted((ROOT / "fe").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

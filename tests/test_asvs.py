@@ -16,7 +16,7 @@ def test_every_requirement_of_levels_1_and_2_is_in_the_table_once() -> None:
     numbers = [one.number for one in table]
 
     assert len(set(numbers)) == len(numbers)
-    # So many the standard has, in version 5.0.0.
+    # The numbers of requirements in version 5.0.0 of the standard.
     assert {level: sum(one.level == level for one in table) for level in (1, 2)} == {1: 70, 2: 183}
     assert all(re.fullmatch(r"V\d+\.\d+\.\d+", number) for number in numbers)
     assert numbers == sorted(numbers, key=lambda number: [int(part) for part in number[1:].split(".")])

@@ -1,4 +1,4 @@
-"""What a process does beside its work goes on whatever the database answers: it never takes the work down with it."""
+"""Background tasks of a process go on after database errors and never stop the process's main work."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime

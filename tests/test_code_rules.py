@@ -1,4 +1,4 @@
-"""What the code never does, looked for in the code: each of these would be a hole however well the rest is tested."""
+"""Forbidden constructs, searched in the code: each would be a security hole that other tests could miss."""
 
 import ast
 import logging.handlers
@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-#: Who may start processes: operators' commands, and what starts this very program anew.
+#: Modules that may start processes: operators' commands, and restarts of this program.
 STARTERS = {
     "fe/cli/outbox.py": "quotes the commands that it prints; starts nothing",
     "fe/integrator/stack.py": "the demonstration's own processes, by fixed arguments",
@@ -20,25 +20,25 @@ STARTERS = {
     "fe/process/supervise.py": "this very program again, with its own arguments",
     "fe/store/postgres/embedded.py": "names the error of the embedded server's start; starts nothing itself",
 }
-#: Who may make a regular expression while it runs, and of what.
+#: Modules that may compile a regular expression at run time, and its source.
 COMPILERS = {
     "fe/simulator/multipart.py": "the boundary of a form, escaped",
     "fe/ecf/finished_xml.py": "names of the format's own lists, letters only",
     "fe/http/server/fast_path.py": "the path of a route of ours, escaped",
     "fe/http/server/limited_requests.py": "the paths of our routes",
 }
-#: Who fills in formats that are no constants.
+#: Modules that fill in formats that are not constants.
 FORMATTERS = {"fe/monitoring/nonblocking_sink.py": "a record by its handler, which is no string"}
-#: Who loads modules by name.
+#: Modules that load other modules by name.
 LOADERS = {
     "fe/cli/__init__.py": "its own table of commands",
     "fe/ecf/libxml.py": "one name, to see its libxml2",
 }
-#: What is drawn for no secret.
+#: Modules that draw random numbers for other purposes than secrets.
 SPREADERS = {"fe/store/postgres/trio_connection.py": "connections end at different moments"}
-#: What requests reach: none of it may touch a file that a request could name.
+#: Packages that requests reach: none may open a file that a request could name.
 SERVING = ("http", "receiving", "issuing", "counterparty", "webhooks", "egress", "ecf", "queue", "metering")
-#: In there, what is read from files, by names that no request holds.
+#: Modules of these packages that read files whose names come from no request.
 READERS = {
     "fe/ecf/data_files.py": "tables and texts that come with the package, on import",
     "fe/http/examples/__init__.py": "receipts that come with the package, by the names of its own table",
@@ -162,7 +162,7 @@ def encrypts_otherwise(node: ast.AST) -> bool:
 
 
 def draws_from_a_guessable_source(node: ast.AST) -> bool:
-    """`random` of the module, which anybody may foretell; `random.Random` spreads waits and nothing else."""
+    """Whether it calls a function of `random`, which is predictable; `random.Random` only spreads waits."""
     name = called(node)
     return name.startswith("random.") and name != "random.Random"
 

@@ -305,7 +305,7 @@ def test_without_development_nothing_is_made(tmp_path: Path) -> None:
 
 
 def test_what_a_process_left_half_made_is_nobodys_secret(tmp_path: Path) -> None:
-    """A draft that a process left which died, longer than ours and with everybody's eyes on it."""
+    """A dead process left a draft that is longer than ours and that every user may read."""
     draft = tmp_path / f"development-secrets.{os.getpid()}"
     draft.write_text("x" * 1000)
     draft.chmod(0o644)

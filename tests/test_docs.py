@@ -1,4 +1,4 @@
-"""What the documentation says is so: its commands run, its paths exist, its versions are those that are installed."""
+"""The documentation is true: its commands run, its paths exist, and its versions are installed."""
 
 import json
 import os
@@ -209,7 +209,7 @@ def _code(page: Path) -> list[str]:
 
 
 def _command(line: str) -> str | None:
-    """What a line runs: `fe` with its words, a target of make, a module; None for anything else."""
+    """The command of a line: `fe` with its subcommands, a target of make, or a module; None for anything else."""
     words = line.split()
     if line.startswith("fe ") and len(words) > 1 and not words[1].startswith("-"):
         command: click.Command | None = cli

@@ -1,4 +1,4 @@
-"""What keeps a process's memory to itself, tried on processes of their own."""
+"""The hardening that protects a process's memory, tested in separate processes."""
 
 import os
 import re

@@ -195,5 +195,5 @@ def test_every_event_is_listed_for_operators() -> None:
 
 
 def test_an_event_is_one_text_and_never_put_together_from_what_came_in() -> None:
-    """What varies is a field: so nobody's input can look like another event."""
+    """Varying values are fields, so that no input can look like another event."""
     assert len({one.text for one in log_events.events()}) > 40

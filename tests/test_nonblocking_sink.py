@@ -1,4 +1,4 @@
-"""The log when nobody reads it: nobody waits for it, and whoever reads again is told what is missing."""
+"""The log while its reader is stuck: the service does not wait, and later the reader learns what is missing."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def ends(request: pytest.FixtureRequest) -> Iterator[Ends]:
 
 
 def read_all(number: int) -> list[bytes]:
-    """What lies there to be read, line by line."""
+    """Read the available lines."""
     os.set_blocking(number, False)
     read = b""
     try:

@@ -12,7 +12,7 @@ from tests.cli.running import environment
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_no_connection_takes_the_place_of_a_standard_file_that_is_closed(tmp_path: Path, closed: str) -> None:
-    """What a library writes on stderr would go to the database, or to a client."""
+    """Otherwise a library's output on stderr would go to the database or to a client."""
     told = tmp_path / "told"
     look = (
         "import os, sys, fe.cli\n"
@@ -30,7 +30,7 @@ def test_no_connection_takes_the_place_of_a_standard_file_that_is_closed(tmp_pat
 
 
 _MOST = 4096
-#: What one process lets another one open, where it is left alone.
+#: Starts a program with a soft limit of 256 open files and a hard limit of 4096.
 _LIMITED = (
     "import os, resource, sys\n"
     "resource.setrlimit(resource.RLIMIT_NOFILE, (256, 4096))\n"

@@ -43,7 +43,7 @@ _PATH_METHODS = {"ETXPath", "XPath", "XPathEvaluator", "find", "findall", "findt
 
 
 def offences(source: str) -> list[str]:
-    """What in a module of ours reads bytes past the door, as `line: what`."""
+    """The places of a module that parse bytes without fe's own parsing functions, as `line: what`."""
     return [f"{line}: {what}" for line, what in sorted(_offences(ast.parse(source)))]
 
 

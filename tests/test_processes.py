@@ -23,7 +23,7 @@ from fe.process.workers import Listeners, collect_rarely, split_bind
 from tests.ports import free_port
 from tests.waiting import PATIENCE
 
-#: What is started; BODY is what it does. Each tells the file when it starts and how it ends.
+#: Program of a child process; BODY is its work. Each child writes its start and its end to the file.
 CHILD = """
 import json, os, signal, sys, time
 from fe.process.parent_watch import obey
@@ -58,7 +58,7 @@ def count(said):
 BODY
 """
 
-#: What watches them, as `fe run --processes` becomes.
+#: Program of the parent that watches the children, as `fe run --processes` does.
 PARENT = """
 import json, os, socket, sys
 

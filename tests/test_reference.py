@@ -65,7 +65,7 @@ def test_no_document_outside_the_repository_is_cited() -> None:
     astray = []
     for where, line in lines(sources()):
         for page in _PAGE.findall(_CITATION.sub("", line)):
-            # The contract is a page of the reference now, and says nothing to whoever is not told where to look.
+            # The contract is now a page of the reference, so a bare file name does not tell where to find it.
             bare = page in {"authority.md", "interface.md"}
             if bare or Path(page).name not in ours:
                 astray.append(f"{where}: {page}")

@@ -1,4 +1,4 @@
-"""What is refused before anything is started, of settings that are each in order."""
+"""Combinations of valid settings that are refused before the start."""
 
 from pathlib import Path
 from typing import Any

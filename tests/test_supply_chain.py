@@ -1,4 +1,4 @@
-"""What is installed is known: wheels with hashes, no more than a server needs, and each package for a reason."""
+"""Installed packages: wheels with hashes, no more than a server needs, and each for a reason."""
 
 import ast
 import re
@@ -12,7 +12,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parent.parent
 
-#: What runs and is imported nowhere in fe/, and why it is installed. docs/dependencies.md says more.
+#: Packages that no module of fe/ imports, and why they are installed. docs/dependencies.md says more.
 NOT_IMPORTED = {
     "tzdata": "data",
     "xmlsec": "whatever is installed beside lxml has to carry the same libxml2: looked at before anything starts",

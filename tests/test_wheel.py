@@ -16,7 +16,7 @@ from psycopg.conninfo import make_conninfo
 from tests.cli.running import environment
 
 ROOT = Path(__file__).resolve().parent.parent
-#: What a wheel is built from.
+#: The sources of a wheel.
 SOURCES = ("fe", "docs", "sql", "ops", "pyproject.toml", "setup.py", "README.md", "LICENSE")
 BUILD = ("-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "--quiet")
 

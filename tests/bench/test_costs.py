@@ -1,16 +1,16 @@
-"""What a document and an idle process cost the database: counts, never a time or a rate.
+"""The cost of a document and of an idle process for the database: counts, never times or rates.
 
-A real service, started as `fe run`, brings documents from the POST to the verdict. Its words to Postgres are counted on
-the wire (bench/traffic.py), what is written in the server's own log (bench/wal.py).
+A real service, started as `fe run`, brings documents from the POST to the verdict. The test counts its messages to
+Postgres on the wire (bench/traffic.py), and the bytes written in the server's write-ahead log (bench/wal.py).
 
-Documents that come one at a time cost the same whatever else the machine does: that is told exactly, statement by
-statement, and one more fails. Many that wait in a row, as under load, so that what can be done for many at once is,
-have ceilings: what one costs alone does not tell whether anything gathers.
+A document that comes alone costs the same on any machine. Its statements are listed exactly, and one more fails.
+Documents that wait in a row, as under load, are worked in batches. Their costs have ceilings, because the cost of a
+single document does not show whether batching works.
 
-The ceilings are what was measured, and a margin, because how many documents are taken together differs from run to run.
-On a machine that has much else to do fewer are, and what is done once at a start takes longer to be over: what exceeds
-its ceiling is counted again, twice at most. What costs too much by itself does so each time.
-Whoever makes something cheaper lowers the measured value here; whoever must raise one says why in the commit.
+A ceiling is the measured value plus a margin, because the size of batches differs from run to run. On a busy machine
+batches are smaller and the work at the start takes longer, so a count above its ceiling is repeated, twice at most. A
+real regression exceeds the ceiling each time.
+If you make something cheaper, lower the measured value here. If you have to raise one, say why in the commit.
 """
 
 import json
@@ -47,7 +47,7 @@ PER_DOCUMENT = {
 IDLE = {"connections": 12.0, "statements a second": 6.2, "wake-ups a second": 17.8}
 MARGIN = 1.2
 
-#: What is said to Postgres for a document that comes alone, from the POST to the verdict.
+#: The statements for a document that comes alone, from the POST to the verdict.
 ALONE = Counter(
     {
         "accept_submissions()": 1,
@@ -74,11 +74,10 @@ DOCUMENTS = 128
 CLIENTS = 32
 IDLE_SECONDS = 8.0
 TRIES = 5
-#: One of so many must cost exactly what is stated. What a process does by the clock (it books usage, it says that it is
-#: alive) falls among the statements of some, and what comes after a verdict may be counted with the next document; what
-#: costs more by itself does so for each.
+#: At least one of these documents must cost exactly the stated statements. Others may include periodic work (usage,
+#: heartbeats) or the work after the verdict of the document before. A real regression shows in every document.
 LONE_DOCUMENTS = 60
-#: After the verdict is booked, who waits for it is still told.
+#: The time to notify waiting requests after the verdict is booked.
 TOLD_SECONDS = 0.1
 
 
@@ -88,7 +87,7 @@ pytestmark = pytest.mark.timeout(900)
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """What an idle process did in a second."""
+    """The activity of an idle process in a second."""
 
     wire: Counts
     seconds: float
@@ -104,16 +103,16 @@ class Idle:
 
 @dataclass(frozen=True, slots=True)
 class Lone:
-    """What one document cost that was the only one under way."""
+    """The cost of one document while no other was under way."""
 
     statements: Counter[str]
-    #: Round trips that no statement was in.
+    #: Round trips without a statement.
     empty_round_trips: int
-    #: That wrote.
+    #: Transactions that wrote.
     transactions: int
 
     def off(self) -> int:
-        """How far that is from what is stated: nought only where it is exactly that."""
+        """The difference from the stated statements: 0 only if they are exactly equal."""
         more, less = self.statements - ALONE, ALONE - self.statements
         empty = max(0, self.empty_round_trips)  # one statement may be under way when it is counted
         return more.total() + less.total() + empty + abs(self.transactions - ALONE_TRANSACTIONS)

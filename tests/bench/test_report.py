@@ -1,4 +1,4 @@
-"""What benchmarks write down: ratios first, spreads, and the machine."""
+"""The report of a benchmark: ratios first, spreads, and the machine."""
 
 import json
 from pathlib import Path

@@ -176,7 +176,7 @@ def test_several_processes_share_the_port_and_end_together(fe: Fe) -> None:
 
 @pytest.mark.parametrize("processes", ["1", "2"])
 def test_whoever_comes_while_the_last_requests_are_answered_is_refused_at_once(fe: Fe, processes: str) -> None:
-    """It does not wait for a reply from a listener that nobody reads."""
+    """The client does not wait for a reply from a listener that accepts no more connections."""
     with running(fe, "--processes", processes, "--role", "http", grace_seconds="1000") as (process, url):
         at = (urlsplit(url).hostname or "", urlsplit(url).port or 0)
         begun = f"POST {PREFIX}/login HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 9\r\n"

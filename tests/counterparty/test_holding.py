@@ -1,4 +1,4 @@
-"""Where nobody's acknowledgement could be believed receipts wait, and nothing is lost by it; approvals go."""
+"""Without trusted roots for acknowledgements, receipts for buyers wait and none is lost; approvals are delivered."""
 
 from pathlib import Path
 from typing import cast
@@ -28,7 +28,7 @@ from tests.waiting import PATIENCE
 
 
 class AskedAuthority:
-    """An authority in whose directory nobody is, and that knows how often it was asked."""
+    """An authority with an empty directory that counts its requests."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -39,7 +39,7 @@ class AskedAuthority:
 
 
 class NoCertificates:
-    """What opens certificates, where none is needed: the directory above looks at none."""
+    """Opens no certificates: the directory above needs none."""
 
     threads = None
 

@@ -1,4 +1,4 @@
-"""The wall: whatever the URL and whatever the name resolves to, nobody is connected to who is not to be."""
+"""The wall: no URL and no name that it resolves to leads to a connection with a forbidden address."""
 
 import itertools
 import ssl
@@ -338,7 +338,7 @@ async def test_no_hostile_address_is_connected_to(receiver: Receiver, address: s
     ],
 )
 async def test_a_public_name_of_a_metadata_service_is_not_called(receiver: Receiver, name: str, address: str) -> None:
-    """Whoever gives us the URL also owns the name: what it resolves to is what counts, alone and beside others."""
+    """A client owns the name in its URL, so the resolved address decides, alone or beside a permitted one."""
     policy = Policy(ports=frozenset({receiver.port}))
     for answer in ([address], ["8.8.8.8", address]):
         egress = Egress(policy, resolve=resolving(answer)[1])
@@ -545,7 +545,7 @@ async def test_a_name_server_that_never_answers_is_bounded_too() -> None:
 
 @asynccontextmanager
 async def tls_server(context: ssl.SSLContext) -> AsyncIterator[tuple[int, list[str | None]]]:
-    """Answers whoever shakes hands; its port, and the names that were asked for."""
+    """Run a server that answers after the TLS handshake. Yield its port and the requested server names."""
     names: list[str | None] = []
     context.sni_callback = lambda _, name, __: names.append(name)
 
@@ -590,7 +590,7 @@ async def test_tls_is_made_and_verified_for_the_name_at_the_address_that_was_che
 
 
 async def tunnel(asked: list[bytes], to: int, tcp: trio.SocketStream) -> None:
-    """A proxy that connects whoever asks to one port here."""
+    """A proxy that connects every client to the local port `to`."""
     asked.append(bytes(await tcp.receive_some(65536)))
     there = await trio.open_tcp_stream("127.0.0.1", to)
     await tcp.send_all(b"HTTP/1.1 200 Connection established\r\n\r\n")

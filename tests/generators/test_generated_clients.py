@@ -91,7 +91,7 @@ def node_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def typescript_client(described: Path, node_packages: Path) -> Path:
-    """That folder with the compiled walk: compiling is the check of types."""
+    """The folder with the compiled walk; compiling checks the types."""
     said = run("node_modules/.bin/openapi-typescript", str(described), "-o", "description.ts", cwd=node_packages)
     assert "arning" not in said, said
     said = run("node_modules/.bin/tsc", "--project", ".", cwd=node_packages)
@@ -248,7 +248,7 @@ async def test_collection_run_from_top_to_bottom_answers_everywhere_and_changes_
 
 
 async def _settings(stack: Stack) -> tuple[Any, Any]:
-    """What an accident would change: the sequences, but for the numbers that were used, and the webhooks."""
+    """The settings that an accident would change: the webhooks, and the sequences without their current numbers."""
     sequences = (await stack.client.get("/ncf")).json()["items"]
     for one in sequences:
         del one["currentSequence"]

@@ -44,7 +44,7 @@ class Look:
 
 @dataclass
 class Browser:
-    """One page of one browser. What it is told is answered in order."""
+    """One page of one browser. It answers commands in order."""
 
     to_browser: int
     from_browser: int

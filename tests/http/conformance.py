@@ -49,8 +49,8 @@ _HEADERS = frozenset(
 )
 _SENTENCE = re.compile(r"(?<=\.)\s+(?=[A-Z`{(])")
 
-#: What the HTTP front does not do itself, by section or by the beginning of a sentence: where it is proved, or why
-#: there is nothing to prove.
+#: Sentences that other parts than the HTTP front fulfil, by section and beginning: where they are proved, or why there
+#: is nothing to prove.
 ELSEWHERE: dict[tuple[str, str], str] = {
     ("Electronic Fiscal Receipt Submission Service — Interface Specification", ""): "about the document itself",
     ("What the service does", "The service is an HTTP/JSON interface"): "about the whole",

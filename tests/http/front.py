@@ -34,7 +34,7 @@ from tests.webhooks.receiver import WEBHOOK_VAULT
 
 PEPPER = bytes(range(32))
 JWT_KEYS = {"k1": b"\x01" * 32}
-#: What is public may be set as an address, and so may ports of this machine.
+#: Webhook URLs may name public addresses, and ports of this machine.
 WEBHOOKS = WebhookAccounts(WEBHOOK_VAULT, Policy(development=True))
 ISSUER = {
     "RNCEmisor": "131880681",
@@ -201,7 +201,7 @@ async def start_front(
 
 
 class Streams:
-    """Bare connections of a test. Whoever makes one of these closes what is left at its end, however that comes."""
+    """Bare connections of a test. The maker of this object closes the open ones at the end, also after an error."""
 
     def __init__(self) -> None:
         self._open: list[trio.SocketStream] = []
@@ -223,7 +223,7 @@ class Streams:
             await trio.aclose_forcefully(stream)
 
     async def reset(self, streams: Sequence[trio.SocketStream]) -> None:
-        """Close these so that the peer learns at once that nobody reads: a close alone may be of one side only."""
+        """Close with a reset, so that the peer learns at once that nothing is read: a FIN closes one direction only."""
         for stream in streams:
             stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         await self.close(streams)

@@ -1,8 +1,8 @@
-"""`python -m tests.http.storm`: schemathesis against a live server, until so many calls were made.
+"""`python -m tests.http.storm`: schemathesis against a live server, up to a number of calls.
 
-Whatever the description allows, whatever it does not, and where its links lead: never a 5xx, and every answer as
-described. It goes in parts, each with a seed, a database and a server of its own, so that a part can be had again by
-its seed alone. The calls are counted where they arrive.
+It sends requests that the description allows or forbids, and follows its links. No answer may be a 5xx, and every one
+must be as described. It runs in parts, each with its own seed, database and server, so the seed alone repeats a part.
+The server counts the calls.
 """
 
 import argparse
@@ -51,22 +51,22 @@ CHECKS = (
     "response_schema_conformance,use_after_free,ignored_auth"
 )
 
-#: How many calls a part makes: what a seed fixes should be had again within two or three minutes.
+#: Calls of a part: a repeat of a seed should take two or three minutes.
 PART_CALLS = 4000
-#: Examples from the description and the edges of its schemas are the same for each seed: about so many calls.
+#: About this number of calls are the same for each seed: examples of the description and edges of its schemas.
 _EDGES = 600
-#: Calls that come of one more example for each operation, and of one more walk along the links.
+#: Calls for one more example of each operation and one more walk along the links.
 _CALLS_OF_AN_EXAMPLE = 18
 
 
 @dataclass(frozen=True)
 class Part:
-    """What became of one run of schemathesis."""
+    """The result of one run of schemathesis."""
 
     seed: int
-    #: How often each status was answered.
+    #: Number of answers by status.
     statuses: Counter[str]
-    #: Whether every answer was as described, and what schemathesis said of all of them.
+    #: Whether every answer was as described, and the report of schemathesis.
     as_described: bool
     report: str
     seconds: float
@@ -179,7 +179,7 @@ _WAITING = "SELECT subject FROM outbox WHERE run_at <= now() ORDER BY run_at LIM
 
 
 async def _be_the_actors(db: Database) -> None:
-    """Bring what was taken to one verdict or another, until cancelled: whoever waits for it does not wait for long."""
+    """Bring accepted receipts to varying verdicts until cancelled, so that long polls end soon."""
 
     async def waiting(conn: Conn) -> list[str]:
         return [str(subject) for (subject,) in await (await conn.execute(_WAITING)).fetchall()]
@@ -209,7 +209,7 @@ def _statuses(front: Running) -> Counter[str]:
 
 
 def _say(text: str) -> None:
-    """Print at once: whoever watches wants to know the seed before the run ends."""
+    """Print at once, so that the seed is visible before the run ends."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 

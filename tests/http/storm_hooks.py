@@ -1,7 +1,7 @@
-"""What schemathesis is told besides the description: how a good receipt and good credentials look.
+"""Hooks of schemathesis that supply good receipts and good credentials.
 
-A description cannot say what makes a receipt good, so by chance alone none would ever be taken, and every link that
-begins at one would lead nowhere. Loaded by schemathesis itself (SCHEMATHESIS_HOOKS), within its own process.
+The description cannot say all that makes a receipt good. Random receipts would never be accepted, and links that start
+at an accepted one would not be tested. Schemathesis loads this file in its own process (SCHEMATHESIS_HOOKS).
 """
 
 import os

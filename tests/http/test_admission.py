@@ -1,4 +1,4 @@
-"""Nobody takes the front from the others: what is refused, and before what of it was read. Judged by counts."""
+"""No client crowds out the others: which requests are refused, and before which part is read. Judged by counts."""
 
 import json
 import select
@@ -129,7 +129,7 @@ async def test_of_an_address_that_is_locked_out_nothing_is_read(
             await client.post("/login", content=b"{")
     sizes = parsed_bodies(monkeypatch)
 
-    # The body never comes: an answer shows that nobody waited for it.
+    # The body never comes: the answer shows that the front did not wait for it.
     got = await front.raw(post("/login", b"x" * 100)[:-100])
 
     assert got.startswith(b"HTTP/1.1 429 "), got
@@ -251,7 +251,7 @@ async def test_what_was_held_is_given_back_however_it_ends(front: Running, key: 
         assert (await client.post("/invoices", json=structured(strict=True))).status_code in (202, 400)
 
 
-# --- nobody in particular ---------------------------------------------------------------------------------------------
+# --- requests without a token -----------------------------------------------------------------------------------------
 
 
 async def test_of_one_address_few_requests_without_a_token_are_in_work_at_once(
@@ -422,7 +422,7 @@ async def test_large_documents_whose_turn_comes_late_keep_nobody_from_small_ones
 async def test_large_documents_of_a_tenant_are_stored_at_a_pace_and_nobody_else_waits(
     front_db: Database, nursery: trio.Nursery, db: Database, key: Key, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    """They are made durable beside everybody's small ones, whatever they cost."""
+    """Small documents, and the large ones of other tenants, are stored meanwhile."""
     monkeypatch.setattr(document_slots, "STORED_AT_ONCE", 1.0)
     monkeypatch.setattr(document_slots, "STORED_A_SECOND", 1e-6)
     asked: list[TenantId] = []

@@ -57,7 +57,7 @@ def fits(seen: Any, shown: Any) -> bool:
     return bool(seen == shown)
 
 
-#: What the pages wait for with `wait=30` is waited for however busy the machine is: asked until there is a verdict.
+#: Repeats a call with `wait=30` until there is a verdict, because a busy machine may need longer.
 PATIENT = """
 curl() {
   while :; do
@@ -100,7 +100,7 @@ class Shell:
 #: Pages whose receipts come to their verdict: they are run beside a whole service, one after the other.
 LIVE = ("README.md", "idempotency.md", "sequences.md", "states.md", "testing.md")
 
-#: What the receipts of a page came to, newest first; of all others `Aceptado`.
+#: Final statuses of a page's receipts, newest first. For all other pages they are `Aceptado`.
 VERDICTS = {
     "testing.md": [
         "error",  # its sequence is over

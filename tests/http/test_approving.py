@@ -46,7 +46,7 @@ async def one(dsn: str, nursery: trio.Nursery, db: Database, tenant: TenantId, a
 
 
 async def carry_through(db: Database, tax_log_id: str, status: Status, *messages: tuple[str, str]) -> None:
-    """What signer and sender do with an ACECF."""
+    """Do the work of signer and sender for an ACECF."""
     await worker.sign(db, tax_log_id)
     (row,) = await rows(
         db,
@@ -72,7 +72,7 @@ async def carry_through(db: Database, tax_log_id: str, status: Status, *messages
 async def test_an_approval_in_the_name_of_another_taxpayer_here_is_refused(
     api: httpx.AsyncClient, db: Database, one: str
 ) -> None:
-    """Whom it was received for may be another company by now."""
+    """The tenant may be another company by now than the one that received the document."""
     await rows(db, "UPDATE tenants SET issuer = jsonb_set(issuer, '{RNCEmisor}', '\"101000001\"')")
     await make_tenant(db, "La de ahora SRL")
 
@@ -272,7 +272,7 @@ async def test_what_was_said_through_invoices_counts(
     assert (under_way.status_code, str(subject) in under_way.json()["message"]) == (409, True)
     assert (same.status_code, same.json()["taxLogId"]) == (200, str(subject))
     assert contrary.status_code == 409
-    # Whoever says it that way sees to the issuer himself.
+    # A client that submits the approval document itself must deliver it to the issuer, too.
     assert await rows(db, "SELECT 1 AS n FROM counterparty_deliveries") == []
 
 

@@ -1,4 +1,4 @@
-"""What the front does beside requests goes on whatever the database answers: requests do not suffer for it."""
+"""Background tasks of the front go on after database errors, and requests do not suffer."""
 
 from typing import Any
 
@@ -57,7 +57,7 @@ async def test_long_polls_are_looked_after_again_once_the_front_may_read(
             await told(logs, "nobody looked after long polls", 0)
             await told(logs, "nobody looked after long polls", len(logs))  # and not once only
             await rows(db, "GRANT SELECT ON submissions TO fe_front")
-            await worker.fail(db, accepted["taxLogId"], "no certificate")  # nobody rings: it is found by looking
+            await worker.fail(db, accepted["taxLogId"], "no certificate")  # without a notification: polling finds it
 
     assert answers[0].json()["status"] == "error"
 

@@ -1,4 +1,4 @@
-"""What a stranger can do to the process with a socket and bytes of his own choosing."""
+"""Attacks on the process with a socket and arbitrary bytes."""
 
 import json
 import os
@@ -131,7 +131,7 @@ async def test_one_empty_line_is_passed_over_and_no_more(front: Running) -> None
     assert (await front.raw(b"\r\n\r\n" + closing)).startswith(b"HTTP/1.1 400")
 
 
-#: What clients offer to go on in: Java's own with every request in clear text, browsers for a WebSocket.
+#: Protocol upgrades that clients offer: Java's client h2c with every request in clear text, browsers WebSockets.
 OFFERS = {
     "h2c": b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n",
     "websocket": (
@@ -240,7 +240,7 @@ async def test_an_idle_connection_is_closed(hasty: Running) -> None:
 async def asked_again_while_nobody_listens(
     front: Running, streams: Streams, *, meanwhile: Callable[[], object], request_bytes: bytes = LIVE
 ) -> bytes:
-    """What a client gets whose next request arrives while the process is busy with `meanwhile`; all, to the end."""
+    """Send a second request while the process is busy with `meanwhile`. Return all bytes of the answer, to the end."""
     (stream,) = await streams.opened(front.port, LIVE)
     assert (await stream.receive_some(1000)).startswith(b"HTTP/1.1 200")
 
@@ -253,7 +253,7 @@ async def asked_again_while_nobody_listens(
 async def test_a_request_that_arrives_as_the_connection_was_idle_for_too_long_is_answered(
     front_db: Database, nursery: trio.Nursery, streams: Streams
 ) -> None:
-    """The process finds it together with the end of its patience: whoever sent it would not know what became of it."""
+    """The process sees the request and the timeout at the same moment. A close would leave the client in doubt."""
     patience = PeerPatience(request=0.5)
     front = await start_front(nursery, front_db, patience=patience)
 
@@ -289,7 +289,7 @@ async def test_a_request_that_arrives_as_the_process_ends_is_answered_and_told_t
 async def test_an_answer_that_does_not_wait_for_the_body_says_that_it_is_the_last(
     front: Running, streams: Streams
 ) -> None:
-    """Nobody reads what comes of the body, so the connection ends; a client that kept it would ask into its end."""
+    """The rest of the body is never read, so the connection must end: a next request on it would be lost."""
     head = f"POST {PREFIX}/invoices HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n"
     whole, in_two = await streams.opened(front.port, head.encode() + b"{}", head.encode())
 
@@ -517,7 +517,7 @@ async def test_requests_that_came_before_the_end_on_new_connections_are_answered
             silent = held.enter_context(socket.create_connection(at))
             for sock in asked:
                 sock.sendall(request_bytes)
-            front.shutdown.set()  # nobody has accepted them yet
+            front.shutdown.set()  # before the front has accepted them
 
         for sock in asked:
             answer = sock.recv(65536)

@@ -53,7 +53,7 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
         assert fits(answer.json(), example), (name, answer.text, example)
         seen.add(name)
 
-    # Who is calling.
+    # Authentication.
     async with front.client() as nobody:
         given("old-token", await nobody.get("/ncf", headers={"Authorization": "Bearer none-of-ours"}))
         given("no-token", await nobody.get("/ncf"))
@@ -126,7 +126,7 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     await api.post("/webhooks/recover", json={"since": "2026-01-01"})
     given("recovery-under-way", await api.post("/webhooks/recover", json={"since": "2026-01-01"}))
 
-    # What suppliers sent.
+    # Documents of suppliers.
     await make_certificate(db, tenant)
     await db.run(receivers.open_reception, Receiver(tenant, Environment.TESTECF, OURS, False))
     async with open_database(dsn, role=RECEPTION) as reception_db:

@@ -49,7 +49,7 @@ def test_every_draft_that_is_in_order_follows_the_schema_of_its_type(document: D
 
 
 def test_the_first_receipt_of_a_newcomer_follows_its_schema() -> None:
-    """It has no buyer: below RD$250,000 nobody has to send one, though the format has an empty element then."""
+    """It has no buyer: below RD$250,000 a buyer is optional, though the format then requires an empty element."""
     assert schema_of({"$ref": "#/components/schemas/NewInvoice"}).is_valid(FIRST)
 
 
@@ -162,7 +162,7 @@ def test_every_body_and_every_answer_has_an_example_that_follows_its_schema(name
         assert examples_in(content)
 
 
-#: What is the authority's or an event's own, and so differs from one to the next.
+#: Fields whose content the authority or the event determines, so that it varies.
 FREE = {"response", "detail"}
 
 

@@ -30,7 +30,7 @@ async def status(api: httpx.AsyncClient) -> int:
 async def test_a_disabled_tenant_can_neither_log_in_nor_use_a_token_that_is_out(
     front_db: Database, nursery: trio.Nursery, db: Database, key: Key
 ) -> None:
-    # What is known of a key is believed for an hour here: that the answer changes at once is the notification's work.
+    # Cached keys are valid for an hour here, so only the notification can change the answer at once.
     front = await start_front(nursery, front_db, key_patience=LATE)
     await until_listened_to(db, REVOKED_CHANNEL)
     other = await make_key(db, await make_tenant(db))
@@ -87,7 +87,7 @@ async def test_where_nobody_has_heard_of_it_nothing_is_taken_in_all_the_same(
     async with front.client(await front.token(key)) as api:
         body = {"format": "structured", "payload": invoice_payload(), "clientRequestId": "one"}
         assert (await api.post("/invoices", json=body)).status_code == 202
-        await rows(db, "INSERT INTO disabled_tenants SELECT tenant_id, now() FROM tenants")  # and nobody is told
+        await rows(db, "INSERT INTO disabled_tenants SELECT tenant_id, now() FROM tenants")  # without a notification
 
         refused = await api.post("/invoices", json={**body, "payload": invoice_payload("E310000000002")})
         new = await api.post("/invoices", json={**body, "clientRequestId": "two"})
@@ -113,7 +113,7 @@ async def test_of_a_batch_only_the_disabled_tenant_s_are_refused(dsn: str, front
             answers[place] = "disabled"
 
     async with acceptance.running(), trio.open_nursery() as nursery:
-        # Nobody gets on until all are there, so that they are written together.
+        # The lock holds all submissions until the last has come, so that they are written together.
         with plain(dsn) as holding, holding.transaction():
             holding.execute("LOCK TABLE submissions IN SHARE MODE")
             for place in range(len(news)):

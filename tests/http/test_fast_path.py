@@ -78,7 +78,7 @@ async def test_a_client_that_leaves_ends_its_wait(
     endings = ("\r\n", "Connection: close\r\n\r\n")  # read at a glance, and by h11
     for ending, go in itertools.product(endings, leave):
         waiting = []
-        for number in range(1, 6):  # one by one: more than three are never in work, and who waits is not
+        for number in range(1, 6):  # one by one: at most three are in work at once, and waiting ones do not count
             waiting += await streams.opened(front.port, (poll + ending).encode())
             await until(lambda: slots.all_held == number)  # noqa: B023  (awaited here)
         await go(waiting)
@@ -150,8 +150,8 @@ async def test_a_client_that_leaves_has_handed_in_all_or_nothing(
     async with front.client(token) as api:
         again = await api.post("/invoices", json=body)
         assert (await api.get("/invoices")).json()["total"] == 1
-    if got:  # it was answered although its client had nothing more to say, and the repeat is told of that very answer
+    if got:  # it was answered although its client had closed its sending side, and the repeat gets the same receipt
         assert again.json()["taxLogId"] == body_of(got)["taxLogId"]
-    if fast_path:  # nobody looks whether the client is still there before the answer is sent
+    if fast_path:  # the fast path does not check before the answer whether the client is still there
         assert got.startswith(b"HTTP/1.1 202")
         assert again.status_code == 200

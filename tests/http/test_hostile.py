@@ -64,8 +64,8 @@ async def test_the_good_are_served_and_the_hostile_have_their_share(
     assert most.connections <= sources * OF_ADDRESS + len(good) * TIMES + 5
     assert most.bytes <= 4_000_000
     assert most.waiting <= OF_TENANT
-    # What it was about, besides: who asked for more than a share was told so.
-    if name == "half_heads":  # the others are answered, and leave
+    # The attack was refused everything above its share.
+    if name == "half_heads":  # the other connections get their answers and close
         assert refusals(small, "address_connections") > 0
     if name == "long_polls":
         assert refusals(small, "tenant_long_polls") + refusals(small, "tenant_requests") > 0

@@ -24,7 +24,7 @@ from tests.waiting import PATIENCE, until
 
 @asynccontextmanager
 async def away(dsn: str) -> AsyncIterator[None]:
-    """The database lets nobody in while the block runs, and has thrown out who was there."""
+    """Close the connections to the database and refuse new ones while the block runs."""
     name = str(conninfo_to_dict(dsn)["dbname"])
     with plain(make_conninfo(dsn, dbname="postgres")) as server:
         server.execute(f'ALTER DATABASE "{name}" WITH ALLOW_CONNECTIONS false'.encode())
@@ -43,7 +43,7 @@ async def test_service_returns_after_a_blip_although_calls_never_pause(db: Datab
     answers: list[int] = []
     async with open_database(dsn, max_size=2, patience=PATIENCE, role=FRONT) as own, trio.open_nursery() as nursery:
         front = await start_front(nursery, own, key_patience=patience)
-        # Who calls has ended before the client closes its sockets.
+        # The callers end before the client closes its sockets.
         async with front.client(await front.token(key)) as api, trio.open_nursery() as callers:
 
             async def call_on() -> None:
@@ -80,7 +80,7 @@ def counting(front_db: Database) -> Counting:
 
 @asynccontextmanager
 async def speechless(dsn: str) -> AsyncIterator[None]:
-    """No key can be looked up while the block runs: whoever asks waits."""
+    """Lock the table of keys while the block runs, so that every lookup of a key waits."""
     with psycopg.connect(dsn) as conn:
         conn.execute("LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE")
         yield

@@ -33,7 +33,7 @@ def calls(*names: str) -> Iterator[tuple[str, ast.Call]]:
 
 
 def words_of(node: ast.expr) -> str:
-    """What a text says itself, without the values in it."""
+    """The constant parts of a text, without its values."""
     parts = node.values if isinstance(node, ast.JoinedStr) else [node]
     return "".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
 
@@ -94,7 +94,7 @@ def test_every_status_that_is_answered_has_its_words() -> None:
         if call.args and isinstance(call.args[0], ast.Constant) and isinstance(call.args[0].value, int)
     }
 
-    # What the router and h11 refuse by themselves too.
+    # Include the statuses of the router and of h11.
     for status in sorted({*statuses, 400, 404, 405, 408, 413, 414, 417, 431, 501, 505} - {200}):
         text = messages.of_status(status)
         assert text.es not in (text.en, "Error de la solicitud", "Error del servicio"), status
@@ -205,14 +205,14 @@ _PROBLEM = {"path": "Encabezado.IdDoc.TipoPago", "message": "TipoPago is missing
     ("stored", "spanish"),
     [
         ({"status": "error", "error": "no", "errorEs": "no, en español"}, "no, en español"),
-        # What an earlier release stored.
+        # Stored by an earlier release.
         ({"status": "error", "error": "x", "problems": [_PROBLEM]}, "Encabezado.IdDoc.TipoPago: falta TipoPago"),
         (
             {"status": "error", "error": "x", "problems": [_PROBLEM, _PROBLEM]},
             "Encabezado.IdDoc.TipoPago: falta TipoPago (y 1 más)",
         ),
         ({"status": "error", "error": "a sentence that nobody knows"}, "a sentence that nobody knows"),
-        # What the database's functions write.
+        # Written by the database's functions.
         (
             {"status": "error", "error": "x", "otherTaxLogId": "7"},
             "el número ya es de otro envío, taxLogId 7: no se envió nada",

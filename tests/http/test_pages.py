@@ -28,12 +28,12 @@ PLACES = ["fields", "fields/codes", *(f"fields/{paper.slug}" for paper in PAPERS
 
 
 def root(front: Running) -> str:
-    """What addresses that begin with a slash are below."""
+    """The base URL of paths that begin with a slash."""
     return front.base_url.removesuffix(PREFIX)
 
 
 class Page(HTMLParser):
-    """What a test looks for in a page."""
+    """The parts of a page that tests check."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

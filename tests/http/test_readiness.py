@@ -1,4 +1,4 @@
-"""/readyz: it says what a request would find, it is asked as often as anybody likes, and it leaves nothing behind."""
+"""/readyz: it predicts the outcome of a request, allows any number of checks, and leaves nothing behind."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Lists of one tenant have a few of the connections, and nobody else waits for them. Judged by what is read at once."""
+"""The lists of a tenant use few connections, and other requests do not wait for them. Judged by concurrent reads."""
 
 import ast
 from collections import Counter
@@ -20,7 +20,7 @@ from tests.http.front import Key, Running, Streams, make_key, make_tenant, start
 from tests.waiting import PATIENCE, until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-#: What is long of one tenant, by the module that reads it.
+#: Long lists of one tenant, by the module that reads them.
 LISTS = {
     "history": ("page", "after", "count"),
     "received": ("listed", "count"),

@@ -35,7 +35,7 @@ async def hand_in(api: httpx.AsyncClient, **more: Any) -> str:
 
 
 async def all_answers(api: httpx.AsyncClient, *ids: str) -> list[tuple[int, Any]]:
-    """What every reading call of the interface answers about these ids, and without any."""
+    """The answers of every reading call of the interface, with these ids and without any."""
     paths = [f"/invoices/{one}{rest}" for one in ids for rest in ("", "/xml", "/timeline")]
     paths += ["/invoices", f"/invoices?cursor={UUID(int=2**128 - 1)}", "/invoices?eNCF=E310000000001"]
     paths += ["/ncf", "/usage?days=30", "/billing/current-period"]
@@ -60,7 +60,7 @@ async def test_without_the_tenant_in_any_statement_nobody_sees_or_changes_what_i
         before = await all_answers(api, own, foreign, "theirs"), await all_answers(other, foreign, "theirs", own)
 
         assert all(forget_the_tenant(monkeypatch, module) for module in MODULES)
-        # Whoever is above the tenant scope finds it now: the statements really have forgotten.
+        # A login above row-level security finds the foreign row now: the statements really lack the tenant.
         assert await db.run(submissions.find, ours.tenant_id, SubmissionId(UUID(foreign))) is not None
         assert len(await db.run(sequences.listed, ours.tenant_id, ours.environment)) == 2
 

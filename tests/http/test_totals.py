@@ -65,7 +65,7 @@ async def test_what_is_submitted_now_is_counted_at_once(db: Database, key: Key) 
 
 
 async def test_a_clock_that_was_ahead_for_a_moment_leaves_no_total_behind(db: Database, key: Key) -> None:
-    """What it takes for over is this month: it goes on, and would be told as it was then until the process ends."""
+    """It caches the current month as if it were over, and would return the old total until the process ends."""
     totals, now = Totals(), system_clock()
     await put(db, key, now - timedelta(days=40))
     await put(db, key, now)
@@ -83,7 +83,7 @@ async def test_a_month_that_has_just_ended_is_not_yet_taken_as_over(db: Database
     totals = Totals()
     await put(db, key, datetime(2026, 6, 5, tzinfo=UTC))
     assert await db.run(totals.count, key.tenant_id, HistoryFilter(), now) == 1
-    await put(db, key, datetime(2026, 6, 30, 23, 59, 59, tzinfo=UTC))  # its transaction took a moment
+    await put(db, key, datetime(2026, 6, 30, 23, 59, 59, tzinfo=UTC))  # committed late
 
     late = 2 if now.hour < 1 else 1
     assert await db.run(totals.count, key.tenant_id, HistoryFilter(), now) == late

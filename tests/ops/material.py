@@ -1,4 +1,4 @@
-"""What is tested here, read from where it lies: dashboards, rules, and the metrics that a process exports."""
+"""The files under test, read from the repository: dashboards and rules; and the metrics that a process exports."""
 
 import re
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ RULES = sorted((PROMETHEUS / "rules").glob("*.yml"))
 ALERT_URL = re.compile(r"\{\{ \$externalURL \}\}/user/([\w-]+\.md)")
 RULE_TESTS = sorted((PROMETHEUS / "tests").glob("*.yml"))
 
-#: What Prometheus itself puts on every series of a target.
+#: Labels that Prometheus itself adds to every series of a target.
 TARGET_LABELS = frozenset({"job", "instance"})
 
 

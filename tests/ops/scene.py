@@ -40,14 +40,14 @@ from tests.system.test_road import consumer_invoice, invoice
 
 #: When the authority goes and comes back, and when a process is killed: parts of the whole.
 AWAY, BACK, KILLED = 0.35, 0.5, 0.75
-#: What is promised in hours happens in minutes here: so many times as fast.
+#: Intervals of hours take minutes here: the scene runs this many times as fast.
 FASTER = 20
 _EVENTS = [WebhookEvent.RECEIVED_ECF, WebhookEvent.ACCEPTED, WebhookEvent.REJECTED, WebhookEvent.ERROR]
 _SECRET = "correct horse"
 
 
 async def be_used(service: Worked) -> None:
-    """What clients do, second by second: receipts of two types, questions, mistakes, logins that fail."""
+    """Act as clients, second by second: receipts of two types, queries, mistakes, failed logins."""
     number = 0
     while True:
         number += 1
@@ -113,7 +113,7 @@ def children_of(pid: int) -> list[int]:
 
 
 async def play(service: Worked, seconds: float) -> None:
-    """What happens in the time that is drawn."""
+    """Play the incidents of the time that the pictures show."""
     began = trio.current_time()
     await order(service)
     await trio.sleep_until(began + AWAY * seconds)

@@ -53,7 +53,7 @@ def statements(part: str) -> list[str]:
 
 @pytest.fixture
 def cluster_folder() -> Iterator[Path]:
-    """Not one of pytest's, which it closes to everybody else: as root, the servers run as another user."""
+    """A folder outside pytest's, which only one user may read: started by root, the servers run as another user."""
     with tempfile.TemporaryDirectory(prefix="fe-cluster-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
@@ -100,7 +100,7 @@ class Rehearsal:
         return re.sub(r"\b42\b", str(tenant), here)
 
     async def on(self, node: Postgres, statement: str, tenant: int = 42) -> list[Any]:
-        """What the statement answers there, as an administrator."""
+        """Run the statement on the node as an administrator, and return its rows."""
 
         def run() -> list[Any]:
             with psycopg.connect(node.dsn("fe"), autocommit=True) as conn:
@@ -116,7 +116,7 @@ class Rehearsal:
     async def until(self, holds: Callable[[], Awaitable[bool]]) -> None:
         """Ask until it holds."""
         with trio.fail_after(4 * PATIENCE):
-            while not await holds():  # noqa: ASYNC110  (a server tells nobody)
+            while not await holds():  # noqa: ASYNC110  (the server sends no notification)
                 await trio.sleep(0.3)
 
 

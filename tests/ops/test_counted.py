@@ -1,4 +1,4 @@
-"""What operators are shown is what there is: the gauges against a database whose content is known."""
+"""The gauges, compared with a database whose content is known."""
 
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -238,7 +238,7 @@ async def test_what_runs_out_is_counted_for_who_issues_in_the_portal_and_for_who
 
     none = dict.fromkeys(collectors.CERTIFICATE_TIMES, 0)
     assert found["production"] == none | {"expired": 1, "within_7_days": 1}
-    # Who issues and receives for tests alone: that wakes nobody.
+    # Certificates of tenants that only use test environments: these page no operator.
     assert found["tests"] == none | {"within_30_days": 2}
 
 
@@ -397,7 +397,7 @@ def silence_of(metrics: Metrics, actor: str) -> float | None:
 
 
 async def test_the_silence_of_what_never_came_to_turn_is_measured_too() -> None:
-    """Else a fault that is there from the start, or is there still after a restart, is one that nobody hears of."""
+    """Otherwise a fault that exists from the start, or still after a restart, would raise no alert."""
     metrics = Metrics()
 
     async def answers(*_: str) -> str | None:
@@ -482,7 +482,7 @@ async def test_the_outbox_is_shown_and_stays_where_it_cannot_be_read(db: Databas
 
     async with away() as nobody, trio.open_nursery() as nursery:
         nursery.start_soon(watch_outbox, nobody, metrics, True)
-        await trio.sleep(1)  # looks that fail: each does within 0.2 s, and tells nobody
+        await trio.sleep(1)  # each refresh fails within 0.2 s and changes no gauge
         nursery.cancel_scope.cancel()
     assert value(metrics, "fe_outbox_rows", stage="send", environment="ecf") == 1
 
@@ -509,7 +509,7 @@ async def test_whether_the_database_answers_and_how_far_its_clock_is_away_is_sho
 
 
 async def test_a_clock_is_not_read_off_an_answer_that_took_seconds(db: Database) -> None:
-    """Half of what it took may be more than what clocks may differ by: that would wake somebody."""
+    """Half the time of a slow answer may exceed the allowed clock difference, and would raise a false alert."""
     seconds = iter(range(0, 1000, 5))
     metrics, slow = Metrics(), ClockCheck(system_clock, steady=lambda: next(seconds))
 

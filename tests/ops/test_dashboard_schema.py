@@ -16,7 +16,7 @@ from ops.grafana.build import DASHBOARDS, FOLDER, file_of
 
 FILES = sorted(FOLDER.glob("*.json"))
 
-#: What of an annotation belongs to the data source and not to the dashboard: Grafana hands it on as it is.
+#: Fields of an annotation that belong to the data source, not to the dashboard: Grafana passes them on unchanged.
 OF_THE_DATA_SOURCE = re.compile(r"/annotations/list/\d+/(target/\w+|titleFormat|tagKeys)")
 
 

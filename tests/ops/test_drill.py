@@ -20,12 +20,12 @@ WELL, BROKEN, AFTER = 30, 90, 45
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens, what it does to series (well and broken, as promtool writes values), and which alerts it drives."""
+    """A fault, its series (healthy and broken, as promtool writes values), and the alerts that must fire."""
 
     what: str
     series: dict[str, tuple[str, str]]
     fires: frozenset[str]
-    #: How long it takes to be forgotten: burn rates look back six hours.
+    #: Time until the alerts end: burn rates look back six hours.
     after: int = AFTER
     broken: int = BROKEN
 
@@ -35,7 +35,7 @@ def gauge(name: str, well: float, broken: float) -> dict[str, tuple[str, str]]:
 
 
 def counter(name: str, well: float, broken: float) -> dict[str, tuple[str, str]]:
-    """A counter that grows by so much a minute."""
+    """A counter that grows by `well` or `broken` per minute."""
     return {name: (f"+{well}", f"+{broken}")}
 
 
@@ -49,7 +49,7 @@ WAIT = f"fe_database_pool_wait_seconds_bucket{{{A}, le="
 DISK = 'instance="db", job="fe-database", mountpoint="/", fstype="ext4"'
 LOGINS = f'fe_login_total{{{A}, outcome="refused"}}'
 
-#: What a service that is well shows all the time: without it, the alerts on what is missing fire.
+#: Series of a healthy service: without them, the alerts on missing series fire.
 ALWAYS = {f"up{{{A}}}": "1", f'fe_actor_silent_seconds{{{A}, actor="send"}}': "1"}
 
 FAULTS = (
@@ -271,7 +271,7 @@ ELSEWHERE = {"FeDeadMansSwitch", "FeCredentialStuffing", "FeVerdictsRefused"}
 
 
 def of_an_idle_process(minutes: int) -> dict[str, str]:
-    """What a process tells that does not read it: a front, the portal and reception stand beside every fault."""
+    """Series of an idle process, because a front, the portal and reception also run during every fault."""
     told = {sample.name: sample.value for family in Metrics().registry.collect() for sample in family.samples}
     gauges = {name for name, labels in exported().items() if not labels and name.startswith("fe_")} & told.keys()
     counted = {name for name in gauges if name.endswith(("_total", "_count", "_sum"))}

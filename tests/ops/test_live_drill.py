@@ -81,7 +81,7 @@ async def the_database_takes_no_writes(service: Worked) -> AsyncIterator[None]:
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens, which alerts somebody is told of then, and which are kept quiet."""
+    """A fault, the alerts that notify an operator, and the alerts that are inhibited."""
 
     happens: Callable[[Worked], AbstractAsyncContextManager[None]]
     told: frozenset[str]
@@ -153,13 +153,13 @@ async def test_faults_are_told_of_once_and_it_is_told_when_they_are_over(tmp_pat
             async with fault.happens(service):
                 await until(partial(are_told_of, manager, fault.told, fault.quiet))
             await until(over)
-        # Older than silence may be: whoever turns too seldom is silent by now.
+        # The process is older than the allowed silence, so an actor that runs too seldom is silent by now.
         await until(partial(ask, asked, "min(time() - process_start_time_seconds) > 75"))
         await until(partial(are_over, manager, {"FeActorSilent"}))
         nursery.cancel_scope.cancel()
 
 
-#: As long as it may take from the end of the last actor to the page, in seconds.
+#: Most seconds from the end of the last actor to the page.
 PAGED_WITHIN = 120
 
 
@@ -185,7 +185,7 @@ async def a_front(service: Worked) -> AsyncIterator[tuple[str, str]]:
 @needs_alertmanager
 @pytest.mark.timeout(900)
 async def test_all_actors_gone_while_an_old_target_is_missing_pages_within_two_minutes(tmp_path: Path) -> None:
-    """With intervals and rules as they are shipped. What was sent long ago of another target inhibits nothing."""
+    """With the shipped intervals and rules. An old alert about another target inhibits nothing."""
     old = f"http://127.0.0.1:{free_port()}/metrics"
     missing = {
         "alertname": "FeTargetMissing",

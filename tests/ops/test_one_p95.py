@@ -101,7 +101,7 @@ async def watched(processes: Sequence[Process], folder: Path) -> AsyncIterator[h
 
 
 async def drawn(client: httpx.AsyncClient, metric: str) -> dict[str, float]:
-    """What the panel of the usage dashboard shows now, by environment."""
+    """The current values of the panel on the usage dashboard, by environment."""
     (query,) = [
         query
         for dashboard in DASHBOARDS
@@ -135,7 +135,7 @@ async def computed(db: Database, *kinds: str) -> dict[str, float]:
 
 
 async def told(front: Running, key: Key) -> dict[str, float]:
-    """What GET /usage tells of yesterday."""
+    """The values that GET /usage returns for yesterday."""
     async with front.client(await front.token(key)) as api:
         items = (await api.get("/usage", params={"days": "1"})).json()["items"]
     assert all(item["emissionsAccepted"] == MANY for item in items)

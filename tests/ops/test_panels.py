@@ -21,7 +21,7 @@ from tests.waiting import PATIENCE
 #: Of what there is to see, the last that comes into being: verdicts, in two scrapes.
 _LAST = "rate(fe_submission_verdict_seconds_count[10s]) > 0"
 
-#: What shows nothing while all is well and suppliers are not received, and why.
+#: Metrics without values on a healthy service that does not receive from suppliers, and why.
 EMPTY_BY_NATURE = {
     ("fe_http_connection_faults_total", "its kinds are names of errors, which nobody knows before they occur"),
     ("fe_node_answers", "one server has no nodes: tests/ops/test_citus_runbook.py has some"),
@@ -60,7 +60,7 @@ async def be_busy(service: Worked, enough: trio.Event) -> None:
 
 
 async def silent(client: httpx.AsyncClient, asked: Mapping[str, str]) -> dict[str, str]:
-    """What gives no number however often it is asked: once is not enough where a scrape has just failed."""
+    """The queries that return no number in repeated tries. One try is not enough: a scrape may just have failed."""
     left = {
         name: query for name, query in asked.items() if not {one.metric for one in selectors(query)} & _MAY_BE_EMPTY
     }
@@ -116,7 +116,7 @@ async def test_every_query_of_every_panel_and_rule_gives_data(tmp_path: Path) ->
     assert {rule["name"]: rule.get("lastError") for rule in evaluated if rule["health"] != "ok"} == {}
     firing = {rule["name"] for rule in evaluated if rule["type"] == "alerting" and rule["state"] == "firing"}
     assert firing == {"FeDeadMansSwitch"}
-    # What is exported and what this Prometheus has are the same, but for what is empty by nature.
+    # This Prometheus has every exported metric, except those that may be empty.
     assert {name for name in exported() if name.startswith("fe_")} - there <= _MAY_BE_EMPTY
     assert set(told) >= {"fe_http_request_seconds_bucket", "fe_submission_verdict_seconds_bucket"}
     assert leads_to == "{{ $externalURL }}/user/outbox-late.md"

@@ -22,7 +22,7 @@ needs_amtool = pytest.mark.skipif(
 
 
 def said_of(tool: str | None, *args: str) -> str:
-    """What a tool says of what it found to be in order."""
+    """The output of a tool, which must succeed."""
     assert tool is not None
     ended = subprocess.run([tool, *args], capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stdout + ended.stderr

@@ -1,6 +1,6 @@
-"""Secrets are changed as ops/runbooks/rotate-secrets.md says, process by process, and nobody is refused for it.
+"""Rotation of secrets as in ops/runbooks/rotate-secrets.md, process by process, without a refused request.
 
-At every moment some processes have the list of one step and the others that of the next.
+At any time some processes have the list of one step and the others the list of the next.
 """
 
 import re
@@ -30,7 +30,7 @@ OLD, NEW = PEPPER.hex(), (b"n" * 31 + b"!").hex()
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
 PAGE = (RUNBOOKS / "rotate-secrets.md").read_text(encoding="utf-8")
 
-#: So often does a key log in here, and no program in a minute.
+#: A key logs in more often here than a real program does in a minute.
 MANY = AttemptLimits(key=100)
 
 Keys = Mapping[str, bytes]
@@ -101,7 +101,7 @@ def test_a_supplier_s_token_is_taken_by_every_process_of_reception() -> None:
 
 
 async def test_a_form_that_one_portal_has_made_is_taken_by_the_others(db: Database) -> None:
-    """It may be a receipt that somebody has typed for minutes."""
+    """The form may be a receipt that a person has typed for minutes."""
     settings = load_settings(development=True)
     for step in SIDE_BY_SIDE:
         portals = [

@@ -114,7 +114,7 @@ def told_of(tenant: str, key: str, subject: SubmissionId) -> dict[str, str]:
 
 
 async def give_up_handing_on(db: Database, tenant: TenantId, subject: SubmissionId) -> None:
-    """What was accepted of this one found nobody for three days."""
+    """Record that the accepted receipt could not be delivered to its buyer for three days."""
     await rows(
         db,
         "INSERT INTO counterparty_deliveries (tenant_id, submission_id, kind, environment, counterparty_rnc, state,"

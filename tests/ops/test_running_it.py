@@ -1,4 +1,4 @@
-"""What the service is run with, looked at by those who know: image, compose, units, manifests."""
+"""The files that run the service, checked by their own tools: image, compose, units, manifests."""
 
 import re
 import shutil

@@ -10,7 +10,7 @@ from tests.ops.worked import ENVIRONMENT, worked
 
 TENANTS = 1000
 WITH_CERTIFICATES = 20
-#: What Prometheus is asked to keep of one process, at most.
+#: Most series that one process may export to Prometheus.
 MAX_SERIES = 3000
 
 

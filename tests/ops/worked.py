@@ -90,7 +90,7 @@ async def worked(
     environments: Sequence[Environment] = (ENVIRONMENT,),
     reception_roots: bytes | None = None,
 ) -> AsyncIterator[Worked]:
-    """Start a service with so many tenants. Those without a certificate hand in, and it ends as an error."""
+    """Start a service with `count` tenants. The submissions of those without a certificate end as errors."""
     chosen = {"FE_POLL_SECONDS": "0.5", "FE_MAX_IN_FLIGHT": "50", **(settings or {})}
     async with (
         open_stack(settings=chosen, processes=processes, reception_roots=reception_roots) as stack,

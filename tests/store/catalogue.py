@@ -28,7 +28,7 @@ _GRANTED = (
     "ARRAY(SELECT a.grantee::regrole::text || ' ' || a.privilege_type FROM aclexplode({acl}) AS a ORDER BY 1)::text"
 )
 
-#: What there is of each kind: name and description.
+#: Queries by kind of object: each returns names and descriptions.
 _QUERIES = {
     "table": f"""
         SELECT c.relname, concat_ws(' ', c.relkind, pg_get_partkeydef(c.oid), c.relrowsecurity, c.relforcerowsecurity,

@@ -286,7 +286,7 @@ async def test_a_key_and_another_id_are_refused_and_so_is_one_for_a_batch(api: h
 
 
 async def test_a_batch_is_told_as_much_as_one_document_and_of_each_receipt_the_first(api: httpx.AsyncClient) -> None:
-    """What a name was meant to be takes a millisecond to look up: twenty are, whatever number of receipts has them."""
+    """The search for the intended name of a field takes a millisecond, so a batch gets at most twenty repairs."""
     wrong = [
         structured({"Encabezado": {"IdDoc": {"eNCF": "E310000000001", **{f"Tipo{n}": 1 for n in range(20)}}}}),
         structured({"Encabezado": {"Iddoc": {}}}),

@@ -83,7 +83,7 @@ async def test_a_supplier_s_document_is_told_to_the_tenant_s_own_system(
     secret = await set_webhook(api, consumer.url, headers={"Authorization": "Bearer theirs"})
     raw = document()
 
-    # Nobody delivers yet: the supplier has its acknowledgement all the same.
+    # The supplier gets its acknowledgement although no worker delivers yet.
     assert supplier.read(await reception.send(raw)).state == "0"
     (listed,) = (await api.get("/received")).json()["items"]
     async with delivering(worker_db):

@@ -92,7 +92,7 @@ async def test_another_tenant_s_rnc_is_refused_and_nothing_is_kept(
 async def test_an_approval_is_signed_for_the_buyer_it_names(
     api: httpx.AsyncClient, db: Database, tenant: TenantId, another: TenantId
 ) -> None:
-    """Whoever sold would else approve its own receipt in the name of who bought."""
+    """Otherwise a seller could approve its own receipt in the name of the buyer."""
     for path in ("/invoices", "/invoices/validate"):
         answer = await api.post(path, json=approval(ANOTHER))
         assert (answer.status_code, f"RNCComprador {ANOTHER}" in answer.json()["message"]) == (403, True), answer.text

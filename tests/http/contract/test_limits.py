@@ -111,7 +111,7 @@ async def test_a_lockout_that_malformed_logins_begin_is_counted_once(front: Runn
     with capture_logs() as said:
         async with front.client() as client:
             for number in range(33):
-                # Whoever is locked out is told so before anything is read of what it sends.
+                # A locked-out address gets its refusal before the body is parsed.
                 assert (await client.post("/login", content=b"{")).status_code == (429 if number >= 30 else 400)
                 assert lockouts() == (1 if number >= 30 else 0)
 

@@ -274,7 +274,7 @@ async def test_a_revocation_whose_notification_is_lost_works_when_the_cache_is_o
     front = await start(nursery, front_db, key_patience=patience)
     async with front.client(await front.token(key)) as client:
         assert (await client.get("/ncf")).status_code == 200
-        await db.run(keys.revoke, tenant, key.api_key_id, datetime.now(UTC))  # nobody is told
+        await db.run(keys.revoke, tenant, key.api_key_id, datetime.now(UTC))  # without a notification
         await trio.sleep(patience.fresh)
         assert (await client.get("/ncf")).json()["message"] == "API key has been revoked"
 

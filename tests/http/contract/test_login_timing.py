@@ -28,11 +28,11 @@ from tests.http.clauses import clause
 from tests.http.front import JWT_KEYS, PEPPER, Key, make_key
 
 ROUNDS = 1000
-#: The throttle's rows are forgotten so often, or they would grow, for some cases faster than for others.
+#: Rounds between deletions of the throttle's rows. Else the table would grow, for some cases faster than for others.
 _FORGET = 100
 
-#: Seconds of difference that tell nobody anything: who may try a key five times a minute does not live to see so little
-#: through a network. A row of the database that is there to be read or not makes 25 µs, a round trip 300.
+#: A difference in seconds that an attacker cannot use: with five tries a minute for a key, to measure it through a
+#: network takes more than a lifetime. Reading one row more of the database takes 25 µs, a round trip 300.
 BOUND = 15e-6
 #: How sure a verdict against us has to be. With three comparisons, one run in more than thirty thousand would be wrong
 #: by chance if the true difference were just the bound.
@@ -117,7 +117,7 @@ async def forget_attempts(conn: Conn) -> None:
 
 @clause("POST /login", "The server performs the secret comparison even for unknown keys")
 async def test_the_time_of_a_refusal_does_not_tell_its_reason(db: Database, front_db: Database, key: Key) -> None:
-    # The throttle must not end the measurement; with these limits it counts the same for every case and locks nobody.
+    # The throttle must not end the measurement: with these limits it counts every case alike and never locks out.
     limits = AttemptLimits(address=10**6, key=10**6)
     handler = Login(front_db, Tokens(JWT_KEYS), Peppers({"": PEPPER}), system_clock, Metrics(), (), limits)
     bodies = await cases(db, key)

@@ -33,7 +33,7 @@ async def test_a_login_under_an_older_pepper_moves_the_hash_to_the_one_in_use(
     await front.token(key)
 
     assert moved == await kept(db, key) == (hash_secret(NEW, key.secret), "2026")
-    # Somebody else's is as it was, until they come.
+    # Another key keeps its old hash until its next login.
     assert await kept(db, other) == (hash_secret(PEPPER, other.secret), old_id)
 
     alone = await start_front(nursery, front_db, peppers={"2026": NEW})

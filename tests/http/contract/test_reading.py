@@ -545,7 +545,7 @@ async def test_a_waiting_query_answers_when_the_verdict_is_in(
     start: Start,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One process books the verdict, another one waits: the word goes by NOTIFY, for nobody looks by himself."""
+    """One process books the verdict, another one waits. NOTIFY wakes it: its polling is switched off here."""
     monkeypatch.setattr(long_polls, "_FIRST_LOOK", 1e6)
     monkeypatch.setattr(long_polls, "_MAX_LOOK", 1e6)
     front = await start(nursery, front_db)
@@ -566,7 +566,7 @@ async def test_a_waiting_query_answers_when_the_verdict_is_in(
             await worker.carry_through(db, tax_log_id)
             elsewhere.notify(SubmissionId(UUID(tax_log_id)))
 
-    # Who had not heard would have been answered after 30 s with what it had found when it came: queued.
+    # Without the notification the answer would come after 30 s, with the first status: queued.
     assert [answer.json()["status"] for answer in answers] == ["Aceptado"] * 3
 
 
@@ -617,7 +617,7 @@ async def test_a_waiting_query_answers_with_what_there_is_when_time_is_up_or_we_
     assert answers[0].json()["status"] == "queued"
 
 
-# --- nobody sees another tenant's -----------------------------------------------------------------------------------
+# --- a tenant does not see another tenant's data ---------------------------------------------------------------------
 
 
 @clause("DELETE /ncf/:prefix", "Deletes the tenant's sequence of that prefix")

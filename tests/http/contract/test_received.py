@@ -47,7 +47,7 @@ async def reception(dsn: str, nursery: trio.Nursery, db: Database, tenant: Tenan
 
 
 async def send(reception: supplier.Running, count: int) -> list[bytes]:
-    """So many documents, a minute after each other."""
+    """Send `count` documents, one a minute by the clock of the reception."""
     sent = []
     for number in range(1, count + 1):
         raw = document(Encabezado__IdDoc__eNCF=f"E31{number:010}")

@@ -468,7 +468,7 @@ async def test_a_good_document_is_valid_with_what_the_tenant_has(
 
 
 async def test_an_assumed_rate_is_a_warning_wherever_the_document_is_validated(api: httpx.AsyncClient) -> None:
-    """The specific tax on beer for a quarter that nobody has told the rate of."""
+    """The specific tax on beer, in a quarter whose rate is not known yet."""
     payload = invoice_payload()
     payload["Encabezado"]["Emisor"] = {"FechaEmision": "15-03-2026"}
     payload["Encabezado"]["IdDoc"]["FechaVencimientoSecuencia"] = "2028-12-31"

@@ -121,7 +121,7 @@ async def test_two_that_set_it_at_once_set_one(front: Running, api: httpx.AsyncC
     assert len(await listed(api)) == 1
 
 
-#: Bodies of PUT /webhooks that are refused, and a word of the message. What lacks a URL gets a good one, but the first.
+#: Refused bodies of PUT /webhooks, and a word of the message. All but the first get a good URL if they lack one.
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({}, "url"),
     ({"url": 7}, "url"),
@@ -285,7 +285,7 @@ async def test_a_test_of_what_is_disabled_is_refused(api: httpx.AsyncClient) -> 
 async def deliver(
     db: Database, tenant: TenantId, webhook: str, count: int, kind: WebhookEvent = WebhookEvent.TEST
 ) -> list[str]:
-    """Put so many events on their way, a minute after each other, ending now."""
+    """Emit `count` events, one a minute, the last a minute ago."""
     made = []
     for number in range(count):
         at = NOW - timedelta(minutes=count - number)

@@ -28,7 +28,10 @@ COMPILERS = {
     "fe/http/server/limited_requests.py": "the paths of our routes",
 }
 #: Modules that fill in formats that are not constants.
-FORMATTERS = {"fe/monitoring/nonblocking_sink.py": "a record by its handler, which is no string"}
+FORMATTERS = {
+    "fe/monitoring/nonblocking_sink.py": "a record by its handler, which is no string",
+    "fe/ecf/texts.py": "templates are constants and data files of the package; input comes only as values",
+}
 #: Modules that load other modules by name.
 LOADERS = {
     "fe/cli/__init__.py": "its own table of commands",

@@ -132,7 +132,7 @@ class Acceptance:
     """
 
     def __init__(self, db: Database, wakeups: Wakeups, intake: DirectIntake[Work] | None = None) -> None:
-        """`entrance` leads to the signers of this process, if it has any."""
+        """`intake` leads to the signers of this process, if it has any."""
         self._db = db
         self._wakeups = wakeups
         self._intake = intake

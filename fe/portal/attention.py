@@ -17,7 +17,7 @@ LATELY = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class PortalNotice:
     """One thing to look at. `colour` is that of a badge; `path` is the page below the company's."""
 
     colour: str
@@ -33,7 +33,7 @@ def notices(
     endpoints: Sequence[Endpoint],
     troubles: Sequence[Unsettled],
     now: datetime,
-) -> list[Notice]:
+) -> list[PortalNotice]:
     """List the company's notices, the worst first."""
     found = [
         *_of_certificates(certificates, now),
@@ -44,14 +44,14 @@ def notices(
     return sorted(found, key=lambda notice: notice.colour != "bad")
 
 
-def _of_certificates(certificates: Sequence[CertificateRecord], now: datetime) -> Iterator[Notice]:
+def _of_certificates(certificates: Sequence[CertificateRecord], now: datetime) -> Iterator[PortalNotice]:
     if not certificates:
-        yield Notice("bad", _NO_CERTIFICATE, "certificates")
+        yield PortalNotice("bad", _NO_CERTIFICATE, "certificates")
     elif len(certificates) > 1 and all(one.user_id is not None for one in certificates):
-        yield Notice("warn", _NONE_OF_THE_COMPANY, "certificates")
+        yield PortalNotice("warn", _NONE_OF_THE_COMPANY, "certificates")
     for warning in warnings(certificates, now):
         said = Text(_sentence(warning.text.en), _sentence(warning.text.es))
-        yield Notice("bad" if warning.is_urgent else "warn", said, "certificates", is_soon=not warning.is_urgent)
+        yield PortalNotice("bad" if warning.is_urgent else "warn", said, "certificates", is_soon=not warning.is_urgent)
 
 
 def _sentence(text: str) -> str:
@@ -75,7 +75,7 @@ _FAILED = Text(
 )
 
 
-def _of_troubles(troubles: Sequence[Unsettled]) -> Iterator[Notice]:
+def _of_troubles(troubles: Sequence[Unsettled]) -> Iterator[PortalNotice]:
     for one in troubles:
         here = f"{one.environment}/submissions"
         for many, state, what in (
@@ -86,7 +86,7 @@ def _of_troubles(troubles: Sequence[Unsettled]) -> Iterator[Notice]:
             if many:
                 shown = f"{many}+" if many >= MAX_COUNTED else str(many)
                 said = Text(f"{one.environment}: {what.en}: {shown}.", f"{one.environment}: {what.es}: {shown}.")
-                yield Notice("bad" if one.environment.billable else "warn", said, f"{here}?state={state}")
+                yield PortalNotice("bad" if one.environment.billable else "warn", said, f"{here}?state={state}")
 
 
 #: Wording by whole days left, for days in Santo Domingo.
@@ -96,7 +96,7 @@ _SOON = {
 }
 
 
-def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterator[Notice]:
+def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterator[PortalNotice]:
     for one in sequences:
         if not one.is_active:
             continue
@@ -108,34 +108,34 @@ def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterato
                 f"The sequence {name} is paused: another document holds {one.paused_for}, which it gave.",
                 f"La secuencia {name} está en pausa: otro comprobante tiene el {one.paused_for}, que ella dio.",
             )
-            yield Notice("bad" if is_bad else "warn", said, f"{path}/{one.prefix}")
+            yield PortalNotice("bad" if is_bad else "warn", said, f"{path}/{one.prefix}")
         if left <= 0:
             said = Text(f"The sequence {name} is used up.", f"La secuencia {name} está agotada.")
-            yield Notice("bad" if is_bad else "warn", said, path)
+            yield PortalNotice("bad" if is_bad else "warn", said, path)
         elif left * 100 <= size * max(SEQUENCE_PERCENTS):
             many = (
                 Text("1 number", "queda 1 número") if left == 1 else Text(f"{left} numbers", f"quedan {left} números")
             )
             said = Text(f"The sequence {name} has {many.en} left.", f"A la secuencia {name} le {many.es}.")
-            yield Notice("warn", said, path, is_soon=True)
+            yield PortalNotice("warn", said, path, is_soon=True)
         if one.ends_at is None or left <= 0:
             continue
         days = (one.ends_at - now).days
         if one.ends_at <= now:
             said = Text(f"The sequence {name} has expired.", f"La secuencia {name} venció.")
-            yield Notice("bad" if is_bad else "warn", said, path)
+            yield PortalNotice("bad" if is_bad else "warn", said, path)
         elif days < max(SEQUENCE_DAYS):
             when = _SOON.get(days) or Text(f"in {days} days", f"en {days} días")
             said = Text(f"The sequence {name} expires {when.en}.", f"La secuencia {name} vence {when.es}.")
-            yield Notice("warn", said, path, is_soon=True)
+            yield PortalNotice("warn", said, path, is_soon=True)
 
 
-def _of_endpoints(endpoints: Sequence[Endpoint]) -> Iterator[Notice]:
+def _of_endpoints(endpoints: Sequence[Endpoint]) -> Iterator[PortalNotice]:
     for one in endpoints:
         path = f"{one.environment or 'ecf'}/webhooks"
         if one.disabled_at is not None:
             said = Text("Your webhook is disabled.", "Su webhook ya no se llama.")
-            yield Notice("bad", said, path)
+            yield PortalNotice("bad", said, path)
         elif one.enabled and one.failing_since is not None:
             said = Text("Calls of your webhook are failing.", "Las llamadas a su webhook están fallando.")
-            yield Notice("warn", said, path)
+            yield PortalNotice("warn", said, path)

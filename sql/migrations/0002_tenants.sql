@@ -22,7 +22,7 @@ CREATE TABLE users (
     tenant_id bigint NOT NULL,
     user_id uuid NOT NULL,
     email text NOT NULL,
-    -- Laid over the tenant's issuer when this user's certificate signs (interface.md, `emisorOverride`).
+    -- Laid over the tenant's issuer when this user's certificate signs (`emisorOverride` in the API).
     issuer_override jsonb,
     created_at timestamptz NOT NULL DEFAULT now(),
     -- A removed user signs nothing more; it stays for the certificates that signed. The address may be given to another

@@ -308,7 +308,7 @@ def test_document_with_too_many_lines_is_refused_before_parsing(
 
     monkeypatch.setattr(finished_xml, "parse_xml", noting)
     for line, lines in (("<Item/>", 10_001), ("<Item ></Item>", 10_001), ("<Item\n/>", 60_000)):
-        with pytest.raises(NotADocument, match=rf"^Item stands here {str(lines)[:-1]}\d times; the limit is 10000$"):
+        with pytest.raises(NotADocument, match=rf"^Item appears here {str(lines)[:-1]}\d times; the limit is 10000$"):
             read_finished(COFFEE.replace("<DetallesItems>", f"<DetallesItems>{line * lines}").encode())
         (too_many,) = refused(COFFEE.replace("<DetallesItems>", f"\n<DetallesItems>{line * lines}"))
         assert (too_many.line is None, too_many.column is None) == (False, False)

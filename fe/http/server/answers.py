@@ -18,7 +18,7 @@ _ACCEPT_LANGUAGE = re.compile(rb"\naccept-language:[ \t]*([^\r\n]{0,200})", re.I
 _HEAD = 16 * 1024
 
 
-class RawAnswer(NamedTuple):
+class HttpAnswer(NamedTuple):
     """A whole answer."""
 
     status: int
@@ -26,7 +26,7 @@ class RawAnswer(NamedTuple):
     body: bytes
 
 
-def write_answer(answer: RawAnswer) -> bytes:
+def write_answer(answer: HttpAnswer) -> bytes:
     """The bytes of an answer."""
     lines = [
         b"HTTP/1.1 %d \r\n" % answer.status,

@@ -19,7 +19,7 @@ from hypercorn.typing import AppWrapper
 
 from fe.ecf.texts import Language, Text
 from fe.http import messages
-from fe.http.server.answers import RawAnswer, language_in, language_of, plain_error, write_answer
+from fe.http.server.answers import HttpAnswer, language_in, language_of, plain_error, write_answer
 from fe.http.server.fast_path import FastRoute
 from fe.http.server.pipeline import Pipeline
 from fe.http.server.private_names import require_private_names
@@ -104,14 +104,14 @@ class Http11(H11Protocol):
         headers = [*answer.headers, *self.config.response_headers("h11")]
         if (request.is_last or self._asked_enough()) and _LAST not in headers:
             headers.append(_LAST)
-        await self.send(RawData(data=write_answer(RawAnswer(answer.status, headers, answer.body))))
+        await self.send(RawData(data=write_answer(HttpAnswer(answer.status, headers, answer.body))))
         if self.context.terminated.is_set() or _LAST in headers:
             await self.send(Closed())
         else:
             await self.send(Updated(idle=True))
         return True
 
-    async def _answer(self, matched: FastRoute, scope: Any, body: bytes) -> RawAnswer | None:
+    async def _answer(self, matched: FastRoute, scope: Any, body: bytes) -> HttpAnswer | None:
         """Answer on the fast path; None when a client left while it waited.
 
         This task reads the socket, so during a wait another one watches for the client's end. A client that has closed
@@ -119,7 +119,7 @@ class Http11(H11Protocol):
         """
         if scope["method"] != "GET" or not scope["query_string"]:  # the one parameter there is here is `wait`
             return await self._pipeline.answer(matched, scope, body)
-        answers: list[RawAnswer] = []
+        answers: list[HttpAnswer] = []
         may_read = [False]
         async with trio.open_nursery() as nursery:
 
@@ -190,14 +190,14 @@ class Http11(H11Protocol):
             read = self.connection.our_state is h11.SEND_RESPONSE
             language = self._language if read else language_in(self._arrived)
             self._is_head = read and self._is_head
-            await self._send_answer(RawAnswer(status, *plain_error(status, message, language=language)))
+            await self._send_answer(HttpAnswer(status, *plain_error(status, message, language=language)))
         await self.send(Closed())
         return h11.NEED_DATA
 
     def _asked_enough(self) -> bool:
         return self.keep_alive_requests >= self.config.keep_alive_max_requests
 
-    async def _send_answer(self, answer: RawAnswer) -> None:
+    async def _send_answer(self, answer: HttpAnswer) -> None:
         headers = [*answer.headers, *self.config.response_headers("h11")]
         await self._send_h11_event(h11.Response(status_code=answer.status, headers=headers))
         if not self._is_head:
@@ -235,7 +235,7 @@ class Http11(H11Protocol):
         self.keep_alive_requests += 1
 
     async def _send_error_response(self, status_code: int) -> None:
-        await self._send_answer(RawAnswer(status_code, *plain_error(status_code, language=self._language)))
+        await self._send_answer(HttpAnswer(status_code, *plain_error(status_code, language=self._language)))
 
     async def _send_h11_event(self, event: Any) -> None:
         if isinstance(event, h11.Response) and self._is_last(event):

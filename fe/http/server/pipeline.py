@@ -20,7 +20,7 @@ from fe.config import Network
 from fe.http import messages
 from fe.http.errors import ApiError, describe_limit
 from fe.http.server.addresses import holder_of_request
-from fe.http.server.answers import RawAnswer, language_of, new_request_id, plain_error
+from fe.http.server.answers import HttpAnswer, language_of, new_request_id, plain_error
 from fe.http.server.fast_path import FastPath, FastRoute
 from fe.http.server.requests import refuse_repeated
 from fe.limits import ConcurrencyLimit, Limited, ShareTaken
@@ -78,7 +78,7 @@ class Pipeline:
         self.match = fast_path.match
         self.max_body_bytes = fast_path.max_body_bytes
 
-    def refuse(self, scope: HTTPScope) -> RawAnswer | None:
+    def refuse(self, scope: HTTPScope) -> HttpAnswer | None:
         """Refuse a request that `__call__` would refuse, before a task or a stream is made for it; None: go on."""
         began = time.perf_counter()
         request_id = self._begin(scope)
@@ -118,7 +118,7 @@ class Pipeline:
         finally:
             self._observe(scope, answer.status, time.perf_counter() - began)
 
-    async def answer(self, matched: FastRoute, scope: HTTPScope, body: bytes) -> RawAnswer:
+    async def answer(self, matched: FastRoute, scope: HTTPScope, body: bytes) -> HttpAnswer:
         """Answer one request on the fast path, whatever happens."""
         began = time.perf_counter()
         request_id = self._begin(scope)
@@ -139,7 +139,7 @@ class Pipeline:
                 headers.append((b"content-type", b"application/json"))
             length = (b"content-length", str(len(reply.body)).encode())
             ours = (length, *_ALWAYS_SENT, (b"x-request-id", request_id.encode()))
-            answer = RawAnswer(reply.status, [*headers, *ours], reply.body)
+            answer = HttpAnswer(reply.status, [*headers, *ours], reply.body)
             self._note_refusal(scope, authorization, answer.status, headers)
         except Exception as error:  # likewise
             answer = _refusal(error, request_id, scope)
@@ -231,7 +231,7 @@ class _Answer:
         with trio.CancelScope(shield=True):
             await self._send(event)
 
-    async def give(self, answer: RawAnswer) -> None:
+    async def give(self, answer: HttpAnswer) -> None:
         """Send this answer, unless one has begun already."""
         if self.status:
             return
@@ -246,7 +246,7 @@ def anonymous_limit() -> ConcurrencyLimit[Hashable]:
     return ConcurrencyLimit(each=ANONYMOUS_AT_ONCE, patience=ANONYMOUS_PATIENCE)
 
 
-def _refusal(error: Exception, request_id: str, scope: HTTPScope) -> RawAnswer:
+def _refusal(error: Exception, request_id: str, scope: HTTPScope) -> HttpAnswer:
     """The answer to a request that the pipeline refuses; the connection ends with it."""
     if isinstance(error, Limited):
         limited = describe_limit(error)
@@ -258,7 +258,7 @@ def _refusal(error: Exception, request_id: str, scope: HTTPScope) -> RawAnswer:
         status, message, more = 500, messages.INTERNAL_ERROR, ()
     headers, body = plain_error(status, message, request_id, language_of(scope["headers"]))
     headers += [*_ALWAYS_SENT, *((name.lower().encode(), value.encode()) for name, value in more)]
-    return RawAnswer(status, headers, body)
+    return HttpAnswer(status, headers, body)
 
 
 def refuse_hostile(scope: HTTPScope) -> None:

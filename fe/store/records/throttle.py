@@ -80,9 +80,9 @@ _ATTEMPT = """
 async def attempt(
     conn: Conn, address: bytes, key: bytes | None, limits: AttemptLimits = ATTEMPT_LIMITS
 ) -> Lockout | None:
-    """Count an attempt for an address and then, unless that is locked out, for a person or a second factor.
+    """Count an attempt for an address and then, unless that is locked out, for an API key.
 
-    Returns the lockout that refuses it, or None. A correct attempt is forgiven afterwards (`lift`).
+    Returns the lockout that refuses it, or None. Logins with the right secret count too.
     """
     cursor = conn.cursor(row_factory=class_row(Lockout))
     await cursor.execute(

@@ -60,9 +60,9 @@ def start_server(folder: Path) -> str:
 def start(
     programs: Path, folder: Path, *options: str, port: int = 5432, environment: Mapping[str, str] | None = None
 ) -> str:
-    """Start a server of these programs, with further options of its command line, as `start_server` does.
+    """Start a server of these programs with further command-line options, as `start_server` does.
 
-    `environment`: what it has beside ours.
+    `environment` is added to the variables of this process.
     """
     data = folder / "data"
     data.mkdir()

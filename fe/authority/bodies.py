@@ -1,7 +1,7 @@
-"""The body of an answer, whatever it is, as one value (authority.md#bodies).
+"""Read the body of any answer of the authority as one value (authority.md#bodies).
 
-The authority answers in JSON or XML, and between its services and us stand gateways that answer in HTML, in bare text
-or not at all. Nothing in this module raises: a body that cannot be read is text, and what it means is asked elsewhere.
+The authority answers in JSON or XML; gateways in front of its services answer in HTML, in plain text or not at all.
+Nothing in this module raises: an unreadable body becomes text, and other modules interpret it.
 """
 
 import html

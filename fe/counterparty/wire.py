@@ -1,7 +1,7 @@
-"""Talking to the other party of a receipt: a document out, and where it is asked for, a token for it first.
+"""Send documents to the other party of a receipt, with a token if it requires one.
 
-Whom we talk to is a stranger whom the directory names. Nothing it gives is signed but a seed; its answers are bounded;
-addresses are those that the egress client lets pass (fe/egress).
+The directory names the other party, which is not trusted. Only its seeds are signed. The size of its answers is
+limited, and the egress client restricts its addresses (fe/egress).
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,9 +1,9 @@
-"""lxml and xmlsec hand each other pointers into libxml2's trees, so both must carry the very same libxml2.
+"""Check that lxml and xmlsec carry the same libxml2, since they exchange pointers into its trees.
 
-Wheels that fit together do. A wheel of one beside a build from source of the other may not, and then documents are
-corrupted or the process dies: so nothing starts before this was looked at. We sign without xmlsec, but it is installed
-with us, and whatever loads it loads it into this process. Call it before anything that imports xmlsec: a mismatch that
-xmlsec notices by itself ends its import with an error of its own.
+Matching wheels do. A wheel of one beside a source build of the other may not, and then documents are corrupted or the
+process dies. So every start makes this check first. We sign without xmlsec, but it is installed with us, and a library
+that imports it loads it into this process. Call it before any import of xmlsec: on a mismatch that xmlsec detects, its
+import fails with its own error.
 """
 
 import importlib

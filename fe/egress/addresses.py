@@ -1,7 +1,7 @@
-"""Which addresses belong to the public internet: only those are called where strangers say whom to call.
+"""Addresses of the public internet: a URL from outside may lead only to these.
 
-`ipaddress` alone does not tell: it takes addresses for global in which another one is hidden (NAT64, 6to4, Teredo,
-IPv4-compatible), and multicast. So what is public is said here, by what it is not.
+`ipaddress` alone is not enough. It takes multicast addresses for global, and addresses that contain another one (NAT64,
+6to4, Teredo, IPv4-compatible). So this module lists the networks that are not public.
 """
 
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address

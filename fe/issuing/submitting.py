@@ -83,11 +83,10 @@ class Submitting:
         )
 
     async def require_own_name(self, new: NewSubmission) -> None:
-        """Refuse what is signed for the RNC of another tenant that is not known to let this one do so.
+        """Refuse a document that is signed for another tenant's RNC without that tenant's permission.
 
-        A repeat of what was accepted passes: its client is told of the first, whatever was taken back since then.
-
-        Raises ForbiddenIssuer.
+        A repeat of an accepted submission passes, also after the permission was withdrawn: its client gets the first
+        answer again. Raises ForbiddenIssuer.
         """
         try:
             await self._issuers.require(new.tenant_id, new.root, signed_for(new.root, new.issuer_rnc, new.buyer_rnc))

@@ -117,7 +117,7 @@ async def _fold(db: Database, tenant_id: TenantId) -> int:
 
 
 async def restart(db: Database, tenant_id: TenantId) -> None:
-    """Begin a tenant's days anew from its submissions, however many they are."""
+    """Rebuild a tenant's days from all of its submissions."""
     await db.transact(partial(_restart, tenant_id=tenant_id))
 
 

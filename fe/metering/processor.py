@@ -23,11 +23,11 @@ class ProcessorUnavailable(ProcessorError):
 
 
 class ProcessorDiffers(ProcessorUnavailable):
-    """It has something under the charge's id that is not what is to be charged: perhaps that, changed since."""
+    """The processor has something else under the charge's id, perhaps this charge with later changes."""
 
 
 class ProcessorRefused(ProcessorError):
-    """It will not do what it was asked, and has not done it: of what was asked before it says nothing."""
+    """The processor refuses this request and has not executed it. This tells nothing about earlier requests."""
 
 
 class Processor(Protocol):

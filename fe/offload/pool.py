@@ -117,10 +117,10 @@ class Apart:
             yield
 
     async def run(self, whose: Hashable, work: Callable[..., T], *given: Any, within: float = math.inf) -> T:
-        """Do `work(*given)` in a process, one of `whose` at a time; return or raise what it does.
+        """Run `work(*given)` in a process, one call of `whose` at a time; return its result or raise its exception.
 
-        `work` is a function of a module, and it, what it is given, and what it returns or raises can be pickled. When
-        the caller is cancelled the process is killed: it has nothing else to do.
+        `work` is a function of a module; its arguments, results and exceptions can be pickled. If the caller is
+        cancelled, the process is killed: it has no other work.
 
         Raises ApartFailed, and TurnTimeout when its turn does not come `within` seconds.
         """

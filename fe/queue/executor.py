@@ -383,8 +383,8 @@ class Executor(Generic[W]):
             self._stage.kind.written(work, result)
         goes_on = isinstance(result, Advance) and result.then is not None
         if taker is not None and isinstance(outcome, Advance):
-            # It may have been written, and then no peer looks before the lease ends. A stage without effects elsewhere
-            # goes on all the same: if it was not written, the fence refuses its outcome.
+            # The outcome may be written, and then no other process claims the row before the lease ends. A stage
+            # without external effects goes on anyway: if the outcome was not written, the fence refuses the next one.
             may_go_on = goes_on or (taker.changes_nothing and isinstance(result, DatabaseUnavailable))
             (taker.go_on if may_go_on else taker.release)(outcome.then, outcome.after)
         if not goes_on and not isinstance(result, Exception):

@@ -62,7 +62,7 @@ class SignedSeed:
 
 @dataclass(frozen=True, slots=True)
 class SupplierToken:
-    """A token, with the times that are told beside it."""
+    """A token with its times of issue and expiry."""
 
     text: str
     issued: datetime

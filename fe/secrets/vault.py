@@ -47,7 +47,7 @@ class UnknownKek(VaultError):
 
 
 class Tampered(VaultError):
-    """The value, or what it is said to belong to, is not what was encrypted."""
+    """The encrypted value or its associated data was changed."""
 
     def __init__(self) -> None:
         super().__init__("an encrypted value does not belong to this row, or was changed")
@@ -77,7 +77,7 @@ class KeyEncryptionKey(Protocol):
         """Wrap a data key. Raises VaultError."""
 
     def unwrap(self, nonce: bytes, wrapped: bytes, associated: bytes) -> bytes:
-        """Unwrap it. Raises Tampered when it, or what it is said to belong to, was changed; VaultError."""
+        """Unwrap a key. Raises Tampered if it or its associated data was changed; VaultError."""
 
     def root(self, purpose: bytes) -> bytes:
         """Derive a secret for other keys from this key."""

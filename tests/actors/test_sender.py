@@ -428,7 +428,7 @@ async def test_a_duplicate_of_somebody_elses_document_is_rejected(db: Database) 
 async def test_a_duplicate_of_somebody_elses_document_is_rejected_though_the_state_service_tells_of_our_rejection(
     db: Database,
 ) -> None:
-    """Asked with our code it tells what became of ours; only without does it say who has the number."""
+    """With our security code the state service tells our document's state; without it, the state of the number."""
     ours, theirs = state_of(Estado.REJECTED), state_of(Estado.ACCEPTED, "XXXXXX")
     road = await make_road(db, submits=[DUPLICATE], states=[ours, theirs])
     subject = await road.make(Stage.SEND)

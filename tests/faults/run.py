@@ -257,7 +257,7 @@ async def _replay_one_by_one(dsn: str) -> None:
 
 
 class Supplying:
-    """A supplier at work; `over` when it has brought to its end what it began."""
+    """A working supplier; `over` is set when it has finished all that it began."""
 
     def __init__(self, supplier: Supplier, client: httpx.AsyncClient) -> None:
         self._supplier, self._client = supplier, client

@@ -99,8 +99,8 @@ async def set_scene(
 ) -> AsyncIterator[Scene]:
     """Start everything in `folder`, and stop it at the end of the block.
 
-    `program` is what Python is told to run in place of the service: a broken variant of it, say; `prepare` is told the
-    DSN of the migrated database before anything else. With `standby`, every commit waits for a second server.
+    `program` replaces the service in Python's command line, for example with a broken variant. `prepare` is called with
+    the DSN of the migrated database before anything starts. With `standby`, every commit waits for a second server.
     """
     watchman = Watchman()
     binaries = citus.programs()

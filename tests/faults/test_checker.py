@@ -1,4 +1,4 @@
-"""The judge sees what it is there to see: a history that is in order, and one wrong thing in it at a time."""
+"""The checker accepts a correct history, and finds each single error in it."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The judge of counts sees what it is there to see: counts in order, and one wrong thing in them at a time."""
+"""The checker of counts accepts correct counts, and finds each single error in them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

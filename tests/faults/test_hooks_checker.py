@@ -1,4 +1,4 @@
-"""The judge of webhooks sees what it is there to see: a history in order, and one wrong thing in it at a time."""
+"""The checker of webhooks accepts a correct history, and finds each single error in it."""
 
 import hashlib
 import hmac

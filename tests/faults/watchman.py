@@ -1,7 +1,7 @@
-"""No process outlives the run: a watchman, told of each one, ends what is left when the run itself is gone.
+"""A watchman process that kills the run's remaining processes when the run itself is gone.
 
-The watchman reads `+pid` and `-pid`, a line each, from the pipe that is its standard input. Its end means that the run
-has ended, however it ended.
+The watchman reads lines `+pid` and `-pid` from the pipe on its standard input. The end of the pipe means that the run
+has ended in some way.
 """
 
 import os

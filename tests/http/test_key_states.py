@@ -128,7 +128,7 @@ async def test_whoever_waits_for_an_answer_in_vain_does_not_ask_again_one_after_
 async def test_a_key_that_is_revoked_while_it_is_asked_after_is_asked_after_again(
     db: Database, front_db: Database, key: Key
 ) -> None:
-    """Notice and answer come by two links: what was read before the revocation may be heard after it."""
+    """Notification and query use two connections, so a row read before the revocation may arrive after its notice."""
 
     class Slow(Database):
         async def run(self, work: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:

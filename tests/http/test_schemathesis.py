@@ -1,5 +1,7 @@
-"""Schemathesis against a live server: whatever the description allows and whatever it does not, never a 5xx, and every
-answer as described. Short here; `python -m tests.http.storm` makes as many calls as it is told to."""
+"""Schemathesis against a live server: no request gets a 5xx, and every answer is as described.
+
+A short run; `python -m tests.http.storm` makes any number of calls.
+"""
 
 from pathlib import Path
 

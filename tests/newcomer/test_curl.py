@@ -1,6 +1,6 @@
-"""A newcomer with curl, in bash and in zsh: what README leads to is pasted as it stands.
+"""A newcomer with curl, in bash and in zsh: the commands of README and its pages are pasted unchanged.
 
-It comes to ten accepted types, and to one refusal that is understood: what it says to do is done, and works.
+Ten types are accepted and one is refused; following the refusal's advice works.
 """
 
 import json

@@ -217,7 +217,7 @@ async def test_what_is_sent_to_a_page_that_needs_somebody_is_not_read_of_nobody(
 
 
 async def test_before_somebody_has_logged_in_little_is_read(portal: Running) -> None:
-    """A page that is added has this, whatever it says of itself."""
+    """This limit holds for every page, also for new ones."""
     for page in every_page(portal.portal):
         if page.needs is Needs.NOTHING:
             assert (page.max_body_bytes, page.max_fields) == (STRANGERS_BYTES, STRANGERS_FIELDS), page.name

@@ -87,7 +87,7 @@ async def test_terms_are_set_seen_and_ended(portal: Running, tenant: TenantId) -
 async def test_terms_that_another_has_changed_meanwhile_are_not_said_to_be_set(
     portal: Running, operator_db: Database, tenant: TenantId
 ) -> None:
-    """Between the look at what is there and its carrying out: what is asked for is on record before."""
+    """The change comes between the check of the old terms and the update; the request is on record before."""
     here = f"/operators/companies/{tenant}"
     terms = {"subscription": "sub_1", "price": "0.035", "currency": "usd", "tier": "volume"}
     pages: list[httpx.Response] = []

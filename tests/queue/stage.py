@@ -148,7 +148,7 @@ async def drain(db: Database, stage: StageConfig[Work], tools: StageContext | No
 
 @asynccontextmanager
 async def running(stage: StageConfig[Any], tools: StageContext) -> AsyncIterator[trio.Event]:
-    """The real loop, running beside the block; it is told to stop when the block ends, and must then come to an end."""
+    """Run the real loop during the block. At the end of the block it gets the signal to stop, and must end."""
     stopping = trio.Event()
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:

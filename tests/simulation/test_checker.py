@@ -1,4 +1,4 @@
-"""The judge of a simulated run sees what it is there to see: a run in order, and one wrong thing in it at a time."""
+"""The checker of a simulated run accepts a correct run, and finds each single error in it."""
 
 import json
 from collections.abc import Callable, Sequence

@@ -153,7 +153,7 @@ async def test_who_is_paused_is_not_claimed_nor_in_the_way_of_others(
 async def test_who_was_paused_or_resumed_since_the_claim_before_is_treated_so(
     db: Database, dsn: str, nodes: dict[tuple[object, ...], Database], of_both: bool
 ) -> None:
-    """The node is told what was true then; the coordinator says afterwards what is true now."""
+    """The node gets the pauses of the claim before; the coordinator afterwards returns the current ones."""
     place, node = next(iter(nodes.items()))
     one, other = await tenants_on(db, dsn, place, 2)
     near = NodeLocalClaims(node, system_clock)

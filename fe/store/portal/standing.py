@@ -102,7 +102,7 @@ async def see_troubles(conn: Conn, tenant_id: TenantId, person_id: PersonId, at:
 
 
 async def trouble(conn: Conn, tenant_id: TenantId, since: datetime) -> list[Unsettled]:
-    """Count what is on its way, and what was rejected or failed of what was handed in since a moment."""
+    """Count the submissions that are under way, and those since `since` that were rejected or failed."""
     cursor = conn.cursor(row_factory=record_row(Unsettled))
     await cursor.execute(
         _TROUBLE,

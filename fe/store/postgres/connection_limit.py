@@ -30,10 +30,10 @@ def require_free_connections(
     server: str = "the server",
     fewer: str = "FE_DATABASE_CONNECTIONS or ",
 ) -> None:
-    """See that the server can give `connections` to the service and still lets a command in.
+    """Check that the server has `connections` for the service and still accepts a command.
 
-    `server` and `fewer`: what it is called in the message, and what beside processes there may be fewer of. Raises
-    TooFewConnections.
+    `server` names the server in the message. `fewer` names settings that the operator may lower besides the number of
+    processes. Raises TooFewConnections.
     """
     row = conn.execute(_LIMITS).fetchone()
     assert row is not None

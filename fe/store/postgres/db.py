@@ -67,9 +67,8 @@ _LOST_NODE = (
 )
 #: A statement took too long, perhaps because a node is silent.
 _TIMED_OUT = "57014"
-#: A machine that is gone says nothing. By itself the kernel goes on sending what was not acknowledged for a quarter of
-#: an hour, and asks after two hours whether the other is there; where another server is in its place by then, all would
-#: stand still.
+#: A machine that is gone sends nothing. By default the kernel retransmits for a quarter of an hour, and sends the first
+#: keepalive after two hours. If another server has taken its place meanwhile, all work would stand still.
 _NOTICING = {
     "tcp_user_timeout": "15000",
     "keepalives_idle": "10",
@@ -303,9 +302,9 @@ class Database:
             raise DatabaseUnavailable("the coordinator does not say which nodes answer") from None
 
     async def listen(self, channel: str, heard: Callable[[str], None], *, retry: float = 2.0) -> None:
-        """Call `heard` with each payload notified on `channel`, until cancelled; connect anew when the link breaks.
+        """Call `heard` with each payload notified on `channel`, until cancelled; reconnect when the connection breaks.
 
-        Notifications sent while there is no link are lost, so they may only ever be hints.
+        Notifications sent without a connection are lost, so they may only be hints.
         """
 
         async def listening(conn: Conn) -> None:

@@ -56,11 +56,11 @@ class SecondPersonNeeded(StoreError):
 
 
 class TenantDisabled(StoreError):
-    """Something new was to be taken in of a tenant that is disabled. Nothing was written."""
+    """A new submission or document was refused because its tenant is disabled. Nothing was written."""
 
 
-#: Anything the database may answer. For what a process does beside its work, over and over: it says so and tries again
-#: later, since ending the process would take the work with it, and would not mend a right that is lacking either.
+#: Any error of the database. Periodic background tasks log it and retry later. To end the process would stop the main
+#: work, and would not repair a missing right either.
 ANY_OF_THE_DATABASE = (StoreError, psycopg.Error)
 
 

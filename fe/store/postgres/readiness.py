@@ -1,4 +1,4 @@
-"""Whether the database is there, in a shape that this release runs on, and takes what is written."""
+"""Check that the database answers, has a schema that this release can run on, and accepts writes."""
 
 from collections.abc import Sequence
 from uuid import uuid4
@@ -10,9 +10,9 @@ from fe.store.postgres.migrate import FUNCTIONS_MISSING, Migration, MigrationErr
 
 
 async def check(conn: Conn, files: Sequence[Migration], functions: FunctionSet) -> None:
-    """See that the release that ships `files` and `functions` runs on what was applied, by it or a later one.
+    """Check that the release that ships `files` and `functions` can run on the applied migrations.
 
-    Raises MigrationError saying what is wrong.
+    Raises MigrationError, whose message says what is wrong.
     """
     applied = await applied_migrations.read(conn)
     if not applied:

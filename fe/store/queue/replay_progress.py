@@ -102,7 +102,7 @@ async def troubles(conn: Conn, plan_id: ReplayPlanId) -> list[ReplayTrouble]:
 
 @dataclass(frozen=True, slots=True)
 class Canary:
-    """A canary that has not come to its verdict; `stage` is what it waits for, None when nothing is left to do.
+    """A canary without a verdict so far; `stage` is the stage that it waits for, None if it is not under way.
 
     `error` is why its last try failed, if one did.
     """

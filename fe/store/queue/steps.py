@@ -61,7 +61,7 @@ _BESIDE = """
 
 
 async def beside(conn: Conn, works: Sequence[tuple[Work, AcceptedInput]]) -> list[ParallelInput]:
-    """Read what signing these needs beside what was taken in, in their order; one round trip for all."""
+    """Read the further inputs for signing these, in their order, in one round trip."""
     cursor = await conn.execute(
         _BESIDE,
         {

@@ -56,9 +56,9 @@ async def tenants_to_close(conn: Conn, today: date) -> list[TenantId]:
 
 
 async def restart(conn: Conn, tenant_id: TenantId) -> None:
-    """Begin a tenant's days anew from its submissions; what comes out is what would have come.
+    """Rebuild a tenant's days from its submissions, with the same result as the first time.
 
-    To be folded and closed afterwards. Reads a tenant's whole history: `patiently` gives it the time.
+    Fold and close the days afterwards. Reads a tenant's whole history: `patiently` gives it the time.
     """
     await conn.execute("SELECT restart_usage(%(tenant)s)", {"tenant": tenant_id})
 

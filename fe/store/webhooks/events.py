@@ -26,7 +26,7 @@ async def emit_to_one(
     body: str,
     at: datetime,
 ) -> UUID:
-    """Tell one endpoint of something, whatever it wants to hear; gives the id of the delivery. So go test events.
+    """Emit an event to one endpoint, regardless of its subscription; return the delivery's id. For test events.
 
     `event_id` is new (fe.ecf.ids.new_id of `at`), `body` the JSON as it will be sent.
     """

@@ -142,7 +142,7 @@ def openid(seen: Seen) -> None:
 
 
 class _Program(BaseHTTPRequestHandler):
-    """A program that is told by webhook, and takes what it is told or does not."""
+    """A receiver of webhooks that accepts events or answers with an error."""
 
     answer = 500
 

@@ -83,9 +83,9 @@ def _refuse_crowds(raw: bytes) -> None:
 
 
 def _foreign_declarations(root: etree._Element) -> Iterator[tuple[Problem, Spot]]:
-    """Namespace declarations elsewhere than on the root, or of what has no business here; a Signature has its own.
+    """Find namespace declarations below the root, or of foreign namespaces; a Signature has its own.
 
-    Looks at what is declared, not at what is in force at every node: that is nodes times declarations.
+    Reads each declaration once, not the namespaces in scope at every node: that would be nodes times declarations.
     """
     declared: list[tuple[str | None, str]] = []
     walk: Any = etree.iterwalk(root, events=("start-ns", "start"))  # the type stubs do not know all events

@@ -46,11 +46,11 @@ def write_json(value: Any) -> bytes:
 
 
 def write_canonical_json(value: Any) -> bytes:
-    """Write JSON in UTF-8, members sorted by key: the same value gives the same bytes in whatever order it was sent.
+    """Write JSON in UTF-8, members sorted by key: equal values give equal bytes, regardless of the order received.
 
-    `value` holds what `parse_json` gives. Nearly always a quicker writer than that of the standard library finds the
-    same bytes; what it writes in another way (decimals so small that it gives them an exponent) or not at all (integers
-    of more than 64 bits) is written by the other.
+    `value` comes from `parse_json`. A writer that is faster than the standard library's gives the same bytes nearly
+    always. The standard library writes the rest: small decimals, to which the fast one gives an exponent, and integers
+    of more than 64 bits, which it refuses.
     """
     try:
         raw = _QUICK.encode(value)

@@ -244,7 +244,7 @@ def issue_day(content: Fields) -> date | None:
 
 
 def totals(document: Document, *, rates: Rates = RATES) -> Amounts:
-    """Compute the content of `Totales` of an e-CF, whatever it says there itself (except balance and advance).
+    """Compute the content of `Totales` of an e-CF, without regard to its own values (except balance and advance).
 
     `rates` are those of the additional taxes; the day is FechaEmision (without one: the last known rates). A line
     without MontoItem counts with what its price and quantity make. ValueError when the document is no ECF.

@@ -1,7 +1,7 @@
-"""Taking a submission in: what is refused at the door, and what is stored in one transaction.
+"""Accept a submission: refuse it at once, or store it in one transaction.
 
-Only what can never become a document is refused (interface.md#submitting and #requests). Everything
-else is answered 202 and checked by the worker, because the authority has the last word.
+Only a submission that can never become a document is refused (interface.md#submitting and #requests). All others get a
+202, and the worker checks them, because the authority decides.
 """
 
 import hashlib

@@ -42,10 +42,10 @@ class Biller:
         self._tried = (date.min, TenantId(0))
 
     async def round(self) -> None:
-        """Do what is due, for some time: nothing, most of the time.
+        """Do the due work for a limited time; most rounds have none.
 
-        Raises DatabaseUnavailable; then the next turn goes on. Raises PartlyDone when it failed for some: a month that
-        could not be closed is tried again the next turn, one that could not be counted in an hour.
+        Raises DatabaseUnavailable; then the next round continues. Raises PartlyDone if some months failed: the next
+        round retries a month that could not be closed; one that could not be counted is retried after an hour.
         """
         failures = failures_of_metering()
         if await self._db.run(billing.round_is_due):

@@ -468,9 +468,9 @@ def forget_others(gauge: Gauge, labels: Collection[Labels]) -> None:
 
 
 def show(gauge: Gauge, values: Mapping[Labels, float]) -> None:
-    """Set every series of a gauge with labels: those in `values`, and to 0 whatever it showed before.
+    """Set every series of a gauge with labels: those in `values` to their values, all earlier ones to 0.
 
-    No series is ever taken away: an alert that waits for ten minutes of it would begin to wait anew.
+    Series are never removed: that would reset an alert that waits for ten minutes of one.
     """
     for labels in series_of(gauge) - values.keys():
         gauge.labels(*labels).set(0)

@@ -197,8 +197,9 @@ class PortalApp:
 
 
 def _cookie(name: str) -> str | None:
-    """A cookie of this browser. Beside it may stand cookies of the whole domain, written in whatever way others like:
-    `SimpleCookie` reads no further where it meets one that it takes for none.
+    """A cookie of this browser.
+
+    Other sites of the domain may set cookies in any form, and `SimpleCookie` stops at the first malformed one.
     """
     for one in request.headers.get("Cookie", "").split(";"):
         found, _, value = one.partition("=")

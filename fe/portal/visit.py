@@ -1,4 +1,4 @@
-"""One request as the page that answers it sees it: who is there, for whom, what was sent, and how to answer."""
+"""One request as its page sees it: the person, the company, the form, and the ways to answer."""
 
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence

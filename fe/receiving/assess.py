@@ -63,10 +63,10 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """Assessment of a document by itself. `why` is for our log, in fixed words.
+    """Assessment of a document alone. `why` is for our log, in fixed words.
 
-    With SPECIFICATION and SIGNATURE no good signature vouches for its values. With RECEIVED and NOT_OURS the signature
-    is good and `facts` are there; whether the number was received before is not checked yet.
+    With SPECIFICATION and SIGNATURE no valid signature covers its values. With RECEIVED and NOT_OURS the signature is
+    valid and `facts` is set; a duplicate number is not checked yet.
     """
 
     heading: Heading

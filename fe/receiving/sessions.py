@@ -1,7 +1,7 @@
-"""Seeds and tokens of our own, for senders (authority.md#session, #receivers).
+"""Seeds and tokens that we issue to senders (authority.md#session, #receivers).
 
-A seed carries its own proof, so giving one out costs no row and no memory, however many strangers ask: random bytes,
-the moment, and a MAC over both and over whom it is for. Only a seed that comes back rightly signed is written down.
+A seed carries its own proof, so issuing one needs no row and no memory: random bytes, the time, and a MAC over both and
+the audience. Only a seed that returns with a valid signature is stored.
 """
 
 import hmac

@@ -1,7 +1,7 @@
-"""One client's connection: requests are read whole, answered one after the other, and answered wrongly when told so.
+"""One client's connection: reads whole requests, answers them in order, and makes faults on demand.
 
-HTTP/1.1 on the socket itself, because a fault is made there (reset, cut short, said twice), and because what is
-measured beside a simulator should not be the simulator: an answer costs two system calls and no task.
+It speaks HTTP/1.1 on the socket itself, because faults are made there (reset, truncated, sent twice). And a simulator
+must not distort measurements: an answer costs two system calls and no task.
 """
 
 import contextlib

@@ -55,7 +55,7 @@ class Wanted:
     enabled: bool = True
     events: Sequence[str] = DEFAULT_EVENTS
     headers: Mapping[str, str] | None = None
-    #: Names of headers that it has and that stay beside `headers`; one that is there too gets that value.
+    #: Names of existing headers to keep beside `headers`. A name that is in `headers`, too, gets its value from there.
     kept: Sequence[str] = ()
 
 

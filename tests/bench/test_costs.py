@@ -120,7 +120,7 @@ class Lone:
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
-    """A stack without its service; the server does nothing by itself while it is counted what it does."""
+    """A stack without its service. The server does no work of its own while the test counts."""
     with open_stack(postgres_settings={"autovacuum": "off", "fsync": "off"}) as opened:
         live_in(opened, rows=5_000)
         yield opened

@@ -68,7 +68,7 @@ class Nodes(Postgres):
         cluster.set_up_roles(name)
 
     async def move_a_shard(self, turn: int, database: str = "fe") -> str:
-        """Move one shard, and what lies beside it, to another worker under load; tell what came of it."""
+        """Move one shard and its colocated shards to another worker under load; return the result."""
         return await trio.to_thread.run_sync(self._move, turn, database)
 
     def _move(self, turn: int, database: str) -> str:

@@ -102,7 +102,7 @@ class BilledHistory(History):
             assert told.unit_price == (frozen.price if frozen else None)
 
     async def charges_agree(self) -> None:
-        """Whatever is charged for a month comes to what it came to, rounded once."""
+        """The charges of a month add up to its total, rounded once."""
         made = await self.db.run(charges.of_tenant, self.tenant)
         frozen = self.months.get(OCTOBER, Frozen(Decimal(0)))
         total = (frozen.count * frozen.price).quantize(Decimal("0.01"), ROUND_HALF_UP)

@@ -1,7 +1,7 @@
-"""The tax authority in memory: what it has received and decided, and the wire to it, where things go wrong by a seed.
+"""The tax authority in memory: its documents and decisions, and the wire to it, with faults drawn from a seed.
 
-A document that has left a process travels by itself: whether the process dies, freezes or gives up waiting, it arrives,
-late perhaps, and takes its effect.
+A sent document travels independently of its process. If the process dies, freezes or gives up, the document still
+arrives, perhaps late, and takes effect.
 """
 
 import json

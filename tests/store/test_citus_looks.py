@@ -59,7 +59,7 @@ async def tenants_of_both(db: Database, dsn: str, many: int) -> list[TenantId]:
 async def claim(
     conn: Conn, slots: int, good_until: LiteralString, lane: OutboxLane = _ECF, *, each: int = 100
 ) -> LaneClaim[Work]:
-    """Claim from the first tenant on, by the cached look if there is one; then set how long the cached look is valid."""
+    """Claim from the first tenant on, by the cached look if there is one; then set how long the look is valid."""
     lanes = [LaneCapacity(lane, TenantId(0), ALWAYS, slots, 0)]
     terms = replace(_TERMS, slots=slots, max_rows=slots, max_per_tenant=each)
     claims = await claim_together(conn, Stage.SIGN, lanes, terms)

@@ -338,7 +338,7 @@ async def test_documents_go_to_their_node_as_parameters(db: Database) -> None:
 
 @pytest.mark.parametrize("told", [False, True])
 async def test_what_is_signed_stands_alone_unless_somebody_is_to_be_told(db: Database, told: bool) -> None:
-    """A receipt whose number is another's ends there, and who is told of it the coordinator writes."""
+    """A receipt with a taken number ends on the node, and the coordinator writes the notifications about it."""
     tenant = await make_tenant(db)
     if told:
         await make_endpoint(db, tenant, "https://erp.example.com/", events=[WebhookEvent.ERROR])

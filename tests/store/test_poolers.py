@@ -244,7 +244,7 @@ async def test_a_pooler_that_begins_to_pool_transactions_opens_no_hole_in_the_wa
 
 @pytest.fixture
 def deaf(dsn: str) -> str:
-    """DSN of a server that says yes to whatever it is told to set, and sets nothing."""
+    """DSN of a server that accepts every setting and applies none."""
     with plain(dsn) as conn:
         conn.execute("CREATE FUNCTION public.set_config(text, text, boolean) RETURNS text LANGUAGE sql AS 'SELECT $2'")
         conn.execute("GRANT EXECUTE ON FUNCTION public.set_config TO PUBLIC")

@@ -1,4 +1,4 @@
-"""A tenant's own system, which does what it is told, over real sockets; and the deliverer that calls it."""
+"""A tenant's own system on real sockets, controlled by the test; and the deliverer that calls it."""
 
 import random
 from collections import deque

@@ -113,16 +113,15 @@ def name_problem(
     suggest: bool = True,
     line: int | None = None,
 ) -> Problem:
-    """Say that `of`, at `path`, has no element `name`, and what was meant.
+    """Report that `of`, at `path`, has no element `name`, and suggest the intended one.
 
-    First a name that differs in its case alone, or that invoicing programs give to an element of this group; then one
-    that stands here in other types; then one that stands in another place of this type, or anywhere in others; then
-    the nearest word, of this type or of others. Only the first kind is certain. `present` are the names that stand
-    beside it: none of them is meant.
+    The candidates, best first: a name that differs only in case, or that invoicing programs use for an element of this
+    group; a name that other types have here; a name from another place of this type, or from any place of other types;
+    the most similar name. Only the first kind is certain. `present` are the sibling names, which are never suggested.
     """
     shown = excerpt(name)
     there = f"{path}.{shown}" if path else shown
-    # The code says what is so; where more is known of what was meant, other words say it.
+    # The code states the fact; the message may add more about the intended name.
     code = "forbidden-element" if name in names() else "unknown-element"
 
     def say(

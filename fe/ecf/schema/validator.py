@@ -194,10 +194,10 @@ def _stray_text(node: etree._Element, children: list[etree._Element]) -> tuple[s
 
 
 def _wrong(simple: Simple, text: str) -> str | None:
-    """The code of what is wrong with a value.
+    """The code of the problem of a value, or None.
 
-    XSD overlooks blanks around numbers; we do not, because what is signed goes into addresses and comparisons to the
-    letter. Around a free text they are the text's own, unless they make it too long.
+    XSD ignores blanks around numbers. We refuse them, because signed values are used literally in addresses and
+    comparisons. Blanks around a free text belong to the text, unless they make it too long.
     """
     facets = violations(simple, text)
     bare = text.strip(BLANKS)

@@ -1,9 +1,9 @@
 """Sign a document to the profile of authority.md#signature.
 
-The bytes are put together rather than serialised: what goes out is the canonical form that was digested, with the
-Signature spliced in before the last end tag, and three signs written as references, which the digest does not see. So
-no serialiser stands between what was signed and what is sent, and the only work besides two hashes and the RSA
-operation is one canonicalisation. Both release the interpreter lock.
+The bytes are joined, not serialised. The sent document is the canonical form that was digested, with the Signature
+inserted before the last end tag, and three characters written as references, which do not change the digest. So no
+serialiser works between signing and sending. The only work besides two hashes and the RSA operation is one
+canonicalisation. Both release the interpreter lock.
 """
 
 import re

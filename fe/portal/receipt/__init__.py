@@ -1,1 +1,1 @@
-"""The form of a receipt: which fields a type has, what was typed into them, and the document that it says."""
+"""The form of a receipt: the fields of a type, the entered values, and the resulting document."""

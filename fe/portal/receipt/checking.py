@@ -1,4 +1,4 @@
-"""Checking and issuing what is in the form, by the rules of the public API; what comes out is for people to read."""
+"""Check and issue the receipt in the form by the rules of the public API, with results for people to read."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -33,9 +33,9 @@ _SUB_TABLES = {"DescuentoMonto": "TablaSubDescuento", "RecargoMonto": "TablaSubR
 
 
 def the_same_again(source: Document, wanted: EcfType, issuer: Mapping[str, Any]) -> dict[str, Any]:
-    """The payload of a new receipt that says what `source` does, as far as the wanted type knows it.
+    """The payload of a new receipt with the content of `source`, as far as the wanted type has the fields.
 
-    `issuer` is the company's fiscal data: what is in it is filled in anew.
+    `issuer` is the company's current fiscal data, which the form fills in again.
     """
     known = {one.path for one in every(described(Root.ECF, wanted)) if one.simple}
     made: dict[str, Any] = {}
@@ -74,7 +74,7 @@ def note_for(
 
 
 def _keep_amounts(made: dict[str, Any], source: Document) -> None:
-    """Lines whose amount was sent and is not what price and quantity make: the note is to come to what was issued."""
+    """Keep sent amounts of lines that differ from price times quantity, so that the note has the issued total."""
     with exact():
         for place, item in enumerate(source.get(_LINES) or [], 1):
             sent = number(item.get("MontoItem"))

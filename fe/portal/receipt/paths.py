@@ -42,7 +42,7 @@ def in_row(path: str, rows: str) -> tuple[int, str] | None:
 
 
 def put(payload: dict[str, Any], path: str, value: Any) -> None:
-    """Set what is at a path; what is missing on the way is made, in a list one more at its end. Raises NoPlace."""
+    """Set the value at a path. Missing parents are made; a list may grow by one at its end. Raises NoPlace."""
     here, steps = payload, steps_of(path)
     for place, (name, number) in enumerate(steps):
         last = place == len(steps) - 1

@@ -63,7 +63,7 @@ async def show_form(
     message: Text | None = None,
     status: int = 200,
 ) -> Reply:
-    """Answer with the form. `message` is said above it, `checked` beside what it is about."""
+    """Answer with the form. `message` is shown above it, and the problems in `checked` beside their fields."""
     of = entry.layout.type
     sequence: Sequence | None = None
     users: list[User] = []

@@ -248,9 +248,9 @@ _DISCARD = "SELECT discard_dead_letter(%(tenant)s, %(subject)s, %(at)s, %(by)s, 
 
 
 async def replay(conn: Conn, action: OperatorAction, tenant_id: TenantId, subject: SubmissionId) -> Stage | None:
-    """Set one dead letter going again; return the stage it goes to, or None when it is no dead letter (any more).
+    """Replay one dead letter; return the stage it goes to, or None if it is no dead letter (any more).
 
-    Run it in a transaction: the action goes on record with what it did.
+    Run it in a transaction: the action is audited together with its effect.
     """
     stage = await _decide(conn, _REPLAY, action, tenant_id, subject)
     if stage is None:
@@ -262,10 +262,10 @@ async def replay(conn: Conn, action: OperatorAction, tenant_id: TenantId, subjec
 async def discard(
     conn: Conn, action: OperatorAction, tenant_id: TenantId, subject: SubmissionId, *, note: str | None = None
 ) -> NumberFate | None:
-    """Give one dead letter up; return what becomes of its number, or None when it is no dead letter (any more).
+    """Discard one dead letter; return the fate of its number, or None if it is no dead letter (any more).
 
-    `note` is for the client, who is shown it with the error; the action's reason is not. Run it in a transaction: the
-    action goes on record with what it did.
+    The client sees `note` with the error, but not the action's reason. Run it in a transaction: the action is audited
+    together with its effect.
     """
     fate = await _decide(conn, _DISCARD, action, tenant_id, subject, note=note)
     if fate is None:

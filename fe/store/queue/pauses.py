@@ -36,9 +36,9 @@ _PAUSE = """
 async def pause(
     conn: Conn, action: OperatorAction, tenant_id: TenantId | None, environment: Environment | None
 ) -> bool:
-    """Stop claiming rows of a tenant (None: of all) in an environment (None: in all); False when it was paused.
+    """Stop claiming rows of a tenant (None: of all) in an environment (None: in all); False if it was paused already.
 
-    Run it in a transaction: the action goes on record with what it did.
+    Run it in a transaction: the action is audited together with its effect.
     """
     values = {"tenant": tenant_id or 0, "environment": environment or ""}
     cursor = await conn.execute(_PAUSE, {**values, "at": action.at, "by": action.by_whom, "reason": action.reason})

@@ -1,6 +1,6 @@
 """Number history of a sequence, and its rate of use, for pages and commands.
 
-Read a range at a time: however many numbers a tenant has used, a page costs only what it shows.
+Reads one range at a time, so the cost of a page does not depend on the number of used numbers.
 """
 
 from collections.abc import Sequence as Many

@@ -1,4 +1,4 @@
-"""Changing tenants and taking users and certificates back: what is refused, what stays provable, what is gone."""
+"""Changes of tenants, and removal of users and certificates: refusals, kept evidence, deleted data."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Documents and questions over real sockets: what was sent, what it means, what every kind of fault leaves behind."""
+"""Documents and queries over real sockets: the sent bytes, the meaning of answers, the result of each kind of fault."""
 
 import socket
 from contextlib import AbstractContextManager, nullcontext, suppress

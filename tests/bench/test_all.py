@@ -1,4 +1,4 @@
-"""`make bench`: each benchmark has its turn, whatever becomes of the others, and the page's table is what was found."""
+"""`make bench`: each benchmark runs even if others fail, and the page's table shows the results."""
 
 import json
 import sys

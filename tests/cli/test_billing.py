@@ -1,4 +1,4 @@
-"""`fe billing`: terms, months, charges, and what of it goes on record."""
+"""`fe billing`: terms, months, charges, and the audit records."""
 
 import json
 import subprocess

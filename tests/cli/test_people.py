@@ -1,4 +1,4 @@
-"""`fe person`: what it does is on record, and what it shows once is kept nowhere."""
+"""`fe person`: its actions are audited, and secrets that it shows once are stored nowhere."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""From JSON and XML to documents: what is read, what is refused, and that nothing is lost on the way and back."""
+"""From JSON and XML to documents and back: accepted and refused inputs, and a round trip without loss."""
 
 import json
 from decimal import Decimal

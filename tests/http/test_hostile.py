@@ -1,4 +1,4 @@
-"""The attacks of bench.hostile on a small front, judged by counts: who was let in, who was refused, what was held."""
+"""The attacks of bench.hostile on a small front, judged by counts of accepted and refused requests and held bytes."""
 
 from collections.abc import Iterable
 from dataclasses import replace

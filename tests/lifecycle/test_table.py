@@ -1,4 +1,4 @@
-"""The table itself: every value has its use, one line for each thing, and what is made from it is what it says."""
+"""The lifecycle table: every value is used, no line repeats another, and events tell a document's way through it."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Usage over random histories against a naive count: whatever is folded, closed and begun anew in between."""
+"""Usage over random histories, compared with a naive count, with folds, closes and rebuilds in between."""
 
 import trio
 from hypothesis import HealthCheck, given, settings

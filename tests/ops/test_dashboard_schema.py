@@ -21,7 +21,7 @@ OF_THE_DATA_SOURCE = re.compile(r"/annotations/list/\d+/(target/\w+|titleFormat|
 
 
 def lost(given: Any, kept: Any, path: str = "") -> Iterator[str]:
-    """Where what was read differs from what is written."""
+    """The paths at which the parsed dashboard differs from the file."""
     if isinstance(given, dict) and isinstance(kept, dict):
         for name, value in given.items():
             if name in kept:

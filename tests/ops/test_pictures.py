@@ -1,4 +1,4 @@
-"""Dashboards as pictures: what is drawn of what is told."""
+"""Pictures of dashboards: how given series are drawn."""
 
 import pytest
 from lxml import etree

@@ -1,4 +1,4 @@
-"""Receipts made by a form: what it asks back, what it keeps, who may, and that it issues once."""
+"""Receipts made in a form: its questions, the kept values, the permissions, and that it issues once."""
 
 import json
 from datetime import UTC, date, datetime, timedelta

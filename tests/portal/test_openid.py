@@ -1,4 +1,4 @@
-"""Logging in by an OpenID provider, against one that runs: what is believed, and what is not."""
+"""Login by an OpenID provider, against a running one: accepted and refused answers."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Logging in: what is asked, what is counted, and what an outsider learns."""
+"""Login: the questions, the throttle's counts, and what an outsider can learn."""
 
 import re
 from datetime import timedelta

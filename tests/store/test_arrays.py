@@ -1,4 +1,4 @@
-"""Arrays that are written by hand are what psycopg would have written, and what comes back is what was given."""
+"""Our own writer of arrays: Postgres reads the same values as from psycopg, and returns them unchanged."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta, timezone

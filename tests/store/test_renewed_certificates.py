@@ -1,4 +1,4 @@
-"""A renewed certificate beside the one in use: who signs, what is retired, and what is reported as ending."""
+"""A renewed certificate beside the one in use: the one that signs, the retired one, and the reported expiry."""
 
 from datetime import UTC, datetime, timedelta
 

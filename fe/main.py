@@ -29,7 +29,6 @@ from fe.monitoring.initial_series import initialize_series
 from fe.monitoring.log import configure_logging
 from fe.monitoring.metrics import Metrics, serve_metrics
 from fe.monitoring.observers import (
-    compare_clocks_first,
     heartbeat,
     maintain_partitions,
     watch_database,
@@ -53,7 +52,7 @@ from fe.receiving.sessions import SESSIONS, derive_keys
 from fe.secrets.hsm import open_vault, require_usable
 from fe.secrets.vault import Vault
 from fe.store.citus.nodes import require_node
-from fe.store.postgres.clocks import require_clock
+from fe.store.postgres.clocks import compare_clocks_first, require_clock
 from fe.store.postgres.db import Database
 from fe.store.postgres.embedded import start_embedded, started_here
 from fe.store.postgres.engine import POSTGRES, engine_named

@@ -19,9 +19,9 @@ from typing import Final
 import h11
 import trio
 
-from fe.egress.addresses import is_loopback, is_public
 from fe.egress.answer import HostReply, new_connection, read_answer
 from fe.egress.errors import CallBroken, CallNotSent, CallRefused
+from fe.egress.public_addresses import is_loopback, is_public
 from fe.egress.target import BadTarget, Policy, Target, read_target
 from fe.egress.tls import default_tls
 

@@ -3,8 +3,8 @@
 from urllib.parse import urlsplit
 
 from fe.config import Settings, host_of
-from fe.egress.addresses import is_public
 from fe.egress.client import Egress, Proxy
+from fe.egress.public_addresses import is_public
 from fe.egress.target import Policy
 
 

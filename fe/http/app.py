@@ -18,7 +18,7 @@ from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Network, Settings, named_keys, read_networks, require
 from fe.http import messages
 from fe.http.access_log import AccessLog
-from fe.http.auth.bearer import KEY_PATIENCE, Authenticator, KeyPatience, KeyStates, ScopeMissing
+from fe.http.auth.authenticate import KEY_PATIENCE, Authenticator, KeyPatience, KeyStates, ScopeMissing
 from fe.http.auth.login import Login
 from fe.http.auth.tokens import Tokens
 from fe.http.calls import ApiReply, Call

@@ -1,16 +1,16 @@
 """Periodic checks: event loop lag, database, outbox depth; and partition maintenance."""
 
-from contextlib import suppress
 from datetime import datetime, timedelta
 
 import structlog
 import trio
 
-from fe.clock import Clock, ClockCheck, Comparison
+from fe.clock import Clock, ClockCheck
 from fe.monitoring.collectors import EVERYWHERE
 from fe.monitoring.metrics import Metrics, show
 from fe.monitoring.outages import Outage
 from fe.store.postgres import readiness
+from fe.store.postgres.clocks import compare_clocks
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE, DatabaseUnavailable
 from fe.store.postgres.migrate import coming_months
@@ -69,22 +69,6 @@ async def watch_database(db: Database, check: ClockCheck, metrics: Metrics) -> N
                 _log.info("signing resumed: the clock agrees with the database's")
             agreed = fault is None
         await trio.sleep(_LOOK_SECONDS)
-
-
-async def compare_clocks_first(db: Database, check: ClockCheck) -> None:
-    """Compare the clocks before the process serves, so that it does not begin with 503 on /readyz.
-
-    A database that does not answer now is left to `watch_database`.
-    """
-    with suppress(*ANY_OF_THE_DATABASE), trio.move_on_after(_ANSWER_SECONDS):
-        check.compared(await db.run(compare_clocks, check))
-
-
-async def compare_clocks(conn: Conn, check: ClockCheck) -> Comparison:
-    """Compare the clocks in one round trip."""
-    before, began = check.clock(), check.steady()
-    theirs = await statistics.time_of_day(conn)
-    return Comparison.of(before, check.steady() - began, theirs)
 
 
 async def watch_writing(front: Database, metrics: Metrics) -> None:

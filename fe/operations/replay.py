@@ -1,4 +1,4 @@
-"""Replay dead letters: preview the effect and the obstacles, then run a plan at a fixed pace that can be stopped."""
+"""Replay dead letters: preview effect and obstacles, then run a plan; fe/store/queue/replay_plans.py sets its pace."""
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass

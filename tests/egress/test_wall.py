@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fe.config import Settings
-from fe.egress.addresses import is_loopback, is_public
 from fe.egress.answer import HostReply
 from fe.egress.client import KEEP, Egress, Proxy, Request, Resolve
 from fe.egress.configured import policy_from_settings
 from fe.egress.errors import KINDS, CallBroken, CallNotSent, CallRefused
+from fe.egress.public_addresses import is_loopback, is_public
 from fe.egress.target import BadTarget, Policy, Target, read_target
 from tests.authority.scripted import Step, hang, hang_up, raw, say
 from tests.authority.test_transport import server_tls, trusting

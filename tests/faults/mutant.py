@@ -19,7 +19,7 @@ from fe.actors.reconciler import Reconciler
 from fe.actors.sender import Sender
 from fe.clock import Clock, boot_seconds
 from fe.egress.client import Egress
-from fe.http.auth import bearer as auth
+from fe.http.auth import authenticate as auth
 from fe.identifiers import ApiKeyId
 from fe.lifecycle import Status
 from fe.queue.lease_guard import LeaseGuard

@@ -6,7 +6,7 @@ import trio
 
 from fe.accounts.keys import REVOKED_CHANNEL
 from fe.accounts.provision import ProvisioningRefused
-from fe.http.auth.bearer import KeyPatience
+from fe.http.auth.authenticate import KeyPatience
 from fe.http.server.pipeline import REFUSED_SECONDS
 from fe.identifiers import TenantId
 from fe.issuing.accept import Acceptance

@@ -12,7 +12,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from fe.accounts.keys import revoke_key
 from fe.clock import system_clock
-from fe.http.auth.bearer import KeyPatience, KeyStates
+from fe.http.auth.authenticate import KeyPatience, KeyStates
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.errors import DatabaseUnavailable

@@ -6,7 +6,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from fe.clock import system_clock
-from fe.http.auth.bearer import Authenticator, KeyStates
+from fe.http.auth.authenticate import Authenticator, KeyStates
 from fe.http.auth.tokens import Tokens
 from fe.http.errors import ApiError
 

@@ -8,7 +8,7 @@ import pytest
 from fe.accounts.sequences import put
 from fe.ecf.catalogue import EcfType, Environment
 from fe.identifiers import TenantId
-from fe.portal.pages.new import MAX_FORM_BYTES
+from fe.portal.pages.new_receipt import MAX_FORM_BYTES
 from fe.store.portal import drafts
 from fe.store.postgres.db import Database
 from tests.factories.companies import make_certificate

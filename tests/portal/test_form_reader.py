@@ -17,7 +17,7 @@ from fe.portal import app, attempts, form_reader
 from fe.portal.form_reader import read_form
 from fe.portal.page_types import STRANGERS_BYTES, STRANGERS_FIELDS, Needs
 from fe.portal.pages import every_page
-from fe.portal.pages.new import MAX_FIELDS
+from fe.portal.pages.new_receipt import MAX_FIELDS
 from fe.portal.receipt.layout import layout
 from fe.portal.replies import Refused
 from fe.store.postgres.db import Database

@@ -5,8 +5,8 @@ from inspect import signature
 from typing import Any
 
 from fe.http.calls import ApiReply, Call
+from fe.http.openapi.describe import describe
 from fe.http.openapi.docs import Docs
-from fe.http.openapi.document import describe
 from fe.http.routes.table import PREFIX, every_route
 
 

@@ -8,7 +8,7 @@ import trio
 
 from fe.clock import ClockFault, no_fault
 from fe.ecf.json_text import write_json
-from fe.http.auth.bearer import KeyStates
+from fe.http.auth.authenticate import KeyStates
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import RETRY_WHEN_DOWN
 from fe.http.models.responses import ERROR

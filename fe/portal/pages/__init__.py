@@ -11,7 +11,6 @@ from fe.portal.pages import (
     home,
     invitations,
     keys,
-    new,
     openid,
     operators,
     people,
@@ -28,6 +27,9 @@ from fe.portal.pages import (
     webhook_deliveries,
     webhook_secret,
     webhooks,
+)
+from fe.portal.pages import (
+    new_receipt as new,
 )
 
 

@@ -1,13 +1,20 @@
-"""Compare this process's clock with the database's, before a process starts (fe/clock.py)."""
+"""Compare this process's clock with the database's, before a process starts and while it runs (fe/clock.py)."""
+
+from contextlib import suppress
 
 import psycopg
+import trio
 
-from fe.clock import Clock, ClockWrong, Comparison, boot_seconds, clocks_apart
-from fe.store.postgres.errors import DatabaseUnavailable, words
+from fe.clock import Clock, ClockCheck, ClockWrong, Comparison, boot_seconds, clocks_apart
+from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.errors import ANY_OF_THE_DATABASE, DatabaseUnavailable, words
 from fe.store.postgres.session import connected_once
+from fe.store.records import statistics
 
 #: Round trips made; the quickest counts.
 _ROUND_TRIPS = 5
+#: Timeout of the first comparison of a process.
+_ANSWER_SECONDS = 5.0
 
 
 def compare_clocks_once(conn: psycopg.Connection, clock: Clock) -> Comparison:
@@ -34,3 +41,19 @@ def require_clock(dsn: str, clock: Clock) -> None:
         raise ClockWrong(
             f"{clocks_apart(found.halfway)}: set the clock that is wrong and start again (ops/runbooks/clock-skew.md)"
         )
+
+
+async def compare_clocks_first(db: Database, check: ClockCheck) -> None:
+    """Compare the clocks before the process serves, so that it does not begin with 503 on /readyz.
+
+    A database that does not answer now is left to `watch_database`.
+    """
+    with suppress(*ANY_OF_THE_DATABASE), trio.move_on_after(_ANSWER_SECONDS):
+        check.compared(await db.run(compare_clocks, check))
+
+
+async def compare_clocks(conn: Conn, check: ClockCheck) -> Comparison:
+    """Compare the clocks in one round trip."""
+    before, began = check.clock(), check.steady()
+    theirs = await statistics.time_of_day(conn)
+    return Comparison.of(before, check.steady() - began, theirs)

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fe.http.app import PREFIX, create_app
-from fe.http.auth.bearer import KeyPatience
+from fe.http.auth.authenticate import KeyPatience
 from fe.http.parameters import parse_moment, read_track_or_id
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.migrate import migrations

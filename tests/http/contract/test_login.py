@@ -8,7 +8,7 @@ import trio
 
 from fe.accounts.keys import REVOKED_CHANNEL, SCOPES, new_api_key, revoke_key
 from fe.ecf.catalogue import Environment
-from fe.http.auth.bearer import KEY_PATIENCE, KeyPatience
+from fe.http.auth.authenticate import KEY_PATIENCE, KeyPatience
 from fe.http.pages.layout import MARKDOWN
 from fe.http.routes.types import Route
 from fe.identifiers import TenantId

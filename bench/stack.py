@@ -39,7 +39,10 @@ LAST_SECONDS = 20.0
 #: Makes the tenant of the demonstration in any tree, and says how to log in.
 _PROVISION = """
 import json, os, sys, trio
-from fe.integrator.demo.tenant import make_credential, make_tenant
+try:
+    from fe.cli.demo.tenant import make_credential, make_tenant
+except ImportError:  # where it is since integrators' commands have a package
+    from fe.integrator.demo.tenant import make_credential, make_tenant
 from fe.clock import system_clock
 try:
     from fe.store.postgres.db import open_database

@@ -38,7 +38,7 @@ class Chain:
         self.last: bytes | None = None if first is None else first.previous
 
     def faults(self, link: Link) -> Iterator[str]:
-        """Describe what is wrong with the next link; None if it follows the previous one."""
+        """Yield the faults of the next link; nothing if it follows the previous one."""
         if link.number != self.links:
             yield f"link {self.links} is missing: {link.number} comes instead"
         if link.previous != self.last:

@@ -11,7 +11,7 @@ import trio
 from fe_client import AsyncFe, Fe, FeError, Retries
 
 from tests.clients.hostile import say, silent
-from tests.clients.troubles import OVER, RECEIPT, TAKEN, TROUBLES, Driver, Outcome, StageBreaker, play
+from tests.clients.troubles import OVER, RECEIPT, TAKEN, TROUBLES, Driver, Outcome, Trouble, play
 from tests.plain_http import NO_TLS
 from tests.waiting import until
 
@@ -43,7 +43,7 @@ class Pauses:
         return Outcome(None, {"name": type(error).__name__, **told}, self.slept)
 
 
-def blocking(trouble: StageBreaker, url: str, paused: Callable[[], None]) -> Outcome:
+def blocking(trouble: Trouble, url: str, paused: Callable[[], None]) -> Outcome:
     pauses = Pauses(paused)
     options: Any = {"retries": Retries(trouble.tries), "clock": pauses.clock, "chance": lambda: 0.0}
     with (
@@ -61,7 +61,7 @@ def blocking(trouble: StageBreaker, url: str, paused: Callable[[], None]) -> Out
             return pauses.outcome(None, error)
 
 
-async def _awaited(trouble: StageBreaker, url: str, paused: Callable[[], None]) -> Outcome:
+async def _awaited(trouble: Trouble, url: str, paused: Callable[[], None]) -> Outcome:
     pauses = Pauses(paused)
     options: Any = {"retries": Retries(trouble.tries), "clock": pauses.clock, "chance": lambda: 0.0}
     async with (
@@ -81,22 +81,22 @@ async def _awaited(trouble: StageBreaker, url: str, paused: Callable[[], None]) 
             return pauses.outcome(None, error)
 
 
-def on_asyncio(trouble: StageBreaker, url: str, paused: Callable[[], None]) -> Outcome:
+def on_asyncio(trouble: Trouble, url: str, paused: Callable[[], None]) -> Outcome:
     return asyncio.run(_awaited(trouble, url, paused))
 
 
-def on_trio(trouble: StageBreaker, url: str, paused: Callable[[], None]) -> Outcome:
+def on_trio(trouble: Trouble, url: str, paused: Callable[[], None]) -> Outcome:
     return trio.run(_awaited, trouble, url, paused)
 
 
 @pytest.mark.parametrize("drive", [blocking, on_asyncio, on_trio], ids=lambda drive: drive.__name__)
 @pytest.mark.parametrize("trouble", TROUBLES, ids=lambda trouble: trouble.name)
-def test_a_trouble_is_borne_or_told_as_what_it_is(trouble: StageBreaker, drive: Driver) -> None:
+def test_a_trouble_is_borne_or_told_as_what_it_is(trouble: Trouble, drive: Driver) -> None:
     play(trouble, drive)
 
 
 def test_an_id_is_made_before_the_first_try_and_errors_have_it() -> None:
-    trouble = StageBreaker("", ("submit", [RECEIPT], {}), [say(500, b"?")] * 3, Outcome(), tries=3)
+    trouble = Trouble("", ("submit", [RECEIPT], {}), [say(500, b"?")] * 3, Outcome(), tries=3)
     with trouble.server() as server:
         server.open()
         outcome = blocking(trouble, server.url, lambda: None)
@@ -108,7 +108,7 @@ def test_an_id_is_made_before_the_first_try_and_errors_have_it() -> None:
 
 def test_each_item_of_a_batch_has_an_id_of_its_own() -> None:
     items = [{"format": "structured", "payload": RECEIPT}] * 2 + [{"format": "xml", "xml": "x", "clientRequestId": "o"}]
-    trouble = StageBreaker("", ("batch", [items], {}), [say(200, {"items": []})], Outcome())
+    trouble = Trouble("", ("batch", [items], {}), [say(200, {"items": []})], Outcome())
     with trouble.server() as server:
         server.open()
         blocking(trouble, server.url, lambda: None)
@@ -119,7 +119,7 @@ def test_each_item_of_a_batch_has_an_id_of_its_own() -> None:
 
 
 async def test_tasks_that_need_a_token_log_in_once_together() -> None:
-    trouble = StageBreaker("", ("submit", [RECEIPT], {}), [say(202, TAKEN)] * 8, Outcome())
+    trouble = Trouble("", ("submit", [RECEIPT], {}), [say(202, TAKEN)] * 8, Outcome())
     with trouble.server() as server:
         server.open()
         async with (
@@ -135,7 +135,7 @@ async def test_tasks_that_need_a_token_log_in_once_together() -> None:
 
 def test_a_token_is_renewed_before_it_is_over() -> None:
     now = [0.0]
-    trouble = StageBreaker("", ("submit", [RECEIPT], {}), [say(202, TAKEN)] * 3, Outcome())
+    trouble = Trouble("", ("submit", [RECEIPT], {}), [say(202, TAKEN)] * 3, Outcome())
     with trouble.server() as server, httpx.Client(verify=NO_TLS, trust_env=False) as http:
         server.open()
         with Fe(server.url, "fak_0", "secret", http=http, clock=lambda: now[0]) as fe:
@@ -147,7 +147,7 @@ def test_a_token_is_renewed_before_it_is_over() -> None:
 
 
 async def test_a_call_that_is_cancelled_leaves_the_client_usable() -> None:
-    trouble = StageBreaker("", ("submit", [RECEIPT], {}), [silent, OVER, say(202, TAKEN)], Outcome())
+    trouble = Trouble("", ("submit", [RECEIPT], {}), [silent, OVER, say(202, TAKEN)], Outcome())
     with trouble.server() as server:
         server.open()
         async with (

@@ -20,7 +20,7 @@ from fe.http.openapi.description import description
 from tests.clients.package import built
 from tests.clients.receipts import a_call_of_now, of_days_before, of_type
 from tests.clients.snippets import CLIENTS, environment, lines_of_code, program
-from tests.clients.troubles import TROUBLES, Outcome, StageBreaker, play
+from tests.clients.troubles import TROUBLES, Outcome, Trouble, play
 from tests.system.stack import running_stack
 from tests.webhooks.vectors import FILE, SECRET, VECTORS
 
@@ -71,7 +71,7 @@ class Node:
             paused()
             order = "go on"
 
-    def drive(self, trouble: StageBreaker, url: str, paused: Callable[[], None]) -> Outcome:
+    def drive(self, trouble: Trouble, url: str, paused: Callable[[], None]) -> Outcome:
         name, args, options = trouble.call
         order = {"url": url, "call": name, "args": args, "options": options}
         return self.ask({**order, "tries": trouble.tries, "patience": trouble.patience}, paused)
@@ -85,7 +85,7 @@ def node(package: Path) -> Iterator[Node]:
 
 
 @pytest.mark.parametrize("trouble", TROUBLES, ids=lambda trouble: trouble.name)
-def test_a_trouble_is_borne_or_told_as_what_it_is(trouble: StageBreaker, node: Node) -> None:
+def test_a_trouble_is_borne_or_told_as_what_it_is(trouble: Trouble, node: Node) -> None:
     play(trouble, node.drive)
 
 

@@ -41,7 +41,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class StageBreaker:
+class Trouble:
     """A call, what the service does about it, and what is to come of it."""
 
     name: str
@@ -73,8 +73,8 @@ def worked(result: Any, *slept: float) -> Outcome:
 PROBLEM = {"code": "unknown-code", "path": "Encabezado.IdDoc.TipoIngresos", "message": "no", "severity": "rejected"}
 
 TROUBLES = [
-    StageBreaker("the server is away, then back", SUBMIT, [say(202, TAKEN)], worked(TAKEN, 0.5, 1), opens_after=2),
-    StageBreaker(
+    Trouble("the server is away, then back", SUBMIT, [say(202, TAKEN)], worked(TAKEN, 0.5, 1), opens_after=2),
+    Trouble(
         "the server is away for good",
         SUBMIT,
         [],
@@ -83,7 +83,7 @@ TROUBLES = [
         times_logged_in=0,
         opens_after=99,
     ),
-    StageBreaker(
+    Trouble(
         "the credentials are wrong",
         SUBMIT,
         [],
@@ -91,10 +91,10 @@ TROUBLES = [
         logins=[NO_SUCH_KEY],
         calls=0,
     ),
-    StageBreaker(
+    Trouble(
         "the token expires in the middle", SUBMIT, [OVER, say(202, TAKEN)], worked(TAKEN), calls=2, times_logged_in=2
     ),
-    StageBreaker(
+    Trouble(
         "the token expires in the middle of what is not to be repeated",
         TEST_WEBHOOK,
         [OVER, say(202, {"id": "d"})],
@@ -102,7 +102,7 @@ TROUBLES = [
         calls=2,
         times_logged_in=2,
     ),
-    StageBreaker(
+    Trouble(
         "the key is revoked in the middle",
         SUBMIT,
         [OVER, OVER],
@@ -110,14 +110,14 @@ TROUBLES = [
         calls=2,
         times_logged_in=2,
     ),
-    StageBreaker("throttled", SUBMIT, [throttled("7"), say(202, TAKEN)], worked(TAKEN, 7), calls=2),
-    StageBreaker(
+    Trouble("throttled", SUBMIT, [throttled("7"), say(202, TAKEN)], worked(TAKEN, 7), calls=2),
+    Trouble(
         "throttled for longer than one waits",
         SUBMIT,
         [throttled("900")],
         failed("ThrottledError", status=429, retry_after=900, client_request_id="order-1"),
     ),
-    StageBreaker(
+    Trouble(
         "locked out at the login",
         SUBMIT,
         [],
@@ -125,7 +125,7 @@ TROUBLES = [
         logins=[throttled("900")],
         calls=0,
     ),
-    StageBreaker(
+    Trouble(
         "unavailable, by a date of a proxy",
         SUBMIT,
         [
@@ -135,33 +135,31 @@ TROUBLES = [
         worked(TAKEN, 9),
         calls=2,
     ),
-    StageBreaker(
-        "unavailable", STATUS, [unavailable(Retry_After="3"), say(200, ACCEPTED)], worked(ACCEPTED, 3), calls=2
-    ),
-    StageBreaker(
+    Trouble("unavailable", STATUS, [unavailable(Retry_After="3"), say(200, ACCEPTED)], worked(ACCEPTED, 3), calls=2),
+    Trouble(
         "unavailable, in what is not to be repeated",
         TEST_WEBHOOK,
         [unavailable(Retry_After="3")],
         failed("UnavailableError", status=503, retry_after=3),
     ),
-    StageBreaker("the answer is lost after the POST", SUBMIT, [lost, say(200, KNOWN)], worked(KNOWN, 0.5), calls=2),
-    StageBreaker("the answer is lost, of what is not to be repeated", TEST_WEBHOOK, [lost], failed("AnswerLostError")),
-    StageBreaker("the answer is cut in its middle", SUBMIT, [cut(TAKEN), say(200, KNOWN)], worked(KNOWN, 0.5), calls=2),
-    StageBreaker(
+    Trouble("the answer is lost after the POST", SUBMIT, [lost, say(200, KNOWN)], worked(KNOWN, 0.5), calls=2),
+    Trouble("the answer is lost, of what is not to be repeated", TEST_WEBHOOK, [lost], failed("AnswerLostError")),
+    Trouble("the answer is cut in its middle", SUBMIT, [cut(TAKEN), say(200, KNOWN)], worked(KNOWN, 0.5), calls=2),
+    Trouble(
         "a proxy answers with a page of its own",
         SUBMIT,
         [say(200, PAGE_OF_A_PROXY), say(502, PAGE_OF_A_PROXY), say(200, KNOWN)],
         worked(KNOWN, 0.5, 1),
         calls=3,
     ),
-    StageBreaker(
+    Trouble(
         "a proxy breaks the JSON each time",
         STATUS,
         [say(200, b'{"taxLogId": "0199')] * 5,
         failed("BrokenAnswerError", 0.5, 1, 2, 4, status=200),
         calls=5,
     ),
-    StageBreaker(
+    Trouble(
         "a redirect is not followed: it would take the token elsewhere",
         STATUS,
         [say(302, {}, Location="/elsewhere")],
@@ -169,29 +167,27 @@ TROUBLES = [
         tries=1,
     ),
     # On a slow machine the patience may be over before the call is out.
-    StageBreaker(
-        "no answer comes in time", STATUS, [silent], failed("TimedOutError"), tries=1, patience=0.2, calls=None
-    ),
-    StageBreaker(
+    Trouble("no answer comes in time", STATUS, [silent], failed("TimedOutError"), tries=1, patience=0.2, calls=None),
+    Trouble(
         "the document is refused",
         SUBMIT,
         [say(400, {"message": "no", "statusCode": 400, "problems": [PROBLEM]}, X_Request_Id="r-1")],
         failed("InvalidError", status=400, problems=[PROBLEM], request_id="r-1", client_request_id="order-1"),
     ),
-    StageBreaker(
+    Trouble(
         "the key may not do this",
         STATUS,
         [say(403, {"message": "Missing required scope(s): invoices:read", "statusCode": 403})],
         failed("ForbiddenError", status=403),
     ),
-    StageBreaker(
+    Trouble(
         "the id was used for another document",
         SUBMIT,
         [say(200, {**KNOWN, "bodyMatched": False})],
         failed("ReusedIdError", client_request_id="order-1"),
     ),
-    StageBreaker("nothing has that id", STATUS, [say(200, {"found": False})], worked(None)),
-    StageBreaker(
+    Trouble("nothing has that id", STATUS, [say(200, {"found": False})], worked(None)),
+    Trouble(
         "the service turns away who waits, then fails, then has a verdict",
         ("submit_and_wait", [RECEIPT], {"client_request_id": "order-1"}),
         [
@@ -203,14 +199,14 @@ TROUBLES = [
         worked(ACCEPTED, 5, 0.5, 1, 2, 4, 5),
         calls=8,
     ),
-    StageBreaker(
+    Trouble(
         "there is no verdict in time",
         ("submit_and_wait", [RECEIPT], {"client_request_id": "order-1", "timeout": 12}),
         [say(202, TAKEN), *[say(200, QUEUED, Retry_After="5")] * 4],
         failed("NoVerdictYetError", 5, 5, 2, client_request_id="order-1"),
         calls=5,
     ),
-    StageBreaker(
+    Trouble(
         "a list has two pages, and the second is asked for twice",
         ("invoices", [], {"state": "Aceptado", "page_size": 2}),
         [
@@ -221,7 +217,7 @@ TROUBLES = [
         worked([{"taxLogId": "3"}, {"taxLogId": "2"}, {"taxLogId": "1"}], 0.5),
         calls=3,
     ),
-    StageBreaker(
+    Trouble(
         "the answer to a batch is lost",
         ("batch", [[{"format": "structured", "payload": RECEIPT}, {"format": "structured", "payload": RECEIPT}]], {}),
         [lost, say(200, {"items": [{"statusCode": 200}, {"statusCode": 200}]})],
@@ -231,10 +227,10 @@ TROUBLES = [
 ]
 
 #: Makes the call of a trouble by one client; is given what to do at each of its pauses.
-Driver = Callable[[StageBreaker, str, Callable[[], None]], Outcome]
+Driver = Callable[[Trouble, str, Callable[[], None]], Outcome]
 
 
-def play(trouble: StageBreaker, drive: Driver) -> None:
+def play(trouble: Trouble, drive: Driver) -> None:
     """Let a client go through it, and see what it made of it, and what the service saw."""
     with trouble.server() as server:
         pauses = 0

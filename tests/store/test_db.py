@@ -625,6 +625,26 @@ async def test_closing_does_not_wait_for_what_is_out(dsn: str, driver: DriverNam
             nursery.cancel_scope.cancel()
 
 
+@pytest.mark.parametrize("is_cancelled", [False, True])
+async def test_connection_returned_after_the_pool_closed_is_closed(dsn: str, is_cancelled: bool) -> None:
+    """A task of a surrounding nursery may outlive the pool: its connection must not wait for the garbage collector."""
+    lent: list[Conn] = []
+    may_end = trio.Event()
+
+    async def work(conn: Conn) -> None:
+        lent.append(conn)
+        await may_end.wait()
+
+    async with trio.open_nursery() as nursery:
+        async with open_database(dsn) as db:
+            nursery.start_soon(db.run, work)
+            await until(lambda: lent)
+        if is_cancelled:
+            nursery.cancel_scope.cancel()
+        may_end.set()
+    assert lent[0].closed
+
+
 @pytest.mark.parametrize(
     "said",
     [

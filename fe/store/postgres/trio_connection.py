@@ -281,6 +281,7 @@ class TrioPool:
         self._patience = patience
         self._free = trio.CapacityLimiter(size)
         self._idle: list[tuple[TrioConnection, float]] = []
+        self._closed = False
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[TrioConnection]:
@@ -301,7 +302,7 @@ class TrioPool:
                 lent.drop()  # a standby, or one that has become one: the next connection may find who was promoted
                 raise
             finally:
-                if lent.pgconn.transaction_status == TransactionStatus.IDLE:
+                if lent.pgconn.transaction_status == TransactionStatus.IDLE and not self._closed:
                     self._idle.append((lent, until))
                 else:
                     lent.drop()
@@ -309,7 +310,8 @@ class TrioPool:
             self._free.release_on_behalf_of(borrower)
 
     def close(self) -> None:
-        """Close the idle connections; borrowers close those in use."""
+        """Close the idle connections, and those in use when they come back."""
+        self._closed = True
         while self._idle:
             self._idle.pop()[0].drop()
 

@@ -14,13 +14,13 @@ import trio
 
 from fe.authority.classify import classify_query, classify_submission
 from fe.authority.client import Timeouts
-from fe.authority.connection import LastLook
 from fe.authority.gateway import Gateway
 from fe.authority.hosts import Hosts, Operation
 from fe.authority.multipart import xml_form
 from fe.authority.replies import read_verdict
 from fe.authority.transport import Transport
 from fe.ecf.catalogue import Environment, Service
+from fe.egress.connection import LastLook
 from fe.egress.tls import default_tls
 
 NOW = datetime(2026, 11, 6, 14, 15, 30, tzinfo=UTC)

@@ -1,8 +1,7 @@
 """OpenID Connect sign-in: code flow with PKCE, for any provider with discovery.
 
-Authlib builds the requests, joserfc verifies tokens, httpx sends: without the environment's proxies and secrets,
-without redirects, limited in time and size. (Authlib's own httpx client needs a fork of httpx that a server does not
-have.) `fe.accounts.id_token` validates ID tokens.
+Authlib builds the requests, joserfc verifies tokens, the egress client sends. `fe.accounts.id_token` validates ID
+tokens.
 """
 
 import base64
@@ -12,7 +11,6 @@ from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import httpx
 import structlog
 import trio
 from authlib.oauth2.client import OAuth2Client
@@ -22,7 +20,9 @@ from fe.accounts.id_token import BadIdToken, Subject, UnknownSigner, read_id_tok
 from fe.config import is_loopback
 from fe.ecf.parse import parse_json
 from fe.ecf.texts import LocalizedError, Text
-from fe.egress.tls import default_tls
+from fe.egress.client import Egress, Request
+from fe.egress.errors import EgressError
+from fe.egress.target import CONFIGURED
 
 #: For one question to the provider, and how much of its answer is read.
 SECONDS: Final = 10.0
@@ -34,12 +34,6 @@ _SOONEST: Final = 15.0
 CALLBACK: Final = "/sign-in/openid/answer"
 _SCOPE: Final = "openid email profile"
 _LONGEST_CODE: Final = 4096
-
-#: Errors of the connection and of reading its answer.
-_TROUBLE: Final = (
-    *(httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, trio.TooSlowError),
-    *(OSError, ValueError, RecursionError),
-)
 
 _log = structlog.get_logger(__name__)
 
@@ -81,7 +75,7 @@ class OpenId:
     callback: str
     #: Key that nonces and verifiers are derived from, 32 bytes.
     key: bytes = field(repr=False)
-    proxy: str = ""
+    egress: Egress = field(default_factory=lambda: Egress(CONFIGURED), repr=False)
     _metadata: dict[str, Any] | None = field(default=None, repr=False)
     _keys: Any = field(default=None, repr=False)
     _asked_at: float = -_REMEMBERED
@@ -184,43 +178,18 @@ class OpenId:
         self, method: str, url: str, headers: dict[str, str] | None = None, body: str | None = None
     ) -> tuple[int, dict[str, Any]]:
         """Ask the provider something; the answer is one JSON object. Raises ProviderAway."""
-        asked = {"Accept": "application/json", "Accept-Encoding": "identity", **(headers or {})}
-        is_here = is_loopback(urlsplit(url).hostname or "")
-        read = bytearray()
+        asked = ({"Accept": "application/json"} | (headers or {})).items()
+        request = Request(method, url, tuple(asked), (body or "").encode())
         try:
-            with trio.fail_after(SECONDS):
-                async with (
-                    httpx.AsyncClient(
-                        trust_env=False,
-                        follow_redirects=False,
-                        timeout=SECONDS,
-                        verify=default_tls(),
-                        proxy=self.proxy or None if not is_here else None,
-                    ) as client,
-                    client.stream(method, url, headers=asked, content=body) as answer,
-                ):
-                    if answer.headers.get("Content-Encoding", "identity") != "identity":
-                        raise self._away("it sent a compressed answer that was not requested")
-                    async for chunk in answer.aiter_raw():
-                        read += chunk
-                        if len(read) > LARGEST:
-                            await answer.aclose()  # the loop ends by that, and leaves nothing half read behind
-            if len(read) > LARGEST:
+            answer = await self.egress.exchange(request, seconds=SECONDS, keep=LARGEST)
+            if answer.is_cut:
                 raise self._away("it answers without an end")
-            found = parse_json(bytes(read))
-        except (
-            httpx.HTTPError,
-            httpx.StreamError,
-            httpx.InvalidURL,
-            trio.TooSlowError,
-            OSError,
-            ValueError,
-            RecursionError,
-        ) as error:
+            found = parse_json(answer.body)
+        except (EgressError, ValueError, RecursionError) as error:
             raise self._away(f"{type(error).__name__}: {error}"[:200]) from error
         if not isinstance(found, dict):
             raise self._away("it answers with something else than an object")
-        return answer.status_code, found
+        return answer.status, found
 
     def _is_safe(self, url: Any) -> bool:
         """Whether an address may be used: https, or on this machine where the provider itself is."""

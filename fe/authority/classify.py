@@ -29,7 +29,6 @@ from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
-from fe.authority.answer import HttpReply
 from fe.authority.bodies import Body, BodyForm, Message, fold, member, messages, read_body, text
 from fe.authority.errors import (
     AuthorityError,
@@ -58,6 +57,7 @@ from fe.authority.replies import (
     says_try_again,
 )
 from fe.ecf.catalogue import Service
+from fe.egress.answer import HttpReply
 
 T = TypeVar("T")
 

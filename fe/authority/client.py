@@ -16,7 +16,6 @@ import trio
 
 from fe.authority.bodies import Body, Message
 from fe.authority.classify import classify_query, classify_seed, classify_submission
-from fe.authority.connection import LastLook
 from fe.authority.errors import Unavailable
 from fe.authority.estado import Estado
 from fe.authority.gateway import Gateway, Observe, Unauthorised
@@ -37,6 +36,7 @@ from fe.authority.transport import BeforeSend, Timeouts, Transport
 from fe.config import is_real_authority
 from fe.ecf.catalogue import Environment, Service
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
+from fe.egress.connection import LastLook
 from fe.egress.tls import default_tls
 from fe.identifiers import TrackId
 from fe.requested_outcome import SIMULATE_HEADER, Simulation

@@ -5,13 +5,14 @@ from types import TracebackType
 
 import trio
 
-from fe.authority.answer import Broken, HttpReply
-from fe.authority.connection import HttpRequest
 from fe.authority.errors import AuthorityRefused, OutcomeUnknown, Unavailable
 from fe.authority.hosts import Host, Hosts, Location, Operation
 from fe.authority.multipart import MultipartForm
-from fe.authority.transport import BeforeSend, NotSent, Transport
+from fe.authority.transport import BeforeSend, Transport
 from fe.ecf.catalogue import Environment
+from fe.egress.answer import HttpReply
+from fe.egress.connection import HttpRequest
+from fe.egress.errors import CallBroken, CallNotSent
 
 #: Told of every exchange: operation, environment ('' for the status service), host, outcome (one of OUTCOMES), seconds.
 #: Must not raise.
@@ -95,7 +96,7 @@ class Gateway:
         request = _request(location, authorization, accept, form)
         try:
             return await self._transport.exchange(location.origin, lane, request)
-        except (NotSent, Broken) as error:
+        except (CallNotSent, CallBroken) as error:
             raise Unavailable(error.reason) from error
 
     async def submit(
@@ -112,9 +113,9 @@ class Gateway:
         request = _request(location, authorization, "application/json", form, more)
         try:
             return await self._transport.exchange(location.origin, lane, request, before_send)
-        except NotSent as error:
+        except CallNotSent as error:
             raise Unavailable(error.reason) from error
-        except Broken as error:
+        except CallBroken as error:
             raise OutcomeUnknown(error.reason) from error
 
 

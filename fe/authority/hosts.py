@@ -8,6 +8,7 @@ from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
 from fe.ecf.catalogue import Environment, Host, Service
+from fe.egress.target import Origin
 
 __all__ = ["AMBIENTE", "SUBMIT", "Host", "Hosts", "Location", "Operation", "Origin", "host_of"]
 
@@ -69,21 +70,6 @@ AMBIENTE = {Environment.TESTECF: "1", Environment.ECF: "2", Environment.CERTECF:
 
 _HOSTNAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?")
 _PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)*")
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Address to connect to."""
-
-    tls: bool
-    host: str
-    port: int
-
-    @property
-    def authority(self) -> str:
-        """The value of the Host header."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == (443 if self.tls else 80) else f"{host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,8 @@
-"""Connections to the authority, and the truth about what was sent over them.
+"""Connections to the authority that are kept for the next exchange.
 
-Why not an httpx client: it gives neither of two things. First, the point of no return. Here it is the first
-byte of a request: before it nothing was sent (NotSent), from it on the authority may have the document (Broken).
-Second, the price. Measured side by side, one core, POST of 7 KB over keep-alive connections, CPU for each exchange: an
-httpx client for each sender 440 us, `httpcore.AsyncHTTPConnection` for each sender 217 us, h11 on a Trio stream 134 us.
-(One httpx client for 64 senders takes 5 ms: its pool looks at all connections for each request.) Later, on the same
-machine at another speed: h11 at its most frugal 66 us for the head and the answer, llhttp and a head of our own 3 us;
-so llhttp it is (`answer.py`), and the exchange takes 54 to 62 us, of which 25 are Trio's way to the socket and back.
-docs/performance.md has what a whole call costs.
-
-So a connection belongs to one exchange at a time and lies on a stack in between. Nothing else is shared, and nothing
-is searched.
+A connection belongs to one exchange at a time and lies on a stack in between. Nothing else is shared, and nothing is
+searched. The first byte of a request is the point of no return: before it nothing was sent (CallNotSent), from it on
+the authority may have the document (CallBroken).
 """
 
 import ssl
@@ -20,21 +12,15 @@ from dataclasses import dataclass, field
 
 import trio
 
-from fe.authority.answer import Broken, HttpReply
-from fe.authority.connection import Connection, HttpRequest, LastLook, WayOut
-from fe.authority.hosts import Origin
+from fe.egress.answer import HttpReply
+from fe.egress.client import Egress
+from fe.egress.connection import Connection, HttpRequest, LastLook
+from fe.egress.errors import CallBroken, CallNotSent
+from fe.egress.target import CONFIGURED, Origin
 
 #: Awaited when all is ready and nothing is sent: the place to commit the intent and to see that the lease still holds.
 #: It may return what is to be looked at once more, after everything that takes time.
 BeforeSend = Callable[[], Awaitable[LastLook | None]]
-
-
-class NotSent(Exception):
-    """Nothing of the request left this process."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +57,7 @@ class Transport:
     """
 
     def __init__(self, *, tls: ssl.SSLContext, timeouts: Timeouts, connections: int) -> None:
-        self._tls = tls
+        self._egress = Egress(CONFIGURED, tls=tls)
         self._timeouts = timeouts
         self._connections = connections
         self._lanes: dict[tuple[Origin, str], _Lane] = {}
@@ -100,11 +86,11 @@ class Transport:
 
         `before_send` is awaited when a connection is ready and nothing has been sent; what it raises comes out as it
         is, and nothing is sent. So does what the look that it may return raises: that is called when the first byte is
-        about to leave, and once more before each further piece, where calling off leaves a Broken.
+        about to leave, and once more before each further piece, where calling off leaves a CallBroken.
 
-        Raises NotSent or Broken. If the caller is cancelled: waiting for a slot or connecting, nothing was sent; in
-        `before_send`, neither; later, the outcome is unknown. In every case the slot is free again, and the connection
-        is closed unless it stands between two exchanges.
+        Raises CallNotSent or CallBroken. If the caller is cancelled: waiting for a slot or connecting, nothing was
+        sent; in `before_send`, neither; later, the outcome is unknown. In every case the slot is free again, and the
+        connection is closed unless it stands between two exchanges.
         """
         lane = self._lanes.get((origin, lane_name))
         if lane is None:
@@ -116,7 +102,7 @@ class Transport:
                 last_look = await before_send() if before_send is not None else None
                 with trio.move_on_after(self._timeouts.answer):
                     return await connection.exchange(origin, request, last_look)
-                raise Broken(f"no complete answer within {self._timeouts.answer:g} s")
+                raise CallBroken("timeout", f"no complete answer within {self._timeouts.answer:g} s")
             finally:
                 self._release(lane, connection)
         finally:
@@ -132,7 +118,7 @@ class Transport:
         with trio.move_on_after(self._timeouts.queue):
             await lane.slots.acquire()
             return
-        raise NotSent(f"no connection became free within {self._timeouts.queue:g} s")
+        raise CallNotSent("timeout", f"no connection became free within {self._timeouts.queue:g} s")
 
     def _take_idle(self, lane: _Lane) -> Connection | None:
         expired = trio.current_time() - self._timeouts.idle
@@ -154,30 +140,5 @@ class Transport:
 
     async def _connect(self, origin: Origin) -> Connection:
         with trio.move_on_after(self._timeouts.connect):
-            try:
-                tcp = await trio.open_tcp_stream(origin.host, origin.port)
-            except OSError as error:
-                raise NotSent(f"cannot connect to {origin.authority}: {_why(error)}") from error
-            way_out = WayOut(tcp)
-            if not origin.tls:
-                return Connection(way_out, way_out)
-            stream = trio.SSLStream(way_out, self._tls, server_hostname=origin.host, https_compatible=True)
-            try:
-                await stream.do_handshake()
-            except BaseException as error:
-                tcp.socket.close()
-                if isinstance(error, trio.BrokenResourceError):
-                    raise NotSent(
-                        f"no TLS with {origin.authority}: {error.__cause__ or 'closed by the peer'}"
-                    ) from error
-                raise
-            return Connection(stream, way_out)
-        raise NotSent(f"cannot connect to {origin.authority} within {self._timeouts.connect:g} s")
-
-
-def _why(error: OSError) -> str:
-    # Trio tries all addresses of a name and gathers what each of them said.
-    cause = error.__cause__
-    if isinstance(cause, BaseExceptionGroup):
-        cause = cause.exceptions[0]
-    return str(cause or error)
+            return await self._egress.connect(origin)
+        raise CallNotSent("timeout", f"cannot connect to {origin.authority} within {self._timeouts.connect:g} s")

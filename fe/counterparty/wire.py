@@ -10,7 +10,6 @@ from datetime import timedelta
 
 import trio
 
-from fe.authority.answer import HttpReply
 from fe.authority.classify import classify_token, read_retry_after
 from fe.authority.client import Signing
 from fe.authority.errors import AuthorityError
@@ -19,7 +18,7 @@ from fe.authority.replies import GrantedToken
 from fe.authority.session import NotASeed, sign_seed
 from fe.cache import ExpiringCache
 from fe.clock import Clock
-from fe.egress.answer import HostReply
+from fe.egress.answer import HttpReply
 from fe.egress.client import Egress, Request
 from fe.egress.errors import CallNotSent, CallRefused, EgressError
 from fe.store.records.counterparty import HandingKind
@@ -101,7 +100,7 @@ class Counterparties:
             reply = await self._post(address, form, await self._log_in(base, tokens or base, credential))
         if reply.status == 401:
             self._tokens.forget((base, credential.id))
-        wait = read_retry_after(reply.headers.get("retry-after"), self._clock())
+        wait = read_retry_after(reply.retry_after, self._clock())
         return CounterpartyAnswer(reply.status, reply.body, reply.is_cut, wait)
 
     def _token(self, base: str, credential: Signing) -> str | None:
@@ -137,13 +136,11 @@ class Counterparties:
             raise CannotReach(f"they ask for a token, and what they give is no seed: {error}") from error
         reply = await self._exchange(_posting(f"{base}/{_TOKEN}", xml_form("semilla.xml", signed), None))
         try:
-            return classify_token(
-                HttpReply(reply.status, reply.headers.get("content-type", ""), None, reply.body), self._clock()
-            )
+            return classify_token(reply, self._clock())
         except AuthorityError as error:
             raise CannotReach(f"they give no token: status {reply.status}") from error
 
-    async def _post(self, address: str, form: MultipartForm, token: str | None) -> HostReply:
+    async def _post(self, address: str, form: MultipartForm, token: str | None) -> HttpReply:
         try:
             return await self._egress.exchange(_posting(address, form, token), seconds=_SECONDS)
         except (CallRefused, CallNotSent) as error:
@@ -151,7 +148,7 @@ class Counterparties:
         except EgressError as error:
             raise NobodyKnows(_say(error)) from error
 
-    async def _exchange(self, request: Request) -> HostReply:
+    async def _exchange(self, request: Request) -> HttpReply:
         try:
             return await self._egress.exchange(request, seconds=_SECONDS)
         except EgressError as error:

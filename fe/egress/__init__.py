@@ -1,1 +1,1 @@
-"""Calls to addresses that others chose: webhooks, and the systems of counterparties. Behind a wall of our own."""
+"""HTTP client for calls out, with a policy of allowed addresses."""

@@ -24,12 +24,12 @@ def policy_from_settings(settings: Settings) -> Policy:
     )
 
 
-def egress_from_settings(settings: Settings) -> Egress:
-    """A client with the wall, and by the proxy if there is one."""
+def egress_from_settings(settings: Settings, policy: Policy | None = None) -> Egress:
+    """A client for addresses that others chose, or of another policy; by the proxy if there is one."""
     proxy = None
     if settings.egress_proxy:
         parts = urlsplit(settings.egress_proxy)
         assert parts.hostname is not None
         assert parts.port is not None
         proxy = Proxy(parts.hostname, parts.port)
-    return Egress(policy_from_settings(settings), proxy)
+    return Egress(policy or policy_from_settings(settings), proxy)

@@ -18,6 +18,7 @@ _PORT: Final = re.compile(r"[0-9]{1,5}")
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 #: How the last label of a literal address looks, in any notation a resolver takes for one (127.1, 0x7f000001, 0177.1).
 _NUMERIC: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_IPV6: Final = re.compile(r"\[[0-9a-fA-F:.]+\]")
 #: Names that are never of the public internet (RFC 6761 and successors).
 _NEVER_PUBLIC: Final = (
     "localhost",
@@ -51,6 +52,8 @@ class Policy:
     """The policy of allowed targets. `development`: this very machine too, without TLS and at any port."""
 
     development: bool = False
+    #: An operator configured the target: any host, port and address.
+    any_address: bool = False
     ports: Collection[int] = frozenset({443, 8443})
     #: The names under which this installation is reached itself, in lower case.
     own_hosts: Collection[str] = frozenset()
@@ -58,6 +61,30 @@ class Policy:
     own_addresses: Collection[str] = frozenset()
     #: The ports at which it listens on this machine.
     own_ports: Collection[int] = field(default=frozenset())
+
+
+#: For the authority and the OpenID provider.
+CONFIGURED: Final = Policy(any_address=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Address to connect to."""
+
+    tls: bool
+    host: str
+    port: int
+
+    @property
+    def authority(self) -> str:
+        """The value of the Host header."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == (443 if self.tls else 80) else f"{host}:{self.port}"
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether it names this machine."""
+        return self.host in _LOOPBACK
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +97,14 @@ class Target:
     path: str
 
     @property
-    def is_loopback(self) -> bool:
-        """Whether it names this machine, which only a policy for development lets pass."""
-        return self.host in _LOOPBACK
-
-    @property
-    def authority(self) -> str:
-        """The value of the header Host."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+    def origin(self) -> Origin:
+        """The address to connect to."""
+        return Origin(self.scheme == "https", self.host, self.port)
 
     @property
     def url(self) -> str:
         """The URL in its one form."""
-        return f"{self.scheme}://{self.authority}{self.path}"
+        return f"{self.scheme}://{self.origin.authority}{self.path}"
 
 
 def read_target(url: str, policy: Policy) -> Target:
@@ -122,9 +143,11 @@ def read_target(url: str, policy: Policy) -> Target:
                 "la URL contiene credenciales: póngalas en una cabecera propia",
             )
         )
-    host, port = _split(authority, scheme)
+    host, port = _split(authority, scheme, policy)
     target = Target(scheme, host, port, path if path.startswith("/") else f"/{path}")
-    if target.is_loopback:
+    if policy.any_address:
+        return target
+    if target.origin.is_loopback:
         if not policy.development:
             raise BadTarget(Text("the URL is this machine's own", "la URL es de esta misma máquina"))
         if port in policy.own_ports:
@@ -140,19 +163,19 @@ def read_target(url: str, policy: Policy) -> Target:
     return target
 
 
-def _split(authority: str, scheme: str) -> tuple[str, int]:
+def _split(authority: str, scheme: str, policy: Policy) -> tuple[str, int]:
     if authority.startswith("["):
         host, bracket, rest = authority.partition("]")
-        if host + bracket != "[::1]":
+        if host + bracket != "[::1]" and not (policy.any_address and _IPV6.fullmatch(host + bracket)):
             raise BadTarget(_ADDRESS)
-        name = "::1"
+        name = host[1:]
         if rest and not rest.startswith(":"):
             raise BadTarget(_NO_NAME)
         port = rest[1:] if rest else ""
         colon = rest[:1]
     else:
         name, colon, port = authority.partition(":")
-        name = _name(name)
+        name = _name(name, policy)
     if colon and not _PORT.fullmatch(port):
         raise BadTarget(Text("the port of the URL is no number", "el puerto de la URL no es un número"))
     number = int(port) if port else _DEFAULT_PORTS[scheme]
@@ -161,7 +184,7 @@ def _split(authority: str, scheme: str) -> tuple[str, int]:
     return name, number
 
 
-def _name(text: str) -> str:
+def _name(text: str, policy: Policy) -> str:
     """Bring a host's name to its ASCII form. Raises BadTarget for what is none, for an address, for a private name."""
     name = text
     if not text.isascii():
@@ -174,14 +197,15 @@ def _name(text: str) -> str:
         return name
     name = name.removesuffix(".")
     labels = name.split(".")
-    if _NUMERIC.fullmatch(labels[-1]):
+    if _NUMERIC.fullmatch(labels[-1]) and not policy.any_address:
         raise BadTarget(_ADDRESS)
     if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
         raise BadTarget(_NO_NAME)
     for label in labels:
         if label.startswith("xn--"):
             _require_plain(label)
-    if len(labels) < 2 or any(name == private or name.endswith(f".{private}") for private in _NEVER_PUBLIC):
+    is_private = len(labels) < 2 or any(name == each or name.endswith(f".{each}") for each in _NEVER_PUBLIC)
+    if is_private and not policy.any_address:
         raise BadTarget(
             Text(
                 "the host of the URL is not one of the public internet",

@@ -10,6 +10,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from fe.accounts.openid import CALLBACK, OpenId
 from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Settings, origin_of, read_networks
+from fe.egress.configured import egress_from_settings
+from fe.egress.target import CONFIGURED
 from fe.http.paging import list_limit
 from fe.http.server.listener import serve_http
 from fe.issuing.submitting import Submitting
@@ -84,7 +86,7 @@ def openid_of(settings: Settings, key: bytes) -> OpenId | None:
         name=settings.portal_oidc_name,
         callback=f"{portal_url(settings)}{CALLBACK}",
         key=key,
-        proxy=settings.egress_proxy,
+        egress=egress_from_settings(settings, CONFIGURED),
     )
 
 

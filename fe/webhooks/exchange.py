@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from fe.clock import Clock
-from fe.egress.answer import HostReply
+from fe.egress.answer import HttpReply
 from fe.egress.client import SECONDS, Egress, Request
 from fe.egress.errors import EgressError
 from fe.webhooks.schedule import retry_after
@@ -79,12 +79,12 @@ async def try_once(egress: Egress, call: WebhookCall, clock: Clock, *, seconds: 
     return _what_came_of_it(reply, begun, _since(started), clock())
 
 
-def _what_came_of_it(reply: HostReply, begun: datetime, duration: timedelta, now: datetime) -> Tried:
+def _what_came_of_it(reply: HttpReply, begun: datetime, duration: timedelta, now: datetime) -> Tried:
     """A 2xx or 3xx confirms; everything else is a failure."""
     answer = reply.body[:_KEPT] or None
     if 200 <= reply.status < 400:
         return Tried(begun, duration, reply.status, None, None, answer, None)
-    wait = retry_after(reply.headers.get("retry-after"), now)
+    wait = retry_after(reply.retry_after, now)
     return Tried(begun, duration, reply.status, STATUS, f"it answered {reply.status}", answer, wait)
 
 

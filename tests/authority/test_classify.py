@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fe.authority.answer import HttpReply
 from fe.authority.classify import classify_query, classify_submission, classify_token, read_retry_after
 from fe.authority.errors import AuthorityError, AuthorityRefused, NotThere, OutcomeUnknown, Unavailable
 from fe.authority.estado import Estado
 from fe.authority.gateway import Unauthorised
 from fe.authority.replies import Receipt, Verdict, read_trackings, read_verdict
 from fe.ecf.catalogue import Service
+from fe.egress.answer import HttpReply
 from tests.authority.scripted import NOW, TRACK_ID
 
 E_NCF = "E320000000011"

@@ -10,7 +10,6 @@ import pytest
 import trio
 import trio.testing
 
-from fe.authority.answer import MAX_ANSWER, MAX_BODY
 from fe.authority.bodies import MAX_MESSAGES
 from fe.authority.client import Authority, LastLook, Outgoing
 from fe.authority.errors import (
@@ -25,6 +24,7 @@ from fe.authority.estado import Estado
 from fe.authority.hosts import Host, Hosts
 from fe.authority.replies import Receipt, Verdict
 from fe.ecf.catalogue import Environment, Service
+from fe.egress.answer import MAX_ANSWER, MAX_BODY
 from tests.authority.scripted import (
     NOW,
     PATIENT,

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fe.config import Settings
-from fe.egress.answer import HostReply
+from fe.egress.answer import HttpReply
 from fe.egress.client import KEEP, Egress, Proxy, Request, Resolve
 from fe.egress.configured import policy_from_settings
 from fe.egress.errors import KINDS, CallBroken, CallNotSent, CallRefused
 from fe.egress.public_addresses import is_loopback, is_public
-from fe.egress.target import BadTarget, Policy, Target, read_target
+from fe.egress.target import CONFIGURED, BadTarget, Policy, Target, read_target
 from tests.authority.scripted import Step, hang, hang_up, raw, say
 from tests.authority.test_transport import server_tls, trusting
 from tests.webhooks.receiver import Receiver, receiving
@@ -242,11 +242,35 @@ def test_whatever_stands_in_a_url_it_is_read_once_or_refused(text: str) -> None:
         assert read_target(read.url, PUBLIC) == read
 
 
+@pytest.mark.parametrize(
+    ("url", "read"),
+    [
+        ("https://10.0.0.7/realms/fe?p=1", Target("https", "10.0.0.7", 443, "/realms/fe?p=1")),
+        ("https://keycloak:8444/", Target("https", "keycloak", 8444, "/")),
+        ("https://Sso.Empresa.INTERNAL/", Target("https", "sso.empresa.internal", 443, "/")),
+        ("https://[fd12::7]:444/", Target("https", "fd12::7", 444, "/")),
+        ("http://127.0.0.1:9000/", Target("http", "127.0.0.1", 9000, "/")),
+    ],
+)
+def test_a_configured_target_may_be_anywhere(url: str, read: Target) -> None:
+    assert read_target(url, CONFIGURED) == read
+    with pytest.raises(BadTarget):
+        read_target(url, PUBLIC)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://user@sso.example.do/", "https://a b/", "https://x:0/", "ftp://sso/", "https://[/"]
+)
+def test_a_configured_target_that_is_no_url_is_refused(url: str) -> None:
+    with pytest.raises(BadTarget):
+        read_target(url, CONFIGURED)
+
+
 def test_in_development_this_machine_may_be_called_but_not_this_service() -> None:
     here = Policy(development=True, own_ports=frozenset({8080}))
 
     assert read_target("http://localhost:9000/x", here).port == 9000
-    assert read_target("http://[::1]:9000/x", here).authority == "[::1]:9000"
+    assert read_target("http://[::1]:9000/x", here).origin.authority == "[::1]:9000"
     with pytest.raises(BadTarget, match="own"):
         read_target("http://127.0.0.1:8080/x", here)
     with pytest.raises(BadTarget, match="https"):
@@ -402,7 +426,7 @@ async def receiver() -> AsyncIterator[Receiver]:
         yield one
 
 
-async def call(receiver: Receiver, *, seconds: float = 30.0, **more: Any) -> HostReply:
+async def call(receiver: Receiver, *, seconds: float = 30.0, **more: Any) -> HttpReply:
     egress = Egress(HERE, **more)
     return await egress.exchange(Request("POST", receiver.url, [("X-A", "b")], b"body"), seconds=seconds)
 
@@ -468,7 +492,7 @@ OK = b"HTTP/1.1 200 OK\r\n"
         (raw(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"), "answer"),
         (raw(b"HTTP/1.1 999999 No\r\n\r\n", then_close=True), "answer"),
         (raw(b"garbage\r\n\r\n", then_close=True), "answer"),
-        (raw(b"garbage", then_close=True), "closed"),
+        (raw(b"garbage", then_close=True), "answer"),
         (raw(b"", then_close=True), "closed"),
         (raw(OK + b"Content-Length: 10\r\n\r\nhalf", then_close=True), "answer"),
         (raw(OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nha", then_close=True), "answer"),
@@ -625,6 +649,29 @@ async def test_a_proxy_is_asked_for_the_address_that_was_checked(tmp_path: Path,
     assert reply.body == b"ok"
     assert names == ["hooks.example.do"]
     assert asked == [b"CONNECT 8.8.8.8:443 HTTP/1.1\r\nHost: 8.8.8.8:443\r\n\r\n"]
+
+
+async def test_a_proxy_resolves_the_name_of_a_configured_target(tmp_path: Path, nursery: trio.Nursery) -> None:
+    asked: list[bytes] = []
+    async with tls_server(server_tls(tmp_path, "sso.internal")) as (port, names):
+        listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        serve = partial(tunnel, asked, port)
+        nursery.start_soon(partial(trio.serve_listeners, serve, listeners, handler_nursery=nursery))
+        proxy = Proxy("127.0.0.1", listeners[0].socket.getsockname()[1])
+
+        reply = await Egress(CONFIGURED, proxy, trusting()).exchange(Request("GET", "https://sso.internal/x"))
+    nursery.cancel_scope.cancel()
+
+    assert (reply.body, names) == (b"ok", ["sso.internal"])
+    assert asked == [b"CONNECT sso.internal:443 HTTP/1.1\r\nHost: sso.internal:443\r\n\r\n"]
+
+
+async def test_a_request_with_a_line_end_in_its_head_is_never_sent(receiver: Receiver) -> None:
+    for headers in ([("X-A", "b\r\nX-B: c")], [("X A", "b")], [("X-A", "\u00f1")]):
+        with pytest.raises(ValueError, match="HTTP has no room"):
+            await Egress(HERE).exchange(Request("POST", receiver.url, headers))
+
+    assert receiver.connections == 0
 
 
 @pytest.mark.parametrize(

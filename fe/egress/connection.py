@@ -9,13 +9,14 @@ from typing import Final
 
 import trio
 
-from fe.authority.answer import AnswerReader, Broken, HttpReply
-from fe.authority.hosts import Origin
+from fe.egress.answer import AnswerReader, HttpReply
+from fe.egress.errors import CallBroken
+from fe.egress.target import Origin
 
 _CHUNK: Final = 16 * 1024
 
 #: The form of every head that is sent. With the number of its lines it says that nothing in it ends a line.
-_HEAD: Final = re.compile(rb"[A-Z]+ /[!-~]* HTTP/1\.1\r\n(?:[A-Za-z-]+: [ -~]*\r\n)+\r\n")
+_HEAD: Final = re.compile(rb"[A-Z]+ /[!-~]* HTTP/1\.1\r\n(?:[!#-'*+.^-z|~0-9A-Z-]+: [ -~\t]*\r\n)+\r\n")
 
 
 #: Called when the next thing is the system call that sends: what it raises keeps the bytes here.
@@ -61,7 +62,7 @@ class WayOut(trio.abc.Stream):
         self._look, self._begun = look, False
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        """Send all of it. Raises what the look raises while nothing has left, and Broken when a part of it has."""
+        """Send all of it. Raises what the look raises while nothing has left, and CallBroken when a part of it has."""
         rest = memoryview(data)
         while rest:
             if self._begun:
@@ -85,7 +86,7 @@ class WayOut(trio.abc.Stream):
             self._look()
         except Exception as error:
             if self._begun:
-                raise Broken("the sending was called off in the middle of the request") from error
+                raise CallBroken("closed", "the sending was called off in the middle of the request") from error
             raise
 
     async def wait_send_all_might_not_block(self) -> None:
@@ -127,10 +128,12 @@ class Connection:
         """Whether nothing waits to be read: on an idle connection that could only be its end, or a second answer."""
         return not self._socket.is_readable()
 
-    async def exchange(self, origin: Origin, request: HttpRequest, last_look: LastLook | None = None) -> HttpReply:
-        """Send and read to the end, or raise Broken. Whatever happens, `idle` tells afterwards if it serves again.
+    async def exchange(
+        self, origin: Origin, request: HttpRequest, last_look: LastLook | None = None, keep: int | None = None
+    ) -> HttpReply:
+        """Send and read to the end, or raise CallBroken. `idle` tells afterwards whether it serves again.
 
-        What `last_look` raises before the first byte comes out as it is.
+        What `last_look` raises before the first byte comes out as it is. With `keep`, a longer body is cut there.
         """
         self.idle = False
         whole = request.head(origin.authority) + request.body
@@ -140,7 +143,7 @@ class Connection:
             await self._stream.send_all(whole)
         except trio.BrokenResourceError:
             cut = True  # the peer may have answered before it stopped listening
-        answer = AnswerReader()
+        answer = AnswerReader(keep)
         try:
             while not answer.whole:
                 data = await self._stream.receive_some(_CHUNK)
@@ -149,6 +152,6 @@ class Connection:
                 else:
                     answer.end()
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
-            raise Broken("the connection was reset before the answer was complete") from error
+            raise CallBroken("closed", "the connection was reset before the answer was complete") from error
         self.idle = answer.serves_again and not cut
         return answer.reply

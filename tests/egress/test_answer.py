@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fe.authority.answer import MAX_ANSWER, MAX_BODY, AnswerReader, Broken, HttpReply
+from fe.egress.answer import MAX_ANSWER, MAX_BODY, AnswerReader, HttpReply
+from fe.egress.errors import CallBroken
 
 PLAIN = b"HTTP/1.1 200 \xc3\xb3\r\nContent-Type: application/json\r\nContent-Length: 2\r\nRetry-After: 7\r\n\r\n{}"
 LAST = PLAIN.replace(b"Retry-After: 7", b"Connection: close")
@@ -85,12 +86,12 @@ def test_bytes_after_an_answer_end_the_connection_unread(surplus: bytes) -> None
     ],
 )
 def test_incomplete_answer_is_broken(raw: bytes) -> None:
-    with pytest.raises(Broken):
+    with pytest.raises(CallBroken):
         read(raw, [])
 
 
 @given(st.binary(max_size=200), st.lists(st.integers(0, 200), max_size=4))
 def test_no_bytes_do_more_than_break(noise: bytes, cuts: list[int]) -> None:
     for raw in (noise, PLAIN[:40] + noise, CHUNKED[:60] + noise):
-        with contextlib.suppress(Broken):
+        with contextlib.suppress(CallBroken):
             assert read(raw, cuts).reply.status >= 200

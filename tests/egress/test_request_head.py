@@ -2,7 +2,7 @@
 
 import pytest
 
-from fe.authority.connection import HttpRequest
+from fe.egress.connection import HttpRequest
 
 
 def test_a_head_is_written_with_host_and_length() -> None:

@@ -269,6 +269,10 @@ class ConcurrencyLimit(Generic[Key]):
 #: Mean document size that the byte quotas assume, per minute and per day.
 _MINUTE_DOCUMENT_BYTES = 22 * 1024
 _DAY_DOCUMENT_BYTES = 8 * 1024
+#: A day's quota, in quotas of a minute: 1,920,000 documents by default.
+_MINUTES_OF_A_DAY = 160
+#: Test events, retries and recoveries of webhooks that one tenant may ask one process for in a minute.
+_WEBHOOK_CALLS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,16 +289,19 @@ class QuotaLimits:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "QuotaLimits":
-        """Read the FE_TENANT_* settings."""
+        """Read FE_TENANT_DOCUMENTS_A_MINUTE; the limits of a day follow from it."""
+        a_minute = settings.tenant_documents_a_minute
+        a_day = a_minute * _MINUTES_OF_A_DAY
         return cls(
-            documents_a_minute=settings.tenant_documents_a_minute,
-            documents_a_day=settings.tenant_documents_a_day,
-            bytes_a_minute=settings.tenant_documents_a_minute * _MINUTE_DOCUMENT_BYTES,
-            bytes_a_day=settings.tenant_documents_a_day * _DAY_DOCUMENT_BYTES,
+            documents_a_minute=a_minute,
+            documents_a_day=a_day,
+            bytes_a_minute=a_minute * _MINUTE_DOCUMENT_BYTES,
+            bytes_a_day=a_day * _DAY_DOCUMENT_BYTES,
         )
 
 
 NO_QUOTA = QuotaLimits()
+WEBHOOK_QUOTA = QuotaLimits(documents_a_minute=_WEBHOOK_CALLS)
 
 
 @dataclass(slots=True)

@@ -246,8 +246,6 @@ async def run_reception(
             keys=derive_keys(vault.roots(SESSIONS)),
             clock=context.clock,
             metrics=context.metrics,
-            in_flight=settings.reception_in_flight,
-            calls_per_second=settings.reception_calls_per_second,
             trusted_proxies=read_networks(settings.trusted_proxies),
             clock_fault=context.clock_fault,
         )

@@ -133,17 +133,6 @@ class Settings(BaseSettings):
         ge=0,
         description="documents per minute of one tenant per HTTP process, of 22 KiB on average; 0: no limit",
     )
-    tenant_documents_a_day: int = Field(
-        2_000_000,
-        ge=0,
-        description="documents per day of one tenant per HTTP process, of 8 KiB on average; 0: no limit",
-    )
-    tenant_webhook_calls_a_minute: int = Field(
-        30,
-        ge=0,
-        description="test events, retries and recoveries of webhooks per minute of one tenant per HTTP process;"
-        " 0: no limit",
-    )
     large_processes: int = Field(
         1,
         ge=1,
@@ -160,10 +149,6 @@ class Settings(BaseSettings):
         None,
         description="PEM file of the certification authorities that suppliers' and receivers' certificates must come"
         " from; without it nothing is received from suppliers or sent to receivers",
-    )
-    reception_in_flight: int = Field(32, ge=1, description="suppliers' requests in progress per process")
-    reception_calls_per_second: float = Field(
-        20.0, ge=0, description="calls per second of one address to reception; 0: no limit"
     )
 
     portal_bind: str = Field("", description="address and port of the portal; empty: no portal (docs/portal.md)")

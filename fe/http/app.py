@@ -47,7 +47,7 @@ from fe.http.server.replies import refuser, respond
 from fe.http.server.requests import make_call, note_trace
 from fe.identifiers import TenantId
 from fe.issuing.submitting import Submitting
-from fe.limits import NO_QUOTA, ConcurrencyLimit, DocumentQuota, QuotaLimits, TokenBucket
+from fe.limits import NO_QUOTA, WEBHOOK_QUOTA, ConcurrencyLimit, DocumentQuota, QuotaLimits, TokenBucket
 from fe.monitoring.initial_series import initialize_front_series
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.submission_log import SubmissionLog
@@ -159,7 +159,7 @@ class HttpDeps:
             large_processes=settings.large_processes,
             max_waiting=max(settings.max_connections // 2, 1),
             quota=QuotaLimits.from_settings(settings),
-            webhook_quota=QuotaLimits(documents_a_minute=settings.tenant_webhook_calls_a_minute),
+            webhook_quota=WEBHOOK_QUOTA,
         )
 
 

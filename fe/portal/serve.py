@@ -15,7 +15,7 @@ from fe.egress.target import CONFIGURED
 from fe.http.paging import list_limit
 from fe.http.server.listener import serve_http
 from fe.issuing.submitting import Submitting
-from fe.limits import DocumentQuota, QuotaLimits
+from fe.limits import WEBHOOK_QUOTA, DocumentQuota, QuotaLimits
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.submission_log import SubmissionLog
 from fe.portal.app import create_portal
@@ -57,9 +57,7 @@ def build_portal(
         vault=vault,
         peppers=settings.peppers(),
         webhooks=webhook_accounts(settings),
-        webhook_calls=DocumentQuota(
-            QuotaLimits(documents_a_minute=settings.tenant_webhook_calls_a_minute), metrics, name="tenant_webhooks"
-        ),
+        webhook_calls=DocumentQuota(WEBHOOK_QUOTA, metrics, name="tenant_webhooks"),
         clock=clock,
         metrics=metrics,
         form_keys=form_keys,

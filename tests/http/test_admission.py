@@ -868,7 +868,3 @@ async def test_a_tenant_may_have_its_webhook_called_so_often_and_its_neighbour_t
         assert (await neighbour.post("/webhooks/test")).status_code == 202
     assert refusals(front, "tenant_webhooks") == 3
     assert refusals(front, "tenant_quota") == 0
-
-
-def test_calls_of_webhooks_have_a_quota_unless_that_is_switched_off() -> None:
-    assert load_settings().tenant_webhook_calls_a_minute == 30

@@ -21,7 +21,7 @@ from fe.http.paging import list_limit
 from fe.http.server.listener import serve_http
 from fe.identifiers import TenantId
 from fe.issuing.submitting import Submitting
-from fe.limits import NO_QUOTA, DocumentQuota, QuotaLimits
+from fe.limits import NO_QUOTA, WEBHOOK_QUOTA, DocumentQuota
 from fe.monitoring.initial_series import initialize_series
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.submission_log import SubmissionLog
@@ -185,9 +185,7 @@ async def start_portal(
             "vault": VAULT,
             "peppers": {"": PEPPER},
             "webhooks": WEBHOOKS,
-            "webhook_calls": DocumentQuota(
-                QuotaLimits(documents_a_minute=settings.tenant_webhook_calls_a_minute), metrics, name="tenant_webhooks"
-            ),
+            "webhook_calls": DocumentQuota(WEBHOOK_QUOTA, metrics, name="tenant_webhooks"),
             "clock": clock,
             "metrics": metrics,
             "form_keys": (bytes(32),),

@@ -348,7 +348,7 @@ CREATE TABLE replay_items (
     FOREIGN KEY (plan_id) REFERENCES replay_plans(plan_id)
 );
 CREATE INDEX replay_items_by_turn ON replay_items (plan_id, turn);
-CREATE INDEX replay_items_waiting ON replay_items (plan_id, turn) WHERE (released_at IS NULL);
+CREATE INDEX replay_items_waiting ON replay_items (plan_id, passed_over, turn) WHERE (released_at IS NULL);
 
 CREATE TABLE replay_plans (
     plan_id text NOT NULL, created_at timestamptz NOT NULL, created_by text NOT NULL, reason text NOT NULL,

@@ -57,7 +57,7 @@ async def named(db: Database, request: Mapping[str, Any], limit: int = 100) -> l
 
 
 def replay_request(
-    rows: list[list[Any]], plan_id: ReplayPlanId, *, canary: int, per_second: Decimal, stop_on_failure: bool
+    rows: list[list[Any]], plan_id: ReplayPlanId, *, canary: bool, per_second: Decimal, stop_on_failure: bool
 ) -> dict[str, Any]:
     """Describe the replay of these rows at this pace, as this plan."""
     return {

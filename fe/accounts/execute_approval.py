@@ -82,7 +82,7 @@ async def _replay(conn: Conn, pending: PendingAction, request: Request, now: dat
         action_of(pending, now),
         plan_id,
         still,
-        canary=request["canary"],
+        canary=bool(request["canary"]),
         per_second=Decimal(request["perSecond"]),
         stop_on_failure=request["stopOnFailure"],
         carried_on=pending.asked_through == "portal",

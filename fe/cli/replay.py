@@ -3,14 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any
+from functools import partial
+from typing import Any, TypedDict
 
 import click
 
 from fe.accounts import approvals
 from fe.cli.approval import ask_if_bulk
 from fe.cli.failures import FAILED_AGAIN, STOPPED, Failure
-from fe.cli.operator_options import NONE_MATCHES, act, audited, filters, find, given, required
+from fe.cli.operator_options import NONE_MATCHES, act, audited, filters, find, required
 from fe.cli.printing import json_option, moment, show, show_all
 from fe.cli.session import settings_with_database, with_database
 from fe.clock import system_clock
@@ -19,12 +20,11 @@ from fe.ecf.ids import new_id
 from fe.identifiers import ReplayPlanId
 from fe.operations import replay as replays
 from fe.operations.replay import Preview, Run
-from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.db import Database
 from fe.store.queue import replay_plans
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.dead_letters import DeadLetter
-from fe.store.queue.replay_plans import ReplayPlan
-from fe.store.queue.replay_progress import Progress
+from fe.store.queue.replay_plans import Progress, ReplayPlan
 
 #: Rows a second, unless told otherwise.
 _USUAL_PACE = 5.0
@@ -38,11 +38,7 @@ _COUNTED = 20
 @click.option("--ask", is_flag=True, help="With --dry-run: ask the authority what it knows of each. Needs FE_KEK.")
 @click.option("--plan", "plan_id", metavar="ID", help="A name for it: the same name takes up what was interrupted.")
 @click.option(
-    "--canary",
-    type=click.IntRange(0),
-    default=1,
-    show_default=True,
-    help="So many of each of the authority's hosts and environments first; the rest when these came to a verdict.",
+    "--canary/--no-canary", default=True, show_default=True, help="One row first; the rest when it has a verdict."
 )
 @click.option(
     "--per-second",
@@ -60,7 +56,7 @@ _COUNTED = 20
 @click.option(
     "--go-on",
     is_flag=True,
-    help="With a --plan that stopped: pass over what failed, and send canaries first again.",
+    help="With a --plan that stopped: send one row first again, and those that failed last.",
 )
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Wait for the last verdict.")
 @audited
@@ -69,7 +65,7 @@ def replay(
     dry_run: bool,
     ask: bool,
     plan_id: ReplayPlanId | None,
-    canary: int,
+    canary: bool,
     per_second: float,
     stop_on_failure: bool,
     go_on: bool,
@@ -82,8 +78,8 @@ def replay(
 ) -> None:
     """Set dead letters going again. What may have gone out is asked about first, and signed bytes are never remade.
 
-    At least one filter says which. A plan that exists already is taken up where it stopped, with the rows, the reason
-    and the pace it began with: what stopped it and is a dead letter again is tried once more, --go-on passes over it.
+    At least one filter says which. A plan that was interrupted is taken up by its name, with the rows, the reason and
+    the pace it began with. One that stopped because rows fail goes on with --go-on.
     Ends with 0 when every row has come to a verdict (with --no-wait: was released), 6 when it stopped before all were
     released, 7 when all were and some failed again.
     """
@@ -98,7 +94,6 @@ def replay(
     settings = settings_with_database()
 
     async def work(db: Database) -> tuple[ReplayPlanId, Run]:
-        taken_up = not go_on
         name = plan_id or ReplayPlanId(f"replay-{new_id(system_clock()).hex[:12]}")
         plan = await db.run(replay_plans.find, name)
         if plan is None:
@@ -108,31 +103,17 @@ def replay(
                 raise click.UsageError(f"there is no plan '{name}'; a new one needs --reason")
             required(which)
             found = await find(db, limit, **which)
-            request = approvals.replay_request(
-                approvals.frozen(found),
-                name,
-                canary=canary,
-                per_second=Decimal(str(per_second)),
-                stop_on_failure=stop_on_failure,
+            pace = _Pace(canary=canary, per_second=Decimal(str(per_second)), stop_on_failure=stop_on_failure)
+            await ask_if_bulk(
+                db, "replay", approvals.replay_request(approvals.frozen(found), name, **pace), act(by_whom, reason)
             )
-            await ask_if_bulk(db, "replay", request, act(by_whom, reason))
-            taken_up = False
-            plan = await _write_down(
-                db,
-                found,
-                name,
-                by_whom,
-                given(reason),
-                canary=canary,
-                per_second=Decimal(str(per_second)),
-                stop_on_failure=stop_on_failure,
-            )
+            plan = await _write_down(db, found, name, act(by_whom, reason), pace)
+        elif go_on and not await db.transact(replays.resume_plan, plan, act(by_whom, reason or plan.reason)):
+            raise Failure(f"the plan {name} has not stopped: without --go-on it is taken up where it is")
         # Print the name first: after an interruption the operator needs it to go on.
         click.echo(f"plan {name}", err=True)
         printer = _ProgressPrinter(quiet=as_json)
-        run = await replays.run_plan(
-            db, plan, by_whom, clock=system_clock, go_on=go_on, try_again=taken_up, wait=wait, tell=printer.show
-        )
+        run = await replays.run_plan(db, plan, by_whom, clock=system_clock, wait=wait, tell=printer.show)
         return name, run
 
     name, run = with_database(settings, work)
@@ -151,27 +132,27 @@ def replay(
     )
     if run.stopped is not None:
         raise Failure(
-            f"{run.stopped}; when that is mended, `fe outbox replay --plan {name}` tries it again and goes on; "
-            "--go-on passes over what failed",
+            f"{run.stopped}; when that is mended, go on with `fe outbox replay --plan {name} --go-on`",
             STOPPED,
         )
     if run.progress.failed:
         raise Failure(f"{len(run.progress.failed)} of the released rows failed again", FAILED_AGAIN)
 
 
+class _Pace(TypedDict):
+    canary: bool
+    per_second: Decimal
+    stop_on_failure: bool
+
+
 async def _write_down(
-    db: Database, found: list[DeadLetter], name: ReplayPlanId, by_whom: str, reason: str, **pace: Any
+    db: Database, found: list[DeadLetter], name: ReplayPlanId, by: OperatorAction, pace: _Pace
 ) -> ReplayPlan:
     if not found:
         raise Failure(NONE_MATCHES)
-    now = system_clock()
     rows = [(dead_letter.tenant_id, dead_letter.subject) for dead_letter in found]
-
-    async def write(conn: Conn) -> None:
-        # When two do this at once, the second finds the first one's plan, and both run that.
-        await replay_plans.make(conn, OperatorAction.of(by_whom, reason, now), name, rows, **pace)
-
-    await db.transact(write)
+    # When two do this at once, the second finds the first one's plan, and both run that.
+    await db.transact(partial(replay_plans.make, **pace), by, name, rows)
     plan = await db.run(replay_plans.find, name)
     assert plan is not None
     return plan

@@ -11,18 +11,17 @@ from fe.ecf.catalogue import NUMBERED, TELLS_BY_NUMBER, Host
 from fe.identifiers import ReplayPlanId, SubmissionId, TenantId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Conn, Database
-from fe.store.queue import audit, dead_letters, replay_plans, replay_progress
+from fe.store.queue import audit, dead_letters, replay_plans
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.dead_letters import DeadLetter
-from fe.store.queue.replay_plans import ReplayPlan
-from fe.store.queue.replay_progress import Progress, ReplayTrouble
+from fe.store.queue.replay_plans import Progress, ReplayPlan, ReplayTrouble
 
 
 @dataclass(frozen=True, slots=True)
 class PlanPatience:
     """How long a running plan waits, in seconds."""
 
-    #: How long the canaries may take to reach their verdicts before the plan stops.
+    #: How long the canary may take to reach its verdict before the plan stops.
     canary: float = 120.0
     #: A failed row is retried by itself, and the plan releases no more rows meanwhile. If rows still fail after this
     #: time (three tries), the plan stops: the last of a row's eight tries would be eight minutes away.
@@ -122,14 +121,10 @@ def _digest(dead_letter: DeadLetter) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The progress of a run of a plan. `stopped` names the failure that ended it; None if it reached the plan's end.
-
-    `was_halted`: the stop was on record before this run noticed it. An operator may have resumed the plan since.
-    """
+    """The progress of a run of a plan. `stopped` is why it stopped; None if it reached the plan's end."""
 
     progress: Progress
     stopped: str | None = None
-    was_halted: bool = False
 
 
 async def run_plan(
@@ -138,60 +133,54 @@ async def run_plan(
     by_whom: str,
     *,
     clock: Clock,
-    go_on: bool = False,
-    try_again: bool = False,
     wait: bool = True,
     tell: Callable[[Progress], None] = lambda _: None,
     patience: PlanPatience = PLAN_PATIENCE,
 ) -> Run:
-    """Release the remaining rows of a plan and wait until they end; stop when rows fail.
+    """Release the remaining rows of a plan and wait until they end; halt the plan when rows fail.
 
     Each row is released in its own transaction, so the same call resumes a plan after a crash or a cancellation: no row
     is released twice or forgotten. Several processes that run the same plan keep its pace together.
 
-    A failure that stopped the plan stops it again, unless the operator chooses otherwise. `try_again` releases the rows
-    that are dead letters again once more. `go_on` passes over the failed rows and sends canaries first again; later
-    failures stop the plan as before. Without `wait` it returns when all rows are released. With it, it returns when
-    none is under way any more, which depends on the authority.
+    Without `wait` it returns when all rows are released. With it, it returns when none is under way any more, which
+    depends on the authority.
     """
-    if go_on:
-        await db.transact(replay_plans.go_on, plan.plan_id)
-    elif try_again:
-        await db.transact(replay_plans.try_again, plan.plan_id)
     watch = _Watch(db, plan, tell, patience)
     all_released = False
+    released_at = trio.current_time()
     while True:
         stopped = await watch.look()
-        if stopped is not None:
-            return Run(watch.progress, stopped)
-        if all_released and (not wait or watch.progress.open <= 0):
+        if stopped is None and all_released and (not wait or watch.progress.open <= 0):
             return Run(watch.progress)
-        if all_released or watch.holds:
+        if stopped is None and (all_released or watch.failing_since is not None):
             await trio.sleep(patience.look)
             continue
-        action = OperatorAction.of(by_whom, plan.reason, clock())
-        step = await db.transact(replay_plans.release_next, action, plan.plan_id)
-        match step.what:
-            case "early":
-                await trio.sleep(min(step.wait, patience.look))
-            case "canaries":
-                watch.awaits_canaries()
-            case "halted":
-                progress = await db.run(replay_progress.progress, plan.plan_id)
-                return Run(progress, await _why_halted(db, plan), was_halted=True)
-            case "done":
-                await db.run(replay_plans.finish, plan.plan_id, clock())
-                all_released = True
-                watch.look_anew()
-
-
-async def _why_halted(db: Database, plan: ReplayPlan) -> str:
-    found = await db.run(replay_plans.find, plan.plan_id)
-    return (found.halted_because if found else None) or "it was stopped"
+        if stopped is None:
+            action = OperatorAction.of(by_whom, plan.reason, clock())
+            step = await db.transact(replay_plans.release_next, action, plan.plan_id)
+            match step.what:
+                case "released":
+                    released_at = trio.current_time()
+                case "early":
+                    await trio.sleep(min(step.wait, patience.look))
+                case "canary" if trio.current_time() - released_at >= patience.canary:
+                    stopped = f"the canary has no verdict after {patience.canary:g} s: `fe outbox why` says why"
+                case "canary":
+                    await trio.sleep(patience.look)
+                case "done":
+                    all_released = True
+                    watch.look_at = trio.current_time()
+                case "halted":
+                    found = await db.run(replay_plans.find, plan.plan_id)
+                    because = found.halted_because if found else None
+                    return Run(await db.run(replay_plans.progress, plan.plan_id), because or "it was stopped")
+        if stopped is not None:
+            await db.run(replay_plans.halt, plan.plan_id, stopped, clock())
+            return Run(watch.progress, stopped)
 
 
 class _Watch:
-    """Looks at a plan from time to time; `holds` while no more rows may be released."""
+    """Looks at the whole plan from time to time; while `failing_since` is set, no more rows may be released."""
 
     def __init__(
         self, db: Database, plan: ReplayPlan, tell: Callable[[Progress], None], patience: PlanPatience
@@ -200,70 +189,36 @@ class _Watch:
         self._db = db
         self._plan = plan
         self._tell = tell
-        self._look_at = trio.current_time()
+        #: When the next look is due.
+        self.look_at = trio.current_time()
         #: The progress at the last look.
         self.progress = Progress(total=0, released=0, skipped=0, ended=0, failed=[])
-        #: Since when rows fail, and since when the plan waits for canaries.
-        self._failing_since: float | None = None
-        self._canaries_since: float | None = None
-
-    @property
-    def holds(self) -> bool:
-        return self._failing_since is not None or self._canaries_since is not None
-
-    def awaits_canaries(self) -> None:
-        """Release no more rows until the canaries, which are all released, have their verdicts."""
-        if self._canaries_since is None:
-            self._canaries_since = trio.current_time()
-            self.look_anew()
-
-    def look_anew(self) -> None:
-        """Make the next look due now, because something has changed."""
-        self._look_at = trio.current_time()
+        self.failing_since: float | None = None
 
     async def look(self) -> str | None:
         """Return why the plan has to stop; None if it may go on, or if the next look is not due yet."""
         began = trio.current_time()
-        if began < self._look_at:
+        if began < self.look_at:
             return None
-        await self._count()
-        why = await self._failures() or await self._canaries()
-        if why is not None:  # count again, to include rows that failed since the first count
-            await self._count()
+        why = await self._failures()
+        self.progress = await self._db.run(replay_plans.progress, self._plan.plan_id)
+        self._tell(self.progress)
         now = trio.current_time()
-        self._look_at = now + max(self._patience.look, (now - began) * (1 / _LOOKING - 1))
+        self.look_at = now + max(self._patience.look, (now - began) * (1 / _LOOKING - 1))
         return why
 
-    async def _count(self) -> None:
-        self.progress = await self._db.run(replay_progress.progress, self._plan.plan_id)
-        self._tell(self.progress)
-
     async def _failures(self) -> str | None:
-        found = await self._db.run(replay_progress.troubles, self._plan.plan_id)
-        # Failed canaries stop every plan, also one that goes on after other failures.
+        found = await self._db.run(replay_plans.troubles, self._plan.plan_id)
+        # A failed canary stops every plan, also one that goes on after other failures.
         counted = [one for one in found if one.is_canary or self._plan.stop_on_failure]
         if not counted:
-            self._failing_since = None
+            self.failing_since = None
             return None
-        first = counted[0]
-        if first.gave_up:
+        if counted[0].gave_up:
             return _said(counted, "failed again")
         now = trio.current_time()
-        self._failing_since = self._failing_since or now
-        return _said(counted, "fails") if now - self._failing_since >= self._patience.trouble else None
-
-    async def _canaries(self) -> str | None:
-        if self._canaries_since is None:
-            return None
-        still = await self._db.run(replay_progress.open_canaries, self._plan.plan_id)
-        if not still:
-            await self._db.transact(replay_plans.pass_canaries, self._plan.plan_id)
-            self._canaries_since = None  # `release_next` tells if it has to wait for other canaries
-        elif trio.current_time() - self._canaries_since >= self._patience.canary:
-            waits = f"waits in stage {still[0].stage}" if still[0].stage else "is not under way"
-            failed = f"; its last try failed: {still[0].error}" if still[0].error else ""
-            return f"a canary came to no end within {self._patience.canary:g} s: {still[0].subject} {waits}{failed}"
-        return None
+        self.failing_since = self.failing_since or now
+        return _said(counted, "fails") if now - self.failing_since >= self._patience.trouble else None
 
 
 def _said(troubles: Sequence[ReplayTrouble], what: str) -> str:
@@ -275,13 +230,21 @@ def _said(troubles: Sequence[ReplayTrouble], what: str) -> str:
 
 
 async def halt_plan(conn: Conn, plan_id: ReplayPlanId, by: OperatorAction) -> bool:
-    """Stop a plan in every process that runs it, until an operator resumes it. False if it is over or was stopped.
+    """Stop a plan in every process that runs it, until an operator goes on. False if it is over or was stopped.
 
     The audit record is written in the same transaction.
     """
     if not await replay_plans.halt(conn, plan_id, f"{by.by_whom}: {by.reason}", by.at):
         return False
     await audit.record(conn, by, "plan stop", None, None, {"plan": plan_id})
+    return True
+
+
+async def resume_plan(conn: Conn, plan: ReplayPlan, by: OperatorAction) -> bool:
+    """Go on with a plan that stopped, and record that. False if it is over, or has not stopped as `plan` says."""
+    if plan.halted_at is None or not await replay_plans.go_on(conn, plan.plan_id, plan.halted_at):
+        return False
+    await audit.record(conn, by, "plan go on", None, None, {"plan": plan.plan_id})
     return True
 
 

@@ -92,8 +92,6 @@ class PlanRunner:
             )
             if run.stopped is not None:
                 _log.warning("a replay stopped", plan=plan.plan_id, reason=run.stopped)
-            if run.stopped is not None and not run.was_halted:
-                await self._db.run(replay_plans.halt, plan.plan_id, run.stopped, self._clock())
         except ANY_OF_THE_DATABASE as error:
             _log.warning("a replay waits for the database", plan=plan.plan_id, error=error)
         finally:

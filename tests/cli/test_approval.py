@@ -105,7 +105,7 @@ async def test_a_replay_that_was_agreed_to_is_run_by_its_plan(db: Database, fe: 
     tenant, now = await make_tenant(db), datetime.now(UTC)
     for number in (1, 2):
         await make_dead(db, tenant, now, number=number)
-    pace = ("--canary", "0", "--per-second", "1000", "--plan", "p1", "--no-wait")
+    pace = ("--no-canary", "--per-second", "1000", "--plan", "p1", "--no-wait")
 
     action_id = asked(fe, fe("outbox", "replay", "--stage", "send", *pace, *WHY))
     as_another(fe, action_id)

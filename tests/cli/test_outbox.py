@@ -210,7 +210,7 @@ async def test_a_replay_sets_dead_letters_going_again_and_says_how_far_it_came(
     tenant = await make_tenant(db)
     made = [await make_dead(db, tenant, now, number) for number in range(1, 4)]
 
-    args = ("--stage", "send", "--canary", "0", "--per-second", "100", "--no-wait", "--by", "eva", *WHY, "--json")
+    args = ("--stage", "send", "--no-canary", "--per-second", "100", "--no-wait", "--by", "eva", *WHY, "--json")
     ran = fe("outbox", "replay", *args)
 
     assert {key: ran.json[key] for key in ("total", "released", "skipped", "open", "failedAgain", "stopped")} == {
@@ -237,15 +237,14 @@ async def test_a_canary_that_fails_again_stops_a_replay_and_the_same_plan_goes_o
         nursery.start_soon(_let_it_fail, db, made[0], now)
         begin = ("outbox", "replay", "--plan", "monday", "--stage", "send")
         stopped = await trio.to_thread.run_sync(lambda: fe(*begin, *WHY))
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(_let_it_fail, db, made[0], now)
-        still = await trio.to_thread.run_sync(lambda: fe("outbox", "replay", "--plan", "monday"))
+    still = fe("outbox", "replay", "--plan", "monday")
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_let_them_through, db, made[1:], now)
+        nursery.start_soon(_let_it_fail, db, made[0], now)
         went_on = await trio.to_thread.run_sync(lambda: fe("outbox", "replay", "--plan", "monday", "--go-on", "--json"))
 
     assert (stopped.code, still.code, went_on.code) == (6, 6, 7)
-    mended = "when that is mended, `fe outbox replay --plan monday` tries it again and goes on"
+    mended = "when that is mended, go on with `fe outbox replay --plan monday --go-on`"
     said = f"a canary failed again: {made[0]} E310000000001: again; {mended}"
     assert said in stopped.err
     assert said in still.err
@@ -289,7 +288,7 @@ async def test_a_plan_is_stopped_whoever_runs_it_and_goes_on_when_told(db: Datab
     tenant = await make_tenant(db)
     subject = await make_dead(db, tenant, now)
     begun = OperatorAction(ActionId(new_id(now)), now, "eva", "x")
-    plan = partial(replay_plans.make, canary=0, per_second=Decimal(1), stop_on_failure=True)
+    plan = partial(replay_plans.make, canary=False, per_second=Decimal(1), stop_on_failure=True)
     await db.transact(plan, begun, ReplayPlanId("monday"), [(tenant, subject)])
 
     stopped = fe("outbox", "halt", "monday", *WHY, "--json")
@@ -318,7 +317,7 @@ async def test_a_replay_killed_in_the_middle_is_taken_up_by_the_name_of_its_plan
 ) -> None:
     tenant = await make_tenant(db)
     made = [await make_dead(db, tenant, now, number) for number in range(1, 25)]
-    args = ("outbox", "replay", "--stage", "send", "--plan", "tuesday", "--canary", "0", "--per-second", "6", *WHY)
+    args = ("outbox", "replay", "--stage", "send", "--plan", "tuesday", "--no-canary", "--per-second", "6", *WHY)
     process = await trio.lowlevel.open_process(
         [sys.executable, "-m", "fe", *args],
         env=environment(database_url=fe.dsn, data_dir=str(fe.folder)),
@@ -443,7 +442,7 @@ async def test_a_plan_that_is_locked_by_somebody_else_waits_and_then_goes_on(
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(hold_for_a_while)
-        pace = ("--canary", "0", "--per-second", "50", "--no-wait")
+        pace = ("--no-canary", "--per-second", "50", "--no-wait")
         args = ("outbox", "replay", "--stage", "send", "--plan", "w", *pace, *WHY, "--json")
         ran = await trio.to_thread.run_sync(lambda: fe(*args))
 

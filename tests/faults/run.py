@@ -231,7 +231,7 @@ async def _replay_dead_letters(scene: Scene, tell: Tell) -> int:
         with trio.move_on_after(_REPLAY_SECONDS):
             await _until_empty(scene.dsn)
         return count
-    pace = ["--older-than", "0", "--canary", "0", "--per-second", "100", "--no-stop", "--no-wait"]
+    pace = ["--older-than", "0", "--no-canary", "--per-second", "100", "--no-stop", "--no-wait"]
     what = [*pace, "--by", "the fault suite", "--reason", "all is well"]
     ended = await trio.run_process(
         [sys.executable, "-m", "fe", "outbox", "replay", *what],

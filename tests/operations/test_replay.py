@@ -12,8 +12,7 @@ import trio
 
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment, Root
-from fe.ecf.ids import new_id
-from fe.identifiers import ActionId, CertificateId, ReplayPlanId, SubmissionId, TenantId
+from fe.identifiers import CertificateId, ReplayPlanId, SubmissionId, TenantId
 from fe.lifecycle import Stage, Status
 from fe.operations.replay import (
     PLAN_PATIENCE,
@@ -23,15 +22,16 @@ from fe.operations.replay import (
     act_on_each,
     can_be_asked,
     preview,
+    resume_plan,
     run_plan,
 )
 from fe.store.postgres.db import Database, open_database
-from fe.store.queue import audit, dead_letters, replay_plans, replay_progress
+from fe.store.queue import audit, dead_letters, replay_plans
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.dead_letters import DeadLetter, DeadLetterFilter
-from fe.store.queue.replay_plans import ReplayPlan
-from fe.store.queue.replay_progress import Progress
+from fe.store.queue.replay_plans import Progress, ReplayPlan
 from tests.factories import bookings
+from tests.factories.operators import act
 from tests.factories.tenants import make_submission, make_tenant, rows, take
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -202,14 +202,13 @@ async def make_plan(
     dead: Sequence[tuple[TenantId, SubmissionId]],
     *,
     plan_id: ReplayPlanId = ReplayPlanId("p1"),
-    canary: int = 0,
+    canary: bool = False,
     per_second: float = 1000,
     stop_on_failure: bool = True,
 ) -> ReplayPlan:
-    act = OperatorAction(ActionId(new_id(NOW)), NOW, "eva", "the authority is back")
     await db.transact(
         replay_plans.make,
-        act,
+        OperatorAction.of("eva", "the authority is back", NOW),
         plan_id,
         dead,
         canary=canary,
@@ -225,11 +224,17 @@ async def run(
     db: Database,
     plan: ReplayPlan,
     *,
-    go_on: bool = False,
     wait: bool = False,
     patience: PlanPatience = PLAN_PATIENCE,
 ) -> Run:
-    return await run_plan(db, plan, "eva", clock=system_clock, go_on=go_on, wait=wait, patience=patience)
+    return await run_plan(db, plan, "eva", clock=system_clock, wait=wait, patience=patience)
+
+
+async def go_on(db: Database, plan: ReplayPlan) -> bool:
+    """Go on with the plan as it is now."""
+    found = await db.run(replay_plans.find, plan.plan_id)
+    assert found is not None
+    return await db.transact(resume_plan, found, act(NOW))
 
 
 async def going(db: Database) -> list[SubmissionId]:
@@ -278,7 +283,8 @@ async def test_a_finished_plan_does_nothing_when_it_is_run_again(db: Database) -
     await bring_to_an_end(db, dead[0][1])
     await fail_again(db, dead[1][1])
 
-    again = await run(db, plan, go_on=True)
+    assert not await go_on(db, plan)
+    again = await run(db, plan)
 
     assert again.progress == Progress(total=2, released=2, skipped=0, ended=1, failed=[dead[1][1]])
     assert set((await times_replayed(db)).values()) == {1}
@@ -320,28 +326,25 @@ async def test_a_plan_run_by_several_at_once_releases_every_row_once_and_keeps_i
         assert trio.current_time() - started > 9 / 20
 
 
-async def test_the_rest_waits_for_its_canaries_to_come_to_a_good_end(db: Database) -> None:
+async def test_rows_behind_the_canary_wait_for_its_verdict(db: Database) -> None:
     dead = await make_dead(db, 4)
-    plan = await make_plan(db, dead, canary=2)
-    seen_while_open: list[int] = []
+    plan = await make_plan(db, dead, canary=True)
+    while_open: list[int] = []
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(run, db, plan)
-        await until_going(db, dead[0][1], dead[1][1])
+        await until_going(db, dead[0][1])
         await trio.sleep(0.1)
-        seen_while_open.append(len(await going(db)))
-        await bring_to_an_end(db, dead[0][1])
-        await trio.sleep(0.1)
-        seen_while_open.append(len(await going(db)))
-        await bring_to_an_end(db, dead[1][1], Status.REJECTED)
+        while_open.append(len(await times_replayed(db)))
+        await bring_to_an_end(db, dead[0][1], Status.REJECTED)
 
-    assert seen_while_open == [2, 1]
+    assert while_open == [1]
     assert await times_replayed(db) == {subject: 1 for _, subject in dead}
 
 
 async def test_a_canary_that_fails_again_stops_the_plan_and_the_rest_stays_where_it_is(db: Database) -> None:
     dead = await make_dead(db, 3)
-    plan = await make_plan(db, dead, canary=1)
+    plan = await make_plan(db, dead, canary=True)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_let_fail, db, dead[0][1])
@@ -357,80 +360,88 @@ async def _let_fail(db: Database, subject: SubmissionId) -> None:
     await fail_again(db, subject)
 
 
-async def test_a_stopped_plan_tries_again_what_is_a_dead_letter_again_and_goes_on(db: Database) -> None:
-    """Without passing over it: what stopped the plan was mended."""
+async def test_plan_that_goes_on_sends_another_canary_and_tries_the_failed_row_last(db: Database) -> None:
     dead = await make_dead(db, 3)
-    plan = await make_plan(db, dead, canary=1)
+    plan = await make_plan(db, dead, canary=True)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_let_fail, db, dead[0][1])
         stopped = await run(db, plan)
+    assert await go_on(db, plan)
+    order: list[SubmissionId] = []
 
     async def let_through(subject: SubmissionId) -> None:
         await until_going(db, subject)
+        order.append(subject)
         await bring_to_an_end(db, subject)
 
     async with trio.open_nursery() as nursery:
         for _, subject in dead:
             nursery.start_soon(let_through, subject)
-        ended = await run_plan(db, plan, "eva", clock=system_clock, try_again=True)
+        ended = await run_plan(db, plan, "eva", clock=system_clock)
 
     assert stopped.stopped is not None
     assert ended.stopped is None
     assert ended.progress == Progress(total=3, released=3, skipped=0, ended=3, failed=[])
+    assert (order[0], set(order)) == (dead[1][1], {subject for _, subject in dead})
 
 
-async def test_canaries_that_come_to_no_end_stop_the_plan(db: Database) -> None:
-    patience = PlanPatience(canary=0.1)
-    plan = await make_plan(db, await make_dead(db, 2), canary=1)
+async def test_plan_goes_on_once_after_each_stop(db: Database) -> None:
+    plan = await make_plan(db, await make_dead(db, 2))
+    assert not await go_on(db, plan)
+    await db.run(replay_plans.halt, plan.plan_id, "eva stopped it", NOW)
+    seen = await db.run(replay_plans.find, plan.plan_id)
+    assert seen is not None
 
-    ended = await run(db, plan, patience=patience)
+    assert await db.transact(resume_plan, seen, act(NOW))
+    await db.run(replay_plans.halt, plan.plan_id, "ana stopped it", NOW + timedelta(seconds=1))
 
-    assert ended.stopped is not None
-    assert ended.stopped.startswith("a canary came to no end within 0.1 s: ")
-    assert ended.stopped.endswith(" waits in stage send")
+    assert not await db.transact(resume_plan, seen, act(NOW))
+
+
+async def test_canary_without_verdict_stops_the_plan(db: Database) -> None:
+    plan = await make_plan(db, await make_dead(db, 2), canary=True)
+
+    ended = await run(db, plan, patience=PlanPatience(canary=0.1))
+
+    assert ended.stopped == "the canary has no verdict after 0.1 s: `fe outbox why` says why"
     assert ended.progress.released == 1
+    found = await db.run(replay_plans.find, plan.plan_id)
+    assert found is not None
+    assert found.halted_because == ended.stopped
 
 
-async def test_canaries_that_go_first_again_are_not_let_through_by_who_waited_for_those_before(db: Database) -> None:
-    """An operator stops the plan and resumes it while another process waits for the first canary's verdict."""
-    plan = await make_plan(db, await make_dead(db, 4), canary=1)
+async def test_canary_of_a_resumed_plan_is_not_passed_by_the_verdict_of_the_one_before(db: Database) -> None:
+    dead = await make_dead(db, 4)
+    plan = await make_plan(db, dead, canary=True)
     await run(db, plan, patience=PlanPatience(canary=0.1))
-    act = OperatorAction(ActionId(new_id(NOW)), NOW, "eva", "again")
+    await bring_to_an_end(db, dead[0][1])
+    halted = await db.transact(replay_plans.release_next, act(NOW), plan.plan_id)
 
-    await db.run(replay_plans.halt, plan.plan_id, "eva stopped it", NOW)
-    await db.transact(replay_plans.go_on, plan.plan_id)
-    assert await db.run(replay_progress.open_canaries, plan.plan_id) == []  # the waiting process's view
-    await db.transact(replay_plans.pass_canaries, plan.plan_id)
+    assert await go_on(db, plan)
 
-    steps = [await db.transact(replay_plans.release_next, act, plan.plan_id) for _ in range(2)]
-    assert [step.what for step in steps] == ["released", "canaries"]
-
-
-async def test_canaries_of_a_plan_that_is_stopped_are_let_through_by_nobody(db: Database) -> None:
-    plan = await make_plan(db, await make_dead(db, 2), canary=1)
-    await run(db, plan, patience=PlanPatience(canary=0.1))
-    await rows(db, "UPDATE submissions SET status = 'Aceptado', verdict_at = updated_at")
-    passed = "SELECT canaries_passed FROM replay_plans"
-
-    await db.run(replay_plans.halt, plan.plan_id, "eva stopped it", NOW)
-    await db.transact(replay_plans.pass_canaries, plan.plan_id)
-    assert await rows(db, passed) == [{"canaries_passed": False}]
-
-    await rows(db, "UPDATE replay_plans SET halted_at = NULL, halted_because = NULL")
-    await db.transact(replay_plans.pass_canaries, plan.plan_id)
-    assert await rows(db, passed) == [{"canaries_passed": True}]
+    released = await db.transact(replay_plans.release_next, act(NOW), plan.plan_id)
+    await trio.sleep(0.01)  # longer than the pace asks for
+    following = await db.transact(replay_plans.release_next, act(NOW), plan.plan_id)
+    assert (halted.what, released.what, following.what) == ("halted", "released", "canary")
 
 
-async def test_a_canary_that_keeps_failing_says_why(db: Database) -> None:
-    dead = await make_dead(db, 2)
-    plan = await make_plan(db, dead, canary=1)
-    first = await run(db, plan, patience=PlanPatience(canary=0.1))
-    await fail_a_try(db, dead[0][1], "status 503")
+async def test_plan_of_the_release_before_waits_for_all_its_canaries(db: Database) -> None:
+    dead = await make_dead(db, 4)
+    plan = await make_plan(db, dead, canary=True)
+    await db.transact(dead_letters.replay, act(NOW), *dead[0])
+    await db.transact(dead_letters.replay, act(NOW), *dead[1])
+    await rows(
+        db,
+        "UPDATE replay_items SET released_at = now(), released_to = 'send' WHERE turn <= 2;"
+        " UPDATE replay_plans SET canary = 2, canary_of_lane = 2",
+    )
+    steps = []
+    for _, subject in dead[:2]:
+        steps.append((await db.transact(replay_plans.release_next, act(NOW), plan.plan_id)).what)
+        await bring_to_an_end(db, subject)
+    steps.append((await db.transact(replay_plans.release_next, act(NOW), plan.plan_id)).what)
 
-    (still,) = await db.run(replay_progress.open_canaries, plan.plan_id)
-    assert first.stopped is not None
-    assert first.stopped.endswith("waits in stage send")
-    assert (still.subject, still.error) == (dead[0][1], "status 503")
+    assert steps == ["canary", "canary", "released"]
 
 
 async def fail_a_try(db: Database, subject: SubmissionId, error: str = "status 503") -> None:
@@ -445,33 +456,34 @@ async def until(condition: Callable[[], Awaitable[bool]]) -> None:
         await trio.sleep(0.01)
 
 
-async def test_going_on_passes_over_what_failed_sends_a_canary_again_and_keeps_the_stop(db: Database) -> None:
+async def test_each_new_canary_that_fails_stops_the_plan(db: Database) -> None:
     dead = await make_dead(db, 4)
-    plan = await make_plan(db, dead, canary=1)
+    plan = await make_plan(db, dead, canary=True)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_let_fail, db, dead[0][1])
         await run(db, plan)
 
     still = await run(db, plan)
+    await go_on(db, plan)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_let_fail, db, dead[1][1])
-        second = await run(db, plan, go_on=True)
+        second = await run(db, plan)
+    await go_on(db, plan)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_accept_all, db, dead[2:])
-        third = await run(db, plan, go_on=True)
+        third = await run(db, plan)
 
     assert still.stopped == f"a canary failed again: {dead[0][1]} E310000000000: again"
     assert second.stopped == f"a canary failed again: {dead[1][1]} E310000000001: again"
-    assert second.progress.released == 2
+    assert second.progress.released == 1
     assert (third.stopped, third.progress.released) == (None, 4)
-    assert third.progress.failed == [dead[0][1], dead[1][1]]
-    assert set((await times_replayed(db)).values()) == {1}
+    assert await times_replayed(db) == {dead[0][1]: 2, dead[1][1]: 2, dead[2][1]: 1, dead[3][1]: 1}
 
 
 async def test_after_going_on_a_failure_behind_the_canary_stops_the_plan_as_before(db: Database) -> None:
     patience = PlanPatience(look=0.01)
     dead = await make_dead(db, 30)
-    plan = await make_plan(db, dead, canary=1, per_second=2)
+    plan = await make_plan(db, dead, canary=True, per_second=2)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_let_fail, db, dead[0][1])
         await run(db, plan, patience=patience)
@@ -480,9 +492,10 @@ async def test_after_going_on_a_failure_behind_the_canary_stops_the_plan_as_befo
         await _accept_all(db, dead[1:2])
         await _let_fail(db, dead[2][1])
 
+    await go_on(db, plan)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(let_the_third_fail)
-        ended = await run(db, plan, go_on=True, patience=patience)
+        ended = await run(db, plan, patience=patience)
 
     assert ended.stopped == f"a released row failed again: {dead[2][1]} E310000000002: again"
     assert ended.progress.released < 30
@@ -509,7 +522,7 @@ async def test_the_first_failed_try_holds_the_plan_and_when_it_lasts_stops_it(db
 async def test_a_row_over_which_a_process_died_is_a_failure(db: Database) -> None:
     patience = PlanPatience(trouble=0.0)
     dead = await make_dead(db, 2)
-    plan = await make_plan(db, dead, canary=1)
+    plan = await make_plan(db, dead, canary=True)
 
     async def die_over_it() -> None:
         await until_going(db, dead[0][1])
@@ -531,7 +544,7 @@ async def test_a_row_that_fails_and_gets_on_holds_the_plan_for_so_long_only(db: 
     held: list[int] = []
 
     async def released() -> int:
-        return (await db.run(replay_progress.progress, plan.plan_id)).released
+        return (await db.run(replay_plans.progress, plan.plan_id)).released
 
     async def stands_still() -> bool:
         before = await released()
@@ -564,38 +577,6 @@ async def test_a_plan_that_failures_are_not_to_stop_goes_through_to_its_end(db: 
     assert (ended.stopped, ended.progress.released) == (None, 3)
 
 
-async def test_every_host_and_environment_has_canaries_of_its_own(db: Database) -> None:
-    tenant = await make_tenant(db)
-    lanes: list[dict[str, Any]] = [
-        {"stage": Stage.SEND, "environment": Environment.ECF},
-        {"stage": Stage.SEND, "environment": Environment.ECF, "summary": True},
-        {"stage": Stage.SEND, "environment": Environment.TESTECF},
-    ]
-    dead = []
-    for number in range(9):
-        # Three of each, the lanes one after the other: the last one's first would be released as the seventh.
-        subject = await make_submission(db, tenant, e_ncf=f"E31{number:010}", **lanes[number // 3])
-        await db.run(bookings.dead_letter, await take(db, subject), at=NOW, error="cannot connect")
-        dead.append((tenant, subject))
-    canaries = {dead[0][1], dead[3][1], dead[6][1]}
-    plan = await make_plan(db, dead, canary=1)
-    out_before_the_last_verdict: list[set[SubmissionId]] = []
-
-    async def accept_one_after_the_other() -> None:
-        await until_going(db, *canaries)
-        for subject in canaries:
-            await trio.sleep(0.1)
-            out_before_the_last_verdict.append(set(await times_replayed(db)))
-            await bring_to_an_end(db, subject)
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(accept_one_after_the_other)
-        ended = await run(db, plan)
-
-    assert out_before_the_last_verdict == [canaries] * 3
-    assert ended.progress.released == 9
-
-
 async def test_a_run_ends_after_the_last_verdict_unless_it_is_not_to_wait(db: Database) -> None:
     dead = await make_dead(db, 2)
     plan = await make_plan(db, dead)
@@ -619,9 +600,8 @@ async def test_a_run_ends_after_the_last_verdict_unless_it_is_not_to_wait(db: Da
 
 async def test_what_another_operator_has_dealt_with_is_skipped_and_is_no_failure(db: Database) -> None:
     dead = await make_dead(db, 3)
-    plan = await make_plan(db, dead, canary=1)
-    act = OperatorAction(ActionId(new_id(NOW)), NOW, "ana", "issued by hand")
-    await db.transact(dead_letters.discard, act, *dead[0])
+    plan = await make_plan(db, dead, canary=True)
+    await db.transact(dead_letters.discard, act(NOW), *dead[0])
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_accept_all, db, dead[1:])
@@ -651,7 +631,7 @@ async def test_every_release_is_on_record_with_the_reason_of_the_plan(db: Databa
 async def test_acting_on_each_tells_which_were_no_dead_letters_any_more(db: Database) -> None:
     made = await make_dead(db, 2)
     dead = await db.run(dead_letters.listed, DeadLetterFilter(), 10)
-    await db.transact(dead_letters.replay, OperatorAction(ActionId(new_id(NOW)), NOW, "ana", "first"), *made[0])
+    await db.transact(dead_letters.replay, act(NOW), *made[0])
 
     done = await act_on_each(db, dead, dead_letters.discard, "eva", "issued by hand", clock=system_clock)
 

@@ -168,7 +168,7 @@ async def test_what_was_agreed_is_carried_out_though_the_process_died(
     found = await operator_db.run(dead_letters.listed, DeadLetterFilter(), 10)
     frozen = approvals.frozen(found)
     plan = approvals.replay_request(
-        frozen[:2], ReplayPlanId("p1"), canary=0, per_second=Decimal(1000), stop_on_failure=True
+        frozen[:2], ReplayPlanId("p1"), canary=False, per_second=Decimal(1000), stop_on_failure=True
     )
     await _approved(operator_db, portal, "replay", tenant, plan)
     await _approved(operator_db, portal, "discard", tenant, approvals.discard_request(frozen[2:], None))

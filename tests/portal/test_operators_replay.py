@@ -9,7 +9,7 @@ import trio
 from fe.identifiers import ReplayPlanId, TenantId
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.roles import OPERATOR
-from fe.store.queue import dead_letters, replay_plans, replay_progress
+from fe.store.queue import dead_letters, replay_plans
 from tests.factories import bookings
 from tests.factories.operators import act
 from tests.factories.tenants import rows, take
@@ -38,7 +38,7 @@ async def look_at_all(browser: Browser) -> None:
 
 async def replay_all(browser: Browser, **fields: str) -> ReplayPlanId:
     await look_at_all(browser)
-    page = await browser.send(REPLAY, {"canary": "0", "per_second": "1000", **WHY, **fields})
+    page = await browser.send(REPLAY, {"per_second": "1000", **WHY, **fields})
     assert page.url.path.startswith("/operators/replays/replay-"), page.text
     return ReplayPlanId(page.url.path.rpartition("/")[2])
 
@@ -54,7 +54,7 @@ async def test_one_is_understood_and_looked_at_before_it_goes_again(
         page = await browser.send(REVIEW)
         assert (page.status_code, str(other) in page.text) == (200, False)
         assert await dead(portal.db) == {subject, other}
-        page = await browser.send(REPLAY, {"canary": "0", "per_second": "1000", **WHY})
+        page = await browser.send(REPLAY, {"per_second": "1000", **WHY})
         assert (page.status_code, "running" in page.text) == (200, True)
         assert await dead(portal.db) == {subject, other}
         nursery.start_soon(runner(portal, operator_db).run)
@@ -72,12 +72,11 @@ async def test_what_is_wrong_is_said_beside_the_form_with_what_was_typed(portal:
         for fields in (
             {"per_second": "0"},
             {"per_second": "1e3"},
-            {"canary": "-1"},
-            {"canary": "9" * 400},
+            {"per_second": "9" * 400},
             {"reason": ""},
         ):
             await look_at_all(browser)
-            page = await browser.send(REPLAY, {"canary": "1", "per_second": "5", "reason": "typed before", **fields})
+            page = await browser.send(REPLAY, {"per_second": "5", "reason": "typed before", **fields})
             assert (page.status_code, 'role="alert"' in page.text) == (400, True), fields
             assert ("typed before" in page.text) == ("reason" not in fields)
         await browser.get("/operators/dead-letters")
@@ -94,7 +93,7 @@ async def test_a_selection_that_has_changed_is_not_acted_upon(portal: Running, t
         for action in (REPLAY, DISCARD):
             await look_at_all(browser)
             await make_dead(portal.db, tenant, portal.clock())
-            stale = await browser.send(action, {"canary": "0", "per_second": "5", **WHY})
+            stale = await browser.send(action, {"per_second": "5", **WHY})
             assert (stale.status_code, "This was changed meanwhile" in stale.text) == (409, True)
 
     assert len(await dead(portal.db)) == 4
@@ -112,7 +111,7 @@ async def test_what_another_has_set_going_meanwhile_leads_to_what_became_of_it(
         await look_at_all(browser)
 
         async def sending() -> None:
-            pages.append(await browser.send(REPLAY, {"canary": "0", "per_second": "5", **WHY}))
+            pages.append(await browser.send(REPLAY, {"per_second": "5", **WHY}))
 
         async def replaying(conn: Conn, nursery: trio.Nursery) -> None:
             # A replay holds the audit trail, which the request waits for.
@@ -133,7 +132,7 @@ async def test_a_form_that_is_sent_twice_makes_one_plan(portal: Running, tenant:
     async with operating(portal) as browser:
         await look_at_all(browser)
         shown = browser.page
-        fields = {"canary": "0", "per_second": "5", **WHY}
+        fields = {"per_second": "5", **WHY}
         assert (await browser.send(REPLAY, fields)).status_code == 200
         browser.page = shown
         assert (await browser.send(REPLAY, fields)).status_code == 409
@@ -154,7 +153,7 @@ async def test_a_plan_is_stopped_and_goes_on(
         assert again.status_code == 403
         nursery.start_soon(runner(portal, operator_db).run)
         await until_rows(portal.db, "SELECT 1 AS n FROM duties")
-        step = await operator_db.transact(replay_plans.release_next, None, plan_id)  # type: ignore[arg-type]  # nothing is recorded here
+        step = await operator_db.transact(replay_plans.release_next, act(portal.clock()), plan_id)
         assert (step.what, len(await dead(portal.db))) == ("halted", 3)
         await browser.get(here)
         stale = browser.page
@@ -169,10 +168,10 @@ async def test_a_plan_is_stopped_and_goes_on(
     assert [one["action"] for one in acts] == ["plan", "plan stop", "plan go on"]
 
 
-async def test_who_goes_on_with_a_plan_is_not_outdone_by_who_has_just_seen_it_stopped(
+async def test_runner_that_finds_a_plan_stopped_does_not_stop_it_again(
     portal: Running, operator_db: Database, tenant: TenantId
 ) -> None:
-    """The runner records its own stop, but not one that it found."""
+    """An operator goes on between the runner's look and its end."""
     await make_dead(portal.db, tenant, portal.clock(), 3)
     async with operating(portal) as browser:
         plan_id = await replay_all(browser)
@@ -184,7 +183,7 @@ async def test_who_goes_on_with_a_plan_is_not_outdone_by_who_has_just_seen_it_st
             found = await super().run(work, *args, **kwargs)
             if work is replay_plans.find:  # why it is stopped; it was just found to be
                 seen.append(found.halted_because)
-                await operator_db.transact(replay_plans.go_on, plan_id)
+                await operator_db.transact(replay_plans.go_on, plan_id, found.halted_at)
             return found
 
     plan = await operator_db.run(replay_plans.find, plan_id)
@@ -202,7 +201,7 @@ async def test_a_canary_that_fails_stops_the_plan_and_everybody_sees_why(
 ) -> None:
     canary, *_ = await make_dead(portal.db, tenant, portal.clock(), 3)
     async with operating(portal) as browser:
-        plan_id = await replay_all(browser, canary="1")
+        plan_id = await replay_all(browser, canary="on")
         nursery.start_soon(runner(portal, operator_db).run)
         await until_rows(portal.db, "SELECT 1 AS n FROM outbox")
         await portal.db.run(bookings.dead_letter, await take(portal.db, canary), at=portal.clock(), error="as before")
@@ -270,7 +269,7 @@ async def test_an_accepted_row_shows_in_the_progress(
         await accept(portal.db, subject, portal.clock())
         await browser.get(f"/operators/replays/{plan_id}")
 
-    assert (await operator_db.run(replay_progress.progress, plan_id)).ended == 1
+    assert (await operator_db.run(replay_plans.progress, plan_id)).ended == 1
 
 
 async def test_dead_letters_are_grouped_by_cause_and_the_review_of_a_group_counts_alike_rows_once(

@@ -1,4 +1,7 @@
-"""Replay plans: replay many dead letters at a pace, each exactly once, across crashes."""
+"""Replay plans: release many dead letters at a pace, each exactly once, across crashes.
+
+The first row is the canary: the others follow its verdict. A plan that stops names why, and waits for an operator.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,13 +9,12 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
-from psycopg.rows import class_row
+from psycopg.rows import class_row, scalar_row
 
 from fe.identifiers import ReplayPlanId, SubmissionId, TenantId
 from fe.store.postgres.db import Conn
 from fe.store.queue import dead_letters
 from fe.store.queue.audit import OperatorAction, record
-from fe.store.queue.replay_progress import STATES
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +28,17 @@ class ReplayPlan:
     stop_on_failure: bool
     finished_at: datetime | None
     created_at: datetime
-    #: Whether the service carries it on by itself, and not the command that began it.
+    #: Whether the service runs it, and not the command that began it.
     carried_on: bool
-    #: Why it was halted, until an operator resumes it.
+    #: When and why it stopped, until an operator goes on.
     halted_at: datetime | None
     halted_because: str | None
 
 
 _MAKE = """
-    INSERT INTO replay_plans (plan_id, created_at, created_by, reason, canary, canary_of_lane, canaries_passed,
-                              per_second, stop_on_failure, carried_on)
-    VALUES (%(plan)s, %(at)s, %(by)s, %(reason)s, 0, %(canary)s, true, %(pace)s, %(stop)s, %(carried_on)s)
+    INSERT INTO replay_plans (plan_id, created_at, created_by, reason, canary, canaries_passed, per_second,
+                              stop_on_failure, carried_on)
+    VALUES (%(plan)s, %(at)s, %(by)s, %(reason)s, %(canary)s::int, NOT %(canary)s, %(pace)s, %(stop)s, %(carried_on)s)
     ON CONFLICT DO NOTHING
 """
 
@@ -46,36 +48,6 @@ _ADD_ITEMS = """
       FROM unnest(%(tenants)s::bigint[], %(subjects)s::uuid[]) WITH ORDINALITY AS i (tenant_id, subject, turn)
 """
 
-# A lane is one of the authority's hosts in one environment: what gets through to one says nothing of another. A row
-# that is no dead letter any more proves nothing, and is no canary. A plan of the release before has one number for all.
-_CANARIES_FIRST = f"""
-    WITH {STATES}, waiting AS (
-        SELECT i.tenant_id, i.subject, i.turn,
-               s.is_dead
-               AND row_number() OVER (PARTITION BY s.environment, s.host, s.is_dead ORDER BY i.turn)
-                   <= coalesce(p.canary_of_lane, p.canary) AS is_first
-          FROM replay_plans AS p
-          JOIN replay_items AS i ON i.plan_id = p.plan_id AND i.released_at IS NULL
-          JOIN states AS s ON s.tenant_id = i.tenant_id AND s.subject = i.subject
-         WHERE p.plan_id = %(plan)s
-    ), placed AS (
-        SELECT w.tenant_id, w.subject, w.is_first,
-               (SELECT coalesce(max(r.turn), 0) FROM replay_items AS r
-                 WHERE r.plan_id = %(plan)s AND r.released_at IS NOT NULL)
-               + row_number() OVER (ORDER BY NOT w.is_first, w.turn) AS turn
-          FROM waiting AS w
-    ), turns AS (
-        UPDATE replay_items AS i
-           SET turn = placed.turn
-          FROM placed
-         WHERE i.plan_id = %(plan)s AND i.tenant_id = placed.tenant_id AND i.subject = placed.subject
-    )
-    UPDATE replay_plans AS p
-       SET canary = greatest(p.canary, coalesce(last.turn, 0)), canaries_passed = last.turn IS NULL
-      FROM (SELECT max(placed.turn) AS turn FROM placed WHERE placed.is_first) AS last
-     WHERE p.plan_id = %(plan)s
-"""
-
 
 async def make(
     conn: Conn,
@@ -83,14 +55,14 @@ async def make(
     plan_id: ReplayPlanId,
     rows: Sequence[tuple[TenantId, SubmissionId]],
     *,
-    canary: int,
+    canary: bool,
     per_second: Decimal,
     stop_on_failure: bool,
     carried_on: bool = False,
 ) -> bool:
-    """Write a plan down, rows and all, in the caller's transaction; False when there is one by that id already.
+    """Store a plan with its rows, in the caller's transaction; False when there is one by that id already.
 
-    `canary` rows of each lane go first, the others in their order. With `carried_on` the service runs it by itself.
+    With `canary` the first row goes alone. With `carried_on` the service runs the plan.
     """
     cursor = await conn.execute(
         _MAKE,
@@ -109,7 +81,6 @@ async def make(
         return False
     tenants = [tenant for tenant, _ in rows]
     await conn.execute(_ADD_ITEMS, {"plan": plan_id, "tenants": tenants, "subjects": [subject for _, subject in rows]})
-    await conn.execute(_CANARIES_FIRST, {"plan": plan_id})
     await record(conn, action, "plan", None, None, {"plan": plan_id, "rows": len(rows)})
     return True
 
@@ -127,17 +98,6 @@ async def find(conn: Conn, plan_id: ReplayPlanId) -> ReplayPlan | None:
     cursor = conn.cursor(row_factory=class_row(ReplayPlan))
     await cursor.execute(_FIND, {"plan": plan_id})
     return await cursor.fetchone()
-
-
-# Locks the plan until the transaction ends. A statement of its own, because one that waits for a lock goes on seeing
-# other tables as they were before the wait.
-_LOCK = "SELECT FROM replay_plans WHERE plan_id = %(plan)s FOR UPDATE"
-
-
-async def locked(conn: Conn, plan_id: ReplayPlanId) -> ReplayPlan | None:
-    """Find and lock a plan: until this transaction ends no other can halt, resume or advance it."""
-    await conn.execute(_LOCK, {"plan": plan_id})
-    return await find(conn, plan_id)
 
 
 _LATEST = f"SELECT {_COLUMNS} FROM replay_plans ORDER BY created_at DESC, plan_id DESC LIMIT %(limit)s"
@@ -160,9 +120,98 @@ _TO_DO = f"""
 
 
 async def to_carry_on(conn: Conn) -> list[ReplayPlan]:
-    """List the plans that the service runs by itself and that nothing has stopped, the oldest first."""
+    """List the plans that the service runs and that nothing has stopped, the oldest first."""
     cursor = conn.cursor(row_factory=class_row(ReplayPlan))
     await cursor.execute(_TO_DO)
+    return await cursor.fetchall()
+
+
+# State of a plan's released rows, read before plan tables are joined: a distributing engine joins the two in no other
+# order.
+_STATES = """
+    states AS MATERIALIZED (
+        SELECT s.tenant_id, s.submission_id AS subject, s.e_ncf,
+               s.status IN ('Aceptado', 'Aceptado Condicional', 'Rechazado') AS has_verdict,
+               s.status = 'error' OR d.subject IS NOT NULL AS gave_up, d.subject IS NOT NULL AS is_dead,
+               o.last_error IS NOT NULL OR o.deaths > 0 AS fails,
+               coalesce(d.error, o.last_error, s.response ->> 'error', 'processes died over it: ' || o.deaths, '')
+               AS error
+          FROM submissions AS s
+          LEFT JOIN dead_letters AS d ON d.tenant_id = s.tenant_id AND d.subject = s.submission_id
+          LEFT JOIN outbox AS o ON o.tenant_id = s.tenant_id AND o.subject = s.submission_id
+         WHERE (s.tenant_id, s.submission_id) IN (
+             SELECT i.tenant_id, i.subject FROM replay_items AS i
+              WHERE i.plan_id = %(plan)s AND i.released_to IS NOT NULL)
+    )
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a plan is. `skipped` rows were no dead letters any more; `failed` ones are dead again, or in error."""
+
+    total: int
+    released: int
+    skipped: int
+    ended: int
+    failed: list[SubmissionId]
+
+    @property
+    def open(self) -> int:
+        """How many are under way: released, and neither at a verdict nor failed."""
+        return self.released - self.skipped - self.ended - len(self.failed)
+
+
+_PROGRESS = f"""
+    WITH {_STATES}
+    SELECT count(*)::int AS total,
+           count(i.released_at)::int AS released,
+           count(*) FILTER (WHERE i.released_at IS NOT NULL AND i.released_to IS NULL)::int AS skipped,
+           count(*) FILTER (WHERE s.has_verdict)::int AS ended,
+           coalesce(array_agg(i.subject ORDER BY i.turn) FILTER (WHERE s.gave_up), '{{}}') AS failed
+      FROM replay_items AS i
+      LEFT JOIN states AS s ON s.tenant_id = i.tenant_id AND s.subject = i.subject
+     WHERE i.plan_id = %(plan)s
+"""
+
+
+async def progress(conn: Conn, plan_id: ReplayPlanId) -> Progress:
+    """Count what became of a plan's rows."""
+    cursor = conn.cursor(row_factory=class_row(Progress))
+    await cursor.execute(_PROGRESS, {"plan": plan_id})
+    found = await cursor.fetchone()
+    assert found is not None
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayTrouble:
+    """A released row that failed. `gave_up`: it is dead again, or in error; else it will be tried again by itself."""
+
+    subject: SubmissionId
+    e_ncf: str | None
+    gave_up: bool
+    is_canary: bool
+    error: str
+
+
+# A row keeps its error until it succeeds, so that the first failed try shows, not the last one minutes later.
+_TROUBLES = f"""
+    WITH {_STATES}
+    SELECT i.subject, s.e_ncf, s.gave_up, NOT p.canaries_passed AS is_canary, s.error
+      FROM replay_plans AS p
+      JOIN replay_items AS i ON i.plan_id = p.plan_id AND NOT i.passed_over
+      JOIN states AS s ON s.tenant_id = i.tenant_id AND s.subject = i.subject
+     WHERE p.plan_id = %(plan)s AND (s.gave_up OR s.fails)
+     ORDER BY s.gave_up DESC, i.turn
+     LIMIT 100
+"""
+
+
+async def troubles(conn: Conn, plan_id: ReplayPlanId) -> list[ReplayTrouble]:
+    """List rows that failed and that no operator has passed over, those first that gave up."""
+    cursor = conn.cursor(row_factory=class_row(ReplayTrouble))
+    await cursor.execute(_TROUBLES, {"plan": plan_id})
     return await cursor.fetchall()
 
 
@@ -170,32 +219,43 @@ async def to_carry_on(conn: Conn) -> list[ReplayPlan]:
 class Step:
     """The result of asking for the next release.
 
-    `released`: one row; `skipped`: the row is no dead letter any more; `early`: the pace asks for `wait` more seconds;
-    `canaries`: the canaries are released and not yet passed; `done`: no row is left; `halted`: stopped until an
-    operator resumes.
+    `released`: one row; `early`: the pace asks for `wait` more seconds; `canary`: the canary has no verdict yet;
+    `done`: no row is left; `halted`: stopped until an operator goes on.
     """
 
-    what: Literal["released", "skipped", "early", "canaries", "done", "halted"]
+    what: Literal["released", "early", "canary", "done", "halted"]
     wait: float = 0.0
-    subject: SubmissionId | None = None
 
+
+# Locks the plan until the transaction ends. A statement of its own, because one that waits for a lock goes on seeing
+# other tables as they were before the wait.
+_LOCK = "SELECT FROM replay_plans WHERE plan_id = %(plan)s FOR UPDATE"
 
 _GATE = """
     SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM replay_items AS i
                                   WHERE i.plan_id = p.plan_id AND i.released_at IS NULL) THEN 'done'
                 WHEN p.halted_at IS NOT NULL THEN 'halted'
-                WHEN NOT p.canaries_passed
-                 AND (SELECT count(*) FROM replay_items AS i
-                       WHERE i.plan_id = p.plan_id AND i.turn <= p.canary AND i.released_at IS NULL) = 0 THEN 'canaries'
                 WHEN p.next_release_at > clock_timestamp()
                  AND p.next_release_at <= clock_timestamp() + make_interval(secs => (1 / p.per_second)::float8)
                 THEN 'early'  -- and not because the server's clock was ahead
+                WHEN NOT p.canaries_passed THEN 'canary'
                 ELSE 'released' END,
            -- Not simply the difference: before the first release that is infinite, which Postgres knows since 17.
            greatest(0, extract(EPOCH FROM greatest(p.next_release_at, clock_timestamp()) - clock_timestamp()))::float8
       FROM replay_plans AS p
      WHERE p.plan_id = %(plan)s
 """
+
+# NULL where no canary was released yet. A plan of the release before may have several.
+_CANARY = f"""
+    WITH {_STATES}
+    SELECT bool_and(s.has_verdict)
+      FROM replay_items AS i
+      JOIN states AS s ON s.tenant_id = i.tenant_id AND s.subject = i.subject
+     WHERE i.plan_id = %(plan)s AND NOT i.passed_over
+"""
+_CANARY_PASSED = "UPDATE replay_plans SET canaries_passed = true WHERE plan_id = %(plan)s"
+_FINISH = "UPDATE replay_plans SET finished_at = %(at)s WHERE plan_id = %(plan)s AND finished_at IS NULL"
 
 _CURSOR = """
     UPDATE replay_plans
@@ -209,7 +269,7 @@ _NEXT = """
       FROM (SELECT w.tenant_id, w.subject
               FROM replay_items AS w
              WHERE w.plan_id = %(plan)s AND w.released_at IS NULL
-             ORDER BY w.turn
+             ORDER BY w.passed_over, w.turn
              LIMIT 1) AS up
      WHERE i.plan_id = %(plan)s AND i.tenant_id = up.tenant_id AND i.subject = up.subject
     RETURNING i.tenant_id, i.subject
@@ -223,97 +283,35 @@ _RELEASED_TO = """
 
 async def release_next(conn: Conn, action: OperatorAction, plan_id: ReplayPlanId) -> Step:
     """Release the next row of a plan, if it is time; run it in a transaction, so that a row is released once or not."""
-    await conn.execute(_LOCK, {"plan": plan_id})
-    gate = await (await conn.execute(_GATE, {"plan": plan_id})).fetchone()
+    values = {"plan": plan_id, "at": action.at}
+    await conn.execute(_LOCK, values)
+    gate = await (await conn.execute(_GATE, values)).fetchone()
     assert gate is not None, "a plan that was found before"
     what, wait = gate
+    if what == "canary":
+        cursor = conn.cursor(row_factory=scalar_row)
+        has_verdict = await (await cursor.execute(_CANARY, values)).fetchone()
+        if has_verdict:
+            await conn.execute(_CANARY_PASSED, values)
+        what = "canary" if has_verdict is False else "released"
+    if what == "done":
+        await conn.execute(_FINISH, values)
     if what != "released":
         return Step(what, wait)
-    cursor = await conn.execute(_NEXT, {"plan": plan_id, "at": action.at})
-    following = await cursor.fetchone()
+    following = await (await conn.execute(_NEXT, values)).fetchone()
     assert following is not None, "the gate saw one, and holds the lock"
     tenant_id, subject = following
     stage = await dead_letters.replay(conn, action, tenant_id, subject)
-    if stage is None:
-        return Step("skipped", subject=subject)
-    await conn.execute(_RELEASED_TO, {"stage": stage, "tenant": tenant_id, "plan": plan_id, "subject": subject})
-    await conn.execute(_CURSOR, {"plan": plan_id})
-    return Step("released", subject=subject)
-
-
-_PASS = f"""
-    WITH {STATES}, awaited AS (
-        SELECT count(*) AS many
-          FROM replay_plans AS p
-          JOIN replay_items AS i ON i.plan_id = p.plan_id AND i.turn <= p.canary AND NOT i.passed_over
-          JOIN states AS s ON s.tenant_id = i.tenant_id AND s.subject = i.subject
-         WHERE p.plan_id = %(plan)s
-           AND (i.released_at IS NULL
-                OR (i.released_to IS NOT NULL AND s.status NOT IN ('Aceptado', 'Aceptado Condicional', 'Rechazado')))
-    )
-    UPDATE replay_plans AS p
-       SET canaries_passed = true
-      FROM awaited
-     WHERE p.plan_id = %(plan)s AND p.halted_at IS NULL AND awaited.many = 0
-"""
-
-
-async def pass_canaries(conn: Conn, plan_id: ReplayPlanId) -> None:
-    """Let the rest of the plan follow its canaries, if these are the ones that were looked at; run it in a transaction.
-
-    Since that look the plan may have been stopped, and gone on with: then others go first, and it changes nothing.
-    """
-    await conn.execute(_LOCK, {"plan": plan_id})
-    await conn.execute(_PASS, {"plan": plan_id})
-
-
-_SEEN = f"""
-    WITH {STATES}
-    UPDATE replay_items AS i
-       SET passed_over = true
-      FROM replay_plans AS p, states AS s
-     WHERE p.plan_id = %(plan)s AND i.plan_id = p.plan_id AND i.released_to IS NOT NULL
-       AND s.tenant_id = i.tenant_id AND s.subject = i.subject
-       AND s.status NOT IN ('Aceptado', 'Aceptado Condicional', 'Rechazado')
-       AND ((i.turn <= p.canary AND NOT p.canaries_passed)
-            OR s.status = 'error' OR s.is_dead OR s.last_error IS NOT NULL OR s.deaths > 0)
-"""
-
-
-_AGAIN = f"""
-    WITH {STATES}
-    UPDATE replay_items AS i
-       SET released_at = NULL, released_to = NULL
-      FROM replay_plans AS p, states AS s
-     WHERE p.plan_id = %(plan)s AND p.finished_at IS NULL AND p.halted_at IS NULL
-       AND i.plan_id = p.plan_id AND i.released_to IS NOT NULL AND NOT i.passed_over
-       AND (p.stop_on_failure OR (i.turn <= p.canary AND NOT p.canaries_passed))
-       AND s.tenant_id = i.tenant_id AND s.subject = i.subject AND s.is_dead
-"""
-
-
-async def try_again(conn: Conn, plan_id: ReplayPlanId) -> None:
-    """Release once more what stopped a plan and is a dead letter again; run it in a transaction.
-
-    What ended in an error is none any more: it stops the plan until `go_on`.
-    """
-    await conn.execute(_LOCK, {"plan": plan_id})
-    await conn.execute(_AGAIN, {"plan": plan_id})
-
-
-async def go_on(conn: Conn, plan_id: ReplayPlanId) -> None:
-    """Pass over what failed, or came to no end as a canary, and send new canaries first; run it in a transaction."""
-    await conn.execute(_LOCK, {"plan": plan_id})
-    await conn.execute(_UNHALT, {"plan": plan_id})
-    await conn.execute(_SEEN, {"plan": plan_id})
-    await conn.execute(_CANARIES_FIRST, {"plan": plan_id})
+    if stage is not None:
+        await conn.execute(_RELEASED_TO, values | {"stage": stage, "tenant": tenant_id, "subject": subject})
+        await conn.execute(_CURSOR, values)
+    return Step("released")
 
 
 _HALT = """
     UPDATE replay_plans SET halted_at = %(at)s, halted_because = %(why)s
      WHERE plan_id = %(plan)s AND finished_at IS NULL AND halted_at IS NULL
 """
-_UNHALT = "UPDATE replay_plans SET halted_at = NULL, halted_because = NULL WHERE plan_id = %(plan)s"
 
 
 async def halt(conn: Conn, plan_id: ReplayPlanId, why: str, at: datetime) -> bool:
@@ -325,9 +323,30 @@ async def halt(conn: Conn, plan_id: ReplayPlanId, why: str, at: datetime) -> boo
     return halted.rowcount == 1
 
 
-async def finish(conn: Conn, plan_id: ReplayPlanId, at: datetime) -> None:
-    """Close a plan."""
-    await conn.execute(
-        "UPDATE replay_plans SET finished_at = %(at)s WHERE plan_id = %(plan)s AND finished_at IS NULL",
-        {"plan": plan_id, "at": at},
-    )
+_UNHALT = """
+    UPDATE replay_plans SET halted_at = NULL, halted_because = NULL, canaries_passed = canary = 0
+     WHERE plan_id = %(plan)s AND finished_at IS NULL AND halted_at = %(halted_at)s
+"""
+
+_PASS_OVER = f"""
+    WITH {_STATES}
+    UPDATE replay_items AS i
+       SET passed_over = true,
+           released_at = CASE WHEN NOT s.is_dead THEN i.released_at END,
+           released_to = CASE WHEN NOT s.is_dead THEN i.released_to END
+      FROM states AS s
+     WHERE i.plan_id = %(plan)s AND s.tenant_id = i.tenant_id AND s.subject = i.subject
+"""
+
+
+async def go_on(conn: Conn, plan_id: ReplayPlanId, halted_at: datetime) -> bool:
+    """Go on with the plan that was halted at this moment, with another canary; run it in a transaction.
+
+    Rows released so far do not stop the plan again, and those that are dead again are tried once more, at its end.
+    False if the plan is finished, or was not halted then.
+    """
+    unhalted = await conn.execute(_UNHALT, {"plan": plan_id, "halted_at": halted_at})
+    if unhalted.rowcount == 0:
+        return False
+    await conn.execute(_PASS_OVER, {"plan": plan_id})
+    return True

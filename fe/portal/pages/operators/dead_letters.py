@@ -46,13 +46,9 @@ _HEADS = (
     *("eNCF", "taxLogId", "Empresa", "Ambiente", "Etapa", "Detenido desde", "Envíos", "Monto total"),
     *("Error (inglés)", "Causa (inglés)"),
 )
-_MAX_CANARIES = 1000
 
 _NONE = Text("Choose at least one dead letter.", "Elija al menos un envío detenido.")
-_PACE = Text(
-    "Canaries are a whole number, and the pace is a number from 0.01 to 1000 a second.",
-    "Los envíos de prueba son un número entero, y el ritmo un número de 0.01 a 1000 por segundo.",
-)
+_PACE = Text("The pace is a number from 0.01 to 1000 a second.", "El ritmo es un número de 0.01 a 1000 por segundo.")
 _NOTE = Text(
     f"The note has at most {LONGEST_REASON} characters.", f"La nota tiene {LONGEST_REASON} caracteres como máximo."
 )
@@ -208,14 +204,14 @@ async def replay(visit: Visit) -> Reply:
     visit.require_unchanged(approvals.frozen(found))
     try:
         by = acting(visit)
-        canary, per_second = _pace(visit)
+        per_second = _pace(visit)
     except LocalizedError as wrong:
         return await _review(visit, found, hidden, wrong.text, "replay")
     plan_id = ReplayPlanId(f"replay-{new_id(visit.now).hex}")
     request = approvals.replay_request(
         approvals.frozen(found),
         plan_id,
-        canary=canary,
+        canary=visit.form.has("canary"),
         per_second=per_second,
         stop_on_failure=visit.form.has("stop_on_failure"),
     )
@@ -255,14 +251,12 @@ def wake(visit: Visit) -> None:
         visit.portal.plans.wake()
 
 
-def _pace(visit: Visit) -> tuple[int, Decimal]:
-    canary, pace = visit.form.get("canary", "1"), visit.form.get("per_second", "5")
+def _pace(visit: Visit) -> Decimal:
+    pace = visit.form.get("per_second", "5")
     plain = pace.replace(".", "", 1)
-    if not (canary.isascii() and canary.isdigit() and plain.isascii() and plain.isdigit()) or len(canary + pace) > 16:
+    if not (plain.isascii() and plain.isdigit()) or len(pace) > 16 or not Decimal("0.01") <= Decimal(pace) <= 1000:
         raise FormProblem(_PACE)
-    if int(canary) > _MAX_CANARIES or not Decimal("0.01") <= Decimal(pace) <= 1000:
-        raise FormProblem(_PACE)
-    return int(canary), Decimal(pace)
+    return Decimal(pace)
 
 
 PAGES = (

@@ -2,14 +2,14 @@
 
 from fe.ecf.texts import Text
 from fe.identifiers import ReplayPlanId
-from fe.operations.replay import halt_plan
+from fe.operations.replay import halt_plan, resume_plan
 from fe.portal.page_types import Needs, Page
 from fe.portal.pages.operators.acting import FormProblem, acting
 from fe.portal.pages.operators.dead_letters import wake
 from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
 from fe.store.postgres.db import Conn
-from fe.store.queue import audit, replay_plans, replay_progress
+from fe.store.queue import replay_plans
 from fe.store.queue.audit import OperatorAction
 from fe.store.queue.replay_plans import ReplayPlan
 
@@ -41,8 +41,8 @@ async def _show(visit: Visit, plan: ReplayPlan, problem: Text | None = None) -> 
         "operators/replay.html",
         409 if problem else 200,
         plan=plan,
-        progress=await visit.operators.run(replay_progress.progress, plan.plan_id),
-        troubles=await visit.operators.run(replay_progress.troubles, plan.plan_id),
+        progress=await visit.operators.run(replay_plans.progress, plan.plan_id),
+        troubles=await visit.operators.run(replay_plans.troubles, plan.plan_id),
         problem=problem,
     )
 
@@ -63,7 +63,7 @@ async def _stop(conn: Conn, plan_id: ReplayPlanId, by: OperatorAction) -> None:
 
 
 async def go_on(visit: Visit) -> Reply:
-    """Go on with a plan that stopped: what failed is passed over, and canaries go first again."""
+    """Go on with a plan that stopped: one row goes first again, and failed rows last."""
     plan = await _plan(visit)
     try:
         visit.require_unchanged([plan.plan_id, plan.halted_at])
@@ -75,11 +75,8 @@ async def go_on(visit: Visit) -> Reply:
 
 
 async def _go_on(conn: Conn, plan: ReplayPlan, by: OperatorAction) -> None:
-    now = await replay_plans.locked(conn, plan.plan_id)
-    if now is None or now.finished_at is not None or now.halted_at is None or now.halted_at != plan.halted_at:
+    if not await resume_plan(conn, plan, by):
         raise FormProblem(_RUNS)
-    await replay_plans.go_on(conn, plan.plan_id)
-    await audit.record(conn, by, "plan go on", None, None, {"plan": plan.plan_id})
 
 
 PAGES = (

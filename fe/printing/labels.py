@@ -1,0 +1,23 @@
+"""Words of a printed receipt, from labels.toml."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from fe.ecf.texts import Language, Text
+
+_TABLES = tomllib.loads((Path(__file__).parent / "labels.toml").read_text(encoding="utf-8"))
+
+#: By type of e-CF, by CodigoModificacion, and by mode of issue: the authority's own words.
+TITLES: Mapping[str, str] = _TABLES["titles"]
+MODIFICATIONS: Mapping[str, str] = _TABLES["modifications"]
+LEGENDS: Mapping[str, str] = _TABLES["legends"]
+_WORDS = {name: Text(words, words) for name, words in _TABLES["fixed"].items()} | {
+    name: Text(words, _TABLES["es"][name]) for name, words in _TABLES["en"].items()
+}
+
+
+def label(name: str, language: Language, **values: object) -> str:
+    """Return a label with values in place of its braces; the authority's labels are Spanish in both languages."""
+    words = _WORDS[name]
+    return (words.fill(**values) if values else words).said(language)

@@ -1,0 +1,61 @@
+"""How a receipt is printed: layout, language, standing, and the tenant's own settings."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.texts import Language
+
+#: Part of the key of caches: a change of the layouts makes earlier bytes stale.
+TEMPLATE = "1"
+MAX_COPIES = 4
+MAX_MARK = 20
+MAX_FOOTER = 400
+_ACCENT = re.compile(r"#[0-9a-fA-F]{6}", re.ASCII)
+
+
+class PaperSize(StrEnum):
+    """PaperSize."""
+
+    LETTER = "letter"
+    A4 = "a4"
+
+
+class FiscalStanding(StrEnum):
+    """What the paper may claim. Only the authority's acceptance, or a mode that permits it, gives fiscal value."""
+
+    ACCEPTED = "accepted"
+    DEFERRED = "deferred"
+    CONTINGENCY = "contingency"
+    PREVIEW = "preview"
+    VOID = "void"
+
+
+@dataclass(frozen=True, slots=True)
+class PrintOptions:
+    """Options of one print. ValueError for a value out of range.
+
+    `language` is that of the words we add. `ecf_host` and `fc_host` are the hosts in the QR code. `logo` is a PNG or
+    SVG, `accent` a color as `#rrggbb`. `copies` has a mark for each copy, empty for none.
+    """
+
+    layout: PaperSize = PaperSize.LETTER
+    language: Language = "es"
+    environment: Environment = Environment.ECF
+    standing: FiscalStanding = FiscalStanding.ACCEPTED
+    ecf_host: str = "https://ecf.dgii.gov.do"
+    fc_host: str = "https://fc.dgii.gov.do"
+    logo: bytes | None = None
+    accent: str = "#1f3a5f"
+    footer: str = ""
+    copies: tuple[str, ...] = ("",)
+
+    def __post_init__(self) -> None:
+        """Check the values a tenant gives."""
+        if not _ACCENT.fullmatch(self.accent):
+            raise ValueError("the accent is not a color as #rrggbb")
+        if not 1 <= len(self.copies) <= MAX_COPIES or any(len(mark) > MAX_MARK for mark in self.copies):
+            raise ValueError(f"there are 1 to {MAX_COPIES} copies, each with a mark of at most {MAX_MARK} characters")
+        if len(self.footer) > MAX_FOOTER:
+            raise ValueError(f"the footer is longer than {MAX_FOOTER} characters")

@@ -1,0 +1,56 @@
+"""Read a printed PDF back with programs that did not make it: PDFium, qpdf, ZXing."""
+
+import io
+import re
+from dataclasses import dataclass
+
+import pikepdf
+import pypdfium2
+import zxingcpp
+from PIL import Image
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page: its text with blanks as one space, its picture, and the codes in it with their sides in millimetres."""
+
+    text: str
+    picture: Image.Image
+    codes: tuple[tuple[str, float, float], ...]
+
+
+_SCALE = 3.0
+
+
+def pages(document: bytes) -> list[Page]:
+    made = []
+    with pypdfium2.PdfDocument(document) as opened:
+        for page in opened:
+            text = page.get_textpage().get_text_range()
+            picture = page.render(scale=_SCALE).to_pil()
+            made.append(Page(re.sub(r"\s+", " ", text), picture, _codes(picture)))
+    return made
+
+
+def _codes(picture: Image.Image) -> tuple[tuple[str, float, float], ...]:
+    found = []
+    for code in zxingcpp.read_barcodes(picture):
+        at = code.position
+        side = (at.top_right.x - at.top_left.x) / _SCALE / 72 * 25.4
+        found.append((code.text, side, at.top_left.x / _SCALE / 72 * 25.4))
+    return tuple(found)
+
+
+def text(document: bytes) -> str:
+    return " ".join(page.text for page in pages(document))
+
+
+def opened(document: bytes) -> pikepdf.Pdf:
+    return pikepdf.open(io.BytesIO(document))
+
+
+def attached(document: bytes) -> bytes:
+    """The one file embedded in a PDF."""
+    with opened(document) as pdf:
+        ((_, spec),) = pdf.attachments.items()
+        return spec.get_file().read_bytes()

@@ -1,0 +1,177 @@
+"""The printed receipt as PDF: all that must be on it, a QR code that can be read, a PDF/A-3b with its XML."""
+
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from fe.ecf.parse import parse_xml
+from fe.ecf.signature import verify
+from fe.printing import FiscalStanding, NotPrintable, PaperSize, PrintOptions, pdf
+from fe.printing.labels import LEGENDS, MODIFICATIONS, TITLES
+from fe.printing.read import read, show
+from tests.printing import reading
+from tests.printing.documents import GOLDEN, SAMPLES, long_receipt, signed
+
+every_receipt = pytest.mark.parametrize("path", [*GOLDEN, *SAMPLES], ids=lambda path: path.stem)
+every_layout = pytest.mark.parametrize("layout", PaperSize)
+COFFEE = next(path for path in GOLDEN if "coffee" in path.stem)
+
+#: Amounts that a print need not have (authority.md#printed).
+_NOT_PRINTED = re.compile(
+    r"(Retencion|TablaFormasPago|Subtotales|Paginacion|ImpuestosAdicionales\w*|TablaSub\w+|Mineria|OtraMonedaDetalle)/|"
+    r"(ITBIS[123]|MontoGravado(I)?[123]\w*|TotalITBIS[123]\w*)$"
+)
+_AMOUNT = re.compile(r"(Monto|Total(ITBIS|ISR)|Valor|Saldo|Precio(Unitario)|Descuento|Recargo)", re.ASCII)
+
+
+def amounts(xml: bytes) -> dict[str, Decimal]:
+    """Every amount of the document that has to be printed, by its path."""
+    root = parse_xml(xml)
+    tree = root.getroottree()
+    found = {}
+    for element in root.iter(etree.Element):
+        path = tree.getpath(element)
+        if len(element) or not _AMOUNT.match(etree.QName(element).localname) or _NOT_PRINTED.search(path):
+            continue
+        if re.fullmatch(r"[0-9]+(\.[0-9]+)?", element.text or ""):
+            found[path] = Decimal(element.text or "")
+    return found
+
+
+@every_layout
+@every_receipt
+def test_receipt_printed_has_every_text_and_amount_of_the_document(path: Path, layout: PaperSize) -> None:
+    xml = signed(path)
+    receipt = read(xml)
+    printed = reading.text(pdf(xml, PrintOptions(layout=layout)))
+    squeezed = printed.replace(" ", "")
+
+    expected = [
+        TITLES[receipt.type],
+        f"e-NCF: {receipt.e_ncf}",
+        f"Fecha Emisión: {receipt.issued}",
+        f"RNC: {receipt.issuer.rnc}",
+        receipt.issuer.name,
+        receipt.issuer.trade_name,
+        f"Código de Seguridad: {receipt.code}",
+        f"Fecha de Firma Digital: {receipt.signed}",
+        *(item.name for item in receipt.items),
+        *(item.unit for item in receipt.items),
+    ]
+    if receipt.expires:
+        expected.append(f"Fecha Vencimiento: {receipt.expires}")
+    if receipt.buyer is not None:
+        expected += [receipt.buyer.name, receipt.buyer.rnc, receipt.buyer.foreign_id, receipt.buyer.country]
+    if receipt.modified is not None:
+        expected += [f"NCF Modificado: {receipt.modified.ncf}", receipt.modified.words]
+        assert receipt.modified.words in MODIFICATIONS.values()
+    missing = [words for words in expected if "".join(words.split()) not in squeezed]
+    wrong = {place: amount for place, amount in amounts(xml).items() if show(amount) not in printed}
+    assert (missing, wrong) == ([], {})
+
+
+@every_layout
+@every_receipt
+def test_receipt_printed_has_a_qr_code_that_leads_to_the_authority(path: Path, layout: PaperSize) -> None:
+    xml = signed(path)
+    options = PrintOptions(layout=layout)
+    url = read(xml).url(options.environment, ecf=options.ecf_host, fc=options.fc_host)
+    for page in reading.pages(pdf(xml, options)):
+        ((found, side, left),) = page.codes
+        assert found == url
+        assert side >= 22
+        assert left >= 19.9
+
+
+def test_consumer_invoice_below_the_threshold_has_the_address_of_summaries() -> None:
+    path = next(path for path in GOLDEN if path.stem.startswith("ecf32"))
+
+    receipt = read(signed(path))
+
+    assert receipt.is_summarised
+    assert receipt.url(PrintOptions().environment, ecf="https://e", fc="https://f").startswith(
+        "https://f/ecf/ConsultaTimbreFC?RncEmisor="
+    )
+
+
+def test_pdf_carries_the_signed_document_which_verifies() -> None:
+    xml = signed(COFFEE)
+
+    printed = pdf(xml, PrintOptions())
+
+    assert reading.attached(printed) == xml
+    verify(reading.attached(printed))
+    assert pdf(xml, PrintOptions()) == printed
+
+
+@pytest.mark.parametrize(("language", "named"), [("es", "es-DO"), ("en", "en")])
+def test_pdf_follows_the_rules_of_pdf_a_3b(language: str, named: str) -> None:
+    """Those rules that qpdf can look at; no validator of the whole standard is at hand."""
+    printed = pdf(signed(COFFEE), PrintOptions(language=language))  # type: ignore[arg-type]  # one of the two
+    with reading.opened(printed) as opened:
+        root = opened.Root
+        metadata = opened.open_metadata()
+        fonts = [font for page in opened.pages for font in page.Resources.Font.values()]
+        descriptors = [font.DescendantFonts[0].FontDescriptor for font in fonts]
+
+        assert (metadata["pdfaid:part"], metadata["pdfaid:conformance"]) == ("3", "B")
+        assert metadata["dc:title"] == "Factura de Crédito Fiscal Electrónica E310000000101"
+        assert str(root.Lang) == named
+        assert bool(root.MarkInfo.Marked)
+        assert root.StructTreeRoot.K
+        assert str(root.OutputIntents[0].S) == "/GTS_PDFA1"
+        assert [str(spec.AFRelationship) for spec in root.AF] == ["/Source"]
+        assert all("+" in str(one.FontName) and one.FontFile2 for one in descriptors)
+        assert all(font.ToUnicode for font in fonts)
+        assert not opened.is_encrypted
+        assert "/JavaScript" not in root.Names
+        assert [page for page in opened.pages if "/AA" in page or page.get("/Annots")] == []
+        assert opened.check_pdf_syntax() == []
+        assert min(printed[10:14]) > 0x7F
+
+
+def test_receipt_of_many_lines_has_pages_with_subtotals() -> None:
+    printed = reading.pages(pdf(long_receipt(90), PrintOptions()))
+
+    assert len(printed) == 4
+    for number, page in enumerate(printed, 1):
+        assert f"Página No. {number} de 4" in page.text
+        assert ("Monto Total Página:" in page.text) == (number < 4)
+        assert "Código de Seguridad" in page.text
+    lines = [int(found) for page in printed for found in re.findall(r"Artículo (\d+)", page.text)]
+    assert lines == list(range(1, 91))
+    assert "Total: RD$ 106.20" in printed[-1].text
+
+
+@pytest.mark.parametrize("standing", [FiscalStanding.DEFERRED, FiscalStanding.CONTINGENCY])
+def test_receipt_of_a_special_mode_has_its_legend(standing: FiscalStanding) -> None:
+    assert LEGENDS[standing] in reading.text(pdf(signed(COFFEE), PrintOptions(standing=standing)))
+
+
+def test_receipt_without_fiscal_value_has_a_watermark() -> None:
+    assert reading.text(pdf(signed(COFFEE), PrintOptions(standing=FiscalStanding.VOID))).count("Sin valor fiscal") == 2
+    assert "Vista previa" in reading.text(pdf(signed(COFFEE), PrintOptions(standing=FiscalStanding.PREVIEW)))
+
+
+def test_copies_are_pages_with_their_marks() -> None:
+    printed = reading.pages(pdf(signed(COFFEE), PrintOptions(copies=("Original", "Copia"))))
+
+    assert ["ORIGINAL" in page.text for page in printed] == [True, False]
+    assert ["COPIA" in page.text for page in printed] == [False, True]
+
+
+@pytest.mark.parametrize("given", [b"", b"<ECF/>", b"%PDF", b"<RFCE><Encabezado/></RFCE>"])
+def test_bytes_that_are_no_signed_receipt_are_refused(given: bytes) -> None:
+    with pytest.raises(NotPrintable):
+        pdf(given, PrintOptions())
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"accent": "red"}, {"copies": ()}, {"copies": ("x" * 21,)}, {"footer": "x" * 401}], ids=str
+)
+def test_option_out_of_range_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"accent|copies|footer"):
+        PrintOptions(**wrong)  # type: ignore[arg-type]  # on purpose

@@ -23,7 +23,7 @@ class PaperSize(StrEnum):
 
 
 class FiscalStanding(StrEnum):
-    """What the paper may claim. Only the authority's acceptance, or a mode that permits it, gives fiscal value."""
+    """Fiscal value that the paper claims. Only the authority's acceptance, or a mode that permits it, gives fiscal value."""
 
     ACCEPTED = "accepted"
     DEFERRED = "deferred"

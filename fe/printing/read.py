@@ -37,7 +37,7 @@ class NotPrintable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """Issuer or buyer. `lines` are address, place, telephones and the like, each for a line of its own."""
+    """Issuer or buyer. `lines`: address, place and contact, one text per line."""
 
     rnc: str
     name: str
@@ -121,7 +121,7 @@ class PageRange:
 
 @dataclass(frozen=True, slots=True)
 class PrintedReceipt:
-    """What is printed of one e-CF."""
+    """Content of one printed e-CF."""
 
     type: EcfType
     title: str

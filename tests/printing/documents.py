@@ -29,6 +29,6 @@ def sign(root: etree._Element) -> bytes:
 
 @cache
 def long_receipt(lines: int, ecf_type: EcfType = EcfType.CREDIT_FISCAL) -> bytes:
-    """A receipt of so many lines."""
+    """A receipt with `lines` lines."""
     document = receipt(ecf_type, [line("1.00", NombreItem=f"Artículo {number}") for number in range(1, lines + 1)])
     return sign(build(document))

@@ -23,7 +23,7 @@ class PaperSize(StrEnum):
 
 
 class FiscalStanding(StrEnum):
-    """Fiscal value that the paper claims. Only the authority's acceptance, or a mode that permits it, gives fiscal value."""
+    """Fiscal value that the paper claims: that of an acceptance, of a mode of issue that permits it, or none."""
 
     ACCEPTED = "accepted"
     DEFERRED = "deferred"

@@ -1,13 +1,25 @@
 """The printed receipt: a pure function from a signed e-CF to a PDF/A-3b, or to the bytes of a receipt printer."""
 
 from fe.ecf.dates import read_moment
-from fe.printing.canvas import Canvas
-from fe.printing.logo import read_logo
+from fe.printing.canvas import Canvas, TooManyPages
+from fe.printing.escpos import escpos
+from fe.printing.logo import BadLogo, read_logo
 from fe.printing.options import FiscalStanding, PaperSize, PrintOptions
-from fe.printing.read import NotPrintable, read
+from fe.printing.read import NotPrintable, PrintedReceipt, read
+from fe.printing.roll import Roll, roll_width
 from fe.printing.sheet import SIZES, Sheet
 
-__all__ = ["FiscalStanding", "NotPrintable", "PaperSize", "PrintOptions", "pdf"]
+__all__ = [
+    "BadLogo",
+    "FiscalStanding",
+    "NotPrintable",
+    "PaperSize",
+    "PrintOptions",
+    "TooManyPages",
+    "pdf",
+    "qr_address",
+    "ticket",
+]
 
 
 def pdf(signed_xml: bytes, options: PrintOptions) -> bytes:
@@ -19,10 +31,30 @@ def pdf(signed_xml: bytes, options: PrintOptions) -> bytes:
     made = read_moment(receipt.signed)
     if made is None:
         raise NotPrintable("the e-CF has no FechaHoraFirma")
-    url = receipt.url(options.environment, ecf=options.ecf_host, fc=options.fc_host)
     logo = None if options.logo is None else read_logo(options.logo)
-    canvas = Canvas(
-        SIZES[options.layout], title=f"{receipt.title} {receipt.e_ncf}", language=options.language, made=made
-    )
-    Sheet(canvas, receipt, options, logo, url).draw()
+    size = (roll_width(options.layout), 800.0) if options.layout.is_roll else SIZES[options.layout]
+    canvas = Canvas(size, title=f"{receipt.title} {receipt.e_ncf}", language=options.language, made=made)
+    layout = Roll if options.layout.is_roll else Sheet
+    layout(canvas, receipt, options, logo, _address(receipt, options)).draw()
     return canvas.finish(signed_xml, f"{receipt.printed.issuer}{receipt.e_ncf}.xml", f"{receipt.title}, XML", made)
+
+
+def ticket(signed_xml: bytes, options: PrintOptions, *, raster: bool = False) -> bytes:
+    """Print a signed e-CF as ESC/POS for the roll of `options.layout`; `raster` sends the QR code as a picture.
+
+    Raises as `pdf`, and ValueError for a layout that is no roll.
+    """
+    if not options.layout.is_roll:
+        raise ValueError("a receipt printer takes a roll")
+    receipt = read(signed_xml, options.language)
+    logo = None if options.logo is None else read_logo(options.logo)
+    return escpos(receipt, options, logo, _address(receipt, options), raster=raster)
+
+
+def qr_address(signed_xml: bytes, options: PrintOptions) -> str:
+    """Return the address in the QR code. Raises NotPrintable."""
+    return _address(read(signed_xml), options)
+
+
+def _address(receipt: PrintedReceipt, options: PrintOptions) -> str:
+    return receipt.url(options.environment, ecf=options.ecf_host, fc=options.fc_host)

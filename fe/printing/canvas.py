@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
+from xml.sax.saxutils import escape
 
 import fontpkg_ibm_plex_sans_condensed
 import segno
@@ -32,6 +33,11 @@ PALE: Color = (0.955, 0.96, 0.968)
 MAX_PAGES = 1_200
 MILLIMETRE = 72 / 25.4
 
+_XMP = """<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmp="http://ns.adobe.com/xap/1.0/"
+ xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/" xmp:CreatorTool="fe" xmp:CreateDate="{at}" xmp:ModifyDate="{at}"
+ pdfaid:part="3" pdfaid:conformance="B"><dc:title><rdf:Alt><rdf:li xml:lang="x-default">{title}</rdf:li></rdf:Alt>
+</dc:title></rdf:Description></rdf:RDF></x:xmpmeta>"""
 _FONTS = Path(fontpkg_ibm_plex_sans_condensed.ROOT) / "files"
 _FACES = {"": "Regular", "B": "SemiBold"}
 #: Marks on one letter beyond this are no writing of any language.
@@ -73,7 +79,8 @@ class Canvas:
         pdf.alias_nb_pages("")
         pdf.set_title(title)
         pdf.set_lang("en" if language == "en" else "es-DO")
-        pdf.set_creator("fe")
+        # fpdf2's own metadata tell the time of day, and the same receipt has to give the same bytes.
+        pdf.set_xmp_metadata(_XMP.format(title=escape(title), at=made.isoformat()))
         pdf.set_creation_date(made)
         self._fonts: dict[str, TTFFont] = {}
         for style, face in _FACES.items():

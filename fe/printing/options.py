@@ -20,6 +20,13 @@ class PaperSize(StrEnum):
 
     LETTER = "letter"
     A4 = "a4"
+    ROLL_80 = "80mm"
+    ROLL_58 = "58mm"
+
+    @property
+    def is_roll(self) -> bool:
+        """Continuous paper of a receipt printer."""
+        return self in (PaperSize.ROLL_80, PaperSize.ROLL_58)
 
 
 class FiscalStanding(StrEnum):

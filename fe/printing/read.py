@@ -28,6 +28,8 @@ from fe.printing.labels import MODIFICATIONS, TITLES
 
 _PLACES = {code.value: code.meaning_es for code in GEOGRAPHY}
 _UNITS = {code.value: code for code in UNITS}
+#: A payload of 10,000 lines becomes an XML above the bounds of what is taken in.
+_MAX_BYTES, _MAX_ELEMENTS = 16 * 1024 * 1024, 400_000
 _EXPIRING = frozenset(EcfType) - {EcfType.CONSUMER, EcfType.CREDIT_NOTE}
 
 
@@ -154,7 +156,7 @@ class PrintedReceipt:
 def read(signed_xml: bytes, language: Language = "es") -> PrintedReceipt:
     """Read a signed e-CF. Raises NotPrintable for other bytes; the signature is not verified here."""
     try:
-        root = parse_xml(signed_xml)
+        root = parse_xml(signed_xml, max_bytes=_MAX_BYTES, max_elements=_MAX_ELEMENTS)
         document = read_xml(root)
     except (MalformedXml, NotADocument) as error:
         raise NotPrintable(str(error)) from error

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from fe.printing.canvas import BLACK, GREY, LIGHT, MILLIMETRE, PALE, Align, Canvas, Color, color
-from fe.printing.labels import LEGENDS, label
+from fe.printing.labels import label
 from fe.printing.logo import Logo
 from fe.printing.options import FiscalStanding, PaperSize, PrintOptions
 from fe.printing.read import Amount, Item, PrintedReceipt, page_sums, show, show_quantity
+from fe.printing.ticket import adjustment_words, standing_note
 
 SIZES = {PaperSize.LETTER: (612.0, 792.0), PaperSize.A4: (595.28, 841.89)}
 _QUIET = 3 * MILLIMETRE
@@ -146,23 +147,13 @@ class Sheet:
                 for line in canvas.wrap(f"{self._words('reason')}: {modified.reason}", 8, 190, most=2):
                     y += 10
                     frame.add(box + 12, y, line, 8, ink=GREY)
-        note = self._note()
+        note = standing_note(self._options)
         for line in canvas.wrap(note, 8, 190, most=5) if note else ():
             y += 10.5
             frame.add(box + 12, y, line, 8, ink=_RED)
         self._box = (box, y + 10)
         frame.height = max(left + 6, y + 10)
         return frame
-
-    def _note(self) -> str:
-        standing = self._options.standing
-        if standing in (FiscalStanding.DEFERRED, FiscalStanding.CONTINGENCY):
-            return LEGENDS[standing]
-        if standing is FiscalStanding.PREVIEW:
-            return self._words("preview")
-        if standing is FiscalStanding.VOID:
-            return self._words("void")
-        return self._words("test") if self._options.environment == "testecf" else ""
 
     def _make_parties(self) -> _Frame:
         canvas, buyer, frame = self._canvas, self._receipt.buyer, _Frame()
@@ -306,10 +297,8 @@ class Sheet:
         receipt = self._receipt
         before: list[tuple[str, str, bool]] = []
         for one in receipt.adjustments:
-            words = self._words("discount" if one.is_discount else "surcharge")
-            percent = "" if one.percent is None else f" {show_quantity(one.percent)}%"
-            named = f" ({one.words})" if one.words else ""
-            before.append((f"{words}{percent}{named}:", ("-" if one.is_discount else "") + show(one.amount), False))
+            shown = ("-" if one.is_discount else "") + show(one.amount)
+            before.append((adjustment_words(one, self._words), shown, False))
         before += self._amount_rows(receipt.totals)
         frame = self._frame_of(before)
         y = frame.height + 16

@@ -1,0 +1,168 @@
+"""The receipt of one column: rows that the roll of a PDF and a receipt printer draw, each by its own means."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from fe.printing.labels import LEGENDS, label
+from fe.printing.options import FiscalStanding, PrintOptions
+from fe.printing.read import Adjustment, Item, PrintedReceipt, show, show_quantity
+
+#: A label by its name, with values in place of its braces.
+Speaker = Callable[..., str]
+Tone = Literal["normal", "strong", "title", "soft", "alert"]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A text over as many lines as it needs."""
+
+    text: str
+    tone: Tone = "normal"
+    centered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A label, and a value aligned right."""
+
+    left: str
+    right: str
+    tone: Tone = "normal"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A line from edge to edge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """The QR code, centered."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The place of the logo."""
+
+
+Row = Words | Pair | Rule | Code | Picture
+
+
+def ticket_rows(receipt: PrintedReceipt, options: PrintOptions, url: str, mark: str) -> Iterator[Row]:
+    """Lay a receipt out as rows. Each line takes two: what it is, and its quantity, price, ITBIS and value."""
+    language = options.language
+
+    def words(name: str, **values: object) -> str:
+        return label(name, language, **values)
+
+    issuer, buyer, modified = receipt.issuer, receipt.buyer, receipt.modified
+    if options.logo is not None:
+        yield Picture()
+    yield Words(issuer.trade_name or issuer.name, "title", centered=True)
+    if issuer.trade_name:
+        yield Words(issuer.name, "strong", centered=True)
+    yield Words(f"{words('rnc')}: {issuer.rnc}", centered=True)
+    if issuer.branch:
+        yield Words(f"{words('branch')}: {issuer.branch}", centered=True)
+    for line in issuer.lines:
+        yield Words(line, "soft", centered=True)
+    yield Words(f"{words('issued')}: {receipt.issued}", centered=True)
+    if mark:
+        yield Words(mark.upper(), "strong", centered=True)
+    yield Rule()
+    yield Words(receipt.title, "strong", centered=True)
+    yield Pair(f"{words('e_ncf')}:", receipt.e_ncf, "strong")
+    if receipt.expires:
+        yield Pair(f"{words('expires')}:", receipt.expires)
+    if modified is not None:
+        yield Pair(f"{words('modified')}:", modified.ncf)
+        yield Words(modified.words)
+        if modified.reason:
+            yield Words(f"{words('reason')}: {modified.reason}", "soft")
+    note = standing_note(options)
+    if note:
+        yield Words(note, "alert")
+    if buyer is not None:
+        yield Rule()
+        for name, value in (
+            ("buyer_name", buyer.name),
+            ("buyer_rnc", buyer.rnc),
+            ("foreign_id", buyer.foreign_id),
+            ("country", buyer.country),
+        ):
+            if value:
+                yield Words(f"{words(name)}: {value}")
+    yield Rule()
+    if receipt.has_excise:
+        yield Words(" · ".join(map(words, ("degrees", "retail", "specific", "ad_valorem"))), "soft")
+    yield Pair(" · ".join(map(words, ("quantity", "unit", "price", "vat"))), words("value"), "soft")
+    yield Rule()
+    for item in receipt.items:
+        yield from _item(item, words)
+    yield Rule()
+    yield from _totals(receipt, words)
+    for name, value in receipt.facts:
+        yield Words(words("due", day=value) if name == "due" else f"{words(name)}: {value}", "soft")
+    if options.footer:
+        yield Rule()
+        yield Words(options.footer, "soft", centered=True)
+    yield Rule()
+    yield Code(url)
+    yield Words(f"{words('code')}: {receipt.code}", centered=True)
+    yield Words(f"{words('signed')}: {receipt.signed}", centered=True)
+
+
+def standing_note(options: PrintOptions) -> str:
+    """Return the legend that the standing asks for, or an empty text."""
+    standing = options.standing
+    if standing in (FiscalStanding.DEFERRED, FiscalStanding.CONTINGENCY):
+        return LEGENDS[standing]
+    if standing in (FiscalStanding.PREVIEW, FiscalStanding.VOID):
+        return label(standing, options.language)
+    return label("test", options.language) if options.environment == "testecf" else ""
+
+
+def adjustment_words(one: Adjustment, words: Speaker) -> str:
+    """Return the label of a discount or surcharge of the whole document."""
+    percent = "" if one.percent is None else f" {show_quantity(one.percent)}%"
+    named = f" ({one.words})" if one.words else ""
+    return f"{words('discount' if one.is_discount else 'surcharge')}{percent}{named}:"
+
+
+def _item(item: Item, words: Speaker) -> Iterator[Row]:
+    yield Words(f"E  {item.name}" if item.exempt else item.name, "strong")
+    for text in item.details:
+        yield Words(text, "soft")
+    excise = [
+        None if item.degrees is None else f"{show_quantity(item.degrees)}%",
+        None if item.retail is None else show(item.retail),
+        show(item.specific) if item.specific else None,
+        show(item.ad_valorem) if item.ad_valorem else None,
+    ]
+    if any(excise):
+        yield Words(" · ".join(one for one in excise if one), "soft")
+    quantity = " ".join(filter(None, (show_quantity(item.quantity), item.unit)))
+    yield Pair(f"{quantity} × {show(item.price)} · {show(item.vat)}", show(item.value))
+    if item.discount:
+        yield Words(f"{words('discount')}: -{show(item.discount)}", "soft")
+    if item.surcharge:
+        yield Words(f"{words('surcharge')}: {show(item.surcharge)}", "soft")
+
+
+def _totals(receipt: PrintedReceipt, words: Speaker) -> Iterator[Row]:
+    for one in receipt.adjustments:
+        yield Pair(adjustment_words(one, words), ("-" if one.is_discount else "") + show(one.amount))
+    for row in receipt.totals:
+        yield Pair(f"{row.words or words(row.name, percent=row.percent)}:", show(row.amount))
+    yield Pair(f"{words('total')}:", f"RD$ {show(receipt.total)}", "title")
+    for row in receipt.after_total:
+        yield Pair(f"{words(row.name)}:", show(row.amount))
+    currency = receipt.currency
+    if currency is not None:
+        rate = "" if currency.rate is None else show_quantity(currency.rate)
+        yield Words(words("in_currency", currency=currency.code, rate=rate), "strong")
+        for row in currency.totals:
+            yield Pair(f"{words(row.name)} {currency.code}:", show(row.amount), "soft")

@@ -69,7 +69,7 @@ def _pair(row: Pair, columns: int) -> Iterator[bytes]:
 
 
 def wrap(text: str, columns: int) -> list[str]:
-    """Break a text into lines of so many characters; a longer word is cut."""
+    """Break a text into lines of at most `columns` characters; a longer word is cut."""
     lines: list[str] = []
     line = ""
     for word in _printable(text).split(" "):

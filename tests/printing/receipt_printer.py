@@ -7,7 +7,7 @@ from PIL import Image
 
 @dataclass
 class Printed:
-    """What came out: lines of text, each with how it was set, QR codes, pictures and cuts."""
+    """Output of the printer: lines of text, each with its style, QR codes, pictures and cuts."""
 
     lines: list[tuple[str, str]] = field(default_factory=list)
     codes: list[str] = field(default_factory=list)

@@ -32,7 +32,7 @@ from bench.citus_steps import Rates, fill_backlog, make_tenants, measure_claims,
 from bench.report import Report, in_turn
 from bench.road import Numbers, drive
 from bench.stack import QUICK, Stack, open_stack
-from fe.store.postgres.engine import EngineName
+from fe.store.engines import EngineName
 from ops.citus.cluster import Cluster, environment
 
 ENGINES: tuple[EngineName, ...] = ("postgres", "citus")

@@ -18,13 +18,13 @@ from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId, Tr
 from fe.issuing.accept import Acceptance
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.queue.stage import Together
+from fe.store.citus.node_local_claims import NodeLocalClaims
+from fe.store.engines import EngineName, engine_named
 from fe.store.postgres.db import Conn, Database, open_database
-from fe.store.postgres.engine import EngineName, engine_named
 from fe.store.postgres.roles import FRONT, WORKER
 from fe.store.queue import outbox, steps
 from fe.store.queue.capacity import LaneCapacity, Terms
 from fe.store.queue.claim import claim_together
-from fe.store.queue.node_local_claims import NodeLocalClaims
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.tables import ALWAYS
 from fe.store.queue.wakeups import Wakeups

@@ -50,7 +50,7 @@ except ImportError:  # where it was until the packages were made
     from fe.store.db import open_database
 engine = {}
 if os.environ.get("FE_DATABASE_ENGINE"):
-    from fe.store.postgres.engine import engine_named
+    from fe.store.engines import engine_named
     engine = {"engine": engine_named(os.environ["FE_DATABASE_ENGINE"])}
 
 async def main():

@@ -51,11 +51,11 @@ from fe.receiving.receive import CannotAcknowledge
 from fe.receiving.sessions import SESSIONS, derive_keys
 from fe.secrets.hsm import open_vault, require_usable
 from fe.secrets.vault import Vault
-from fe.store.citus.nodes import require_node
+from fe.store.engines import engine_named
 from fe.store.postgres.clocks import compare_clocks_first, require_clock
 from fe.store.postgres.db import Database
 from fe.store.postgres.embedded import start_embedded, started_here
-from fe.store.postgres.engine import POSTGRES, engine_named
+from fe.store.postgres.engine import POSTGRES
 from fe.store.postgres.migrate import verify, verify_node
 from fe.store.postgres.pools import ASKING, CLAIMING, LISTENING, open_near, open_pools
 from fe.store.postgres.roles import FRONT, PORTAL, RECEPTION, WORKER, database_roles
@@ -122,11 +122,13 @@ def _require_databases(settings: Settings, role: str, dsn: str, siblings: int) -
     roles = database_roles(settings, role)
     engine = engine_named(settings.database_engine)
     no_others = not (settings.development or settings.database_shared_login)
-    asking = ASKING if engine.distributed else 0
+    asking = ASKING if engine.nodes else 0
     connections = siblings * (len(roles) * (settings.database_connections + asking) + LISTENING)
     verify(dsn, *roles, connections=connections, no_others=no_others, engine=engine)
     require_clock(dsn, clock_ahead(settings.clock_offset))
     if settings.database_near is not None and WORKER in roles:
+        from fe.store.citus.nodes import require_node
+
         require_node(dsn, settings.database_near)
         connections = siblings * (CLAIMING + asking)
         verify_node(settings.database_near, WORKER, connections=connections, no_others=no_others, engine=engine)
@@ -144,11 +146,11 @@ async def serve(
     initialize_series(metrics)
     metrics.up.labels(role, __version__).set(1)
     check, supervisor = ClockCheck(clock), Supervisor(metrics, stopping)
-    roles = database_roles(settings, role)
+    roles, engine = database_roles(settings, role), engine_named(settings.database_engine)
     with serve_metrics(metrics, listeners.metrics[0]):
         async with (
-            open_pools(dsn, roles, settings, observe_wait=metrics.pool_wait.observe) as pools,
-            open_near(settings, roles) as node,
+            open_pools(dsn, roles, settings, engine, observe_wait=metrics.pool_wait.observe) as pools,
+            open_near(settings, roles, engine) as node,
             open_tracing(settings, role, metrics) as tracing,
             trio.open_nursery() as watch,
         ):
@@ -161,7 +163,7 @@ async def serve(
                 verdicts=VerdictNotices(db),
                 tracing=tracing,
                 clock_fault=check.fault,
-                intake=DirectIntake() if engine_named(settings.database_engine) is POSTGRES else None,
+                intake=DirectIntake() if engine is POSTGRES else None,
             )
             await watch.start(stop_on_signal, stopping, settings.grace_seconds)
             await compare_clocks_first(db, check)

@@ -10,8 +10,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+from fe.store.engines import engine_named
 from fe.store.postgres.db import open_database
-from fe.store.postgres.engine import CITUS, POSTGRES, Engine
+from fe.store.postgres.engine import POSTGRES, Engine
 from fe.store.postgres.migrate import migrate, verify
 from ops.citus.cluster import Cluster, Node, environment, settings
 from tests.ports import free_port
@@ -45,7 +46,7 @@ def wanted() -> bool:
 
 def engine() -> Engine:
     """The engine that the tests run on."""
-    return CITUS if wanted() else POSTGRES
+    return engine_named("citus") if wanted() else POSTGRES
 
 
 def speak_citus() -> None:
@@ -55,8 +56,8 @@ def speak_citus() -> None:
     """
     for function in (open_database, migrate, verify):
         defaults: dict[str, Any] = inspect.unwrap(function).__kwdefaults__
-        defaults["engine"] = CITUS
-    os.environ["FE_DATABASE_ENGINE"] = CITUS.name  # for services that tests run within themselves
+        defaults["engine"] = engine_named("citus")
+    os.environ["FE_DATABASE_ENGINE"] = "citus"  # for services that tests run within themselves
 
 
 def start_cluster(folder: Path, binaries: Path, *, workers: int = 2, **more: str) -> Cluster:

@@ -44,7 +44,6 @@ from fe.queue.service_context import ServiceContext
 from fe.queue.stage import StageContext, no_gate
 from fe.secrets.vault import Vault
 from fe.store.postgres.db import Database
-from fe.store.queue.node_local_claims import NodeLocalClaims
 from fe.store.queue.outbox import OUTBOX
 from fe.store.queue.tables import AnyTable
 from fe.store.queue.webhooks import DELIVERIES, RECOVERIES
@@ -105,6 +104,8 @@ async def run_actors(context: ServiceContext, db: Database, vault: Vault, node: 
             log = SubmissionLog(settings.submission_log)
             kind = submission_kind(metrics, context.verdicts.notify, log, traced=tracing.is_on)
             if node is not None:
+                from fe.store.citus.node_local_claims import NodeLocalClaims
+
                 kind = replace(kind, together=NodeLocalClaims(node, clock, traced=tracing.is_on).claim)
             results = ResultWriter(kind, db, clock)
             handlers = _counterparty_handlers(settings, db, authority, credentials, clock)

@@ -34,12 +34,13 @@ from fe.limits import TurnTimeout
 from fe.monitoring.metrics import Metrics
 from fe.offload.pool import Apart, ApartFailed
 from fe.queue.outcome import Outcome, Retry, TryLater
+from fe.store.postgres.clocks import time_of_day
 from fe.store.postgres.db import Database
 from fe.store.queue import steps
 from fe.store.queue.inputs import AcceptedInput, OutgoingDocument, ParallelInput, SigningInput
 from fe.store.queue.outbox import Work
 from fe.store.queue.steps import SignedDocument
-from fe.store.records import numbers, statistics
+from fe.store.records import numbers
 
 #: Problems of a document kept with its failure.
 _SHOWN_PROBLEMS = 50
@@ -155,7 +156,7 @@ class SignerPool:
 
     async def _out_of_time(self, error: OutOfTime) -> Outcome:
         """Judge by the database's clock whether the certificate has expired or will be valid soon."""
-        wait = error.passes_in(await self.db.run(statistics.time_of_day))
+        wait = error.passes_in(await self.db.run(time_of_day))
         if wait is None or wait > _WAITS_FOR_CERTIFICATE:
             return _fail(error.text)
         return Retry(error.text.en, min(max(wait, _ELSEWHERE), _LOOK_AGAIN), counts=False)

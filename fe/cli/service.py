@@ -9,7 +9,7 @@ from fe.cli.printing import json_option, print_result
 from fe.cli.session import settings_with_database
 from fe.config import ConfigError, set_by_env_file
 from fe.process.hardening import KEY_ENCRYPTION_KEY, restart_without
-from fe.store.postgres.engine import engine_named
+from fe.store.engines import engine_named
 
 _UP_TO_DATE = "the database is up to date"
 

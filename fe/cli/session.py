@@ -13,9 +13,10 @@ from fe.config import Settings, load_settings
 from fe.config.start_checks import require_database
 from fe.ecf.catalogue import Environment
 from fe.ecf.parse import MalformedJson, parse_json
+from fe.store.engines import engine_named
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.embedded import start_embedded
-from fe.store.postgres.engine import Engine, engine_named
+from fe.store.postgres.engine import Engine
 from fe.store.postgres.migrate import verify
 from fe.store.postgres.roles import OPERATOR
 

@@ -13,8 +13,9 @@ from fe.operations.rewrap import OF_CERTIFICATES, OF_WEBHOOKS, Encrypted, Rewrap
 from fe.operations.rewrap import rewrap as rewrap_all
 from fe.secrets.hsm import open_vault
 from fe.secrets.vault import Vault
+from fe.store.engines import engine_named
 from fe.store.postgres.db import open_database
-from fe.store.postgres.engine import Engine, engine_named
+from fe.store.postgres.engine import Engine
 from fe.store.postgres.migrate import verify
 from fe.webhooks.secrets import webhook_vault
 

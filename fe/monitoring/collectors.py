@@ -10,8 +10,9 @@ from fe.ecf.catalogue import Environment
 from fe.lifecycle import Stage
 from fe.monitoring.metrics import Labels, Metrics, forget_others, show
 from fe.store.postgres.db import Conn, Database
+from fe.store.postgres.engine import engine_of
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE
-from fe.store.records import nodes, statistics
+from fe.store.records import statistics
 
 _log = structlog.get_logger(__name__)
 
@@ -171,7 +172,8 @@ class Collectors:
     async def _tables(self, conn: Conn) -> None:
         sizes: dict[Labels, float] = {}
         counted: dict[Labels, float] = {}
-        members = await nodes.look(conn)
+        nodes = engine_of(conn).nodes
+        members = await nodes.contents(conn) if nodes else []
         of_tables = [*await statistics.tables(conn)]
         for node in members:
             of_tables += [(table, *figures) for table, figures in (node.tables or {}).items()]

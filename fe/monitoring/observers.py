@@ -10,12 +10,12 @@ from fe.monitoring.collectors import EVERYWHERE
 from fe.monitoring.metrics import Metrics, show
 from fe.monitoring.outages import Outage
 from fe.store.postgres import readiness
-from fe.store.postgres.clocks import compare_clocks
+from fe.store.postgres.clocks import compare_clocks, time_of_day
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE, DatabaseUnavailable
 from fe.store.postgres.migrate import coming_months
 from fe.store.queue import outbox
-from fe.store.records import spent_seeds, statistics
+from fe.store.records import spent_seeds
 
 _log = structlog.get_logger(__name__)
 
@@ -79,7 +79,7 @@ async def watch_writing(front: Database, metrics: Metrics) -> None:
     while True:
         try:
             with trio.fail_after(_ANSWER_SECONDS):
-                await front.run(statistics.time_of_day)
+                await front.run(time_of_day)
                 metrics.database_writable.set(await _takes_writes(front))
         except (*ANY_OF_THE_DATABASE, trio.TooSlowError):
             pass  # `watch_database` logs it

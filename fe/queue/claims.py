@@ -2,8 +2,8 @@
 
 There are two ways to claim. `_lane_by_lane` works for every kind: it asks the kind's table for tenants with due rows,
 divides the free slots, and claims in each lane: up to 1 + n round trips for n lanes. A kind with many claims brings a
-`WorkKind.together` that does all of it in one call: for submissions a database function (fe/store/queue/claim.py,
-node_local_claims.py), tested against the first way.
+`WorkKind.together` that does all of it in one call: for submissions a database function (fe/store/queue/claim.py;
+fe/store/citus/node_local_claims.py), tested against the first way.
 """
 
 import time

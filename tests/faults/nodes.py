@@ -6,7 +6,7 @@ from pathlib import Path
 import psycopg
 import trio
 
-from fe.store.postgres.engine import CITUS
+from fe.store.citus.engine import CITUS
 from fe.store.postgres.migrate import migrate
 from ops.citus.cluster import Cluster, Node, settings
 from tests.faults.postgres import Postgres

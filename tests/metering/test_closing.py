@@ -36,7 +36,7 @@ from fe.metering import aggregator
 from fe.metering.billing import Biller
 from fe.store.records import metering
 from fe.store.postgres.db import open_database
-from fe.store.postgres.engine import engine_named
+from fe.store.engines import engine_named
 async def main():
     async with open_database(sys.argv[1], role="fe_worker", max_size=2, engine=engine_named(sys.argv[4])) as db:
         for tenant_id in await db.run(metering.tenants_with_ends):

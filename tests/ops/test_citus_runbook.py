@@ -15,11 +15,12 @@ import pytest
 import trio
 
 from fe.identifiers import SubmissionId, TenantId
+from fe.store.citus.engine import CITUS
+from fe.store.citus.nodes import contents
 from fe.store.postgres.db import open_database
-from fe.store.postgres.engine import CITUS
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.postgres.roles import FRONT, WORKER
-from fe.store.records import nodes, submissions
+from fe.store.records import submissions
 from tests import citus
 from tests.factories.tenants import make_tenant, new_submission
 from tests.faults.nodes import Nodes
@@ -166,7 +167,7 @@ async def a_node_is_added(page: Rehearsal, load: Load) -> None:
     await page.until(over)
     await load.goes_on()
     async with open_database(page.cluster.dsn("fe"), role=WORKER, engine=CITUS, max_size=1) as db:
-        seen = await db.run(nodes.look)
+        seen = await db.run(contents)
     assert len(seen) == 3
     assert all(node.answers and node.shards > 0 for node in seen)
     assert all((node.tables or {})["outbox"][0] > 0 for node in seen)
@@ -193,7 +194,7 @@ async def a_worker_is_lost(page: Rehearsal, load: Load) -> None:
     assert load.tenants[0] in waiting
     assert waiting < set(load.tenants), "the tenants of other nodes are among them"
     async with open_database(page.cluster.dsn("fe"), role=WORKER, engine=CITUS, max_size=1) as db:
-        assert [node.answers for node in await db.run(nodes.look)].count(False) == 1
+        assert [node.answers for node in await db.run(contents)].count(False) == 1
     refused, served = load.refused, len(load.acknowledged)
     with trio.fail_after(PATIENCE):
         while load.refused == refused or len(load.acknowledged) == served:  # noqa: ASYNC110  (it watches what another task was told)

@@ -16,8 +16,9 @@ from fe.lifecycle import Stage
 from fe.monitoring.metrics import Metrics
 from fe.queue.outcome import Outcome, Retry
 from fe.queue.result_writer import ResultWriter
-from fe.store.postgres.db import Conn, Database, groups_of, open_database
-from fe.store.postgres.engine import CITUS
+from fe.store.citus.engine import CITUS
+from fe.store.citus.nodes import groups_of
+from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.errors import DatabaseUnavailable, NodeUnavailable
 from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, RECEPTION, WORKER
 from fe.store.queue.capacity import LaneCapacity, Terms

@@ -17,17 +17,17 @@ from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.lifecycle import Stage
 from fe.store.citus.distribution import NoCitus
+from fe.store.citus.engine import CITUS
+from fe.store.citus.node_local_claims import NodeLocalClaims
 from fe.store.citus.nodes import require_node
 from fe.store.postgres.connection_limit import TooFewConnections
 from fe.store.postgres.db import Conn, Database, open_database
-from fe.store.postgres.engine import CITUS
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.postgres.migrate import verify_node
 from fe.store.postgres.roles import WORKER
 from fe.store.queue.capacity import LaneCapacity, LaneClaim, Terms
 from fe.store.queue.claim import claim_together
 from fe.store.queue.inputs import SigningInput
-from fe.store.queue.node_local_claims import NodeLocalClaims
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.tables import ALWAYS
 from ops.citus.cluster import Cluster

@@ -19,8 +19,8 @@ from fe.ecf.ids import new_id
 from fe.identifiers import SequenceId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status, WebhookEvent
 from fe.store.citus.distribution import distribute
+from fe.store.citus.engine import CITUS
 from fe.store.postgres.db import Conn, Database, open_database
-from fe.store.postgres.engine import CITUS
 from fe.store.postgres.errors import Contended
 from fe.store.postgres.roles import WORKER
 from fe.store.queue import outbox, steps

@@ -7,8 +7,8 @@ import pytest
 import trio
 import trio.testing
 
+from fe.store.citus.engine import CITUS
 from fe.store.postgres.db import open_database
-from fe.store.postgres.engine import CITUS
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.postgres.nodes import AwayNodes
 

@@ -14,9 +14,9 @@ from psycopg.rows import scalar_row
 
 from fe.ecf.catalogue import Environment
 from fe.identifiers import ApiKeyId, SequenceId, TenantId, UserId
+from fe.store.citus.engine import CITUS
 from fe.store.postgres import trio_connection
 from fe.store.postgres.db import Conn, Database, DriverName, open_database
-from fe.store.postgres.engine import CITUS
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 from fe.store.postgres.roles import FRONT, OPERATOR, READONLY, WORKER
 from fe.store.postgres.tenant_scope import tenant_scope

@@ -9,11 +9,9 @@ from fe.config import Settings
 from fe.operations.doctor.certificates import check_certificates
 from fe.operations.doctor.clocks import skew_of_the_database
 from fe.operations.doctor.finding import Finding, Role, State, role_of_login, takes
-from fe.store.citus.distribution import NoCitus, outside_two_phases, require_citus, undistributed
-from fe.store.citus.nodes import require_node
+from fe.store.engines import engine_named
 from fe.store.postgres.clocks import compare_clocks_once
-from fe.store.postgres.engine import engine_named
-from fe.store.postgres.errors import DatabaseUnavailable, StoreError, words
+from fe.store.postgres.errors import StoreError, words
 from fe.store.postgres.migrate import missing_migrations, verify
 from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, RECEPTION, WORKER, rights_of_login
 from fe.store.postgres.session import connected_once
@@ -51,9 +49,11 @@ def check_database(settings: Settings, role: Role, clock: Clock) -> list[Finding
             conn.execute("SET TRANSACTION READ ONLY")
             found += [_server(conn), _login(conn, roles), _clock(conn, clock)]
             if settings.database_engine == "citus":
-                found.append(_cluster(conn, roles))
+                from fe.operations.doctor.cluster import check_cluster, check_node
+
+                found.append(check_cluster(conn, roles))
                 if settings.database_near is not None and WORKER in roles:
-                    found.append(_node(dsn, settings.database_near))
+                    found.append(check_node(dsn, settings.database_near))
             found += [check_locks(conn), _migrations(conn)]
     except psycopg.Error as error:
         return [*found, _away(error)]
@@ -212,47 +212,6 @@ def _migrations(conn: psycopg.Connection) -> Finding:
         says = f"{len(missing)} are still to be run, first {missing[0]}"
         return Finding("migrations", State.FAILED, says, "run `fe migrate` as the owner (docs/operations.md)")
     return Finding("migrations", State.OK, "all of this release are applied")
-
-
-_SILENT = "SELECT count(*) FROM citus_check_cluster_node_health() WHERE result IS NOT TRUE"
-
-
-def _cluster(conn: psycopg.Connection, roles: Sequence[str]) -> Finding:
-    """Check that the cluster is complete, its nodes reach each other, and the tables are distributed.
-
-    Nodes connect to each other as the working role, so pg_hba.conf must admit it.
-    """
-    try:
-        nodes = require_citus(conn)
-    except NoCitus as wrong:
-        return Finding("cluster", State.FAILED, str(wrong), "do what the line says, then run `fe migrate`")
-    try:
-        with conn.transaction():
-            if roles:
-                conn.execute("SELECT set_config('role', %s, true)", (roles[0],))
-            silent = conn.execute(_SILENT).fetchone()
-            conn.execute("SET LOCAL ROLE NONE")
-    except psycopg.errors.InsufficientPrivilege as wrong:
-        return Finding("cluster", State.FAILED, words(wrong), "grant the login its role (docs/operations.md)")
-    if silent is not None and silent[0]:
-        says = f"{silent[0]} connections between nodes do not come about"
-        return Finding("cluster", State.FAILED, says, "see ops/citus/README.md, A node is lost")
-    if missing := undistributed(conn):
-        says = f"{len(missing)} tables are still on the coordinator alone, first {missing[0]}"
-        return Finding("cluster", State.FAILED, says, "run `fe migrate` while nothing else works (ops/citus/README.md)")
-    if alone := outside_two_phases(conn):
-        says = f"{len(alone)} tables of the coordinator are not committed together with the nodes, first {alone[0]}"
-        return Finding("cluster", State.FAILED, says, "run `fe migrate`")
-    return Finding("cluster", State.OK, f"{nodes} nodes keep rows, and all of them answer each other")
-
-
-def _node(dsn: str, near: str) -> Finding:
-    """Check that the node to claim from belongs to the cluster."""
-    try:
-        shards = require_node(dsn, near)
-    except (NoCitus, DatabaseUnavailable) as wrong:
-        return Finding("node", State.FAILED, str(wrong), "see docs/scaling.md, Actors near their shards")
-    return Finding("node", State.OK, f"FE_DATABASE_NEAR names a node that keeps {shards} shards of the outbox")
 
 
 def _rights(dsn: str, role: str, settings: Settings) -> Finding:

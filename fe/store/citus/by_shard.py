@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from psycopg import sql
 
 from fe.store.citus.shard_functions import ASKED, CALLED, ON_NODES, ONLY_READS, Function, functions, template
-from fe.store.postgres.functions import CITUS_FORM, FOLDER
+from fe.store.postgres.functions import FOLDER
 from fe.store.postgres.statements import statements as statements_of
 
 #: Parameters that carry documents. A batch of them goes to a node joined into one value, with their lengths, since an
@@ -143,7 +143,7 @@ def senders(ways: Sequence[int]) -> Iterator[str]:
 
 def _asked_here(name: str) -> str:
     """Return the coordinator's own form of a function."""
-    (path,) = FOLDER.glob(f"*/{name}{CITUS_FORM}")
+    (path,) = FOLDER.glob(f"*/{name}.citus.sql")
     return statements_of(path.read_text(encoding="utf-8"))[0]
 
 

@@ -13,13 +13,15 @@ import psycopg
 from fe.store.citus import by_shard
 from fe.store.citus.tables import DISTRIBUTED
 from fe.store.postgres.errors import StoreError
-from fe.store.postgres.functions import CITUS_FORM, FOLDER
+from fe.store.postgres.functions import FOLDER
 from fe.store.postgres.statements import statements
 
 #: Triggers that read or write a table of the coordinator, where no node can. The forms of Citus that accept submissions
 #: check whether the tenant is disabled; an operator's change of a sequence is audited as `tenant_changes` alone.
 _TRIGGERS = (("submissions", "submissions_of_the_enabled"), ("sequences", "sequences_audited"))
 
+#: File suffix of our forms of functions, which lie beside the plain ones.
+CITUS_FORM = ".citus.sql"
 #: Tables and types of this engine; its own functions; and its forms of functions, each beside the plain one.
 _TABLES = Path(__file__).with_name("tables.sql")
 _FUNCTIONS = sorted(Path(__file__).parent.glob("functions/*.sql"))

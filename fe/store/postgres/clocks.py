@@ -1,6 +1,7 @@
 """Compare this process's clock with the database's, before a process starts and while it runs (fe/clock.py)."""
 
 from contextlib import suppress
+from datetime import datetime
 
 import psycopg
 import trio
@@ -9,7 +10,6 @@ from fe.clock import Clock, ClockCheck, ClockWrong, Comparison, boot_seconds, cl
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE, DatabaseUnavailable, words
 from fe.store.postgres.session import connected_once
-from fe.store.records import statistics
 
 #: Round trips made; the quickest counts.
 _ROUND_TRIPS = 5
@@ -55,5 +55,13 @@ async def compare_clocks_first(db: Database, check: ClockCheck) -> None:
 async def compare_clocks(conn: Conn, check: ClockCheck) -> Comparison:
     """Compare the clocks in one round trip."""
     before, began = check.clock(), check.steady()
-    theirs = await statistics.time_of_day(conn)
+    theirs = await time_of_day(conn)
     return Comparison.of(before, check.steady() - began, theirs)
+
+
+async def time_of_day(conn: Conn) -> datetime:
+    """Read the server's clock."""
+    row = await (await conn.execute("SELECT clock_timestamp()")).fetchone()
+    assert row is not None
+    now: datetime = row[0]
+    return now

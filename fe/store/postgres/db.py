@@ -18,9 +18,8 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from fe.identifiers import TenantId
-from fe.store.postgres.arrays import int8s
 from fe.store.postgres.asyncio_connection import AsyncioDriver
-from fe.store.postgres.engine import LOST_CONNECTION, POSTGRES, Engine, note_engine
+from fe.store.postgres.engine import LOST_CONNECTION, POSTGRES, Engine, Nodes, note_engine
 from fe.store.postgres.errors import (
     Contended,
     DatabaseUnavailable,
@@ -32,7 +31,7 @@ from fe.store.postgres.errors import (
     TenantDisabled,
     words,
 )
-from fe.store.postgres.nodes import ASKING_SECONDS, AwayNodes, silent_groups
+from fe.store.postgres.nodes import ASKING_SECONDS, AwayNodes
 from fe.store.postgres.pooled import PooledSessions
 from fe.store.postgres.session import NO_ROLE, apply_settings, settings_of
 from fe.store.postgres.tenant_scope import tenant_scope
@@ -281,8 +280,13 @@ class Database:
         """Whether it is known that a node of the cluster does not answer."""
         return self._nodes is not None and bool(self._nodes.groups)
 
+    @property
+    def _asked(self) -> Nodes:
+        assert self._engine.nodes is not None, "AwayNodes belong to an engine with nodes"
+        return self._engine.nodes
+
     async def _groups_of(self, tenants: Sequence[TenantId]) -> Sequence[int | None]:
-        return await self.run(groups_of, tenants)
+        return await self.run(self._asked.of_tenants, tenants)
 
     async def _require_node_of(self, tenant_id: TenantId) -> None:
         if self._nodes is not None and self._nodes.groups:
@@ -297,7 +301,7 @@ class Database:
         """
         try:
             with trio.fail_after(ASKING_SECONDS) as patience:
-                return await self._translated(self._driver.apart, partial(silent_groups, patience=patience))
+                return await self._translated(self._driver.apart, lambda conn: self._asked.silent(conn, patience))
         except trio.TooSlowError:
             raise DatabaseUnavailable("the coordinator does not say which nodes answer") from None
 
@@ -441,7 +445,7 @@ async def open_database(
     one that became silent over TCP after 15 to 25, unless `dsn` says otherwise.
     """
     parameters = {"application_name": "fe", "connect_timeout": "5", **_unless_named(dsn, _NOTICING)}
-    nodes = AwayNodes() if engine.distributed else None
+    nodes = AwayNodes() if engine.nodes else None
     sessions = PooledSessions()
 
     async def prepare(conn: Conn) -> None:
@@ -477,11 +481,3 @@ def _unless_named(dsn: str, parameters: Mapping[str, str]) -> dict[str, str]:
     with suppress(psycopg.ProgrammingError):  # connecting rejects a malformed address
         named = conninfo_to_dict(dsn)
     return {name: value for name, value in parameters.items() if name not in named}
-
-
-async def groups_of(conn: Conn, tenants: Sequence[TenantId]) -> Sequence[int | None]:
-    """Tell the node of a cluster, by its group, that the rows of each tenant lie on."""
-    cursor = await conn.execute("SELECT nodes_of(%(tenants)s::bigint[])", {"tenants": int8s(tenants)})
-    (row,) = await cursor.fetchall()
-    groups: Sequence[int | None] = row[0]
-    return groups

@@ -1,29 +1,45 @@
-"""Database engines, and their effect on sessions, tenant scopes and migrations.
+"""The interface of a database engine: what it changes in sessions, tenant scopes, migrations and questions to nodes.
 
-FE_DATABASE_ENGINE names the engine. Its distribution (fe/store/citus/) installs its own forms of database functions
-under the names that our statements call. A statement that an engine refuses has a second form beside it, chosen by
+FE_DATABASE_ENGINE names the engine (fe/store/engines.py). An engine with nodes installs its own forms of database
+functions under the names that our statements call. A statement that it refuses has a second form beside it, chosen by
 `engine_of` its connection, inside the store only.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, LiteralString
+from typing import Any, LiteralString
 from weakref import WeakKeyDictionary
 
 import psycopg
+import trio
 
-from fe.store.citus.tables import DISTRIBUTED
-from fe.store.postgres.nodes import doubt_nodes
+from fe.identifiers import TenantId
+from fe.store.postgres.nodes import Node, doubt_nodes
 
-#: As FE_DATABASE_ENGINE names them.
-EngineName = Literal["postgres", "citus"]
+Conn = psycopg.AsyncConnection[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """How an engine asks about its nodes, which are named by their groups."""
+
+    #: Distributes a database; `fe migrate` calls it after migrations and functions.
+    distribute: Callable[[psycopg.Connection], object]
+    #: Names the nodes that do not answer, by a session of its own. The scope ends somewhat later than the next answer
+    #: should be there.
+    silent: Callable[[Conn, trio.CancelScope], Awaitable[Collection[int]]]
+    #: Names the node of each tenant's rows.
+    of_tenants: Callable[[Conn, Sequence[TenantId]], Awaitable[Sequence[int | None]]]
+    #: Lists the nodes with what they hold.
+    contents: Callable[[Conn], Awaitable[list[Node]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
     """The properties of an engine that the code depends on."""
 
-    name: EngineName
+    #: As FE_DATABASE_ENGINE names it.
+    name: str
     #: Settings of every session, over those that sessions have anyway (session.py).
     session: Mapping[str, str] = field(default_factory=dict)
     #: Settings of the session that migrates, and that alone.
@@ -37,29 +53,11 @@ class Engine:
     commits_there: bool = False
     #: Tables whose rows are on several nodes by their tenants: of these no statement can claim rows of many tenants.
     distributed: frozenset[str] = frozenset()
+    #: None where one server has all rows.
+    nodes: Nodes | None = None
 
 
 POSTGRES = Engine("postgres")
-
-CITUS = Engine(
-    "citus",
-    session={
-        # A plan that is made before its tenant is known cannot tell on which node it runs: such a statement fails.
-        "plan_cache_mode": "force_custom_plan",
-        # SET LOCAL goes with the statements of its transaction to the nodes that they touch.
-        "citus.propagate_set_commands": "local",
-    },
-    migrating={
-        # One file may change a table and make a function in one transaction, and each uses its own connections.
-        "citus.multi_shard_modify_mode": "sequential",
-        # The triggers that distributed tables have look at their own row and the transaction's settings alone.
-        "citus.enable_unsafe_triggers": "on",
-    },
-    hands_on_set_config=False,
-    looking_around="SELECT set_config('fe.looks_around_until', (clock_timestamp() + interval '1 minute')::text, false)",
-    commits_there=True,
-    distributed=frozenset(DISTRIBUTED),
-)
 
 #: SQLSTATE of a function that cannot run alone after all; nothing was done.
 _NOT_ALONE = "FE011"
@@ -67,19 +65,17 @@ _NOT_ALONE = "FE011"
 #: SQLSTATEs of a server that did not reach another (class 08).
 LOST_CONNECTION = "08"
 
-_ENGINES: Mapping[EngineName, Engine] = {engine.name: engine for engine in (POSTGRES, CITUS)}
-
 #: Of connections that are not with plain Postgres.
-_OTHERS: WeakKeyDictionary[psycopg.AsyncConnection[Any], Engine] = WeakKeyDictionary()
+_OTHERS: WeakKeyDictionary[Conn, Engine] = WeakKeyDictionary()
 
 
-def note_engine(conn: psycopg.AsyncConnection[Any], engine: Engine) -> None:
+def note_engine(conn: Conn, engine: Engine) -> None:
     """Remember with which engine a connection was opened."""
     if engine is not POSTGRES:
         _OTHERS[conn] = engine
 
 
-def engine_of(conn: psycopg.AsyncConnection[Any]) -> Engine:
+def engine_of(conn: Conn) -> Engine:
     """Tell with which engine a connection was opened."""
     return _OTHERS.get(conn, POSTGRES)
 
@@ -114,12 +110,7 @@ class Calling:
         await cursor.execute(self.statement, params, **how)
 
 
-def engine_named(name: EngineName) -> Engine:
-    """Give the engine that goes by this name."""
-    return _ENGINES[name]
-
-
-async def looks_around(conn: psycopg.AsyncConnection[Any], error: psycopg.Error) -> bool:
+async def looks_around(conn: Conn, error: psycopg.Error) -> bool:
     """Tell whether a claim that failed may be tried again at once, since from now on it passes over the node that it
     failed for."""
     statement = engine_of(conn).looking_around

@@ -18,8 +18,6 @@ from fe.store.postgres.roles import EVERY
 from fe.store.postgres.statements import SQL, statements
 
 FOLDER = SQL / "functions"
-#: File suffix of Citus' own forms of functions, which lie beside the plain ones (fe/store/citus/distribution.py).
-CITUS_FORM = ".citus.sql"
 
 _IS_THERE = "SELECT to_regclass('applied_functions') IS NOT NULL"
 _IS_RECORDED = "SELECT EXISTS (SELECT FROM applied_functions AS a WHERE a.digest = %s)"
@@ -76,8 +74,8 @@ class FunctionSet:
 
 
 def function_set(migration: int, folder: Path = FOLDER) -> FunctionSet:
-    """Read the files of a release."""
-    paths = sorted(path for path in folder.glob("*/*.sql") if not path.name.endswith(CITUS_FORM))
+    """Read the files of a release. Another engine's form of a function has a second suffix, as `.citus.sql`."""
+    paths = sorted(path for path in folder.glob("*/*.sql") if path.suffixes == [".sql"])
     return FunctionSet(
         [FunctionFile(path.relative_to(folder).as_posix(), path.read_text(encoding="utf-8")) for path in paths],
         migration,

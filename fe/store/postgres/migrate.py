@@ -13,7 +13,6 @@ from pathlib import Path
 
 import psycopg
 
-from fe.store.citus.distribution import distribute
 from fe.store.postgres import applied_migrations, functions
 from fe.store.postgres.applied_migrations import Applied
 from fe.store.postgres.connection_limit import require_free_connections
@@ -175,11 +174,11 @@ def migrate(
 ) -> list[str]:
     """Apply pending migrations, each in one transaction, then the functions that changed, in one transaction.
 
-    Creates the partitions of this month and the coming ones. On Citus, distributes the tables that are not distributed
-    yet (fe/store/citus/). Returns the names applied, with `functions` if any changed. Safe to start from many processes
-    at once: an advisory lock lets one work. Raises DatabaseUnavailable when the server cannot be reached. Raises
-    MigrationError as `pending` does, when the login lacks a right, or when a table stays locked for longer than
-    `patience`; then the earlier migrations are applied.
+    Creates the partitions of this month and the coming ones. An engine with nodes then distributes the
+    tables that are not distributed yet. Returns the names applied, with `functions` if any changed. Safe to start from
+    many processes at once: an advisory lock lets one work. Raises DatabaseUnavailable when the server cannot be
+    reached. Raises MigrationError as `pending` does, when the login lacks a right, or when a table stays locked for
+    longer than `patience`; then the earlier migrations are applied.
     """
     files = migrations()
     try:
@@ -200,8 +199,8 @@ def migrate(
                 if functions.apply(conn, functions_of(files)):
                     names.append(_FUNCTIONS)
             ensure_months(conn, now or datetime.now(UTC), patience)
-            if engine.name == "citus":
-                distribute(conn)
+            if engine.nodes is not None:
+                engine.nodes.distribute(conn)
             return names
     except psycopg.OperationalError as error:
         raise DatabaseUnavailable(_reason(error)) from error

@@ -1,4 +1,4 @@
-"""Cluster nodes that do not answer, as far as this process knows.
+"""Cluster nodes: what one holds, and which do not answer, as far as this process knows.
 
 Rows on such a node cannot be served, and everything else must go on without waiting for it. A failed call raises a
 doubt; then all nodes are asked, and silent ones again until they answer. Meanwhile calls for their rows fail at once,
@@ -6,8 +6,9 @@ and searches skip them.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -32,25 +33,26 @@ _TELL = "SELECT set_config('fe.nodes_away', %s || ' ' || (clock_timestamp() + in
 #: A good deal sooner than it ends.
 _TOLD_AGAIN = 2.0
 
-#: Those that keep rows of tenants, but for standbys.
-_NODES = """
-    SELECT n.groupid, n.nodename, n.nodeport
-      FROM pg_dist_node AS n
-     WHERE n.isactive AND n.noderole = 'primary'
-       AND n.groupid IN (SELECT p.groupid
-                           FROM pg_dist_shard AS s
-                           JOIN pg_dist_placement AS p ON p.shardid = s.shardid
-                          WHERE s.logicalrelid = 'outbox'::regclass)
-     ORDER BY n.groupid
-"""
-_ANSWERS = "SELECT citus_check_connection_to_node(%(name)s, %(port)s::int)"
-
 #: Of connections to a coordinator.
 _OF: WeakKeyDictionary[Conn, "AwayNodes"] = WeakKeyDictionary()
 
 
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node. One that did not answer has nothing, as far as we know."""
+
+    name: str
+    answers: bool
+    #: Of our database there.
+    bytes: float = 0.0
+    #: Tenants' shards: parts of the table of submissions.
+    shards: float = 0.0
+    #: By table, all its shards of that node together: bytes with indexes, live and dead rows by its server's estimate.
+    tables: Mapping[str, tuple[float, float, float]] | None = None
+
+
 class AwayNodes:
-    """The nodes that do not answer, by their groups (pg_dist_node.groupid). One for each pool of connections."""
+    """The nodes that do not answer, by their groups. One for each pool of connections."""
 
     def __init__(self) -> None:
         self.groups = _NONE
@@ -142,19 +144,3 @@ def doubt_nodes(conn: Conn) -> None:
     """A statement of this connection found a node away."""
     if (nodes := _OF.get(conn)) is not None:
         nodes.doubt()
-
-
-async def silent_groups(conn: Conn, *, patience: trio.CancelScope) -> Collection[int]:
-    """Name the groups whose nodes do not answer within the time that citus.node_connection_timeout gives them.
-
-    By a session of its own: one that has worked with a node before would ask on the connection that it has. `patience`
-    ends somewhat later than the next answer should be there.
-    """
-    nodes = await (await conn.execute(_NODES)).fetchall()
-    silent: list[int] = []
-    for group, name, port in nodes:
-        patience.deadline = trio.current_time() + ASKING_SECONDS
-        (answer,) = await (await conn.execute(_ANSWERS, {"name": name, "port": port})).fetchall()
-        if not answer[0]:
-            silent.append(group)
-    return silent

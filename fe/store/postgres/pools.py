@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from fe.config import Settings
 from fe.store.postgres.db import Database, open_database
-from fe.store.postgres.engine import engine_named
+from fe.store.postgres.engine import Engine
 from fe.store.postgres.roles import WORKER
 
 #: Connections of a process beside its pools: those on which it listens for notifications.
@@ -21,12 +21,12 @@ async def open_pools(
     dsn: str,
     roles: Iterable[str],
     settings: Settings,
+    engine: Engine,
     *,
     observe_wait: Callable[[float], None],
 ) -> AsyncIterator[dict[str, Database]]:
     """Open one pool for each role, and yield them by role; the rest is as in `open_database`."""
     max_size, driver = settings.database_connections, settings.database_driver
-    engine = engine_named(settings.database_engine)
     async with AsyncExitStack() as pools:
         yield {
             role: await pools.enter_async_context(
@@ -39,7 +39,7 @@ async def open_pools(
 
 
 @asynccontextmanager
-async def open_near(settings: Settings, roles: Iterable[str]) -> AsyncIterator[Database | None]:
+async def open_near(settings: Settings, roles: Iterable[str], engine: Engine) -> AsyncIterator[Database | None]:
     """Open the pool of the node that this process claims from, if it is told to be near one and works.
 
     A claim holds a connection of it for one statement, and each stage claims one at a time.
@@ -52,6 +52,6 @@ async def open_near(settings: Settings, roles: Iterable[str]) -> AsyncIterator[D
         max_size=CLAIMING,
         driver=settings.database_driver,
         role=WORKER,
-        engine=engine_named(settings.database_engine),
+        engine=engine,
     ) as node:
         yield node

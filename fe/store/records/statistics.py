@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import LiteralString
 
 from psycopg.rows import class_row
@@ -273,15 +272,6 @@ _SERVER = """
       FROM pg_stat_database AS d
      WHERE d.datname = current_database()
 """
-
-
-async def time_of_day(conn: Conn) -> datetime:
-    """Tell what the server's clock says."""
-    cursor = await conn.execute("SELECT clock_timestamp()")
-    found = await cursor.fetchone()
-    assert found is not None
-    now: datetime = found[0]
-    return now
 
 
 async def server(conn: Conn) -> PostgresHealth:

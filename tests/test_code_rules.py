@@ -44,7 +44,6 @@ SERVING = ("http", "receiving", "issuing", "counterparty", "webhooks", "egress",
 #: Modules of these packages that read files whose names come from no request.
 READERS = {
     "fe/ecf/data_files.py": "tables and texts that come with the package, on import",
-    "fe/http/examples/__init__.py": "receipts that come with the package, by the names of its own table",
     "fe/http/pages/guide.py": "pages that come with the package, listed by itself",
     "fe/http/pages/layout.py": "the style of all pages, on import",
 }

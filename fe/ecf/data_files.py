@@ -1,4 +1,4 @@
-"""Read the data files of this package: tables as CSV, texts as TOML. Paths are relative to `fe/ecf`.
+"""Read data files: tables as CSV, texts as TOML. Paths are relative to `fe`.
 
 Modules read their files on import: a process that is shut off from files later has them already.
 """
@@ -10,8 +10,13 @@ from typing import TypeVar
 
 import msgspec
 
-_HERE = Path(__file__).parent
-_Row = TypeVar("_Row", bound=msgspec.Struct)
+_HERE = Path(__file__).parents[1]
+_Row = TypeVar("_Row")
+
+
+def data_text(path: str) -> str:
+    """Read a data file as it is."""
+    return (_HERE / path).read_text(encoding="utf-8")
 
 
 def csv_rows(path: str) -> list[dict[str, str]]:
@@ -21,10 +26,18 @@ def csv_rows(path: str) -> list[dict[str, str]]:
     return [dict(zip(header, row, strict=True)) for row in rows]
 
 
+def toml_file(path: str, kind: type[_Row]) -> _Row:
+    """Read a TOML file as a `kind`.
+
+    Raises msgspec.ValidationError for a field that is missing, unknown or of another type.
+    """
+    return msgspec.convert(tomllib.loads(data_text(path)), kind)
+
+
 def toml_rows(path: str, row: type[_Row]) -> dict[str, _Row]:
     """Read each table of a TOML file as a `row`, whose `code` is the table's name.
 
     Raises msgspec.ValidationError for a field that is missing, unknown or of another type.
     """
-    tables = tomllib.loads((_HERE / path).read_text(encoding="utf-8"))
+    tables = tomllib.loads(data_text(path))
     return {code: msgspec.convert({"code": code, **fields}, row) for code, fields in tables.items()}

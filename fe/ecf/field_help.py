@@ -5,19 +5,11 @@ A key is an element's name; where a name means something else in one group, `Gro
 """
 
 from functools import cache
-from typing import NamedTuple
 
 from fe.ecf.data_files import csv_rows
+from fe.ecf.texts import Text
 
-
-class Words(NamedTuple):
-    """A text in English and in Spanish."""
-
-    en: str
-    es: str
-
-
-FIELD_HELP = {row["element"]: Words(row["en"], row["es"]) for row in csv_rows("field_help.csv")}
+FIELD_HELP = {row["element"]: Text(row["en"], row["es"]) for row in csv_rows("ecf/field_help.csv")}
 
 
 @cache
@@ -30,6 +22,6 @@ def key_of(root: str, path: str) -> str:
     raise KeyError(path)
 
 
-def help_of(root: str, path: str) -> Words:
+def help_of(root: str, path: str) -> Text:
     """Explain the element at a path (names joined by dots, without numbers) in a document of that root."""
     return FIELD_HELP[key_of(root, path)]

@@ -21,8 +21,10 @@ class Text:
         return self.es if language == "es" else self.en
 
     def fill(self, **values: object) -> "Text":
-        """Return it with values in place of its braces."""
-        return Text(self.en.format_map(values), self.es.format_map(values))
+        """Return it with values in place of its braces; a Text gives its own language."""
+        en = {name: value.en if isinstance(value, Text) else value for name, value in values.items()}
+        es = {name: value.es if isinstance(value, Text) else value for name, value in values.items()}
+        return Text(self.en.format_map(en), self.es.format_map(es))
 
     def after(self, name: str) -> "Text":
         """Put the name of what it is about before it."""

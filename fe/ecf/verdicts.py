@@ -25,7 +25,7 @@ class Explanation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seen_once: bool = False
 
 
-_BY_CODE = toml_rows("verdicts.toml", Explanation)
+_BY_CODE = toml_rows("ecf/verdicts.toml", Explanation)
 #: A refusal or remark under any other code, or under 0 with a text.
 OTHER = msgspec.structs.replace(_BY_CODE.pop("other"), code="")
 EXPLANATIONS = tuple(_BY_CODE.values())

@@ -16,7 +16,6 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge, RequestTim
 from fe.accounts.keys import Peppers
 from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Network, Settings, named_keys, read_networks, require
-from fe.http import messages
 from fe.http.access_log import AccessLog
 from fe.http.auth.authenticate import KEY_PATIENCE, Authenticator, KeyPatience, KeyStates, ScopeMissing
 from fe.http.auth.login import Login
@@ -25,6 +24,7 @@ from fe.http.calls import ApiReply, Call
 from fe.http.counters import Counters
 from fe.http.errors import ApiError, describe, refusal
 from fe.http.languages import HEADERS
+from fe.http.messages import body_too_large, say
 from fe.http.openapi.description import docs
 from fe.http.pages.site import Site
 from fe.http.paging import list_limit
@@ -381,10 +381,10 @@ def _view(api: Api, route: Route) -> Callable[..., Awaitable[Response]]:
                 except RequestEntityTooLarge:
                     limit, is_batch = request.max_content_length, route.path == f"{PREFIX}/invoices/batch"
                     raise ApiError(
-                        413, messages.body_too_large(limit, request.content_length, is_batch=is_batch), (_CLOSE,)
+                        413, body_too_large(limit, request.content_length, is_batch=is_batch), (_CLOSE,)
                     ) from None
                 except RequestTimeout:
-                    raise ApiError(408, messages.body_too_slow(api.body_seconds), (_CLOSE,)) from None
+                    raise ApiError(408, say("body-too-slow", seconds=api.body_seconds), (_CLOSE,)) from None
 
         scope = cast(HTTPScope, request.scope)  # there are no WebSockets here
         call = make_call(scope, params, read_body)

@@ -8,9 +8,9 @@ from urllib.parse import parse_qsl
 from fe.ecf.catalogue import Environment
 from fe.ecf.parse import excerpt
 from fe.ecf.texts import Text
-from fe.http import messages
 from fe.http.errors import ApiError
 from fe.http.languages import Language, choose
+from fe.http.messages import say
 from fe.identifiers import ApiKeyId, TenantId
 from fe.monitoring.tracing import NO_SPAN, Span
 
@@ -73,10 +73,10 @@ class Call:
                 max_num_fields=MAX_QUERY_FIELDS,
             )
         except ValueError:
-            raise ApiError(400, messages.BAD_QUERY) from None
+            raise ApiError(400, say("bad-query")) from None
         fields = dict(pairs)
         if len(fields) != len(pairs):
-            raise ApiError(400, messages.PARAMETER_TWICE)
+            raise ApiError(400, say("parameter-twice"))
         for name in fields:
             if name not in self.parameters:
                 raise ApiError(400, _unknown_parameter(name, self.parameters))
@@ -90,7 +90,7 @@ class Call:
     async def body(self) -> bytes:
         """Read the body of a request that should carry JSON. Raises ApiError (408, 413, 415)."""
         if self.headers.get("content-encoding", "").strip().lower() not in ("", "identity"):
-            raise ApiError(415, messages.CODED_BODY, (("Accept-Encoding", "identity"),))
+            raise ApiError(415, say("coded-body"), (("Accept-Encoding", "identity"),))
         if self.headers.get("content-length") != "0":  # nothing is of no type, whatever a client's library says of it
             refuse_foreign_media_type(self.headers.get("content-type"))
         body = await self.read_body()
@@ -120,7 +120,8 @@ def _unknown_parameter(name: str, known: Collection[str]) -> Text:
     def likeness(one: str) -> float:
         return SequenceMatcher(None, shown, one.casefold()).ratio()
 
-    return messages.no_such_parameter(excerpt(name, _LONGEST_NAME), sorted(known, key=likeness, reverse=True))
+    listed = ", ".join(sorted(known, key=likeness, reverse=True))
+    return say("no-such-parameter", name=excerpt(name, _LONGEST_NAME), known=listed)
 
 
 def refuse_foreign_media_type(content_type: str | None) -> None:
@@ -134,8 +135,8 @@ def refuse_foreign_media_type(content_type: str | None) -> None:
     if media_type != "application/json" and not (
         media_type.startswith("application/") and media_type.endswith("+json")
     ):
-        raise ApiError(415, messages.not_json_type(excerpt(media_type, _LONGEST_NAME)))
+        raise ApiError(415, say("not-json-type", was=excerpt(media_type, _LONGEST_NAME) or "-"))
     for parameter in parameters:
         name, _, value = parameter.partition("=")
         if name == "charset" and value.strip('"') not in ("utf-8", "utf8"):
-            raise ApiError(415, messages.foreign_charset(excerpt(value, _LONGEST_NAME)))
+            raise ApiError(415, say("foreign-charset", charset=excerpt(value, _LONGEST_NAME)))

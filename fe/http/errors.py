@@ -10,8 +10,8 @@ from fe.ecf.document import NotADocument
 from fe.ecf.parse import Malformed, MalformedJson, excerpt
 from fe.ecf.problems import Problem
 from fe.ecf.texts import Text
-from fe.http import messages
 from fe.http.languages import Language, say_problems, serialize_problems
+from fe.http.messages import INTERNAL_ERROR, TOO_MANY_REQUESTS, UNAVAILABLE, of_body, of_status, say
 from fe.http.models.responses import ERROR, DocumentProblem, Error
 from fe.issuing.accept import CannotBeSigned
 from fe.issuing.issuers import ForbiddenIssuer
@@ -90,7 +90,7 @@ def describe(error: Exception) -> ErrorAnswer:
         case ApiError():
             return ErrorAnswer(error.status, error.message, error.headers, error.problems, error.hint)
         case MalformedJson():
-            return ErrorAnswer(400, messages.of_body(error.text))
+            return ErrorAnswer(400, of_body(error.text))
         case CannotBeSigned():
             return ErrorAnswer(400, error.text.after("xml"), (), serialize_problems(error.problems))
         case Malformed():
@@ -100,29 +100,29 @@ def describe(error: Exception) -> ErrorAnswer:
         case ForbiddenIssuer():
             return ErrorAnswer(403, error.text)
         case ApartFailed():
-            return ErrorAnswer(503, messages.UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_DOWN)),))
+            return ErrorAnswer(503, UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_DOWN)),))
         case NoNumber():
-            return ErrorAnswer(400, messages.no_number(error.reason, error.prefix))
+            return ErrorAnswer(400, say(f"no-number-{error.reason.replace(' ', '-')}", prefix=error.prefix))
         case TenantDisabled():
             # Its key was still believed a moment ago; by now the next call is refused before it gets here.
-            return ErrorAnswer(401, messages.KEY_REVOKED, (WWW_AUTHENTICATE,))
+            return ErrorAnswer(401, say("key-revoked"), (WWW_AUTHENTICATE,))
         case DatabaseUnavailable():
             _log.warning("the database cannot be asked", error=error)
-            return ErrorAnswer(503, messages.UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_DOWN)),))
+            return ErrorAnswer(503, UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_DOWN)),))
         case HTTPException():
             return _of_framework(error)
     _log.error("a request failed by a fault of ours", error=error, exc_info=error)
-    return ErrorAnswer(500, messages.INTERNAL_ERROR)
+    return ErrorAnswer(500, INTERNAL_ERROR)
 
 
 def describe_limit(error: Limited) -> ErrorAnswer:
     """Return the answer when a limit refuses: 503 if all clients together have everything, else 429."""
     headers: Headers = (("Retry-After", str(error.retry_after)),)
     if isinstance(error, Overloaded):
-        return ErrorAnswer(503, messages.UNAVAILABLE, headers)
+        return ErrorAnswer(503, UNAVAILABLE, headers)
     if isinstance(error, LimitReached) and error.ends_connection:
         headers = (*headers, ("Connection", "close"))
-    return ErrorAnswer(429, messages.TOO_MANY_REQUESTS, headers)
+    return ErrorAnswer(429, TOO_MANY_REQUESTS, headers)
 
 
 def refusal(error: Exception) -> str | None:
@@ -174,4 +174,4 @@ def _of_framework(error: HTTPException) -> ErrorAnswer:
     headers: Headers = ()
     if isinstance(error, MethodNotAllowed) and error.valid_methods:
         headers = (("Allow", ", ".join(sorted(error.valid_methods))),)
-    return ErrorAnswer(status, messages.of_status(status), headers)
+    return ErrorAnswer(status, of_status(status), headers)

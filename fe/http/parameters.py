@@ -10,8 +10,8 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.ecf.ids import read_id
 from fe.ecf.texts import Text
-from fe.http import messages
 from fe.http.errors import ApiError
+from fe.http.messages import must_be, number_between, say
 from fe.identifiers import ClientRequestId, SubmissionId, TrackId
 from fe.lifecycle import Place, Status, WebhookEvent
 from fe.store.records.history import HistoryFilter
@@ -65,7 +65,7 @@ def read_number(query: Mapping[str, str], name: str, *, default: int, minimum: i
     if text is None:
         return default
     if not _NUMBER.fullmatch(text) or not minimum <= int(text) <= maximum:
-        raise ApiError(400, messages.number_between(name, minimum, maximum))
+        raise ApiError(400, number_between(name, minimum, maximum))
     return int(text)
 
 
@@ -79,7 +79,7 @@ def read_moment(query: Mapping[str, str], name: str, *, end_of_day: bool) -> dat
         return None
     moment = parse_moment(text, end_of_day=end_of_day)
     if moment is None:
-        raise ApiError(400, messages.moment_form(name))
+        raise ApiError(400, must_be(name, say("moment-form")))
     return moment
 
 
@@ -112,13 +112,13 @@ class ListQuery(Generic[F]):
 def read_history_query(query: Mapping[str, str]) -> ListQuery[HistoryFilter]:
     """Read the query of GET /invoices (`status` is reserved and has no effect). Raises ApiError (400)."""
     since, until = _read_period(query)
-    request_id = _read_like(query, "clientRequestId", _CLIENT_REQUEST_ID, messages.REQUEST_ID_FORM)
+    request_id = _read_like(query, "clientRequestId", _CLIENT_REQUEST_ID, say("request-id-form"))
     chosen = HistoryFilter(
         since=since,
         until=until,
         state=_read_state(query),
-        e_ncf=_read_like(query, "encf", _E_NCF, messages.E_NCF_FORM),
-        buyer_rnc=_read_like(query, "rnc", _TAX_ID, messages.TAX_ID_FORM),
+        e_ncf=_read_like(query, "encf", _E_NCF, say("e-ncf-form")),
+        buyer_rnc=_read_like(query, "rnc", _TAX_ID, say("tax-id-form")),
         client_request_id=None if request_id is None else ClientRequestId(request_id),
     )
     return _read_list(query, chosen)
@@ -130,8 +130,8 @@ def read_received_query(query: Mapping[str, str]) -> ListQuery[ReceivedFilter]:
     chosen = ReceivedFilter(
         since=since,
         until=until,
-        e_ncf=_read_like(query, "encf", _E_NCF, messages.E_NCF_FORM),
-        issuer_rnc=_read_like(query, "rnc", _TAX_ID, messages.TAX_ID_FORM),
+        e_ncf=_read_like(query, "encf", _E_NCF, say("e-ncf-form")),
+        issuer_rnc=_read_like(query, "rnc", _TAX_ID, say("tax-id-form")),
     )
     return _read_list(query, chosen)
 
@@ -148,13 +148,13 @@ def _read_list(query: Mapping[str, str], chosen: F) -> ListQuery[F]:
 def read_delivery_query(query: Mapping[str, str], environment: Environment) -> ListQuery[DeliveryFilter]:
     """Read the query of GET /webhooks/deliveries, of an environment. Raises ApiError (400)."""
     since, until = _read_period(query)
-    state = _read_like(query, "state", _DELIVERY_STATE, messages.one_of(DELIVERY_STATES))
-    kind = _read_like(query, "event", _EVENT, messages.one_of(WebhookEvent))
+    state = _read_like(query, "state", _DELIVERY_STATE, say("one-of", names=", ".join(DELIVERY_STATES)))
+    kind = _read_like(query, "event", _EVENT, say("one-of", names=", ".join(WebhookEvent)))
     chosen = DeliveryFilter(
         environment=environment,
         state=None if state is None else DELIVERY_STATES[state],
         kind=None if kind is None else WebhookEvent(kind),
-        about=_read_like(query, "about", _ABOUT, messages.ID_FORM),
+        about=_read_like(query, "about", _ABOUT, say("id-form")),
         since=since,
         until=until,
     )
@@ -165,12 +165,12 @@ def _read_period(query: Mapping[str, str]) -> tuple[datetime | None, datetime | 
     since = read_moment(query, "from", end_of_day=False)
     until = read_moment(query, "to", end_of_day=True)
     if since is not None and until is not None and since > until:
-        raise ApiError(400, messages.FROM_AFTER_TO)
+        raise ApiError(400, say("from-after-to"))
     return since, until
 
 
 def _read_state(query: Mapping[str, str]) -> Status | Literal[Place.DEAD_LETTER] | None:
-    text = _read_like(query, "state", _STATE, messages.one_of(STATES))
+    text = _read_like(query, "state", _STATE, say("one-of", names=", ".join(STATES)))
     if text is None:
         return None
     return Place.DEAD_LETTER if text == Place.DEAD_LETTER else Status(text)
@@ -179,7 +179,7 @@ def _read_state(query: Mapping[str, str]) -> Status | Literal[Place.DEAD_LETTER]
 def _read_like(query: Mapping[str, str], name: str, form: re.Pattern[str], form_words: Text) -> str | None:
     text = query.get(name)
     if text is not None and not form.fullmatch(text):
-        raise ApiError(400, messages.must_be(name, form_words))
+        raise ApiError(400, must_be(name, form_words))
     return text
 
 
@@ -189,5 +189,5 @@ def _read_cursor(query: Mapping[str, str]) -> SubmissionId | None:
         return None
     cursor = read_id(text)
     if cursor is None:
-        raise ApiError(400, messages.BAD_CURSOR)
+        raise ApiError(400, say("bad-cursor"))
     return SubmissionId(cursor)

@@ -9,10 +9,10 @@ from typing import Any
 from fe.ecf.document import NotADocument
 from fe.ecf.parse import ListedPart, Malformed, MalformedJson, parse_json, split_list
 from fe.ecf.problems import Problem, Room, Severity
-from fe.http import messages
 from fe.http.calls import Call, Caller
 from fe.http.errors import ApiError
 from fe.http.languages import serialize_problems
+from fe.http.messages import say
 from fe.http.models.requests import MAX_ITEMS, BatchRequest, NewInvoice
 from fe.http.request_bodies import check, read_body
 from fe.identifiers import ClientRequestId
@@ -26,14 +26,14 @@ def read_draft(raw: bytes, sandbox: bool = False) -> Draft:
     body = read_body(NewInvoice, raw)
     draft = _draft(body, sandbox)
     if draft.simulation is not None:
-        raise ApiError(400, messages.NOTHING_COMES)
+        raise ApiError(400, say("nothing-comes"))
     return replace(draft, remarks=_refused(body.ignored)) if body.strict else draft
 
 
 def _draft(body: NewInvoice, sandbox: bool) -> Draft:
     """Make the draft; only in a sandbox it may ask for what becomes of it."""
     if body.simulate is not None and not sandbox:
-        raise ApiError(400, messages.NO_SANDBOX)
+        raise ApiError(400, say("no-sandbox"))
     return body.as_draft()
 
 
@@ -43,14 +43,14 @@ def _draft_to_store(body: NewInvoice, sandbox: bool, *, strict: bool) -> Draft:
         _refuse_unknown(body.ignored)
     draft = _draft(body, sandbox)
     if draft.simulated_now is not None and not strict:
-        raise ApiError(400, messages.ONLY_VALIDATED)
+        raise ApiError(400, say("only-validated"))
     return draft
 
 
 def _refuse_unknown(ignored: tuple[Problem, ...]) -> None:
     """Raise ApiError (400) that names the unknown members of a body."""
     if ignored:
-        said = messages.unknown_members_refused(one.path for one in ignored)
+        said = say("unknown-members-refused", listed=", ".join(one.path for one in ignored))
         raise ApiError(400, said, problems=serialize_problems(_refused(ignored)))
 
 
@@ -70,7 +70,7 @@ def read_submission(
     draft = _draft_to_store(body, sandbox, strict=bool(body.strict))
     if key is not None:
         if draft.client_request_id not in (None, key):
-            raise ApiError(400, messages.TWO_KEYS)
+            raise ApiError(400, say("two-keys"))
         draft = replace(draft, client_request_id=key)
     new = admit(draft, caller.tenant_id, caller.environment, caller.api_key_id, now)
     return new, draft if body.strict else None
@@ -86,7 +86,7 @@ def read_key(call: Call) -> ClientRequestId | None:
         return None
     text = given[1:-1] if len(given) > 1 and given[0] == given[-1] == '"' else given
     if not _KEY.fullmatch(text):
-        raise ApiError(400, messages.KEY_FORM)
+        raise ApiError(400, say("key-form"))
     return ClientRequestId(text)
 
 

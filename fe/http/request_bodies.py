@@ -11,8 +11,8 @@ from pydantic_core import ErrorDetails
 from fe.ecf.parse import excerpt, parse_json
 from fe.ecf.problems import Problem, Severity
 from fe.ecf.texts import Text
-from fe.http import messages
 from fe.http.errors import ApiError
+from fe.http.messages import did_you_mean, of_field, say
 
 #: The number of unknown members that are named, and the characters of each name.
 _MAX_UNKNOWN = 20
@@ -80,7 +80,7 @@ def read_body(model: type[M], raw: bytes) -> M:
 def check(model: type[M], value: Any) -> M:
     """Check a parsed body. Raises ApiError (400) naming the first field that is wrong."""
     if not isinstance(value, dict):
-        raise ApiError(400, messages.NOT_AN_OBJECT)
+        raise ApiError(400, say("not-an-object"))
     try:
         body = model.model_validate(value)
     except ValidationError as error:
@@ -110,8 +110,8 @@ def _unknown_members(body: RequestModel, value: Mapping[str, Any], place: str = 
 
 def _unknown_member(model: type[RequestModel], name: str, place: str) -> Problem:
     nearest = _nearest(model, name)
-    said = messages.unknown_member(excerpt(name, _LONGEST_NAME))
-    fix = messages.did_you_mean(nearest, sorted(_names(model)))
+    said = say("unknown-member", name=excerpt(name, _LONGEST_NAME))
+    fix = did_you_mean(nearest, sorted(_names(model)))
     return Problem(
         code="unknown-member",
         path=f"{place}{excerpt(name, _LONGEST_NAME)}",
@@ -148,7 +148,8 @@ def _message(model: type[RequestModel], error: ErrorDetails, value: Mapping[str,
         missing = str(error["loc"][0])
         unknown = [name for name in value if name not in _names(model)][:_MAX_UNKNOWN]
         if instead := [name for name in unknown if _nearest(model, name) == missing] or unknown[:3]:
-            said = messages.there_is_instead(said, missing, [excerpt(name, _LONGEST_NAME) for name in instead])
+            listed = ", ".join(excerpt(name, _LONGEST_NAME) for name in instead)
+            said = say("there-is-instead", said=said, missing=missing, listed=listed)
     hint = model.hint(value)
     return said if hint is None else Text(f"{said.en}; {hint.en}", f"{said.es}; {hint.es}")
 
@@ -161,4 +162,4 @@ def _of_field(model: type[RequestModel], error: ErrorDetails) -> Text:
     raised = context.get("error")
     if isinstance(raised, InvalidField):
         return raised.text.after(path) if path else raised.text
-    return messages.of_field(path, error["type"], error["msg"], context)
+    return of_field(path, error["type"], error["msg"], context)

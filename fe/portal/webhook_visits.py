@@ -5,7 +5,7 @@ from typing import Any
 import trio
 
 from fe.ecf.texts import Text
-from fe.http import messages
+from fe.http.messages import TOO_MANY_REQUESTS
 from fe.limits import LimitReached
 from fe.portal.replies import Refused
 from fe.portal.visit import Visit
@@ -45,7 +45,7 @@ def count_call(visit: Visit) -> None:
     try:
         visit.portal.webhook_calls.take(visit.tenant_id, 0, trio.current_time())
     except LimitReached:
-        raise Refused(429, messages.TOO_MANY_REQUESTS) from None
+        raise Refused(429, TOO_MANY_REQUESTS) from None
 
 
 def require_enabled_company(visit: Visit) -> None:

@@ -1,4 +1,4 @@
-"""The data files of fe/ecf: every code is used, every placeholder is filled, no key stands twice."""
+"""The data files: every code is used, every placeholder is filled, no key stands twice."""
 
 import re
 from collections import Counter
@@ -7,14 +7,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-import fe.ecf
+import fe
 from fe.ecf import data_files
 from fe.ecf.data_files import csv_rows, toml_rows
 from fe.ecf.rules.rule import RULES, Rule
 from fe.ecf.schema.messages import MESSAGES
 
-ECF = Path(fe.ecf.__file__).parent
-SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in ECF.parent.rglob("*.py"))
+FE = Path(fe.__file__).parent
+SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in FE.rglob("*.py"))
 #: Words that `problem` and `found_by_rule` get for codes with placeholders.
 WORDS_OF_RULES = {"kind", "threshold", "lines", "tax", "quarter"}
 WORDS_OF_MESSAGES = {"name", "found", "found_es", "expected", "expected_es", "kind", "types", "place", "at"}
@@ -47,12 +47,12 @@ def test_message_placeholders_are_the_same_in_both_languages(code: str) -> None:
 @pytest.mark.parametrize(
     ("path", "key"),
     [
-        ("field_help.csv", ("element",)),
-        ("schema/codes.csv", ("list", "value")),
-        ("schema/units.csv", ("value",)),
-        ("schema/geography.csv", ("code",)),
-        ("schema/ecf.csv", ("element",)),
-        ("schema/other_documents.csv", ("root", "element")),
+        ("ecf/field_help.csv", ("element",)),
+        ("ecf/schema/codes.csv", ("list", "value")),
+        ("ecf/schema/units.csv", ("value",)),
+        ("ecf/schema/geography.csv", ("code",)),
+        ("ecf/schema/ecf.csv", ("element",)),
+        ("ecf/schema/other_documents.csv", ("root", "element")),
     ],
 )
 def test_table_has_each_key_once(path: str, key: tuple[str, ...]) -> None:
@@ -62,7 +62,7 @@ def test_table_has_each_key_once(path: str, key: tuple[str, ...]) -> None:
 
 
 def test_every_data_file_is_read_by_a_module() -> None:
-    files = {str(path.relative_to(ECF)) for path in ECF.rglob("*") if path.suffix in (".csv", ".toml")}
+    files = {str(path.relative_to(FE)) for path in FE.rglob("*") if path.suffix in (".csv", ".toml")}
 
     assert len(files) >= 10
     assert {name for name in files if f'"{name}"' not in SOURCE} == set()

@@ -41,7 +41,7 @@ def test_words_are_a_sentence_or_two(language: str) -> None:
 
 
 def test_the_languages_differ() -> None:
-    assert [key for key, (en, es) in FIELD_HELP.items() if en == es] == []
+    assert [key for key, text in FIELD_HELP.items() if text.en == text.es] == []
 
 
 def test_a_name_that_means_something_else_elsewhere_has_words_for_each() -> None:

@@ -3,8 +3,10 @@
 import ast
 import importlib
 import pkgutil
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from fe.ecf.texts import Text
 from fe.http import languages, messages
 from fe.http.errors import ApiError, describe
 from fe.http.languages import choose
+from fe.http.messages import say
 from fe.http.models.failures import say_response
 from fe.http.request_bodies import RequestModel, check
 from fe.http.server.answers import plain_error
@@ -46,7 +49,7 @@ def values_of(node: ast.expr) -> list[str]:
 
 
 #: Words that are the same in both languages.
-SAME = {"no", "ITBIS", "Total"}
+SAME = {"no"}
 #: Where a text may be given again as it is, and why.
 REPEATING = {
     "http/reception/handlers.py",  # suppliers' programs speak the authority's protocol
@@ -72,6 +75,43 @@ def test_every_text_of_the_code_is_written_in_two_languages_and_says_the_same_va
     assert len(written) > 150
     assert {words_of(en) for where, en, es in written if words_of(en) == words_of(es)} == SAME
     assert [where for where, en, es in written if values_of(en) != values_of(es)] == []
+
+
+def data_texts(of: Any, where: str) -> Iterator[tuple[str, str, str]]:
+    """Every pair of texts below a value that was read from a data file."""
+    if isinstance(of, dict) and of.keys() == {"en", "es"}:
+        yield where, of["en"], of["es"]
+    elif isinstance(of, dict | list):
+        for name, value in of.items() if isinstance(of, dict) else enumerate(of):
+            yield from data_texts(value, f"{where} {name}")
+
+
+def placeholders(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+def test_every_text_of_a_data_file_has_the_same_placeholders_in_both_languages() -> None:
+    read = {path.name: tomllib.loads(path.read_text("utf-8")) for path in sorted(FE.rglob("*.toml"))}
+    found = [text for name, value in read.items() for text in data_texts(value, name)]
+
+    assert len(found) > 150
+    assert [where for where, en, es in found if placeholders(en) != placeholders(es) or en == es] == []
+
+
+def test_say_gets_a_known_key_and_the_values_of_its_placeholders() -> None:
+    said = [(where, call) for where, call in calls("say") if where.startswith(("http/", "portal/"))]
+    keys = {str(node.value) for _, call in said for node in ast.walk(call.args[0]) if isinstance(node, ast.Constant)}
+    named = [(where, call, call.args[0].value) for where, call in said if isinstance(call.args[0], ast.Constant)]
+    wrong = [
+        where
+        for where, call, key in named
+        if call.keywords and {one.arg for one in call.keywords} != placeholders(messages.MESSAGES.text[str(key)].en)
+    ]
+
+    assert wrong == []
+    by_reason = {f"no-number-{reason}" for reason in ("none", "expired", "paused", "used-up")}
+    assert messages.MESSAGES.text.keys() - keys == by_reason | {"code-goes-with", "seconds-go-with"}
+    assert {str(key) for _, _, key in named} <= messages.MESSAGES.text.keys()
 
 
 def test_only_what_suppliers_are_told_repeats_its_english() -> None:
@@ -106,7 +146,10 @@ def all_values(of: Any) -> list[Text]:
     return [*found, *(one for table in tables for one in table.values() if isinstance(one, Text))]
 
 
-@pytest.mark.parametrize("text", [*all_values(messages), *all_values(parse_messages)], ids=str)
+API_TEXTS = [*messages.MESSAGES.text.values(), *messages.MESSAGES.field.values()]
+
+
+@pytest.mark.parametrize("text", [*API_TEXTS, *all_values(parse_messages)], ids=str)
 def test_the_spanish_of_a_message_is_another_text(text: Text) -> None:
     assert text.en
     assert text.es
@@ -179,7 +222,7 @@ def test_the_language_is_the_one_that_is_wanted_most(accepted: str | None, langu
 
 
 def test_an_error_has_its_body_in_both_languages() -> None:
-    answer = describe(ApiError(400, messages.FROM_AFTER_TO))
+    answer = describe(ApiError(400, say("from-after-to")))
 
     assert answer.body("en") == b'{"message":"from must not be later than to","statusCode":400}'
     assert answer.body("es") == b'{"message":"from no debe ser posterior a to","statusCode":400}'

@@ -15,7 +15,7 @@ import pytest
 from fe.ecf.describe import every
 from fe.ecf.field_help import help_of
 from fe.http.app import PREFIX
-from fe.http.examples import EXAMPLES, by_name
+from fe.http.examples import BY_NAME, EXAMPLES
 from fe.http.pages.guide import guide_pages
 from fe.http.pages.layout import MARKDOWN
 from fe.http.pages.papers import PAPERS
@@ -300,7 +300,7 @@ def test_the_guide_is_what_lies_in_the_repository() -> None:
 def test_the_examples_are_the_files_there_are() -> None:
     there = {file.stem for file in (ROOT / "fe" / "http" / "examples").glob("*.json")}
 
-    assert by_name().keys() == there
+    assert BY_NAME.keys() == there
     assert {example.type for example in EXAMPLES} == {paper.slug for paper in PAPERS if paper.slug.isdigit()}
     for example in EXAMPLES:
         body = json.loads(example.text)
@@ -314,7 +314,7 @@ def test_the_examples_are_the_files_there_are() -> None:
 async def test_an_example_is_served_as_the_file_it_is(front: Running) -> None:
     async with front.client() as client:
         for example in EXAMPLES:
-            answer = await client.get(f"/docs/examples/{example.name}.json")
+            answer = await client.get(f"/docs/examples/{example.code}.json")
 
             assert answer.headers["Content-Type"] == "application/json"
             assert answer.text == example.text

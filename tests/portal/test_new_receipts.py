@@ -494,7 +494,7 @@ def test_a_note_on_the_whole_comes_to_what_was_issued(amount: str | None) -> Non
     assert note.get("DetallesItems.Item[1].MontoItem") == (Decimal(amount) if amount in ("99.99", "100.80") else None)
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one.name)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one.code)
 def test_a_form_says_what_an_example_says(example: Example) -> None:
     said = parse_json(example.text.encode())["payload"]
     entry = ReceiptEntry.of(layout(EcfType(example.type)), said)

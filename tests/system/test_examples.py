@@ -39,12 +39,12 @@ async def test_every_example_is_accepted_as_it_is_served(dsn: str, tmp_path: Pat
             totals[name] = Decimal(parse_xml(shown["xml"].encode()).findtext("Encabezado/Totales/MontoTotal") or 0)
 
         # Notes name the first receipt: it has to be there.
-        await hand_in(EXAMPLES[0].name)
+        await hand_in(EXAMPLES[0].code)
         async with trio.open_nursery() as nursery:
             for example in EXAMPLES[1:]:
-                nursery.start_soon(hand_in, example.name)
+                nursery.start_soon(hand_in, example.code)
 
-    assert verdicts == dict.fromkeys((example.name for example in EXAMPLES), "Aceptado")
+    assert verdicts == dict.fromkeys((example.code for example in EXAMPLES), "Aceptado")
     assert warned == {}
     assert numbers["31-credit"] == "E310000000001"
     assert {example.type for example in EXAMPLES} == set(EcfType)

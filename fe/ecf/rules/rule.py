@@ -28,6 +28,6 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     of_form: bool = False
 
 
-DOCUMENT_RULES, AMOUNT_RULES = toml_rows("rules/document.toml", Rule), toml_rows("rules/amounts.toml", Rule)
+DOCUMENT_RULES, AMOUNT_RULES = toml_rows("ecf/rules/document.toml", Rule), toml_rows("ecf/rules/amounts.toml", Rule)
 #: In the order in which the documentation lists them.
 RULES: Mapping[str, Rule] = DOCUMENT_RULES | AMOUNT_RULES

@@ -12,12 +12,12 @@ from fe.ecf.data_files import csv_rows
 from fe.ecf.schema.model import Code
 
 CODES: dict[str, tuple[Code, ...]] = {}
-for _row in csv_rows("schema/codes.csv"):
+for _row in csv_rows("ecf/schema/codes.csv"):
     CODES[_row["list"]] = (*CODES.get(_row["list"], ()), Code(_row["value"], _row["en"], _row["es"]))
 
-GEOGRAPHY = tuple(Code(row["code"], row["name"], row["name"]) for row in csv_rows("schema/geography.csv"))
+GEOGRAPHY = tuple(Code(row["code"], row["name"], row["name"]) for row in csv_rows("ecf/schema/geography.csv"))
 
-_UNITS = csv_rows("schema/units.csv")
+_UNITS = csv_rows("ecf/schema/units.csv")
 UNITS = tuple(Code(row["value"], row["en"], row["es"]) for row in _UNITS)
 #: Abbreviations that programs use, folded (`repairs.fold`), and the unit each means.
 UNIT_ABBREVIATIONS = {short: row["value"] for row in _UNITS for short in row["abbreviations"].split()}

@@ -41,11 +41,11 @@ def _add(root: ElementRow, columns: Mapping[str, str], presence: Mapping[str, st
 
 
 ECF_ROWS = ElementRow(Root.ECF, dict.fromkeys(EcfType, "R"), None)
-for _line in csv_rows("schema/ecf.csv"):
+for _line in csv_rows("ecf/schema/ecf.csv"):
     _add(ECF_ROWS, _line, {ecf_type: _line[ecf_type] for ecf_type in EcfType})
 
 OTHER_ROWS: dict[str, ElementRow] = {}
-for _line in csv_rows("schema/other_documents.csv"):
+for _line in csv_rows("ecf/schema/other_documents.csv"):
     _root = OTHER_ROWS.setdefault(_line["root"], ElementRow(_line["root"], {"": "R"}, None))
     _add(_root, _line, {"": _line["presence"]})
 

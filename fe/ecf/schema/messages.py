@@ -17,7 +17,7 @@ class ProblemMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fix_es: str
 
 
-MESSAGES = toml_rows("schema/messages.toml", ProblemMessage)
+MESSAGES = toml_rows("ecf/schema/messages.toml", ProblemMessage)
 
 
 def problem(

@@ -11,10 +11,10 @@ from fe.accounts.keys import REVOKED_CHANNEL
 from fe.cache import ExpiringCache
 from fe.clock import Clock, boot_seconds
 from fe.ecf.texts import Text
-from fe.http import messages
 from fe.http.auth.tokens import BadToken, Tokens
 from fe.http.calls import Caller
 from fe.http.errors import RETRY_WHEN_DOWN, WWW_AUTHENTICATE, ApiError
+from fe.http.messages import UNAVAILABLE, say
 from fe.identifiers import ApiKeyId
 from fe.store.postgres.db import Database
 from fe.store.postgres.errors import DatabaseUnavailable
@@ -137,7 +137,7 @@ class ScopeMissing(ApiError):
     """A token is good, and its key may not do this (403)."""
 
     def __init__(self, api_key_id: str, scope: str) -> None:
-        super().__init__(403, messages.missing_scope(scope))
+        super().__init__(403, say("missing-scope", scope=scope))
         self.api_key_id = api_key_id
         self.scope = scope
 
@@ -156,12 +156,12 @@ class Authenticator:
         now = self._clock()
         if authorization is None or authorization[: len(_BEARER)].lower() != _BEARER:
             self._refusals.note("missing")
-            raise ApiError(401, messages.MISSING_TOKEN, (WWW_AUTHENTICATE,), hint=messages.HOW_TO_GET_A_TOKEN)
+            raise ApiError(401, say("missing-token"), (WWW_AUTHENTICATE,), hint=say("how-to-get-a-token"))
         try:
             grant = self._tokens.read(authorization[len(_BEARER) :].strip(), now)
         except BadToken:
             self._refusals.note("not valid, or over")
-            raise _unauthorized(messages.BAD_TOKEN) from None
+            raise _unauthorized(say("bad-token")) from None
         # The scope is checked before the key's state: a token that lacks it learns nothing more.
         if scope not in grant.scopes:
             raise ScopeMissing(grant.api_key_id, scope)
@@ -169,10 +169,10 @@ class Authenticator:
             key = await self._states.find(grant.api_key_id)
         except DatabaseUnavailable as error:
             _log.warning("the state of a key cannot be asked: refusing", error=error)
-            raise ApiError(503, messages.UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_DOWN)),)) from error
+            raise ApiError(503, UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_DOWN)),)) from error
         if key is None or not key.active(now):
             self._refusals.note("its key is revoked, expired or suspended", grant.api_key_id)
-            raise _unauthorized(messages.KEY_REVOKED)
+            raise _unauthorized(say("key-revoked"))
         return Caller(key.api_key_id, key.tenant_id, key.environment, grant.scopes)
 
 

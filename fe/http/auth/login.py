@@ -14,11 +14,11 @@ from fe.clock import Clock
 from fe.config import Network
 from fe.ecf.parse import MalformedJson
 from fe.ecf.texts import Text
-from fe.http import messages
 from fe.http.auth.tokens import LIFETIME, Tokens
 from fe.http.calls import ApiReply, Call, Caller
 from fe.http.errors import ApiError, Headers
 from fe.http.languages import serialize_problems
+from fe.http.messages import TOO_MANY_REQUESTS, say
 from fe.http.models.responses import TOKEN, Token
 from fe.http.request_bodies import InvalidField, RequestModel, read_body
 from fe.http.server.addresses import Address, client_address
@@ -51,13 +51,13 @@ class LoginRequest(RequestModel):
     @classmethod
     def messages(cls) -> dict[str, Text]:
         """The interface's own messages."""
-        return {"apiKeyId": messages.KEY_ID_FORM}
+        return {"apiKeyId": say("key-id-form")}
 
     @field_validator("apiKeyId")
     @classmethod
     def _begins_with_fak(cls, value: ApiKeyId) -> ApiKeyId:
         if not value.startswith("fak_"):
-            raise InvalidField(messages.KEY_ID_FORM)
+            raise InvalidField(say("key-id-form"))
         return value
 
 
@@ -115,7 +115,7 @@ class Login:
         if pepper_id is None:
             self._metrics.login.labels("refused").inc()
             _log.warning("a login was refused", address=str(client), api_key_id=_bounded(credentials.apiKeyId))
-            raise ApiError(401, messages.BAD_CREDENTIALS)
+            raise ApiError(401, say("bad-credentials"))
         assert key is not None
         if key.pepper_id != self._peppers.current:
             # An older pepper, on its way out: this is the one moment at which the secret is here to be hashed anew.
@@ -171,11 +171,17 @@ class Login:
         seconds = max(math.ceil(lockout.retry_after), 1)
         by_address = lockout.kind == "address"
         allowed = self._limits.address if by_address else self._limits.key
-        hint = messages.locked_out(allowed, int(WINDOW.total_seconds()), seconds, by_address=by_address)
+        hint = say(
+            "locked-out",
+            allowed=allowed,
+            whose=say("from-this-address" if by_address else "of-this-key"),
+            window=int(WINDOW.total_seconds()),
+            seconds=seconds,
+        )
         headers: Headers = (("Retry-After", str(seconds)),)
         if by_address:  # a locked key leaves the address other keys
             headers = (*headers, ("Connection", "close"))
-        return ApiError(429, messages.TOO_MANY_REQUESTS, headers, hint=hint)
+        return ApiError(429, TOO_MANY_REQUESTS, headers, hint=hint)
 
 
 def _bounded(api_key_id: str) -> str:

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, JsonValue, field_validator, model_valida
 from fe.ecf.catalogue import Root
 from fe.ecf.parse import writable
 from fe.ecf.texts import Text
-from fe.http import messages
+from fe.http.messages import goes_with, say
 from fe.http.parameters import parse_moment
 from fe.http.request_bodies import InvalidField, RequestModel
 from fe.identifiers import ClientRequestId, UserId
@@ -73,13 +73,13 @@ class ByUser(RequestModel):
     @classmethod
     def messages(cls) -> dict[str, Text]:
         """The interface's own messages."""
-        return {"clientRequestId": messages.CLIENT_REQUEST_ID_FORM}
+        return {"clientRequestId": say("client-request-id-form")}
 
     @field_validator("asUser")
     @classmethod
     def _is_an_address(cls, value: str | None) -> str | None:
         if value is not None and "@" not in value[1:-1]:
-            raise InvalidField(messages.AN_ADDRESS)
+            raise InvalidField(say("an-address"))
         return value
 
     @field_validator("asUserId")
@@ -87,7 +87,7 @@ class ByUser(RequestModel):
     def _is_a_uuid(cls, value: str | None) -> str | None:
         # UUID() takes braces, urn: and stray hyphens; the interface means the one usual form.
         if value is not None and (len(value) != _UUID_LENGTH or str(_uuid(value)) != value.lower()):
-            raise InvalidField(messages.A_UUID)
+            raise InvalidField(say("a-uuid"))
         return value
 
     @property
@@ -124,19 +124,19 @@ class Simulate(RequestModel):
     @classmethod
     def _is_a_moment(cls, value: str | None) -> str | None:
         if value is not None and _moment(value) is None:
-            raise InvalidField(messages.SIMULATED_MOMENT)
+            raise InvalidField(say("simulated-moment"))
         return value
 
     @model_validator(mode="after")
     def _asks_for_something(self) -> Self:
         if self.outcome is None and (self.now is None or self.code is not None or self.seconds is not None):
-            raise InvalidField(messages.NEEDS_OUTCOME)
+            raise InvalidField(say("needs-outcome"))
         if self.outcome == AskedOutcome.REJECTED.value and self.code is None:
-            raise InvalidField(messages.NEEDS_CODE)
+            raise InvalidField(say("needs-code"))
         if self.code is not None and self.outcome not in WITH_CODE:
-            raise InvalidField(messages.code_goes_with(LARGEST_CODE, WITH_CODE))
+            raise InvalidField(goes_with("code-goes-with", LARGEST_CODE, WITH_CODE))
         if self.seconds is not None and self.outcome not in WITH_SECONDS:
-            raise InvalidField(messages.seconds_go_with(MAX_SECONDS, WITH_SECONDS))
+            raise InvalidField(goes_with("seconds-go-with", MAX_SECONDS, WITH_SECONDS))
         return self
 
     def asked(self) -> Simulation | None:
@@ -174,19 +174,19 @@ class NewInvoice(ByUser):
     @classmethod
     def messages(cls) -> dict[str, Text]:
         """The interface's own messages."""
-        return {**super().messages(), "format": messages.FORMAT_FORM}
+        return {**super().messages(), "format": say("format-form")}
 
     @classmethod
     def hint(cls, value: Mapping[str, Any]) -> Text | None:
         """Recognise a payload that came without its envelope."""
-        return messages.LOOKS_LIKE_A_PAYLOAD if "format" not in value and value.keys() & _OF_A_PAYLOAD else None
+        return say("looks-like-a-payload") if "format" not in value and value.keys() & _OF_A_PAYLOAD else None
 
     @model_validator(mode="after")
     def _has_its_document(self) -> Self:
         if self.format == "xml" and not (self.xml or "").strip():
-            raise InvalidField(messages.XML_IS_REQUIRED)
+            raise InvalidField(say("xml-is-required"))
         if self.format == "structured" and self.payload is None:
-            raise InvalidField(messages.PAYLOAD_IS_REQUIRED)
+            raise InvalidField(say("payload-is-required"))
         return self
 
     def as_draft(self) -> Draft:
@@ -230,14 +230,14 @@ class BatchRequest(RequestModel):
     @classmethod
     def messages(cls) -> dict[str, Text]:
         """Our own message for a list of a wrong length, or none."""
-        return {"items": messages.batch_form(MAX_ITEMS)}
+        return {"items": say("batch-form", maximum=MAX_ITEMS)}
 
     @classmethod
     def hint(cls, value: Mapping[str, Any]) -> Text | None:
         """Say into how many batches to cut one that is too long."""
         items = value.get("items")
         if isinstance(items, list) and len(items) > MAX_ITEMS:
-            return messages.too_many_items(len(items), MAX_ITEMS)
+            return say("too-many-items", count=len(items), parts=-(-len(items) // MAX_ITEMS))
         return None
 
 
@@ -264,13 +264,13 @@ class RejectReceived(ByUser):
     @classmethod
     def messages(cls) -> dict[str, Text]:
         """Name the required form of the reason."""
-        return {**super().messages(), "reason": messages.REASON_FORM}
+        return {**super().messages(), "reason": say("reason-form")}
 
     @field_validator("reason")
     @classmethod
     def _is_text(cls, value: str) -> str:
         if not value.strip() or not writable(value):
-            raise InvalidField(messages.A_TEXT)
+            raise InvalidField(say("a-text"))
         return value
 
 

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.texts import Text
-from fe.http import messages
+from fe.http.messages import must_be, say
 from fe.http.models.response_types import Moment, ResponseModel, Uuid, closed
 from fe.http.models.warnings import Warnings
 from fe.http.request_bodies import RequestModel
@@ -42,7 +42,7 @@ class WebhookRequest(RequestModel):
         }
     )
 
-    url: Annotated[str, Field(max_length=2048, description=messages.URL_WORDS.en)]
+    url: Annotated[str, Field(max_length=2048, description=say("url-words").en)]
     enabled: Annotated[bool | None, Field(json_schema_extra={"default": True})] = None
     events: Annotated[
         list[Annotated[str, Field(json_schema_extra={"enum": EVENTS})]] | None,
@@ -57,8 +57,8 @@ class WebhookRequest(RequestModel):
     def messages(cls) -> dict[str, Text]:
         """Our own words for what pydantic would word otherwise."""
         return {
-            "url": messages.must_be("url", messages.url_form(2048)),
-            "headers": messages.HEADERS_FORM,
+            "url": must_be("url", say("url-form", longest=2048)),
+            "headers": say("headers-form"),
         }
 
 

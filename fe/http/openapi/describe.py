@@ -1,6 +1,5 @@
 """The OpenAPI 3.1 description, made of the routes and of the models that validate their bodies."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -12,7 +11,6 @@ from pydantic.json_schema import JsonSchemaMode
 
 from fe import RELEASE
 from fe.accounts.keys import SCOPES
-from fe.ecf.json_text import write_json
 from fe.http.models.events import EVENT_MODELS
 from fe.http.models.requests import NewInvoice
 from fe.http.models.response_types import ResponseModel
@@ -289,8 +287,7 @@ def _answer(
     merged: Mapping[str, dict[str, Any]],
 ) -> dict[str, Any]:
     schema = merged.get(operation) or refs[models[0]]
-    # As they come back: in the models' own values there are decimals, which are no values of JSON.
-    examples = {name: {"value": json.loads(write_json(value))} for name, value in ANSWERS[operation][status].items()}
+    examples = {name: {"value": value} for name, value in ANSWERS[operation][str(status)].items()}
     return {"description": HTTPStatus(status).phrase, "content": _json(schema, examples)}
 
 

@@ -180,7 +180,8 @@ def _ambiguous(groups: list[tuple[_Kind, Described, str]]) -> set[tuple[str, str
 
 def _said(root: Root, of: Described) -> str:
     """The description of an element beside its schema, in both languages."""
-    said, said_es = help_of(root, of.path)
+    text = help_of(root, of.path)
+    said, said_es = text.en, text.es
     if of.filled is not None:
         when, when_es = "Always ours", "Siempre nuestro"
         if not of.filled.always:

@@ -7,10 +7,11 @@ from html import escape
 from typing import Any, NamedTuple
 
 from fe.ecf.describe import Described, every
-from fe.ecf.field_help import Words, help_of
+from fe.ecf.field_help import help_of
 from fe.ecf.schema.codes import CODES, GEOGRAPHY, UNITS
 from fe.ecf.schema.model import Code, Simple, ValueForm
 from fe.ecf.schema.repairs import sample
+from fe.ecf.texts import Text
 from fe.http.examples import EXAMPLES, Example
 from fe.http.languages import Language
 from fe.http.pages.layout import MARKDOWN
@@ -24,10 +25,10 @@ LONG_LISTS: dict[str, tuple[Code, ...]] = {
     "places": GEOGRAPHY,
 }
 LIST_TITLES = {
-    "units": Words("Units of measure", "Unidades de medida"),
-    "currencies": Words("Currencies", "Monedas"),
-    "taxes": Words("Additional taxes", "Impuestos adicionales"),
-    "places": Words("Provinces and municipalities", "Provincias y municipios"),
+    "units": Text("Units of measure", "Unidades de medida"),
+    "currencies": Text("Currencies", "Monedas"),
+    "taxes": Text("Additional taxes", "Impuestos adicionales"),
+    "places": Text("Provinces and municipalities", "Provincias y municipios"),
 }
 
 
@@ -36,11 +37,6 @@ def list_of(simple: Simple | None) -> str | None:
     if simple is None or not simple.codes:
         return None
     return next((name for name, values in LONG_LISTS.items() if values is simple.codes), None)
-
-
-def says(words: tuple[str, str], language: Language) -> str:
-    """One of two texts, English first."""
-    return words[1] if language == "es" else words[0]
 
 
 def meaning(code: Code, language: Language) -> str:
@@ -133,12 +129,12 @@ def _needs(slug: str) -> frozenset[str]:
     return frozenset(below(paper.tree))
 
 
-_TAGS: dict[str, tuple[str, Words]] = {
-    "need": ("t need", Words("required", "obligatorio")),
-    "with": ("t need", Words("required in its group", "obligatorio en su grupo")),
-    "ours": ("t fill", Words("always ours", "siempre lo pone el servicio")),
-    "fill": ("t fill", Words("filled in by us", "lo completa el servicio")),
-    "may": ("t", Words("optional", "opcional")),
+_TAGS: dict[str, tuple[str, Text]] = {
+    "need": ("t need", Text("required", "obligatorio")),
+    "with": ("t need", Text("required in its group", "obligatorio en su grupo")),
+    "ours": ("t fill", Text("always ours", "siempre lo pone el servicio")),
+    "fill": ("t fill", Text("filled in by us", "lo completa el servicio")),
+    "may": ("t", Text("optional", "opcional")),
 }
 
 
@@ -153,7 +149,7 @@ def standing(paper: Paper, element: Described) -> str:
 
 def tag(paper: Paper, element: Described, language: Language) -> str:
     """The same in words."""
-    return says(_TAGS[standing(paper, element)][1], language)
+    return _TAGS[standing(paper, element)][1].said(language)
 
 
 def form(element: Described, language: Language) -> str:
@@ -178,35 +174,35 @@ _UNBROKEN = 24
 
 # --- as HTML --------------------------------------------------------------------------------------------------------
 
-_SAID: dict[str, Words] = {
-    "search": Words("Search fields, words or codes", "Buscar campos, palabras o códigos"),
-    "find": Words("Search", "Buscar"),
-    "least": Words("The least to send", "Lo mínimo que se envía"),
-    "least_about": Words(
+_SAID: dict[str, Text] = {
+    "search": Text("Search fields, words or codes", "Buscar campos, palabras o códigos"),
+    "find": Text("Search", "Buscar"),
+    "least": Text("The least to send", "Lo mínimo que se envía"),
+    "least_about": Text(
         "Say `TipoeCF` or the number, and these. All else is optional or filled in.",
         "Indique `TipoeCF` o el número, y estos campos. Lo demás es opcional o lo completa el servicio.",
     ),
-    "least_none": Words("All of it is made by the service.", "Todo lo hace el servicio."),
-    "examples": Words("Working examples", "Ejemplos que funcionan"),
-    "examples_about": Words(
+    "least_none": Text("All of it is made by the service.", "Todo lo hace el servicio."),
+    "examples": Text("Working examples", "Ejemplos que funcionan"),
+    "examples_about": Text(
         "Each is a whole body of `POST /invoices`, and is tested until the authority's `Aceptado`.",
         "Cada uno es un cuerpo completo de `POST /invoices` y se prueba hasta el `Aceptado` de la DGII.",
     ),
-    "all": Words("All fields", "Todos los campos"),
-    "omitted": Words("Left out:", "Si se omite:"),
-    "replaced": Words("Whatever is sent:", "Sin importar lo que se envíe:"),
-    "up_to": Words("up to {} times", "hasta {} veces"),
-    "form": Words("Form:", "Formato:"),
-    "pattern": Words("Pattern:", "Patrón:"),
-    "example": Words("Example:", "Ejemplo:"),
-    "codes": Words("Codes:", "Códigos:"),
-    "file": Words("as a file", "como archivo"),
+    "all": Text("All fields", "Todos los campos"),
+    "omitted": Text("Left out:", "Si se omite:"),
+    "replaced": Text("Whatever is sent:", "Sin importar lo que se envíe:"),
+    "up_to": Text("up to {} times", "hasta {} veces"),
+    "form": Text("Form:", "Formato:"),
+    "pattern": Text("Pattern:", "Patrón:"),
+    "example": Text("Example:", "Ejemplo:"),
+    "codes": Text("Codes:", "Códigos:"),
+    "file": Text("as a file", "como archivo"),
 }
 
 
 def said(key: str, language: Language) -> str:
     """A phrase of the catalogue."""
-    return says(_SAID[key], language)
+    return _SAID[key].said(language)
 
 
 def search_form(base: str, language: Language, asked: str = "") -> str:
@@ -222,8 +218,8 @@ def search_form(base: str, language: Language, asked: str = "") -> str:
 def paper_html(paper: Paper, base: str, language: Language) -> str:
     """The page of a kind of document, without its shell."""
     parts = [
-        f"<h1>{escape(paper.code)} · {escape(says(paper.title, language))}</h1>",
-        f'<p class="lead">{escape(says(paper.about, language))}</p>',
+        f"<h1>{escape(paper.code)} · {escape(paper.title.said(language))}</h1>",
+        f'<p class="lead">{escape(paper.about.said(language))}</p>',
         search_form(base, language),
     ]
     least = list(must_be_sent(paper.tree))
@@ -261,9 +257,9 @@ def _to(element: Described) -> str:
 
 def _example_html(example: Example, base: str, language: Language, *, first: bool) -> str:
     return (
-        f"<details{' open' if first else ''}><summary><b>{escape(says(example.title, language))}</b></summary>"
-        f"<p>{escape(says(example.about, language))} "
-        f'<a href="{base}/examples/{example.name}.json">{said("file", language)}</a></p>'
+        f"<details{' open' if first else ''}><summary><b>{escape(example.title.said(language))}</b></summary>"
+        f"<p>{escape(example.about.said(language))} "
+        f'<a href="{base}/examples/{example.code}.json">{said("file", language)}</a></p>'
         f"<pre><code>{escape(example.text)}</code></pre></details>"
     )
 
@@ -272,7 +268,7 @@ def _section_html(paper: Paper, section: Section, base: str, language: Language)
     group = section.group
     head = f'<h2 id="{section.path}"><code>{section.path}</code></h2>'
     if group is not None and group.children:
-        words = escape(says(help_of(paper.root, section.path), language))
+        words = escape(help_of(paper.root, section.path).said(language))
         head += f"<p>{words} {_tags(paper, group, language)}</p>"
     else:
         head = f"<h2><code>{section.path}</code></h2>"
@@ -281,7 +277,7 @@ def _section_html(paper: Paper, section: Section, base: str, language: Language)
 
 def _tags(paper: Paper, element: Described, language: Language) -> str:
     kind, words = _TAGS[standing(paper, element)]
-    tags = f'<span class="{kind}">{says(words, language)}</span>'
+    tags = f'<span class="{kind}">{words.said(language)}</span>'
     if element.many > 1:
         tags += f'<span class="t">{said("up_to", language).replace("{}", str(element.many))}</span>'
     return tags
@@ -302,7 +298,7 @@ def _element_html(paper: Paper, element: Described, below: str, base: str, langu
         whole = ' class="v"' if len(example) <= _UNBROKEN else ""
         more.append(f"{said('example', language)} <code{whole}>{escape(example)}</code>")
     if (name := list_of(element.simple)) is not None:
-        title = escape(says(LIST_TITLES[name], language))
+        title = escape(LIST_TITLES[name].said(language))
         more.append(f'{said("codes", language)} <a href="{base}/{language}/fields/codes#{name}">{title}</a>')
     listed = "".join(
         f"<li><code>{escape(code.value)}</code> {escape(meaning(code, language))}"
@@ -311,7 +307,7 @@ def _element_html(paper: Paper, element: Described, below: str, base: str, langu
     return (
         f'<div class="f" id="{element.path}"><div class="n"><a href="#{element.path}">{before}'
         f"<code>{element.name}</code></a><br>{_tags(paper, element, language)}</div><div><p>"
-        f"{escape(says(help_of(paper.root, element.path), language))}</p>"
+        f"{escape(help_of(paper.root, element.path).said(language))}</p>"
         + (f'<ul class="x">{listed}</ul>' if listed else "")
         + (f'<p class="x">{" ".join(more)}</p>' if more else "")
         + "</div></div>"
@@ -323,7 +319,7 @@ def _element_html(paper: Paper, element: Described, below: str, base: str, langu
 
 def paper_markdown(paper: Paper, base: str, language: Language) -> str:
     """The same page as Markdown."""
-    parts = [f"# {paper.code} · {says(paper.title, language)}\n", f"{says(paper.about, language)}\n"]
+    parts = [f"# {paper.code} · {paper.title.said(language)}\n", f"{paper.about.said(language)}\n"]
     least = list(must_be_sent(paper.tree))
     parts.append(f"## {said('least', language)}\n")
     if paper.type is not None and least:
@@ -333,14 +329,14 @@ def paper_markdown(paper: Paper, base: str, language: Language) -> str:
         parts.append(f"## {said('examples', language)}\n\n{said('examples_about', language)}\n")
         for example in shown:
             parts.append(
-                f"### {says(example.title, language)}\n\n{says(example.about, language)} "
-                f"[{said('file', language)}]({base}/examples/{example.name}.json)\n\n```json\n{example.text}```\n"
+                f"### {example.title.said(language)}\n\n{example.about.said(language)} "
+                f"[{said('file', language)}]({base}/examples/{example.code}.json)\n\n```json\n{example.text}```\n"
             )
     parts.append(f"## {said('all', language)}\n")
     for section in sections(paper):
         parts.append(f"### {section.path}\n")
         if section.group is not None and section.group.children:
-            parts.append(f"{says(help_of(paper.root, section.path), language)}\n")
+            parts.append(f"{help_of(paper.root, section.path).said(language)}\n")
         parts.append("".join(_element_markdown(paper, element, base, language) for element in section.elements))
     return "\n".join(parts)
 
@@ -349,7 +345,7 @@ def _element_markdown(paper: Paper, element: Described, base: str, language: Lan
     more = [tag(paper, element, language)]
     if element.many > 1:
         more.append(said("up_to", language).replace("{}", str(element.many)))
-    text = f"- `{element.path}` ({', '.join(more)}): {says(help_of(paper.root, element.path), language)}"
+    text = f"- `{element.path}` ({', '.join(more)}): {help_of(paper.root, element.path).said(language)}"
     if element.filled is not None:
         how = element.filled.words_es if language == "es" else element.filled.words
         text += f" {said('replaced' if element.filled.always else 'omitted', language)} {how}."

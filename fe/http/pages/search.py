@@ -6,9 +6,10 @@ from html import escape
 from typing import NamedTuple
 
 from fe.ecf.describe import every
-from fe.ecf.field_help import Words, help_of
+from fe.ecf.field_help import help_of
+from fe.ecf.texts import Text
 from fe.http.languages import Language
-from fe.http.pages.fields import list_of, says, search_form
+from fe.http.pages.fields import list_of, search_form
 from fe.http.pages.papers import PAPERS
 
 #: A longer query is cut, and more results are not shown.
@@ -22,7 +23,7 @@ class Entry(NamedTuple):
 
     name: str
     path: str
-    words: Words
+    words: Text
     #: The kinds of document that have it: their place in addresses, and how people write them.
     papers: tuple[tuple[str, str], ...]
     #: In all languages, folded: the name by itself, and all there is.
@@ -40,11 +41,11 @@ def fold(text: str) -> str:
 def index() -> tuple[Entry, ...]:
     """All that can be found: the kinds of document, then their elements; those that several have are there once."""
     entries = []
-    papers: dict[tuple[str, Words], list[tuple[str, str]]] = {}
-    more: dict[tuple[str, Words], list[str]] = {}
+    papers: dict[tuple[str, Text], list[tuple[str, str]]] = {}
+    more: dict[tuple[str, Text], list[str]] = {}
     for paper in PAPERS:
-        text = fold(" ".join((paper.code, *paper.title, *paper.about)))
-        title = fold(" ".join((paper.code, *paper.title)))
+        text = fold(" ".join((paper.code, paper.title.en, paper.title.es, paper.about.en, paper.about.es)))
+        title = fold(" ".join((paper.code, paper.title.en, paper.title.es)))
         entries.append(Entry(paper.code, "", paper.title, ((paper.slug, paper.code),), title, text))
         for element in every(paper.tree):
             # Entries with the same name, place and meaning are found once.
@@ -54,7 +55,7 @@ def index() -> tuple[Entry, ...]:
                 more[key] = [f"{code.meaning} {code.meaning_es}" for code in element.codes]
     for (path, words), having in papers.items():
         name = path.rpartition(".")[2]
-        text = fold(" ".join((path, *words, *more.get((path, words), ()))))
+        text = fold(" ".join((path, words.en, words.es, *more.get((path, words), ()))))
         entries.append(Entry(name, path, words, tuple(having), fold(name), text))
     return tuple(entries)
 
@@ -68,9 +69,9 @@ def find(asked: str) -> list[Entry]:
     return sorted(found, key=lambda entry: not all(word in entry.folded_name for word in wanted))
 
 
-_FOUND = Words("Found", "Resultados")
-_FIRST = Words(f"The first {MAX_FOUND} are shown.", f"Se muestran los primeros {MAX_FOUND}.")
-_NONE = Words(
+_FOUND = Text("Found", "Resultados")
+_FIRST = Text(f"The first {MAX_FOUND} are shown.", f"Se muestran los primeros {MAX_FOUND}.")
+_NONE = Text(
     "Nothing has all these words. Try one of them, or the name of an element as the authority spells it.",
     "Nada contiene todas esas palabras. Pruebe con una sola, o con el nombre del elemento como lo escribe la DGII.",
 )
@@ -82,18 +83,18 @@ def results_html(asked: str, base: str, language: Language) -> str:
     found = find(asked)
     parts = [
         search_form(base, language, asked),
-        f"<h1>{escape(f'{says(_FOUND, language)}: {len(found)} ({asked})')}</h1>",
+        f"<h1>{escape(f'{_FOUND.said(language)}: {len(found)} ({asked})')}</h1>",
     ]
     if not found:
-        parts.append(f"<p>{says(_NONE, language)}</p>")
+        parts.append(f"<p>{_NONE.said(language)}</p>")
     if len(found) > MAX_FOUND:
-        parts.append(f'<p class="soft">{says(_FIRST, language)}</p>')
+        parts.append(f'<p class="soft">{_FIRST.said(language)}</p>')
     for entry in found[:MAX_FOUND]:
         where = f"#{entry.path}" if entry.path else ""
         links = " ".join(
             f'<a class="t" href="{base}/{language}/fields/{slug}{where}">{code}</a>' for slug, code in entry.papers
         )
-        words = escape(says(entry.words, language))
+        words = escape(entry.words.said(language))
         first = f"{base}/{language}/fields/{entry.papers[0][0]}{where}"
         path = f"<br><small>{entry.path}</small>" if "." in entry.path else ""
         parts.append(

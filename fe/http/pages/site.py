@@ -12,14 +12,14 @@ from typing import NamedTuple
 import trio
 from werkzeug.exceptions import NotFound
 
-from fe.ecf.field_help import Words
 from fe.ecf.json_text import write_json
+from fe.ecf.texts import Text
 from fe.http.calls import ApiReply, Call
-from fe.http.examples import by_name
+from fe.http.examples import BY_NAME
 from fe.http.languages import Language
 from fe.http.pages.codes import TITLE as CODES
 from fe.http.pages.codes import codes_html, codes_markdown
-from fe.http.pages.fields import paper_html, paper_markdown, says, search_form
+from fe.http.pages.fields import paper_html, paper_markdown, search_form
 from fe.http.pages.guide import GuidePage, guide_pages
 from fe.http.pages.layout import LANGUAGES, Shell, html_reply, markdown_reply
 from fe.http.pages.papers import PAPERS, Paper
@@ -43,25 +43,25 @@ class Made(NamedTuple):
     language: Language
 
 
-_HOME = Words("Electronic fiscal receipts (e-CF)", "Comprobantes fiscales electrónicos (e-CF)")
-_HOME_ABOUT = Words(
+_HOME = Text("Electronic fiscal receipts (e-CF)", "Comprobantes fiscales electrónicos (e-CF)")
+_HOME_ABOUT = Text(
     "This service issues electronic fiscal receipts of the Dominican Republic: your program submits an invoice and "
     "gets the tax authority's verdict.",
     "Este servicio emite comprobantes fiscales electrónicos de la República Dominicana: su programa envía una factura "
     "y recibe el veredicto de la DGII.",
 )
-_GUIDE_ABOUT = Words(
+_GUIDE_ABOUT = Text(
     "From a key to an accepted receipt, with curl.", "De la clave al primer comprobante aceptado, con curl."
 )
-_FIELDS = Words("Fields and examples", "Campos y ejemplos")
-_FIELDS_ABOUT = Words(
+_FIELDS = Text("Fields and examples", "Campos y ejemplos")
+_FIELDS_ABOUT = Text(
     "Every field of the ten types in plain words, and working examples.",
     "Cada campo de los diez tipos en palabras sencillas, con ejemplos que funcionan.",
 )
-_REFERENCE = Words("Reference", "Referencia")
-_REFERENCE_ABOUT = Words("Every operation and answer of the API.", "Cada operación y respuesta de la API.")
-_GUIDE = Words("Guide", "Guía")
-_CODES_ABOUT = Words(
+_REFERENCE = Text("Reference", "Referencia")
+_REFERENCE_ABOUT = Text("Every operation and answer of the API.", "Cada operación y respuesta de la API.")
+_GUIDE = Text("Guide", "Guía")
+_CODES_ABOUT = Text(
     "Units, currencies, additional taxes, provinces and municipalities.",
     "Unidades, monedas, impuestos adicionales, provincias y municipios.",
 )
@@ -159,36 +159,36 @@ class Site:
 
     def _results(self, asked: str, language: Language) -> bytes:
         shell = Shell(self._base, language, "fields", "fields")
-        return shell.around(says(_FIELDS, language), results_html(asked, self._base, language))
+        return shell.around(_FIELDS.said(language), results_html(asked, self._base, language))
 
     def _paper(self, paper: Paper) -> Callable[[Language], Content]:
         def make(language: Language) -> Content:
-            title = f"{paper.code} · {says(paper.title, language)}"
+            title = f"{paper.code} · {paper.title.said(language)}"
             html = paper_html(paper, self._base, language)
             return Content(title, html, paper_markdown(paper, self._base, language), language)
 
         return make
 
     def _index(self, language: Language) -> Content:
-        title, about = says(_FIELDS, language), says(_FIELDS_ABOUT, language)
+        title, about = _FIELDS.said(language), _FIELDS_ABOUT.said(language)
         entries = [
             (
                 f"fields/{paper.slug}",
-                f"{paper.code} · {says(paper.title, language)}",
-                _first(says(paper.about, language)),
+                f"{paper.code} · {paper.title.said(language)}",
+                _first(paper.about.said(language)),
             )
             for paper in PAPERS
         ]
-        entries.append(("fields/codes", says(CODES, language), says(_CODES_ABOUT, language)))
+        entries.append(("fields/codes", CODES.said(language), _CODES_ABOUT.said(language)))
         html = f'<h1>{title}</h1><p class="lead">{about}</p>{search_form(self._base, language)}'
         return self._listing(title, about, html, entries, language)
 
     def _home(self, language: Language) -> Content:
-        title, about = says(_HOME, language), says(_HOME_ABOUT, language)
+        title, about = _HOME.said(language), _HOME_ABOUT.said(language)
         entries = [
-            ("guide", says(_GUIDE, language), says(_GUIDE_ABOUT, language)),
-            ("fields", says(_FIELDS, language), says(_FIELDS_ABOUT, language)),
-            ("", says(_REFERENCE, language), says(_REFERENCE_ABOUT, language)),
+            ("guide", _GUIDE.said(language), _GUIDE_ABOUT.said(language)),
+            ("fields", _FIELDS.said(language), _FIELDS_ABOUT.said(language)),
+            ("", _REFERENCE.said(language), _REFERENCE_ABOUT.said(language)),
         ]
         return self._listing(title, about, f'<h1>{title}</h1><p class="lead">{about}</p>', entries, language)
 
@@ -213,7 +213,7 @@ class Site:
         page = each[there]
         html = page.html(self._resolver())
         if place != "guide":
-            html = f'<p class="soft"><a href="{self._base}/{language}/guide">{says(_GUIDE, language)}</a></p>{html}'
+            html = f'<p class="soft"><a href="{self._base}/{language}/guide">{_GUIDE.said(language)}</a></p>{html}'
         return Content(page.title, html, page.markdown(self._resolver()), there)
 
     def _resolver(self) -> Callable[[str], str | None]:
@@ -241,10 +241,10 @@ class Site:
         for language, guide, fields in headings:
             parts.append(f"## {guide}\n\n{self._links(guide_links(language), language)}")
             papers = [
-                (f"fields/{one.slug}", f"{one.code} {says(one.title, language)}", says(one.about, language))
+                (f"fields/{one.slug}", f"{one.code} {one.title.said(language)}", one.about.said(language))
                 for one in PAPERS
             ]
-            papers.append(("fields/codes", says(CODES, language), says(_CODES_ABOUT, language)))
+            papers.append(("fields/codes", CODES.said(language), _CODES_ABOUT.said(language)))
             parts.append(f"## {fields}\n\n{self._links(papers, language)}")
             if language == "en":
                 parts.append(reference)
@@ -267,7 +267,7 @@ def guide_links(language: Language) -> list[tuple[str, str, str]]:
 
 
 def _codes(language: Language) -> Content:
-    return Content(says(CODES, language), codes_html(language), codes_markdown(language), language)
+    return Content(CODES.said(language), codes_html(language), codes_markdown(language), language)
 
 
 def _first(text: str) -> str:
@@ -276,7 +276,7 @@ def _first(text: str) -> str:
 
 
 def _example(place: str) -> ApiReply:
-    example = by_name().get(place.removeprefix("examples/").removesuffix(".json"))
+    example = BY_NAME.get(place.removeprefix("examples/").removesuffix(".json"))
     if example is None or not place.endswith(".json"):
         raise NotFound
     return ApiReply(200, example.text.encode())

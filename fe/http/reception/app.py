@@ -20,9 +20,9 @@ from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Network
 from fe.ecf.catalogue import Environment
 from fe.ecf.json_text import write_json
-from fe.http import messages
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError, describe
+from fe.http.messages import NOT_FOUND, body_too_large, say
 from fe.http.reception.handlers import Suppliers, read_path
 from fe.http.routes.health import not_ready
 from fe.http.routes.types import Route
@@ -150,7 +150,7 @@ def _route_of(method: str, path: str) -> str:
 
 
 async def _never(route: Route, call: Call) -> ApiReply:
-    raise ApiError(404, messages.NOT_FOUND)
+    raise ApiError(404, NOT_FOUND)
 
 
 class _Rest(PathConverter):
@@ -177,9 +177,9 @@ def create_reception(deps: ReceptionDeps) -> QuartTrio:
             try:
                 return await request.get_data(cache=False, as_text=False, parse_form_data=False)
             except RequestEntityTooLarge:
-                raise ApiError(413, messages.body_too_large(MAX_BODY_BYTES), (_CLOSE,)) from None
+                raise ApiError(413, body_too_large(MAX_BODY_BYTES), (_CLOSE,)) from None
             except RequestTimeout:
-                raise ApiError(408, messages.body_too_slow(BODY_SECONDS), (_CLOSE,)) from None
+                raise ApiError(408, say("body-too-slow", seconds=BODY_SECONDS), (_CLOSE,)) from None
 
         return respond(await api.answer(scope["method"], scope["path"], make_call(scope, {}, read_body)))
 

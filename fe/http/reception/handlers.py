@@ -15,9 +15,9 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.json_text import write_json
 from fe.ecf.parse import MalformedXml
 from fe.ecf.texts import Text
-from fe.http import messages
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import RETRY_WHEN_DOWN, ApiError
+from fe.http.messages import METHOD_NOT_ALLOWED, NOT_FOUND, UNAVAILABLE, of_status
 from fe.http.reception.multipart import BadForm, read_xml_part
 from fe.receiving.assess import ApprovalRefused, NothingToAnswer
 from fe.receiving.receive import CannotAcknowledge, Reception
@@ -76,10 +76,10 @@ class Suppliers:
         """Answer a call of a path. Raises ApiError, or DatabaseUnavailable."""
         where = read_path(path)
         if where is None:
-            raise ApiError(404, messages.NOT_FOUND)
+            raise ApiError(404, NOT_FOUND)
         environment, rnc, service = where
         if method != service.method:
-            raise ApiError(405, messages.METHOD_NOT_ALLOWED, (("Allow", service.method),))
+            raise ApiError(405, METHOD_NOT_ALLOWED, (("Allow", service.method),))
         receiver = await self._reception.db.run(receivers.find, environment, rnc)
         if receiver is None:
             raise ApiError(404, _in_english("nobody receives under this address"))
@@ -114,7 +114,7 @@ class Suppliers:
             raise ApiError(400, _in_english(str(nothing))) from None
         except CannotAcknowledge as cannot:
             _log.error("nothing can be acknowledged", reason=str(cannot))
-            raise ApiError(503, messages.UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_DOWN)),)) from None
+            raise ApiError(503, UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_DOWN)),)) from None
         return ApiReply(200, said, _XML)
 
     async def _approve(self, receiver: Receiver, call: Call) -> ApiReply:
@@ -135,7 +135,7 @@ class Suppliers:
         if scheme.lower() == "bearer":
             holder = self._sessions.holder_of(token.strip(), _audience(receiver), self._clock())
         if holder is None and receiver.demands_token:
-            raise ApiError(401, messages.of_status(401), (("WWW-Authenticate", "Bearer"),))
+            raise ApiError(401, of_status(401), (("WWW-Authenticate", "Bearer"),))
         return holder
 
     async def _part(self, call: Call) -> bytes:

@@ -7,10 +7,10 @@ import trio
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import read_id
-from fe.http import messages
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.languages import Language, serialize_problems
+from fe.http.messages import of_decision, say
 from fe.http.models.approvals import APPROVAL_TAKEN, ApprovalTaken
 from fe.http.models.requests import ApproveReceived, RejectReceived
 from fe.http.request_bodies import read_body
@@ -73,7 +73,7 @@ class ApprovalHandlers:
         body: ApproveReceived | RejectReceived = read_body(model, raw or b"{}")
         record = await self._find(caller.tenant_id, call.params["received_id"])
         if record.environment is not caller.environment:
-            raise ApiError(403, messages.received_elsewhere(record.environment))
+            raise ApiError(403, say("received-elsewhere", environment=record.environment))
         reason = body.reason if isinstance(body, RejectReceived) else None
         now = self._clock()
         asked = Draft(
@@ -107,13 +107,13 @@ class ApprovalHandlers:
         wanted = read_id(text)
         record = None if wanted is None else await self._db.run_for(tenant_id, received.one, wanted)
         if record is None:
-            raise ApiError(404, messages.NO_RECEIVED)
+            raise ApiError(404, say("no-received"))
         return record
 
 
 def _refuse(decided: DecisionResult, *, approved: bool) -> None:
     """Raise ApiError (409) when something else was said before."""
-    wrong = messages.of_decision(decided, approved=approved)
+    wrong = of_decision(decided, approved=approved)
     if wrong is not None:
         raise ApiError(409, wrong)
 
@@ -130,5 +130,5 @@ def _serialize(record: ReceivedRecord, approved: bool, decided: DecisionResult, 
         "taxLogId": str(decided.submission_id),
         "status": decided.status,
         "deduped": not is_new,
-        "message": (messages.DECISION_TAKEN_IN if is_new else messages.DECIDED_BEFORE).said(language),
+        "message": (say("decision-taken-in") if is_new else say("decided-before")).said(language),
     }

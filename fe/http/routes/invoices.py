@@ -14,10 +14,10 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.identity import E_NCF_FORM
 from fe.ecf.parse import MAX_BYTES, refuse_crowd
 from fe.ecf.problems import Problem
-from fe.http import messages
 from fe.http.calls import ApiReply, Call, Caller
 from fe.http.errors import ApiError, describe, refusal
 from fe.http.languages import Language, serialize_problems
+from fe.http.messages import say
 from fe.http.models.responses import (
     ACCEPTED,
     BATCH,
@@ -156,7 +156,7 @@ class Invoices:
         """
         caller = call.identity
         if "idempotency-key" in call.headers:
-            raise ApiError(400, messages.NO_KEY_OF_BATCH)
+            raise ApiError(400, say("no-key-of-batch"))
         raw = await call.body()
         self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
         now, sandbox = self._clock(), self._is_sandbox(caller)
@@ -343,11 +343,11 @@ class Invoices:
         wanted, caller = call.params["track_or_id"], call.identity
         hint = None
         if _E_NCF.fullmatch(wanted):
-            hint = messages.LOOKS_LIKE_E_NCF
+            hint = say("looks-like-e-ncf")
         elif _REQUEST_ID.fullmatch(wanted):
             own = ClientRequestId(wanted)
             if await self._db.run_for(caller.tenant_id, tenant_context.is_known_request, caller.environment, own):
-                hint = messages.IS_A_REQUEST_ID
+                hint = say("is-a-request-id")
         if hint is None:
             return ApiReply(200, _NOT_FOUND)
         return ApiReply(200, NOT_FOUND.write({"found": False, "hint": hint.said(call.language)}))
@@ -383,7 +383,7 @@ def _serialize_accepted(
         "status": Status.QUEUED,
         "environment": caller.environment,
         "billable": caller.environment.billable,
-        "message": messages.TAKEN_IN.said(language),
+        "message": say("taken-in").said(language),
     }
     if accepted.e_ncf is not None:
         fields["eNCF"] = accepted.e_ncf
@@ -404,7 +404,7 @@ def _serialize_taken(
 
 
 def _serialize_deduped(accepted: Accepted, caller: Caller, warnings: Sequence[Problem], language: Language) -> Deduped:
-    said = messages.USED_BEFORE if accepted.body_matched else messages.USED_BEFORE_FOR_ANOTHER
+    said = say("used-before" if accepted.body_matched else "used-before-for-another")
     fields: Deduped = {
         "taxLogId": str(accepted.submission_id),
         "status": accepted.status,

@@ -12,10 +12,10 @@ from fe.ecf.catalogue import PREFIXES
 from fe.ecf.dates import last_day
 from fe.ecf.problems import Problem
 from fe.ecf.texts import Text
-from fe.http import messages
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.languages import Language, serialize_problems
+from fe.http.messages import number_between, say
 from fe.http.models.responses import DELETED, NUMBER_SEQUENCE, SEQUENCES, NumberSequence, Sequences
 from fe.http.parameters import parse_moment
 from fe.http.request_bodies import InvalidField, RequestModel, read_body
@@ -39,10 +39,10 @@ class _OfSequence(RequestModel):
         """The interface's own messages."""
         return {
             "prefix": PREFIX_WORDS,
-            "minSequence": messages.number_between("minSequence", 1, LARGEST),
-            "maxSequence": messages.number_between("maxSequence", 1, LARGEST),
-            "currentSequence": messages.number_between("currentSequence", 1, LARGEST + 1),
-            "expireAt": messages.EXPIRY_FORM,
+            "minSequence": number_between("minSequence", 1, LARGEST),
+            "maxSequence": number_between("maxSequence", 1, LARGEST),
+            "currentSequence": number_between("currentSequence", 1, LARGEST + 1),
+            "expireAt": say("expiry-form"),
         }
 
     @field_validator("expireAt")
@@ -52,7 +52,7 @@ class _OfSequence(RequestModel):
             try:
                 account_sequences.end_of(_read_day(value))
             except BadSequence:
-                raise InvalidField(messages.EXPIRY_FORM) from None
+                raise InvalidField(say("expiry-form")) from None
         return value
 
     @property
@@ -130,11 +130,11 @@ def _read_day(text: str) -> date:
     """The day a date or a timestamp means. Raises BadSequence when it is neither."""
     moment = parse_moment(text)
     if moment is None:
-        raise BadSequence(messages.EXPIRY_FORM)
+        raise BadSequence(say("expiry-form"))
     try:
         return last_day(moment)
     except OverflowError:  # in Santo Domingo it is a day before the first of the calendar
-        raise BadSequence(messages.EXPIRY_FORM) from None
+        raise BadSequence(say("expiry-form")) from None
 
 
 class Ncf:
@@ -217,5 +217,5 @@ def _serialize_sequence(sequence: Sequence) -> NumberSequence:
 def _prefix_in(call: Call) -> str:
     prefix = call.params["prefix"]
     if prefix not in PREFIXES:
-        raise ApiError(400, messages.NO_SUCH_TYPE)
+        raise ApiError(400, say("no-such-type"))
     return prefix

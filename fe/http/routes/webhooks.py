@@ -10,10 +10,10 @@ import trio
 from fe.clock import Clock, iso
 from fe.ecf.ids import read_id
 from fe.ecf.texts import Text
-from fe.http import messages
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.languages import serialize_problems
+from fe.http.messages import say
 from fe.http.models.responses import NOT_FOUND
 from fe.http.models.webhooks import (
     DELIVERY_AGAIN,
@@ -120,7 +120,7 @@ class WebhookHandlers:
         """Send an event `test`."""
         self._count(call)
         delivery_id = await self._do(call, self._accounts.test, call.identity.environment, self._clock())
-        return ApiReply(202, DELIVERY_AGAIN.write(_again(delivery_id, messages.TEST_ON_ITS_WAY, call)))
+        return ApiReply(202, DELIVERY_AGAIN.write(_again(delivery_id, say("test-on-its-way"), call)))
 
     async def deliveries(self, call: Call) -> ApiReply:
         """List deliveries, newest first: one page and how many there are, or what follows a cursor."""
@@ -153,8 +153,8 @@ class WebhookHandlers:
         if known is not None and _is_of(call, known):
             again = await self._do(call, webhooks.retry, known.delivery_id)
         if again is None:
-            raise ApiError(404, messages.NO_DELIVERY)
-        return ApiReply(202, DELIVERY_AGAIN.write(_again(again.delivery_id, messages.AGAIN_ON_ITS_WAY, call)))
+            raise ApiError(404, say("no-delivery"))
+        return ApiReply(202, DELIVERY_AGAIN.write(_again(again.delivery_id, say("again-on-its-way"), call)))
 
     async def recover(self, call: Call) -> ApiReply:
         """Deliver again what did not arrive since a moment."""
@@ -162,7 +162,7 @@ class WebhookHandlers:
         new = read_body(RecoveryRequest, await call.body())
         since = parse_moment(new.since)
         if since is None:
-            raise ApiError(400, messages.SINCE_FORM)
+            raise ApiError(400, say("since-form"))
         asked = await self._do(call, self._accounts.recover, call.identity.environment, since, self._clock())
         self._wakeups.notify("webhook_recovery")
         answer = _recovery(asked)
@@ -187,7 +187,7 @@ class WebhookHandlers:
     @property
     def _accounts(self) -> WebhookAccounts:
         if self._known is None:
-            raise ApiError(503, messages.NO_WEBHOOKS_HERE)
+            raise ApiError(503, say("no-webhooks-here"))
         return self._known
 
     async def _do(
@@ -203,7 +203,7 @@ class WebhookHandlers:
         except BadWebhook as bad:
             raise ApiError(400, bad.text) from None
         except NoWebhook as missing:
-            raise ApiError(404, messages.set_a_webhook(missing.text)) from None
+            raise ApiError(404, say("set-a-webhook", missing=missing.text)) from None
         except NotNow as busy:
             raise ApiError(409, busy.text) from None
 

@@ -18,7 +18,7 @@ from hypercorn.protocol.http_stream import HTTPStream
 from hypercorn.typing import AppWrapper
 
 from fe.ecf.texts import Language, Text
-from fe.http import messages
+from fe.http.messages import say
 from fe.http.server.answers import HttpAnswer, language_in, language_of, plain_error, write_answer
 from fe.http.server.fast_path import FastRoute
 from fe.http.server.pipeline import Pipeline
@@ -174,7 +174,7 @@ class Http11(H11Protocol):
             self._pieces += 1
             self._piece_bytes += len(event.data)
             if self._pieces > _PIECES + self._piece_bytes // _BYTES_OF_A_PIECE:
-                return await self._break_off(400, messages.CRUMBS)
+                return await self._break_off(400, say("crumbs"))
         return event
 
     def _pass_over_empty_line(self) -> None:

@@ -17,8 +17,8 @@ from prometheus_client import Counter, Histogram
 
 from fe.cache import ExpiringCache
 from fe.config import Network
-from fe.http import messages
 from fe.http.errors import ApiError, describe_limit
+from fe.http.messages import FOREIGN_VERSION, INTERNAL_ERROR, say
 from fe.http.server.addresses import holder_of_request
 from fe.http.server.answers import HttpAnswer, language_of, new_request_id, plain_error
 from fe.http.server.fast_path import FastPath, FastRoute
@@ -255,7 +255,7 @@ def _refusal(error: Exception, request_id: str, scope: HTTPScope) -> HttpAnswer:
         status, message, more = error.status, error.message, error.headers
     else:
         _log.error("the application failed to answer", error=error, exc_info=error)
-        status, message, more = 500, messages.INTERNAL_ERROR, ()
+        status, message, more = 500, INTERNAL_ERROR, ()
     headers, body = plain_error(status, message, request_id, language_of(scope["headers"]))
     headers += [*_ALWAYS_SENT, *((name.lower().encode(), value.encode()) for name, value in more)]
     return HttpAnswer(status, headers, body)
@@ -272,16 +272,16 @@ def refuse_hostile(scope: HTTPScope) -> None:
         names.add(bytes(name))
         size += len(name) + len(value)
     if size > MAX_HEADER_BYTES:
-        raise ApiError(431, messages.headers_too_large(MAX_HEADER_BYTES))
+        raise ApiError(431, say("headers-too-large", limit=MAX_HEADER_BYTES))
     refuse_repeated(scope["headers"])
     if b"transfer-encoding" in names and b"content-length" in names:
-        raise ApiError(400, messages.TWO_LENGTHS)
+        raise ApiError(400, say("two-lengths"))
     if scope["http_version"] not in ("1.0", "1.1"):
-        raise ApiError(505, messages.FOREIGN_VERSION)
+        raise ApiError(505, FOREIGN_VERSION)
     if scope["method"] == "CONNECT":
-        raise ApiError(400, messages.NO_PROXY)
+        raise ApiError(400, say("no-proxy"))
     if not scope["path"].startswith(("/", "http://", "https://")) and scope["path"] != "*":
-        raise ApiError(400, messages.BAD_TARGET)
+        raise ApiError(400, say("bad-target"))
 
 
 def keep_escaped_slashes(scope: HTTPScope) -> None:

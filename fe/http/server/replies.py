@@ -9,10 +9,10 @@ from quart import Response, request
 from werkzeug.exceptions import HTTPException, NotFound
 
 from fe.ecf.texts import Text
-from fe.http import messages
 from fe.http.calls import ApiReply
 from fe.http.errors import describe
 from fe.http.languages import HEADERS, choose
+from fe.http.messages import say
 
 #: The similarity of a path that is suggested, and the characters that are compared.
 _LIKE = 0.8
@@ -38,7 +38,7 @@ def refuser(prefix: str, paths: Sequence[str]) -> Callable[[HTTPException], Awai
     def nearest(asked: str) -> Text | None:
         # The requested path may lack its prefix, or have it twice.
         likeliest = get_close_matches(asked, paths, 1, _LIKE) or get_close_matches(f"{prefix}{asked}", paths, 1, _LIKE)
-        return messages.nearest_path(likeliest[0]) if likeliest else None
+        return say("did-you-mean", nearest=likeliest[0]) if likeliest else None
 
     async def refuse_or_suggest(error: HTTPException) -> Response:
         return _refuse(error, nearest(request.path[:_LONGEST]) if isinstance(error, NotFound) else None)

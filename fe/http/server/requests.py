@@ -6,9 +6,9 @@ from urllib.parse import unquote
 
 from hypercorn.typing import HTTPScope
 
-from fe.http import messages
 from fe.http.calls import Call
 from fe.http.errors import ApiError
+from fe.http.messages import say
 
 RawHeader = tuple[bytes, bytes]
 
@@ -23,7 +23,7 @@ def refuse_repeated(headers: Iterable[RawHeader]) -> None:
     for name, _ in headers:
         if name in SINGLE_HEADERS:
             if name in seen:
-                raise ApiError(400, messages.only_one_header(name.decode("ascii").title()))
+                raise ApiError(400, say("only-one-header", name=name.decode("ascii").title()))
             seen.add(name)
 
 

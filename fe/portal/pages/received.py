@@ -6,7 +6,7 @@ from uuid import UUID
 from fe.ecf.catalogue import EcfType
 from fe.ecf.ids import moment_of
 from fe.ecf.texts import Text
-from fe.http import messages
+from fe.http.messages import of_decision, say
 from fe.identifiers import PORTAL_KEY
 from fe.issuing.decide import MAX_REASON, decision_on, is_reason, take_in
 from fe.lifecycle import Stage, Status
@@ -200,7 +200,7 @@ async def _decide(visit: Visit, reason: str | None) -> Reply:
 
     async def take(conn: Conn) -> DecisionResult:
         decided = await approvals.decide(conn, visit.tenant_id, decision, new, visit.now)
-        wrong = messages.of_decision(decided, approved=reason is None)
+        wrong = of_decision(decided, approved=reason is None)
         if wrong is not None:
             raise Refused(409, wrong)
         if decided.outcome is DecisionOutcome.ACCEPTED:
@@ -216,7 +216,7 @@ async def _decide(visit: Visit, reason: str | None) -> Reply:
     if decided.outcome is DecisionOutcome.ACCEPTED:
         visit.portal.wakeups.notify(Stage.SIGN)
     is_new = decided.outcome is DecisionOutcome.ACCEPTED
-    notice = _TAKEN_IN if is_new else messages.DECIDED_BEFORE
+    notice = _TAKEN_IN if is_new else say("decided-before")
     return await visit.go(visit.within(f"received/{record.received_id}"), notice)
 
 

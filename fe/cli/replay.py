@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable
 from decimal import Decimal
-from functools import partial
-from typing import Any, TypedDict
+from typing import Any
 
 import click
 
 from fe.accounts import approvals
+from fe.accounts.execute_approval import execute_approval
 from fe.cli.approval import ask_if_bulk
 from fe.cli.failures import FAILED_AGAIN, STOPPED, Failure
 from fe.cli.operator_options import NONE_MATCHES, act, audited, filters, find, required
@@ -22,9 +22,7 @@ from fe.operations import replay as replays
 from fe.operations.replay import Preview, Run
 from fe.store.postgres.db import Database
 from fe.store.queue import replay_plans
-from fe.store.queue.audit import OperatorAction
-from fe.store.queue.dead_letters import DeadLetter
-from fe.store.queue.replay_plans import Progress, ReplayPlan
+from fe.store.queue.replay_plans import Progress
 
 #: Rows a second, unless told otherwise.
 _USUAL_PACE = 5.0
@@ -103,13 +101,25 @@ def replay(
                 raise click.UsageError(f"there is no plan '{name}'; a new one needs --reason")
             required(which)
             found = await find(db, limit, **which)
-            pace = _Pace(canary=canary, per_second=Decimal(str(per_second)), stop_on_failure=stop_on_failure)
-            await ask_if_bulk(
-                db, "replay", approvals.replay_request(approvals.frozen(found), name, **pace), act(by_whom, reason)
+            if not found:
+                raise Failure(NONE_MATCHES)
+            request = approvals.replay_request(
+                approvals.frozen(found),
+                name,
+                canary=canary,
+                per_second=Decimal(str(per_second)),
+                stop_on_failure=stop_on_failure,
             )
-            plan = await _write_down(db, found, name, act(by_whom, reason), pace)
-        elif go_on and not await db.transact(replays.resume_plan, plan, act(by_whom, reason or plan.reason)):
-            raise Failure(f"the plan {name} has not stopped: without --go-on it is taken up where it is")
+            by = act(by_whom, reason)
+            await ask_if_bulk(db, "replay", request, by)
+            alone = await db.transact(approvals.ask, "replay", request, by, "cli", alone=True)
+            await execute_approval(db, alone, system_clock)
+            # When two do this at once, the second finds the first one's plan, and both run that.
+            plan = await db.run(replay_plans.find, name)
+            if plan is None:
+                raise Failure("none of them is as it was: another operator was faster")
+        elif go_on:  # one that has not stopped is taken up where it is
+            await db.transact(replays.resume_plan, plan, act(by_whom, reason or plan.reason))
         # Print the name first: after an interruption the operator needs it to go on.
         click.echo(f"plan {name}", err=True)
         printer = _ProgressPrinter(quiet=as_json)
@@ -137,25 +147,6 @@ def replay(
         )
     if run.progress.failed:
         raise Failure(f"{len(run.progress.failed)} of the released rows failed again", FAILED_AGAIN)
-
-
-class _Pace(TypedDict):
-    canary: bool
-    per_second: Decimal
-    stop_on_failure: bool
-
-
-async def _write_down(
-    db: Database, found: list[DeadLetter], name: ReplayPlanId, by: OperatorAction, pace: _Pace
-) -> ReplayPlan:
-    if not found:
-        raise Failure(NONE_MATCHES)
-    rows = [(dead_letter.tenant_id, dead_letter.subject) for dead_letter in found]
-    # When two do this at once, the second finds the first one's plan, and both run that.
-    await db.transact(partial(replay_plans.make, **pace), by, name, rows)
-    plan = await db.run(replay_plans.find, name)
-    assert plan is not None
-    return plan
 
 
 class _ProgressPrinter:

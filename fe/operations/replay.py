@@ -192,7 +192,7 @@ class _Watch:
         #: When the next look is due.
         self.look_at = trio.current_time()
         #: The progress at the last look.
-        self.progress = Progress(total=0, released=0, skipped=0, ended=0, failed=[])
+        self.progress = Progress(total=0, released=0, skipped=0, ended=0)
         self.failing_since: float | None = None
 
     async def look(self) -> str | None:
@@ -200,25 +200,21 @@ class _Watch:
         began = trio.current_time()
         if began < self.look_at:
             return None
-        why = await self._failures()
         self.progress = await self._db.run(replay_plans.progress, self._plan.plan_id)
         self._tell(self.progress)
         now = trio.current_time()
         self.look_at = now + max(self._patience.look, (now - began) * (1 / _LOOKING - 1))
-        return why
-
-    async def _failures(self) -> str | None:
-        found = await self._db.run(replay_plans.troubles, self._plan.plan_id)
         # A failed canary stops every plan, also one that goes on after other failures.
-        counted = [one for one in found if one.is_canary or self._plan.stop_on_failure]
-        if not counted:
-            self.failing_since = None
-            return None
-        if counted[0].gave_up:
+        counted = [
+            one
+            for one in self.progress.troubles
+            if not one.passed_over and (one.is_canary or self._plan.stop_on_failure)
+        ]
+        self.failing_since = (self.failing_since or now) if counted else None
+        if counted and counted[0].gave_up:
             return _said(counted, "failed again")
-        now = trio.current_time()
-        self.failing_since = self.failing_since or now
-        return _said(counted, "fails") if now - self.failing_since >= self._patience.trouble else None
+        lasts = self.failing_since is not None and now - self.failing_since >= self._patience.trouble
+        return _said(counted, "fails") if lasts else None
 
 
 def _said(troubles: Sequence[ReplayTrouble], what: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal
+from uuid import UUID
 
 from psycopg.rows import class_row, scalar_row
 
@@ -147,14 +148,34 @@ _STATES = """
 
 
 @dataclass(frozen=True, slots=True)
+class ReplayTrouble:
+    """A released row that failed. `gave_up`: it is dead again, or in error; else it will be tried again by itself.
+
+    `passed_over`: an operator has gone on since, so it does not stop the plan.
+    """
+
+    subject: SubmissionId
+    e_ncf: str | None
+    gave_up: bool
+    is_canary: bool
+    passed_over: bool
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a plan is. `skipped` rows were no dead letters any more; `failed` ones are dead again, or in error."""
+    """How far a plan is. `skipped` rows were no dead letters any more; of `troubles` those come first that gave up."""
 
     total: int
     released: int
     skipped: int
     ended: int
-    failed: list[SubmissionId]
+    troubles: Sequence[ReplayTrouble] = ()
+
+    @property
+    def failed(self) -> list[SubmissionId]:
+        """The rows that are dead again, or in error."""
+        return [one.subject for one in self.troubles if one.gave_up]
 
     @property
     def open(self) -> int:
@@ -162,57 +183,30 @@ class Progress:
         return self.released - self.skipped - self.ended - len(self.failed)
 
 
+# A row keeps its error until it succeeds, so that the first failed try shows, not the last one minutes later.
 _PROGRESS = f"""
     WITH {_STATES}
     SELECT count(*)::int AS total,
            count(i.released_at)::int AS released,
            count(*) FILTER (WHERE i.released_at IS NOT NULL AND i.released_to IS NULL)::int AS skipped,
            count(*) FILTER (WHERE s.has_verdict)::int AS ended,
-           coalesce(array_agg(i.subject ORDER BY i.turn) FILTER (WHERE s.gave_up), '{{}}') AS failed
-      FROM replay_items AS i
+           coalesce(jsonb_agg(jsonb_build_array(i.subject, s.e_ncf, s.gave_up, NOT p.canaries_passed, i.passed_over,
+                                                s.error) ORDER BY s.gave_up DESC, i.turn)
+                    FILTER (WHERE s.gave_up OR s.fails), '[]') AS troubles
+      FROM replay_plans AS p
+      JOIN replay_items AS i ON i.plan_id = p.plan_id
       LEFT JOIN states AS s ON s.tenant_id = i.tenant_id AND s.subject = i.subject
-     WHERE i.plan_id = %(plan)s
+     WHERE p.plan_id = %(plan)s
 """
 
 
 async def progress(conn: Conn, plan_id: ReplayPlanId) -> Progress:
-    """Count what became of a plan's rows."""
-    cursor = conn.cursor(row_factory=class_row(Progress))
-    await cursor.execute(_PROGRESS, {"plan": plan_id})
-    found = await cursor.fetchone()
+    """Count what became of a plan's rows, and list those that failed."""
+    found = await (await conn.execute(_PROGRESS, {"plan": plan_id})).fetchone()
     assert found is not None
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayTrouble:
-    """A released row that failed. `gave_up`: it is dead again, or in error; else it will be tried again by itself."""
-
-    subject: SubmissionId
-    e_ncf: str | None
-    gave_up: bool
-    is_canary: bool
-    error: str
-
-
-# A row keeps its error until it succeeds, so that the first failed try shows, not the last one minutes later.
-_TROUBLES = f"""
-    WITH {_STATES}
-    SELECT i.subject, s.e_ncf, s.gave_up, NOT p.canaries_passed AS is_canary, s.error
-      FROM replay_plans AS p
-      JOIN replay_items AS i ON i.plan_id = p.plan_id AND NOT i.passed_over
-      JOIN states AS s ON s.tenant_id = i.tenant_id AND s.subject = i.subject
-     WHERE p.plan_id = %(plan)s AND (s.gave_up OR s.fails)
-     ORDER BY s.gave_up DESC, i.turn
-     LIMIT 100
-"""
-
-
-async def troubles(conn: Conn, plan_id: ReplayPlanId) -> list[ReplayTrouble]:
-    """List rows that failed and that no operator has passed over, those first that gave up."""
-    cursor = conn.cursor(row_factory=class_row(ReplayTrouble))
-    await cursor.execute(_TROUBLES, {"plan": plan_id})
-    return await cursor.fetchall()
+    total, released, skipped, ended, troubles = found
+    failing = [ReplayTrouble(SubmissionId(UUID(subject)), *rest) for subject, *rest in troubles]
+    return Progress(total, released, skipped, ended, failing)
 
 
 @dataclass(frozen=True, slots=True)

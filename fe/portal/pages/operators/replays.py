@@ -42,7 +42,6 @@ async def _show(visit: Visit, plan: ReplayPlan, problem: Text | None = None) -> 
         409 if problem else 200,
         plan=plan,
         progress=await visit.operators.run(replay_plans.progress, plan.plan_id),
-        troubles=await visit.operators.run(replay_plans.troubles, plan.plan_id),
         problem=problem,
     )
 

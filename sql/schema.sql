@@ -211,6 +211,30 @@ CREATE TABLE login_attempts (
     PRIMARY KEY (bucket)
 );
 
+CREATE TABLE mail_days (
+    tenant_id bigint NOT NULL, day date NOT NULL, mails int NOT NULL,
+    PRIMARY KEY (tenant_id, day)
+);
+
+CREATE TABLE mail_recipients (
+    tenant_id bigint NOT NULL, submission_id uuid NOT NULL, address text NOT NULL,
+    PRIMARY KEY (tenant_id, submission_id)
+);
+
+CREATE TABLE mail_suppressions (
+    tenant_id bigint NOT NULL, address text NOT NULL, reason text NOT NULL, since timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, address)
+);
+
+CREATE TABLE mails (
+    tenant_id bigint NOT NULL, subject uuid NOT NULL, stage text NOT NULL, environment environment NOT NULL,
+    host text NOT NULL, run_at timestamptz NOT NULL, attempt int NOT NULL, epoch bigint NOT NULL, holder text,
+    deaths int NOT NULL, entered_at timestamptz NOT NULL, last_error text, address text, message_id text,
+    counted_on date, code int, finished_at timestamptz,
+    PRIMARY KEY (tenant_id, subject)
+);
+CREATE INDEX mails_due ON mails (stage, environment, host, tenant_id, run_at) WHERE (run_at < 'infinity'::timestamptz);
+
 CREATE TABLE memberships (
     tenant_id bigint NOT NULL, person_id uuid NOT NULL, role portal_role NOT NULL, since timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, person_id),
@@ -455,7 +479,7 @@ CREATE TABLE tenant_rncs (
 
 CREATE TABLE tenants (
     tenant_id bigint NOT NULL, name text NOT NULL, issuer jsonb NOT NULL, consumer_summary text NOT NULL,
-    weight int NOT NULL, created_at timestamptz NOT NULL, sends_to_receivers boolean NOT NULL,
+    weight int NOT NULL, created_at timestamptz NOT NULL, sends_to_receivers boolean NOT NULL, mail jsonb,
     PRIMARY KEY (tenant_id),
     UNIQUE (name)
 );
@@ -588,6 +612,11 @@ CREATE TABLE write_probes (
 --    p_type text, p_issuer_name text, p_buyer text, p_issued_on date, p_total numeric) returns bytea
 -- received_event_body(p_tenant bigint, p_received uuid, p_at timestamptz) returns text
 -- replay_delivery(p_tenant bigint, p_subject uuid, p_at timestamptz) returns boolean
+
+-- Functions of mail
+--
+-- begin_mail(p_tenant bigint, p_subject uuid, p_epoch bigint, p_address text, p_message_id text, p_day date, p_a_day
+--    int) returns TABLE(outcome text, message_id text)
 
 -- Functions of metering
 --

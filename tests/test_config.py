@@ -156,6 +156,7 @@ HELD = {
     "webhook_keys": f"w1:{KEY}",
     "authority_status_key": CANARY,
     "stripe_key": CANARY,
+    "mail_password": f"{CANARY} {CANARY}",
     "portal_oidc_client_secret": f"{CANARY} {CANARY}",
 }
 

@@ -131,6 +131,18 @@ ELSEWHERE = {
         ("fe webhook listen", "fe webhook trigger"),
         "tests/cli/test_webhooks.py::test_events_are_tried_on_one_machine",
     ),
+    **dict.fromkeys(
+        ("fe mail on", "fe mail off"),
+        "tests/cli/test_mail.py::test_mail_is_switched_on_with_its_settings_and_off",
+    ),
+    **dict.fromkeys(
+        ("fe mail list", "fe mail replay"),
+        "tests/cli/test_mail.py::test_a_mail_that_gave_up_is_listed_and_replayed_once",
+    ),
+    **dict.fromkeys(
+        ("fe mail suppress", "fe mail suppressed", "fe mail allow"),
+        "tests/cli/test_mail.py::test_an_address_is_suppressed_listed_and_allowed_again",
+    ),
     **dict.fromkeys(("fe counterparty list", "fe counterparty replay"), _REPLAYS),
     "fe counterparty sending": "tests/cli/test_counterparty.py::test_sending_to_receivers_is_turned_on_and_off",
     **dict.fromkeys(

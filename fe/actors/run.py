@@ -11,6 +11,7 @@ import trio
 from fe.actors.charges import run_charges
 from fe.actors.counterparty import CounterpartyHandlers, handing_kind, handing_stages
 from fe.actors.credentials import SigningCredentials
+from fe.actors.mailer import run_mail
 from fe.actors.maintenance import honour_maintenance
 from fe.actors.stages import authority_circuits, budget_of, parallel_input_reader, probe_of, stages
 from fe.actors.webhooks import run_webhooks
@@ -27,6 +28,7 @@ from fe.ecf.catalogue import Environment
 from fe.egress.configured import egress_from_settings
 from fe.identifiers import TenantId
 from fe.lifecycle import Stage
+from fe.mail.configured import relay_from_settings
 from fe.metering.aggregator import Aggregator
 from fe.metering.billing import Biller
 from fe.monitoring.collectors import Collectors
@@ -51,6 +53,7 @@ from fe.store.queue.workers import new_holder
 from fe.store.records import charges
 from fe.store.records.charges import CHARGES
 from fe.store.records.counterparty import COUNTERPARTY_OUTBOX
+from fe.store.records.mail import MAIL, MAILS
 from fe.webhooks.secrets import webhook_vault
 
 _log = structlog.get_logger(__name__)
@@ -60,7 +63,7 @@ _OPENING = 2
 
 #: Every queue table of this release: the rescuer frees rows of silent workers in each. A new kind of work adds its own
 #: table here (docs/reference/queue-table.md).
-QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX, COUNTERPARTY_OUTBOX, DELIVERIES, RECOVERIES, CHARGES)
+QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX, COUNTERPARTY_OUTBOX, DELIVERIES, RECOVERIES, CHARGES, MAILS)
 
 #: The circuit's name of the session that the host of summaries needs and another host gives.
 _SESSION = "session"
@@ -144,6 +147,12 @@ async def run_actors(context: ServiceContext, db: Database, vault: Vault, node: 
                     supervisor.start(actors, stage.name, run_stage, stage, own, supervisor.stopping, results)
                 for forward in handing_stages(handlers, forwarded.kind, budget=budget_of(settings), scale=scale):
                     supervisor.start(actors, forward.name, run_stage, forward, tools, supervisor.stopping, forwarded)
+                relay = relay_from_settings(settings)
+                if relay is None:
+                    _log.warning("mail is not configured, mails to buyers wait: set FE_MAIL_RELAY")
+                else:
+                    post = partial(run_mail, budget=budget_of(settings), scale=scale, stopping=supervisor.stopping)
+                    supervisor.start(actors, MAIL, post, relay, tools)
                 if settings.stripe_key is not None:
                     processor = settings.stripe_url, settings.stripe_key
                     supervisor.start(actors, charges.STAGE, run_charges, *processor, tools, supervisor.stopping)

@@ -45,6 +45,7 @@ COMMANDS = {
         "fe.cli.counterparty:counterparty",
         "See what goes to receivers and issuers; replay it.",
     ),
+    "mail": ("fe.cli.mail:mail", "Send accepted receipts to buyers by mail; list and replay mails."),
     "webhook": ("fe.cli.webhook:webhook", "Set where events are sent, see deliveries, listen for them."),
     "usage": ("fe.cli.usage:usage", "List what a tenant did, day by day."),
     "rates": ("fe.cli.rates:rates", "Set and list the rates of additional taxes, which change every quarter."),

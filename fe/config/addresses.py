@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator
 
+from fe.ecf.mail_address import BadAddress, parse_address
+
 Network = IPv4Network | IPv6Network
 
 #: The widest networks that a proxy may be believed in: 10.0.0.0/8 and fc00::/7 are the widest private ones.
@@ -166,3 +168,29 @@ def is_literal(host: str) -> bool:
     """Return whether a host is an address, in any form that a resolver accepts (127.1, 0x7f000001)."""
     last = host.rstrip(".").rsplit(".", 1)[-1]
     return ":" in host or bool(re.fullmatch(r"\d+|0[xX][0-9a-fA-F]*", last))
+
+
+def relay_problem(url: str) -> str | None:
+    """Name what is wrong with the address of an SMTP relay, if anything is."""
+    try:
+        parts = urlsplit(url)
+        is_plain = parts.hostname and parts.port != 0 and not (parts.path or parts.query or parts.fragment)
+    except ValueError:
+        is_plain = False
+    if not is_plain or parts.scheme not in ("smtp", "smtps") or not (url.isascii() and url.isprintable()):
+        return "should be smtp://host:587 or smtps://host:465"
+    if "@" in parts.netloc:
+        return "should have no user name: set FE_MAIL_USER and FE_MAIL_PASSWORD"
+    return None
+
+
+def sender_problem(sender: str) -> str | None:
+    """Name what is wrong with the sender of mail, if anything is: an address, or a name and an address in brackets."""
+    name, bracket, address = sender.rpartition("<")
+    if not name.isprintable() or bool(bracket) != address.endswith(">"):
+        return "should be name@domain, or Name <name@domain>"
+    try:
+        parse_address(address.removesuffix(">"))
+    except BadAddress as wrong:
+        return str(wrong)
+    return None

@@ -28,6 +28,8 @@ from fe.config.addresses import (
     is_real_authority,
     openid_problem,
     read_hosts,
+    relay_problem,
+    sender_problem,
 )
 from fe.config.errors import ConfigError
 from fe.config.keys import (
@@ -227,6 +229,17 @@ class Settings(BaseSettings):
     )
     stripe_url: str = Field("https://api.stripe.com", description="address of the payment processor")
 
+    mail_relay: str = Field(
+        "",
+        description="SMTP relay, smtp://host:587 or smtps://host:465; empty: no mail (docs/operations/mail.md)",
+    )
+    mail_from: str = Field("", description="sender of all mail: name@domain, or Name <name@domain>")
+    mail_user: str = Field("", description="user name at the relay; empty: no login")
+    mail_password: Line | None = Field(None, description="password at the relay")
+    mail_roots: Path | None = Field(
+        None, description="PEM file of the relay's certification authorities; unset: those of the system"
+    )
+
     sign_slots: int = Field(
         2,
         ge=1,
@@ -384,7 +397,7 @@ def load_settings(**overrides: Any) -> Settings:
     require_different(settings.secrets())
     problems = (
         *(_only_in_development, _authority_problems, _proxy_problems, _processor_problems, _tracing_problems),
-        _openid_problems,
+        *(_openid_problems, _mail_problems),
     )
     if wrong := [one for problems_of in problems for one in problems_of(settings)]:
         raise ConfigError("; ".join(wrong))
@@ -487,6 +500,22 @@ def _openid_problems(settings: Settings) -> list[str]:
     found = [] if problem is None else [f"FE_PORTAL_OIDC_ISSUER {problem}"]
     if not settings.portal_oidc_client_id:
         found.append("FE_PORTAL_OIDC_CLIENT_ID is not set: set the client id of the portal at the provider")
+    return found
+
+
+def _mail_problems(settings: Settings) -> list[str]:
+    """Check the relay's address, the sender, and that a password does not go in the clear."""
+    if not settings.mail_relay:
+        return []
+    found = []
+    if problem := relay_problem(settings.mail_relay):
+        found.append(f"FE_MAIL_RELAY {problem}")
+    if problem := sender_problem(settings.mail_from):
+        found.append(f"FE_MAIL_FROM {problem}")
+    if bool(settings.mail_user) != (settings.mail_password is not None):
+        found.append("FE_MAIL_USER and FE_MAIL_PASSWORD go together: set both, or leave both out")
+    if not settings.mail_user.isprintable():
+        found.append("FE_MAIL_USER should be one line")
     return found
 
 

@@ -117,6 +117,7 @@ def admit(
         original=original,
         draw_prefix=prefix_to_draw(draft.format, document),
         simulation=draft.simulation,
+        notify=draft.notify,
         # Of XML the signer refuses more than the door does, so it reads it again.
         document=document if draft.format == "structured" and is_short(original) else None,
         remarks=(*draft.remarks, *assumptions(document), *of_the_issue_date(document, now)),
@@ -358,11 +359,13 @@ def _read(draft: Draft, room: Room | None) -> tuple[bytes, Document]:
 
 
 def _digest(draft: Draft, original: bytes) -> bytes:
-    """Tell one request body from another: format, document, whose certificate was asked for, and which outcome."""
+    """Tell one request body from another: format, document, whose certificate, which outcome, and whom to notify."""
     digest = hashlib.sha256(draft.format.encode())
     parts = [original, (draft.as_user or "").encode(), str(draft.as_user_id or "").encode()]
     if draft.simulation is not None:
         parts.append(str(draft.simulation).encode())
+    if draft.notify is not None:
+        parts.append(b"notify\n" + draft.notify.encode())
     for part in parts:
         digest.update(len(part).to_bytes(8, "big"))
         digest.update(part)

@@ -16,6 +16,7 @@ from fe.ecf.build import Written, write
 from fe.ecf.catalogue import Root
 from fe.ecf.document import Document, NotADocument, read_payload
 from fe.ecf.finished_xml import read_finished
+from fe.ecf.mail_address import MailAddress
 from fe.ecf.modified import ModifiedReceipt, complete_note
 from fe.ecf.parse import parse_json
 from fe.ecf.problems import Problem, Room, Severity
@@ -40,6 +41,8 @@ class Draft:
     #: The outcome requested of the simulated authority, and the moment to validate for.
     simulation: Simulation | None = None
     simulated_now: datetime | None = None
+    #: The address that gets the accepted receipt by mail.
+    notify: MailAddress | None = None
     #: Notes about the request, beside the document.
     remarks: tuple[Problem, ...] = ()
 

@@ -63,6 +63,7 @@ class Collectors:
                 self._server,
                 self._billing,
                 self._given_up,
+                self._mails,
             ]
             if look_number % _SLOW_EVERY == 0:
                 looks += [self._certificates, self._sequences, self._tables, self._webhooks]
@@ -162,6 +163,11 @@ class Collectors:
         for stage, oldest in await statistics.handing_on(conn):
             ages[stage,] = oldest
         show(self._metrics.handing_age, ages)
+
+    async def _mails(self, conn: Conn) -> None:
+        late, given_up = await statistics.mails(conn)
+        self._metrics.mail_late.set(late)
+        self._metrics.mails_given_up.set(given_up)
 
     async def _webhooks(self, conn: Conn) -> None:
         found = await statistics.webhooks(conn)

@@ -24,7 +24,10 @@ SHARES = (
 WEBHOOK_RESULTS = ("url", "address", "dns", "connect", "tls", "proxy", "timeout", "closed", "answer", "status")
 
 #: Every stage of every kind of work.
-STAGES = (*Stage, "webhook", "webhook_recovery", "address", "pass_on")
+STAGES = (*Stage, "webhook", "webhook_recovery", "address", "pass_on", "mail")
+
+#: Results of a try of a mail.
+MAIL_OUTCOMES = ("sent", "refused", "suppressed", "no_recipient", "put_off", "failed_try", "gave_up")
 
 #: Kinds of documents delivered from taxpayer to taxpayer, and the results of a try.
 HANDED_ON = (("receipt", "approval"), ("delivered", "refused", "unlisted", "gave_up", "failed_try"))
@@ -56,6 +59,8 @@ def initialize_series(metrics: Metrics) -> None:
         metrics.spans.labels(what)
     for kind, outcome in product(*HANDED_ON):
         metrics.handed_on.labels(kind, outcome)
+    for outcome in MAIL_OUTCOMES:
+        metrics.mails.labels(outcome)
     for stage in STAGES:
         metrics.leases_lost.labels(stage)
         metrics.rescued.labels(stage)

@@ -178,6 +178,9 @@ class Metrics:
             ("kind", "outcome"),
             registry=own,
         )
+        self.mails = Counter(
+            "fe_mails_total", "Tries of mails to buyers, by what came of them", ("outcome",), registry=own
+        )
         self.steps = StageCollector(own)
         self.leases_lost = Counter("fe_leases_lost_total", "Bookings refused by the fence", ("stage",), registry=own)
         self.outbox_rows = Gauge("fe_outbox_rows", "Rows waiting", ("stage", "environment"), registry=own)
@@ -275,6 +278,10 @@ class Metrics:
             "How long the oldest delivery to the other party of a receipt has been in its stage",
             ("stage",),
             registry=own,
+        )
+        self.mail_late = _unread("fe_mail_oldest_late_seconds", "How late the oldest due mail is", own)
+        self.mails_given_up = _unread(
+            "fe_mails_given_up", "Mails that gave up in the last week, and were not sent again", own
         )
         self.webhook_endpoints = Gauge("fe_webhook_endpoints", "Endpoints of webhooks", ("state",), registry=own)
         self.pauses = _unread("fe_pauses", "Pauses in force", own)

@@ -52,6 +52,22 @@ WEBHOOKS = Dashboard(
                 width=8,
             ),
         ),
+        "Mail to buyers": (
+            Panel(
+                "Mails by what came of the try",
+                "`failed_try`: it is tried again for three days; `put_off`: the tenant's cap of the day.",
+                {"{{outcome}}": rate("fe_mails_total", INSTANCE, by="outcome")},
+                unit="ops",
+                width=12,
+            ),
+            Panel(
+                "How late the oldest due mail is",
+                "More than some minutes: ops/runbooks/mail-not-sent.md.",
+                {"late": largest("fe_mail_oldest_late_seconds")},
+                unit="s",
+                width=12,
+            ),
+        ),
         "What waits": (
             Panel(
                 "Deliveries that are not confirmed",

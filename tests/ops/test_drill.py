@@ -255,6 +255,13 @@ FAULTS = (
         frozenset({"FeCounterpartyWaits"}),
     ),
     Fault(
+        "the mail relay takes nothing",
+        counter(f'fe_mails_total{{{A}, outcome="failed_try"}}', 0, 2)
+        | gauge(f"fe_mail_oldest_late_seconds{{{A}}}", 0, 2000)
+        | gauge(f"fe_mails_given_up{{{A}}}", 0, 1),
+        frozenset({"FeMailLate", "FeMailFails", "FeMailGaveUp"}),
+    ),
+    Fault(
         "nobody counts the months again",
         gauge(f"fe_billing_reconciled_seconds{{{A}}}", 100, 20000),
         frozenset({"FeBillingLag"}),

@@ -104,6 +104,12 @@ async def prepare(db: Database, folder: Path, name: str) -> dict[str, str]:
         }
     if name == "counterparty-gave-up":
         await give_up_handing_on(db, owner.tenant_id, subject)
+    if name == "mail-not-sent":
+        await rows(
+            db,
+            "INSERT INTO mails (tenant_id, subject, stage, environment, run_at, finished_at)"
+            f" VALUES ({owner.tenant_id}, '{subject}', 'failed', 'ecf', 'infinity', now())",
+        )
     if name == "webhooks-failing":
         return told | {"ENVIRONMENT": "ecf", "DELIVERY": await fail_to_deliver(db, owner.tenant_id)}
     return told

@@ -70,6 +70,10 @@ MATRIX = """
 | `invitations` | | | SIU | | | SIu |
 | `issuer_delegations` | S | | SID | S | | S |
 | `login_attempts` | SIUD | | SD | | | SIUD |
+| `mail_days` | | SIU | S | S | | |
+| `mail_recipients` | I | S | S | S | | I |
+| `mail_suppressions` | | SI | SID | S | | SID |
+| `mails` | S | SIUD | Su | S | | S |
 | `memberships` | | | SIUD | S | | SIUD |
 | `openid_requests` | | | | | | SID |
 | `operator_actions` | | | SI | S | | |
@@ -174,8 +178,9 @@ SOME_COLUMNS = {
     },
     ("password_resets", PORTAL, "UPDATE"): {"used_at"},
     ("invitations", PORTAL, "UPDATE"): {"accepted_at", "withdrawn_at"},
-    ("tenants", PORTAL, "UPDATE"): {"name", "issuer", "consumer_summary"},
-    ("tenants", OPERATOR, "UPDATE"): {"sends_to_receivers", "name", "issuer", "consumer_summary"},
+    ("tenants", PORTAL, "UPDATE"): {"name", "issuer", "consumer_summary", "mail"},
+    ("tenants", OPERATOR, "UPDATE"): {"sends_to_receivers", "name", "issuer", "consumer_summary", "mail"},
+    ("mails", OPERATOR, "UPDATE"): {"stage", "run_at", "attempt", "deaths", "entered_at", "finished_at"},
     ("users", OPERATOR, "UPDATE"): {"issuer_override", "removed_at"},
     ("users", PORTAL, "UPDATE"): {"issuer_override", "removed_at"},
     ("webhook_endpoints", WORKER, "UPDATE"): {"failing_since", "disabled_at", "disabled_reason"},
@@ -260,7 +265,7 @@ CALLERS = {
     "ensure_month": (WORKER,),
     **dict.fromkeys(("replay_dead_letter", "discard_dead_letter", "replay_delivery"), (OPERATOR,)),
     "decide_received": ASKED,
-    "begin_deliveries": (WORKER,),
+    **dict.fromkeys(("begin_deliveries", "begin_mail"), (WORKER,)),
     "trace_of": (WORKER,),
     **dict.fromkeys(("leave_trace", "take_trace", "take_trace_of_event"), ()),
 }

@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
 
 from fe.ecf.catalogue import Root
+from fe.ecf.mail_address import BadAddress, MailAddress, parse_address
 from fe.ecf.parse import writable
 from fe.ecf.texts import Text
 from fe.http.messages import goes_with, say
@@ -171,6 +172,24 @@ class NewInvoice(ByUser):
         Field(description="where the authority is a simulator: what becomes of the receipt, for testing a client"),
     ] = None
 
+    notify: Annotated[
+        str | None,
+        Field(
+            min_length=3,
+            max_length=254,
+            description="e-mail address that gets the accepted receipt instead of CorreoComprador, where the company "
+            "sends receipts by mail",
+        ),
+    ] = None
+
+    @field_validator("notify")
+    @classmethod
+    def _is_a_mail_address(cls, value: str | None) -> str | None:
+        try:
+            return None if value is None else parse_address(value)
+        except BadAddress as wrong:
+            raise InvalidField(wrong.text) from None
+
     @classmethod
     def messages(cls) -> dict[str, Text]:
         """The interface's own messages."""
@@ -200,6 +219,7 @@ class NewInvoice(ByUser):
             as_user_id=self.user_id,
             simulation=None if self.simulate is None else self.simulate.asked(),
             simulated_now=None if self.simulate is None else self.simulate.moment(),
+            notify=None if self.notify is None else MailAddress(self.notify),
             remarks=self.ignored,
         )
 

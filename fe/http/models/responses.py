@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from fe.ecf.catalogue import Environment
 from fe.http.models.approvals import Handing, ReceivedApproval
+from fe.http.models.mailing import Mailing
 from fe.http.models.response_types import Amount, Code, Day, Digits, Moment, ResponseModel, Uuid, closed
 from fe.http.models.warnings import DocumentProblem as DocumentProblem
 from fe.http.models.warnings import ProblemRepair as ProblemRepair
@@ -165,6 +166,7 @@ class Submission(TypedDict):
     receiver: NotRequired[
         Annotated[Handing, Field(description="where receipts are sent to their receivers: how that stands")]
     ]
+    mail: NotRequired[Annotated[Mailing, Field(description="where receipts are sent by mail: how that stands")]]
 
 
 @closed

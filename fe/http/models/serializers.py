@@ -10,9 +10,11 @@ from fe.http.languages import Language, say_problems
 from fe.http.models.approvals import Handing
 from fe.http.models.delivery import serialize_handing
 from fe.http.models.failures import say_response
+from fe.http.models.mailing import Mailing, serialize_mailing
 from fe.http.models.responses import DocumentProblem, ExplainedMessage, Submission, SubmissionItem, TimelineEvent
 from fe.lifecycle import NumberFate, Status
 from fe.store.records.counterparty import OtherSide
+from fe.store.records.mail import MailRecord
 from fe.store.records.submissions import Event, Record
 
 
@@ -35,14 +37,17 @@ class _Known(_Tracked, total=False):
     approvalReason: str | None
     approvalAt: str
     receiver: Handing
+    mail: Mailing
 
 
-def serialize_record(record: Record, other: OtherSide | None = None, language: Language = "en") -> Submission:
+def serialize_record(
+    record: Record, other: OtherSide | None = None, language: Language = "en", mail: MailRecord | None = None
+) -> Submission:
     """Show a submission. `trackId` is absent until the authority has given one; the rest is null until it is known.
 
     `explained` is there when the authority has a remark, `eNCF` and `numberFate` when the document has a fiscal
     number, `warnings` when something was assumed, `approvalStatus`, `approvalReason` and `approvalAt` when the buyer
-    has said something, `receiver` when it is sent there.
+    has said something, `receiver` when it is sent there, `mail` when its buyer gets it by mail.
     """
     tracked: _Known = {"trackId": record.track_id} if record.track_id is not None else {}
     known: _Known = {}
@@ -60,6 +65,8 @@ def serialize_record(record: Record, other: OtherSide | None = None, language: L
         known["approvalAt"] = iso(other.approved_at)
     if other is not None and other.state is not None and other.changed_at is not None:
         known["receiver"] = serialize_handing(other.state, other.reason, other.changed_at)
+    if mail is not None:
+        known["mail"] = serialize_mailing(mail)
     return {
         "taxLogId": str(record.submission_id),
         **tracked,

@@ -332,6 +332,26 @@ async def given_up(conn: Conn) -> list[tuple[str, int]]:
     return await cursor.fetchall()
 
 
+# Mails that wait for the next day, or for a later try, are not late. Paused ones are left out.
+_MAILS = """
+    SELECT (SELECT coalesce(extract(EPOCH FROM now() - min(m.run_at)), 0)
+              FROM mails AS m
+             WHERE m.stage = 'mail' AND m.run_at < now() AND m.run_at < 'infinity'
+               AND NOT EXISTS (SELECT 1
+                                 FROM pauses AS p
+                                WHERE p.tenant_id IN (0, m.tenant_id)
+                                  AND p.environment IN ('', m.environment::text)))::float8,
+           (SELECT count(*) FROM mails AS m WHERE m.stage = 'failed' AND m.finished_at > now() - interval '7 days')::int
+"""
+
+
+async def mails(conn: Conn) -> tuple[float, int]:
+    """Tell how many seconds late the oldest due mail is, and how many mails gave up in the last week."""
+    cursor = await conn.execute(_MAILS)
+    late, given_up = await cursor.fetchone() or (0.0, 0)
+    return late, given_up
+
+
 _HANDING_ON = """
     SELECT o.stage, greatest(extract(EPOCH FROM now() - min(o.entered_at)), 0)::float8
       FROM counterparty_outbox AS o

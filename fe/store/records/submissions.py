@@ -11,6 +11,7 @@ from psycopg.rows import class_row
 
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.document import Document
+from fe.ecf.mail_address import MailAddress
 from fe.ecf.problems import Problem
 from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId, TrackId, UserId
 from fe.lifecycle import FINAL, NumberFate, Status
@@ -21,7 +22,7 @@ from fe.store.postgres.engine import Calling
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 from fe.store.postgres.rows import record_row
 from fe.store.postgres.traces import execute_traced
-from fe.store.records import simulations
+from fe.store.records import mail, simulations
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ class NewSubmission:
     trace: str | None = None
     #: The requested outcome of a simulated authority; None with the real one.
     simulation: Simulation | None = None
+    #: The address that came with it for the mail to the buyer.
+    notify: MailAddress | None = None
     #: `original` as parsed, for a signer in this process. Not stored.
     document: Document | None = None
     #: Warnings for the client. Not stored.
@@ -96,15 +99,15 @@ _ACCEPT = Calling.of(
 async def accept(conn: Conn, new: NewSubmission, at: datetime) -> Accepted:
     """Store the submission, its number and its first due step in one transaction and one round trip.
 
-    Raises NoNumber when no number can be drawn; then nothing is stored. A requested outcome of a simulated authority is
-    written in the same transaction, with more round trips. Raises AlreadyStored.
+    Raises NoNumber when no number can be drawn; then nothing is stored. A requested outcome of a simulated authority
+    and an address to notify are written in the same transaction, with more round trips. Raises AlreadyStored.
     """
-    if new.simulation is None:
+    if new.simulation is None and new.notify is None:
         return await _accept(conn, new, at)
     async with conn.transaction():
         accepted = await _accept(conn, new, at)
         if accepted.outcome == "accepted":
-            await simulations.keep(conn, [(new.tenant_id, new.submission_id, new.environment, new.simulation)])
+            await _keep_requests(conn, [new])
         return accepted
 
 
@@ -174,18 +177,31 @@ async def accept_many(
 
     One with a lease, unless paused, is claimed at once, as `Accepted.leased` says: epoch 1, attempt 1.
     """
-    if not any(new.simulation for new, _ in batch):
+    if not any(new.simulation or new.notify for new, _ in batch):
         return await _accept_many(conn, batch, leases)
     async with conn.transaction():
         answers = await _accept_many(conn, batch, leases)
-        asked = [
-            (new.tenant_id, new.submission_id, new.environment.value, new.simulation)
+        taken = [
+            new
             for (new, _), answer in zip(batch, answers, strict=True)
-            if new.simulation is not None and isinstance(answer, Accepted) and answer.outcome == "accepted"
+            if isinstance(answer, Accepted) and answer.outcome == "accepted"
         ]
-        if asked:
-            await simulations.keep(conn, asked)
+        await _keep_requests(conn, taken)
         return answers
+
+
+async def _keep_requests(conn: Conn, accepted: Sequence[NewSubmission]) -> None:
+    """Keep the requested outcomes and the addresses of accepted submissions."""
+    asked = [
+        (new.tenant_id, new.submission_id, new.environment.value, new.simulation)
+        for new in accepted
+        if new.simulation is not None
+    ]
+    if asked:
+        await simulations.keep(conn, asked)
+    notified = [(new.tenant_id, new.submission_id, new.notify) for new in accepted if new.notify is not None]
+    if notified:
+        await mail.keep_recipients(conn, notified)
 
 
 async def _accept_many(

@@ -10,6 +10,13 @@ BEGIN
         SELECT r.root::text AS root, r.ecf_type, r.environment::text AS environment, r.issuer_rnc, r.buyer_rnc INTO s
           FROM submissions AS r
          WHERE r.tenant_id = p_tenants[n] AND r.submission_id = p_subjects[n];
+        IF s.root = 'ECF' THEN
+            INSERT INTO mails (tenant_id, subject, stage, environment, run_at, entered_at)
+            SELECT t.tenant_id, p_subjects[n], 'mail', s.environment, clock_timestamp(), clock_timestamp()
+              FROM tenants AS t
+             WHERE t.tenant_id = p_tenants[n] AND t.mail IS NOT NULL
+            ON CONFLICT DO NOTHING;
+        END IF;
         IF s.root = 'ACECF' THEN
             CONTINUE WHEN NOT EXISTS (SELECT 1
                                         FROM approvals AS a

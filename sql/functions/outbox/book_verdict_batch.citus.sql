@@ -11,12 +11,14 @@ DECLARE
     going_on uuid[] := p_subjects;
 BEGIN
     IF EXISTS (SELECT FROM webhook_endpoints AS e WHERE e.tenant_id = ANY (p_tenants))
-       OR EXISTS (SELECT FROM tenants AS t WHERE t.tenant_id = ANY (p_tenants) AND t.sends_to_receivers) THEN
+       OR EXISTS (SELECT FROM tenants AS t
+                   WHERE t.tenant_id = ANY (p_tenants) AND (t.sends_to_receivers OR t.mail IS NOT NULL)) THEN
         PERFORM stand_together();
     END IF;
     IF NOT stands_alone() THEN
         sends := ARRAY(
-            SELECT EXISTS (SELECT FROM tenants AS t WHERE t.tenant_id = b.tenant_id AND t.sends_to_receivers)
+            SELECT EXISTS (SELECT FROM tenants AS t
+                            WHERE t.tenant_id = b.tenant_id AND (t.sends_to_receivers OR t.mail IS NOT NULL))
               FROM unnest(p_tenants) WITH ORDINALITY AS b (tenant_id, n)
              ORDER BY b.n);
     END IF;

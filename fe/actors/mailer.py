@@ -1,0 +1,274 @@
+"""The mailer: sends accepted receipts to their buyers through the operator's relay (docs/decisions/mail.md).
+
+A crash between the relay's taking a message and the booking sends it again, with the same Message-ID.
+"""
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, time, timedelta
+from functools import partial
+
+import structlog
+import trio
+
+from fe.clock import Clock
+from fe.ecf.catalogue import Environment
+from fe.ecf.dates import ZONE
+from fe.ecf.mail_address import MailAddress
+from fe.ecf.parse import Malformed
+from fe.lifecycle import Status
+from fe.mail.facts import read_facts
+from fe.mail.message import ReceiptMail, message_id_of, receipt_message
+from fe.mail.relay import Relay, RelayRefused, RelayUnavailable, send
+from fe.monitoring.metrics import Metrics
+from fe.process import failpoints
+from fe.queue.executor import run_stage
+from fe.queue.outcome import End, Outcome, Park, Retry, TryLater, Writer, one_by_one
+from fe.queue.result_writer import ResultWriter
+from fe.queue.retry import scaled
+from fe.queue.stage import StageConfig, StageContext, WorkKind, no_gate
+from fe.store.postgres.db import Conn, Database
+from fe.store.records import mail
+from fe.store.records.mail import LANES, MAIL, MAILS, MailInput, MailState, MailWork
+
+_log = structlog.get_logger(__name__)
+
+#: Mails sent at once by a process, each in a thread.
+_SLOTS = 4
+#: Share of a try's budget for the relay; the rest is for the database.
+_SENDING = 0.75
+#: A mail that the relay did not take for this long is given up.
+_PATIENCE = timedelta(days=3)
+_GAPS = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15), timedelta(hours=1))
+
+#: Makes the PDF of a signed receipt, or returns None.
+Printer = Callable[[bytes, str], bytes | None]
+
+
+def no_printer(_: bytes, __: str) -> bytes | None:
+    """Print nothing: the mail carries the XML alone."""
+    return None
+
+
+def mail_gap(attempt: int, spread: random.Random) -> timedelta:
+    """Return the wait after the failed try of this number (from 1): a minute to an hour, +-10 %."""
+    return _GAPS[min(attempt, len(_GAPS)) - 1] * spread.uniform(0.9, 1.1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mailed(End):
+    """The relay took it."""
+
+    name: str = "sent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailRefused(End):
+    """The relay refused it for good; `bad_address`: the address goes on the tenant's list."""
+
+    address: MailAddress
+    reason: str
+    code: int | None
+    bad_address: bool
+    name: str = "refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailSuppressed(End):
+    """The address is on the tenant's list: nothing was sent."""
+
+    address: MailAddress
+    name: str = "suppressed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoRecipient(End):
+    """The receipt has no address, or its tenant sends no mail any more."""
+
+    name: str = "no recipient"
+
+
+class Mailer:
+    """Makes one try of a mail."""
+
+    def __init__(
+        self,
+        db: Database,
+        relay: Relay,
+        clock: Clock,
+        *,
+        seconds: float,
+        printer: Printer = no_printer,
+        spread: random.Random | None = None,
+    ) -> None:
+        self._db = db
+        self._relay = relay
+        self._clock = clock
+        self._seconds = seconds
+        self._printer = printer
+        self._spread = spread or random.Random()  # noqa: S311  (jitter)
+        self._threads = trio.CapacityLimiter(_SLOTS)
+
+    async def mail(self, work: MailWork) -> Outcome:
+        """Make one try. Cancelled, it may have been sent and is repeated. Raises TryLater, LeaseLost."""
+        needed = await self._db.run(mail.input_of, work)
+        if needed is None or needed.settings is None:
+            return NoRecipient()
+        made = await trio.to_thread.run_sync(self._made, work, needed, limiter=self._threads)
+        if made is None:
+            return NoRecipient()
+        draft, address = made
+        now = self._clock()
+        day = now.astimezone(ZONE).date()
+        outcome, message_id = await self._db.run(
+            partial(mail.begin, address=address, message_id=draft.message_id, day=day, a_day=needed.settings.a_day),
+            work,
+        )
+        if outcome == "suppressed":
+            return MailSuppressed(address=address)
+        if outcome == "capped":
+            return Retry("the tenant's mails of this day are used up", self._until_tomorrow(now), counts=False)
+        draft = replace(draft, message_id=message_id)
+        try:
+            await trio.to_thread.run_sync(
+                self._send, draft, address, now, limiter=self._threads, abandon_on_cancel=True
+            )
+        except RelayRefused as refused:
+            bad = refused.bad_address
+            return MailRefused(address=address, reason=refused.reason, code=refused.code, bad_address=bad)
+        except RelayUnavailable as error:
+            raise TryLater(error.reason) from error
+        failpoints.reached("mailed")
+        return Mailed()
+
+    def _made(self, work: MailWork, needed: MailInput) -> tuple[ReceiptMail, MailAddress] | None:
+        """Make the mail; None without a recipient. A test's CorreoComprador may be a real customer: not used."""
+        assert needed.settings is not None
+        try:
+            facts = read_facts(needed.signed)
+        except Malformed as error:  # pragma: no cover  (this program signed it)
+            raise TryLater(f"the signed document cannot be read: {error}") from error
+        is_test = work.lane.environment is not Environment.ECF
+        address = facts.buyer_address if needed.notify is None and not is_test else None
+        if needed.notify is not None:
+            address = MailAddress(needed.notify)
+        if address is None:
+            return None
+        made = ReceiptMail(
+            facts=facts,
+            signed=needed.signed,
+            pdf=self._printer(needed.signed, needed.settings.language),
+            security_code=needed.security_code,
+            qr_code_url=needed.qr_code_url,
+            is_conditional=needed.status == Status.CONDITIONAL.value,
+            is_test=is_test,
+            language=needed.settings.language,
+            reply_to=needed.settings.reply_to,
+            message_id=message_id_of(work.subject, self._relay.sender),
+        )
+        return made, address
+
+    def _send(self, draft: ReceiptMail, address: MailAddress, at: datetime) -> None:
+        send(self._relay, receipt_message(self._relay, draft, address, at), address, self._seconds)
+
+    def _until_tomorrow(self, now: datetime) -> timedelta:
+        here = now.astimezone(ZONE)
+        midnight = datetime.combine(here.date() + timedelta(days=1), time(), ZONE)
+        return midnight - here + timedelta(minutes=self._spread.uniform(0, 30))
+
+
+# --- writers of outcomes ----------------------------------------------------------------------------------------------
+
+
+async def _mailed(conn: Conn, work: MailWork, _: Mailed, at: datetime) -> bool:
+    return await mail.rest(conn, work, at=at, state=MailState.SENT, code=250)
+
+
+async def _refused(conn: Conn, work: MailWork, outcome: MailRefused, at: datetime) -> bool:
+    written = await mail.rest(
+        conn,
+        work,
+        at=at,
+        state=MailState.REFUSED,
+        reason=outcome.reason,
+        code=outcome.code,
+    )
+    if written and outcome.bad_address:
+        await mail.suppress(conn, work.tenant_id, outcome.address, "refused", at)
+    return written
+
+
+async def _suppressed(conn: Conn, work: MailWork, outcome: MailSuppressed, at: datetime) -> bool:
+    return await mail.rest(conn, work, at=at, state=MailState.SUPPRESSED, address=outcome.address)
+
+
+async def _no_recipient(conn: Conn, work: MailWork, _: NoRecipient, __: datetime) -> bool:
+    return await mail.drop(conn, work)
+
+
+async def _retry(conn: Conn, work: MailWork, outcome: Retry, _: datetime) -> bool:
+    return await mail.retry(conn, work, after=outcome.after, reason=outcome.reason, counts=outcome.counts)
+
+
+async def _park(conn: Conn, work: MailWork, outcome: Park, at: datetime) -> bool:
+    return await mail.rest(conn, work, at=at, state=MailState.FAILED, reason=outcome.reason)
+
+
+WRITERS: Mapping[type[Outcome], Writer[MailWork]] = {
+    Mailed: one_by_one(_mailed),
+    MailRefused: one_by_one(_refused),
+    MailSuppressed: one_by_one(_suppressed),
+    NoRecipient: one_by_one(_no_recipient),
+    Retry: one_by_one(_retry),
+    Park: one_by_one(_park),
+}
+
+
+def mail_kind(metrics: Metrics) -> WorkKind[MailWork]:
+    """Mails as a kind of work."""
+
+    def written(_: MailWork, outcome: Outcome) -> None:
+        match outcome:
+            case Park():
+                metrics.mails.labels("gave_up").inc()
+            case Retry(counts=False):
+                metrics.mails.labels("put_off").inc()
+            case Retry():
+                metrics.mails.labels("failed_try").inc()
+            case _:
+                metrics.mails.labels(outcome.name.replace(" ", "_")).inc()
+
+    return WorkKind(MAILS, WRITERS, written=written, subject="submission")
+
+
+def mail_stage(mailer: Mailer, kind: WorkKind[MailWork], *, budget: float, scale: float = 1.0) -> StageConfig[MailWork]:
+    """Build the stage."""
+    return StageConfig(
+        MAIL,
+        kind,
+        mailer.mail,
+        _SLOTS,
+        LANES,
+        budget,
+        gap=scaled(mail_gap, scale),
+        max_attempts=None,
+        patience=_PATIENCE * scale,
+    )
+
+
+async def run_mail(
+    relay: Relay,
+    tools: StageContext,
+    *,
+    budget: float,
+    scale: float,
+    stopping: trio.Event,
+    printer: Printer = no_printer,
+) -> None:
+    """Send due mails until `stopping`, then finish those in flight. The authority's circuits do not stop mail."""
+    own = replace(tools, gate=no_gate)
+    results = ResultWriter(mail_kind(tools.metrics), tools.db, tools.clock)
+    mailer = Mailer(tools.db, relay, tools.clock, seconds=budget * _SENDING, printer=printer)
+    async with results.running():
+        await run_stage(mail_stage(mailer, results.kind, budget=budget, scale=scale), own, stopping, results)

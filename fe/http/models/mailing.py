@@ -1,0 +1,46 @@
+"""The mail of a receipt to its buyer, as clients see it."""
+
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import Field
+
+# As in response_models.py.
+from typing_extensions import TypedDict
+
+from fe.clock import iso
+from fe.http.models.response_types import Moment, closed
+from fe.store.records.mail import MailRecord, MailState
+
+_STATES: dict[MailState, Literal["waiting", "sent", "refused", "suppressed", "failed"]] = {
+    MailState.WAITING: "waiting",
+    MailState.SENT: "sent",
+    MailState.REFUSED: "refused",
+    MailState.SUPPRESSED: "suppressed",
+    MailState.FAILED: "failed",
+}
+
+
+@closed
+class Mailing(TypedDict):
+    """The mail of a receipt to its buyer."""
+
+    state: Annotated[
+        Literal["waiting", "sent", "refused", "suppressed", "failed"],
+        Field(
+            description="`waiting`: it will be tried; `sent`: the relay took it; `refused`: the relay refused the "
+            "address or the message; `suppressed`: the address gets no mail of yours; `failed`: out of tries"
+        ),
+    ]
+    address: NotRequired[Annotated[str, Field(description="absent before the first try")]]
+    reason: NotRequired[Annotated[str, Field(description="the relay's last refusal, in its words")]]
+    at: Annotated[Moment, Field(description="when it came to this state")]
+
+
+def serialize_mailing(mail: MailRecord) -> Mailing:
+    """Show it."""
+    shown: Mailing = {"state": _STATES[mail.state], "at": iso(mail.finished_at or mail.entered_at)}
+    if mail.address is not None:
+        shown["address"] = mail.address
+    if mail.reason is not None:
+        shown["reason"] = mail.reason
+    return shown

@@ -1,0 +1,67 @@
+"""A tenant's mail, as operators switch it on, see and replay it."""
+
+from uuid import UUID
+
+import pytest
+
+from tests.cli.running import Fe
+from tests.store.race import plain
+
+SUBJECT = UUID("0190b6e2-7c39-7846-8afa-2207b9501b4b")
+
+
+def gave_up(dsn: str) -> None:
+    """A receipt whose mail the relay did not take."""
+    with plain(dsn) as conn:
+        (tenant,) = conn.execute("SELECT tenant_id FROM tenants").fetchone() or (0,)
+        conn.execute(
+            "INSERT INTO submissions (tenant_id, submission_id, environment, api_key_id, body_digest, format, root,"
+            " e_ncf, status, verdict_at, submitted_at, updated_at) VALUES (%s, %s, 'testecf', 'fak_0', '', 'xml',"
+            " 'ECF', 'E310000000001', 'Aceptado', now(), now(), now())",
+            (tenant, SUBJECT),
+        )
+        conn.execute(
+            "INSERT INTO mails (tenant_id, subject, stage, environment, run_at, finished_at, address, last_error, code)"
+            " VALUES (%s, %s, 'failed', 'testecf', 'infinity', now(), 'a@b.do', 'login not accepted: 535 no', 535)",
+            (tenant, SUBJECT),
+        )
+
+
+def test_mail_is_switched_on_with_its_settings_and_off(fe: Fe, tenant: str) -> None:
+    on = fe("mail", "on", tenant, "--reply-to", "ventas@ozama.do", "--language", "en", "--a-day", "7", "--json").json
+    off = [fe("mail", "off", tenant, "--json").json["changed"] for _ in range(2)]
+
+    assert on == {"tenant": tenant, "language": "en", "replyTo": "ventas@ozama.do", "aDay": 7}
+    assert off == [True, False]
+
+
+@pytest.mark.parametrize("address", ["a@b.do\nBcc: c@d.do", "Ventas <a@b.do>", "a@b.do,c@d.do", "nobody"])
+def test_an_address_that_is_not_plain_is_refused(fe: Fe, tenant: str, address: str) -> None:
+    assert "must be" in fe.refused("mail", "on", tenant, "--reply-to", address, code=2)
+
+
+def test_a_mail_that_gave_up_is_listed_and_replayed_once(fe: Fe, tenant: str) -> None:
+    gave_up(fe.dsn)
+    (found,) = fe("mail", "list", "--tenant", tenant, "--json").json
+    because = ("--reason", "the relay is back")
+
+    replayed = fe("mail", "replay", str(SUBJECT), *because, "--json").json
+    again = fe.refused("mail", "replay", str(SUBJECT), *because)
+
+    assert (found["taxLogId"], found["state"], found["code"]) == (str(SUBJECT), "failed", 535)
+    assert found["reason"] == "login not accepted: 535 no"
+    assert replayed == {"taxLogId": str(SUBJECT), "state": "mail"}
+    assert "nothing to replay" in again
+    assert fe("mail", "list", "--json").json == []
+    assert [one["state"] for one in fe("mail", "list", "--state", "mail", "--json").json] == ["mail"]
+
+
+def test_an_address_is_suppressed_listed_and_allowed_again(fe: Fe, tenant: str) -> None:
+    first, second = (fe("mail", "suppress", tenant, "Ana@Cliente.do", "--json").json["changed"] for _ in range(2))
+    listed = fe("mail", "suppressed", tenant, "--json").json
+    allowed = [fe("mail", "allow", tenant, "ana@cliente.do", "--json").json["changed"] for _ in range(2)]
+
+    assert (first, second) == (True, False)
+    assert [(one["address"], one["reason"]) for one in listed] == [("ana@cliente.do", "operator")]
+    assert allowed == [True, False]
+    assert fe("mail", "suppressed", tenant, "--json").json == []

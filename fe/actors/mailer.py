@@ -4,7 +4,7 @@ A crash between the relay's taking a message and the booking sends it again, wit
 """
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from functools import partial
@@ -17,11 +17,14 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.dates import ZONE
 from fe.ecf.mail_address import MailAddress
 from fe.ecf.parse import Malformed
+from fe.identifiers import TenantId
 from fe.lifecycle import Status
 from fe.mail.facts import read_facts
 from fe.mail.message import ReceiptMail, message_id_of, receipt_message
 from fe.mail.relay import Relay, RelayRefused, RelayUnavailable, send
 from fe.monitoring.metrics import Metrics
+from fe.offload.pool import Apart, ApartFailed
+from fe.printing import PrintOptions, pdf
 from fe.process import failpoints
 from fe.queue.executor import run_stage
 from fe.queue.outcome import End, Outcome, Park, Retry, TryLater, Writer, one_by_one
@@ -42,13 +45,23 @@ _SENDING = 0.75
 _PATIENCE = timedelta(days=3)
 _GAPS = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15), timedelta(hours=1))
 
-#: Makes the PDF of a signed receipt, or returns None.
-Printer = Callable[[bytes, str], bytes | None]
+#: Prints a tenant's signed receipt.
+Printer = Callable[[TenantId, bytes, PrintOptions], Awaitable[bytes]]
+
+#: Larger documents are printed in a process of the pool for large ones.
+_LARGE = 64 * 1024
 
 
-def no_printer(_: bytes, __: str) -> bytes | None:
-    """Print nothing: the mail carries the XML alone."""
-    return None
+def printer_of(apart: Apart) -> Printer:
+    """Return a printer: short documents in a thread, others in a process, one of each at a time."""
+    threads = trio.CapacityLimiter(1)
+
+    async def printed(tenant_id: TenantId, signed: bytes, options: PrintOptions) -> bytes:
+        if len(signed) > _LARGE:
+            return await apart.run(tenant_id, pdf, signed, options)
+        return await trio.to_thread.run_sync(pdf, signed, options, limiter=threads)
+
+    return printed
 
 
 def mail_gap(attempt: int, spread: random.Random) -> timedelta:
@@ -99,7 +112,7 @@ class Mailer:
         clock: Clock,
         *,
         seconds: float,
-        printer: Printer = no_printer,
+        printer: Printer,
         spread: random.Random | None = None,
     ) -> None:
         self._db = db
@@ -129,7 +142,7 @@ class Mailer:
             return MailSuppressed(address=address)
         if outcome == "capped":
             return Retry("the tenant's mails of this day are used up", self._until_tomorrow(now), counts=False)
-        draft = replace(draft, message_id=message_id)
+        draft = replace(draft, message_id=message_id, pdf=await self._print(work, draft))
         try:
             await trio.to_thread.run_sync(
                 self._send, draft, address, now, limiter=self._threads, abandon_on_cancel=True
@@ -158,7 +171,7 @@ class Mailer:
         made = ReceiptMail(
             facts=facts,
             signed=needed.signed,
-            pdf=self._printer(needed.signed, needed.settings.language),
+            pdf=None,
             security_code=needed.security_code,
             qr_code_url=needed.qr_code_url,
             is_conditional=needed.status == Status.CONDITIONAL.value,
@@ -168,6 +181,15 @@ class Mailer:
             message_id=message_id_of(work.subject, self._relay.sender),
         )
         return made, address
+
+    async def _print(self, work: MailWork, draft: ReceiptMail) -> bytes | None:
+        """Print the receipt; None, and the XML goes alone, where it cannot be printed."""
+        options = PrintOptions(language=draft.language, environment=work.lane.environment)
+        try:
+            return await self._printer(work.tenant_id, draft.signed, options)
+        except (ValueError, ApartFailed) as error:
+            _log.warning("a receipt is mailed without a PDF", submission=work.subject, error=error)
+            return None
 
     def _send(self, draft: ReceiptMail, address: MailAddress, at: datetime) -> None:
         send(self._relay, receipt_message(self._relay, draft, address, at), address, self._seconds)
@@ -260,11 +282,11 @@ def mail_stage(mailer: Mailer, kind: WorkKind[MailWork], *, budget: float, scale
 async def run_mail(
     relay: Relay,
     tools: StageContext,
+    printer: Printer,
     *,
     budget: float,
     scale: float,
     stopping: trio.Event,
-    printer: Printer = no_printer,
 ) -> None:
     """Send due mails until `stopping`, then finish those in flight. The authority's circuits do not stop mail."""
     own = replace(tools, gate=no_gate)

@@ -11,7 +11,7 @@ import trio
 from fe.actors.charges import run_charges
 from fe.actors.counterparty import CounterpartyHandlers, handing_kind, handing_stages
 from fe.actors.credentials import SigningCredentials
-from fe.actors.mailer import run_mail
+from fe.actors.mailer import printer_of, run_mail
 from fe.actors.maintenance import honour_maintenance
 from fe.actors.stages import authority_circuits, budget_of, parallel_input_reader, probe_of, stages
 from fe.actors.webhooks import run_webhooks
@@ -152,7 +152,7 @@ async def run_actors(context: ServiceContext, db: Database, vault: Vault, node: 
                     _log.warning("mail is not configured, mails to buyers wait: set FE_MAIL_RELAY")
                 else:
                     post = partial(run_mail, budget=budget_of(settings), scale=scale, stopping=supervisor.stopping)
-                    supervisor.start(actors, MAIL, post, relay, tools)
+                    supervisor.start(actors, MAIL, post, relay, tools, printer_of(apart))
                 if settings.stripe_key is not None:
                     processor = settings.stripe_url, settings.stripe_key
                     supervisor.start(actors, charges.STAGE, run_charges, *processor, tools, supervisor.stopping)

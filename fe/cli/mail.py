@@ -126,7 +126,7 @@ def replay(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
 @click.argument("address", type=ADDRESS)
 @json_option
 def suppress(tenant_name: str, address: MailAddress, as_json: bool) -> None:
-    """Send no mail of TENANT to ADDRESS, for a buyer who asks for that."""
+    """Put ADDRESS on TENANT's list of suppressed addresses."""
 
     async def task(conn: Conn) -> bool:
         tenant = await provision.find_tenant(conn, tenant_name)

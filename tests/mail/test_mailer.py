@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import trio
 
-from fe.actors.mailer import Mailer, mail_gap, mail_kind, mail_stage
+from fe.actors.mailer import Mailer, Printer, mail_gap, mail_kind, mail_stage
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment, Root
 from fe.ecf.dates import ZONE
@@ -18,6 +18,7 @@ from fe.ecf.mail_address import MailAddress
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Stage, Status
 from fe.mail.relay import Relay
+from fe.printing import PrintOptions
 from fe.queue.executor import run_stage
 from fe.queue.outcome import Retry
 from fe.queue.result_writer import ResultWriter
@@ -63,12 +64,18 @@ def configured(running: RunningRelay) -> Relay:
     return Relay("localhost", running.port, False, False, MailAddress("facturas@emisor.do"), roots=running.roots)
 
 
+async def not_printable(_: TenantId, __: bytes, ___: PrintOptions) -> bytes:
+    raise ValueError("these tests' short documents have no signature")
+
+
 @asynccontextmanager
-async def mailing(db: Database, relay: Relay, clock: Clock = lambda: NOW, **more: Any) -> AsyncIterator[None]:
+async def mailing(
+    db: Database, relay: Relay, clock: Clock = lambda: NOW, printer: Printer = not_printable
+) -> AsyncIterator[None]:
     """Run the stage, with shorter pauses."""
     tools = replace(make_tools(db, poll_seconds=0.02), gate=no_gate)
     results = ResultWriter(mail_kind(tools.metrics), db, clock)
-    stage = mail_stage(Mailer(db, relay, clock, seconds=10, **more), results.kind, budget=15)
+    stage = mail_stage(Mailer(db, relay, clock, seconds=10, printer=printer), results.kind, budget=15)
     stage = replace(stage, gap=lambda _, __: timedelta(milliseconds=20))
     stopping = trio.Event()
     async with results.running(), trio.open_nursery() as nursery:
@@ -96,7 +103,7 @@ async def until(look: Callable[[], Awaitable[bool]]) -> None:
 
 
 async def taken(relay: RunningRelay, count: int) -> None:
-    """Wait until the relay has taken so many."""
+    """Wait until the relay has taken `count` mails."""
 
     async def look() -> bool:
         return len(relay.taken) >= count
@@ -105,7 +112,7 @@ async def taken(relay: RunningRelay, count: int) -> None:
 
 
 async def found_rows(db: Database, condition: str, count: int) -> None:
-    """Wait until so many mails meet a condition."""
+    """Wait until `count` mails meet a condition."""
 
     async def look() -> bool:
         return len(await rows(db, f"SELECT 1 FROM mails WHERE {condition}")) >= count
@@ -316,7 +323,7 @@ async def test_a_lost_claim_sends_nothing(db: Database, worker_db: Database, rel
     await worker_db.run(MAILS.claim, "mail", LANES[0], [tenant], [9], lease=LEASE, holder="second")
 
     with pytest.raises(LeaseLost):
-        await Mailer(worker_db, configured(relay), lambda: NOW, seconds=10).mail(work)
+        await Mailer(worker_db, configured(relay), lambda: NOW, seconds=10, printer=not_printable).mail(work)
 
     assert relay.taken == []
 
@@ -332,16 +339,25 @@ async def test_a_lost_claim_books_nothing(db: Database, worker_db: Database) -> 
     assert not await worker_db.run(lambda conn: mail.retry(conn, stale, after=timedelta(0), reason="x", counts=True))
 
 
-async def test_the_printer_makes_the_attached_pdf(db: Database, worker_db: Database, relay: RunningRelay) -> None:
+async def test_the_pdf_is_printed_in_the_language_of_the_tenant_and_attached(
+    db: Database, worker_db: Database, relay: RunningRelay
+) -> None:
     tenant = await mailing_tenant(db, replace(SETTINGS, language="en"))
     subject = await accepted(db, tenant)
+    asked: list[PrintOptions] = []
 
-    async with mailing(worker_db, configured(relay), printer=lambda xml, language: f"{language} {len(xml)}".encode()):
+    async def printer(of: TenantId, document: bytes, options: PrintOptions) -> bytes:
+        assert (of, document) == (tenant, signed())
+        asked.append(options)
+        return b"%PDF-1.7 printed"
+
+    async with mailing(worker_db, configured(relay), printer=printer):
         await ended(db, tenant, subject)
 
     ((_, message),) = relay.taken
     attached = [part.get_payload(decode=True) for part in message.iter_attachments()]
-    assert attached == [signed(), f"en {len(signed())}".encode()]
+    assert attached == [signed(), b"%PDF-1.7 printed"]
+    assert asked == [PrintOptions(language="en", environment=Environment.ECF)]
 
 
 async def test_the_front_keeps_the_address_of_each_of_a_batch_and_of_no_repeat(db: Database, dsn: str) -> None:

@@ -4113,6 +4113,19 @@ class LoginRequest(TypedDict):
     apiSecret: str
 
 
+class Mailing(TypedDict):
+    """The mail of a receipt to its buyer."""
+
+    state: Literal["waiting", "sent", "refused", "suppressed", "failed"]
+    """`waiting`: it will be tried; `sent`: the relay took it; `refused`: the relay refused the address or the message; `suppressed`: the address gets no mail of yours; `failed`: out of tries"""
+    address: NotRequired[str]
+    """absent before the first try"""
+    reason: NotRequired[str]
+    """the relay's last refusal, in its words"""
+    at: str
+    """when it came to this state"""
+
+
 class NewStructuredInvoice(TypedDict):
     """A receipt to submit. In the form `structured`."""
 
@@ -4130,6 +4143,8 @@ class NewStructuredInvoice(TypedDict):
     """refuse at once, with every problem, a document that would not be sent"""
     simulate: NotRequired["Simulate | None"]
     """where the authority is a simulator: what becomes of the receipt, for testing a client"""
+    notify: NotRequired[str | None]
+    """e-mail address that gets the accepted receipt instead of CorreoComprador, where the company sends receipts by mail"""
 
 
 class NewXmlInvoice(TypedDict):
@@ -4149,6 +4164,8 @@ class NewXmlInvoice(TypedDict):
     """refuse at once, with every problem, a document that would not be sent"""
     simulate: NotRequired["Simulate | None"]
     """where the authority is a simulator: what becomes of the receipt, for testing a client"""
+    notify: NotRequired[str | None]
+    """e-mail address that gets the accepted receipt instead of CorreoComprador, where the company sends receipts by mail"""
 
 
 #: A receipt to submit.
@@ -4586,6 +4603,8 @@ class Submission(TypedDict):
     """when its buyer said so here"""
     receiver: NotRequired["Handing"]
     """where receipts are sent to their receivers: how that stands"""
+    mail: NotRequired["Mailing"]
+    """where receipts are sent by mail: how that stands"""
 
 
 class SubmissionEvent(TypedDict):

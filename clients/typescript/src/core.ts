@@ -3102,6 +3102,23 @@ export type components = {
             apiKeyId: string;
             apiSecret: string;
         };
+        /** @description The mail of a receipt to its buyer. */
+        Mailing: {
+            /**
+             * @description `waiting`: it will be tried; `sent`: the relay took it; `refused`: the relay refused the address or the message; `suppressed`: the address gets no mail of yours; `failed`: out of tries
+             * @enum {string}
+             */
+            state: "waiting" | "sent" | "refused" | "suppressed" | "failed";
+            /** @description absent before the first try */
+            address?: string;
+            /** @description the relay's last refusal, in its words */
+            reason?: string;
+            /**
+             * Format: date-time
+             * @description when it came to this state
+             */
+            at: string;
+        };
         /**
          * @description A receipt to submit.
          * @example {
@@ -3179,6 +3196,8 @@ export type components = {
             strict?: boolean | null;
             /** @description where the authority is a simulator: what becomes of the receipt, for testing a client */
             simulate?: components["schemas"]["Simulate"] | null;
+            /** @description e-mail address that gets the accepted receipt instead of CorreoComprador, where the company sends receipts by mail */
+            notify?: string | null;
         };
         /** @description A receipt to submit. In the form `xml`. */
         NewXmlInvoice: {
@@ -3202,6 +3221,8 @@ export type components = {
             strict?: boolean | null;
             /** @description where the authority is a simulator: what becomes of the receipt, for testing a client */
             simulate?: components["schemas"]["Simulate"] | null;
+            /** @description e-mail address that gets the accepted receipt instead of CorreoComprador, where the company sends receipts by mail */
+            notify?: string | null;
         };
         /** @description Nothing of this tenant has that id. */
         NotFound: {
@@ -3606,6 +3627,8 @@ export type components = {
             approvalAt?: string;
             /** @description where receipts are sent to their receivers: how that stands */
             receiver?: components["schemas"]["Handing"];
+            /** @description where receipts are sent by mail: how that stands */
+            mail?: components["schemas"]["Mailing"];
         };
         /** @description A submission was accepted, accepted with remarks, rejected, or has failed. */
         SubmissionEvent: {
@@ -4021,6 +4044,7 @@ export type Error = components['schemas']['Error'];
 export type ExplainedMessage = components['schemas']['ExplainedMessage'];
 export type Handing = components['schemas']['Handing'];
 export type LoginRequest = components['schemas']['LoginRequest'];
+export type Mailing = components['schemas']['Mailing'];
 export type NewInvoice = components['schemas']['NewInvoice'];
 export type NewSequence = components['schemas']['NewSequence'];
 export type NewStructuredInvoice = components['schemas']['NewStructuredInvoice'];

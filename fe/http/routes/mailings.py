@@ -10,7 +10,7 @@ from fe.store.records import mail
 from fe.store.records.mail import MailRecord
 from fe.store.records.submissions import Record
 
-#: How long a tenant's switch is remembered, in seconds: the others' receipts cost no statement.
+#: Seconds to cache whether a tenant sends mail: receipts of tenants without mail cost no statement.
 _REMEMBERED = 60.0
 _KEPT = 10_000
 

@@ -1,7 +1,7 @@
-"""SMTP relay with TLS in a process: `python -m tests.mail.relay FOLDER starttls|plain|implicit PORT`.
+"""SMTP relay with TLS for tests: `python -m tests.mail.relay FOLDER starttls|plain|implicit PORT`.
 
-It writes each message that it takes to FOLDER/taken, before it answers, and prints its port. The recipient decides its
-answer: nobody@ (550), policy@ (550 5.7.1), later@ (451), toobig@ (552 at DATA), cut@ (takes it and hangs up).
+Writes each message to FOLDER/taken before it answers, and prints its port. The recipient decides its answer: nobody@
+(550), policy@ (550 5.7.1), later@ (451), toobig@ (552 at DATA), cut@ (takes the message and hangs up).
 """
 
 import asyncio

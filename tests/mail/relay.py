@@ -1,6 +1,6 @@
 """SMTP relay with TLS for tests: `python -m tests.mail.relay FOLDER starttls|plain|implicit PORT`.
 
-Writes each message to FOLDER/taken before it answers, and prints its port. The recipient decides its answer: nobody@
+Writes each message to FOLDER/taken before it answers, and prints its port. The recipient decides its answer: absent@
 (550), policy@ (550 5.7.1), later@ (451), toobig@ (552 at DATA), cut@ (takes the message and hangs up).
 """
 
@@ -29,7 +29,7 @@ from cryptography.x509.oid import NameOID
 USER, PASSWORD = "fe", "a secret of the relay"
 
 _REFUSALS = {
-    "nobody": "550 no such mailbox here",
+    "absent": "550 no such mailbox here",
     "gone": "550 5.1.1 unknown user",
     "policy": "550 5.7.1 policy: too many links",
     "later": "451 4.3.0 try again later",

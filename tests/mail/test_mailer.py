@@ -210,13 +210,13 @@ async def test_a_refused_address_is_shown_and_suppressed_from_then_on(
     db: Database, worker_db: Database, relay: RunningRelay
 ) -> None:
     tenant, other = await mailing_tenant(db), await mailing_tenant(db)
-    first = await accepted(db, tenant, notify="Nobody@x.do".lower())
+    first = await accepted(db, tenant, notify="Absent@x.do".lower())
     async with mailing(worker_db, configured(relay)):
         refused = await ended(db, tenant, first)
-        second = await accepted(db, tenant, notify="nobody@X.do")
+        second = await accepted(db, tenant, notify="absent@X.do")
         policy = await accepted(db, tenant, notify="policy@x.do")
         suppressed, not_listed = await ended(db, tenant, second), await ended(db, tenant, policy)
-        of_another = await accepted(db, other, notify="nobody@x.do")
+        of_another = await accepted(db, other, notify="absent@x.do")
         also_refused = await ended(db, other, of_another)
 
     assert refused is not None
@@ -225,8 +225,8 @@ async def test_a_refused_address_is_shown_and_suppressed_from_then_on(
     assert also_refused is not None
     assert (refused.state, refused.code) == (MailState.REFUSED, 550)
     assert refused.reason == "recipient not accepted: 550 no such mailbox here"
-    assert (suppressed.state, suppressed.address) == (MailState.SUPPRESSED, "nobody@X.do")
-    assert [each[:2] for each in await db.run(mail.suppressed, tenant)] == [("nobody@x.do", "refused")]
+    assert (suppressed.state, suppressed.address) == (MailState.SUPPRESSED, "absent@X.do")
+    assert [each[:2] for each in await db.run(mail.suppressed, tenant)] == [("absent@x.do", "refused")]
     assert (not_listed.state, also_refused.state) == (MailState.REFUSED, MailState.REFUSED)
     assert relay.taken == []
 

@@ -74,7 +74,7 @@ def test_a_certificate_that_proves_nothing_gets_no_message(running: RunningRelay
 
 @pytest.mark.parametrize(
     ("to", "code", "bad_address"),
-    [("nobody@x.do", 550, True), ("gone@x.do", 550, True), ("policy@x.do", 550, False), ("toobig@x.do", 552, False)],
+    [("absent@x.do", 550, True), ("gone@x.do", 550, True), ("policy@x.do", 550, False), ("toobig@x.do", 552, False)],
 )
 def test_a_permanent_answer_is_a_refusal(running: RunningRelay, to: str, code: int, bad_address: bool) -> None:
     with pytest.raises(RelayRefused, match=str(code)) as refused:

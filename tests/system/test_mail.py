@@ -38,7 +38,7 @@ async def test_an_accepted_receipt_reaches_its_buyer_with_pdf_and_xml(dsn: str, 
                 json={"format": "structured", "payload": invoice(9), "notify": "a@b.do\r\nBcc: c@d.do"},
             )
             told = await stack.submit(invoice(1), notify="compras@cliente.do")
-            consumer = await stack.submit(consumer_invoice(1), notify="nobody@cliente.do")
+            consumer = await stack.submit(consumer_invoice(1), notify="absent@cliente.do")
             rejected = await stack.submit(
                 invoice(2), notify="rechazo@cliente.do", simulate={"outcome": "rejected", "code": 613}
             )

@@ -22,7 +22,8 @@ BEGIN
            AND NOT EXISTS (SELECT 1 FROM usage_carried AS c
                             WHERE c.tenant_id = p_tenant AND c.submission_id = x.subject));
     INSERT INTO usage_carried (tenant_id, submission_id, answered)
-    SELECT p_tenant, x.id, false FROM unnest(waiting) AS x (id);
+    SELECT p_tenant, x.id, false FROM unnest(waiting) AS x (id)
+    ON CONFLICT DO NOTHING;  -- without it Citus would use COPY, which row-level security refuses
     answered_now := ARRAY(
         SELECT s.submission_id
           FROM usage_carried AS c

@@ -7,6 +7,7 @@ RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     last_error text;
     fate text;
+    said jsonb;
 BEGIN
     DELETE FROM dead_letters AS d
      WHERE d.tenant_id = p_tenant AND d.subject = p_subject
@@ -18,12 +19,17 @@ BEGIN
         SELECT 1 FROM sends AS x
          WHERE x.tenant_id = p_tenant AND x.submission_id = p_subject AND x.outcome <> 'not_sent')
         THEN 'unknown' ELSE 'reusable' END;
+    -- Built here: Citus does not push jsonb_build_object() of a column to a node.
+    SELECT s.response INTO said
+      FROM submissions AS s
+     WHERE s.tenant_id = p_tenant AND s.submission_id = p_subject
+       FOR UPDATE;
+    said := coalesce(said, '{}'::jsonb)
+            || jsonb_build_object('status', 'error', 'dgiiResponse', said -> 'dgiiResponse',
+                                  'error', 'given up by an operator' || coalesce(': ' || p_note, '')
+                                           || ' (' || last_error || ')');
     UPDATE submissions AS s
-       SET status = 'error', number_fate = fate, updated_at = p_at,
-           response = coalesce(s.response, '{}'::jsonb)
-                      || jsonb_build_object('status', 'error', 'dgiiResponse', s.response -> 'dgiiResponse',
-                                            'error', 'given up by an operator' || coalesce(': ' || p_note, '')
-                                                     || ' (' || last_error || ')')
+       SET status = 'error', number_fate = fate, updated_at = p_at, response = said
      WHERE s.tenant_id = p_tenant AND s.submission_id = p_subject;
     PERFORM record_event(p_tenant, p_subject, p_at, 'discarded',
                          jsonb_build_object('by', p_by, 'reason', p_reason, 'note', p_note, 'numberFate', fate));

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -122,12 +123,12 @@ def test_reload_with_settings_that_are_wrong_changes_nothing(fe: Fe, tmp_path: P
         assert httpx.get(f"{served.url}/readyz", timeout=PATIENCE).status_code == 200
 
 
-@pytest.mark.parametrize("kept_open", [False, True], ids=["a connection each", "one connection"])
-def test_reload_loses_no_request_of_a_client_that_never_pauses(fe: Fe, tmp_path: Path, kept_open: bool) -> None:
+def test_reload_loses_no_request_of_clients_that_never_pause(fe: Fe, tmp_path: Path) -> None:
+    """One keeps its connection, the other opens one for each request."""
     failures: list[str] = []
-    answered, over = [0], threading.Event()
+    answered, over = Counter[bool](), threading.Event()
 
-    def ask(url: str) -> None:
+    def ask(url: str, kept_open: bool) -> None:
         client = httpx.Client(timeout=PATIENCE, trust_env=False)
         headers = {} if kept_open else {"Connection": "close"}
         with client:
@@ -137,12 +138,12 @@ def test_reload_loses_no_request_of_a_client_that_never_pauses(fe: Fe, tmp_path:
                 except httpx.TransportError as lost:
                     failures.append(repr(lost))
                 else:
-                    answered[0] += 1
+                    answered[kept_open] += 1
                     if status != 200:
                         failures.append(str(status))
 
     with running(fe, tmp_path) as served:
-        clients = [threading.Thread(target=ask, args=(served.url,)) for _ in range(4)]
+        clients = [threading.Thread(target=ask, args=(served.url, kept_open)) for kept_open in (False, True)]
         for one in clients:
             one.start()
         try:
@@ -154,7 +155,7 @@ def test_reload_loses_no_request_of_a_client_that_never_pauses(fe: Fe, tmp_path:
                 one.join()
 
     assert failures == []
-    assert answered[0] > 100
+    assert min(answered[False], answered[True]) > 50
     assert len({line for line in served.lines if '"serving"' in line}) == 4
 
 

@@ -241,7 +241,7 @@ def test_certificate_with_a_bit_string_name_is_reported(whose: str) -> None:
 
 # A flipped bit can make a serial number negative, which `cryptography` still reads, with a warning.
 @pytest.mark.filterwarnings("ignore:Parsed a serial number which wasn't positive")
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_damaged_certificate_raises_a_named_error_or_is_readable(data: st.DataObject) -> None:
     der = bytearray(made.default_credential().der)

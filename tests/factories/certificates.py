@@ -184,10 +184,15 @@ def der_of_another_version() -> bytes:
 
 def p12_with(der: bytes) -> bytes:
     """A file without encryption that holds `der` where the usual certificate would be; as long as that."""
+    usual = default_credential().der
+    assert len(der) == len(usual)
+    return _unencrypted_p12().replace(usual, der)
+
+
+@cache
+def _unencrypted_p12() -> bytes:
     credential = default_credential()
-    file = pkcs12.serialize_key_and_certificates(None, credential.key, credential.certificate, None, NoEncryption())
-    assert len(der) == len(credential.der)
-    return file.replace(credential.der, der)
+    return pkcs12.serialize_key_and_certificates(None, credential.key, credential.certificate, None, NoEncryption())
 
 
 def p12_with_unreadable_certificate() -> bytes:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ def load(path: Path) -> Any:
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
+@cache
 def rules() -> list[dict[str, Any]]:
     """Every rule of every file: alerts have `alert`, recordings have `record`."""
     return [rule for path in RULES for group in load(path)["groups"] for rule in group["rules"]]
@@ -64,6 +66,7 @@ def expressions() -> list[Expression]:
     return of_rules + of_panels
 
 
+@cache
 def exported() -> dict[str, frozenset[str]]:
     """The name of every series that a process exports, and its labels."""
     metrics = Metrics()

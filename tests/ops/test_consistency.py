@@ -30,6 +30,9 @@ from tests.ops.material import (
 )
 from tests.ops.promql import alternatives, grouped_by, selectors
 
+#: Which alerts keep which others quiet, in Alertmanager's example.
+INHIBIT_RULES = load(PROMETHEUS / "alertmanager.yml")["inhibit_rules"]
+
 PANELS = [panel for dashboard in DASHBOARDS for panels in dashboard.rows.values() for panel in panels]
 
 #: Series of Prometheus itself, and of node_exporter beside the database.
@@ -181,7 +184,7 @@ def test_runbooks_are_led_to() -> None:
 def test_one_alert_silences_another_that_exists() -> None:
     names = {alert["alert"] for alert in alerts()}
 
-    for rule in load(PROMETHEUS / "alertmanager.yml")["inhibit_rules"]:
+    for rule in INHIBIT_RULES:
         for matcher in chain(rule["source_matchers"], rule["target_matchers"]):
             label, _, value = re.split(r"(=~|=)", matcher, maxsplit=1)
             if label == "alertname":
@@ -252,7 +255,7 @@ def is_kept_quiet(target: Mapping[str, str], source: Mapping[str, str]) -> bool:
         meets(source, rule["source_matchers"])
         and meets(target, rule["target_matchers"])
         and all(source.get(label, "") == target.get(label, "") for label in rule.get("equal", ()))
-        for rule in load(PROMETHEUS / "alertmanager.yml")["inhibit_rules"]
+        for rule in INHIBIT_RULES
     )
 
 

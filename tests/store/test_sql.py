@@ -7,6 +7,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -95,9 +96,19 @@ def texts(node: ast.AST) -> Iterator[str]:
             yield from texts(part)
 
 
-def in_python() -> Iterator[Statement]:
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def in_python() -> tuple[Statement, ...]:
+    return tuple(_in_python())
+
+
+def _in_python() -> Iterator[Statement]:
     for path in SOURCES:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = tree_of(path)
         where = str(path.relative_to(ROOT / "fe"))
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -111,7 +122,12 @@ def in_python() -> Iterator[Statement]:
                     yield Statement(where, name, text)
 
 
-def in_functions() -> Iterator[Statement]:
+@cache
+def in_functions() -> tuple[Statement, ...]:
+    return tuple(_in_functions())
+
+
+def _in_functions() -> Iterator[Statement]:
     """The statements inside the functions of sql/, each by its function's name."""
     for file in function_set(0).files:
         for text in statements(file.text):
@@ -162,7 +178,7 @@ def nameless(statement: Statement) -> list[str]:
 
 def test_the_statements_are_found() -> None:
     """Were the reading of the source to go blind, the rules below would hold of nothing."""
-    python, functions = list(in_python()), list(in_functions())
+    python, functions = in_python(), in_functions()
 
     assert len(python) > 40
     assert {"accept_submission", "book_verdict_batch", "record_event"} <= {statement.name for statement in functions}
@@ -212,7 +228,7 @@ def test_the_tenant_comes_first_in_every_key_of_a_tenants_table() -> None:
 def test_no_statement_is_put_together_from_input() -> None:
     """`execute` gets a constant of the module, composed of constants of the store at most."""
     for path in SOURCES:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = tree_of(path)
         constants = {
             target.id
             for node in tree.body
@@ -296,7 +312,7 @@ def test_every_connection_is_in_autocommit_so_that_a_transaction_is_one() -> Non
     """On another connection, `transaction()` after a SELECT is a savepoint: at its end nothing is committed."""
     connects = 0
     for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if not isinstance(node, ast.Call):
                 continue
             called = ast.unparse(node.func)

@@ -59,7 +59,6 @@ LONG = (
     "tests/operations/test_replay.py",
     "tests/ops/test_runbooks.py",
     "tests/receiving/test_process.py",
-    "tests/simulation",
     "tests/tracing",
     "tests/test_apart.py",
     "tests/test_processes.py",

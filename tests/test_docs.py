@@ -202,7 +202,6 @@ BY_HAND = {
     "python -m tests.http.storm": "the long form of tests/http/test_schemathesis.py",
     "python -m ops.grafana.pictures": "tests/ops/test_panels.py runs it, where there is a Prometheus",
     "python -m tests.ops.scene": "plays for minutes, and then runs the one before",
-    "python -m tests.simulation": "one world of it is run by tests/simulation/test_simulation.py",
     ".ci/run": "runs the tests",
     "pip install": "what setting the environment up does",
 }

@@ -14,9 +14,12 @@ from uuid import uuid4
 import psycopg
 import trio
 
-from fe.actors import deliverer
+from fe.actors import deliverer, outcomes
+from fe.actors.outcomes import NotKnownThere
 from fe.actors.reconciler import Reconciler
 from fe.actors.sender import Sender
+from fe.authority.client import Verdict
+from fe.authority.estado import Estado
 from fe.clock import Clock, boot_seconds
 from fe.egress.client import Egress
 from fe.http.auth import authenticate as auth
@@ -151,6 +154,18 @@ def fences_nothing() -> None:
     _never_straight_through()
 
 
+def tries_a_rejection_again() -> None:
+    """I3: a rejection is a failure like another."""
+    final = outcomes.final
+
+    def again(verdict: Verdict, **more: Any) -> Outcome:
+        if verdict.estado is Estado.REJECTED:
+            return NotKnownThere(reason="rejected", after=timedelta(seconds=1))
+        return final(verdict, **more)
+
+    vars(outcomes)["final"] = again
+
+
 def sleeps_and_sends() -> None:
     """I3: what was announced goes out, however long ago that was."""
     LeaseGuard.look = lambda self: lambda: None  # type: ignore[method-assign]
@@ -246,6 +261,7 @@ BUGS: dict[str, Callable[[], None]] = {
         announces_nothing,
         asks_nobody,
         fences_nothing,
+        tries_a_rejection_again,
         sleeps_and_sends,
         never_looks_after_the_dead,
         remembers_keys_for_ever,

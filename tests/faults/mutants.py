@@ -12,7 +12,7 @@ import trio
 
 from tests.faults.checker import ASKED_ABOUT, Violation
 from tests.faults.history import History
-from tests.faults.run import SILENCE, Order, run
+from tests.faults.run import SILENCE, UNLUCKY, Order, run
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,25 @@ MUTANTS: dict[str, Mutant] = {
     "believes-what-it-reads": Mutant(
         "I1", "believes-what-it-reads", seconds=4, silence=SILENCE, per_second=6.0, quick=True
     ),
+    "loses-doubts": Mutant(
+        "I1",
+        edits=[
+            (
+                "book_doubt_batch",
+                "RETURN mine",
+                "DELETE FROM outbox AS o USING unnest(p_tenants, mine) AS b (tenant_id, subject)"
+                " WHERE o.tenant_id = b.tenant_id AND o.subject = b.subject; RETURN mine",
+            )
+        ],
+        faults=[{"kind": "reset-after", "operation": "reception", "times": 10}],
+    ),
+    "loses-dead-letters": Mutant(
+        "I1",
+        edits=[("book_dead_letter_batch", "FROM dead\n    )", "FROM dead WHERE false\n    )")],
+        faults=UNLUCKY,
+        seconds=60,
+        per_second=4.0,
+    ),
     "makes-the-document-anew": Mutant(
         "I2", "makes-the-document-anew", faults=[{"kind": "reset-before", "operation": "reception", "times": 10}]
     ),
@@ -61,6 +80,14 @@ MUTANTS: dict[str, Mutant] = {
         "I3", "asks-nobody", faults=[{"kind": "reset-after", "operation": "reception", "times": 10}], quick=True
     ),
     "fences-nothing": Mutant("I3", "fences-nothing", deck={"freeze actors": 1}, seconds=12, every=1.2),
+    "takes-no-last-look": Mutant(
+        "I3",
+        edits=[("intend_to_send_batch", "AND x.outcome IN ('intended', 'unknown')", "AND x.outcome = 'never'")],
+        deck={"kill actors": 1},
+        seconds=12,
+        every=0.5,
+    ),
+    "tries-a-rejection-again": Mutant("I3", "tries-a-rejection-again", seconds=4),
     "sleeps-and-sends": Mutant(
         "I3", "sleeps-and-sends", deck={"nap actors": 1}, seconds=40, every=2.0, drain=40, happened=_sent_twice
     ),
@@ -85,6 +112,37 @@ MUTANTS: dict[str, Mutant] = {
         per_second=60.0,
     ),
     "forgets-to-tell": Mutant("I6", edits=[("book_verdict_batch", "'verdict'", "'processing'")], seconds=2),
+    "books-a-verdict-twice": Mutant(
+        "I6",
+        edits=[
+            (
+                "book_verdict_batch",
+                "PERFORM begin_deliveries",
+                "PERFORM record_event_batch(p_tenants, mine, p_at, 'verdict', ARRAY("
+                "SELECT jsonb_build_object('status', b.status, 'response', b.response, 'numberFate', b.number_fate)"
+                " FROM unnest(p_statuses, p_responses, p_number_fates) AS b (status, response, number_fate)));"
+                " PERFORM begin_deliveries",
+            )
+        ],
+        seconds=2,
+    ),
+    "breaks-the-chain": Mutant(
+        "I6",
+        edits=[
+            ("record_event_batch", "event_hash(last.hash", "event_hash(CASE WHEN p_kind <> 'retry' THEN last.hash END")
+        ],
+        faults=[{"kind": "reset-before", "operation": "reception", "times": 10}],
+    ),
+    "writes-before-the-fence": Mutant(
+        "I6",
+        edits=[
+            ("book_retry_batch", "WHEN booked.counts THEN", "WHEN booked.counts IS DISTINCT FROM false THEN"),
+            ("book_retry_batch", "array_agg(booked.detail", "array_agg(coalesce(booked.detail, '{}')"),
+        ],
+        deck={"freeze actors": 2, "authority is away": 1},
+        seconds=25,
+        every=1.2,
+    ),
     "tells-nobody": Mutant(
         "I7",
         edits=[("record_event_batch", "IF p_kind IN ('verdict', 'error')", "IF p_kind IN ('error')")],

@@ -19,6 +19,8 @@ CITUS_PGBIN ?=
 CITUS_WORKERS ?= 2
 CITUS_TESTS := tests/store tests/queue tests/operations tests/issuing tests/actors tests/http/contract tests/cli tests/system \
 	tests/faults/test_on_citus.py tests/ops/test_citus_runbook.py
+# Where statements are: the store, and the few commands with statements of their own.
+DEBIAN_TESTS := tests/store tests/operations tests/cli/test_approval.py tests/cli/test_doctor.py
 ENGINE ?= postgres
 
 help: ## Show this list
@@ -44,7 +46,7 @@ test: setup ## Run every test, one more at once than there are cores; ARGS goes 
 
 debian: setup ## Run what hangs on the server's version on Debian's Postgres too, where it is installed
 	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then \
-		FE_TEST_POSTGRES=debian $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder tests/store tests/operations tests/cli $(ARGS); \
+		FE_TEST_POSTGRES=debian $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(DEBIAN_TESTS) $(ARGS); \
 	else \
 		echo "SKIPPED: no Postgres of Debian's packages here (apt-get install postgresql); only the embedded one was tried." >&2; \
 	fi

@@ -293,7 +293,6 @@ def open_stack(
             "FE_ADDRESS_CONNECTIONS": "1000",
             "FE_TENANT_REQUESTS": "1000",
             "FE_TENANT_DOCUMENTS_A_MINUTE": "0",
-            "FE_TENANT_DOCUMENTS_A_DAY": "0",
             **(settings or {}),
         }
         subprocess.run(

@@ -781,6 +781,7 @@ CREATE TABLE write_probes (
 -- remove_user(p_tenant bigint, p_user uuid, p_at timestamptz, OUT outcome text, OUT waiting bigint) returns record
 -- retire_certificate(p_tenant bigint, p_certificate uuid, p_at timestamptz, OUT outcome text, OUT waiting bigint)
 --    returns record
+-- signatories_of(p_tenants bigint[]) returns TABLE(tenant_id bigint, signatory text)
 -- span_of(p_ids uuid[], OUT first uuid, OUT last uuid) returns record
 -- unsigned_work(p_tenant bigint, p_user uuid, p_email text, p_and_nobody_s boolean) returns bigint
 

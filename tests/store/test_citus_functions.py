@@ -60,7 +60,6 @@ OF_ITS_OWN = {
     "shard_entered",
     "shard_functions",
     "shards_here",
-    "signatories_of",
     "stand_together",
     "stands_alone",
     "tell_outcomes_to_webhooks",

@@ -224,7 +224,7 @@ CALLERS = {
     **dict.fromkeys(("complete_batch", "record_event_batch", "announce_batch"), (WORKER,)),
     **dict.fromkeys(("close_sends_batch", "close_intents_batch", "intend_to_send_batch"), (WORKER,)),
     **dict.fromkeys(("claim_due", "claim_with_input", "divide_by_weight", "forty_days_before"), (WORKER,)),
-    **dict.fromkeys(("input_to_sign", "earliest_due_rows"), (WORKER,)),
+    **dict.fromkeys(("input_to_sign", "signatories_of", "earliest_due_rows"), (WORKER,)),
     **dict.fromkeys(
         (
             "note_in_audit_trail",

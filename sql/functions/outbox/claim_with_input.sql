@@ -23,6 +23,7 @@ DECLARE
         p_most, p_busy, p_busy_in, p_holder, p_lease);
     span record;
     since uuid;
+    whose bigint[];
 BEGIN
     IF claims = '{}' THEN
         RETURN;
@@ -66,20 +67,13 @@ BEGIN
                            AND other.status <> 'error' AND other.number_fate <> 'reusable') AS one
                  WHERE s.root IN ('ECF', 'RFCE')
                ) AS same ON s.e_ncf IS NOT NULL;
+        whose := ARRAY(SELECT DISTINCT c.tenant_id FROM unnest(claims) AS c);
         RETURN QUERY
         SELECT 0, NULL::int, NULL::bigint[], NULL::int[], t.tenant_id, NULL::uuid, NULL::int, NULL::bigint, NULL::int,
                NULL::interval, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::uuid,
                NULL::text, NULL::text, NULL::uuid, NULL::text, NULL::bytea, NULL::boolean, NULL::boolean,
-               NULL::timestamptz, NULL::uuid[], NULL::text[],
-               jsonb_build_object(
-                   'issuer', t.issuer, 'consumerSummary', t.consumer_summary,
-                   'candidates', (SELECT jsonb_agg(jsonb_build_array(c.certificate_id, c.user_id, u.email,
-                                                                     u.issuer_override, c.not_before, c.not_after))
-                                    FROM certificates AS c
-                                    LEFT JOIN users AS u ON u.tenant_id = c.tenant_id AND u.user_id = c.user_id
-                                   WHERE c.tenant_id = t.tenant_id AND c.retired_at IS NULL))::text
-          FROM tenants AS t
-         WHERE t.tenant_id = ANY (ARRAY(SELECT DISTINCT c.tenant_id FROM unnest(claims) AS c));
+               NULL::timestamptz, NULL::uuid[], NULL::text[], t.signatory
+          FROM signatories_of(whose) AS t;
     ELSIF p_stage = 'send' THEN
         RETURN QUERY
         SELECT c.lane, c.due, c.tenants, c.shares, c.tenant_id, c.subject, c.attempt, c.epoch, c.deaths, c.waited,

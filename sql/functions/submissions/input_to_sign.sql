@@ -41,16 +41,8 @@ BEGIN
              WHERE c.owned
            ) AS same ON c.e_ncf IS NOT NULL;
     RETURN QUERY
-    SELECT 0, t.tenant_id, NULL::timestamptz, NULL::uuid[], NULL::text[],
-           jsonb_build_object(
-               'issuer', t.issuer, 'consumerSummary', t.consumer_summary,
-               'candidates', (SELECT jsonb_agg(jsonb_build_array(c.certificate_id, c.user_id, u.email,
-                                                                 u.issuer_override, c.not_before, c.not_after))
-                                FROM certificates AS c
-                                LEFT JOIN users AS u ON u.tenant_id = c.tenant_id AND u.user_id = c.user_id
-                               WHERE c.tenant_id = t.tenant_id AND c.retired_at IS NULL))::text
-      FROM tenants AS t
-     WHERE t.tenant_id = ANY (ARRAY(SELECT DISTINCT c.tenant FROM unnest(p_tenants) AS c (tenant)));
+    SELECT 0, t.tenant_id, NULL::timestamptz, NULL::uuid[], NULL::text[], t.signatory
+      FROM signatories_of(p_tenants) AS t;
 END
 $$;
 

@@ -2,9 +2,11 @@
 
 import secrets
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
+import trio
 
 from fe.accounts import members as accounts
 from fe.accounts import people as makers
@@ -18,6 +20,9 @@ from fe.clock import system_clock
 from fe.config import Settings
 from fe.ecf.ids import new_id
 from fe.identifiers import TenantId
+from fe.mail.configured import relay_from_settings
+from fe.mail.links import mail_invitation, mail_reset
+from fe.mail.relay import Relay
 from fe.portal.serve import portal_url
 from fe.store.portal import changes, invitations, members, people, second_factor
 from fe.store.portal.changes import TenantChange
@@ -34,6 +39,9 @@ role_option = click.option(
     callback=lambda _ctx, _param, value: PortalRole(value),
     help="owner does everything, member issues and changes, accountant reads.",
 )
+
+
+_mail_option = click.option("--mail", "by_mail", is_flag=True, help="Send the link by mail, too (FE_MAIL_RELAY).")
 
 
 @click.group()
@@ -99,14 +107,24 @@ def create(
     help="Role: owner, member or accountant.",
 )
 @click.option("--operator", is_flag=True, help="Invite an operator of the installation instead.")
+@_mail_option
 @by_option
 @json_option
-def invite(email: str, tenant_name: str | None, role: str | None, operator: bool, by_whom: str, as_json: bool) -> None:
+def invite(
+    email: str,
+    tenant_name: str | None,
+    role: str | None,
+    operator: bool,
+    by_mail: bool,
+    by_whom: str,
+    as_json: bool,
+) -> None:
     """Invite EMAIL. The link is shown once, admits any holder, and is valid for seven days."""
     if operator == (tenant_name is not None) or (tenant_name is None) != (role is None):
         raise click.UsageError("say --tenant and --role, or --operator")
     settings = settings_with_database()
     _link(settings, "invitation", "")
+    relay = _relay(settings, by_mail)
 
     async def task(conn: Conn) -> tuple[invitations.Invitation, str]:
         now = system_clock()
@@ -119,13 +137,15 @@ def invite(email: str, tenant_name: str | None, role: str | None, operator: bool
         )
 
     made, token = with_database(settings, lambda db: db.transact(task))
+    link = _link(settings, "invitation", token)
     record = {
         "email": made.email,
         "tenant": tenant_name,
         "role": role,
         "operator": operator,
         "expiresAt": made.expires_at,
-        "link": _link(settings, "invitation", token),
+        "link": link,
+        "mailed": trio.run(partial(mail_invitation, relay, made.email, link, tenant_name, system_clock(), "es")),
     }
     show(record, as_json=as_json)
     click.echo("fe: hand the link over now: it is not shown again", err=True)
@@ -232,15 +252,17 @@ def enable(email: str, as_json: bool) -> None:
     is_flag=True,
     help="Take the second factor away too: its device and codes are lost.",
 )
+@_mail_option
 @by_option
 @json_option
-def reset(email: str, second_factor_too: bool, by_whom: str, as_json: bool) -> None:
+def reset(email: str, second_factor_too: bool, by_mail: bool, by_whom: str, as_json: bool) -> None:
     """Make a link for EMAIL to set a new password. It is shown once, works once, and is valid for a day.
 
     First make sure, by a channel that others cannot take over, that this person asks for it.
     """
     settings = settings_with_database()
     _link(settings, "reset", "")
+    relay = _relay(settings, by_mail)
 
     async def task(conn: Conn) -> str:
         found = await makers.find_person(conn, email)
@@ -251,11 +273,13 @@ def reset(email: str, second_factor_too: bool, by_whom: str, as_json: bool) -> N
         return token
 
     token = with_database(settings, _transact(task))
+    link = _link(settings, "reset", token)
     record = {
         "email": email,
-        "link": _link(settings, "reset", token),
+        "link": link,
         "expiresAt": system_clock() + makers.RESET_LIFE,
         "secondFactorRemoved": second_factor_too,
+        "mailed": trio.run(partial(mail_reset, relay, email, link, system_clock(), "es")),
     }
     show(record, as_json=as_json)
     click.echo("fe: hand the link over now: it is not shown again", err=True)
@@ -295,6 +319,16 @@ def _noted(conn: Conn, tenant_id: TenantId, by_whom: str) -> accounts.Note:
         )
 
     return note
+
+
+def _relay(settings: Settings, by_mail: bool) -> Relay | None:
+    """Return the relay if a link is to be mailed. Raises Failure where none is set."""
+    if not by_mail:
+        return None
+    relay = relay_from_settings(settings)
+    if relay is None:
+        raise Failure("FE_MAIL_RELAY is not set: no mail can be sent")
+    return relay
 
 
 def _link(settings: Settings, page: str, token: str) -> str:

@@ -10,6 +10,7 @@ from fe.ecf.texts import Language
 from fe.identifiers import TenantId
 from fe.issuing.submitting import Submitting
 from fe.limits import ConcurrencyLimit, DocumentQuota
+from fe.mail.relay import Relay
 from fe.monitoring.metrics import Metrics
 from fe.portal.plan_runner import PlanRunner
 from fe.portal.rendering import Renderer
@@ -52,6 +53,8 @@ class Portal:
     openid: OpenId | None = None
     #: Runs what operators started; None without operators' pages.
     plans: PlanRunner | None = None
+    #: Where invitations are mailed; None: people hand their links over.
+    relay: Relay | None = None
     #: Why this process must not sign; then it is not ready either.
     clock_fault: ClockFault = no_fault
 

@@ -7,6 +7,7 @@ from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.texts import Text
 from fe.lifecycle import EventKind, NumberFate, Place, Status
 from fe.store.records.counterparty import HandingState
+from fe.store.records.mail import MailState
 from fe.store.records.received import ApprovalStatus
 from fe.store.webhooks.deliveries import DeliveryState
 
@@ -99,6 +100,14 @@ HANDINGS: Mapping[HandingState, Badge] = {
     HandingState.REFUSED: Badge("bad", Text("They do not take it", "No lo aceptan")),
     HandingState.UNLISTED: Badge("warn", Text("No address in the DGII's directory", "Sin dirección en la DGII")),
     HandingState.GAVE_UP: Badge("bad", Text("Could not be delivered", "No se pudo entregar")),
+}
+
+MAILS: Mapping[MailState, Badge] = {
+    MailState.WAITING: Badge("soft", Text("Waiting", "En espera")),
+    MailState.SENT: Badge("ok", Text("Sent", "Enviado")),
+    MailState.REFUSED: Badge("bad", Text("Refused", "Rechazado")),
+    MailState.SUPPRESSED: Badge("warn", Text("This address gets no mail", "Esta dirección no recibe correos")),
+    MailState.FAILED: Badge("bad", Text("Could not be sent", "No se pudo enviar")),
 }
 
 DECISIONS: Mapping[ApprovalStatus, Badge] = {

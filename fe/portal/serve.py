@@ -16,6 +16,7 @@ from fe.http.paging import list_limit
 from fe.http.server.listener import serve_http
 from fe.issuing.submitting import Submitting
 from fe.limits import WEBHOOK_QUOTA, DocumentQuota, QuotaLimits
+from fe.mail.configured import relay_from_settings
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.submission_log import SubmissionLog
 from fe.portal.app import create_portal
@@ -68,6 +69,7 @@ def build_portal(
         trusted_proxies=read_networks(settings.trusted_proxies),
         openid=openid_of(settings, form_keys[0]),
         plans=None if OPERATOR not in pools else PlanRunner(pools[OPERATOR], new_holder(), clock),
+        relay=relay_from_settings(settings),
         clock_fault=clock_fault,
     )
 

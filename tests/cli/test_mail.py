@@ -1,10 +1,12 @@
 """A tenant's mail, as operators switch it on, see and replay it."""
 
+from pathlib import Path
 from uuid import UUID
 
 import pytest
 
 from tests.cli.running import Fe
+from tests.mail.relay import running_relay
 from tests.store.race import plain
 
 SUBJECT = UUID("0190b6e2-7c39-7846-8afa-2207b9501b4b")
@@ -65,3 +67,25 @@ def test_an_address_is_suppressed_listed_and_allowed_again(fe: Fe, tenant: str) 
     assert [(one["address"], one["reason"]) for one in listed] == [("ana@cliente.do", "operator")]
     assert allowed == [True, False]
     assert fe("mail", "suppressed", tenant, "--json").json == []
+
+
+def test_links_of_the_portal_go_by_mail_where_a_relay_is_set(fe: Fe, tenant: str, tmp_path: Path) -> None:
+    portal = {"portal_url": "https://portal.example.do", "portal_bind": "127.0.0.1:0"}
+    who = ("ana@cliente.do", "--tenant", tenant, "--role", "owner")
+    fe.refused("person", "invite", *who, "--mail", **portal)
+    with running_relay(tmp_path / "relay") as relay:
+        given = portal | {
+            "mail_relay": f"smtp://localhost:{relay.port}",
+            "mail_from": "portal@fe.do",
+            "mail_roots": str(relay.roots),
+        }
+        invited = fe("person", "invite", *who, "--mail", "--json", **given).json
+        fe("person", "create", "luz@cliente.do", "--name", "Luz", **portal)
+        reset = fe("person", "reset", "luz@cliente.do", "--mail", "--json", **given).json
+        silent = fe("person", "reset", "luz@cliente.do", "--json", **given).json
+        taken = [(about["to"], str(message.get_content())) for about, message in relay.taken]
+
+    assert (invited["mailed"], reset["mailed"], silent["mailed"]) == (True, True, None)
+    assert [to for to, _ in taken] == ["ana@cliente.do", "luz@cliente.do"]
+    assert invited["link"] in taken[0][1]
+    assert reset["link"] in taken[1][1]

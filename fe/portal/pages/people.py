@@ -8,6 +8,7 @@ from fe.accounts import members as accounts
 from fe.accounts.people import PersonRefused
 from fe.ecf.texts import Text
 from fe.identifiers import PersonId
+from fe.mail.links import mail_invitation
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Refused, Reply, not_found
 from fe.portal.role_names import MEANINGS, ROLES
@@ -71,7 +72,9 @@ async def invite(visit: Visit) -> Reply:
     except PersonRefused as refused:
         return _invite_page(visit, 400, refused.text)
     link = f"{visit.portal.url}/invitation/{token}"
-    return visit.page("people/invited.html", invitation=made, link=link)
+    company = visit.company.tenant.name
+    mailed = await mail_invitation(visit.portal.relay, made.email, link, company, visit.now, visit.language)
+    return visit.page("people/invited.html", invitation=made, link=link, mailed=mailed)
 
 
 async def withdraw(visit: Visit) -> Reply:

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from fe.accounts import members
 from fe.ecf.texts import LocalizedError, Text
+from fe.mail.links import mail_invitation
 from fe.portal.page_types import Needs, Page
 from fe.portal.pages.operators.acting import acting, tenant_in_address, uuid_in
 from fe.portal.pages.operators.companies import show
@@ -22,7 +23,10 @@ async def invite(visit: Visit) -> Reply:
         token = await visit.run_operation(_invite, tenant, visit.form.get("email"), acting(visit))
     except LocalizedError as wrong:
         return await show(visit, tenant, wrong.text)
-    return await show(visit, tenant, invitation=f"{visit.portal.url}/invitation/{token}")
+    link = f"{visit.portal.url}/invitation/{token}"
+    to = visit.form.get("email").strip()
+    await mail_invitation(visit.portal.relay, to, link, tenant.name, visit.now, visit.language)
+    return await show(visit, tenant, invitation=link)
 
 
 async def withdraw(visit: Visit) -> Reply:

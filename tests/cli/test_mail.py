@@ -1,6 +1,7 @@
 """A tenant's mail, as operators switch it on, see and replay it."""
 
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -70,7 +71,7 @@ def test_an_address_is_suppressed_listed_and_allowed_again(fe: Fe, tenant: str) 
 
 
 def test_links_of_the_portal_go_by_mail_where_a_relay_is_set(fe: Fe, tenant: str, tmp_path: Path) -> None:
-    portal = {"portal_url": "https://portal.example.do", "portal_bind": "127.0.0.1:0"}
+    portal: dict[str, Any] = {"portal_url": "https://portal.example.do", "portal_bind": "127.0.0.1:0"}
     who = ("ana@cliente.do", "--tenant", tenant, "--role", "owner")
     fe.refused("person", "invite", *who, "--mail", **portal)
     with running_relay(tmp_path / "relay") as relay:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal, LiteralString
 from uuid import UUID
 
 from psycopg.rows import class_row, scalar_row
@@ -39,7 +39,8 @@ class ReplayPlan:
 _MAKE = """
     INSERT INTO replay_plans (plan_id, created_at, created_by, reason, canary, canaries_passed, per_second,
                               stop_on_failure, carried_on)
-    VALUES (%(plan)s, %(at)s, %(by)s, %(reason)s, %(canary)s::int, NOT %(canary)s, %(pace)s, %(stop)s, %(carried_on)s)
+    VALUES (%(plan)s, %(at)s, %(by)s, %(reason)s, (%(canary)s::boolean)::int, NOT %(canary)s::boolean, %(pace)s,
+            %(stop)s, %(carried_on)s)
     ON CONFLICT DO NOTHING
 """
 
@@ -86,45 +87,39 @@ async def make(
     return True
 
 
-_COLUMNS = """
-    plan_id, created_by, reason, per_second, stop_on_failure, finished_at, created_at, carried_on, halted_at,
-    halted_because
-"""
-
-_FIND = f"SELECT {_COLUMNS} FROM replay_plans WHERE plan_id = %(plan)s"
-
-
-async def find(conn: Conn, plan_id: ReplayPlanId) -> ReplayPlan | None:
-    """Find a plan."""
-    cursor = conn.cursor(row_factory=class_row(ReplayPlan))
-    await cursor.execute(_FIND, {"plan": plan_id})
-    return await cursor.fetchone()
-
-
-_LATEST = f"SELECT {_COLUMNS} FROM replay_plans ORDER BY created_at DESC, plan_id DESC LIMIT %(limit)s"
-
-
-async def latest(conn: Conn, limit: int) -> list[ReplayPlan]:
-    """List plans, the latest first."""
-    cursor = conn.cursor(row_factory=class_row(ReplayPlan))
-    await cursor.execute(_LATEST, {"limit": limit})
-    return await cursor.fetchall()
-
-
-_TO_DO = f"""
-    SELECT {_COLUMNS}
+_PLANS = """
+    SELECT plan_id, created_by, reason, per_second, stop_on_failure, finished_at, created_at, carried_on, halted_at,
+           halted_because
       FROM replay_plans
+"""
+_ONE = f"{_PLANS} WHERE plan_id = %(plan)s"
+_LATEST = f"{_PLANS} ORDER BY created_at DESC, plan_id DESC LIMIT %(limit)s"
+_TO_DO = f"""{_PLANS}
      WHERE carried_on AND finished_at IS NULL AND halted_at IS NULL
      ORDER BY created_at, plan_id
      LIMIT 20
 """
 
 
+async def _read(conn: Conn, statement: LiteralString, **values: Any) -> list[ReplayPlan]:
+    cursor = conn.cursor(row_factory=class_row(ReplayPlan))
+    await cursor.execute(statement, values)
+    return await cursor.fetchall()
+
+
+async def find(conn: Conn, plan_id: ReplayPlanId) -> ReplayPlan | None:
+    """Find a plan."""
+    return next(iter(await _read(conn, _ONE, plan=plan_id)), None)
+
+
+async def latest(conn: Conn, limit: int) -> list[ReplayPlan]:
+    """List plans, the latest first."""
+    return await _read(conn, _LATEST, limit=limit)
+
+
 async def to_carry_on(conn: Conn) -> list[ReplayPlan]:
     """List the plans that the service runs and that nothing has stopped, the oldest first."""
-    cursor = conn.cursor(row_factory=class_row(ReplayPlan))
-    await cursor.execute(_TO_DO)
-    return await cursor.fetchall()
+    return await _read(conn, _TO_DO)
 
 
 # State of a plan's released rows, read before plan tables are joined: a distributing engine joins the two in no other

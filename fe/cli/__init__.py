@@ -25,6 +25,7 @@ COMMANDS = {
     "status": ("fe.integrator.status:status", "Ask the API for a verdict, and what to do about it."),
     "list": ("fe.integrator.status:list_", "List what was handed in through the API."),
     "xml": ("fe.integrator.status:xml", "Fetch the signed XML of a receipt."),
+    "print": ("fe.integrator.print_receipt:print_receipt", "Print a receipt: PDF, or a receipt printer."),
     "verify": ("fe.integrator.signed:verify", "Check a signed XML offline: signature, certificate, rules, QR."),
     "qr": ("fe.integrator.signed:qr", "Give the address for a receipt's QR code, and draw it."),
     "mcp": ("fe.integrator.assistant:mcp", "Serve a developer's assistant with the API (MCP)."),

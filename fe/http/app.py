@@ -34,6 +34,7 @@ from fe.http.routes.health import LOOK_PATIENCE, Health, LookPatience
 from fe.http.routes.invoices import Invoices
 from fe.http.routes.long_polls import LongPolls
 from fe.http.routes.ncf import Ncf
+from fe.http.routes.printing import PrintHandlers
 from fe.http.routes.received import ReceivedHandlers
 from fe.http.routes.table import PREFIX as PREFIX  # re-exported for servers and callers of the application
 from fe.http.routes.table import every_route
@@ -68,6 +69,8 @@ PRUNE_SECONDS = 60.0
 BODY_BYTES_OF_ONE = 16 * 1024 * 1024
 BODY_BYTES = 64 * 1024 * 1024
 _CLOSE = ("Connection", "close")
+#: Part of a processor that printing for one tenant takes before it waits for an idle one.
+_PRINTING_SHARE = 0.5
 #: Answers to a change that report stored state and have written nothing: it is not there, or it was done before.
 _REPORT_STATE = (404, 409)
 
@@ -204,6 +207,7 @@ class Api:
         answers = TokenBucket[TenantId].per_second(max(deps.tenant_requests / 10, 1))
         self.waiting = LongPolls(db, self._verdicts, self.admission, self._requests, slots, answers)
         self._apart = Apart(deps.large_processes, metrics)
+        self._printers = Apart(deps.large_processes, metrics, share=_PRINTING_SHARE)
         quotas, log = DocumentQuota(deps.quota, metrics), SubmissionLog(deps.submission_log)
         self._submitting = Submitting(db, deps.wakeups, metrics, log, deps.intake)
         self.lists = lists = list_limit(metrics)
@@ -237,6 +241,7 @@ class Api:
             Ncf(db, clock),
             UsageHandlers(db, clock),
             BillingHandlers(db, clock),
+            PrintHandlers(db, self._printers),
         )
         by_name = {route.name: route for route in self.routes}
         self._handing_in = by_name[f"POST {PREFIX}/invoices"]
@@ -311,7 +316,12 @@ class Api:
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Run the background tasks of the front until cancelled."""
-        async with self._submitting.running(), self._apart.running(), trio.open_nursery() as nursery:
+        async with (
+            self._submitting.running(),
+            self._apart.running(),
+            self._printers.running(),
+            trio.open_nursery() as nursery,
+        ):
             nursery.start_soon(self._states.listen)
             nursery.start_soon(self._counters.run)
             nursery.start_soon(self._prune)

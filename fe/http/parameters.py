@@ -1,7 +1,7 @@
 """Path and query parameters: text to values, or a 400 that names the parameter and its range."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Generic, Literal, TypeVar
@@ -57,6 +57,14 @@ def read_track_or_id(text: str) -> SubmissionId | TrackId | None:
         return None
     submission_id = read_id(text)
     return TrackId(text) if submission_id is None else SubmissionId(submission_id)
+
+
+def read_choice(query: Mapping[str, str], name: str, choices: Sequence[str]) -> str:
+    """Read one of a few words; without the parameter the first. Raises ApiError (400)."""
+    given = query.get(name, choices[0])
+    if given not in choices:
+        raise ApiError(400, must_be(name, say("one-of", names=", ".join(choices))))
+    return given
 
 
 def read_number(query: Mapping[str, str], name: str, *, default: int, minimum: int, maximum: int) -> int:

@@ -140,11 +140,21 @@ class ApiSession:
         given = {name: str(value) for name, value in params.items() if value is not None}
         return self._call("GET", path, params=given, timeout=_SECONDS + float(given.get("wait", 0)))
 
+    def file(self, path: str, **params: str) -> bytes:
+        """Fetch a file. Raises ApiRefusal where the answer is an error."""
+        answer = self._ask("GET", path, params=params)
+        if not answer.is_success:
+            self._read(answer)  # raises
+        return answer.content
+
     def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Send JSON; decimals keep every digit. The call may be repeated: see above."""
         return self._call("POST", path, content=write_json(body))
 
     def _call(self, method: str, path: str, **how: Any) -> dict[str, Any]:
+        return self._read(self._ask(method, path, **how))
+
+    def _ask(self, method: str, path: str, **how: Any) -> httpx.Response:
         if self._token is None or self._clock() > self._token.until - _EARLY:
             self.login()
         answer = self._try(method, path, self._authorization(), **how)
@@ -152,7 +162,7 @@ class ApiSession:
             # Its time was up, or it was made before a key of the server's changed: nothing was done, so ask once more.
             self.login()
             answer = self._try(method, path, self._authorization(), **how)
-        return self._read(answer)
+        return answer
 
     def _authorization(self) -> dict[str, str]:
         assert self._token is not None

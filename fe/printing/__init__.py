@@ -57,4 +57,4 @@ def qr_address(signed_xml: bytes, options: PrintOptions) -> str:
 
 
 def _address(receipt: PrintedReceipt, options: PrintOptions) -> str:
-    return receipt.url(options.environment, ecf=options.ecf_host, fc=options.fc_host)
+    return options.url or receipt.url(options.environment, ecf=options.ecf_host, fc=options.fc_host)

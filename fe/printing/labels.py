@@ -12,9 +12,8 @@ _TABLES = tomllib.loads((Path(__file__).parent / "labels.toml").read_text(encodi
 TITLES: Mapping[str, str] = _TABLES["titles"]
 MODIFICATIONS: Mapping[str, str] = _TABLES["modifications"]
 LEGENDS: Mapping[str, str] = _TABLES["legends"]
-_WORDS = {name: Text(words, words) for name, words in _TABLES["fixed"].items()} | {
-    name: Text(words, _TABLES["es"][name]) for name, words in _TABLES["en"].items()
-}
+_EN, _ES = ({**_TABLES["fixed"], **_TABLES[language]} for language in ("en", "es"))
+_WORDS = {name: Text(_EN[name], _ES[name]) for name in _EN}
 
 
 def label(name: str, language: Language, **values: object) -> str:

@@ -43,13 +43,15 @@ class FiscalStanding(StrEnum):
 class PrintOptions:
     """Options of one print. ValueError for a value out of range.
 
-    `language` is that of the words we add. `ecf_host` and `fc_host` are the hosts in the QR code. `logo` is a PNG or
+    `language` is that of the words we add. `url` is the address in the QR
+    code; without it, it is made of the document, `environment`, `ecf_host` and `fc_host`. `logo` is a PNG or
     SVG, `accent` a color as `#rrggbb`. `copies` has a mark for each copy, empty for none.
     """
 
     layout: PaperSize = PaperSize.LETTER
     language: Language = "es"
     environment: Environment = Environment.ECF
+    url: str = ""
     standing: FiscalStanding = FiscalStanding.ACCEPTED
     ecf_host: str = "https://ecf.dgii.gov.do"
     fc_host: str = "https://fc.dgii.gov.do"

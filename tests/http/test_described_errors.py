@@ -16,6 +16,7 @@ from fe.store.postgres.roles import RECEPTION
 from fe.store.records import receivers, tenants
 from fe.store.records.receivers import Receiver
 from tests.factories.companies import make_certificate
+from tests.http import worker
 from tests.http.contract.test_sequences import go_out
 from tests.http.front import ISSUER, Key, Running, invoice_payload, make_key, structured
 from tests.receiving import supplier
@@ -114,6 +115,13 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     taken = await api.post("/invoices", json=structured(invoice_payload(None, TipoeCF="31")))
     await go_out(db, SubmissionId(UUID(taken.json()["taxLogId"])))
     given("number-sent", await api.patch("/ncf/E31", json={"currentSequence": 1}))
+
+    # Printing.
+    waiting = (await api.post("/invoices", json=structured())).json()["taxLogId"]
+    given("no-such-receipt", await api.get(f"/invoices/{uuid4()}/pdf"))
+    given("not-signed-yet", await api.get(f"/invoices/{waiting}/ticket"))
+    await worker.sign(db, waiting)
+    given("not-printable", await api.get(f"/invoices/{waiting}/pdf"))
 
     # Webhooks.
     given("no-webhook", await api.post("/webhooks/rotate"))

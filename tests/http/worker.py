@@ -22,12 +22,12 @@ def reply(status: Status, *messages: tuple[str, str]) -> dict[str, Any]:
     }
 
 
-async def sign(db: Database, tax_log_id: str, *, at: datetime | None = None) -> None:
+async def sign(db: Database, tax_log_id: str, *, at: datetime | None = None, signed: bytes = SIGNED) -> None:
     now = at or datetime.now(UTC)
     work = await take(db, SubmissionId(UUID(tax_log_id)))
     document = steps.SignedDocument(
         certificate_id=CertificateId(uuid4()),
-        signed=SIGNED,
+        signed=signed,
         sent=None,
         host=Host.ECF,
         ecf_type=EcfType.CREDIT_FISCAL,

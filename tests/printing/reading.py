@@ -54,3 +54,7 @@ def attached(document: bytes) -> bytes:
     with opened(document) as pdf:
         ((_, spec),) = pdf.attachments.items()
         return spec.get_file().read_bytes()
+
+
+def picture(png: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(png)).convert("L")

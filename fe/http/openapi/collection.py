@@ -88,7 +88,10 @@ def collection(description: Mapping[str, Any]) -> dict[str, Any]:
             _item(description, *submit, name=outcome.value, body=_rehearsed(outcome), keeps=False, answers=(202, 400))
             for outcome in AskedOutcome
         ],
-        _READING: [_item(description, *operations[name]) for name in read_only],
+        _READING: [
+            _item(description, *operations[name], answers=(200, 404) if _file_type(operations[name][2]) else (200, 202))
+            for name in read_only
+        ],
         _CHANGES: [
             _item(description, *operations[name], name=title, body=body)
             for name in others
@@ -227,6 +230,9 @@ def _unused(parameter: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _responses(description: Mapping[str, Any], operation: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    if kind := _file_type(operation):
+        header = {**_JSON, "value": kind}
+        yield {"name": "200 file", "status": "OK", "code": 200, "header": [header], "body": ""}
     for status, answer in operation["responses"].items():
         for name, example in answer.get("content", {}).get("application/json", {}).get("examples", {}).items():
             yield {
@@ -236,6 +242,12 @@ def _responses(description: Mapping[str, Any], operation: Mapping[str, Any]) -> 
                 "header": [_JSON],
                 "body": _text(_value(description, example)),
             }
+
+
+def _file_type(operation: Mapping[str, Any]) -> str | None:
+    """The media type of an operation that answers with a file; None where it answers with JSON."""
+    content = operation["responses"].get("200", {}).get("content", {"application/json": {}})
+    return next((str(kind) for kind in content if kind != "application/json"), None)
 
 
 def _value(description: Mapping[str, Any], example: Mapping[str, Any]) -> Any:

@@ -138,7 +138,7 @@ def _merge_answers(abouts: Iterable[About], refs: Refs, definitions: dict[str, A
     merged = {}
     for about in abouts:
         models = dict.fromkeys(model for of_status in about.answers.values() for model in of_status)
-        if len(models) == 1:
+        if len(models) <= 1:
             continue
         alternatives = [definitions[refs[model]["$ref"].rpartition("/")[2]] for model in models]
         properties: dict[str, Any] = {}
@@ -238,6 +238,9 @@ def _operation(route: Route, about: About, refs: Refs, merged: Mapping[str, dict
         status: _answer(about.operation, status, models, refs, merged) for status, models in about.answers.items()
     }
     answers |= {status: _error(status, failures, refs) for status, failures in _failures(route, about).items()}
+    if about.file:
+        content = {about.file: {"schema": {"type": "string", "format": "binary"}}}
+        answers[200] = {"description": HTTPStatus.OK.phrase, "content": content}
     for link in about.links:
         answers[link.status].setdefault("links", {})[link.operation] = {
             "operationId": link.operation,

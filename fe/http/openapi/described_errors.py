@@ -187,6 +187,16 @@ BAD_RANGE = DescribedError(
     "maximum sequence must be greater or equal to the minimum",
 )
 BAD_PREFIX = DescribedError(400, "no-type", "the prefix is no type of e-CF", "invalid e-CF type")
+NO_RECEIPT = DescribedError(404, "no-such-receipt", "there is none", "there is no receipt of this id")
+NOT_SIGNED_YET = DescribedError(
+    409, "not-signed-yet", "it is not signed yet", "the receipt is not signed yet: ask again in a moment"
+)
+NOT_PRINTABLE = DescribedError(
+    409,
+    "not-printable",
+    "it is no e-CF",
+    "only an e-CF is printed: not a summary, an approval or a voiding",
+)
 NO_SEQUENCE = DescribedError(404, "no-such-sequence", "there is none", "no NCF sequence exists for the prefix E32")
 NUMBER_SENT = DescribedError(
     409,

@@ -68,8 +68,7 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> str:
         parts.append(f"<p>Body: {_kind(body['content']['application/json']['schema'])}</p>")
         parts += [_shown("Example of a body", value) for value in _examples(body)]
     rows = "".join(
-        f"<tr><td>{status}<td>{escape(answer['description'])}<td>"
-        f"{_kind(answer['content']['application/json']['schema']) if 'content' in answer else ''}</tr>"
+        f"<tr><td>{status}<td>{escape(answer['description'])}<td>{_body(answer)}</tr>"
         for status, answer in operation["responses"].items()
     )
     parts.append(
@@ -82,6 +81,12 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> str:
         f'<details id="{escape(operation["operationId"])}"><summary><span class="m {method}">{method}</span>'
         f"<code>{escape(path)}</code> {escape(operation['summary'])}</summary>{''.join(parts)}</details>"
     )
+
+
+def _body(answer: dict[str, Any]) -> str:
+    """The type of an answer's body: its schema, or its media type where it is a file."""
+    ((media_type, content),) = answer.get("content", {"": {}}).items()
+    return _kind(content["schema"]) if media_type == "application/json" else escape(media_type)
 
 
 def _examples(of: dict[str, Any]) -> list[Any]:

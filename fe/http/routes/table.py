@@ -3,6 +3,7 @@
 from fe.ecf.catalogue import PREFIXES
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.http.auth.login import Login, LoginRequest
+from fe.http.calls import Handler
 from fe.http.models import responses as response_models
 from fe.http.models.approvals import APPROVAL_TAKEN
 from fe.http.models.requests import ApproveReceived, BatchRequest, NewInvoice, RejectReceived
@@ -16,6 +17,7 @@ from fe.http.routes.billing import BillingHandlers
 from fe.http.routes.health import Health
 from fe.http.routes.invoices import Invoices
 from fe.http.routes.ncf import ChangedSequence, Ncf, NewSequence
+from fe.http.routes.printing import LANGUAGES, ROLLS, SHEETS_AND_ROLLS, PrintHandlers
 from fe.http.routes.received import ReceivedHandlers
 from fe.http.routes.types import About, Parameter, Route, RouteLink, whole
 from fe.http.routes.usage import DAYS_DEFAULT, DAYS_MAX, UsageHandlers
@@ -73,6 +75,22 @@ _TO_ONE = tuple(
     for status in (200, 202)
     for operation in ("getInvoice", "getInvoiceXml", "getInvoiceTimeline")
 )
+_LANGUAGE = Parameter(
+    "language", "of the words beside the prescribed ones", {"type": "string", "enum": list(LANGUAGES)}
+)
+_ON_PAPER = (
+    Parameter("layout", "paper, `letter` without it", {"type": "string", "enum": list(SHEETS_AND_ROLLS)}),
+    _LANGUAGE,
+)
+_ON_ROLL = (
+    Parameter("layout", "roll, `80mm` without it", {"type": "string", "enum": list(ROLLS)}),
+    _LANGUAGE,
+    Parameter(
+        "qr",
+        "`raster` sends the QR code as a picture, for printers without the command",
+        {"type": "string", "enum": ["native", "raster"]},
+    ),
+)
 _DAYS = Parameter("days", "whole UTC days, ending yesterday", whole(1, DAYS_MAX, DAYS_DEFAULT))
 
 
@@ -89,6 +107,7 @@ def every_route(
     ncf: Ncf,
     usage: UsageHandlers,
     billing: BillingHandlers,
+    prints: PrintHandlers,
 ) -> tuple[Route, ...]:
     """Make the table of routes."""
     all_of_them, one = f"{prefix}/invoices", f"{prefix}/invoices/<track_or_id>"
@@ -213,6 +232,7 @@ def every_route(
                 parameters=(_TRACK_OR_ID,),
             ),
         ),
+        *_printed(one, prints),
         Route(
             "GET",
             f"{one}/timeline",
@@ -269,6 +289,7 @@ def every_route(
                 parameters=(_RECEIVED_ID,),
             ),
         ),
+        *_printed_received(f"{prefix}/received/<received_id>", prints),
         *webhook_routes(prefix, webhooks),
         Route(
             "POST",
@@ -405,3 +426,56 @@ def every_route(
         Route("GET", "/healthz", None, health.live),
         Route("GET", "/readyz", None, health.ready),
     )
+
+
+def _printed(one: str, prints: PrintHandlers) -> tuple[Route, ...]:
+    of_one = (_TRACK_OR_ID,)
+    may_fail = (described_errors.NO_RECEIPT, described_errors.NOT_SIGNED_YET)
+    prints_too = (*may_fail, described_errors.NOT_PRINTABLE)
+    return (
+        _file(f"{one}/pdf", prints.issued_pdf, "getInvoicePdf", "Print it as PDF", (*of_one, *_ON_PAPER), prints_too),
+        _file(
+            f"{one}/ticket",
+            prints.issued_ticket,
+            "getInvoiceTicket",
+            "Print it as ESC/POS",
+            (*of_one, *_ON_ROLL),
+            prints_too,
+        ),
+        _file(f"{one}/qr.png", prints.qr_png, "getInvoiceQrPng", "Draw its QR code as PNG", of_one, may_fail),
+        _file(f"{one}/qr.svg", prints.qr_svg, "getInvoiceQrSvg", "Draw its QR code as SVG", of_one, may_fail),
+    )
+
+
+def _printed_received(one: str, prints: PrintHandlers) -> tuple[Route, ...]:
+    may_fail = (described_errors.NO_RECEIVED,)
+    return (
+        _file(
+            f"{one}/pdf", prints.received_pdf, "getReceivedPdf", "Print it as PDF", (_RECEIVED_ID, *_ON_PAPER), may_fail
+        ),
+        _file(
+            f"{one}/ticket",
+            prints.received_ticket,
+            "getReceivedTicket",
+            "Print it as ESC/POS",
+            (_RECEIVED_ID, *_ON_ROLL),
+            may_fail,
+        ),
+    )
+
+
+_FILES = {"pdf": "application/pdf", "ticket": "application/octet-stream", "png": "image/png", "svg": "image/svg+xml"}
+
+
+def _file(
+    path: str,
+    handler: Handler,
+    operation: str,
+    summary: str,
+    parameters: tuple[Parameter, ...],
+    errors: tuple[described_errors.DescribedError, ...],
+) -> Route:
+    group = _RECEIVED if "Received" in operation else _SUBMISSIONS
+    media_type = _FILES[path.replace(".", "/").rpartition("/")[2]]
+    about = About(operation, summary, group, {}, parameters=parameters, errors=errors, file=media_type)
+    return Route("GET", path, "invoices:read", handler, about)

@@ -47,6 +47,8 @@ class About:
     needs_body: bool = True
     #: One more sentence for callers.
     note: str = ""
+    #: The media type of a 200 that is a file and not JSON.
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

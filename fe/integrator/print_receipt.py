@@ -1,0 +1,90 @@
+"""`fe print`: a receipt as PDF in a file, or as ESC/POS to a receipt printer."""
+
+import re
+import socket
+import stat
+from pathlib import Path
+
+import click
+
+from fe.cli.failures import AWAY, Failure
+from fe.cli.printing import json_option, show
+from fe.integrator.api import opened
+from fe.integrator.language import say
+from fe.integrator.options import api_options, remark
+from fe.integrator.status import id_argument
+from fe.integrator.submission_lookup import ask
+from fe.printing import PaperSize
+
+_PRINTER = re.compile(r"(?P<host>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")
+_SECONDS = 10.0
+
+
+@click.command("print")
+@id_argument
+@api_options
+@click.option(
+    "--layout", type=click.Choice([str(paper) for paper in PaperSize]), help="Paper; letter, or 80mm for a printer."
+)
+@click.option("--language", type=click.Choice(["es", "en"]), default="es", show_default=True, help="Of our own words.")
+@click.option(
+    "--to",
+    "target",
+    metavar="FILE|HOST:9100|/dev/usb/lp0",
+    help="A file for the PDF, or a receipt printer; E-NCF.pdf without it.",
+)
+@click.option("--raster", is_flag=True, help="Send a printer the QR code as a picture.")
+@json_option
+def print_receipt(
+    wanted: str,
+    profile: str,
+    patience: float,
+    layout: str | None,
+    language: str,
+    target: str | None,
+    raster: bool,
+    as_json: bool,
+) -> None:
+    """Print ID: a taxLogId, a trackId, an e-NCF or a clientRequestId.
+
+    A PDF is written to a file. HOST:PORT and a device get the bytes of a receipt printer (ESC/POS).
+    """
+    printer = None if target is None else _PRINTER.fullmatch(target)
+    to_printer = printer is not None or (target is not None and _is_device(Path(target)))
+    layout = layout or ("80mm" if to_printer else "letter")
+    if to_printer and not PaperSize(layout).is_roll:
+        raise click.UsageError("a receipt printer takes --layout 80mm or 58mm")
+    with opened(profile, patience) as api:
+        record = ask(api, wanted, remark=remark)
+        one, chosen = f"/invoices/{record['taxLogId']}", {"layout": layout, "language": language}
+        if to_printer:
+            made = api.file(f"{one}/ticket", **chosen, qr="raster" if raster else "native")
+        else:
+            made = api.file(f"{one}/pdf", **chosen)
+    where = target or f"{record.get('eNCF') or record['taxLogId']}.pdf"
+    if printer is not None:
+        _send(printer["host"].strip("[]"), int(printer["port"]), made)
+    else:
+        Path(where).write_bytes(made)
+    show({"taxLogId": record["taxLogId"], "layout": layout, "file": where, "bytes": len(made)}, as_json=as_json)
+
+
+def _is_device(path: Path) -> bool:
+    try:
+        return stat.S_ISCHR(path.stat().st_mode)
+    except OSError:
+        return False
+
+
+def _send(host: str, port: int, made: bytes) -> None:
+    try:
+        with socket.create_connection((host, port), timeout=_SECONDS) as connection:
+            connection.sendall(made)
+    except (OSError, OverflowError) as error:
+        raise Failure(
+            say(
+                f"the printer {host}:{port} cannot be reached: {error}",
+                f"no se alcanza la impresora {host}:{port}: {error}",
+            ),
+            AWAY,
+        ) from error

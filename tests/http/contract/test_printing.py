@@ -1,0 +1,132 @@
+"""Printed receipts: what the API gives, of issued receipts and of received ones, and to whom."""
+
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+import trio
+import zxingcpp
+
+from fe.ecf.catalogue import Environment
+from fe.identifiers import TenantId
+from fe.lifecycle import Status
+from fe.store.postgres.db import Database, open_database
+from fe.store.postgres.roles import RECEPTION
+from fe.store.records import receivers, tenants
+from fe.store.records.receivers import Receiver
+from tests.factories.companies import make_certificate
+from tests.http import worker
+from tests.http.front import ISSUER, Running, make_key, structured
+from tests.printing import reading
+from tests.printing.documents import GOLDEN, signed
+from tests.printing.receipt_printer import decode
+from tests.receiving import supplier
+from tests.receiving.supplier import OURS, document, start_reception
+
+XML = signed(GOLDEN[0])
+QR = "https://ecf.dgii.gov.do/testecf/ConsultaTimbre?rncemisor=131880681"
+
+
+@pytest.fixture
+async def receipt(api: httpx.AsyncClient, db: Database) -> str:
+    """A receipt that is signed and has no verdict."""
+    answer = await api.post("/invoices", json=structured())
+    tax_log_id = str(answer.json()["taxLogId"])
+    await worker.sign(db, tax_log_id, signed=XML)
+    return tax_log_id
+
+
+async def accept(db: Database, tax_log_id: str, status: Status = Status.ACCEPTED) -> None:
+    await worker.receive(db, tax_log_id, _track(tax_log_id))
+    await worker.give_verdict(db, tax_log_id, status, ("0", "dicho"))
+
+
+def _track(tax_log_id: str) -> Any:
+    return f"track-{tax_log_id[-12:]}"
+
+
+@pytest.mark.parametrize("layout", ["letter", "a4", "80mm", "58mm"])
+async def test_issued_receipt_is_printed_as_pdf(
+    api: httpx.AsyncClient, db: Database, receipt: str, layout: str
+) -> None:
+    await accept(db, receipt)
+
+    answer = await api.get(f"/invoices/{receipt}/pdf?layout={layout}&language=en")
+
+    (page,) = reading.pages(answer.content)
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "application/pdf")
+    assert answer.headers["Content-Disposition"].startswith('inline; filename="E')
+    assert reading.attached(answer.content) == XML
+    assert [code for code, *_ in page.codes] == [QR]
+    assert "Salesperson" in page.text
+    assert "sin valor" not in page.text.lower()
+    assert (await api.get(f"/invoices/{receipt}/pdf?layout={layout}&language=en")).content == answer.content
+
+
+async def test_receipt_without_acceptance_says_so(api: httpx.AsyncClient, db: Database, receipt: str) -> None:
+    before = reading.text((await api.get(f"/invoices/{receipt}/pdf")).content)
+    await accept(db, receipt, Status.REJECTED)
+    after = reading.text((await api.get(f"/invoices/{receipt}/pdf")).content)
+
+    assert "Vista previa, sin validez fiscal" in before
+    assert "Sin valor fiscal" in after
+
+
+async def test_issued_receipt_is_printed_for_a_receipt_printer(
+    api: httpx.AsyncClient, db: Database, receipt: str
+) -> None:
+    await accept(db, receipt)
+
+    native = decode((await api.get(f"/invoices/{receipt}/ticket")).content)
+    raster = decode((await api.get(f"/invoices/{receipt}/ticket?layout=58mm&qr=raster")).content)
+
+    assert (native.codes, native.cuts) == ([QR], 1)
+    assert max(len(line) for line, _ in native.lines) == 48
+    assert (raster.codes, len(raster.pictures)) == ([], 1)
+
+
+async def test_qr_code_is_drawn(api: httpx.AsyncClient, receipt: str) -> None:
+    png, svg = [await api.get(f"/invoices/{receipt}/qr.{kind}") for kind in ("png", "svg")]
+
+    (found,) = zxingcpp.read_barcodes(reading.picture(png.content))
+    assert found.text == QR
+    assert (png.headers["Content-Type"], svg.headers["Content-Type"]) == ("image/png", "image/svg+xml")
+    assert svg.content.startswith(b"<?xml")
+
+
+@pytest.mark.parametrize("query", ["layout=a5", "layout=", "language=fr", "color=red", "layout=a4&layout=a4"])
+async def test_option_out_of_range_is_refused(api: httpx.AsyncClient, receipt: str, query: str) -> None:
+    assert (await api.get(f"/invoices/{receipt}/pdf?{query}")).status_code == 400
+
+
+async def test_receipt_of_another_tenant_is_not_printed(front: Running, db: Database, receipt: str) -> None:
+    tenant = await db.run(tenants.create, "Another", {**ISSUER, "RNCEmisor": "131880657"})
+    assert tenant is not None
+    stranger = await make_key(db, tenant.tenant_id)
+    async with front.client(await front.token(stranger)) as client:
+        answers = [await client.get(f"/invoices/{receipt}/{kind}") for kind in ("pdf", "ticket", "qr.png", "qr.svg")]
+
+    assert [answer.status_code for answer in answers] == [404] * 4
+
+
+async def test_received_receipt_is_printed(
+    api: httpx.AsyncClient, dsn: str, nursery: trio.Nursery, db: Database, tenant: TenantId
+) -> None:
+    await make_certificate(db, tenant)
+    await db.run(receivers.open_reception, Receiver(tenant, Environment.TESTECF, OURS, False))
+    async with open_database(dsn, role=RECEPTION) as reception_db:
+        reception = await start_reception(nursery, db, reception_db, tenant=tenant)
+        sent = document()
+        assert supplier.read(await reception.send(sent)).state == "0"
+    (one,) = (await api.get("/received")).json()["items"]
+
+    printed = await api.get(f"/received/{one['id']}/pdf?layout=80mm")
+    ticket = await api.get(f"/received/{one['id']}/ticket")
+
+    (page,) = reading.pages(printed.content)
+    assert one["encf"] in page.text
+    assert "ConsultaTimbre" in decode(ticket.content).codes[0]
+    assert "/testecf/" in page.codes[0][0]
+    assert reading.attached(printed.content) == sent
+    assert (await api.get(f"/received/{uuid4()}/pdf")).status_code == 404

@@ -185,7 +185,7 @@ collection.forEachItem((item) => seen.push({
   host: item.request.url.getHost(),
   body: item.request.body ? JSON.parse(item.request.body.raw) : null,
   auth: item.request.auth ? item.request.auth.type : item.getAuth().type,
-  responses: item.responses.map((response) => ({ code: response.code, body: response.json() })),
+  responses: item.responses.map((response) => ({ code: response.code, body: response.body ? response.json() : null })),
 }));
 console.log(JSON.stringify(seen));
 """

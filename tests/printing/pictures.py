@@ -39,7 +39,7 @@ def draw_ticket(name: str, printed: Printed, columns: int) -> None:
         for style in ("Medium", "Bold")
     }
     code = segno.make_qr(printed.codes[0], error="m", boost_error=False)
-    side = code.symbol_size(4, 4)[0]
+    side = int(code.symbol_size(4, 4)[0])
     paper = Image.new("L", (columns * wide + 40, len(printed.lines) * high + side + 60), 255)
     pen = ImageDraw.Draw(paper)
     y = 20

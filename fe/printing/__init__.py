@@ -1,5 +1,7 @@
 """The printed receipt: a pure function from a signed e-CF to a PDF/A-3b, or to the bytes of a receipt printer."""
 
+from dataclasses import replace
+
 from fe.ecf.dates import read_moment
 from fe.printing.canvas import Canvas, TooManyPages
 from fe.printing.escpos import escpos
@@ -28,6 +30,7 @@ def pdf(signed_xml: bytes, options: PrintOptions) -> bytes:
     Raises NotPrintable for bytes that are no signed e-CF, BadLogo, and TooManyPages.
     """
     receipt = read(signed_xml, options.language)
+    options = _permitted(receipt, options)
     made = read_moment(receipt.signed)
     if made is None:
         raise NotPrintable("the e-CF has no FechaHoraFirma")
@@ -47,6 +50,7 @@ def ticket(signed_xml: bytes, options: PrintOptions, *, raster: bool = False) ->
     if not options.layout.is_roll:
         raise ValueError("a receipt printer takes a roll")
     receipt = read(signed_xml, options.language)
+    options = _permitted(receipt, options)
     logo = None if options.logo is None else read_logo(options.logo)
     return escpos(receipt, options, logo, _address(receipt, options), raster=raster)
 
@@ -54,6 +58,13 @@ def ticket(signed_xml: bytes, options: PrintOptions, *, raster: bool = False) ->
 def qr_address(signed_xml: bytes, options: PrintOptions) -> str:
     """Return the address in the QR code. Raises NotPrintable."""
     return _address(read(signed_xml), options)
+
+
+def _permitted(receipt: PrintedReceipt, options: PrintOptions) -> PrintOptions:
+    """Deferred sending permits more than a preview before there is a verdict: the receipt with its legend."""
+    if receipt.deferred and options.standing is FiscalStanding.PREVIEW:
+        return replace(options, standing=FiscalStanding.DEFERRED)
+    return options
 
 
 def _address(receipt: PrintedReceipt, options: PrintOptions) -> str:

@@ -1,6 +1,8 @@
 """The printed receipt as PDF: all that must be on it, a QR code that can be read, a PDF/A-3b with its XML."""
 
 import re
+import shutil
+import subprocess
 from decimal import Decimal
 from pathlib import Path
 
@@ -15,6 +17,8 @@ from fe.printing import FiscalStanding, NotPrintable, PaperSize, PrintOptions, p
 from fe.printing.labels import LEGENDS, MODIFICATIONS, TITLES
 from fe.printing.read import read, show
 from tests.ecf.receipts import line, receipt
+from tests.factories.certificates import default_credential
+from tests.factories.signatures import verify_with_xmlsec
 from tests.printing import reading
 from tests.printing.documents import GOLDEN, SAMPLES, long_receipt, sign, signed
 
@@ -108,6 +112,29 @@ def test_pdf_carries_the_signed_document_which_verifies() -> None:
     assert reading.attached(printed) == xml
     verify(reading.attached(printed))
     assert pdf(xml, PrintOptions()) == printed
+
+
+@pytest.mark.skipif(shutil.which("pdfdetach") is None, reason="NOT PROVED HERE: there is no pdfdetach (poppler-utils)")
+def test_document_taken_out_by_poppler_verifies_with_xmlsec(tmp_path: Path) -> None:
+    (tmp_path / "receipt.pdf").write_bytes(pdf(signed(COFFEE), PrintOptions()))
+
+    subprocess.run(["pdfdetach", "-save", "1", "-o", "receipt.xml", "receipt.pdf"], cwd=tmp_path, check=True)
+
+    verify_with_xmlsec((tmp_path / "receipt.xml").read_bytes(), default_credential())
+
+
+def test_deferred_receipt_without_verdict_has_its_legend_and_is_no_preview() -> None:
+    root = parse_xml(COFFEE.read_bytes())
+    expiry = root.find("Encabezado/IdDoc/FechaVencimientoSecuencia")
+    assert expiry is not None
+    mark = etree.Element("IndicadorEnvioDiferido")
+    mark.text = "1"
+    expiry.addnext(mark)
+
+    printed = reading.text(pdf(sign(root), PrintOptions(standing=FiscalStanding.PREVIEW)))
+
+    assert LEGENDS["deferred"] in printed
+    assert "Vista previa" not in printed
 
 
 @pytest.mark.parametrize(("language", "named"), [("es", "es-DO"), ("en", "en")])

@@ -240,51 +240,6 @@ async def test_a_batch_costs_what_its_documents_cost(
     assert (second.status_code, int(second.headers["Retry-After"]) > 0) == (429, True)
 
 
-async def test_a_key_of_the_header_is_a_client_request_id(api: httpx.AsyncClient) -> None:
-    plain = structured()
-    first = await api.post("/invoices", json=plain, headers={"Idempotency-Key": "order-7"})
-    quoted = await api.post("/invoices", json=plain, headers={"Idempotency-Key": '"order-7"'})
-    named = await api.post("/invoices", json=structured(clientRequestId="order-7"))
-    both = await api.post(
-        "/invoices", json=structured(clientRequestId="order-7"), headers={"Idempotency-Key": "order-7"}
-    )
-
-    assert [one.status_code for one in (first, quoted, named, both)] == [202, 200, 200, 200]
-    assert {one.json()["taxLogId"] for one in (first, quoted, named, both)} == {first.json()["taxLogId"]}
-    assert all(one.json()["bodyMatched"] for one in (quoted, named, both))
-
-
-async def test_a_key_of_a_large_document_counts_too(api: httpx.AsyncClient) -> None:
-    payload = invoice_payload()
-    payload["DetallesItems"]["Item"] = [
-        {**payload["DetallesItems"]["Item"][0], "NumeroLinea": line} for line in range(1, 601)
-    ]
-    answers = [
-        await api.post("/invoices", json=structured(payload), headers={"Idempotency-Key": "large"}) for _ in range(2)
-    ]
-
-    assert [one.status_code for one in answers] == [202, 200]
-
-
-@pytest.mark.parametrize("given", ["", '""', "a" * 121, "a\tb"])
-async def test_a_key_that_cannot_be_one_is_refused(api: httpx.AsyncClient, given: str) -> None:
-    answer = await api.post("/invoices", json=structured(), headers={"Idempotency-Key": given})
-
-    assert answer.status_code == 400
-    assert answer.json()["message"] == "Idempotency-Key must be 1 to 120 printable characters of ASCII"
-    assert (await api.get("/invoices")).json()["total"] == 0
-
-
-async def test_a_key_and_another_id_are_refused_and_so_is_one_for_a_batch(api: httpx.AsyncClient) -> None:
-    headers = {"Idempotency-Key": "a"}
-    differs = await api.post("/invoices", json=structured(clientRequestId="b"), headers=headers)
-    batch = await api.post("/invoices/batch", json={"items": [structured()]}, headers=headers)
-
-    assert (differs.status_code, batch.status_code) == (400, 400)
-    assert differs.json()["message"] == "Idempotency-Key and clientRequestId differ: send one of them"
-    assert (await api.get("/invoices")).json()["total"] == 0
-
-
 async def test_a_batch_is_told_as_much_as_one_document_and_of_each_receipt_the_first(api: httpx.AsyncClient) -> None:
     """The search for the intended name of a field takes a millisecond, so a batch gets at most twenty repairs."""
     wrong = [

@@ -21,7 +21,7 @@ from tests.shared import needs_shared, shared
 
 every_kind = pytest.mark.parametrize("kind", DOCUMENT_KINDS, ids=lambda kind: kind.name)
 quick = settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 
 

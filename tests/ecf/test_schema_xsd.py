@@ -170,7 +170,7 @@ def _allowed(place: str) -> list[tuple[Facets, Facets]]:
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name != "Semilla"])
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
 def test_random_documents_of_our_tables_follow_the_authority_s_xsd(name: str, data: st.DataObject) -> None:
     chance = data.draw(st.sampled_from([1, 3]))

@@ -50,9 +50,7 @@ MUTANTS: dict[str, Mutant] = {
     "acknowledges-too-early": Mutant(
         "I1", "acknowledges-too-early", deck={"cut at http": 3, "cut http": 1}, seconds=6, every=0.3, drain=6.0
     ),
-    "believes-what-it-reads": Mutant(
-        "I1", "believes-what-it-reads", seconds=4, silence=SILENCE, per_second=6.0, quick=True
-    ),
+    "believes-what-it-reads": Mutant("I1", "believes-what-it-reads", seconds=4, silence=SILENCE, per_second=6.0),
     "loses-doubts": Mutant(
         "I1",
         edits=[

@@ -33,7 +33,7 @@ from tests.http.front import Key, Running, make_key, start_front
 from tests.ops.live import ask, needs_prometheus, prometheus, until
 
 #: Of each environment; and how many are written together.
-MANY, TOGETHER = 4000, 500
+MANY, TOGETHER = 2000, 500
 AGREE = 0.01
 
 #: How long the first answer takes, in seconds: an authority that is even, one that is slow now and then, and one whose

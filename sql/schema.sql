@@ -234,6 +234,7 @@ CREATE TABLE mails (
     PRIMARY KEY (tenant_id, subject)
 );
 CREATE INDEX mails_due ON mails (stage, environment, host, tenant_id, run_at) WHERE (run_at < 'infinity'::timestamptz);
+CREATE INDEX mails_given_up ON mails (finished_at) WHERE (stage = 'failed');
 
 CREATE TABLE memberships (
     tenant_id bigint NOT NULL, person_id uuid NOT NULL, role portal_role NOT NULL, since timestamptz NOT NULL,

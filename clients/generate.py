@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from clients.python_models import python_models
-from fe.http.openapi.description import description
+from fe.http.openapi.served import description
 
 HERE = Path(__file__).resolve().parent
 PYTHON_CORE = HERE / "python" / "fe_client" / "models.py"

@@ -14,7 +14,7 @@ def openapi(postman: bool, without_webhooks: bool) -> None:
     Needs no settings and calls nothing. For client generators; docs/api lists the tested ones.
     """
     from fe.http.openapi.collection import collection  # with it comes the whole front
-    from fe.http.openapi.description import description
+    from fe.http.openapi.served import description
 
     made = description()
     if without_webhooks:

@@ -25,7 +25,7 @@ from fe.http.counters import Counters
 from fe.http.errors import ApiError, describe, refusal
 from fe.http.languages import HEADERS
 from fe.http.messages import body_too_large, say
-from fe.http.openapi.description import docs
+from fe.http.openapi.served import docs
 from fe.http.pages.site import Site
 from fe.http.paging import list_limit
 from fe.http.routes.approvals import ApprovalHandlers

@@ -7,7 +7,7 @@ import trio
 
 from fe.cli.openapi import openapi
 from fe.http.openapi.collection import collection
-from fe.http.openapi.description import description
+from fe.http.openapi.served import description
 from fe.store.postgres.db import Database
 from tests.http.front import start_front
 

@@ -22,7 +22,7 @@ import fe
 from clients.generate import PYTHON_CORE, TYPESCRIPT, python_core
 from clients.python_models import python_models
 from fe.http.app import PREFIX
-from fe.http.openapi.description import description
+from fe.http.openapi.served import description
 from tests.clients.snippets import CLIENTS
 from tests.test_wheel import BUILD
 from tests.webhooks.vectors import SECRET, VECTORS, Vector

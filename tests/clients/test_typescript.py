@@ -16,7 +16,7 @@ from clients.generate import TYPESCRIPT, TYPESCRIPT_CORE, typescript_core
 from fe.ecf.catalogue import EcfType
 from fe.ecf.signature import verify
 from fe.http.app import PREFIX
-from fe.http.openapi.description import description
+from fe.http.openapi.served import description
 from tests.clients.package import built
 from tests.clients.receipts import a_call_of_now, of_days_before, of_type
 from tests.clients.snippets import CLIENTS, environment, lines_of_code, program

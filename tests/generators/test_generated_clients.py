@@ -22,7 +22,7 @@ from fe.ecf.json_text import write_json
 from fe.ecf.signature import verify
 from fe.http.app import PREFIX
 from fe.http.openapi.collection import collection
-from fe.http.openapi.description import description
+from fe.http.openapi.served import description
 from tests.clients.receipts import of_type
 from tests.system.stack import Stack, running_stack
 

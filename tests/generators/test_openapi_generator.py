@@ -20,7 +20,7 @@ from fe.accounts.provision import create_key
 from fe.ecf.catalogue import Environment
 from fe.ecf.json_text import write_json
 from fe.http.app import PREFIX
-from fe.http.openapi.description import description
+from fe.http.openapi.served import description
 from tests.generators.test_generated_clients import run
 from tests.system.stack import running_stack
 

@@ -12,8 +12,8 @@ from hypothesis import given
 
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.document import Document
-from fe.http.openapi.description import description
 from fe.http.openapi.payload_schemas import payload_schemas
+from fe.http.openapi.served import description
 from fe.identifiers import TenantId, TrackId
 from fe.integrator.demo.documents import FIRST
 from fe.lifecycle import Status

@@ -1,4 +1,4 @@
-"""The description without a service: for makers of clients and collections, and what every front shows of it."""
+"""The description as every front serves it, made without a service: also for makers of clients and collections."""
 
 from functools import cache
 from inspect import signature

@@ -16,7 +16,7 @@ from fe.store.postgres.migrate import migrate
 from fe.store.records import submissions
 from tests import citus
 from tests.factories.logins import database_of, login
-from tests.factories.tenants import make_submission, make_tenant, new_submission
+from tests.factories.tenants import make_submission, make_tenant, new_submission, rows
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "decisions" / "retention.md"
 OLD, KEPT = datetime(2026, 11, 6, 12, tzinfo=UTC), datetime(2026, 12, 6, 12, tzinfo=UTC)
@@ -44,8 +44,19 @@ async def test_a_month_is_taken_away_with_its_keys_and_nothing_else(owned: str, 
         for number, at in enumerate((OLD, KEPT), 1):
             name = ClientRequestId(f"order {number}")
             await make_submission(
-                db, tenant, stage=Stage.SEND, at=at, client_request_id=name, e_ncf=f"E31000000000{number}"
+                db,
+                tenant,
+                stage=Stage.SEND,
+                at=at,
+                client_request_id=name,
+                e_ncf=f"E31000000000{number}",
+                notify=f"buyer{number}@x.do",
             )
+        await rows(
+            db,
+            "INSERT INTO mails (tenant_id, subject, stage, environment, run_at)"
+            " SELECT tenant_id, submission_id, 'sent', environment, 'infinity' FROM submissions",
+        )
 
         with psycopg.connect(owned, autocommit=True) as conn:
             assert conn.execute("DELETE FROM client_requests").rowcount == 0, "the owner is behind the wall, too"
@@ -54,6 +65,8 @@ async def test_a_month_is_taken_away_with_its_keys_and_nothing_else(owned: str, 
             left = conn.execute("SELECT client_request_id FROM client_requests").fetchall()
             assert left == [("order 2",)]
             assert conn.execute("SELECT e_ncf FROM held_numbers").fetchall() == [("E310000000002",)]
+            assert conn.execute("SELECT address FROM mail_recipients").fetchall() == [("buyer2@x.do",)]
+            assert conn.execute("SELECT count(*) FROM mails").fetchall() == [(1,)]
         with psycopg.connect(owned, autocommit=True) as conn:
             conn.execute(statements("fe_owner").encode())
 

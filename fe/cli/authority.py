@@ -1,6 +1,5 @@
 """`fe authority`: a simulated tax authority, and whether the real one answers."""
 
-import signal
 from datetime import timedelta
 from enum import StrEnum
 from functools import partial
@@ -16,7 +15,7 @@ from fe.authority.hosts import Hosts, Operation
 from fe.authority.transport import Timeouts, Transport
 from fe.cli.failures import USAGE, Failure
 from fe.cli.printing import json_option, print_result
-from fe.cli.session import environment_option
+from fe.cli.session import environment_option, until_signal
 from fe.clock import system_clock
 from fe.config import ConfigError, Settings, load_settings
 from fe.ecf.catalogue import Environment
@@ -119,20 +118,12 @@ def simulate_(
     except PublicBindRefused as refused:
         raise Failure(str(refused), USAGE) from None
     try:
-        trio.run(_until_signal, settings, as_json)
+        trio.run(until_signal, partial(simulate, settings), partial(_announce, as_json))
     except* (BadRecord, MalformedJson, JournalInUse, JournalDamaged) as group:
         raise Failure(str(_first(group))) from None
 
 
-async def _until_signal(settings: SimulatorSettings, as_json: bool) -> None:
-    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-        async with trio.open_nursery() as nursery:
-            _announce(await nursery.start(partial(simulate, settings)), as_json)
-            await anext(aiter(signals))
-            nursery.cancel_scope.cancel()
-
-
-def _announce(at: Addresses, as_json: bool) -> None:
+def _announce(as_json: bool, at: Addresses) -> None:
     words = (
         "A simulated tax authority; not the tax authority.",
         f"  FE_AUTHORITY_ECF_URL={at.ecf}",

@@ -1,7 +1,6 @@
 """`fe billing`: billing terms, monthly totals and charges of tenants."""
 
 import re
-import signal
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal, InvalidOperation
@@ -16,7 +15,7 @@ from fe.cli.approval import ask_if_bulk
 from fe.cli.failures import Failure
 from fe.cli.operator_options import act, by_option, words
 from fe.cli.printing import json_option, moment, print_result, show, show_all
-from fe.cli.session import run_transaction, settings_with_database, with_database
+from fe.cli.session import run_transaction, settings_with_database, until_signal, with_database
 from fe.clock import system_clock
 from fe.identifiers import TenantId
 from fe.metering import aggregator
@@ -273,21 +272,11 @@ def rebuild_usage(tenant_name: str, as_json: bool) -> None:
 @json_option
 def simulate_processor_(port: int, as_json: bool) -> None:
     """Simulate a payment processor on this machine until SIGTERM or Ctrl-C. No money moves."""
-    trio.run(_until_signal, port, as_json)
 
+    def announce(url: str) -> None:
+        print_result(f"A simulated payment processor: FE_STRIPE_URL={url}", {"url": url}, as_json=as_json)
 
-async def _until_signal(port: int, as_json: bool) -> None:
-    state = ProcessorState()
-    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-        async with trio.open_nursery() as nursery:
-
-            async def serve(task_status: trio.TaskStatus[str]) -> None:
-                await simulate_processor(state, port=port, task_status=task_status)
-
-            url = await nursery.start(serve)
-            print_result(f"A simulated payment processor: FE_STRIPE_URL={url}", {"url": url}, as_json=as_json)
-            await anext(aiter(signals))
-            nursery.cancel_scope.cancel()
+    trio.run(until_signal, partial(simulate_processor, ProcessorState(), port=port), announce)
 
 
 async def _account(conn: Conn, tenant_id: TenantId, tenant_name: str) -> Account:

@@ -1,7 +1,6 @@
 """`fe person`: people of the portal, their roles, and operators of the installation."""
 
 import secrets
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -15,7 +14,7 @@ from fe.accounts.passwords import require_good
 from fe.cli.failures import Failure
 from fe.cli.operator_options import by_option
 from fe.cli.printing import json_option, print_result, show, show_all
-from fe.cli.session import settings_with_database, tenant_option, with_database
+from fe.cli.session import run_transaction, settings_with_database, tenant_option, with_database
 from fe.clock import system_clock
 from fe.config import Settings
 from fe.ecf.ids import new_id
@@ -39,6 +38,10 @@ role_option = click.option(
     callback=lambda _ctx, _param, value: PortalRole(value),
     help="owner does everything, member issues and changes, accountant reads.",
 )
+_works_for_option = click.option("--tenant", "tenant_name", metavar="NAME", help="The tenant to work for; with --role.")
+_with_role_option = click.option(
+    "--role", type=click.Choice([role.value for role in PortalRole]), help="Role: owner, member or accountant."
+)
 
 
 _mail_option = click.option("--mail", "by_mail", is_flag=True, help="Send the link by mail, too (FE_MAIL_RELAY).")
@@ -52,12 +55,8 @@ def person() -> None:
 @person.command()
 @click.argument("email")
 @click.option("--name", required=True, help="The person's name.")
-@click.option("--tenant", "tenant_name", metavar="NAME", help="The tenant to work for; with --role.")
-@click.option(
-    "--role",
-    type=click.Choice([role.value for role in PortalRole]),
-    help="Role: owner, member or accountant.",
-)
+@_works_for_option
+@_with_role_option
 @click.option("--no-password", is_flag=True, help="Set no password: the person signs in with OpenID.")
 @by_option
 @json_option
@@ -100,12 +99,8 @@ def create(
 
 @person.command()
 @click.argument("email")
-@click.option("--tenant", "tenant_name", metavar="NAME", help="The tenant to work for; with --role.")
-@click.option(
-    "--role",
-    type=click.Choice([role.value for role in PortalRole]),
-    help="Role: owner, member or accountant.",
-)
+@_works_for_option
+@_with_role_option
 @click.option("--operator", is_flag=True, help="Invite an operator of the installation instead.")
 @_mail_option
 @by_option
@@ -192,7 +187,7 @@ def role(email: str, tenant_name: str, role: PortalRole, by_whom: str, as_json: 
         assert now is not None
         return now
 
-    show(_member(with_database(settings_with_database(), _transact(task))), as_json=as_json)
+    show(_member(run_transaction(task)), as_json=as_json)
 
 
 @person.command()
@@ -209,7 +204,7 @@ def remove(email: str, tenant_name: str, by_whom: str, as_json: bool) -> None:
         note = _noted(conn, owner.tenant_id, by_whom)
         return await accounts.remove(conn, owner.tenant_id, found.person_id, note=note)
 
-    gone = with_database(settings_with_database(), _transact(task))
+    gone = run_transaction(task)
     record = {"email": gone.email, "tenant": tenant_name, "removed": True}
     print_result(f"{gone.email} works for {tenant_name} no more", record, as_json=as_json)
 
@@ -227,7 +222,7 @@ def disable(email: str, as_json: bool) -> None:
         await makers.end_everything(conn, found.person_id)
         return await makers.find_person(conn, email)
 
-    show(_record(with_database(settings_with_database(), _transact(task))), as_json=as_json)
+    show(_record(run_transaction(task)), as_json=as_json)
 
 
 @person.command()
@@ -241,7 +236,7 @@ def enable(email: str, as_json: bool) -> None:
         await people.set_disabled(conn, found.person_id, None)
         return await makers.find_person(conn, email)
 
-    show(_record(with_database(settings_with_database(), _transact(task))), as_json=as_json)
+    show(_record(run_transaction(task)), as_json=as_json)
 
 
 @person.command()
@@ -272,7 +267,7 @@ def reset(email: str, second_factor_too: bool, by_mail: bool, by_whom: str, as_j
             await makers.end_everything(conn, found.person_id)
         return token
 
-    token = with_database(settings, _transact(task))
+    token = with_database(settings, lambda db: db.transact(task))
     link = _link(settings, "reset", token)
     record = {
         "email": email,
@@ -299,14 +294,7 @@ def operator(email: str, withdraw: bool, as_json: bool) -> None:
         await people.set_operator(conn, found.person_id, not withdraw)
         return await makers.find_person(conn, email)
 
-    show(_record(with_database(settings_with_database(), _transact(task))), as_json=as_json)
-
-
-def _transact(task: Any) -> Callable[[Database], Any]:
-    async def work(db: Database) -> Any:
-        return await db.transact(task)
-
-    return work
+    show(_record(run_transaction(task)), as_json=as_json)
 
 
 def _noted(conn: Conn, tenant_id: TenantId, by_whom: str) -> accounts.Note:

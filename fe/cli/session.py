@@ -1,5 +1,6 @@
 """Settings, database access and common options of the commands."""
 
+import signal
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -71,6 +72,15 @@ def run_transaction(work: Callable[Concatenate[Conn, P], Awaitable[T]], *args: P
 async def _open_and_do(dsn: str, engine: Engine, work: Callable[[Database], Awaitable[T]]) -> T:
     async with open_database(dsn, max_size=2, role=OPERATOR, engine=engine) as db:
         return await work(db)
+
+
+async def until_signal(start: Callable[..., Awaitable[object]], announce: Callable[[T], None]) -> None:
+    """Start a server, announce what it reports as started, and run it until SIGTERM or Ctrl-C."""
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async with trio.open_nursery() as nursery:
+            announce(await nursery.start(start))
+            await anext(aiter(signals))
+            nursery.cancel_scope.cancel()
 
 
 def read_object(path: Path) -> dict[str, Any]:

@@ -1,9 +1,11 @@
 """Lists: one page and the total, or the rows after a cursor; and the limit of lists that a tenant reads at once."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
+from fe.http.calls import ApiReply
+from fe.http.models.response_types import ResponseModel
 from fe.http.parameters import ListQuery
 from fe.identifiers import TenantId
 from fe.limits import ConcurrencyLimit
@@ -87,3 +89,20 @@ async def read_page(
         return await listed(conn, tenant_id, query.chosen, limit=limit, offset=offset), total
 
     return await read_in_turn(db, lists, tenant_id, read)
+
+
+def list_reply(
+    query: ListQuery[F],
+    found: Sequence[R],
+    total: int | None,
+    serialize: Callable[[R], Any],
+    id_of: Callable[[R], UUID],
+    page: ResponseModel[Any],
+    stretch: ResponseModel[Any],
+) -> ApiReply:
+    """Answer with what `read_page` found: as a page where there is a total, else as what follows a cursor."""
+    last = str(id_of(found[-1])) if len(found) == query.limit else None
+    shown = {"limit": query.limit, "items": [serialize(one) for one in found], "nextCursor": last}
+    if total is None:
+        return ApiReply(200, stretch.write(shown))
+    return ApiReply(200, page.write({"page": query.page, "limit": query.limit, "total": total, **shown}))

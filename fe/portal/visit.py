@@ -25,6 +25,7 @@ from fe.store.portal import sessions
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Conn, Database
 from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.records import tenants
 from fe.store.records.tenants import Tenant
 
 _log = structlog.get_logger(__name__)
@@ -178,6 +179,13 @@ class Visit:
         A form carries `form` (the macro `form_start` puts it there). Raises Refused where it was sent before.
         """
         return await self.portal.db.transact_for(self.tenant_id, partial(self._once, work), *a, **k)
+
+    async def locked_tenant(self, conn: Conn) -> Tenant:
+        """Lock the company's row until the transaction ends, and return it. Raises Refused where it is gone."""
+        tenant = await tenants.locked(conn, self.tenant_id)
+        if tenant is None:
+            raise not_found()
+        return tenant
 
     async def commit_form(self, work: Callable[Concatenate[Conn, P], Awaitable[T]], *a: P.args, **k: P.kwargs) -> T:
         """Run `work(conn, ...)` in one transaction for the current person, once per form, like `change`."""

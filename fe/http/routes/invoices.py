@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from operator import attrgetter
 from typing import cast
 
 import trio
@@ -33,8 +34,6 @@ from fe.http.models.responses import (
     Batch,
     BatchItem,
     Deduped,
-    SubmissionItem,
-    SubmissionPage,
     SubmissionXml,
     Timeline,
     Validation,
@@ -45,7 +44,7 @@ from fe.http.models.serializers import (
     serialize_record,
     takes_approval,
 )
-from fe.http.paging import read_in_turn
+from fe.http.paging import list_reply, read_in_turn
 from fe.http.parameters import WAIT_MAX, read_history_query, read_number, read_track_or_id
 from fe.http.reading import read_draft, read_key, read_submission, read_submissions
 from fe.http.routes.document_slots import DocumentSlots
@@ -303,34 +302,25 @@ class Invoices:
         """List the tenant's submissions, newest first: one page and how many there are, or what follows a cursor."""
         query = read_history_query(call.query())
         tenant_id = call.identity.tenant_id
+        total: int | None = None
         if query.cursor is not None:
             records = await read_in_turn(
                 self._db, self._lists, tenant_id, history.after, query.chosen, limit=query.limit, cursor=query.cursor
             )
-            await self._confirm(records)
-            items, following = _serialize_items(records, query.limit)
-            return ApiReply(200, STRETCH.write({"limit": query.limit, "items": items, "nextCursor": following}))
-        records, total = await read_in_turn(
-            self._db,
-            self._lists,
-            tenant_id,
-            history.page,
-            query.chosen,
-            limit=query.limit,
-            offset=(query.page - 1) * query.limit,
-            totals=self._totals,
-            now=self._clock(),
-        )
+        else:
+            records, total = await read_in_turn(
+                self._db,
+                self._lists,
+                tenant_id,
+                history.page,
+                query.chosen,
+                limit=query.limit,
+                offset=(query.page - 1) * query.limit,
+                totals=self._totals,
+                now=self._clock(),
+            )
         await self._confirm(records)
-        items, following = _serialize_items(records, query.limit)
-        answer: SubmissionPage = {
-            "page": query.page,
-            "limit": query.limit,
-            "total": total,
-            "items": items,
-            "nextCursor": following,
-        }
-        return ApiReply(200, PAGE.write(answer))
+        return list_reply(query, records, total, serialize_item, attrgetter("submission_id"), PAGE, STRETCH)
 
     async def _confirm(self, records: Sequence[Record]) -> None:
         """Confirm a list from which a client concludes that a receipt was taken in, or that it will not be sent.
@@ -370,12 +360,6 @@ class Invoices:
         except WouldNotBeSent as refused:
             problems = refused.problems
             raise ApiError(400, problems[0].text, problems=serialize_problems(problems)) from None
-
-
-def _serialize_items(records: list[Record], limit: int) -> tuple[list[SubmissionItem], str | None]:
-    """The items, and the cursor of what follows them, if anything may."""
-    following = str(records[-1].submission_id) if len(records) == limit else None
-    return [serialize_item(record) for record in records], following
 
 
 def _serialize_accepted(

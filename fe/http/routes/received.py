@@ -1,7 +1,6 @@
 """Received documents over HTTP: what suppliers sent to the tenant, and the very bytes of it."""
 
-from collections.abc import Sequence
-from typing import TypedDict
+from operator import attrgetter
 
 from fe.clock import iso
 from fe.ecf.ids import read_id
@@ -15,11 +14,9 @@ from fe.http.models.responses import (
     RECEIVED_STRETCH,
     RECEIVED_XML,
     ReceivedItem,
-    ReceivedPage,
-    ReceivedStretch,
     ReceivedXml,
 )
-from fe.http.paging import read_page
+from fe.http.paging import list_reply, read_page
 from fe.http.parameters import read_received_query
 from fe.identifiers import TenantId
 from fe.lifecycle import FINAL, Status
@@ -40,13 +37,9 @@ class ReceivedHandlers:
     async def listed(self, call: Call) -> ApiReply:
         """List what was received, newest first: one page and how many there are, or what follows a cursor."""
         query = read_received_query(call.query())
-        tenant_id, limit = call.identity.tenant_id, query.limit
+        tenant_id = call.identity.tenant_id
         records, total = await read_page(self._db, self._lists, tenant_id, query, received.listed, received.count)
-        if total is None:
-            stretch: ReceivedStretch = {"limit": limit, **_shown(records, limit)}
-            return ApiReply(200, RECEIVED_STRETCH.write(stretch))
-        page: ReceivedPage = {"page": query.page, "limit": limit, "total": total, **_shown(records, limit)}
-        return ApiReply(200, RECEIVED_PAGE.write(page))
+        return list_reply(query, records, total, _serialize, attrgetter("received_id"), RECEIVED_PAGE, RECEIVED_STRETCH)
 
     async def show(self, call: Call) -> ApiReply:
         """Show one; what matches nothing is 200 {found: false}."""
@@ -76,16 +69,6 @@ class ReceivedHandlers:
     async def _find(self, call: Call) -> ReceivedRecord | None:
         wanted = read_id(call.params["received_id"])
         return None if wanted is None else await self._db.run_for(call.identity.tenant_id, received.one, wanted)
-
-
-class _ItemsShown(TypedDict):
-    items: list[ReceivedItem]
-    nextCursor: str | None
-
-
-def _shown(records: Sequence[ReceivedRecord], limit: int) -> _ItemsShown:
-    last = str(records[-1].received_id) if len(records) == limit else None
-    return {"items": [_serialize(record) for record in records], "nextCursor": last}
 
 
 def _not_found() -> ApiReply:

@@ -1,8 +1,9 @@
 """Webhooks over HTTP: where the tenant is called, what became of each delivery, and sending again."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Concatenate, Literal, ParamSpec, TypedDict, TypeVar
+from operator import attrgetter
+from typing import Concatenate, Literal, ParamSpec, TypeVar
 from uuid import UUID
 
 import trio
@@ -28,8 +29,6 @@ from fe.http.models.webhooks import (
     Delivery,
     DeliveryAgain,
     DeliveryDetail,
-    DeliveryPage,
-    DeliveryStretch,
     Recoveries,
     Recovery,
     RecoveryRequest,
@@ -38,7 +37,7 @@ from fe.http.models.webhooks import (
     WebhookRequest,
     Webhooks,
 )
-from fe.http.paging import read_page
+from fe.http.paging import list_reply, read_page
 from fe.http.parameters import parse_moment, read_delivery_query
 from fe.http.request_bodies import read_body
 from fe.identifiers import TenantId
@@ -125,13 +124,9 @@ class WebhookHandlers:
     async def deliveries(self, call: Call) -> ApiReply:
         """List deliveries, newest first: one page and how many there are, or what follows a cursor."""
         query = read_delivery_query(call.query(), call.identity.environment)
-        tenant_id, limit = call.identity.tenant_id, query.limit
+        tenant_id = call.identity.tenant_id
         found, total = await read_page(self._db, self._lists, tenant_id, query, deliveries.listed, deliveries.count)
-        if total is None:
-            stretch: DeliveryStretch = {"limit": limit, **_shown(found, limit)}
-            return ApiReply(200, DELIVERY_STRETCH.write(stretch))
-        page: DeliveryPage = {"page": query.page, "limit": limit, "total": total, **_shown(found, limit)}
-        return ApiReply(200, DELIVERY_PAGE.write(page))
+        return list_reply(query, found, total, _delivery, attrgetter("delivery_id"), DELIVERY_PAGE, DELIVERY_STRETCH)
 
     async def delivery(self, call: Call) -> ApiReply:
         """Show one delivery with its tries; what matches nothing is 200 {found: false}."""
@@ -211,16 +206,6 @@ class WebhookHandlers:
 def _is_of(call: Call, delivery: deliveries.DeliveryRecord) -> bool:
     """Whether it is of the key's environment, or of none."""
     return delivery.environment in (call.identity.environment, None)
-
-
-class _DeliveriesShown(TypedDict):
-    items: list[Delivery]
-    nextCursor: str | None
-
-
-def _shown(found: Sequence[deliveries.DeliveryRecord], limit: int) -> _DeliveriesShown:
-    last = str(found[-1].delivery_id) if len(found) == limit else None
-    return {"items": [_delivery(one) for one in found], "nextCursor": last}
 
 
 def _moment(at: datetime | None) -> str | None:

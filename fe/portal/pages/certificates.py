@@ -85,9 +85,7 @@ def _examine(visit: Visit, p12: bytes, passphrase: str) -> ExaminedP12:
 async def _put(
     conn: Conn, visit: Visit, user: User | None, p12: bytes, passphrase: str, examined: ExaminedP12
 ) -> CertificateRecord:
-    tenant = await tenants.locked(conn, visit.tenant_id)
-    if tenant is None:
-        raise not_found()
+    tenant = await visit.locked_tenant(conn)
     return await audited_changes.add_certificate(
         conn,
         visit.author,
@@ -118,9 +116,7 @@ async def retire(visit: Visit) -> Reply:
     found = await visit.read(_find, visit.params["certificate"])
 
     async def work(conn: Conn) -> None:
-        tenant = await tenants.locked(conn, visit.tenant_id)
-        if tenant is None:
-            raise not_found()
+        tenant = await visit.locked_tenant(conn)
         await audited_changes.retire_certificate(conn, visit.author, tenant, found.certificate_id)
 
     try:

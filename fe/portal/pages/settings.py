@@ -9,10 +9,9 @@ from fe.accounts.provision import BadIssuer, NameTaken, ProvisioningRefused, rem
 from fe.ecf.texts import Text
 from fe.portal.issuer_form import by_field, issuer_fields, issuer_of, typed, values_of, wrong_boxes
 from fe.portal.page_types import Needs, Page
-from fe.portal.replies import RESUMED, Reply, not_found
+from fe.portal.replies import RESUMED, Reply
 from fe.portal.visit import Visit
 from fe.store.postgres.db import Conn
-from fe.store.records import tenants
 
 _SUMMARIES = ("automatic", "off")
 _SAVED = Text(
@@ -43,9 +42,7 @@ async def save(visit: Visit) -> Reply:
     values = typed(visit.form)
 
     async def work(conn: Conn) -> None:
-        tenant = await tenants.locked(conn, visit.tenant_id)
-        if tenant is None:
-            raise not_found()
+        tenant = await visit.locked_tenant(conn)
         visit.require_unchanged(show_tenant(tenant))
         await audited_changes.update_tenant(
             conn,

@@ -14,7 +14,7 @@ from fe.portal.visit import Visit
 from fe.store.postgres.db import Conn
 from fe.store.records import certificates, tenants
 from fe.store.records.certificates import CertificateRecord, one_per_holder
-from fe.store.records.tenants import Tenant, User
+from fe.store.records.tenants import User
 
 _CREATED = Text("The user was created.", "El usuario fue creado.")
 _CHANGED = Text("The user's fiscal data were changed.", "Los datos fiscales del usuario se cambiaron.")
@@ -38,7 +38,7 @@ async def create(visit: Visit) -> Reply:
     email, values = visit.form.get("email"), typed(visit.form)
 
     async def work(conn: Conn) -> None:
-        await audited_changes.create_user(conn, visit.author, await _locked(conn, visit), email, _override(values))
+        await audited_changes.create_user(conn, visit.author, await visit.locked_tenant(conn), email, _override(values))
 
     try:
         await visit.change(work)
@@ -59,7 +59,7 @@ async def change(visit: Visit) -> Reply:
     values = typed(visit.form)
 
     async def work(conn: Conn) -> None:
-        tenant = await _locked(conn, visit)
+        tenant = await visit.locked_tenant(conn)
         found = await _find(conn, visit.tenant_id, visit.params["user"])
         visit.require_unchanged(show_user(found))
         await audited_changes.change_user(conn, visit.author, tenant, found, _override(values))
@@ -76,7 +76,7 @@ async def remove(visit: Visit) -> Reply:
     """Remove a user, where nothing needs it."""
 
     async def work(conn: Conn) -> None:
-        tenant = await _locked(conn, visit)
+        tenant = await visit.locked_tenant(conn)
         await audited_changes.remove_user(
             conn, visit.author, tenant, await _find(conn, visit.tenant_id, visit.params["user"])
         )
@@ -95,13 +95,6 @@ async def _find(conn: Conn, tenant_id: TenantId, user_id: UserId) -> User:
         if found.user_id == user_id:
             return found
     raise not_found()
-
-
-async def _locked(conn: Conn, visit: Visit) -> Tenant:
-    tenant = await tenants.locked(conn, visit.tenant_id)
-    if tenant is None:
-        raise not_found()
-    return tenant
 
 
 def _override(values: dict[str, list[str]]) -> dict[str, object] | None:

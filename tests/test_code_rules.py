@@ -31,6 +31,7 @@ COMPILERS = {
 FORMATTERS = {
     "fe/monitoring/nonblocking_sink.py": "a record by its handler, which is no string",
     "fe/ecf/texts.py": "templates are constants and data files of the package; input comes only as values",
+    "fe/http/openapi/described_errors.py": "templates of its data file, filled with values of our routes",
 }
 #: Modules that load other modules by name.
 LOADERS = {

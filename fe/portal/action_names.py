@@ -1,4 +1,4 @@
-"""Names of audited changes and of their fields, in both languages.
+"""Names of audited changes and of their fields, in both languages (action_names.toml).
 
 A module that records a new kind of change adds its words here; without them people read the English name.
 """
@@ -9,69 +9,21 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+import msgspec
+
+from fe.ecf.data_files import toml_file
 from fe.ecf.dates import ZONE
 from fe.ecf.field_help import FIELD_HELP
 from fe.ecf.texts import Text
 
-_ACTIONS = {
-    "company created": "empresa creada",
-    "company changed": "datos de la empresa cambiados",
-    "company disabled": "empresa desactivada",
-    "company enabled": "empresa activada",
-    "user created": "usuario creado",
-    "user changed": "usuario cambiado",
-    "user removed": "usuario eliminado",
-    "person invited": "persona invitada",
-    "invitation withdrawn": "invitación retirada",
-    "person joined": "persona incorporada",
-    "role changed": "función cambiada",
-    "person removed": "persona quitada",
-    "certificate added": "certificado agregado",
-    "certificate retired": "certificado retirado",
-    "certificate key destroyed": "clave de certificado destruida",
-    "key created": "clave de API creada",
-    "key revoked": "clave de API revocada",
-    "sequence set": "secuencia configurada",
-    "sequence deleted": "secuencia eliminada",
-    "receipt issued": "comprobante emitido",
-    "webhook set": "webhook configurado",
-    "webhook enabled": "webhook activado",
-    "webhook disabled": "webhook apagado",
-    "webhook secret shown": "secreto del webhook visto",
-    "webhook secret rotated": "secreto del webhook cambiado",
-    "webhook recovery asked": "entrega repetida pedida",
-    "received decided": "documento recibido aprobado o rechazado",
-}
 
-_FIELDS = {
-    "name": Text("name", "nombre"),
-    "email": Text("e-mail address", "correo electrónico"),
-    "user": Text("user", "usuario"),
-    "reason": Text("reason", "motivo"),
-    "role": Text("role", "función"),
-    "invited": Text("invited as", "se invitó a"),
-    "consumerSummary": Text("consumer summaries", "resúmenes de consumo"),
-    "certificateId": Text("certificate", "certificado"),
-    "holder": Text("holder", "titular"),
-    "holderId": Text("identity of the holder", "identificación del titular"),
-    "notBefore": Text("valid from", "válido desde"),
-    "notAfter": Text("valid until", "válido hasta"),
-    "environment": Text("environment", "ambiente"),
-    "scopes": Text("scopes", "permisos"),
-    "expiresAt": Text("valid until", "vence"),
-    "minSequence": Text("first number", "primer número"),
-    "maxSequence": Text("last number", "último número"),
-    "currentSequence": Text("next number", "próximo número"),
-    "isActive": Text("the sequence is used", "se usa la secuencia"),
-    "expireOn": Text("last day", "último día"),
-    "pausedAt": Text("paused since", "en pausa desde"),
-    "url": Text("address", "dirección"),
-    "enabled": Text("enabled", "activado"),
-    "events": Text("events", "eventos"),
-    "headers": Text("names of headers", "nombres de cabeceras"),
-    "since": Text("since", "desde"),
-    "oldSecretUntil": Text("the old secret signs until", "el secreto anterior firma hasta"),
-}
+class _Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    #: The Spanish, by the English name.
+    actions: dict[str, str]
+    fields: dict[str, Text]
+
+
+_NAMES = toml_file("portal/action_names.toml", _Names)
 #: As records write moments.
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z").fullmatch
 _YES, _NO = Text("yes", "sí"), Text("no", "no")
@@ -81,12 +33,12 @@ Shown = Mapping[str, Any]
 
 def action_name(action: str) -> Text:
     """Name a kind of change."""
-    return Text(action, _ACTIONS.get(action, action))
+    return Text(action, _NAMES.actions.get(action, action))
 
 
 def field_name(name: str) -> Text:
     """Say which field it is; those of the format keep their names."""
-    return _FIELDS.get(name, Text(name, name))
+    return _NAMES.fields.get(name, Text(name, name))
 
 
 def readable(value: Any) -> Text | str:

@@ -2,11 +2,11 @@
 
 import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 
+from fe.ecf.data_files import data_text
 from fe.ecf.texts import Language, Text
 
-_TABLES = tomllib.loads((Path(__file__).parent / "labels.toml").read_text(encoding="utf-8"))
+_TABLES = tomllib.loads(data_text("printing/labels.toml"))
 
 #: By type of e-CF, by CodigoModificacion, and by mode of issue: the authority's own words.
 TITLES: Mapping[str, str] = _TABLES["titles"]

@@ -21,6 +21,7 @@ from fe.http.messages import say
 from fe.http.models.failures import say_response
 from fe.http.request_bodies import RequestModel, check
 from fe.http.server.answers import plain_error
+from fe.portal.receipt import messages as receipt_messages
 
 FE = Path(__file__).resolve().parents[2] / "fe"
 
@@ -98,20 +99,38 @@ def test_every_text_of_a_data_file_has_the_same_placeholders_in_both_languages()
     assert [where for where, en, es in found if placeholders(en) != placeholders(es) or en == es] == []
 
 
-def test_say_gets_a_known_key_and_the_values_of_its_placeholders() -> None:
-    said = [(where, call) for where, call in calls("say") if where.startswith(("http/", "portal/"))]
+@pytest.mark.parametrize(
+    ("texts", "places", "computed"),
+    [
+        (
+            messages.MESSAGES.text,
+            ("http/", "portal/pages/received", "portal/webhook_visits"),
+            {"no-number-none", "no-number-expired", "no-number-paused", "no-number-used-up"}
+            | {"code-goes-with", "seconds-go-with"},
+        ),
+        (
+            receipt_messages.MESSAGES,
+            ("portal/pages/new_receipt", "portal/receipt/messages"),
+            {"no-number-none", "no-number-expired", "no-number-used-up", "nothing-done"},
+        ),
+    ],
+    ids=["api", "new receipts"],
+)
+def test_say_gets_a_known_key_and_the_values_of_its_placeholders(
+    texts: dict[str, Text], places: tuple[str, ...], computed: set[str]
+) -> None:
+    said = [(where, call) for where, call in calls("say") if where.startswith(places)]
     keys = {str(node.value) for _, call in said for node in ast.walk(call.args[0]) if isinstance(node, ast.Constant)}
     named = [(where, call, call.args[0].value) for where, call in said if isinstance(call.args[0], ast.Constant)]
     wrong = [
         where
         for where, call, key in named
-        if call.keywords and {one.arg for one in call.keywords} != placeholders(messages.MESSAGES.text[str(key)].en)
+        if call.keywords and {one.arg for one in call.keywords} != placeholders(texts[str(key)].en)
     ]
 
     assert wrong == []
-    by_reason = {f"no-number-{reason}" for reason in ("none", "expired", "paused", "used-up")}
-    assert messages.MESSAGES.text.keys() - keys == by_reason | {"code-goes-with", "seconds-go-with"}
-    assert {str(key) for _, _, key in named} <= messages.MESSAGES.text.keys()
+    assert texts.keys() - keys <= computed
+    assert {str(key) for _, _, key in named} | computed <= texts.keys()
 
 
 def test_only_what_suppliers_are_told_repeats_its_english() -> None:

@@ -5,25 +5,12 @@ from html import escape
 from fe.ecf.dates import show_day
 from fe.ecf.schema.model import Code
 from fe.ecf.taxes import ADDITIONAL_TAXES, RATES, SPECIFIC
-from fe.ecf.texts import Text
 from fe.http.languages import Language
-from fe.http.pages.fields import LIST_TITLES, LONG_LISTS, meaning
+from fe.http.pages.fields import LONG_LISTS, meaning
+from fe.http.pages.texts import said
 
-TITLE = Text("Code lists", "Listas de códigos")
-_CODE, _MEANING = Text("Code", "Código"), Text("Meaning", "Significado")
-_RATE, _SINCE = Text("Rate", "Tasa"), Text("Since", "Desde")
-_ABOUT = {
-    "taxes": Text(
-        "Rates are the last that this release knows. Those by quantity are pesos per litre of absolute alcohol, or per "
-        "packet; they change every quarter, and your service may know later ones.",
-        "Las tasas son las últimas que conoce esta versión. Las específicas son pesos por litro de alcohol absoluto, o "
-        "por cajetilla; cambian cada trimestre y su servicio puede conocer otras más recientes.",
-    ),
-    "places": Text(
-        "Two digits for the province, two for the municipality, two for the municipal district.",
-        "Dos dígitos de la provincia, dos del municipio y dos del distrito municipal.",
-    ),
-}
+#: Lists with a text of their own above them.
+_EXPLAINED = ("taxes", "places")
 
 
 def _rate(code: Code) -> tuple[str, str]:
@@ -35,22 +22,22 @@ def _rate(code: Code) -> tuple[str, str]:
 
 def _rows(name: str, language: Language) -> list[tuple[str, ...]]:
     """The heads of a list's columns, and its rows."""
-    heads: tuple[str, ...] = (_CODE.said(language), _MEANING.said(language))
+    heads: tuple[str, ...] = (said("column-code", language), said("column-meaning", language))
     if name != "taxes":
         return [heads, *((code.value, meaning(code, language)) for code in LONG_LISTS[name])]
-    heads += (_RATE.said(language), _SINCE.said(language))
+    heads += (said("column-rate", language), said("column-since", language))
     return [heads, *((code.value, meaning(code, language), *_rate(code)) for code in LONG_LISTS[name])]
 
 
 def codes_html(language: Language) -> str:
     """The page, without its shell."""
-    parts = [f"<h1>{TITLE.said(language)}</h1><ul>"]
-    parts += [f'<li><a href="#{name}">{title.said(language)}</a>' for name, title in LIST_TITLES.items()]
+    parts = [f"<h1>{said('code-lists', language)}</h1><ul>"]
+    parts += [f'<li><a href="#{name}">{said("list-" + name, language)}</a>' for name in LONG_LISTS]
     parts.append("</ul>")
-    for name, title in LIST_TITLES.items():
-        parts.append(f'<h2 id="{name}">{title.said(language)}</h2>')
-        if name in _ABOUT:
-            parts.append(f"<p>{_ABOUT[name].said(language)}</p>")
+    for name in LONG_LISTS:
+        parts.append(f'<h2 id="{name}">{said("list-" + name, language)}</h2>')
+        if name in _EXPLAINED:
+            parts.append(f"<p>{said('about-' + name, language)}</p>")
         heads, *rows = _rows(name, language)
         head = "".join(f"<th>{one}" for one in heads)
         cells = "".join(
@@ -62,11 +49,11 @@ def codes_html(language: Language) -> str:
 
 def codes_markdown(language: Language) -> str:
     """Render the page as Markdown."""
-    parts = [f"# {TITLE.said(language)}\n"]
-    for name, title in LIST_TITLES.items():
-        parts.append(f"## {title.said(language)}\n")
-        if name in _ABOUT:
-            parts.append(f"{_ABOUT[name].said(language)}\n")
+    parts = [f"# {said('code-lists', language)}\n"]
+    for name in LONG_LISTS:
+        parts.append(f"## {said('list-' + name, language)}\n")
+        if name in _EXPLAINED:
+            parts.append(f"{said('about-' + name, language)}\n")
         heads, *rows = _rows(name, language)
         lines = [heads, tuple("---" for _ in heads), *((f"`{row[0]}`", *row[1:]) for row in rows)]
         parts.append("".join(f"| {' | '.join(line)} |\n" for line in lines))

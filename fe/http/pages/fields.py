@@ -11,11 +11,11 @@ from fe.ecf.field_help import help_of
 from fe.ecf.schema.codes import CODES, GEOGRAPHY, UNITS
 from fe.ecf.schema.model import Code, Simple, ValueForm
 from fe.ecf.schema.repairs import sample
-from fe.ecf.texts import Text
 from fe.http.examples import EXAMPLES, Example
 from fe.http.languages import Language
 from fe.http.pages.layout import MARKDOWN
 from fe.http.pages.papers import PAPERS, Paper
+from fe.http.pages.texts import said
 
 #: Lists that have a place of their own on the page of codes.
 LONG_LISTS: dict[str, tuple[Code, ...]] = {
@@ -23,12 +23,6 @@ LONG_LISTS: dict[str, tuple[Code, ...]] = {
     "currencies": CODES["currency"],
     "taxes": CODES["additional-tax"],
     "places": GEOGRAPHY,
-}
-LIST_TITLES = {
-    "units": Text("Units of measure", "Unidades de medida"),
-    "currencies": Text("Currencies", "Monedas"),
-    "taxes": Text("Additional taxes", "Impuestos adicionales"),
-    "places": Text("Provinces and municipalities", "Provincias y municipios"),
 }
 
 
@@ -129,17 +123,11 @@ def _needs(slug: str) -> frozenset[str]:
     return frozenset(below(paper.tree))
 
 
-_TAGS: dict[str, tuple[str, Text]] = {
-    "need": ("t need", Text("required", "obligatorio")),
-    "with": ("t need", Text("required in its group", "obligatorio en su grupo")),
-    "ours": ("t fill", Text("always ours", "siempre lo pone el servicio")),
-    "fill": ("t fill", Text("filled in by us", "lo completa el servicio")),
-    "may": ("t", Text("optional", "opcional")),
-}
+_TAG_CLASSES = {"need": "t need", "with": "t need", "ours": "t fill", "fill": "t fill", "may": "t"}
 
 
 def standing(paper: Paper, element: Described) -> str:
-    """Whether it has to be sent: a key of `_TAGS`."""
+    """Whether it has to be sent: a key of `_TAG_CLASSES`."""
     if element.filled is not None:
         return "ours" if element.filled.always else "fill"
     if element.needed:
@@ -149,7 +137,7 @@ def standing(paper: Paper, element: Described) -> str:
 
 def tag(paper: Paper, element: Described, language: Language) -> str:
     """The same in words."""
-    return _TAGS[standing(paper, element)][1].said(language)
+    return said(f"tag-{standing(paper, element)}", language)
 
 
 def form(element: Described, language: Language) -> str:
@@ -174,36 +162,6 @@ _UNBROKEN = 24
 
 # --- as HTML --------------------------------------------------------------------------------------------------------
 
-_SAID: dict[str, Text] = {
-    "search": Text("Search fields, words or codes", "Buscar campos, palabras o códigos"),
-    "find": Text("Search", "Buscar"),
-    "least": Text("The least to send", "Lo mínimo que se envía"),
-    "least_about": Text(
-        "Say `TipoeCF` or the number, and these. All else is optional or filled in.",
-        "Indique `TipoeCF` o el número, y estos campos. Lo demás es opcional o lo completa el servicio.",
-    ),
-    "least_none": Text("All of it is made by the service.", "Todo lo hace el servicio."),
-    "examples": Text("Working examples", "Ejemplos que funcionan"),
-    "examples_about": Text(
-        "Each is a whole body of `POST /invoices`, and is tested until the authority's `Aceptado`.",
-        "Cada uno es un cuerpo completo de `POST /invoices` y se prueba hasta el `Aceptado` de la DGII.",
-    ),
-    "all": Text("All fields", "Todos los campos"),
-    "omitted": Text("Left out:", "Si se omite:"),
-    "replaced": Text("Whatever is sent:", "Sin importar lo que se envíe:"),
-    "up_to": Text("up to {} times", "hasta {} veces"),
-    "form": Text("Form:", "Formato:"),
-    "pattern": Text("Pattern:", "Patrón:"),
-    "example": Text("Example:", "Ejemplo:"),
-    "codes": Text("Codes:", "Códigos:"),
-    "file": Text("as a file", "como archivo"),
-}
-
-
-def said(key: str, language: Language) -> str:
-    """A phrase of the catalogue."""
-    return _SAID[key].said(language)
-
 
 def search_form(base: str, language: Language, asked: str = "") -> str:
     """The field to search with; it works without a script."""
@@ -225,15 +183,15 @@ def paper_html(paper: Paper, base: str, language: Language) -> str:
     least = list(must_be_sent(paper.tree))
     parts.append(f'<h2 id="least">{said("least", language)}</h2>')
     if paper.type is not None and least:
-        parts.append(f"<p>{_code(said('least_about', language))}</p>")
+        parts.append(f"<p>{_code(said('least-about', language))}</p>")
     parts.append(
         f'<ul class="toc">{"".join(_to(element) for element in least)}</ul>'
         if least
-        else f"<p>{said('least_none', language)}</p>"
+        else f"<p>{said('least-none', language)}</p>"
     )
     if shown := examples_of(paper):
         parts.append(
-            f'<h2 id="examples">{said("examples", language)}</h2><p>{_code(said("examples_about", language))}</p>'
+            f'<h2 id="examples">{said("examples", language)}</h2><p>{_code(said("examples-about", language))}</p>'
         )
         parts += [_example_html(example, base, language, first=not number) for number, example in enumerate(shown)]
     parts.append(f'<h2 id="all">{said("all", language)}</h2><ul class="toc">')
@@ -276,10 +234,10 @@ def _section_html(paper: Paper, section: Section, base: str, language: Language)
 
 
 def _tags(paper: Paper, element: Described, language: Language) -> str:
-    kind, words = _TAGS[standing(paper, element)]
-    tags = f'<span class="{kind}">{words.said(language)}</span>'
+    key = standing(paper, element)
+    tags = f'<span class="{_TAG_CLASSES[key]}">{said("tag-" + key, language)}</span>'
     if element.many > 1:
-        tags += f'<span class="t">{said("up_to", language).replace("{}", str(element.many))}</span>'
+        tags += f'<span class="t">{said("up-to", language).replace("{}", str(element.many))}</span>'
     return tags
 
 
@@ -298,7 +256,7 @@ def _element_html(paper: Paper, element: Described, below: str, base: str, langu
         whole = ' class="v"' if len(example) <= _UNBROKEN else ""
         more.append(f"{said('example', language)} <code{whole}>{escape(example)}</code>")
     if (name := list_of(element.simple)) is not None:
-        title = escape(LIST_TITLES[name].said(language))
+        title = escape(said("list-" + name, language))
         more.append(f'{said("codes", language)} <a href="{base}/{language}/fields/codes#{name}">{title}</a>')
     listed = "".join(
         f"<li><code>{escape(code.value)}</code> {escape(meaning(code, language))}"
@@ -323,10 +281,10 @@ def paper_markdown(paper: Paper, base: str, language: Language) -> str:
     least = list(must_be_sent(paper.tree))
     parts.append(f"## {said('least', language)}\n")
     if paper.type is not None and least:
-        parts.append(f"{said('least_about', language)}\n")
-    parts.append("".join(f"- `{element.path}`\n" for element in least) or f"{said('least_none', language)}\n")
+        parts.append(f"{said('least-about', language)}\n")
+    parts.append("".join(f"- `{element.path}`\n" for element in least) or f"{said('least-none', language)}\n")
     if shown := examples_of(paper):
-        parts.append(f"## {said('examples', language)}\n\n{said('examples_about', language)}\n")
+        parts.append(f"## {said('examples', language)}\n\n{said('examples-about', language)}\n")
         for example in shown:
             parts.append(
                 f"### {example.title.said(language)}\n\n{example.about.said(language)} "
@@ -344,7 +302,7 @@ def paper_markdown(paper: Paper, base: str, language: Language) -> str:
 def _element_markdown(paper: Paper, element: Described, base: str, language: Language) -> str:
     more = [tag(paper, element, language)]
     if element.many > 1:
-        more.append(said("up_to", language).replace("{}", str(element.many)))
+        more.append(said("up-to", language).replace("{}", str(element.many)))
     text = f"- `{element.path}` ({', '.join(more)}): {help_of(paper.root, element.path).said(language)}"
     if element.filled is not None:
         how = element.filled.words_es if language == "es" else element.filled.words

@@ -11,6 +11,7 @@ from fe.ecf.texts import Text
 from fe.http.languages import Language
 from fe.http.pages.fields import list_of, search_form
 from fe.http.pages.papers import PAPERS
+from fe.http.pages.texts import said
 
 #: A longer query is cut, and more results are not shown.
 LONGEST = 64
@@ -69,26 +70,19 @@ def find(asked: str) -> list[Entry]:
     return sorted(found, key=lambda entry: not all(word in entry.folded_name for word in wanted))
 
 
-_FOUND = Text("Found", "Resultados")
-_FIRST = Text(f"The first {MAX_FOUND} are shown.", f"Se muestran los primeros {MAX_FOUND}.")
-_NONE = Text(
-    "Nothing has all these words. Try one of them, or the name of an element as the authority spells it.",
-    "Nada contiene todas esas palabras. Pruebe con una sola, o con el nombre del elemento como lo escribe la DGII.",
-)
-
-
 def results_html(asked: str, base: str, language: Language) -> str:
     """The page that answers a search, without its shell."""
     asked = asked[:LONGEST]
     found = find(asked)
+    heading = f"{said('found', language)}: {len(found)} ({asked})"
     parts = [
         search_form(base, language, asked),
-        f"<h1>{escape(f'{_FOUND.said(language)}: {len(found)} ({asked})')}</h1>",
+        f"<h1>{escape(heading)}</h1>",
     ]
     if not found:
-        parts.append(f"<p>{_NONE.said(language)}</p>")
+        parts.append(f"<p>{said('none-found', language)}</p>")
     if len(found) > MAX_FOUND:
-        parts.append(f'<p class="soft">{_FIRST.said(language)}</p>')
+        parts.append(f'<p class="soft">{said("first-found", language).replace("{}", str(MAX_FOUND))}</p>')
     for entry in found[:MAX_FOUND]:
         where = f"#{entry.path}" if entry.path else ""
         links = " ".join(

@@ -13,17 +13,16 @@ import trio
 from werkzeug.exceptions import NotFound
 
 from fe.ecf.json_text import write_json
-from fe.ecf.texts import Text
 from fe.http.calls import ApiReply, Call
 from fe.http.examples import BY_NAME
 from fe.http.languages import Language
-from fe.http.pages.codes import TITLE as CODES
 from fe.http.pages.codes import codes_html, codes_markdown
 from fe.http.pages.fields import paper_html, paper_markdown, search_form
 from fe.http.pages.guide import GuidePage, guide_pages
 from fe.http.pages.layout import LANGUAGES, Shell, html_reply, markdown_reply
 from fe.http.pages.papers import PAPERS, Paper
 from fe.http.pages.search import results_html
+from fe.http.pages.texts import said
 
 
 class Content(NamedTuple):
@@ -41,30 +40,6 @@ class Made(NamedTuple):
     html: bytes
     markdown: bytes
     language: Language
-
-
-_HOME = Text("Electronic fiscal receipts (e-CF)", "Comprobantes fiscales electrónicos (e-CF)")
-_HOME_ABOUT = Text(
-    "This service issues electronic fiscal receipts of the Dominican Republic: your program submits an invoice and "
-    "gets the tax authority's verdict.",
-    "Este servicio emite comprobantes fiscales electrónicos de la República Dominicana: su programa envía una factura "
-    "y recibe el veredicto de la DGII.",
-)
-_GUIDE_ABOUT = Text(
-    "From a key to an accepted receipt, with curl.", "De la clave al primer comprobante aceptado, con curl."
-)
-_FIELDS = Text("Fields and examples", "Campos y ejemplos")
-_FIELDS_ABOUT = Text(
-    "Every field of the ten types in plain words, and working examples.",
-    "Cada campo de los diez tipos en palabras sencillas, con ejemplos que funcionan.",
-)
-_REFERENCE = Text("Reference", "Referencia")
-_REFERENCE_ABOUT = Text("Every operation and answer of the API.", "Cada operación y respuesta de la API.")
-_GUIDE = Text("Guide", "Guía")
-_CODES_ABOUT = Text(
-    "Units, currencies, additional taxes, provinces and municipalities.",
-    "Unidades, monedas, impuestos adicionales, provincias y municipios.",
-)
 
 
 class Site:
@@ -159,7 +134,7 @@ class Site:
 
     def _results(self, asked: str, language: Language) -> bytes:
         shell = Shell(self._base, language, "fields", "fields")
-        return shell.around(_FIELDS.said(language), results_html(asked, self._base, language))
+        return shell.around(said("fields", language), results_html(asked, self._base, language))
 
     def _paper(self, paper: Paper) -> Callable[[Language], Content]:
         def make(language: Language) -> Content:
@@ -170,7 +145,7 @@ class Site:
         return make
 
     def _index(self, language: Language) -> Content:
-        title, about = _FIELDS.said(language), _FIELDS_ABOUT.said(language)
+        title, about = said("fields", language), said("fields-about", language)
         entries = [
             (
                 f"fields/{paper.slug}",
@@ -179,16 +154,16 @@ class Site:
             )
             for paper in PAPERS
         ]
-        entries.append(("fields/codes", CODES.said(language), _CODES_ABOUT.said(language)))
+        entries.append(("fields/codes", said("code-lists", language), said("codes-about", language)))
         html = f'<h1>{title}</h1><p class="lead">{about}</p>{search_form(self._base, language)}'
         return self._listing(title, about, html, entries, language)
 
     def _home(self, language: Language) -> Content:
-        title, about = _HOME.said(language), _HOME_ABOUT.said(language)
+        title, about = said("home", language), said("home-about", language)
         entries = [
-            ("guide", _GUIDE.said(language), _GUIDE_ABOUT.said(language)),
-            ("fields", _FIELDS.said(language), _FIELDS_ABOUT.said(language)),
-            ("", _REFERENCE.said(language), _REFERENCE_ABOUT.said(language)),
+            ("guide", said("guide", language), said("guide-about", language)),
+            ("fields", said("fields", language), said("fields-about", language)),
+            ("", said("reference", language), said("reference-about", language)),
         ]
         return self._listing(title, about, f'<h1>{title}</h1><p class="lead">{about}</p>', entries, language)
 
@@ -213,7 +188,7 @@ class Site:
         page = each[there]
         html = page.html(self._resolver())
         if place != "guide":
-            html = f'<p class="soft"><a href="{self._base}/{language}/guide">{_GUIDE.said(language)}</a></p>{html}'
+            html = f'<p class="soft"><a href="{self._base}/{language}/guide">{said("guide", language)}</a></p>{html}'
         return Content(page.title, html, page.markdown(self._resolver()), there)
 
     def _resolver(self) -> Callable[[str], str | None]:
@@ -225,7 +200,7 @@ class Site:
         return addresses.get
 
     def _llms(self) -> bytes:
-        parts = [f"# fe\n\n> {_HOME_ABOUT.en}\n"]
+        parts = [f"# fe\n\n> {said('home-about', 'en')}\n"]
         parts.append(
             "The authority is the DGII; field names are its own, in Spanish. Every page below is Markdown; without "
             "`.md` it is HTML. Guide, fields and examples are there in Spanish, too; the reference is in English.\n"
@@ -244,7 +219,7 @@ class Site:
                 (f"fields/{one.slug}", f"{one.code} {one.title.said(language)}", one.about.said(language))
                 for one in PAPERS
             ]
-            papers.append(("fields/codes", CODES.said(language), _CODES_ABOUT.said(language)))
+            papers.append(("fields/codes", said("code-lists", language), said("codes-about", language)))
             parts.append(f"## {fields}\n\n{self._links(papers, language)}")
             if language == "en":
                 parts.append(reference)
@@ -267,7 +242,7 @@ def guide_links(language: Language) -> list[tuple[str, str, str]]:
 
 
 def _codes(language: Language) -> Content:
-    return Content(CODES.said(language), codes_html(language), codes_markdown(language), language)
+    return Content(said("code-lists", language), codes_html(language), codes_markdown(language), language)
 
 
 def _first(text: str) -> str:

@@ -7,7 +7,7 @@ from fe.http.calls import Handler
 from fe.http.models import responses as response_models
 from fe.http.models.approvals import APPROVAL_TAKEN
 from fe.http.models.requests import ApproveReceived, BatchRequest, NewInvoice, RejectReceived
-from fe.http.openapi import described_errors
+from fe.http.openapi.described_errors import DescribedError, errors
 from fe.http.openapi.docs import Docs
 from fe.http.pages.layout import MARKDOWN
 from fe.http.pages.site import Site
@@ -124,11 +124,7 @@ def every_route(
                 "Login",
                 {200: (response_models.TOKEN,)},
                 LoginRequest,
-                errors=(
-                    described_errors.BAD_KEY_ID,
-                    described_errors.BAD_CREDENTIALS,
-                    described_errors.TOO_MANY_LOGINS,
-                ),
+                errors=errors("bad-key-id", "bad-credentials", "too-many-logins"),
             ),
             SMALL_BODY,
         ),
@@ -145,14 +141,7 @@ def every_route(
                 NewInvoice,
                 parameters=(_IDEMPOTENCY_KEY,),
                 links=_TO_ONE,
-                errors=(
-                    described_errors.BAD_FORMAT,
-                    described_errors.BAD_DOCUMENT,
-                    described_errors.BAD_XML,
-                    described_errors.NO_NUMBER,
-                    described_errors.NO_SANDBOX,
-                    described_errors.FOREIGN_ISSUER,
-                ),
+                errors=errors("bad-format", "bad-document", "bad-xml", "no-number", "no-sandbox", "foreign-issuer"),
             ),
         ),
         Route(
@@ -166,7 +155,7 @@ def every_route(
                 _SUBMISSIONS,
                 {200: (response_models.BATCH,)},
                 BatchRequest,
-                errors=(described_errors.BAD_BATCH,),
+                errors=errors("bad-batch"),
             ),
         ),
         Route(
@@ -180,12 +169,7 @@ def every_route(
                 _SUBMISSIONS,
                 {200: (response_models.VALIDATION,)},
                 NewInvoice,
-                errors=(
-                    described_errors.BAD_FORMAT,
-                    described_errors.BAD_XML,
-                    described_errors.NO_SANDBOX,
-                    described_errors.FOREIGN_ISSUER,
-                ),
+                errors=errors("bad-format", "bad-xml", "no-sandbox", "foreign-issuer"),
             ),
         ),
         Route(
@@ -199,10 +183,7 @@ def every_route(
                 _SUBMISSIONS,
                 {200: (response_models.PAGE, response_models.STRETCH)},
                 parameters=_HISTORY,
-                errors=(
-                    described_errors.BAD_LIMIT,
-                    described_errors.BAD_PERIOD,
-                ),
+                errors=errors("bad-limit", "bad-period"),
             ),
         ),
         Route(
@@ -216,7 +197,7 @@ def every_route(
                 _SUBMISSIONS,
                 {200: (response_models.SUBMISSION, *found_or_not)},
                 parameters=(_TRACK_OR_ID, _WAIT),
-                errors=(described_errors.BAD_WAIT,),
+                errors=errors("bad-wait"),
             ),
         ),
         Route(
@@ -257,10 +238,7 @@ def every_route(
                 _RECEIVED,
                 {200: (response_models.RECEIVED_PAGE, response_models.RECEIVED_STRETCH)},
                 parameters=_RECEIVED_LIST,
-                errors=(
-                    described_errors.BAD_LIMIT,
-                    described_errors.BAD_PERIOD,
-                ),
+                errors=errors("bad-limit", "bad-period"),
             ),
         ),
         Route(
@@ -304,11 +282,7 @@ def every_route(
                 ApproveReceived,
                 parameters=(_RECEIVED_ID,),
                 needs_body=False,
-                errors=(
-                    described_errors.OTHER_ENVIRONMENT,
-                    described_errors.NO_RECEIVED,
-                    described_errors.DECIDED,
-                ),
+                errors=errors("other-environment", "no-received", "decided"),
             ),
             SMALL_BODY,
         ),
@@ -324,12 +298,7 @@ def every_route(
                 {202: (APPROVAL_TAKEN,), 200: (APPROVAL_TAKEN,)},
                 RejectReceived,
                 parameters=(_RECEIVED_ID,),
-                errors=(
-                    described_errors.BAD_REASON,
-                    described_errors.OTHER_ENVIRONMENT,
-                    described_errors.NO_RECEIVED,
-                    described_errors.DECIDED,
-                ),
+                errors=errors("bad-reason", "other-environment", "no-received", "decided"),
             ),
             SMALL_BODY,
         ),
@@ -355,7 +324,7 @@ def every_route(
                     RouteLink(200, "prefix", "changeSequence", "prefix"),
                     RouteLink(200, "prefix", "deleteSequence", "prefix"),
                 ),
-                errors=(described_errors.BAD_RANGE,),
+                errors=errors("bad-range"),
             ),
             SMALL_BODY,
         ),
@@ -371,11 +340,7 @@ def every_route(
                 {200: (response_models.NUMBER_SEQUENCE,)},
                 ChangedSequence,
                 parameters=(_PREFIX,),
-                errors=(
-                    described_errors.BAD_PREFIX,
-                    described_errors.NO_SEQUENCE,
-                    described_errors.NUMBER_SENT,
-                ),
+                errors=errors("bad-prefix", "no-sequence", "number-sent"),
             ),
             SMALL_BODY,
         ),
@@ -390,10 +355,7 @@ def every_route(
                 _SEQUENCES,
                 {200: (response_models.DELETED,)},
                 parameters=(_PREFIX,),
-                errors=(
-                    described_errors.BAD_PREFIX,
-                    described_errors.NO_SEQUENCE,
-                ),
+                errors=errors("bad-prefix", "no-sequence"),
             ),
         ),
         Route(
@@ -407,7 +369,7 @@ def every_route(
                 _ACCOUNT,
                 {200: (response_models.USAGE_REPORT,)},
                 parameters=(_DAYS,),
-                errors=(described_errors.BAD_DAYS,),
+                errors=errors("bad-days"),
             ),
         ),
         Route(
@@ -430,8 +392,8 @@ def every_route(
 
 def _printed(one: str, prints: PrintHandlers) -> tuple[Route, ...]:
     of_one = (_TRACK_OR_ID,)
-    may_fail = (described_errors.NO_RECEIPT, described_errors.NOT_SIGNED_YET)
-    prints_too = (*may_fail, described_errors.NOT_PRINTABLE)
+    may_fail = errors("no-receipt", "not-signed-yet")
+    prints_too = (*may_fail, *errors("not-printable"))
     return (
         _file(f"{one}/pdf", prints.issued_pdf, "getInvoicePdf", "Print it as PDF", (*of_one, *_ON_PAPER), prints_too),
         _file(
@@ -448,7 +410,7 @@ def _printed(one: str, prints: PrintHandlers) -> tuple[Route, ...]:
 
 
 def _printed_received(one: str, prints: PrintHandlers) -> tuple[Route, ...]:
-    may_fail = (described_errors.NO_RECEIVED,)
+    may_fail = errors("no-received")
     return (
         _file(
             f"{one}/pdf", prints.received_pdf, "getReceivedPdf", "Print it as PDF", (_RECEIVED_ID, *_ON_PAPER), may_fail
@@ -473,7 +435,7 @@ def _file(
     operation: str,
     summary: str,
     parameters: tuple[Parameter, ...],
-    errors: tuple[described_errors.DescribedError, ...],
+    errors: tuple[DescribedError, ...],
 ) -> Route:
     group = _RECEIVED if "Received" in operation else _SUBMISSIONS
     media_type = _FILES[path.replace(".", "/").rpartition("/")[2]]

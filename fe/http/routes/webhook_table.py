@@ -2,7 +2,7 @@
 
 from fe.http.models import webhooks as models
 from fe.http.models.responses import NOT_FOUND
-from fe.http.openapi import described_errors
+from fe.http.openapi.described_errors import errors
 from fe.http.parameters import A_MOMENT, DELIVERY_STATES, LIMIT_DEFAULT, LIMIT_MAX, PAGE_DEFAULT, PAGE_MAX
 from fe.http.routes.types import About, Parameter, Route, RouteLink, whole
 from fe.http.routes.webhooks import WebhookHandlers
@@ -51,7 +51,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 _GROUP,
                 {200: (models.WEBHOOK,)},
                 models.WebhookRequest,
-                errors=(described_errors.BAD_WEBHOOK,),
+                errors=errors("bad-webhook"),
             ),
             _BODY,
         ),
@@ -65,7 +65,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 "Make a new secret",
                 _GROUP,
                 {200: (models.WEBHOOK,)},
-                errors=(described_errors.NO_WEBHOOK,),
+                errors=errors("no-webhook"),
             ),
         ),
         Route(
@@ -80,10 +80,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 {202: (models.DELIVERY_AGAIN,)},
                 note=_COUNTED,
                 links=(RouteLink(202, "id", "getDelivery", "deliveryId"),),
-                errors=(
-                    described_errors.NO_WEBHOOK,
-                    described_errors.DISABLED_WEBHOOK,
-                ),
+                errors=errors("no-webhook", "disabled-webhook"),
             ),
         ),
         Route(
@@ -97,10 +94,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 _GROUP,
                 {200: (models.DELIVERY_PAGE, models.DELIVERY_STRETCH)},
                 parameters=_LIST,
-                errors=(
-                    described_errors.BAD_LIMIT,
-                    described_errors.BAD_PERIOD,
-                ),
+                errors=errors("bad-limit", "bad-period"),
             ),
         ),
         Route(
@@ -128,11 +122,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 {202: (models.DELIVERY_AGAIN,)},
                 parameters=(_ID,),
                 note=_COUNTED,
-                errors=(
-                    described_errors.NO_DELIVERY,
-                    described_errors.DELIVERY_UNDER_WAY,
-                    described_errors.DISABLED_WEBHOOK,
-                ),
+                errors=errors("no-delivery", "delivery-under-way", "disabled-webhook"),
             ),
         ),
         Route(
@@ -147,11 +137,7 @@ def webhook_routes(prefix: str, webhooks: WebhookHandlers) -> tuple[Route, ...]:
                 {202: (models.RECOVERY,)},
                 models.RecoveryRequest,
                 note=_COUNTED,
-                errors=(
-                    described_errors.BAD_SINCE,
-                    described_errors.NO_WEBHOOK,
-                    described_errors.RECOVERY_UNDER_WAY,
-                ),
+                errors=errors("bad-since", "no-webhook", "recovery-under-way"),
             ),
             _BODY,
         ),

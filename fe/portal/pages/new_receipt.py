@@ -75,7 +75,7 @@ async def fill_in(visit: Visit) -> Reply:
     record, source = await _source(visit)
     issuer = await _who_issued(visit, record)
     entry = _copied(visit, of, record, source, issuer or "")
-    said = None if issuer is not None else messages.issued_by_nobody_here(record.as_user or "")
+    said = None if issuer is not None else messages.say("issued-by-nobody-here", email=record.as_user or "")
     said = await _sequence_first(visit, record) or said
     return await show_form(visit, entry, str(uuid4()), message=said)
 
@@ -124,7 +124,9 @@ async def _to_draft(visit: Visit, form_id: str, draft: OpenDraft) -> Reply:
         await drafts.save(visit, form_id, draft)
     except DatabaseUnavailable as away:
         _log.warning("draft could not be saved", reason=str(away))
-        return await show_form(visit, draft.entry, form_id, message=draft.message or messages.NOT_NOW, status=503)
+        return await show_form(
+            visit, draft.entry, form_id, message=draft.message or messages.say("not-now"), status=503
+        )
     return await visit.go(visit.within(f"new/{draft.entry.layout.type.value}/{form_id}"))
 
 
@@ -163,7 +165,7 @@ async def open_draft(visit: Visit) -> Reply:
         issued = await visit.read_list(receipts.search, _request_id(visit, form_id))
         if issued:
             return redirect(visit.at(f"{issued[0].environment}/submissions/{issued[0].submission_id}"))
-        return await visit.go(visit.within(f"new/{of.value}"), messages.NO_DRAFT)
+        return await visit.go(visit.within(f"new/{of.value}"), messages.say("no-draft"))
     checked, message, status = None, draft.message, draft.status
     if draft.is_checked:
         try:
@@ -193,7 +195,7 @@ class _Stopped(Exception):
 
 async def _issue(visit: Visit, work: Issuing, form_id: str) -> Reply:
     if visit.company.tenant.disabled_since is not None:
-        raise _Stopped(409, messages.DISABLED)
+        raise _Stopped(409, messages.say("disabled"))
     checked = None
     try:
         draft, size = await work.read()
@@ -207,35 +209,35 @@ async def _issue(visit: Visit, work: Issuing, form_id: str) -> Reply:
                 raise stopped
         accepted = await work.issue(new, visit.request_id)
     except NotADocument as error:
-        raise _Stopped(400, messages.NOTHING_DONE, found(work.entry, list(error.problems))) from None
+        raise _Stopped(400, messages.say("nothing-done"), found(work.entry, list(error.problems))) from None
     except (ForbiddenIssuer, Malformed) as error:
         raise _Stopped(400, error.text, checked) from None
     except NoNumber as none:
         raise _Stopped(409, messages.no_number(none.reason, none.prefix), checked) from None
     except TenantDisabled:
-        raise _Stopped(409, messages.DISABLED, checked) from None
+        raise _Stopped(409, messages.say("disabled"), checked) from None
     except DatabaseUnavailable as away:
         _log.warning("a receipt of the portal may not have been taken in", reason=str(away))
-        raise _Stopped(503, messages.NOT_KNOWN, checked) from None
+        raise _Stopped(503, messages.say("not-known"), checked) from None
     return await _after(visit, work, accepted, form_id)
 
 
 def _what_stops(visit: Visit, work: Issuing, checked: CheckedReceipt) -> _Stopped | None:
     if checked.fatal or work.entry.unread:
-        return _Stopped(400, messages.NOTHING_DONE, checked)
+        return _Stopped(400, messages.say("nothing-done"), checked)
     if checked.remarks and visit.form.get("seen") != digest(checked.remarks):
-        return _Stopped(409, messages.REMARKED, checked)
+        return _Stopped(409, messages.say("remarked"), checked)
     if visit.environment.billable and visit.form.get("agreed") != digest(work.entry.payload()):
-        return _Stopped(409, messages.LOOK_OVER, checked)
+        return _Stopped(409, messages.say("look-over"), checked)
     return None
 
 
 async def _after(visit: Visit, work: Issuing, accepted: Accepted, form_id: str) -> Reply:
     there = visit.within(f"submissions/{accepted.submission_id}")
     if accepted.outcome == "deduped" and accepted.body_matched:
-        return await visit.go(there, messages.ISSUED_BEFORE)
+        return await visit.go(there, messages.say("issued-before"))
     if accepted.outcome == "deduped":
-        said = messages.issued_otherwise(accepted.e_ncf)
+        said = messages.say("issued-otherwise", number=accepted.e_ncf or "")
         return await _to_draft(visit, str(uuid4()), OpenDraft(work.entry, message=said, status=409))
     about = {"type": work.entry.layout.type.value, "environment": visit.environment.value, "eNCF": accepted.e_ncf}
     try:
@@ -263,7 +265,7 @@ def _count(work: Issuing, size: int) -> None:
     try:
         work.portal.quotas.take(work.tenant_id, size, trio.current_time())
     except LimitReached:
-        raise _Stopped(429, messages.TOO_MANY) from None
+        raise _Stopped(429, messages.say("too-many")) from None
 
 
 def _repaired(entry: ReceiptEntry, what: str) -> ReceiptEntry:

@@ -19,7 +19,7 @@ from fe.portal.receipt.checking import CheckedReceipt
 from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.labels import label, of_supplier, plainly
 from fe.portal.receipt.layout import WITHHOLDING, list_id
-from fe.portal.receipt.messages import NOTHING_DONE, no_number
+from fe.portal.receipt.messages import MESSAGES, no_number
 from fe.portal.receipt.notices import NUMBER
 from fe.portal.receipt.paths import plain
 from fe.portal.replies import Reply
@@ -78,7 +78,7 @@ async def show_form(
     missing = None if reason is None else no_number(reason, of.prefix)
     if missing is not None and checked is not None:
         checked.notices.beside.pop(NUMBER, None)  # the reason is said in its place
-        message = missing if message == NOTHING_DONE else message
+        message = missing if message == MESSAGES["nothing-done"] else message
     render = partial(
         visit.page,
         "receipt/form.html",
@@ -101,7 +101,7 @@ async def show_form(
         say=of_sides(say) if of in WITHHOLDING else say,
         say_fix=of_sides(say_fix) if of in WITHHOLDING else say_fix,
         repair_of=repair_of,
-        about=_about,
+        about=partial(help_of, "ECF"),
     )
     if sum(map(len, entry.rows.values())) <= _LONG:
         return render()
@@ -165,9 +165,3 @@ def repair_of(problem: Problem) -> str | None:
         return None
     fields = {"op": repair.op, "path": repair.path, "value": repair.value, "to": repair.to}
     return json.dumps({name: value for name, value in fields.items() if value is not None})
-
-
-def _about(path: str) -> Text:
-    """Describe an element in plain words."""
-    words = help_of("ECF", path)
-    return Text(words.en, words.es)

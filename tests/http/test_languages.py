@@ -5,6 +5,7 @@ import importlib
 import pkgutil
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -28,12 +29,20 @@ FE = Path(__file__).resolve().parents[2] / "fe"
 
 def calls(*names: str) -> Iterator[tuple[str, ast.Call]]:
     """Every call of these names in the code, and where it stands."""
-    for path in sorted(FE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call):
-                called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
-                if called in names:
-                    yield f"{path.relative_to(FE)}:{node.lineno}", node
+    for where, node in all_calls():
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
+        if called in names:
+            yield where, node
+
+
+@cache
+def all_calls() -> list[tuple[str, ast.Call]]:
+    return [
+        (f"{path.relative_to(FE)}:{node.lineno}", node)
+        for path in sorted(FE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+    ]
 
 
 def words_of(node: ast.expr) -> str:

@@ -175,8 +175,6 @@ class NewInvoice(ByUser):
     notify: Annotated[
         str | None,
         Field(
-            min_length=3,
-            max_length=254,
             description="e-mail address that gets the accepted receipt instead of CorreoComprador, where the company "
             "sends receipts by mail",
         ),

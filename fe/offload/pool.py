@@ -102,10 +102,10 @@ class Apart:
     """`processes` of each kind; each starts when it is needed. The front has its own pool, and so have the actors."""
 
     def __init__(
-        self, processes: int, metrics: Metrics, *, seconds: float = WORK_SECONDS, share: float = SHARE
+        self, processes: int, metrics: Metrics, *, seconds: float = WORK_SECONDS, share: float | None = None
     ) -> None:
         self._turns: ConcurrencyLimit[Hashable] = ConcurrencyLimit(each=1)
-        self._shares: TokenBucket[Hashable] = TokenBucket(at_once=BURST, a_second=share)
+        self._shares: TokenBucket[Hashable] = TokenBucket(at_once=BURST, a_second=SHARE if share is None else share)
         self._behind = _Processes(processes, _begin_behind)
         self._when_idle = _Processes(processes, begin_when_idle)
         self._idle = Pace(IDLE_SHARE * (os.cpu_count() or 1))

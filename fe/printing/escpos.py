@@ -8,7 +8,7 @@ from fe.printing.canvas import clean, qr_matrix
 from fe.printing.logo import Logo
 from fe.printing.options import PaperSize, PrintOptions
 from fe.printing.read import PrintedReceipt
-from fe.printing.ticket import Code, Pair, Picture, Row, Rule, Words, ticket_rows
+from fe.printing.ticket import Line, Pair, Picture, QrCode, Row, Words, ticket_rows
 
 #: Characters on a line of font A, and dots across.
 _PAPER = {PaperSize.ROLL_80: (48, 576), PaperSize.ROLL_58: (32, 384)}
@@ -35,9 +35,9 @@ def escpos(receipt: PrintedReceipt, options: PrintOptions, logo: Logo | None, ur
 
 
 def _row(row: Row, columns: int, dots: int, logo: Logo | None, raster: bool) -> Iterator[bytes]:
-    if isinstance(row, Rule):
+    if isinstance(row, Line):
         yield b"-" * columns + b"\n"
-    elif isinstance(row, Code):
+    elif isinstance(row, QrCode):
         yield _CENTER
         yield _raster(_qr_picture(row.url)) if raster else _native_qr(row.url)
         yield b"\n" + _LEFT

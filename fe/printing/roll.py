@@ -7,7 +7,7 @@ from fe.printing.labels import label
 from fe.printing.logo import Logo
 from fe.printing.options import FiscalStanding, PaperSize, PrintOptions
 from fe.printing.read import PrintedReceipt
-from fe.printing.ticket import Code, Pair, Picture, Row, Rule, Tone, Words, ticket_rows
+from fe.printing.ticket import Line, Pair, Picture, QrCode, Row, Tone, Words, ticket_rows
 
 #: Paper and printable width in millimetres, and the size of usual text.
 _PAPER = {PaperSize.ROLL_80: (80.0, 72.0, 8.6), PaperSize.ROLL_58: (58.0, 48.0, 7.6)}
@@ -60,9 +60,9 @@ class Roll:
 
     def _measure(self, row: Row) -> tuple[list[str], float]:
         wide = self._right - self._left
-        if isinstance(row, Rule):
+        if isinstance(row, Line):
             return [], 6.0
-        if isinstance(row, Code):
+        if isinstance(row, QrCode):
             return [], _QR + 16
         if isinstance(row, Picture):
             return [], (0.0 if self._logo is None else self._logo.fit(wide * 0.7, 54)[1] + 6)
@@ -88,10 +88,10 @@ class Roll:
     def _draw_row(self, row: Row, lines: list[str], y: float) -> None:
         canvas = self._canvas
         middle = self._wide / 2
-        if isinstance(row, Rule):
+        if isinstance(row, Line):
             with canvas.artifact():
                 canvas.line(self._left, y + 3, self._right, ink=BLACK, thick=0.4)
-        elif isinstance(row, Code):
+        elif isinstance(row, QrCode):
             with canvas.block("Figure", label("qr", self._options.language)):
                 canvas.qr(middle - _QR / 2, y + 9, _QR, row.url)
         elif isinstance(row, Picture):

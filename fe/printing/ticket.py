@@ -32,12 +32,12 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Line:
     """A line from edge to edge."""
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class QrCode:
     """The QR code, centered."""
 
     url: str
@@ -48,7 +48,7 @@ class Picture:
     """The place of the logo."""
 
 
-Row = Words | Pair | Rule | Code | Picture
+Row = Words | Pair | Line | QrCode | Picture
 
 
 def ticket_rows(receipt: PrintedReceipt, options: PrintOptions, url: str, mark: str) -> Iterator[Row]:
@@ -72,7 +72,7 @@ def ticket_rows(receipt: PrintedReceipt, options: PrintOptions, url: str, mark: 
     yield Words(f"{words('issued')}: {receipt.issued}", centered=True)
     if mark:
         yield Words(mark.upper(), "strong", centered=True)
-    yield Rule()
+    yield Line()
     yield Words(receipt.title, "strong", centered=True)
     yield Pair(f"{words('e_ncf')}:", receipt.e_ncf, "strong")
     if receipt.expires:
@@ -86,7 +86,7 @@ def ticket_rows(receipt: PrintedReceipt, options: PrintOptions, url: str, mark: 
     if note:
         yield Words(note, "alert")
     if buyer is not None:
-        yield Rule()
+        yield Line()
         for name, value in (
             ("buyer_name", buyer.name),
             ("buyer_rnc", buyer.rnc),
@@ -95,22 +95,22 @@ def ticket_rows(receipt: PrintedReceipt, options: PrintOptions, url: str, mark: 
         ):
             if value:
                 yield Words(f"{words(name)}: {value}")
-    yield Rule()
+    yield Line()
     if receipt.has_excise:
         yield Words(" · ".join(map(words, ("degrees", "retail", "specific", "ad_valorem"))), "soft")
     yield Pair(" · ".join(map(words, ("quantity", "unit", "price", "vat"))), words("value"), "soft")
-    yield Rule()
+    yield Line()
     for item in receipt.items:
         yield from _item(item, words)
-    yield Rule()
+    yield Line()
     yield from _totals(receipt, words)
     for name, value in receipt.facts:
         yield Words(words("due", day=value) if name == "due" else f"{words(name)}: {value}", "soft")
     if options.footer:
-        yield Rule()
+        yield Line()
         yield Words(options.footer, "soft", centered=True)
-    yield Rule()
-    yield Code(url)
+    yield Line()
+    yield QrCode(url)
     yield Words(f"{words('code')}: {receipt.code}", centered=True)
     yield Words(f"{words('signed')}: {receipt.signed}", centered=True)
 

@@ -1,6 +1,6 @@
 """Effect of one hostile tenant and one hostile address on a hundred good tenants.
 
-    python -m bench.hostile [--seconds 4] [--rounds 7] [--only long_polls ...] [--short]
+    python -m bench.hostile [--seconds 4] [--rounds 7] [--only long_polls ...] [--short] [--behind-nginx]
 
 One front runs over an embedded Postgres. A hundred tenants, each on its own connection, post one receipt a second. The
 attacks run in turn. Before each phase of an attack there is a quiet phase, which begins when the work of the attack
@@ -14,6 +14,8 @@ The attackers run in a process of their own, at idle priority, because they stan
 for them is in the ratios nevertheless. So each attack also runs against a process that is not the service and refuses
 everything: that ratio is the machine's share, and the rest is the service's. The front's own CPU is reported too.
 
+With `--behind-nginx` all requests pass nginx with the limits in docs/deployment.md, without TLS.
+
 Beside the times it reports the answers to good tenants (never a 5xx, never a 429) and to attackers, the front's memory,
 and how late its loop was. tests/http/test_hostile.py makes the same attacks and judges by those counts alone.
 """
@@ -22,6 +24,7 @@ import argparse
 import json
 import math
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -30,7 +33,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
@@ -39,10 +42,10 @@ from pathlib import Path
 import trio
 
 from bench.http import SECRET, body, cpu_seconds, free_port, postmaster, request, serving
-from bench.report import Report
+from bench.report import ROOT, Report
 from fe.accounts.keys import SCOPES, hash_secret, new_api_key
 from fe.clock import system_clock
-from fe.config import load_settings
+from fe.config import load_settings, read_networks
 from fe.ecf.catalogue import Environment
 from fe.http.app import PREFIX, HttpDeps, create_app
 from fe.http.auth.tokens import Tokens
@@ -298,8 +301,10 @@ async def _serve(port: int, dsn: str) -> None:
         wakeups = Wakeups(db)
         nursery.start_soon(wakeups.run)
         nursery.start_soon(_tell_lags)
-        settings = load_settings()
-        deps = HttpDeps(db, wakeups, system_clock, Metrics(), {"bench": SECRET}, {"": SECRET})
+        settings = load_settings(trusted_proxies=os.environ.get("PROXY", ""))
+        proxies = read_networks(settings.trusted_proxies)
+        keys_of = {"bench": SECRET}, {"": SECRET}
+        deps = HttpDeps(db, wakeups, system_clock, Metrics(), *keys_of, trusted_proxies=proxies)
         await serve_http(create_app(deps), f"{HERE}:{port}", settings=settings, shutdown=trio.Event())
 
 
@@ -492,6 +497,35 @@ def _attack_until_stopped(name: str, port: int, token: str, tax_log_id: str) -> 
 
 
 @contextmanager
+def nginx_before(port: int, folder: Path) -> Iterator[int]:
+    """Run nginx as docs/deployment.md sets it up, without TLS, in front of `port`; gives its own port."""
+    page = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
+    written = page.partition("For nginx:")[2].split("```")[1]
+    own = free_port()
+    written = re.sub(r"server 127\.0\.0\.1:\d+", f"server {HERE}:{port}", written)
+    written = re.sub(r"listen [^;]+;", f"listen {HERE}:{own} backlog=1024;", written)
+    written = re.sub(r"^.*(?:ssl_|http2 on).*$", "", written, flags=re.MULTILINE)
+    user = "user root;" if os.geteuid() == 0 else ""
+    file = folder / "nginx.conf"
+    file.write_text(
+        f"{user} daemon off; worker_processes 2; worker_rlimit_nofile 8192; events {{ worker_connections 4096; }}\n"
+        f"pid {folder}/nginx.pid; error_log {folder}/nginx.log; http {{ access_log off;\n"
+        f"client_body_temp_path {folder}/bodies; proxy_temp_path {folder}/answers;\n{written}}}\n",
+        encoding="utf-8",
+    )
+    process = subprocess.Popen(["nginx", "-p", str(folder), "-c", str(file)])
+    try:
+        for _ in range(500):
+            with suppress(OSError), socket.create_connection((HERE, own)):
+                break
+            time.sleep(0.02)
+        yield own
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextmanager
 def elsewhere() -> Iterator[int]:
     """A port of a process that is not the service, and refuses all."""
     port = free_port()
@@ -565,6 +599,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--only", nargs="+", default=(), metavar="ATTACK")
     parser.add_argument("--short", action="store_true", help="one round of short phases")
+    parser.add_argument("--behind-nginx", action="store_true", help="reach the front through nginx")
     arguments = parser.parse_args()
     seconds, rounds = (2.0, 1) if arguments.short else (arguments.seconds, arguments.rounds)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -573,11 +608,14 @@ def main() -> None:
         tokens = trio.run(partial(prepare, dsn))
         port, lags = free_port(), Path(folder) / "lags.json"
         os.environ["LAGS"] = str(lags)
-        with (
-            serving(serve_command(port, dsn), port) as pid,
-            elsewhere() as sink,
-            Report("hostile", dsn) as report,
-        ):
+        if arguments.behind_nginx:
+            os.environ["PROXY"] = f"{HERE}/32"
+        with ExitStack() as stack:
+            pid = stack.enter_context(serving(serve_command(port, dsn), port))
+            sink = stack.enter_context(elsewhere())
+            if arguments.behind_nginx:
+                port = stack.enter_context(nginx_before(port, Path(folder)))
+            report = stack.enter_context(Report("hostile_nginx" if arguments.behind_nginx else "hostile", dsn))
             report.note(f"{GOOD} good tenants, a receipt a second each, one front; phases of {seconds:g} s")
             measure(report, Front(pid, postmaster(dsn), port, lags), tokens, seconds, rounds, arguments.only, sink)
 

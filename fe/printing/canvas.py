@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import cache, lru_cache
+from html import escape
 from io import BytesIO
 from pathlib import Path
 from typing import Literal
-from xml.sax.saxutils import escape
 
 import fontpkg_ibm_plex_sans_condensed
 import segno

@@ -201,7 +201,18 @@ async def _walk(page: str, text: str, given: dict[str, str]) -> None:
 
 
 def test_the_pages_are_all_there_and_lead_to_each_other() -> None:
-    named = {"README", "states", "idempotency", "sequences", "testing", "errors", "received", "webhooks", "mail"}
+    named = {
+        "README",
+        "states",
+        "idempotency",
+        "sequences",
+        "testing",
+        "errors",
+        "received",
+        "webhooks",
+        "mail",
+        "printing",
+    }
     assert {page.stem for page in PAGES} == named
     for page in PAGES:
         for target in re.findall(r"\]\(([\w.]+\.md)\)", page.read_text(encoding="utf-8")):

@@ -138,6 +138,10 @@ def test_the_demonstration_shows_every_shape_of_receipt_and_ends_well() -> None:
     assert re.search(r"webhook +- +received_ecf, signature valid\n", ended.stdout)
     assert re.search(r"approvalStatus +approved +approved\n", ended.stdout)
     assert "✓ Logging in there, and finding what was issued" in ended.stdout
+    printed = re.search(r"PDF/A with the signed XML inside: (\S+)\n", ended.stdout)
+    assert printed is not None
+    assert Path(printed[1]).read_bytes().startswith(b"%PDF-")
+    Path(printed[1]).unlink()
     assert "\x1b" not in ended.stdout, "no colours where nobody can see them"
 
 

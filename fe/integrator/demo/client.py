@@ -78,6 +78,10 @@ class Client:
         xml: str = answer["xml"]
         return xml
 
+    async def pdf(self, tax_log_id: str) -> bytes:
+        """Fetch the printed receipt."""
+        return (await self._answer("GET", f"/invoices/{tax_log_id}/pdf")).content
+
     async def get(self, path: str) -> dict[str, Any]:
         """Ask for something. Raises Failure when the answer is an error."""
         return await self._call("GET", path)
@@ -98,11 +102,14 @@ class Client:
         return await self._call(method, path, body)
 
     async def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        content: dict[str, Any] = (await self._answer(method, path, body)).json()
+        return content
+
+    async def _answer(self, method: str, path: str, body: dict[str, Any] | None = None) -> httpx.Response:
         try:
             answer = await self._http.request(method, path, json=body)
         except httpx.TransportError as error:
             raise Failure(f"{method} {path}: {type(error).__name__} {error}") from error
         if answer.is_error:
             raise Failure(f"{method} {path}: {answer.status_code} {answer.json().get('message')}")
-        content: dict[str, Any] = answer.json()
-        return content
+        return answer

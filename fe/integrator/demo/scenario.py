@@ -2,10 +2,12 @@
 
 import hashlib
 import json
+import tempfile
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from uuid import UUID
 
 import httpx
@@ -210,8 +212,17 @@ class _Issuing:
         show.line(f"  The refusal, in the authority's words: {outcomes[BEYOND].words or 'none'}")
         show.line(f"  What became of the number: {outcomes[BEYOND].record.get('numberFate')}")
 
+        with show.step("Printing the first"):
+            printed = await self._print(first)
+        show.line(f"  PDF/A with the signed XML inside: {printed}")
+
         show.heading(f"The life of one receipt: {first.record.get('eNCF')}")
         show.life(first, await self._events(first))
+
+    async def _print(self, outcome: DemoOutcome) -> Path:
+        """Save a receipt's PDF where it outlives the demonstration."""
+        pdf = await self.client.pdf(outcome.accepted["taxLogId"])
+        return await trio.to_thread.run_sync(_keep, f"fe-demo-{outcome.record['eNCF']}-", pdf)
 
     async def to_its_buyer(self) -> None:
         """Issue one more to a buyer who is a tenant here, and follow it to the other side and back."""
@@ -311,6 +322,13 @@ class _Issuing:
             return await db.run(
                 submissions.timeline, self.tenant.tenant.tenant_id, SubmissionId(UUID(outcome.accepted["taxLogId"]))
             )
+
+
+def _keep(prefix: str, pdf: bytes) -> Path:
+    file, name = tempfile.mkstemp(prefix=prefix, suffix=".pdf")
+    with open(file, "wb") as stream:
+        stream.write(pdf)
+    return Path(name)
 
 
 async def _while_all_run(stack: Stack) -> None:

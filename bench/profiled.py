@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -109,8 +110,19 @@ def _tell(folder: Path) -> Any:
     return write
 
 
+def _without_timer(execve: Callable[..., None]) -> Callable[..., None]:
+    """Stop the timer first: it would outlive the call, and its signal would end the new program."""
+
+    def run(*arguments: Any) -> None:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        execve(*arguments)
+
+    return run
+
+
 def main() -> None:
     """Start `fe` with the arguments after the folder."""
+    os.execve = _without_timer(os.execve)  # type: ignore[assignment]  # the real one never returns
     folder = Path(sys.argv[1])
     signal.signal(signal.SIGPROF, _sample)
     signal.siginterrupt(signal.SIGPROF, False)

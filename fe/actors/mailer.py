@@ -34,7 +34,6 @@ from fe.queue.stage import StageConfig, StageContext, WorkKind, no_gate
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import mail
 from fe.store.records.mail import LANES, MAIL, MAILS, MailInput, MailState, MailWork
-from fe.store.records.print_settings import CachedPrintSettings
 
 _log = structlog.get_logger(__name__)
 
@@ -121,7 +120,6 @@ class Mailer:
         self._clock = clock
         self._seconds = seconds
         self._printer = printer
-        self._print_settings = CachedPrintSettings(db)
         self._spread = spread or random.Random()  # noqa: S311  (jitter)
         self._threads = trio.CapacityLimiter(_SLOTS)
 
@@ -186,8 +184,7 @@ class Mailer:
 
     async def _print(self, work: MailWork, draft: ReceiptMail) -> bytes | None:
         """Print the receipt; None, and the XML goes alone, where it cannot be printed."""
-        settings = await self._print_settings.of(work.tenant_id)
-        options = replace(settings.options(language=draft.language), environment=work.lane.environment)
+        options = PrintOptions(language=draft.language, environment=work.lane.environment)
         try:
             return await self._printer(work.tenant_id, draft.signed, options)
         except (ValueError, ApartFailed) as error:

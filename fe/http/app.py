@@ -241,7 +241,7 @@ class Api:
             Ncf(db, clock),
             UsageHandlers(db, clock),
             BillingHandlers(db, clock),
-            PrintHandlers(db, self._printers, clock),
+            PrintHandlers(db, self._printers),
         )
         by_name = {route.name: route for route in self.routes}
         self._handing_in = by_name[f"POST {PREFIX}/invoices"]

@@ -68,8 +68,9 @@ async def test_tenant_whose_documents_fail_opens_no_circuit_for_another(dsn: str
         await until(b_is_through)
         for number in range(2, 25):
             await pair.stack.submit(invoice(number))
+            await submit_of_b(number)
         await until(many_of_a_were_sent)
-        await submit_of_b(2)
+        await submit_of_b(25)
         await until(b_is_through)
         known = await pair.stack.db.run(circuits.everything)
 

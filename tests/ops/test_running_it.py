@@ -118,6 +118,22 @@ def test_systemd_takes_a_unit(unit: Path, tmp_path: Path) -> None:
     assert ours == []
 
 
+@needs_systemd
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_unit_lets_processes_lower_their_priority(unit: Path) -> None:
+    """`fe/process/cpu.py` does so in the pools; a denied call kills the process, and with it every large document."""
+    assert SYSTEMD is not None
+    denied: set[str] = set()
+    text = unit.read_text(encoding="utf-8")
+    for groups in re.findall(r"^SystemCallFilter=~(.*)$", text, re.MULTILINE):
+        for group in groups.split():
+            listed = subprocess.run([SYSTEMD, "syscall-filter", group], capture_output=True, text=True, check=True)
+            denied.update(listed.stdout.split())
+
+    assert bool(denied) == ("SystemCallFilter" in text)
+    assert denied.isdisjoint({"setpriority", "sched_setscheduler", "@resources"})
+
+
 @pytest.mark.parametrize("file", MANIFESTS, ids=lambda file: file.stem)
 def test_kubernetes_takes_a_manifest(file: Path) -> None:
     said = tool("kubernetes-validate", "--strict", str(file))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from fe.ecf.mail_address import BadAddress, MailAddress, parse_address
-from fe.ecf.parse import parse_xml
+from fe.ecf.parse import MAX_SIGNED_BYTES, MAX_SIGNED_ELEMENTS, parse_xml
 from fe.ecf.reading import text_at
 
 
@@ -22,7 +22,7 @@ class ReceiptFacts:
 
 def read_facts(signed: bytes) -> ReceiptFacts:
     """Read them. Raises Malformed for bytes that are no XML; the authority has accepted these."""
-    root = parse_xml(signed)
+    root = parse_xml(signed, max_bytes=MAX_SIGNED_BYTES, max_elements=MAX_SIGNED_ELEMENTS)
 
     def of(*steps: str) -> str:
         return (text_at(root, "Encabezado", *steps) or "").strip()

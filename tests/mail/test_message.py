@@ -8,6 +8,7 @@ from email.message import EmailMessage
 import pytest
 
 from fe.ecf.mail_address import MailAddress
+from fe.ecf.parse import MAX_BYTES
 from fe.ecf.texts import Language
 from fe.mail.facts import read_facts
 from fe.mail.message import MAX_ATTACHED, ReceiptMail, clean, link_message, message_id_of, receipt_message
@@ -131,6 +132,14 @@ def test_a_document_over_the_limit_is_not_attached_and_the_mail_says_so() -> Non
 
     assert list(found.iter_attachments()) == []
     assert "Solicítelo al emisor" in body(found, "plain")
+
+
+def test_facts_of_a_signed_document_larger_than_a_request_are_read() -> None:
+    item = b"<Item><NumeroLinea>1</NumeroLinea><NombreItem>" + b"x" * 80 + b"</NombreItem></Item>"
+    document = signed().replace(b"</ECF>", b"<DetallesItems>" + item * 10_000 + b"</DetallesItems></ECF>")
+    assert len(document) > MAX_BYTES
+
+    assert read_facts(document).e_ncf == "E310000000001"
 
 
 @pytest.mark.parametrize("address", ["", "a@b.do; c@d.do", "a@b.do&#10;Bcc: c@d.do", "no address"])

@@ -87,14 +87,14 @@ def off(tenant_name: str, as_json: bool) -> None:
 @json_option
 def list_(tenant_name: str | None, states: tuple[str, ...], limit: int, as_json: bool) -> None:
     """List mails, the oldest first."""
+    chosen = [MailState(state) for state in states] or [MailState.FAILED]
 
     async def work(db: Database) -> list[MailRecord]:
         tenant = await db.run(provision.find_tenant, tenant_name) if tenant_name else None
-        chosen = [MailState(state) for state in states] or [MailState.FAILED]
         return await db.run(store.listed, chosen, tenant_id=tenant.tenant_id if tenant else None, limit=limit)
 
     found = with_database(settings_with_database(), work)
-    show_all([_record(one) for one in found], as_json=as_json, none="there are no such mails")
+    show_all([_record(one) for one in found], as_json=as_json, none=f"no mail is {' or '.join(chosen)}")
 
 
 @mail.command()

@@ -41,6 +41,8 @@ _log = structlog.get_logger(__name__)
 _SLOTS = 4
 #: Share of a try's budget for the relay; the rest is for the database.
 _SENDING = 0.75
+#: Longest time for the PDF, as a share of the time for the relay. Then the XML goes alone.
+_PRINTING = 0.2
 #: A mail that the relay did not take for this long is given up.
 _PATIENCE = timedelta(days=3)
 _GAPS = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15), timedelta(hours=1))
@@ -183,13 +185,16 @@ class Mailer:
         return made, address
 
     async def _print(self, work: MailWork, draft: ReceiptMail) -> bytes | None:
-        """Print the receipt; None, and the XML goes alone, where it cannot be printed."""
+        """Print the receipt; None, and the XML goes alone, where it cannot be printed soon."""
         options = PrintOptions(language=draft.language, environment=work.lane.environment)
-        try:
-            return await self._printer(work.tenant_id, draft.signed, options)
-        except (ValueError, ApartFailed) as error:
-            _log.warning("a receipt is mailed without a PDF", submission=work.subject, error=error)
-            return None
+        error: Exception | str = "it took too long"
+        with trio.move_on_after(self._seconds * _PRINTING):
+            try:
+                return await self._printer(work.tenant_id, draft.signed, options)
+            except (ValueError, ApartFailed) as failed:
+                error = failed
+        _log.warning("a receipt is mailed without a PDF", submission=work.subject, error=error)
+        return None
 
     def _send(self, draft: ReceiptMail, address: MailAddress, at: datetime) -> None:
         send(self._relay, receipt_message(self._relay, draft, address, at), address, self._seconds)

@@ -6,7 +6,7 @@ Every value in a header is either a parsed address or text without control chara
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
@@ -22,7 +22,7 @@ from fe.mail.relay import Relay
 
 #: Longest name shown in a header or a line.
 _LONGEST_NAME = 100
-#: Larger documents are not attached: most relays refuse a mail of more than 10 MB, and base64 adds a third.
+#: More is not attached, XML and PDF together: most relays refuse a mail of 10 MB, and base64 adds a third.
 MAX_ATTACHED = 6 * 1024 * 1024
 _AMOUNT = re.compile(r"[0-9]{1,18}(\.[0-9]{1,4})?")
 
@@ -101,6 +101,8 @@ def receipt_message(relay: Relay, mail: ReceiptMail, recipient: MailAddress, at:
     facts, language = mail.facts, mail.language
     issuer = clean(facts.issuer_name) or facts.issuer_rnc
     subject = _SUBJECT.fill(number=clean(facts.e_ncf), issuer=issuer).said(language)
+    if mail.pdf is not None and len(mail.signed) + len(mail.pdf) > MAX_ATTACHED:
+        mail = replace(mail, pdf=None)
     message = _message(relay, recipient, at, (_TEST.said(language) if mail.is_test else "") + subject, mail.message_id)
     del message["From"]
     message["From"] = Address(issuer, addr_spec=relay.sender)
@@ -111,7 +113,7 @@ def receipt_message(relay: Relay, mail: ReceiptMail, recipient: MailAddress, at:
     name = re.sub(r"[^0-9A-Za-z]", "", f"{facts.issuer_rnc}{facts.e_ncf}") or "receipt"
     if len(mail.signed) <= MAX_ATTACHED:
         message.add_attachment(mail.signed, maintype="application", subtype="xml", filename=f"{name}.xml")
-    if mail.pdf is not None and len(mail.pdf) <= MAX_ATTACHED:
+    if mail.pdf is not None:
         message.add_attachment(mail.pdf, maintype="application", subtype="pdf", filename=f"{name}.pdf")
     return message
 

@@ -18,6 +18,15 @@ from fe.ecf.parse import excerpt
 
 #: Longest answer of the relay that is kept.
 _LONGEST_ANSWER = 300
+#: Headers are not folded: `email` drops the quotes of a name where it folds one, and the name's commas would then
+#: separate addresses. Names are bounded, so no line comes near SMTP's 998.
+_WIRE = SMTP.clone(max_line_length=998)
+#: Enhanced codes (RFC 3463) that say that there is no such mailbox.
+_NO_MAILBOX = frozenset({"5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10"})
+#: What a relay says of the sender or the login, often only when the recipient is named: the operator's matter.
+_OPERATORS_CODES = frozenset({530, 535})
+_OPERATORS = frozenset({"5.1.0", "5.1.7", "5.1.8"})
+_OPERATORS_WORDS = ("relay", "sender", "authentic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +68,11 @@ class RelayRefused(NotTaken):
         self.bad_address = bad_address
 
 
+def on_wire(message: EmailMessage) -> bytes:
+    """Return the bytes of a message as they are sent."""
+    return message.as_bytes(policy=_WIRE)
+
+
 def send(relay: Relay, message: EmailMessage, recipient: MailAddress, seconds: float) -> None:
     """Hand one message to the relay within `seconds`; returns when the relay has taken it.
 
@@ -81,7 +95,7 @@ def send(relay: Relay, message: EmailMessage, recipient: MailAddress, seconds: f
         if code not in (250, 251):
             _refuse("recipient not accepted", code, answer)
         _within(connection, until)
-        code, answer = connection.data(message.as_bytes(policy=SMTP))
+        code, answer = connection.data(on_wire(message))
         if code != 250:
             _refuse("message not accepted", code, answer, of_recipient=False)
     except smtplib.SMTPDataError as error:
@@ -143,10 +157,11 @@ def _refuse(what: str, code: int, answer: bytes | str, *, of_recipient: bool = T
         raise RelayUnavailable(reason, code)
     text = answer.decode(errors="replace") if isinstance(answer, bytes) else answer
     enhanced = text.lstrip().split(" ", 1)[0]
-    says_why = enhanced.startswith(("5.", "4."))
-    # 5.1.x: the address; a bare 550 at RCPT: the mailbox. Other reasons (5.7.1: policy) say nothing about it.
-    bad_address = of_recipient and (enhanced.startswith("5.1.") or (code == 550 and not says_why))
-    raise RelayRefused(reason, code, bad_address=bad_address)
+    if of_recipient and enhanced not in _NO_MAILBOX:
+        said = text.lower()
+        if code in _OPERATORS_CODES or enhanced in _OPERATORS or any(word in said for word in _OPERATORS_WORDS):
+            raise RelayUnavailable(reason, code)
+    raise RelayRefused(reason, code, bad_address=of_recipient and enhanced in _NO_MAILBOX)
 
 
 def _answer(what: str, code: int, answer: bytes | str) -> str:

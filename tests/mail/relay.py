@@ -29,7 +29,11 @@ from cryptography.x509.oid import NameOID
 USER, PASSWORD = "fe", "a secret of the relay"
 
 _REFUSALS = {
-    "absent": "550 no such mailbox here",
+    "absent": "550 5.1.1 no such mailbox here",
+    "bare": "550 no",
+    "norelay": "554 5.7.1 Relay access denied",
+    "badsender": "550 5.1.8 Sender address rejected: Domain not found",
+    "login": "530 5.7.0 Authentication required",
     "gone": "550 5.1.1 unknown user",
     "policy": "550 5.7.1 policy: too many links",
     "later": "451 4.3.0 try again later",

@@ -224,7 +224,7 @@ async def test_a_refused_address_is_shown_and_suppressed_from_then_on(
     assert not_listed is not None
     assert also_refused is not None
     assert (refused.state, refused.code) == (MailState.REFUSED, 550)
-    assert refused.reason == "recipient not accepted: 550 no such mailbox here"
+    assert refused.reason == "recipient not accepted: 550 5.1.1 no such mailbox here"
     assert (suppressed.state, suppressed.address) == (MailState.SUPPRESSED, "absent@X.do")
     assert [each[:2] for each in await db.run(mail.suppressed, tenant)] == [("absent@x.do", "refused")]
     assert (not_listed.state, also_refused.state) == (MailState.REFUSED, MailState.REFUSED)
@@ -389,3 +389,20 @@ def test_gaps_grow_from_a_minute_to_an_hour() -> None:
     assert 54 <= gaps[0] <= 66
     assert all(3240 <= gap <= 3960 for gap in gaps[3:])
     assert Retry("x", timedelta(seconds=gaps[0])).counts
+
+
+async def test_a_print_that_does_not_end_leaves_the_xml_to_go_alone(
+    db: Database, worker_db: Database, relay: RunningRelay
+) -> None:
+    async def printer(_: TenantId, __: bytes, ___: PrintOptions) -> bytes:
+        await trio.sleep_forever()
+        raise AssertionError
+
+    tenant = await mailing_tenant(db)
+    subject = await accepted(db, tenant, notify="compras@cliente.do")
+    async with mailing(worker_db, configured(relay), printer=printer):
+        found = await ended(db, tenant, subject)
+
+    assert found is not None
+    assert (found.state, found.attempt) == (MailState.SENT, 1)
+    assert len(list(relay.taken[-1][1].iter_attachments())) == 1

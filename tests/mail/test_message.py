@@ -12,7 +12,7 @@ from fe.ecf.parse import MAX_BYTES
 from fe.ecf.texts import Language
 from fe.mail.facts import read_facts
 from fe.mail.message import MAX_ATTACHED, ReceiptMail, clean, link_message, message_id_of, receipt_message
-from fe.mail.relay import Relay
+from fe.mail.relay import Relay, on_wire
 
 AT = datetime(2026, 11, 27, 4, 5, 6, tzinfo=UTC)
 RELAY = Relay("localhost", 25, False, True, MailAddress("facturas@emisor.do"), "Facturas")
@@ -50,7 +50,7 @@ def draft(document: bytes | None = None, language: Language = "es", **changes: o
 
 
 def read_back(message: EmailMessage) -> EmailMessage:
-    found = message_from_bytes(message.as_bytes(), policy=policy.default)
+    found = message_from_bytes(on_wire(message), policy=policy.default)
     assert isinstance(found, EmailMessage)
     assert found.defects == []
     return found
@@ -111,6 +111,8 @@ def test_the_mail_of_a_test_receipt_says_that_it_has_no_fiscal_value() -> None:
         "🧾" * 50,
         "&lt;script&gt;alert(1)&lt;/script&gt;",
         '"quoted" &lt;other@x.do&gt;, another@y.do',
+        "COMERCIALIZADORA DE PRODUCTOS AGRICOLAS Y FERRETEROS DEL CIBAO, PENA HERMANOS, S.R.L.",
+        f"Evil &lt;ceo@bank.do&gt;, {'x' * 80}, y",
         "=?utf-8?q?Bcc=3A_x=40y.do?=",
     ],
 )
@@ -132,6 +134,16 @@ def test_a_document_over_the_limit_is_not_attached_and_the_mail_says_so() -> Non
 
     assert list(found.iter_attachments()) == []
     assert "Solicítelo al emisor" in body(found, "plain")
+
+
+@pytest.mark.parametrize(
+    ("size", "attached", "said"), [(MAX_ATTACHED // 2, 2, "Van adjuntos"), (MAX_ATTACHED, 1, "va adjunto")]
+)
+def test_the_pdf_is_attached_where_both_fit(size: int, attached: int, said: str) -> None:
+    found = read_back(receipt_message(RELAY, draft(pdf=b"%PDF" + bytes(size)), TO, AT))
+
+    assert len(list(found.iter_attachments())) == attached
+    assert said in body(found, "plain")
 
 
 def test_facts_of_a_signed_document_larger_than_a_request_are_read() -> None:

@@ -74,13 +74,25 @@ def test_a_certificate_that_proves_nothing_gets_no_message(running: RunningRelay
 
 @pytest.mark.parametrize(
     ("to", "code", "bad_address"),
-    [("absent@x.do", 550, True), ("gone@x.do", 550, True), ("policy@x.do", 550, False), ("toobig@x.do", 552, False)],
+    [
+        ("absent@x.do", 550, True),
+        ("gone@x.do", 550, True),
+        ("bare@x.do", 550, False),
+        ("policy@x.do", 550, False),
+        ("toobig@x.do", 552, False),
+    ],
 )
 def test_a_permanent_answer_is_a_refusal(running: RunningRelay, to: str, code: int, bad_address: bool) -> None:
     with pytest.raises(RelayRefused, match=str(code)) as refused:
         hand_over(relay_at(running), to)
 
     assert (refused.value.code, refused.value.bad_address) == (code, bad_address)
+
+
+@pytest.mark.parametrize("to", ["norelay@x.do", "badsender@x.do", "login@x.do"])
+def test_what_a_relay_says_of_the_sender_at_the_recipient_may_be_repeated(running: RunningRelay, to: str) -> None:
+    with pytest.raises(RelayUnavailable, match="recipient not accepted: 5"):
+        hand_over(relay_at(running), to)
 
 
 def test_a_temporary_answer_may_be_repeated(running: RunningRelay) -> None:

@@ -41,6 +41,6 @@ def serialize_mailing(mail: MailRecord) -> Mailing:
     shown: Mailing = {"state": _STATES[mail.state], "at": iso(mail.finished_at or mail.entered_at)}
     if mail.address is not None:
         shown["address"] = mail.address
-    if mail.reason is not None:
+    if mail.reason is not None and mail.state is MailState.REFUSED:
         shown["reason"] = mail.reason
     return shown

@@ -63,7 +63,7 @@ def replay_request(
     return {
         "rows": rows,
         "plan": plan_id,
-        "canary": canary,
+        "canary": int(canary),  # the release before reads a number of canaries
         "perSecond": str(per_second),
         "stopOnFailure": stop_on_failure,
     }

@@ -119,7 +119,9 @@ def replay(
             if plan is None:
                 raise Failure("none of them is as it was: another operator was faster")
         elif go_on:  # one that has not stopped is taken up where it is
-            await db.transact(replays.resume_plan, plan, act(by_whom, reason or plan.reason))
+            resumed = await db.transact(replays.resume_plan, plan, act(by_whom, reason or plan.reason))
+            if not resumed and plan.halted_at is not None:
+                raise Failure(f"plan {name} is over, or stopped anew: see `fe outbox replay --plan {name}`")
         # Print the name first: after an interruption the operator needs it to go on.
         click.echo(f"plan {name}", err=True)
         printer = _ProgressPrinter(quiet=as_json)

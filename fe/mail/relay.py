@@ -23,7 +23,7 @@ _LONGEST_ANSWER = 300
 _WIRE = SMTP.clone(max_line_length=998)
 #: Enhanced codes (RFC 3463) that say that there is no such mailbox.
 _NO_MAILBOX = frozenset({"5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10"})
-#: What a relay says of the sender or the login, often only when the recipient is named: the operator's matter.
+#: Codes and words about the sender or the login, which many relays send only as the answer to the recipient.
 _OPERATORS_CODES = frozenset({530, 535})
 _OPERATORS = frozenset({"5.1.0", "5.1.7", "5.1.8"})
 _OPERATORS_WORDS = ("relay", "sender", "authentic")

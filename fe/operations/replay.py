@@ -146,13 +146,16 @@ async def run_plan(
     depends on the authority.
     """
     watch = _Watch(db, plan, tell, patience)
-    all_released = False
+    all_released = plan.finished_at is not None
     released_at = trio.current_time()
     while True:
         stopped = await watch.look()
-        if stopped is None and all_released and (not wait or watch.progress.open <= 0):
-            return Run(watch.progress)
-        if stopped is None and (all_released or watch.failing_since is not None):
+        if all_released:  # nothing is left to stop
+            if not wait or watch.progress.open <= 0:
+                return Run(watch.progress)
+            await trio.sleep(patience.look)
+            continue
+        if stopped is None and watch.failing_since is not None:
             await trio.sleep(patience.look)
             continue
         if stopped is None:

@@ -355,6 +355,29 @@ async def test_a_canary_that_fails_again_stops_the_plan_and_the_rest_stays_where
     assert len(await db.run(dead_letters.listed, DeadLetterFilter(), 10)) == 3
 
 
+@pytest.mark.parametrize("many", [1, 2])
+async def test_a_plan_whose_last_row_fails_again_is_at_its_end(db: Database, many: int) -> None:
+    dead = await make_dead(db, many)
+    plan = await make_plan(db, dead, canary=many == 1)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_let_fail, db, dead[-1][1])
+        for _, subject in dead[:-1]:
+            nursery.start_soon(_let_end, db, subject)
+        ended = await run(db, plan, wait=True)
+    finished = await db.run(replay_plans.find, plan.plan_id)
+    assert finished is not None
+    again = await run(db, finished, wait=True)
+
+    assert (ended.stopped, ended.progress.failed) == (None, [dead[-1][1]])
+    assert (again.stopped, again.progress.failed) == (None, [dead[-1][1]])
+
+
+async def _let_end(db: Database, subject: SubmissionId) -> None:
+    await until_going(db, subject)
+    await bring_to_an_end(db, subject)
+
+
 async def _let_fail(db: Database, subject: SubmissionId) -> None:
     await until_going(db, subject)
     await fail_again(db, subject)

@@ -1,4 +1,4 @@
--- The receipts with a verdict that may go to a counterparty; p_sends: whether the tenant sends to receivers.
+-- The receipts with a verdict that may go to a counterparty; p_sends: whether the tenant sends to receivers or sends mail.
 CREATE FUNCTION may_go_on_batch(p_tenants bigint[], p_subjects uuid[], p_sends boolean[]) RETURNS uuid[]
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -74,7 +74,7 @@ def replay(
     limit: int,
     **which: Any,
 ) -> None:
-    """Set dead letters going again. What may have gone out is asked about first, and signed bytes are never remade.
+    """Replay dead letters. The authority is asked first about those it may have, and signed bytes are never remade.
 
     At least one filter says which. A plan that was interrupted is taken up by its name, with the rows, the reason and
     the pace it began with. One that stopped because rows fail goes on with --go-on.

@@ -71,7 +71,7 @@ async def test_an_accepted_receipt_reaches_its_buyer_with_pdf_and_xml(dsn: str, 
     assert verify(document).root.findtext("Encabezado/IdDoc/eNCF") == "E310000000001"
     assert content_of(attached["application/pdf"]).startswith(b"%PDF-1.")
     assert sent["address"] == "compras@cliente.do"
-    assert not_sent["reason"] == "recipient not accepted: 550 no such mailbox here"
+    assert not_sent["reason"] == "recipient not accepted: 550 5.1.1 no such mailbox here"
     assert "mail" not in no_mail
 
 

@@ -109,8 +109,18 @@ class Tally:
 
     def net(self, k: int, included: bool) -> Decimal:
         """Return the lines' sum for indicator `k` with VAT taken out, before adjustments. `k` from 1 to 4."""
-        amount = self.amounts[k]
-        return cents(amount / VAT[k].gross if included and k in VAT and VAT[k].percent else amount)
+        return cents(without_vat(self.amounts[k], k, included))
+
+    def divisor(self, adjust: "Adjustments") -> Decimal | None:
+        """Return the divisor of rule 10-07, where a discount of that rule counts."""
+        return self.excise.rule_1007_divisor() if adjust.rule_1007 > 0 else None
+
+
+def without_vat(amount: Decimal, k: int, included: bool, divisor: Decimal | None = None) -> Decimal:
+    """Take VAT out of an amount that includes it. Lines at 18 per cent have the `divisor` of rule 10-07, if any."""
+    if not included or k not in VAT:
+        return amount
+    return amount / (VAT[k].gross if divisor is None or k != 1 else divisor)
 
 
 @dataclass(slots=True)
@@ -181,17 +191,14 @@ def compose(tally: Tally, adjust: Adjustments, *, shape: TotalsShape, included: 
     `sent` is what the client already says of SaldoAnterior and MontoAvancePago. Call inside `money.exact()`.
     """
     made: Amounts = {}
-    by_rule_1007 = included and adjust.rule_1007 > 0
+    divisor = tally.divisor(adjust) if included else None
+    by_rule_1007 = divisor is not None
     taxable = tax = ZERO
     burden = tally.excise.burden(tally.amounts, adjust, included, by_rule_1007, shape.additional)
     for k in shape.vat:
         if not (tally.billed[k] or adjust.present[k]):
             continue
-        if k == 1 and by_rule_1007:
-            base = cents(tally.amounts[1] / tally.excise.rule_1007_divisor())
-        else:
-            base = tally.net(k, included)
-        base += adjust.net(k)
+        base = cents(without_vat(tally.amounts[k], k, included, divisor)) + adjust.net(k)
         vat = cents((base + burden.in_vat_base if k == 1 else base) * VAT[k].fraction)
         made[f"MontoGravadoI{k}"] = cents(base)
         made[f"ITBIS{k}"] = VAT[k].percent

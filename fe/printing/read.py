@@ -5,6 +5,7 @@ Every layout prints one of these records. Source of the content: authority.md#pr
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -16,20 +17,19 @@ from fe.ecf.document import Document, NotADocument, read_xml
 from fe.ecf.excise import Excise, codes_of, rates_for, tax_code
 from fe.ecf.lines import indicator
 from fe.ecf.money import ZERO, cents, exact, number
-from fe.ecf.parse import MalformedXml, parse_xml
+from fe.ecf.parse import MAX_SIGNED_BYTES, MAX_SIGNED_ELEMENTS, MalformedXml, parse_xml
 from fe.ecf.qr import Printed
-from fe.ecf.reading import Fields, rows, section, text
+from fe.ecf.reading import Fields, rows, section, text, whole
 from fe.ecf.schema.codes import CODES, GEOGRAPHY, UNITS
 from fe.ecf.signature.profile import NAMESPACE, security_code
 from fe.ecf.summary import takes_summary
-from fe.ecf.taxes import AD_VALOREM, ADDITIONAL_TAXES, EXEMPT, RATES, SPECIFIC, VAT, VAT_PERCENT
+from fe.ecf.taxes import AD_VALOREM, ADDITIONAL_TAXES, EXEMPT, RATES, SPECIFIC, VAT, VAT_PERCENT, Rates
 from fe.ecf.texts import Language
+from fe.ecf.totals import SHAPES, Adjustments, Tally, adjustments, is_rule_1007, says_included, without_vat
 from fe.printing.labels import MODIFICATIONS, TITLES
 
 _PLACES = {code.value: code.meaning_es for code in GEOGRAPHY}
 _UNITS = {code.value: code for code in UNITS}
-#: A payload of 10,000 lines becomes an XML above the bounds of what is taken in.
-_MAX_BYTES, _MAX_ELEMENTS = 16 * 1024 * 1024, 400_000
 _EXPIRING = frozenset(EcfType) - {EcfType.CONSUMER, EcfType.CREDIT_NOTE}
 
 
@@ -62,7 +62,7 @@ class Modified:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One line. `vat`, `specific`, `ad_valorem` and `net` (without ITBIS) are computed: the format has none of them."""
+    """One line. Its taxes and `net` (without ITBIS) are computed: the format has none of them."""
 
     number: int
     name: str
@@ -79,6 +79,7 @@ class Item:
     retail: Decimal | None
     specific: Decimal
     ad_valorem: Decimal
+    other: Decimal
     net: Decimal
     taxed: bool
 
@@ -156,7 +157,7 @@ class PrintedReceipt:
 def read(signed_xml: bytes, language: Language = "es") -> PrintedReceipt:
     """Read a signed e-CF. Raises NotPrintable for other bytes; the signature is not verified here."""
     try:
-        root = parse_xml(signed_xml, max_bytes=_MAX_BYTES, max_elements=_MAX_ELEMENTS)
+        root = parse_xml(signed_xml, max_bytes=MAX_SIGNED_BYTES, max_elements=MAX_SIGNED_ELEMENTS)
         document = read_xml(root)
     except (MalformedXml, NotADocument) as error:
         raise NotPrintable(str(error)) from error
@@ -203,7 +204,7 @@ class _Reader:
             after_total=tuple(_amounts(self._totals, _AFTER_TOTAL)),
             currency=self._currency(),
             pages=tuple(self._pages()),
-            deferred=text(self._id, "IndicadorEnvioDiferido") == "1",
+            deferred=whole(self._id, "IndicadorEnvioDiferido") == "1",
             signed=printed.signed,
             code=code,
             printed=printed if not summarised else _as_summary(printed),
@@ -250,15 +251,15 @@ class _Reader:
             return None
         return Modified(
             ncf,
-            MODIFICATIONS.get(text(reference, "CodigoModificacion") or "", ""),
+            MODIFICATIONS.get(whole(reference, "CodigoModificacion") or "", ""),
             text(reference, "FechaNCFModificado") or "",
             text(reference, "RazonModificacion") or "",
         )
 
     def _facts(self, issuer: Fields) -> Iterator[tuple[str, str]]:
-        kind = self._words("payment-type", text(self._id, "TipoPago"))
+        kind = self._words("payment-type", whole(self._id, "TipoPago"))
         forms = (
-            self._words("payment-form", text(row, "FormaPago"))
+            self._words("payment-form", whole(row, "FormaPago"))
             for row in rows(self._id, "TablaFormasPago", "FormaDePago")
         )
         payment = " · ".join(dict.fromkeys(filter(None, (kind, *forms))))
@@ -282,26 +283,29 @@ class _Reader:
 
     def _items(self, issued: str) -> Iterator[Item]:
         day = read_day(issued)
-        included = text(self._id, "IndicadorMontoGravado") == "1"
+        included = says_included(self._id)
         rates = None if day is None else rates_for(self._totals, RATES, day)
+        divisor = None if rates is None or day is None or not included else self._divisor(rates, day)
         currency = text(section(self._header, "OtraMoneda"), "TipoMoneda") or ""
         for place, item in enumerate(rows(self._document.content, "DetallesItems", "Item"), 1):
             k = indicator(item.get("IndicadorFacturacion"))
             value = number(item.get("MontoItem")) or ZERO
-            specific = ad_valorem = ZERO
+            net = value if k is None else without_vat(value, k, included, divisor)
+            specific = ad_valorem = other = ZERO
             if rates is not None and day is not None and codes_of(item):
-                specific, ad_valorem = _excise(Excise(rates, day), item, EXEMPT if k is None else k, value)
+                excise = Excise(rates, day)
+                excise.add(item, EXEMPT if k is None else k, value)
+                specific, ad_valorem, other = self._additional(excise, included, divisor is not None)
             vat = ZERO
             if k is not None and k in VAT:
-                base = value / VAT[k].gross if included else value
-                vat = cents((base + (specific + ad_valorem if k == 1 else ZERO)) * VAT[k].fraction)
+                vat = cents((net + (specific + ad_valorem if k == 1 else ZERO)) * VAT[k].fraction)
             yield Item(
                 number=place,
                 name=text(item, "NombreItem") or "",
                 details=tuple(_details(item, currency)),
                 exempt=k == EXEMPT,
                 quantity=number(item.get("CantidadItem")) or ZERO,
-                unit=self._unit(text(item, "UnidadMedida")),
+                unit=self._unit(whole(item, "UnidadMedida")),
                 price=number(item.get("PrecioUnitarioItem")) or ZERO,
                 discount=number(item.get("DescuentoMonto")) or ZERO,
                 surcharge=number(item.get("RecargoMonto")) or ZERO,
@@ -311,12 +315,38 @@ class _Reader:
                 retail=number(item.get("PrecioUnitarioReferencia")),
                 specific=specific,
                 ad_valorem=ad_valorem,
-                net=value / VAT[k].gross if included and k in VAT else value,
+                other=other,
+                net=net,
                 taxed=k in VAT,
             )
 
+    def _divisor(self, rates: Rates, day: date) -> Decimal | None:
+        """Return the divisor of rule 10-07 of a document that includes ITBIS, if it has a discount of that rule."""
+        content = self._document.content
+        if not any(map(is_rule_1007, rows(content, "DescuentosORecargos", "DescuentoORecargo"))):
+            return None
+        tally = Tally(rates, day)
+        for item in rows(content, "DetallesItems", "Item"):
+            tally.add(item, number(item.get("MontoItem")) or ZERO)
+        return tally.divisor(adjustments(content, tally, included=True))
+
+    def _additional(self, excise: Excise, included: bool, by_rule_1007: bool) -> tuple[Decimal, Decimal, Decimal]:
+        """Return the additional taxes of one line: specific, ad valorem and others."""
+        allowed = SHAPES[self._type].additional
+        burden = excise.burden([ZERO] * 5, Adjustments(), included, by_rule_1007, allowed)
+        specific = ad_valorem = other = ZERO
+        for row in burden.rows:
+            kind = ADDITIONAL_TAXES[row["TipoImpuesto"]].kind
+            if kind in SPECIFIC:
+                specific += row[kind.element]
+            elif kind in AD_VALOREM:
+                ad_valorem += row[kind.element]
+            else:
+                other += row[kind.element]
+        return specific, ad_valorem, other
+
     def _unit(self, value: str | None) -> str:
-        unit = None if value is None else _UNITS.get(value.lstrip("0"))
+        unit = None if value is None else _UNITS.get(value)
         words = "" if unit is None else unit.meaning if self._language == "en" else unit.meaning_es
         return words[:1].upper() + words[1:]
 
@@ -419,23 +449,6 @@ def _additional(totals: Fields) -> Iterator[Amount]:
         yield Amount("additional", stated)
 
 
-def _excise(excise: Excise, item: Fields, k: int, value: Decimal) -> tuple[Decimal, Decimal]:
-    """The selective taxes of one line."""
-    excise.add(item, k, value)
-    burden = excise.burden([ZERO] * 5, _NoAdjustments(), False, False, SPECIFIC | AD_VALOREM)
-    found = {SPECIFIC: ZERO, AD_VALOREM: ZERO}
-    for row in burden.rows:
-        kind = ADDITIONAL_TAXES[row["TipoImpuesto"]].kind
-        found[SPECIFIC if kind in SPECIFIC else AD_VALOREM] += row[kind.element]
-    return found[SPECIFIC], found[AD_VALOREM]
-
-
-class _NoAdjustments:
-    def __init__(self) -> None:
-        self.discounts = [ZERO] * 5
-        self.surcharges = [ZERO] * 5
-
-
 def _details(item: Fields, currency: str) -> Iterator[str]:
     description = text(item, "DescripcionItem")
     if description:
@@ -481,8 +494,8 @@ def page_sums(items: Sequence[Item]) -> tuple[Amount, ...]:
     with exact():
         taxed = sum((item.net for item in items if item.taxed), ZERO)
         exempt = sum((item.net for item in items if item.exempt), ZERO)
-        excise = sum((item.specific + item.ad_valorem for item in items), ZERO)
+        additional = sum((item.specific + item.ad_valorem + item.other for item in items), ZERO)
         vat = sum((item.vat for item in items), ZERO)
-        found = (("page_taxed", taxed), ("page_exempt", exempt), ("page_additional", excise), ("page_vat", vat))
+        found = (("page_taxed", taxed), ("page_exempt", exempt), ("page_additional", additional), ("page_vat", vat))
         made = [Amount(name, cents(amount)) for name, amount in found if amount]
         return (*made, Amount("page_total", cents(sum((amount for _, amount in found), ZERO))))

@@ -96,8 +96,6 @@ def ticket_rows(receipt: PrintedReceipt, options: PrintOptions, url: str, mark: 
             if value:
                 yield Words(f"{words(name)}: {value}")
     yield Line()
-    if receipt.has_excise:
-        yield Words(" · ".join(map(words, ("degrees", "retail", "specific", "ad_valorem"))), "soft")
     yield Pair(" · ".join(map(words, ("quantity", "unit", "price", "vat"))), words("value"), "soft")
     yield Line()
     for item in receipt.items:
@@ -136,14 +134,14 @@ def _item(item: Item, words: Speaker) -> Iterator[Row]:
     yield Words(f"E  {item.name}" if item.exempt else item.name, "strong")
     for text in item.details:
         yield Words(text, "soft")
-    excise = [
-        None if item.degrees is None else f"{show_quantity(item.degrees)}%",
-        None if item.retail is None else show(item.retail),
-        show(item.specific) if item.specific else None,
-        show(item.ad_valorem) if item.ad_valorem else None,
-    ]
-    if any(excise):
-        yield Words(" · ".join(one for one in excise if one), "soft")
+    excise = (
+        ("degrees", "" if item.degrees is None else show_quantity(item.degrees)),
+        ("retail", "" if item.retail is None else show(item.retail)),
+        ("specific", show(item.specific) if item.specific else ""),
+        ("ad_valorem", show(item.ad_valorem) if item.ad_valorem else ""),
+    )
+    if any(shown for _, shown in excise):
+        yield Words(" · ".join(f"{words(name)}: {shown}" for name, shown in excise if shown), "soft")
     quantity = " ".join(filter(None, (show_quantity(item.quantity), item.unit)))
     yield Pair(f"{quantity} × {show(item.price)} · {show(item.vat)}", show(item.value))
     if item.discount:

@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 import zxingcpp
+from lxml import etree
 from PIL import Image
 
+from fe.ecf.parse import parse_xml
 from fe.printing import PaperSize, PrintOptions, qr_address, ticket
 from fe.printing.read import read, show
-from tests.printing.documents import GOLDEN, SAMPLES, signed
-from tests.printing.receipt_printer import decode
+from tests.printing.documents import GOLDEN, SAMPLES, sign, signed
+from tests.printing.receipt_printer import Printed, decode
 from tests.printing.test_logo import png
 
 every_receipt = pytest.mark.parametrize("path", [*GOLDEN, *SAMPLES], ids=lambda path: path.stem)
@@ -60,3 +62,18 @@ def test_ticket_has_the_logo_and_a_cut_after_each_copy() -> None:
 def test_ticket_of_a_sheet_is_refused() -> None:
     with pytest.raises(ValueError, match="a receipt printer takes a roll"):
         ticket(signed(GOLDEN[0]), PrintOptions())
+
+
+def test_ticket_names_each_selective_tax_that_a_line_has() -> None:
+    beer = next(path for path in GOLDEN if "beer" in path.stem)
+    root = parse_xml(beer.read_bytes())
+    etree.strip_elements(root, "GradosAlcohol")
+
+    whole, without = (decode(ticket(xml, PrintOptions(layout=PaperSize.ROLL_80))) for xml in (signed(beer), sign(root)))
+
+    def joined(printed: Printed) -> str:
+        return " ".join(printed.text.split())
+
+    assert "Grados Alcohol (%): 5 - PVP: 65.00 - ISC Específico: 540.04 - ISC Ad Valorem: 191.28" in joined(whole)
+    assert "PVP: 65.00 - ISC Ad Valorem: " in joined(without)
+    assert "Grados" not in without.text

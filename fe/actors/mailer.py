@@ -186,7 +186,7 @@ class Mailer:
 
     async def _print(self, work: MailWork, draft: ReceiptMail) -> bytes | None:
         """Print the receipt; None, and the XML goes alone, where it cannot be printed soon."""
-        options = PrintOptions(language=draft.language, environment=work.lane.environment)
+        options = PrintOptions(language=draft.language, environment=work.lane.environment, url=draft.qr_code_url or "")
         error: Exception | str = "it took too long"
         with trio.move_on_after(self._seconds * _PRINTING):
             try:

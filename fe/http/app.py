@@ -122,6 +122,9 @@ class HttpDeps:
     intake: DirectIntake[Work] | None = None
     #: Whether clients may ask for outcomes, outside production.
     authority_simulated: bool = False
+    #: Where the QR codes of received receipts lead.
+    authority_ecf_url: str = "https://ecf.dgii.gov.do"
+    authority_fc_url: str = "https://fc.dgii.gov.do"
     #: Why this process must not sign; then it is not ready either.
     clock_fault: ClockFault = no_fault
 
@@ -154,6 +157,8 @@ class HttpDeps:
             intake=intake,
             clock_fault=clock_fault,
             authority_simulated=settings.authority_simulated,
+            authority_ecf_url=settings.authority_ecf_url,
+            authority_fc_url=settings.authority_fc_url,
             webhooks=webhook_accounts(settings),
             calls_per_second=settings.calls_per_second,
             access_log=settings.access_log,
@@ -241,7 +246,7 @@ class Api:
             Ncf(db, clock),
             UsageHandlers(db, clock),
             BillingHandlers(db, clock),
-            PrintHandlers(db, self._printers),
+            PrintHandlers(db, self._printers, ecf_host=deps.authority_ecf_url, fc_host=deps.authority_fc_url),
         )
         by_name = {route.name: route for route in self.routes}
         self._handing_in = by_name[f"POST {PREFIX}/invoices"]

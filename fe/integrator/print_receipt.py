@@ -54,6 +54,8 @@ def print_receipt(
     layout = layout or ("80mm" if to_printer else "letter")
     if to_printer and not PaperSize(layout).is_roll:
         raise click.UsageError("a receipt printer takes --layout 80mm or 58mm")
+    if raster and not to_printer:
+        raise click.UsageError("--raster is for a receipt printer: name one with --to")
     with opened(profile, patience) as api:
         record = ask(api, wanted, remark=remark)
         one, chosen = f"/invoices/{record['taxLogId']}", {"layout": layout, "language": language}

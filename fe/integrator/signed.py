@@ -4,7 +4,6 @@ import io
 from pathlib import Path
 
 import click
-import segno
 from cryptography import x509
 
 from fe.cli.failures import FAILED, NO_VERDICT, OK, Failure
@@ -14,6 +13,7 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.document import NotADocument, read_xml
 from fe.ecf.parse import MalformedXml
 from fe.ecf.problems import serialize_problem
+from fe.ecf.qr_code import qr_code
 from fe.ecf.signature import BadSignature
 from fe.ecf.signature import verify as verify_signature
 from fe.integrator.api import opened
@@ -21,8 +21,6 @@ from fe.integrator.checks import DocumentCheck, address_of, check_document, code
 from fe.integrator.language import say, terminal_language
 from fe.integrator.options import api_options, print_problems, remark
 from fe.integrator.submission_lookup import ask
-
-_VERSION = 8
 
 environment_option = click.option(
     "--environment",
@@ -87,7 +85,7 @@ def qr(wanted: str, output: Path | None, environment: str, profile: str, patienc
             address = ask(api, wanted, remark=remark)["qrCodeUrl"]
         if address is None:
             raise Failure(say("it is not signed yet", "aún no está firmado"), NO_VERDICT)
-    drawn = _draw(address)
+    drawn = qr_code(address)
     if output is not None:
         drawn.save(str(output), scale=8, border=4)
     print_result(address, {"qrCodeUrl": address, "file": None if output is None else str(output)}, as_json=as_json)
@@ -95,13 +93,6 @@ def qr(wanted: str, output: Path | None, environment: str, profile: str, patienc
         picture = io.StringIO()
         drawn.terminal(out=picture, compact=True, border=2)
         click.echo(picture.getvalue(), nl=False)
-
-
-def _draw(address: str) -> segno.QRCode:
-    """The authority requires version 8. Most addresses do not fit at level M: then use the next that does."""
-    smallest = segno.make_qr(address, error="m", boost_error=False)
-    asked = _VERSION if int(smallest.version) < _VERSION else smallest.version
-    return segno.make_qr(address, version=asked, error="m", boost_error=False)
 
 
 def _address_in(file: Path, environment: Environment) -> str:

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Literal
 
 import fontpkg_ibm_plex_sans_condensed
-import segno
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
 from fpdf import FPDF
 from fpdf.fonts import TTFFont
 
+from fe.ecf.qr_code import qr_code
 from fe.ecf.texts import Language
 
 Align = Literal["left", "right", "center"]
@@ -282,8 +282,5 @@ def _encoded(font: TTFFont, text: str) -> str:
 
 @lru_cache(maxsize=32)
 def qr_matrix(url: str) -> tuple[bytes, ...]:
-    """Return the modules of the QR code: version 8 or the least above that holds the URL, at level M."""
-    code = segno.make_qr(url, error="m", boost_error=False)
-    if code.version < 8:  # type: ignore[operator]  # a number for QR, a text for Micro QR
-        code = segno.make_qr(url, error="m", version=8, boost_error=False)
-    return tuple(bytes(row) for row in code.matrix)
+    """Return the modules of the QR code, row by row."""
+    return tuple(bytes(row) for row in qr_code(url).matrix)

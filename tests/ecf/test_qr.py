@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.qr import qr_url, qr_url_summary
+from fe.ecf.qr_code import qr_code
 
 ECF_HOST = "https://ecf.dgii.gov.do"
 FC_HOST = "https://fc.dgii.gov.do"
@@ -70,3 +71,8 @@ def test_any_security_code_is_read_back_as_it_was(security_code: str) -> None:
 
     assert dict(parse_qsl(query, strict_parsing=True))["CodigoSeguridad"] == security_code
     assert "+" not in query
+
+
+def test_a_short_address_has_the_version_the_authority_asks_for_and_a_long_one_the_next_that_holds_it() -> None:
+    assert qr_code("https://fc.dgii.gov.do/ecf/ConsultaTimbreFC?x").designator == "8-M"
+    assert qr_code("https://ecf.dgii.gov.do/ecf/ConsultaTimbre?" + "x" * 170).designator == "10-M"

@@ -98,6 +98,7 @@ async def make_submission(
     certificate_id: CertificateId | None = None,
     signed: bytes = SIGNED,
     security_code: str | None = SECURITY_CODE,
+    qr_code_url: str | None = None,
     **changes: Any,
 ) -> SubmissionId:
     """Create a submission whose outbox row is due in `stage`, brought there by the booking functions of production."""
@@ -118,7 +119,7 @@ async def make_submission(
         issuer_rnc=new.issuer_rnc,
         buyer_rnc=new.buyer_rnc,
         security_code=security_code,
-        qr_code_url=None,
+        qr_code_url=qr_code_url,
         ncf_expiration=None,
         signed_at=at,
     )

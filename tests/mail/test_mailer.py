@@ -343,7 +343,7 @@ async def test_the_pdf_is_printed_in_the_language_of_the_tenant_and_attached(
     db: Database, worker_db: Database, relay: RunningRelay
 ) -> None:
     tenant = await mailing_tenant(db, replace(SETTINGS, language="en"))
-    subject = await accepted(db, tenant)
+    subject = await accepted(db, tenant, qr_code_url="https://ecf.example/qr")
     asked: list[PrintOptions] = []
 
     async def printer(of: TenantId, document: bytes, options: PrintOptions) -> bytes:
@@ -357,7 +357,7 @@ async def test_the_pdf_is_printed_in_the_language_of_the_tenant_and_attached(
     ((_, message),) = relay.taken
     attached = [part.get_payload(decode=True) for part in message.iter_attachments()]
     assert attached == [signed(), b"%PDF-1.7 printed"]
-    assert asked == [PrintOptions(language="en", environment=Environment.ECF)]
+    assert asked == [PrintOptions(language="en", environment=Environment.ECF, url="https://ecf.example/qr")]
 
 
 async def test_the_front_keeps_the_address_of_each_of_a_batch_and_of_no_repeat(db: Database, dsn: str) -> None:

@@ -4,11 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pypdfium2
-import segno
 from fontpkg_ibm_plex_sans_condensed import ROOT as FONT
 from PIL import Image, ImageDraw, ImageFont
 
 from fe.ecf.catalogue import EcfType
+from fe.ecf.qr_code import qr_code
 from fe.printing import FiscalStanding, PaperSize, PrintOptions, pdf, ticket
 from tests.printing.documents import GOLDEN, long_receipt, signed
 from tests.printing.receipt_printer import Printed, decode
@@ -38,7 +38,7 @@ def draw_ticket(name: str, printed: Printed, columns: int) -> None:
         style: ImageFont.truetype(FONT / "files" / f"IBMPlexSansCondensed-{style}.ttf", 22)
         for style in ("Medium", "Bold")
     }
-    code = segno.make_qr(printed.codes[0], error="m", boost_error=False)
+    code = qr_code(printed.codes[0])
     side = int(code.symbol_size(4, 4)[0])
     paper = Image.new("L", (columns * wide + 40, len(printed.lines) * high + side + 60), 255)
     pen = ImageDraw.Draw(paper)

@@ -73,3 +73,9 @@ def test_sheet_for_a_printer_is_refused(here: FeHere) -> None:
     ended = here.refused("print", _ID, "--to", "/dev/null", "--layout", "letter", code=2)
 
     assert "a receipt printer takes --layout 80mm or 58mm" in ended
+
+
+def test_raster_without_a_printer_is_refused(here: FeHere) -> None:
+    ended = here.refused("print", _ID, "--raster", code=2)
+
+    assert "--raster is for a receipt printer" in ended

@@ -218,11 +218,6 @@ def test_a_qr_code_is_drawn_in_the_terminal_and_in_files(there: FeHere) -> None:
     assert there("qr", "receipt.xml", "-o", "code.jpg").code == 2
 
 
-def test_a_short_address_has_the_version_the_authority_asks_for_and_a_long_one_the_next_that_holds_it() -> None:
-    assert signed._draw("https://fc.dgii.gov.do/ecf/ConsultaTimbreFC?x").designator == "8-M"
-    assert signed._draw("https://ecf.dgii.gov.do/ecf/ConsultaTimbre?" + "x" * 170).designator == "10-M"
-
-
 def test_a_document_without_a_security_code_has_no_qr_code(there: FeHere) -> None:
     golden = Path(__file__).parents[2] / "ecf/golden/acecf-rejected.xml"
     raw = signer().sign(etree.parse(golden, etree.XMLParser(remove_blank_text=True)).getroot()).xml

@@ -1,5 +1,6 @@
 """Printed receipts: what the API gives, of issued receipts and of received ones, and to whom."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
@@ -11,13 +12,14 @@ import zxingcpp
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.lifecycle import Status
+from fe.offload.pool import Apart
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import RECEPTION
 from fe.store.records import receivers, tenants
 from fe.store.records.receivers import Receiver
 from tests.factories.companies import make_certificate
 from tests.http import worker
-from tests.http.front import ISSUER, Running, make_key, structured
+from tests.http.front import ISSUER, Key, Running, Start, make_key, structured
 from tests.printing import reading
 from tests.printing.documents import GOLDEN, signed
 from tests.printing.receipt_printer import decode
@@ -90,9 +92,26 @@ async def test_qr_code_is_drawn(api: httpx.AsyncClient, receipt: str) -> None:
     png, svg = [await api.get(f"/invoices/{receipt}/qr.{kind}") for kind in ("png", "svg")]
 
     (found,) = zxingcpp.read_barcodes(reading.picture(png.content))
-    assert found.text == QR
+    assert (found.text, reading.picture(png.content).size) == (QR, (342, 342))  # version 8
     assert (png.headers["Content-Type"], svg.headers["Content-Type"]) == ("image/png", "image/svg+xml")
     assert svg.content.startswith(b"<?xml")
+
+
+async def test_qr_code_is_drawn_once_and_in_a_process_of_the_pool(
+    api: httpx.AsyncClient, receipt: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[object] = []
+
+    async def run(_: Apart, tenant: TenantId, work: Callable[..., bytes], *given: object) -> bytes:
+        drawn.append(given)
+        return work(*given)
+
+    monkeypatch.setattr(Apart, "run", run)
+
+    first, second = [(await api.get(f"/invoices/{receipt}/qr.png")).content for _ in range(2)]
+
+    assert first == second
+    assert drawn == [(QR, "png")]
 
 
 @pytest.mark.parametrize("query", ["layout=a5", "layout=", "language=fr", "color=red", "layout=a4&layout=a4"])
@@ -111,22 +130,25 @@ async def test_receipt_of_another_tenant_is_not_printed(front: Running, db: Data
 
 
 async def test_received_receipt_is_printed(
-    api: httpx.AsyncClient, dsn: str, nursery: trio.Nursery, db: Database, tenant: TenantId
+    start: Start, front_db: Database, key: Key, dsn: str, nursery: trio.Nursery, db: Database, tenant: TenantId
 ) -> None:
+    front = await start(nursery, front_db, authority_ecf_url="https://ecf.example")
     await make_certificate(db, tenant)
     await db.run(receivers.open_reception, Receiver(tenant, Environment.TESTECF, OURS, False))
     async with open_database(dsn, role=RECEPTION) as reception_db:
         reception = await start_reception(nursery, db, reception_db, tenant=tenant)
         sent = document()
         assert supplier.read(await reception.send(sent)).state == "0"
-    (one,) = (await api.get("/received")).json()["items"]
 
-    printed = await api.get(f"/received/{one['id']}/pdf?layout=80mm")
-    ticket = await api.get(f"/received/{one['id']}/ticket")
+    async with front.client(await front.token(key)) as api:
+        (one,) = (await api.get("/received")).json()["items"]
+        printed = await api.get(f"/received/{one['id']}/pdf?layout=80mm")
+        ticket = await api.get(f"/received/{one['id']}/ticket")
+        unknown = await api.get(f"/received/{uuid4()}/pdf")
 
     (page,) = reading.pages(printed.content)
     assert one["encf"] in page.text
     assert "ConsultaTimbre" in decode(ticket.content).codes[0]
-    assert "/testecf/" in page.codes[0][0]
+    assert page.codes[0][0].startswith("https://ecf.example/testecf/ConsultaTimbre?")
     assert reading.attached(printed.content) == sent
-    assert (await api.get(f"/received/{uuid4()}/pdf")).status_code == 404
+    assert unknown.status_code == 404

@@ -72,7 +72,9 @@ class Roll:
             lines = self._canvas.wrap(row.text, size, wide, bold)
             return lines, len(lines) * size * 1.24 + 0.6
         room = wide - self._canvas.width(row.right, size, bold) - 6
-        lines = self._canvas.wrap(row.left, size, max(room, wide * 0.3), bold)
+        lines = self._canvas.wrap(row.left, size, wide, bold)
+        if self._canvas.width(lines[-1], size, bold) > room:
+            lines.append("")
         return lines, len(lines) * size * 1.24 + 0.6
 
     def _draw_page(self, rows: Sequence[tuple[Row, list[str], float]], used: float) -> None:

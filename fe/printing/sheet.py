@@ -8,7 +8,7 @@ from fe.printing.canvas import BLACK, GREY, LIGHT, MILLIMETRE, PALE, Align, Canv
 from fe.printing.labels import label
 from fe.printing.logo import Logo
 from fe.printing.options import FiscalStanding, PaperSize, PrintOptions
-from fe.printing.read import Amount, Item, PrintedReceipt, page_sums, show, show_quantity
+from fe.printing.read import Adjustment, Amount, Item, PrintedReceipt, page_sums, show, show_quantity
 from fe.printing.ticket import adjustment_words, standing_note
 
 SIZES = {PaperSize.LETTER: (612.0, 792.0), PaperSize.A4: (595.28, 841.89)}
@@ -21,6 +21,10 @@ _GAP = 9.0
 _RED: Color = (0.7, 0.15, 0.15)
 _TOTALS_WIDTH = 218.0
 _ROW = 12.6
+#: Columns of very large amounts leave the description less than its least width: then the table is set smaller.
+_NARROWEST, _SMALLEST = 70.0, 4.5
+#: Lines of a text that has to be printed: no text of the schema needs as many.
+_MOST = 16
 #: Widths below which a column of a table with room would look cramped.
 _LEAST = {"quantity": 40.0, "unit": 46.0, "price": 56.0, "vat": 52.0, "value": 62.0}
 
@@ -84,9 +88,12 @@ class Sheet:
         self._parties = self._make_parties()
         self._columns = self._make_columns()
         self._heading = self._make_heading()
-        self._rows = [self._make_row(item) for item in receipt.items]
-        self._totals = self._make_totals()
         self._middle = self._make_middle()
+        self._totals = self._make_totals()
+        self._top_of_rows = _TOP + self._head.height + 8 + self._parties.height + 4 + self._heading.height
+        self._room = self._high - self._top_of_rows - self._foot_height(5 * _ROW + 4)
+        self._rows = [self._make_row(item) for item in receipt.items]
+        self._rows += [self._make_adjustment(one) for one in receipt.adjustments]
 
     def draw(self) -> None:
         """Draw every copy."""
@@ -108,24 +115,24 @@ class Sheet:
         if self._logo is not None:
             y = self._logo.fit(170, 48)[1] + 8
         issuer = receipt.issuer
-        for line in canvas.wrap(issuer.trade_name or issuer.name, 14, wide, True, 3):
+        for line in canvas.wrap(issuer.trade_name or issuer.name, 14, wide, True, _MOST):
             y += 15
             frame.add(self._left, y, line, 14, bold=True, ink=self._accent)
         if issuer.trade_name:
-            for line in canvas.wrap(issuer.name, 9.5, wide, True, 3):
+            for line in canvas.wrap(issuer.name, 9.5, wide, True, _MOST):
                 y += 12
                 frame.add(self._left, y, line, 9.5, bold=True)
         y += 2
         branch = (f"{self._words('branch')}: {issuer.branch}",) if issuer.branch else ()
         for text in (f"{self._words('rnc')}: {issuer.rnc}", *branch, *issuer.lines):
-            for line in canvas.wrap(text, 8.6, wide, most=4):
+            for line in canvas.wrap(text, 8.6, wide, most=_MOST):
                 y += 11
                 frame.add(self._left, y, line, 8.6, ink=BLACK if text.startswith("RNC") else GREY)
         y += 11
         frame.add(self._left, y, f"{self._words('issued')}: {receipt.issued}", 8.6)
         left = y
         y = 6.0
-        for line in canvas.wrap(receipt.title, 12, 190, True, 3):
+        for line in canvas.wrap(receipt.title, 12, 190, True):
             y += 14
             frame.add(box + 12, y, line, 12, bold=True, ink=self._accent)
         y += 17
@@ -148,7 +155,7 @@ class Sheet:
                     y += 10
                     frame.add(box + 12, y, line, 8, ink=GREY)
         note = standing_note(self._options)
-        for line in canvas.wrap(note, 8, 190, most=5) if note else ():
+        for line in canvas.wrap(note, 8, 190) if note else ():
             y += 10.5
             frame.add(box + 12, y, line, 8, ink=_RED)
         self._box = (box, y + 10)
@@ -179,7 +186,8 @@ class Sheet:
             y = 3.0
             for name, value in facts:
                 shown = self._words("due", day=value) if name == "due" else value
-                lines = canvas.wrap(shown, 8.8, wide - (0 if name == "due" else indent), name == "buyer_name", 3)
+                most = _MOST if facts is left else 3
+                lines = canvas.wrap(shown, 8.8, wide - (0 if name == "due" else indent), name == "buyer_name", most)
                 for number, line in enumerate(lines):
                     y += 11.6
                     if not number and name != "due":
@@ -187,7 +195,7 @@ class Sheet:
                     frame.add(x + indent, y, line, 8.8, bold=name == "buyer_name")
             if x == self._left and buyer is not None:
                 for text in buyer.lines:
-                    for line in canvas.wrap(text, 8.2, wide - indent, most=2):
+                    for line in canvas.wrap(text, 8.2, wide - indent, most=6):
                         y += 10.6
                         frame.add(x + indent, y, line, 8.2, ink=GREY)
             bottoms.append(y + 6)
@@ -214,23 +222,28 @@ class Sheet:
         return cells
 
     def _make_columns(self) -> dict[str, _Column]:
-        canvas, size = self._canvas, self._size
+        canvas = self._canvas
         names = ["quantity", "description", "unit", "price", "vat", "value"]
         if self._receipt.has_excise:
             names[3:4] = ["degrees", "retail", "price", "specific", "ad_valorem"]
-        widths: dict[str, float] = {}
         every = [self._cells(item) for item in self._receipt.items]
+        least: dict[str, float] = {}
+        widest: dict[str, float] = {}
         for name in names:
-            if name == "description":
-                continue
-            heading = max(canvas.width(word, 7.6, True) for word in self._words(name).split())
-            widest = max((canvas.width(cell, size) for cell in {cells[name] for cells in every}), default=0.0)
-            if name == "unit":
-                widest = min(widest, 62.0)
-            widths[name] = max(heading, widest, 0 if self._receipt.has_excise else _LEAST[name])
-        widths["description"] = max(
-            70.0, self._right - self._left - 12 - sum(widths.values()) - _GAP * (len(names) - 1)
-        )
+            if name != "description":
+                heading = max(canvas.width(word, 7.6, True) for word in self._words(name).split())
+                least[name] = max(heading, 0 if self._receipt.has_excise else _LEAST[name])
+                widest[name] = max((canvas.width(cell, 1) for cell in {cells[name] for cells in every}), default=0.0)
+        room = self._right - self._left - 12 - _GAP * (len(names) - 1)
+        while True:
+            widths = {
+                name: max(least[name], min(wide * self._size, 62.0 if name == "unit" else room))
+                for name, wide in widest.items()
+            }
+            widths["description"] = room - sum(widths.values())
+            if widths["description"] >= _NARROWEST or self._size < _SMALLEST:
+                break
+            self._size -= 0.4
         columns: dict[str, _Column] = {}
         x = self._left + 6
         for name in names:
@@ -260,11 +273,12 @@ class Sheet:
         description = self._columns["description"]
         name = f"E  {item.name}" if item.exempt else item.name
         y = 1.5
-        for line in canvas.wrap(name, size, description.width, most=6):
+        for line in canvas.wrap(name, size, description.width, most=_MOST):
             y += leading
             frame.add(description.x, y, line, size)
         for text in (*self._adjusted(item), *item.details):
-            for line in canvas.wrap(text, size - 1.2, description.width, most=14):
+            fit = max(int((self._room - 3.6 - y) / (leading - 1)), 1)
+            for line in canvas.wrap(text, size - 1.2, description.width, most=min(fit, 14)):
                 y += leading - 1
                 frame.add(description.x, y, line, size - 1.2, ink=GREY)
         bottom = y
@@ -276,6 +290,20 @@ class Sheet:
                 frame.add(column.edge, y, line, size, align=column.align)
             bottom = max(bottom, y)
         frame.height = bottom + 3.6
+        return frame
+
+    def _make_adjustment(self, one: Adjustment) -> _Frame:
+        """A row of the table: there may be 20, more than the totals have room for."""
+        frame, canvas, size = _Frame(), self._canvas, self._size
+        shown = ("-" if one.is_discount else "") + show(one.amount)
+        x, edge = self._columns["description"].x, self._columns["value"].edge
+        words = adjustment_words(one, self._words)
+        y = 1.5
+        for line in canvas.wrap(words, size, edge - canvas.width(shown, size) - _GAP - x, most=_MOST):
+            y += size + 2.2
+            frame.add(x, y, line, size)
+        frame.add(edge, y, shown, size, align="right")
+        frame.height = y + 3.6
         return frame
 
     def _adjusted(self, item: Item) -> Iterable[str]:
@@ -295,12 +323,7 @@ class Sheet:
 
     def _make_totals(self) -> _Frame:
         receipt = self._receipt
-        before: list[tuple[str, str, bool]] = []
-        for one in receipt.adjustments:
-            shown = ("-" if one.is_discount else "") + show(one.amount)
-            before.append((adjustment_words(one, self._words), shown, False))
-        before += self._amount_rows(receipt.totals)
-        frame = self._frame_of(before)
+        frame = self._frame_of(self._amount_rows(receipt.totals))
         y = frame.height + 16
         self._total_at = frame.height + 2
         left = self._right - _TOTALS_WIDTH
@@ -316,7 +339,7 @@ class Sheet:
         left = self._right - _TOTALS_WIDTH + 8
         for words, amount, bold in rows:
             room = self._right - 6 - left - self._canvas.width(amount, 9, bold) - 8
-            lines = self._canvas.wrap(words, 8.8, room, bold, 3)
+            lines = self._canvas.wrap(words, 8.8, room, bold)
             for number, line in enumerate(lines):
                 y += _ROW
                 frame.add(left, y, line, 8.8, bold=bold, ink=BLACK if bold else GREY)
@@ -351,35 +374,31 @@ class Sheet:
     def _foot_height(self, height: float) -> float:
         return max(height, self._middle.height, _QR + _QUIET) + 78 - _QUIET
 
-    def _top_of_rows(self) -> float:
-        return _TOP + self._head.height + 8 + self._parties.height + 4 + self._heading.height
-
     def _subtotals(self, first: int, last: int) -> _Frame:
+        """Sums of the lines of a page; none for a page of discounts alone."""
+        items = self._receipt.items[first:last]
+        sums = page_sums(items) if items else ()
         for page in self._receipt.pages:
-            if (page.first, page.last) == (first + 1, last):
-                return self._frame_of(self._amount_rows(page.subtotals))
-        return self._frame_of(self._amount_rows(page_sums(self._receipt.items[first:last])))
+            if items and (page.first, page.last) == (first + 1, first + len(items)):
+                sums = page.subtotals
+        return self._frame_of(self._amount_rows(sums))
 
     def _paginate(self) -> list[tuple[int, int]]:
         """Cut the lines into pages: where the XML's Paginacion does, and wherever a page is full."""
-        room = self._high - self._top_of_rows()
-        with_totals = room - self._foot_height(self._totals.height)
-        with_subtotals = room - self._foot_height(5 * _ROW + 4)
-        cuts = {page.last for page in self._receipt.pages}
+        with_totals = self._high - self._top_of_rows - self._foot_height(self._totals.height)
+        cuts = {page.last for page in self._receipt.pages if page.last < len(self._receipt.items)}
         starts, used = [0], 0.0
         for number, row in enumerate(self._rows):
-            if number > starts[-1] and (used + row.height > with_subtotals or number in cuts):
+            if number > starts[-1] and (used + row.height > self._room or number in cuts):
                 starts.append(number)
                 used = 0.0
             used += row.height
-        if used > with_totals and len(self._rows) - starts[-1] > 1:
-            # The last lines move to a page with the totals.
-            keep, number = used, len(self._rows)
-            while number - starts[-1] > 1 and (keep > with_totals or number == len(self._rows)):
+        if used > with_totals and self._rows:
+            # The last lines move to a page with the totals, or none where they leave no room.
+            number, kept = len(self._rows), 0.0
+            while number - starts[-1] > 1 and kept + self._rows[number - 1].height <= with_totals:
                 number -= 1
-                keep = sum(row.height for row in self._rows[number:])
-                if keep + self._rows[number - 1].height > with_totals:
-                    break
+                kept += self._rows[number].height
             starts.append(number)
         return list(pairwise([*starts, len(self._rows)]))
 

@@ -58,3 +58,23 @@ def attached(document: bytes) -> bytes:
 
 def picture(png: bytes) -> Image.Image:
     return Image.open(io.BytesIO(png)).convert("L")
+
+
+def overlaps(document: bytes) -> list[tuple[str, str]]:
+    """Texts of one page that touch each other or leave it."""
+    found = []
+    with pypdfium2.PdfDocument(document) as opened:
+        for page in opened:
+            texts = page.get_textpage()
+            places = sorted(texts.get_rect(number) for number in range(texts.count_rects()))
+            wide, high = page.get_size()
+            for number, (left, bottom, right, top) in enumerate(places):
+                said = texts.get_text_bounded(left, bottom, right, top)
+                if left < 0 or bottom < 0 or right > wide or top > high:
+                    found.append((said, "the page"))
+                for other in places[number + 1 :]:
+                    if other[0] > right:
+                        break
+                    if min(top, other[3]) - max(bottom, other[1]) > 1 and right - other[0] > 1:
+                        found.append((said, texts.get_text_bounded(*other)))
+    return found

@@ -219,6 +219,67 @@ def test_hostile_texts_are_printed_clean(layout: PaperSize) -> None:
     assert all(page.codes for page in printed)
 
 
+def global_discounts(number: int) -> dict[str, object]:
+    return {
+        "DescuentoORecargo": [
+            {
+                "NumeroLinea": str(one),
+                "TipoAjuste": "D",
+                "TipoValor": "$",
+                "DescripcionDescuentooRecargo": f"Descuento número {one:02} acordado con el gerente",
+                "MontoDescuentooRecargo": f"{one}.25",
+                "IndicadorFacturacionDescuentooRecargo": "1",
+            }
+            for one in range(1, number + 1)
+        ]
+    }
+
+
+@pytest.mark.parametrize(("lines", "pages"), [(2, 1), (14, 2), (26, 2)])
+def test_twenty_global_discounts_are_rows_that_overlap_nothing(lines: int, pages: int) -> None:
+    content = receipt(EcfType.CREDIT_FISCAL, [line("100.00")] * lines, DescuentosORecargos=global_discounts(20))
+
+    printed = pdf(sign(build(content)), PrintOptions())
+
+    read_back = reading.text(printed)
+    assert [one for one in range(1, 21) if read_back.count(f"Descuento número {one:02} acordado") != 1] == []
+    assert [one for one in range(1, 21) if f"-{one}.25" not in read_back] == []
+    assert (reading.overlaps(printed), len(reading.pages(printed))) == ([], pages)
+
+
+@pytest.mark.parametrize("layout", PaperSize)
+def test_longest_names_are_printed_whole_and_overlap_nothing(layout: PaperSize) -> None:
+    xml = sign(longest_texts())
+
+    printed = pdf(xml, PrintOptions(layout=layout))
+
+    squeezed = "".join(reading.text(printed).split())
+    given = read(xml)
+    names = [given.issuer.name, given.issuer.trade_name, *given.issuer.lines, given.items[0].name]
+    assert given.buyer is not None
+    assert [name for name in (*names, given.buyer.name) if "".join(name.split()) not in squeezed] == []
+    assert reading.overlaps(printed) == []
+
+
+def longest_texts() -> etree._Element:
+    """Beer of the longest names and the largest amounts that the schema permits."""
+    root = parse_xml(next(path for path in GOLDEN if "beer" in path.stem).read_bytes())
+    texts = {
+        "RazonSocialEmisor": "W" * 150,
+        "NombreComercial": "Ñandú " * 25,
+        "DireccionEmisor": "M" * 100,
+        "RazonSocialComprador": "WM" * 75,
+        "NombreItem": "W" * 80,
+        "DescripcionItem": "Ñ" * 1000,
+    }
+    for element in root.iter(etree.Element):
+        name = etree.QName(element).localname
+        element.text = texts.get(name, element.text)
+        if re.fullmatch(r"\d+\.\d\d", element.text or "") and name.startswith(("Monto", "Precio", "Total")):
+            element.text = "9999999999999999.99"
+    return root
+
+
 @pytest.mark.parametrize(("number", "longest"), [(1_000, 45), (10_000, 400)])
 def test_long_receipt_is_printed_whole(number: int, longest: int) -> None:
     ecf_type = EcfType.DEBIT_NOTE if number > 1_000 else EcfType.CREDIT_FISCAL

@@ -8,10 +8,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from functools import partial
+from hashlib import sha256
 
 import structlog
 import trio
 
+from fe.cache import ExpiringCache
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import ZONE
@@ -50,18 +52,31 @@ _GAPS = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15), time
 #: Prints a tenant's signed receipt.
 Printer = Callable[[TenantId, bytes, PrintOptions], Awaitable[bytes]]
 
+#: Prints that are kept for the next try, and the largest of them.
+_KEPT, _KEPT_BYTES = 128, 256 * 1024
 #: Larger documents are printed in a process of the pool for large ones.
 _LARGE = 64 * 1024
 
 
 def printer_of(apart: Apart) -> Printer:
-    """Return a printer: short documents in a thread, others in a process, one of each at a time."""
+    """Return a printer: short documents in a thread, others in a process, one of each at a time.
+
+    It keeps the last prints for the next try of a mail that the relay did not take.
+    """
     threads = trio.CapacityLimiter(1)
+    made: ExpiringCache[tuple[bytes, PrintOptions], bytes] = ExpiringCache(_KEPT)
 
     async def printed(tenant_id: TenantId, signed: bytes, options: PrintOptions) -> bytes:
+        key = sha256(signed).digest(), options
+        if (found := made.get(key)) is not None:
+            return found
         if len(signed) > _LARGE:
-            return await apart.run(tenant_id, pdf, signed, options)
-        return await trio.to_thread.run_sync(pdf, signed, options, limiter=threads)
+            found = await apart.run(tenant_id, pdf, signed, options)
+        else:
+            found = await trio.to_thread.run_sync(pdf, signed, options, limiter=threads)
+        if len(found) <= _KEPT_BYTES:
+            made.put(key, found)
+        return found
 
     return printed
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from fe.accounts import provision
+from fe.accounts import audited_changes, provision
 from fe.cli.failures import Failure
-from fe.cli.operator_options import audited, given, submission_named
+from fe.cli.operator_options import audited, author, by_option, given, receipt_named
 from fe.cli.printing import json_option, moment, print_result, show_all
 from fe.cli.session import run_transaction, settings_with_database, with_database
 from fe.clock import system_clock
@@ -42,14 +42,15 @@ def mail() -> None:
 @click.option("--reply-to", type=ADDRESS, required=True, metavar="ADDRESS", help="Where buyers' answers go.")
 @click.option("--language", type=click.Choice(["es", "en"]), default="es", show_default=True)
 @click.option("--a-day", type=click.IntRange(1, 1_000_000), default=2000, show_default=True, help="Most mails per day.")
+@by_option
 @json_option
-def on(tenant_name: str, reply_to: MailAddress, language: str, a_day: int, as_json: bool) -> None:
+def on(tenant_name: str, reply_to: MailAddress, language: str, a_day: int, by_whom: str, as_json: bool) -> None:
     """Send TENANT's accepted receipts to their buyers by mail, from the next verdict on. Default: off."""
     settings = MailSettings("en" if language == "en" else "es", reply_to, a_day)
 
     async def task(conn: Conn) -> None:
         tenant = await provision.find_tenant(conn, tenant_name)
-        await store.set_settings(conn, tenant.tenant_id, settings)
+        await audited_changes.change_mail(conn, author(by_whom), tenant, settings)
 
     run_transaction(task)
     print_result(
@@ -59,15 +60,14 @@ def on(tenant_name: str, reply_to: MailAddress, language: str, a_day: int, as_js
 
 @mail.command()
 @click.argument("tenant_name", metavar="TENANT")
+@by_option
 @json_option
-def off(tenant_name: str, as_json: bool) -> None:
+def off(tenant_name: str, by_whom: str, as_json: bool) -> None:
     """Send no more receipts of TENANT by mail; waiting ones are dropped."""
 
     async def task(conn: Conn) -> bool:
         tenant = await provision.find_tenant(conn, tenant_name)
-        was_on = await store.settings_of(conn, tenant.tenant_id) is not None
-        await store.set_settings(conn, tenant.tenant_id, None)
-        return was_on
+        return await audited_changes.change_mail(conn, author(by_whom), tenant, None)
 
     changed = run_transaction(task)
     said = f"receipts of {tenant_name} are not sent by mail" + ("" if changed else ", as it was")
@@ -109,11 +109,9 @@ def replay(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
     because = given(reason)
 
     async def work(db: Database) -> tuple[SubmissionId, bool]:
-        submission_id = await submission_named(db, name)
+        found = await receipt_named(db, name)
         action = OperatorAction.of(by_whom, because, system_clock())
-        found = await db.run(store.listed, list(MailState), submission_id=submission_id, limit=1)
-        going = bool(found) and await db.transact(store.replay, action, found[0].tenant_id, submission_id)
-        return submission_id, going
+        return found.subject, await db.transact(store.replay, action, found.tenant_id, found.subject)
 
     submission_id, going = with_database(settings_with_database(), work)
     if not going:
@@ -124,13 +122,14 @@ def replay(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
 @mail.command()
 @click.argument("tenant_name", metavar="TENANT")
 @click.argument("address", type=ADDRESS)
+@by_option
 @json_option
-def suppress(tenant_name: str, address: MailAddress, as_json: bool) -> None:
+def suppress(tenant_name: str, address: MailAddress, by_whom: str, as_json: bool) -> None:
     """Put ADDRESS on TENANT's list of suppressed addresses."""
 
     async def task(conn: Conn) -> bool:
         tenant = await provision.find_tenant(conn, tenant_name)
-        return await store.suppress(conn, tenant.tenant_id, address, "operator", system_clock())
+        return await audited_changes.suppress_address(conn, author(by_whom), tenant, address)
 
     _print_listed(f"{address} gets no mail of {tenant_name}", tenant_name, address, run_transaction(task), as_json)
 
@@ -138,13 +137,14 @@ def suppress(tenant_name: str, address: MailAddress, as_json: bool) -> None:
 @mail.command()
 @click.argument("tenant_name", metavar="TENANT")
 @click.argument("address", type=ADDRESS)
+@by_option
 @json_option
-def allow(tenant_name: str, address: MailAddress, as_json: bool) -> None:
+def allow(tenant_name: str, address: MailAddress, by_whom: str, as_json: bool) -> None:
     """Take ADDRESS off TENANT's list of suppressed addresses."""
 
     async def task(conn: Conn) -> bool:
         tenant = await provision.find_tenant(conn, tenant_name)
-        return await store.allow(conn, tenant.tenant_id, address)
+        return await audited_changes.allow_address(conn, author(by_whom), tenant, address)
 
     _print_listed(f"{address} may get mail of {tenant_name}", tenant_name, address, run_transaction(task), as_json)
 

@@ -21,6 +21,7 @@ from fe.store.queue import dead_letters
 from fe.store.queue.audit import LONGEST_REASON, OperatorAction
 from fe.store.queue.dead_letters import DeadLetter, DeadLetterFilter
 from fe.store.records import label_lookup
+from fe.store.records.label_lookup import NamedSubmission
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -160,6 +161,11 @@ async def find(db: Database, limit: int, **which: Any) -> list[DeadLetter]:
 
 
 async def submission_named(db: Database, name: str) -> SubmissionId:
+    """Return the id of the submission that `receipt_named` finds."""
+    return (await receipt_named(db, name)).subject
+
+
+async def receipt_named(db: Database, name: str) -> NamedSubmission:
     """Find a submission by taxLogId, trackId, e-NCF or clientRequestId. Raises Failure when none or several match.
 
     Of several submissions with one number, the one that holds it is meant; rejected ones freed it.
@@ -169,6 +175,6 @@ async def submission_named(db: Database, name: str) -> SubmissionId:
         raise Failure(f"there is no submission {name}")
     holders = [one for one in found if one.status not in _WITHOUT_NUMBER]
     if len(found) == 1 or len(holders) == 1:
-        return (holders or found)[0].subject
+        return (holders or found)[0]
     every = ", ".join(f"{one.subject} of {one.tenant} ({one.environment}, {one.status})" for one in found)
     raise Failure(f"{name} matches {len(found)} submissions, choose one by its taxLogId: {every}")

@@ -32,10 +32,14 @@ def gave_up(dsn: str) -> None:
 
 def test_mail_is_switched_on_with_its_settings_and_off(fe: Fe, tenant: str) -> None:
     on = fe("mail", "on", tenant, "--reply-to", "ventas@ozama.do", "--language", "en", "--a-day", "7", "--json").json
-    off = [fe("mail", "off", tenant, "--json").json["changed"] for _ in range(2)]
+    off = [fe("mail", "off", tenant, "--by", "Ana", "--json").json["changed"] for _ in range(2)]
+    second, first = fe("tenant", "changes", tenant, "--action", "mail changed", "--json").json
 
     assert on == {"tenant": tenant, "language": "en", "replyTo": "ventas@ozama.do", "aDay": 7}
     assert off == [True, False]
+    settings = {"language": "en", "replyTo": "ventas@ozama.do", "aDay": 7}
+    assert (first["before"], first["after"], second["before"], second["after"]) == (None, settings, settings, None)
+    assert second["by"].endswith("(Ana)")
 
 
 @pytest.mark.parametrize("address", ["a@b.do\nBcc: c@d.do", "Ventas <a@b.do>", "a@b.do,c@d.do", "nobody"])
@@ -68,6 +72,8 @@ def test_an_address_is_suppressed_listed_and_allowed_again(fe: Fe, tenant: str) 
     assert [(one["address"], one["reason"]) for one in listed] == [("ana@cliente.do", "operator")]
     assert allowed == [True, False]
     assert fe("mail", "suppressed", tenant, "--json").json == []
+    noted = [(one["action"], one["subject"]) for one in fe("tenant", "changes", tenant, "--json").json[:2]]
+    assert noted == [("mail address allowed", "ana@cliente.do"), ("mail address suppressed", "ana@cliente.do")]
 
 
 def test_links_of_the_portal_go_by_mail_where_a_relay_is_set(fe: Fe, tenant: str, tmp_path: Path) -> None:

@@ -18,10 +18,10 @@ from fe.http.models import responses as response_models
 from fe.http.models.response_types import ResponseModel
 from fe.http.models.responses import BILLING_PERIOD, SUBMISSION, VALIDATION, BillingPeriod, Submission
 from fe.http.models.serializers import serialize_record
-from fe.identifiers import ClientRequestId, SubmissionId, TenantId, TrackId
+from fe.identifiers import ClientRequestId, SubmissionId, TrackId
 from fe.lifecycle import NumberFate, Status
 from fe.store.records.counterparty import HandingState, OtherSide
-from fe.store.records.mail import MailRecord, MailState
+from fe.store.records.mail import MailState
 from fe.store.records.submissions import Record
 
 AT = datetime(2026, 11, 6, 14, 15, 30, 123456, tzinfo=UTC)
@@ -65,17 +65,12 @@ ENDED = replace(
 )
 
 
-MAILED = MailRecord(
-    tenant_id=TenantId(1),
-    subject=ENDED.submission_id,
-    state=MailState.REFUSED,
-    address="compras@cliente.do",
-    message_id="<1@emisor.do>",
-    attempt=1,
-    code=550,
-    reason="recipient not accepted: 550 no such mailbox",
-    entered_at=ENDED.updated_at,
-    finished_at=ENDED.updated_at,
+MAILED = replace(
+    ENDED,
+    mail_state=MailState.REFUSED,
+    mail_at=ENDED.updated_at,
+    mail_address="compras@cliente.do",
+    mail_reason="recipient not accepted: 550 no such mailbox",
 )
 
 
@@ -97,16 +92,15 @@ def test_a_submission_is_written_as_it_is_described(record: Record) -> None:
 
 @pytest.mark.parametrize("state", MailState)
 def test_the_mail_of_a_submission_is_written_as_it_is_described(state: MailState) -> None:
-    mail = replace(MAILED, state=state, finished_at=None if state is MailState.WAITING else MAILED.finished_at)
-    written = json.loads(SUBMISSION.write(serialize_record(ENDED, mail=mail)))
+    written = json.loads(SUBMISSION.write(serialize_record(replace(MAILED, mail_state=state))))
 
-    assert written["mail"].get("reason") == (MAILED.reason if state is MailState.REFUSED else None)
+    assert written["mail"].get("reason") == (MAILED.mail_reason if state is MailState.REFUSED else None)
     assert list(jsonschema_rs.validator_for(described(SUBMISSION)).iter_errors(written)) == []
 
 
 def test_a_submission_is_written_in_the_order_of_the_interface() -> None:
     at = ENDED.updated_at
-    rejected = serialize_record(ENDED, OtherSide(False, "NO PEDIDO", at, HandingState.DELIVERED, None, at), mail=MAILED)
+    rejected = serialize_record(MAILED, OtherSide(False, "NO PEDIDO", at, HandingState.DELIVERED, None, at))
 
     assert list(json.loads(SUBMISSION.write(rejected))) == list(Submission.__annotations__)
 

@@ -4,12 +4,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
 
+from fe.actors import mailer
 from fe.actors.mailer import Mailer, Printer, mail_gap, mail_kind, mail_stage
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment, Root
@@ -18,6 +20,8 @@ from fe.ecf.mail_address import MailAddress
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Stage, Status
 from fe.mail.relay import Relay
+from fe.monitoring.metrics import Metrics
+from fe.offload.pool import Apart
 from fe.printing import PrintOptions
 from fe.queue.executor import run_stage
 from fe.queue.outcome import Retry
@@ -84,11 +88,16 @@ async def mailing(
         stopping.set()
 
 
+async def mail_of(db: Database, tenant: TenantId, subject: SubmissionId) -> MailRecord | None:
+    found = await db.run(partial(mail.listed, tenant_id=tenant), list(MailState))
+    return next((one for one in found if one.subject == subject), None)
+
+
 async def ended(db: Database, tenant: TenantId, subject: SubmissionId, *, gone: bool = False) -> MailRecord | None:
     """Wait until a mail rests, or its row is gone."""
     with trio.fail_after(PATIENCE):
         while True:
-            found = await db.run(mail.of_submission, tenant, subject)
+            found = await mail_of(db, tenant, subject)
             if found is None and gone:
                 return None
             if found is not None and found.state is not MailState.WAITING:
@@ -158,7 +167,9 @@ async def test_the_row_is_written_in_the_transaction_of_the_verdict(db: Database
 
     async def booked(conn: Any) -> None:
         await bookings.verdict(conn, work, at=NOW)
-        assert await mail.of_submission(conn, tenant, made) is not None
+        found = await submissions.find(conn, tenant, made)
+        assert found is not None
+        assert found.mail_state is MailState.WAITING
         raise RuntimeError("rolled back")
 
     with pytest.raises(RuntimeError, match="rolled back"):
@@ -297,7 +308,7 @@ async def test_a_mail_is_given_up_after_its_patience_and_can_be_replayed(
 
     tenant = await mailing_tenant(db)
     subject = await accepted(db, tenant, notify="later@x.do")
-    await rows(db, "UPDATE mails SET entered_at = now() - interval '4 days', attempt = 20")
+    await rows(db, "UPDATE mails SET entered_at = now() - interval '4 days', attempt = 20, counted_on = '2026-11-22'")
     async with mailing(worker_db, configured(relay)):
         failed = await ended(db, tenant, subject)
         await rows(db, "UPDATE mail_recipients SET address = 'ok@x.do'")
@@ -406,3 +417,30 @@ async def test_a_print_that_does_not_end_leaves_the_xml_to_go_alone(
     assert found is not None
     assert (found.state, found.attempt) == (MailState.SENT, 1)
     assert len(list(relay.taken[-1][1].iter_attachments())) == 1
+
+
+async def test_patience_begins_with_the_first_try(db: Database, worker_db: Database, relay: RunningRelay) -> None:
+    tenant = await mailing_tenant(db)
+    await accepted(db, tenant, notify="later@x.do")
+    await rows(db, "UPDATE mails SET entered_at = now() - interval '4 days'")
+
+    async with mailing(worker_db, configured(relay)):
+        await found_rows(db, "message_id IS NOT NULL AND attempt >= 1", 1)
+
+    assert await rows(db, "SELECT 1 FROM mails WHERE entered_at < now() - interval '1 hour'") == []
+
+
+async def test_next_try_reuses_the_print(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[bytes] = []
+
+    def print_once(document: bytes, options: PrintOptions) -> bytes:
+        made.append(document)
+        return b"%PDF of " + document
+
+    monkeypatch.setattr(mailer, "pdf", print_once)
+    printer = mailer.printer_of(Apart(1, Metrics()))
+    prints = [await printer(TenantId(1), b"one", PrintOptions()) for _ in range(2)]
+    prints.append(await printer(TenantId(1), b"one", PrintOptions(language="en")))
+
+    assert prints == [b"%PDF of one"] * 3
+    assert made == [b"one"] * 2

@@ -411,6 +411,7 @@ async def test_a_submission_is_named_to_an_operator_by_indexes_alone(grown: str,
     assert scanned == 0
     assert fetched <= 10
     assert len(found) == (1 if name[0] in "Etr" else 0)
+    assert [f"t{one.tenant_id}" for one in found] == [one.tenant for one in found]
 
 
 @pytest.mark.parametrize("n", [HISTORY // 2, HISTORY + 1])

@@ -9,7 +9,8 @@ from typing_extensions import TypedDict
 
 from fe.clock import iso
 from fe.http.models.response_types import Moment, closed
-from fe.store.records.mail import MailRecord, MailState
+from fe.store.records.mail import MailState
+from fe.store.records.submissions import Record
 
 _STATES: dict[MailState, Literal["waiting", "sent", "refused", "suppressed", "failed"]] = {
     MailState.WAITING: "waiting",
@@ -36,11 +37,13 @@ class Mailing(TypedDict):
     at: Annotated[Moment, Field(description="when it came to this state")]
 
 
-def serialize_mailing(mail: MailRecord) -> Mailing:
-    """Show it."""
-    shown: Mailing = {"state": _STATES[mail.state], "at": iso(mail.finished_at or mail.entered_at)}
-    if mail.address is not None:
-        shown["address"] = mail.address
-    if mail.reason is not None and mail.state is MailState.REFUSED:
-        shown["reason"] = mail.reason
+def serialize_mailing(record: Record) -> Mailing | None:
+    """Show the mail of a receipt; None without one."""
+    if record.mail_state is None or record.mail_at is None:
+        return None
+    shown: Mailing = {"state": _STATES[record.mail_state], "at": iso(record.mail_at)}
+    if record.mail_address is not None:
+        shown["address"] = record.mail_address
+    if record.mail_reason is not None and record.mail_state is MailState.REFUSED:
+        shown["reason"] = record.mail_reason
     return shown

@@ -14,7 +14,6 @@ from fe.http.models.mailing import Mailing, serialize_mailing
 from fe.http.models.responses import DocumentProblem, ExplainedMessage, Submission, SubmissionItem, TimelineEvent
 from fe.lifecycle import NumberFate, Status
 from fe.store.records.counterparty import OtherSide
-from fe.store.records.mail import MailRecord
 from fe.store.records.submissions import Event, Record
 
 
@@ -40,9 +39,7 @@ class _Known(_Tracked, total=False):
     mail: Mailing
 
 
-def serialize_record(
-    record: Record, other: OtherSide | None = None, language: Language = "en", mail: MailRecord | None = None
-) -> Submission:
+def serialize_record(record: Record, other: OtherSide | None = None, language: Language = "en") -> Submission:
     """Show a submission. `trackId` is absent until the authority has given one; the rest is null until it is known.
 
     `explained` is there when the authority has a remark, `eNCF` and `numberFate` when the document has a fiscal
@@ -65,8 +62,8 @@ def serialize_record(
         known["approvalAt"] = iso(other.approved_at)
     if other is not None and other.state is not None and other.changed_at is not None:
         known["receiver"] = serialize_handing(other.state, other.reason, other.changed_at)
-    if mail is not None:
-        known["mail"] = serialize_mailing(mail)
+    if (mail := serialize_mailing(record)) is not None:
+        known["mail"] = mail
     return {
         "taxLogId": str(record.submission_id),
         **tracked,

@@ -50,7 +50,6 @@ from fe.http.reading import read_draft, read_key, read_submission, read_submissi
 from fe.http.routes.document_slots import DocumentSlots
 from fe.http.routes.large_invoices import DraftApart, LargeInvoice
 from fe.http.routes.long_polls import LongPolls
-from fe.http.routes.mailings import Mailings
 from fe.identifiers import ClientRequestId, TenantId
 from fe.issuing.accept import remarks
 from fe.issuing.issuers import ForbiddenIssuer
@@ -102,7 +101,6 @@ class Invoices:
         self._metrics = metrics
         self._slots = DocumentSlots(metrics)
         self._totals = history.Totals()
-        self._mailing = Mailings(db)
 
     async def create(self, call: Call) -> ApiReply:
         """Take a submission in: 202, or 200 with the first one when its clientRequestId was used before."""
@@ -264,8 +262,7 @@ class Invoices:
         other = None
         if takes_approval(record):
             other = await self._db.run_for(call.identity.tenant_id, counterparty.other_side, record.submission_id)
-        mail = await self._mailing.of(call.identity.tenant_id, record)
-        answer = SUBMISSION.write(serialize_record(record, other, call.language, mail))
+        answer = SUBMISSION.write(serialize_record(record, other, call.language))
         return ApiReply(200, answer, (("Retry-After", again),) if again else ())
 
     async def xml(self, call: Call) -> ApiReply:

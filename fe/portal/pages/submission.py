@@ -25,7 +25,7 @@ from fe.portal.visit import Visit
 from fe.store.portal import receipt as store
 from fe.store.portal.receipt import ReceiptRecord, Relative
 from fe.store.queue import pauses
-from fe.store.records import counterparty, mail, sequences, submissions
+from fe.store.records import counterparty, sequences, submissions
 from fe.store.records.submissions import Event
 from fe.store.webhooks import deliveries
 from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryRecord
@@ -62,7 +62,6 @@ async def show(visit: Visit) -> Reply:
     documents = await visit.read(store.documents, receipt.submission_id)
     timeline = await visit.read(submissions.timeline, receipt.submission_id)
     other_side = await visit.read(counterparty.other_side, receipt.submission_id)
-    mailed = await visit.read(mail.of_submission, receipt.submission_id)
     kind = "signed" if "signed" in documents else "original"
     is_xml = kind == "signed" or receipt.format == "xml"
     facts = facts_of(documents[kind], is_xml=is_xml)
@@ -91,7 +90,6 @@ async def show(visit: Visit) -> Reply:
         modified=modified,
         others=others,
         other_side=other_side,
-        mailed=mailed,
         timeline=[_happening(event) for event in timeline],
         deliveries=await _deliveries(visit, receipt, timeline),
         qr=_qr(receipt.qr_code_url),

@@ -14,13 +14,14 @@ T = TypeVar("T")
 def record_row(record: type[T]) -> BaseRowFactory[T]:
     """Make each row a `record` by the names of its columns; a field whose type is an enum (or None) gets its member.
 
-    Reading raises ValueError where a column holds what the enum does not have: by its constraints none does.
+    A field with a default may have no column. Reading raises ValueError where a column holds what the enum does not
+    have: by its constraints none does.
     """
     enums = _enums_of(record)  # type: ignore[arg-type]  # a class is hashable, which mypy does not see of type[T]
 
     def make(**values: Any) -> T:
         for name, enum in enums.items():
-            value = values[name]
+            value = values.get(name)
             if value is not None:
                 values[name] = enum(value)
         return record(**values)

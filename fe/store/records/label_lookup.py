@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import read_id
-from fe.identifiers import SubmissionId
+from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Status
 from fe.store.postgres.db import Conn
 from fe.store.postgres.engine import engine_of
@@ -15,6 +15,7 @@ from fe.store.postgres.rows import record_row
 class NamedSubmission:
     """A submission found by one of its names."""
 
+    tenant_id: TenantId
     tenant: str
     subject: SubmissionId
     environment: Environment
@@ -25,7 +26,7 @@ class NamedSubmission:
 # can be found under the id of another.
 _NAMED = """
     WITH found AS (
-        SELECT t.name AS tenant, s.kind, s.subject, s.environment, s.status
+        SELECT t.tenant_id, t.name AS tenant, s.kind, s.subject, s.environment, s.status
           FROM tenants AS t
          CROSS JOIN LATERAL (
                 SELECT 1 AS kind, a.submission_id AS subject, a.environment, a.status
@@ -47,7 +48,7 @@ _NAMED = """
                    AND r.client_request_id = %(name)s
          ) AS s
     )
-    SELECT f.tenant, f.subject, f.environment, f.status
+    SELECT f.tenant_id, f.tenant, f.subject, f.environment, f.status
       FROM found AS f
      WHERE f.kind = (SELECT min(g.kind) FROM found AS g)
      ORDER BY f.subject DESC
@@ -61,28 +62,28 @@ _NAMED_ON_NODES = """
     WITH whose AS MATERIALIZED (
         SELECT t.tenant_id, t.name FROM tenants AS t
     ), found AS MATERIALIZED (
-        SELECT t.name AS tenant, 1 AS kind, a.submission_id AS subject, a.environment, a.status
+        SELECT t.tenant_id, t.name AS tenant, 1 AS kind, a.submission_id AS subject, a.environment, a.status
           FROM whose AS t
           JOIN submissions AS a ON a.tenant_id = t.tenant_id
          WHERE a.submission_id = %(submission)s
          UNION ALL
-        SELECT t.name, 2, b.submission_id, b.environment, b.status
+        SELECT t.tenant_id, t.name, 2, b.submission_id, b.environment, b.status
           FROM whose AS t
           JOIN submissions AS b ON b.tenant_id = t.tenant_id
          WHERE b.track_id = ANY (%(spellings)s)
          UNION ALL
-        SELECT t.name, 3, c.submission_id, c.environment, c.status
+        SELECT t.tenant_id, t.name, 3, c.submission_id, c.environment, c.status
           FROM whose AS t
           JOIN submissions AS c ON c.tenant_id = t.tenant_id
          WHERE c.e_ncf = %(name)s
          UNION ALL
-        SELECT t.name, 4, d.submission_id, d.environment, d.status
+        SELECT t.tenant_id, t.name, 4, d.submission_id, d.environment, d.status
           FROM whose AS t
           JOIN client_requests AS r ON r.tenant_id = t.tenant_id
           JOIN submissions AS d ON d.tenant_id = r.tenant_id AND d.submission_id = r.submission_id
          WHERE r.environment = ANY (%(environments)s) AND r.client_request_id = %(name)s
     )
-    SELECT f.tenant, f.subject, f.environment, f.status
+    SELECT f.tenant_id, f.tenant, f.subject, f.environment, f.status
       FROM found AS f
      WHERE f.kind = (SELECT min(g.kind) FROM found AS g)
      ORDER BY f.subject DESC

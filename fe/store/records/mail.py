@@ -263,22 +263,13 @@ class MailRecord:
 
 _COLUMNS: LiteralString = """m.tenant_id, m.subject, m.stage AS state, m.address, m.message_id, m.attempt, m.code,
            m.last_error AS reason, m.entered_at, m.finished_at"""
-_OF_SUBMISSION = f"SELECT {_COLUMNS} FROM mails AS m WHERE m.tenant_id = %(tenant)s AND m.subject = %(subject)s"
 _LISTED = f"""
     SELECT {_COLUMNS}
       FROM mails AS m
      WHERE m.stage = ANY (%(states)s) AND (%(tenant)s::bigint IS NULL OR m.tenant_id = %(tenant)s)
-       AND (%(subject)s::uuid IS NULL OR m.subject = %(subject)s)
      ORDER BY m.entered_at, m.tenant_id, m.subject
      LIMIT %(limit)s
 """
-
-
-async def of_submission(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> MailRecord | None:
-    """Return the mail of a receipt, if one was to be sent."""
-    cursor = conn.cursor(row_factory=record_row(MailRecord))
-    await cursor.execute(_OF_SUBMISSION, {"tenant": tenant_id, "subject": submission_id})
-    return await cursor.fetchone()
 
 
 async def listed(
@@ -286,14 +277,11 @@ async def listed(
     states: Sequence[MailState],
     *,
     tenant_id: TenantId | None = None,
-    submission_id: SubmissionId | None = None,
     limit: int = 100,
 ) -> list[MailRecord]:
     """List mails in these states, the oldest first."""
     cursor = conn.cursor(row_factory=record_row(MailRecord))
-    given: dict[str, Any] = {"states": [state.value for state in states], "tenant": tenant_id, "subject": submission_id}
-    given |= {"limit": limit}
-    await cursor.execute(_LISTED, given)
+    await cursor.execute(_LISTED, {"states": [state.value for state in states], "tenant": tenant_id, "limit": limit})
     return await cursor.fetchall()
 
 

@@ -1,13 +1,13 @@
 """Submissions: taking them in, and what clients and operators read of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, LiteralString
 from uuid import UUID
 
 from psycopg.errors import UniqueViolation
-from psycopg.rows import class_row
+from psycopg.rows import class_row, dict_row
 
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.document import Document
@@ -18,11 +18,12 @@ from fe.lifecycle import FINAL, NumberFate, Status
 from fe.requested_outcome import Simulation
 from fe.store.postgres.arrays import blobs, int8s, intervals, moments, texts, uuids
 from fe.store.postgres.db import Conn
-from fe.store.postgres.engine import Calling
+from fe.store.postgres.engine import Calling, engine_of
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber
 from fe.store.postgres.rows import record_row
 from fe.store.postgres.traces import execute_traced
 from fe.store.records import mail, simulations
+from fe.store.records.mail import MailState
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,10 +265,16 @@ class Record:
     client_request_id: ClientRequestId | None
     format: str
     warnings: list[dict[str, Any]] | None = None
+    #: The mail to its buyer, where one was to be sent: its state, since when, the address and the relay's last words.
+    mail_state: MailState | None = None
+    mail_at: datetime | None = None
+    mail_address: str | None = None
+    mail_reason: str | None = None
 
 
-_RECORD_COLUMNS = """submission_id, track_id, environment, status, e_ncf, qr_code_url, security_code, ncf_expiration,
-           signed_at, number_fate, response, submitted_at, updated_at, client_request_id, format"""
+_RECORD_COLUMNS = """s.submission_id, s.track_id, s.environment, s.status, s.e_ncf, s.qr_code_url, s.security_code,
+           s.ncf_expiration, s.signed_at, s.number_fate, s.response, s.submitted_at, s.updated_at, s.client_request_id,
+           s.format"""
 
 # Looked up in the history, which is a handful of rows; before it is signed there is nothing to look for.
 _WARNINGS = """
@@ -279,38 +286,64 @@ _WARNINGS = """
                 LIMIT 1)
     END AS warnings"""
 
-_BY_ID = f"""
-    SELECT {_RECORD_COLUMNS},{_WARNINGS}
+_OF_MAIL = """m.stage AS mail_state, coalesce(m.finished_at, m.entered_at) AS mail_at, m.address AS mail_address,
+           m.last_error AS mail_reason"""
+_WITH_MAIL = f""",
+           {_OF_MAIL}
       FROM submissions AS s
-     WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(submission)s
-"""
+      LEFT JOIN mails AS m ON m.tenant_id = s.tenant_id AND m.subject = s.submission_id"""
+_WITHOUT_MAIL = """
+      FROM submissions AS s"""
 
-# Found first, and only then put in order: asked for the newest of them in one go, Postgres expects to meet one soon on
-# the way back through the tenant's receipts, and in a long history it does not.
-_BY_TRACK_ID = f"""
-    WITH found AS MATERIALIZED (
-        SELECT x.submission_id
-          FROM submissions AS x
-         WHERE x.tenant_id = %(tenant)s AND x.track_id = ANY (%(spellings)s)
-    )
-    SELECT {_RECORD_COLUMNS},{_WARNINGS}
-      FROM submissions AS s
-     WHERE s.tenant_id = %(tenant)s
-       AND s.submission_id = (SELECT found.submission_id FROM found ORDER BY found.submission_id DESC LIMIT 1)
-"""
+
+def _by_id(tables: LiteralString) -> LiteralString:
+    return f"""
+        SELECT {_RECORD_COLUMNS},{_WARNINGS}{tables}
+         WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(submission)s
+    """
+
+
+def _by_track_id(tables: LiteralString) -> LiteralString:
+    # Found first, and only then put in order: asked for the newest of them in one go, Postgres expects to meet one soon
+    # on the way back through the tenant's receipts, and in a long history it does not.
+    return f"""
+        WITH found AS MATERIALIZED (
+            SELECT x.submission_id
+              FROM submissions AS x
+             WHERE x.tenant_id = %(tenant)s AND x.track_id = ANY (%(spellings)s)
+        )
+        SELECT {_RECORD_COLUMNS},{_WARNINGS}{tables}
+         WHERE s.tenant_id = %(tenant)s
+           AND s.submission_id = (SELECT found.submission_id FROM found ORDER BY found.submission_id DESC LIMIT 1)
+    """
+
+
+_FIND = _by_id(_WITH_MAIL), _by_track_id(_WITH_MAIL)
+# A cluster has submissions on its nodes and mails on the coordinator, where they take a statement of their own.
+_FIND_ON_NODES = _by_id(_WITHOUT_MAIL), _by_track_id(_WITHOUT_MAIL)
+_MAIL = f"SELECT {_OF_MAIL} FROM mails AS m WHERE m.tenant_id = %(tenant)s AND m.subject = %(submission)s"
 
 
 async def find(conn: Conn, tenant_id: TenantId, track_or_id: SubmissionId | TrackId) -> Record | None:
     """Find a submission by its id, or else by the authority's trackId, which may look like a UUID, in capitals too."""
+    is_on_nodes = "submissions" in engine_of(conn).distributed
+    by_id, by_track_id = _FIND_ON_NODES if is_on_nodes else _FIND
     cursor = conn.cursor(row_factory=record_row(Record))
+    record = None
     if isinstance(track_or_id, UUID):
-        await cursor.execute(_BY_ID, {"tenant": tenant_id, "submission": track_or_id})
-        if record := await cursor.fetchone():
-            return record
-    text = str(track_or_id)
-    spellings = [text, text.upper()] if isinstance(track_or_id, UUID) else [text]
-    await cursor.execute(_BY_TRACK_ID, {"tenant": tenant_id, "spellings": spellings})
-    return await cursor.fetchone()
+        await cursor.execute(by_id, {"tenant": tenant_id, "submission": track_or_id})
+        record = await cursor.fetchone()
+    if record is None:
+        text = str(track_or_id)
+        spellings = [text, text.upper()] if isinstance(track_or_id, UUID) else [text]
+        await cursor.execute(by_track_id, {"tenant": tenant_id, "spellings": spellings})
+        record = await cursor.fetchone()
+    if is_on_nodes and record is not None and record.status in (Status.ACCEPTED, Status.CONDITIONAL):
+        mails = conn.cursor(row_factory=dict_row)
+        await mails.execute(_MAIL, {"tenant": tenant_id, "submission": record.submission_id})
+        if found := await mails.fetchone():
+            record = replace(record, **found | {"mail_state": MailState(found["mail_state"])})
+    return record
 
 
 # Between which of them, too: for a list in a parameter every month there is would be looked into.

@@ -3,7 +3,8 @@
 --           'suppressed'  the tenant's list has the address
 --           'capped'      the tenant has used up its mails of this day
 --           'lost'        the claim was lost; nothing is written
--- A mail counts once, however often it is tried.
+-- A mail counts once, however often it is tried. Its patience begins with the first try: before, the tenant's cap may
+-- have put it off for days.
 CREATE OR REPLACE FUNCTION begin_mail(
     p_tenant bigint, p_subject uuid, p_epoch bigint, p_address text, p_message_id text, p_day date, p_a_day int
 ) RETURNS TABLE (outcome text, message_id text) LANGUAGE plpgsql AS $$
@@ -32,7 +33,8 @@ BEGIN
         END IF;
     END IF;
     UPDATE mails AS m
-       SET address = p_address, message_id = mine.message_id, counted_on = coalesce(m.counted_on, p_day)
+       SET address = p_address, message_id = mine.message_id, counted_on = coalesce(m.counted_on, p_day),
+           entered_at = CASE WHEN m.counted_on IS NULL THEN clock_timestamp() ELSE m.entered_at END
      WHERE m.tenant_id = p_tenant AND m.subject = p_subject;
     RETURN QUERY SELECT 'go'::text, mine.message_id;
 END

@@ -335,6 +335,13 @@ CREATE TABLE portal_troubles_seen (
     PRIMARY KEY (tenant_id, person_id)
 );
 
+CREATE TABLE print_settings (
+    tenant_id bigint NOT NULL, logo bytea, accent text NOT NULL, footer text NOT NULL, marks text[] NOT NULL,
+    language text NOT NULL, layout text NOT NULL, changed_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id),
+    FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+);
+
 CREATE TABLE received (
     tenant_id bigint NOT NULL, received_id uuid NOT NULL, environment environment NOT NULL, issuer_rnc text NOT NULL,
     e_ncf text NOT NULL, ecf_type text NOT NULL, issuer_name text NOT NULL, buyer_rnc text NOT NULL,

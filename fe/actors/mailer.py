@@ -36,6 +36,7 @@ from fe.queue.stage import StageConfig, StageContext, WorkKind, no_gate
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import mail
 from fe.store.records.mail import LANES, MAIL, MAILS, MailInput, MailState, MailWork
+from fe.store.records.print_settings import CachedPrintSettings
 
 _log = structlog.get_logger(__name__)
 
@@ -137,6 +138,7 @@ class Mailer:
         self._clock = clock
         self._seconds = seconds
         self._printer = printer
+        self._print_settings = CachedPrintSettings(db)
         self._spread = spread or random.Random()  # noqa: S311  (jitter)
         self._threads = trio.CapacityLimiter(_SLOTS)
 
@@ -201,9 +203,11 @@ class Mailer:
 
     async def _print(self, work: MailWork, draft: ReceiptMail) -> bytes | None:
         """Print the receipt; None, and the XML goes alone, where it cannot be printed soon."""
-        options = PrintOptions(language=draft.language, environment=work.lane.environment, url=draft.qr_code_url or "")
         error: Exception | str = "it took too long"
         with trio.move_on_after(self._seconds * _PRINTING):
+            settings = await self._print_settings.of(work.tenant_id)
+            options = settings.options(language=draft.language)
+            options = replace(options, environment=work.lane.environment, url=draft.qr_code_url or "")
             try:
                 return await self._printer(work.tenant_id, draft.signed, options)
             except (ValueError, ApartFailed) as failed:

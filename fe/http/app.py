@@ -246,7 +246,7 @@ class Api:
             Ncf(db, clock),
             UsageHandlers(db, clock),
             BillingHandlers(db, clock),
-            PrintHandlers(db, self._printers, ecf_host=deps.authority_ecf_url, fc_host=deps.authority_fc_url),
+            PrintHandlers(db, self._printers, clock, ecf_host=deps.authority_ecf_url, fc_host=deps.authority_fc_url),
         )
         by_name = {route.name: route for route in self.routes}
         self._handing_in = by_name[f"POST {PREFIX}/invoices"]

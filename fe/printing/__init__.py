@@ -9,17 +9,22 @@ from fe.printing.logo import BadLogo, read_logo
 from fe.printing.options import FiscalStanding, PaperSize, PrintOptions
 from fe.printing.read import NotPrintable, PrintedReceipt, read
 from fe.printing.roll import Roll, roll_width
+from fe.printing.settings import BadPrintSetting, PrintSettings, check_settings
 from fe.printing.sheet import SIZES, Sheet
 
 __all__ = [
     "BadLogo",
+    "BadPrintSetting",
     "FiscalStanding",
     "NotPrintable",
     "PaperSize",
     "PrintOptions",
+    "PrintSettings",
     "TooManyPages",
+    "check_settings",
     "pdf",
     "qr_address",
+    "read_logo",
     "ticket",
 ]
 

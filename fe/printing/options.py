@@ -12,7 +12,7 @@ TEMPLATE = "2"
 MAX_COPIES = 4
 MAX_MARK = 20
 MAX_FOOTER = 400
-_ACCENT = re.compile(r"#[0-9a-fA-F]{6}", re.ASCII)
+ACCENT = re.compile(r"#[0-9a-fA-F]{6}", re.ASCII)
 
 
 class PaperSize(StrEnum):
@@ -62,7 +62,7 @@ class PrintOptions:
 
     def __post_init__(self) -> None:
         """Check the values a tenant gives."""
-        if not _ACCENT.fullmatch(self.accent):
+        if not ACCENT.fullmatch(self.accent):
             raise ValueError("the accent is not a color as #rrggbb")
         if not 1 <= len(self.copies) <= MAX_COPIES or any(len(mark) > MAX_MARK for mark in self.copies):
             raise ValueError(f"there are 1 to {MAX_COPIES} copies, each with a mark of at most {MAX_MARK} characters")

@@ -25,7 +25,10 @@ async function called(order) {
   }
   const options = Object.fromEntries(Object.entries(order.options).map(([name, value]) => [camel(name), value]));
   const result = fe[camel(order.call)](...order.args, options);
-  if (typeof result[Symbol.asyncIterator] !== 'function') return (await result) ?? null;
+  if (typeof result[Symbol.asyncIterator] !== 'function') {
+    const value = (await result) ?? null;
+    return value instanceof Uint8Array ? { bytes: Buffer.from(value).toString() } : value;
+  }
   const all = [];
   for await (const item of result) all.push(item);
   return all;

@@ -12,6 +12,9 @@ from fe.ecf.catalogue import EcfType
 from tests.ecf.receipts import USUAL_INDICATOR, line, payload
 from tests.webhooks.vectors import SECRET
 
+#: How a PDF, bytes for a printer, a PNG and an SVG begin.
+PRINTS = [b"%PDF", b"\x1b@\x1bt", b"\x89PNG", b"<?xm"]
+
 
 def of_type(ecf_type: EcfType) -> dict[str, Any]:
     """One line of today; notes are of the day of what they change, which was issued before all that tests issue."""

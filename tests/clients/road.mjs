@@ -20,11 +20,16 @@ const test = await fe.testWebhook();
 const deliveries = [];
 for await (const delivery of fe.deliveries({ event: 'test' })) deliveries.push(delivery.id);
 const nobody = '00000000-0000-7000-8000-000000000000';
+const { taxLogId } = verdicts.E31;
+await fe.setPrinting({ footer: 'Gracias' });
+const prints = [fe.pdf(taxLogId, { layout: '80mm' }), fe.ticket(taxLogId), fe.qrPng(taxLogId), fe.qrSvg(taxLogId)];
 process.stdout.write(
   JSON.stringify({
     verdicts,
     listed,
     proof: await fe.xml(verdicts.E31.taxLogId),
+    footer: (await fe.printing()).footer,
+    printed: (await Promise.all(prints)).map((made) => Buffer.from(made.subarray(0, 4)).toString('hex')),
     events: (await fe.timeline(verdicts.E31.taxLogId)).events.length,
     ended: await refused(fe.ncf({ signal: ended.signal })),
     put: (await fe.putNcf({ prefix: 'E31', maxSequence: 5000, expireAt: '2028-12-31' })).maxSequence,

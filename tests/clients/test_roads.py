@@ -17,7 +17,7 @@ from fe_client.models import NewSequence, Simulate, Submission
 from fe.ecf.catalogue import EcfType
 from fe.ecf.signature import verify
 from fe.http.app import PREFIX
-from tests.clients.receipts import a_call_of_now, mistyped, of_days_before, of_type, typed
+from tests.clients.receipts import PRINTS, a_call_of_now, mistyped, of_days_before, of_type, typed
 from tests.clients.snippets import CLIENTS, environment, lines_of_code, program
 from tests.system.stack import Stack, running_stack
 from tests.webhooks.vectors import SECRET
@@ -85,6 +85,14 @@ def _blocking(stack: Stack, began: datetime) -> None:
         assert fe.wait(taken["taxLogId"])["status"] == "Aceptado"
         seen = fe.status(taken["taxLogId"], wait=1)
         assert seen is not None
+
+        assert fe.set_printing({"footer": "Gracias"}) == fe.printing()
+        track = known["taxLogId"]
+        prints = [fe.pdf(track, layout="80mm"), fe.ticket(track), fe.qr_png(track), fe.qr_svg(track)]
+        assert [made[:4] for made in prints] == PRINTS
+        for print_received in (fe.received_pdf, fe.received_ticket):
+            with pytest.raises(NotThereError):
+                print_received(track)
 
         assert fe.validate(typed()) == {"valid": True, "problems": []}
         (problem,) = fe.validate(mistyped())["problems"]

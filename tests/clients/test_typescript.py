@@ -18,7 +18,7 @@ from fe.ecf.signature import verify
 from fe.http.app import PREFIX
 from fe.http.openapi.served import description
 from tests.clients.package import built
-from tests.clients.receipts import a_call_of_now, of_days_before, of_type
+from tests.clients.receipts import PRINTS, a_call_of_now, of_days_before, of_type
 from tests.clients.snippets import CLIENTS, environment, lines_of_code, program
 from tests.clients.troubles import TROUBLES, Outcome, Trouble, play
 from tests.system.stack import running_stack
@@ -66,7 +66,11 @@ class Node:
             assert line, "the process ended"
             told: dict[str, Any] = json.loads(line)
             if "slept" not in told:
-                return Outcome(told["result"], told["error"], slept)
+                match told["result"]:
+                    case {"bytes": text}:
+                        return Outcome(text.encode(), None, slept)
+                    case result:
+                        return Outcome(result, told["error"], slept)
             slept.append(told["slept"])
             paused()
             order = "go on"
@@ -150,6 +154,7 @@ def _walked(road: dict[str, Any], began: datetime) -> None:
     signed = verify(road["proof"]["xml"].encode()).root
     assert signed.findtext("Encabezado/IdDoc/eNCF") == verdicts["E31"]["eNCF"]
     assert road["events"] > 3
+    assert (road["footer"], [bytes.fromhex(begin) for begin in road["printed"]]) == ("Gracias", PRINTS)
     assert (road["ended"], road["put"], road["changed"]) == ("AbortError", "5000", False)
     assert road["deleted"] == ["E47", "NotThereError"]
     assert (road["found"], road["decided"]) == ([], ["NotThereError"] * 2)

@@ -153,6 +153,22 @@ TROUBLES = [
         calls=3,
     ),
     Trouble(
+        "a proxy answers with a page instead of a print",
+        ("pdf", ["E310000000001"], {"layout": "80mm"}),
+        [
+            say(200, PAGE_OF_A_PROXY, Content_Type="text/html"),
+            say(200, b"%PDF-1.7", Content_Type="application/pdf"),
+        ],
+        worked(b"%PDF-1.7", 0.5),
+        calls=2,
+    ),
+    Trouble(
+        "a receipt that is not signed is not printed",
+        ("received_ticket", ["0199-a"], {"qr": "raster"}),
+        [say(409, {"message": "not yet", "statusCode": 409})],
+        failed("ConflictError", status=409),
+    ),
+    Trouble(
         "a proxy breaks the JSON each time",
         STATUS,
         [say(200, b'{"taxLogId": "0199')] * 5,

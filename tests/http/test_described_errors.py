@@ -83,6 +83,7 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     given("large-body-1048576", await api.post("/invoices", content=b" " * (1024 * 1024 + 1)))
     given("large-body-4096", await api.post("/ncf", content=b" " * 4097))
     given("large-body-16384", await api.put("/webhooks", content=b" " * (16 * 1024 + 1)))
+    given("large-body-393216", await api.put("/printing", content=b" " * (384 * 1024 + 1)))
     given("parameter-twice", await api.get("/invoices?limit=1&limit=2"))
     given("limit-out-of-range", await api.get("/invoices?limit=0"))
     given("period-reversed", await api.get("/invoices?from=2026-02-01&to=2026-01-01"))
@@ -122,6 +123,8 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     given("not-signed-yet", await api.get(f"/invoices/{waiting}/ticket"))
     await worker.sign(db, waiting)
     given("not-printable", await api.get(f"/invoices/{waiting}/pdf"))
+
+    given("bad-print-setting", await api.put("/printing", json={"accent": "red"}))
 
     # Webhooks.
     given("no-webhook", await api.post("/webhooks/rotate"))

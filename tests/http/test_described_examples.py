@@ -262,6 +262,10 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
     like("rejectReceived", await api.post(f"{other}/reject", json=rejection), "taken-in")
     like("rejectReceived", await api.post(f"{other}/reject", json=rejection), "decided-before")
 
+    (printing,) = bodies("putPrinting")
+    like("getPrinting", await api.get("/printing"), "defaults")
+    like("putPrinting", await api.put("/printing", json=printing), "set")
+
     new, changed = bodies("putWebhook")
     like("putWebhook", await api.put("/webhooks", json=new), "new")
     like("putWebhook", await api.put("/webhooks", json=changed), "changed")

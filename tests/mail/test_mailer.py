@@ -22,14 +22,14 @@ from fe.lifecycle import Stage, Status
 from fe.mail.relay import Relay
 from fe.monitoring.metrics import Metrics
 from fe.offload.pool import Apart
-from fe.printing import PrintOptions
+from fe.printing import PaperSize, PrintOptions, PrintSettings
 from fe.queue.executor import run_stage
 from fe.queue.outcome import Retry
 from fe.queue.result_writer import ResultWriter
 from fe.queue.stage import no_gate
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import FRONT
-from fe.store.records import mail, submissions
+from fe.store.records import mail, print_settings, submissions
 from fe.store.records.mail import LANES, MAILS, MailRecord, MailSettings, MailState, MailWork
 from tests.factories import bookings
 from tests.factories.tenants import LEASE, make_submission, make_tenant, new_submission, rows, take
@@ -350,10 +350,12 @@ async def test_a_lost_claim_books_nothing(db: Database, worker_db: Database) -> 
     assert not await worker_db.run(lambda conn: mail.retry(conn, stale, after=timedelta(0), reason="x", counts=True))
 
 
-async def test_the_pdf_is_printed_in_the_language_of_the_tenant_and_attached(
+async def test_the_pdf_is_printed_as_the_tenant_set_it_and_attached(
     db: Database, worker_db: Database, relay: RunningRelay
 ) -> None:
     tenant = await mailing_tenant(db, replace(SETTINGS, language="en"))
+    mine = PrintSettings(footer="Gracias", marks=("Original",), layout=PaperSize.ROLL_80)
+    await db.run(print_settings.put, tenant, mine, NOW)
     subject = await accepted(db, tenant, qr_code_url="https://ecf.example/qr")
     asked: list[PrintOptions] = []
 
@@ -368,7 +370,8 @@ async def test_the_pdf_is_printed_in_the_language_of_the_tenant_and_attached(
     ((_, message),) = relay.taken
     attached = [part.get_payload(decode=True) for part in message.iter_attachments()]
     assert attached == [signed(), b"%PDF-1.7 printed"]
-    assert asked == [PrintOptions(language="en", environment=Environment.ECF, url="https://ecf.example/qr")]
+    options = replace(mine.options(language="en"), environment=Environment.ECF, url="https://ecf.example/qr")
+    assert asked == [options]
 
 
 async def test_the_front_keeps_the_address_of_each_of_a_batch_and_of_no_repeat(db: Database, dsn: str) -> None:

@@ -87,6 +87,7 @@ MATRIX = """
 | `portal_logins` | | | SD | | | SID |
 | `portal_sessions` | | | SD | | | SIUD |
 | `portal_troubles_seen` | | | | | | SIU |
+| `print_settings` | SIU | S | S | S | | SIU |
 | `received` | S | S | S | S | SI | S |
 | `received_approvals` | S | | S | S | SI | S |
 | `receivers` | | | SIUD | S | S | S |

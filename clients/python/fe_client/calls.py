@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
 from difflib import get_close_matches
-from typing import Any, Generic, TypeAlias, TypeVar, cast
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 from urllib.parse import quote
 
 from fe_client.errors import (
@@ -35,6 +35,8 @@ from fe_client.models import (
     NewStructuredInvoice,
     NewXmlInvoice,
     NumberSequence,
+    PrintSettingsAnswer,
+    PrintSettingsRequest,
     ReceivedItem,
     ReceivedXml,
     Recovery,
@@ -60,10 +62,15 @@ T = TypeVar("T")
 #: finished XML as a text.
 Document: TypeAlias = str | Mapping[str, Any]
 Moment: TypeAlias = str | date | datetime
+Roll: TypeAlias = Literal["80mm", "58mm"]
+Layout: TypeAlias = Literal["letter", "a4"] | Roll
+Language: TypeAlias = Literal["es", "en"]
+Qr: TypeAlias = Literal["native", "raster"]
 
 #: Final statuses.
 FINAL = frozenset({"Aceptado", "Aceptado Condicional", "Rechazado", "error"})
 
+_PDF, _TICKET = "application/pdf", "application/octet-stream"
 _LONGEST_WAIT = 30
 _ASK_AGAIN = 5.0
 
@@ -184,6 +191,38 @@ def xml(session: Session, track_or_id: str) -> Plan[SubmissionXml | None]:
     return session.find("GET", f"{_one(track_or_id)}/xml")
 
 
+def pdf(
+    session: Session, track_or_id: str, *, layout: Layout | None = None, language: Language | None = None
+) -> Plan[bytes]:
+    """Print a receipt as PDF, as your settings say where the call does not.
+
+    Raises NotThereError, and ConflictError while it is not signed.
+    """
+    return session.fetch(f"{_one(track_or_id)}/pdf", _PDF, layout=layout, language=language)
+
+
+def ticket(
+    session: Session,
+    track_or_id: str,
+    *,
+    layout: Roll | None = None,
+    language: Language | None = None,
+    qr: Qr | None = None,
+) -> Plan[bytes]:
+    """Print a receipt as bytes for a receipt printer (ESC/POS); `qr` `raster` draws the code. Raises as `pdf` does."""
+    return session.fetch(f"{_one(track_or_id)}/ticket", _TICKET, layout=layout, language=language, qr=qr)
+
+
+def qr_png(session: Session, track_or_id: str) -> Plan[bytes]:
+    """Draw a receipt's QR code as PNG. Raises as `pdf` does."""
+    return session.fetch(f"{_one(track_or_id)}/qr.png", "image/png")
+
+
+def qr_svg(session: Session, track_or_id: str) -> Plan[bytes]:
+    """Draw a receipt's QR code as SVG. Raises as `pdf` does."""
+    return session.fetch(f"{_one(track_or_id)}/qr.svg", "image/svg+xml")
+
+
 def timeline(session: Session, track_or_id: str) -> Plan[Timeline | None]:
     """Read every event of a submission, oldest first. None: nothing of yours has that id."""
     return session.find("GET", f"{_one(track_or_id)}/timeline")
@@ -277,6 +316,26 @@ def received_xml(session: Session, received_id: str) -> Plan[ReceivedXml | None]
     return session.find("GET", f"/received/{_in_path(received_id)}/xml")
 
 
+def received_pdf(
+    session: Session, received_id: str, *, layout: Layout | None = None, language: Language | None = None
+) -> Plan[bytes]:
+    """Print a document that a supplier issued to you as PDF. Raises NotThereError."""
+    return session.fetch(f"/received/{_in_path(received_id)}/pdf", _PDF, layout=layout, language=language)
+
+
+def received_ticket(
+    session: Session,
+    received_id: str,
+    *,
+    layout: Roll | None = None,
+    language: Language | None = None,
+    qr: Qr | None = None,
+) -> Plan[bytes]:
+    """Print it as bytes for a receipt printer (ESC/POS), as `ticket` does. Raises NotThereError."""
+    path = f"/received/{_in_path(received_id)}/ticket"
+    return session.fetch(path, _TICKET, layout=layout, language=language, qr=qr)
+
+
 def approve(
     session: Session,
     received_id: str,
@@ -304,6 +363,16 @@ def reject(
     body = {**_decision(client_request_id, as_user, as_user_id), "reason": reason}
     path = f"/received/{_in_path(received_id)}/reject"
     return session.call("POST", path, body=body, request_id=body["clientRequestId"])
+
+
+def printing(session: Session) -> Plan[PrintSettingsAnswer]:
+    """Show how your receipts are printed where a call says nothing else."""
+    return session.call("GET", "/printing")
+
+
+def set_printing(session: Session, settings: PrintSettingsRequest) -> Plan[PrintSettingsAnswer]:
+    """Set how your receipts are printed; `logo` is base64. Members left out take defaults. Raises InvalidError."""
+    return session.call("PUT", "/printing", body=_known("set_printing", settings, PrintSettingsRequest))
 
 
 def usage(session: Session, *, days: int | None = None) -> Plan[UsageReport]:

@@ -4226,6 +4226,38 @@ class PrefixName(TypedDict):
     name: str
 
 
+class PrintSettingsAnswer(TypedDict):
+    """How receipts are printed where a request says nothing else."""
+
+    logo: str | None
+    """a PNG or SVG of at most 256 kB, in base64; null: none"""
+    accent: str
+    footer: str
+    marks: list[str]
+    """one for each copy, empty for none"""
+    language: Literal["es", "en"]
+    layout: Literal["letter", "a4", "80mm", "58mm"]
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
+
+
+class PrintSettingsRequest(TypedDict):
+    """How receipts are printed where a request says nothing else. A member that is left out takes its default."""
+
+    logo: NotRequired[str | None]
+    """a PNG or SVG of at most 256 kB, in base64; null: none"""
+    accent: NotRequired[str]
+    """color of headings"""
+    footer: NotRequired[str]
+    """text at the end"""
+    marks: NotRequired[list[str]]
+    """one for each copy, empty for none; each of at most 20 characters"""
+    language: NotRequired[Literal["es", "en"]]
+    """of our words"""
+    layout: NotRequired[Literal["letter", "a4", "80mm", "58mm"]]
+    """paper"""
+
+
 class ProbeEvent(TypedDict):
     """A test event, requested by POST /webhooks/test."""
 

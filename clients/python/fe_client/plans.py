@@ -17,6 +17,8 @@ from fe_client.errors import BrokenAnswerError, refusal
 T = TypeVar("T")
 
 _EXCERPT = 200
+#: Type of all answers but prints.
+JSON = "application/json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Body and headers of a 2xx answer."""
+    """Body of a 2xx answer, bytes where they were asked for, and its headers."""
 
     body: Any
     headers: Mapping[str, str]
@@ -79,8 +81,8 @@ def _plain(value: object) -> str:
     raise TypeError(f"{type(value).__name__} cannot be sent as JSON")
 
 
-def read(reply: Reply) -> Answer:
-    """Give what a good answer holds, a JSON object. Raises BrokenAnswerError, or the ApiError that it is."""
+def read(reply: Reply, media_type: str = JSON) -> Answer:
+    """Return a good answer: a JSON object, or bytes of another type. Raises BrokenAnswerError or an ApiError."""
     text = reply.content.decode("utf-8", "replace")
     try:
         body = json.loads(text, parse_float=Decimal)
@@ -90,7 +92,9 @@ def read(reply: Reply) -> Answer:
         raise refusal(
             reply.status, body, text[:_EXCERPT], reply.headers.get("x-request-id"), retry_after(reply.headers)
         )
-    if not 200 <= reply.status < 300 or not isinstance(body, dict):
+    if media_type != JSON:
+        body = reply.content if reply.headers.get("content-type", "").partition(";")[0] == media_type else None
+    if not 200 <= reply.status < 300 or not isinstance(body, dict | bytes):
         raise BrokenAnswerError(reply.status, text[:_EXCERPT])
     return Answer(body, reply.headers)
 

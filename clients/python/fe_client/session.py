@@ -17,7 +17,7 @@ from fe_client.errors import (
     WrongCredentialsError,
 )
 from fe_client.models import Token
-from fe_client.plans import Alone, Answer, Plan, Send, Sleep, read, written
+from fe_client.plans import JSON, Alone, Answer, Plan, Send, Sleep, read, written
 
 PREFIX = "/api/v1/fe"
 
@@ -117,6 +117,12 @@ class Session:
         """Do as `call`, and give the `items` of the answer."""
         return (yield from self.call(method, path, **more))["items"]
 
+    def fetch(self, path: str, media_type: str, **query: str | None) -> Plan[bytes]:
+        """Get bytes of this type, a print. Raises NotThereError, and ConflictError while there is nothing to print."""
+        answer = yield from self.exchange("GET", path, query=query, media_type=media_type)
+        content: bytes = answer.body
+        return content
+
     def exchange(
         self,
         method: str,
@@ -127,6 +133,7 @@ class Session:
         repeatable: bool = True,
         wait: float = 0.0,
         request_id: str | None = None,
+        media_type: str = JSON,
     ) -> Plan[Answer]:
         """Do as `call`, and give the headers, too."""
         content = None if body is None else written(body)  # once: every try sends the same bytes
@@ -135,9 +142,10 @@ class Session:
         tried = 0
         while True:
             token = yield from self._usable_token(refused)
-            send = Send(method, self._base + path, self.timeout + wait, self._headers(content, token), content, said)
+            headers = {**self._headers(content, token), "Accept": media_type}
+            send = Send(method, self._base + path, self.timeout + wait, headers, content, said)
             try:
-                return read((yield send))
+                return read((yield send), media_type)
             except WrongCredentialsError as error:
                 # Over before we thought so, or revoked: a new one tells.
                 error.client_request_id = request_id
@@ -193,7 +201,7 @@ class Session:
                 return token
 
     def _headers(self, content: bytes | None, token: str | None = None) -> dict[str, str]:
-        headers = {"Accept": "application/json", **self._language}
+        headers = {"Accept": JSON, **self._language}
         if content is not None:
             headers["Content-Type"] = "application/json"
         if token is not None:

@@ -3265,6 +3265,51 @@ export type components = {
             code: "E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47";
             name: string;
         };
+        /** @description How receipts are printed where a request says nothing else. */
+        PrintSettingsAnswer: {
+            /** @description a PNG or SVG of at most 256 kB, in base64; null: none */
+            logo: string | null;
+            accent: string;
+            footer: string;
+            /** @description one for each copy, empty for none */
+            marks: string[];
+            /** @enum {string} */
+            language: "es" | "en";
+            /** @enum {string} */
+            layout: "letter" | "a4" | "80mm" | "58mm";
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
+        };
+        /**
+         * @description How receipts are printed where a request says nothing else. A member that is left out takes its default.
+         * @example {
+         *       "footer": "Gracias por su compra",
+         *       "marks": [
+         *         "Original",
+         *         "Copia"
+         *       ]
+         *     }
+         */
+        PrintSettingsRequest: {
+            /** @description a PNG or SVG of at most 256 kB, in base64; null: none */
+            logo?: string | null;
+            /** @description color of headings */
+            accent?: string;
+            /** @description text at the end */
+            footer?: string;
+            /** @description one for each copy, empty for none; each of at most 20 characters */
+            marks?: string[];
+            /**
+             * @description of our words
+             * @enum {string}
+             */
+            language?: "es" | "en";
+            /**
+             * @description paper
+             * @enum {string}
+             */
+            layout?: "letter" | "a4" | "80mm" | "58mm";
+        };
         /** @description A test event, requested by POST /webhooks/test. */
         ProbeEvent: {
             /** @constant */
@@ -4053,6 +4098,8 @@ export type NotFound = components['schemas']['NotFound'];
 export type NumberFate = components['schemas']['NumberFate'];
 export type NumberSequence = components['schemas']['NumberSequence'];
 export type PrefixName = components['schemas']['PrefixName'];
+export type PrintSettingsAnswer = components['schemas']['PrintSettingsAnswer'];
+export type PrintSettingsRequest = components['schemas']['PrintSettingsRequest'];
 export type ProbeEvent = components['schemas']['ProbeEvent'];
 export type ProbeMessage = components['schemas']['ProbeMessage'];
 export type ProblemRepair = components['schemas']['ProblemRepair'];

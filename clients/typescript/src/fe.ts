@@ -16,6 +16,8 @@ import type {
   NewSequence,
   WebhookRequest,
   NumberSequence,
+  PrintSettingsAnswer,
+  PrintSettingsRequest,
   ReceivedItem,
   ReceivedXml,
   Recovery,
@@ -79,6 +81,18 @@ export interface Decision extends ByUser {
   clientRequestId?: string | undefined;
 }
 
+export interface OnPaper extends CallOptions {
+  layout?: 'letter' | 'a4' | '80mm' | '58mm' | undefined;
+  /** Of the words beside the prescribed ones. */
+  language?: 'es' | 'en' | undefined;
+}
+
+export interface OnRoll extends OnPaper {
+  layout?: '80mm' | '58mm' | undefined;
+  /** `raster` draws the QR code, for printers without a command for it. */
+  qr?: 'native' | 'raster' | undefined;
+}
+
 interface Listed extends CallOptions {
   since?: Moment;
   until?: Moment;
@@ -91,6 +105,8 @@ const CHECKED = [...BY_USER, 'simulate'];
 const RECEIPT = [...CHECKED, 'clientRequestId', 'strict'];
 const DECISION = [...BY_USER, 'clientRequestId'];
 const LISTED = [...CALL, 'since', 'until', 'pageSize'];
+const ON_PAPER = [...CALL, 'layout', 'language'];
+const ON_ROLL = [...ON_PAPER, 'qr'];
 const OF_SEQUENCE = ['minSequence', 'maxSequence', 'expireAt', 'isActive'];
 const INVOICE = ['format', 'xml', 'payload', 'clientRequestId', 'asUser', 'asUserId', 'strict', 'simulate'];
 const SIMULATE = ['outcome', 'code', 'seconds', 'now'];
@@ -217,6 +233,29 @@ export class Fe {
     return this.session.find('GET', `${one(trackOrId)}/xml`, options);
   }
 
+  /**
+   * Print a receipt as PDF, as your settings say where the call does not. Throws NotThereError, and ConflictError while
+   * it is not signed.
+   */
+  pdf(trackOrId: string, options: OnPaper = {}): Promise<Uint8Array> {
+    return this.#pdf('pdf', one(trackOrId), options);
+  }
+
+  /** Print a receipt as bytes for a receipt printer (ESC/POS). Throws as `pdf` does. */
+  ticket(trackOrId: string, options: OnRoll = {}): Promise<Uint8Array> {
+    return this.#ticket('ticket', one(trackOrId), options);
+  }
+
+  /** Draw a receipt's QR code as PNG. Throws as `pdf` does. */
+  qrPng(trackOrId: string, options: CallOptions = {}): Promise<Uint8Array> {
+    return this.session.fetch(`${one(trackOrId)}/qr.png`, 'image/png', options);
+  }
+
+  /** Draw a receipt's QR code as SVG. Throws as `pdf` does. */
+  qrSvg(trackOrId: string, options: CallOptions = {}): Promise<Uint8Array> {
+    return this.session.fetch(`${one(trackOrId)}/qr.svg`, 'image/svg+xml', options);
+  }
+
   /** Read every event of a submission, oldest first. undefined: nothing of yours has that id. */
   timeline(trackOrId: string, options: CallOptions = {}): Promise<Timeline | undefined> {
     return this.session.find('GET', `${one(trackOrId)}/timeline`, options);
@@ -303,12 +342,22 @@ export class Fe {
 
   /** Show a document that a supplier issued to you. undefined: there is none with that id. */
   receivedDocument(receivedId: string, options: CallOptions = {}): Promise<ReceivedItem | undefined> {
-    return this.session.find('GET', `/received/${encodeURIComponent(receivedId)}`, options);
+    return this.session.find('GET', oneReceived(receivedId), options);
   }
 
   /** Fetch it byte for byte, and the acknowledgement given for it. undefined: there is none with that id. */
   receivedXml(receivedId: string, options: CallOptions = {}): Promise<ReceivedXml | undefined> {
-    return this.session.find('GET', `/received/${encodeURIComponent(receivedId)}/xml`, options);
+    return this.session.find('GET', `${oneReceived(receivedId)}/xml`, options);
+  }
+
+  /** Print a document that a supplier issued to you as PDF. Throws NotThereError. */
+  receivedPdf(receivedId: string, options: OnPaper = {}): Promise<Uint8Array> {
+    return this.#pdf('receivedPdf', oneReceived(receivedId), options);
+  }
+
+  /** Print it as bytes for a receipt printer (ESC/POS), as `ticket` does. Throws NotThereError. */
+  receivedTicket(receivedId: string, options: OnRoll = {}): Promise<Uint8Array> {
+    return this.#ticket('receivedTicket', oneReceived(receivedId), options);
   }
 
   /** Approve a received document. Throws NotThereError, and ConflictError where the contrary was said before. */
@@ -319,6 +368,17 @@ export class Fe {
   /** Reject a received document, for a reason that its issuer and the authority read. Throws as `approve` does. */
   reject(receivedId: string, reason: string, options: Decision = {}): Promise<ApprovalTaken> {
     return this.#decide(receivedId, 'reject', { reason }, options);
+  }
+
+  /** Show how your receipts are printed where a call says nothing else. */
+  printing(options: CallOptions = {}): Promise<PrintSettingsAnswer> {
+    return this.session.call('GET', '/printing', options);
+  }
+
+  /** Set how your receipts are printed; `logo` is base64. Members left out take defaults. Throws InvalidError. */
+  setPrinting(settings: PrintSettingsRequest, options: CallOptions = {}): Promise<PrintSettingsAnswer> {
+    known('setPrinting', settings, ['logo', 'accent', 'footer', 'marks', 'language', 'layout']);
+    return this.session.call('PUT', '/printing', { body: settings, ...options });
   }
 
   /** Read the usage of whole UTC days that end yesterday: 30, or as many as said (180 at most). */
@@ -385,12 +445,25 @@ export class Fe {
     return (await this.session.call<{ items: Recovery[] }>('GET', '/webhooks/recoveries', options)).items;
   }
 
+  #pdf(call: string, path: string, options: OnPaper): Promise<Uint8Array> {
+    known(call, options, ON_PAPER);
+    const { layout, language, signal } = options;
+    return this.session.fetch(`${path}/pdf`, 'application/pdf', { query: { layout, language }, signal });
+  }
+
+  #ticket(call: string, path: string, options: OnRoll): Promise<Uint8Array> {
+    known(call, options, ON_ROLL);
+    const { layout, language, qr, signal } = options;
+    const asked = { query: { layout, language, qr }, signal };
+    return this.session.fetch(`${path}/ticket`, 'application/octet-stream', asked);
+  }
+
   async #decide(receivedId: string, decision: string, said: object, options: Decision): Promise<ApprovalTaken> {
     known(decision, options, DECISION);
     const { asUser, asUserId, signal } = options;
     const clientRequestId = options.clientRequestId ?? (await newId());
     const body = { ...said, clientRequestId, asUser, asUserId };
-    const path = `/received/${encodeURIComponent(receivedId)}/${decision}`;
+    const path = `${oneReceived(receivedId)}/${decision}`;
     return this.session.call('POST', path, { body, signal, clientRequestId });
   }
 
@@ -445,6 +518,10 @@ function handedIn(document: Document, { asUser, asUserId, simulate }: Checked): 
 
 function one(trackOrId: string): string {
   return `/invoices/${encodeURIComponent(trackOrId)}`;
+}
+
+function oneReceived(receivedId: string): string {
+  return `/received/${encodeURIComponent(receivedId)}`;
 }
 
 function moment(value: Moment): string;

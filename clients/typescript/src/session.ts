@@ -16,6 +16,8 @@ import {
 
 const PREFIX = '/api/v1/fe';
 const EXCERPT = 200;
+/** Type of all answers but prints. */
+const JSON_TYPE = 'application/json';
 /** Seconds before its end at which a token is renewed. */
 const RENEWED_BEFORE = 60;
 
@@ -70,6 +72,8 @@ export interface Asked extends CallOptions {
   wait?: number;
   /** What errors are to carry. */
   clientRequestId?: string;
+  /** Type of the answer; of all but JSON its bytes are returned. */
+  mediaType?: string;
 }
 
 export interface Answer<T> {
@@ -131,6 +135,11 @@ export class Session {
     return found(await this.call<T | { found: false }>(method, path, asked));
   }
 
+  /** Get bytes of this type, a print. Throws NotThereError, and ConflictError while there is nothing to print. */
+  fetch(path: string, mediaType: string, asked: Asked = {}): Promise<Uint8Array> {
+    return this.call('GET', path, { ...asked, mediaType });
+  }
+
   /** As `call`, with the answer's headers. */
   async exchange<T>(method: string, path: string, asked: Asked = {}): Promise<Answer<T>> {
     // Once: every try sends the same text.
@@ -140,7 +149,7 @@ export class Session {
     for (let tried = 1; ; ) {
       const token = await this.#usableToken(refused);
       try {
-        return await this.#send<T>(method, url, content, token, asked.wait ?? 0, asked.signal);
+        return await this.#send<T>(method, url, content, token, asked.wait ?? 0, asked.signal, asked.mediaType);
       } catch (error) {
         if (!(error instanceof FeError)) throw error;
         error.clientRequestId = asked.clientRequestId;
@@ -208,9 +217,10 @@ export class Session {
     token: string | undefined,
     wait: number,
     signal?: AbortSignal,
+    mediaType = JSON_TYPE,
   ): Promise<Answer<T>> {
     signal?.throwIfAborted();
-    const headers: Record<string, string> = { Accept: 'application/json' };
+    const headers: Record<string, string> = { Accept: mediaType };
     if (this.#language !== undefined) headers['Accept-Language'] = this.#language;
     if (content !== undefined) headers['Content-Type'] = 'application/json';
     if (token !== undefined) headers['Authorization'] = `Bearer ${token}`;
@@ -229,7 +239,7 @@ export class Session {
       // Redirects are not followed: they would take the token elsewhere.
       const init: RequestInit = { method, headers, redirect: 'manual', signal: ending.signal };
       const response = await this.#fetch(url, content === undefined ? init : { ...init, body: content });
-      return read<T>(response, await response.text());
+      return read<T>(response, new Uint8Array(await response.arrayBuffer()), mediaType);
     } catch (error) {
       if (error instanceof FeError) throw error;
       signal?.throwIfAborted();
@@ -269,8 +279,9 @@ export function retryAfterOf(headers: Headers): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
-/** Give what a good answer holds, a JSON object; throw BrokenAnswerError, or the ApiError that it is. */
-function read<T>(response: Response, text: string): Answer<T> {
+/** Return a good answer: a JSON object, or bytes of another type; throw BrokenAnswerError, or the ApiError that it is. */
+function read<T>(response: Response, bytes: Uint8Array, mediaType: string): Answer<T> {
+  const text = new TextDecoder().decode(bytes);
   let body: Record<string, unknown> | undefined;
   try {
     const value: unknown = JSON.parse(text);
@@ -283,8 +294,10 @@ function read<T>(response: Response, text: string): Answer<T> {
   if (status >= 400) {
     throw refusal(status, body, excerpt, headers.get('x-request-id') ?? undefined, retryAfterOf(headers));
   }
-  if (!response.ok || body === undefined) throw new BrokenAnswerError(status, excerpt);
-  return { body: body as T, headers };
+  const isJson = mediaType === JSON_TYPE;
+  const isRight = isJson ? body !== undefined : headers.get('content-type')?.split(';')[0] === mediaType;
+  if (!response.ok || !isRight) throw new BrokenAnswerError(status, excerpt);
+  return { body: (isJson ? body : bytes) as T, headers };
 }
 
 /** Tell apart what never left from what may have arrived. */

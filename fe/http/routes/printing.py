@@ -1,4 +1,4 @@
-"""Printed receipts over HTTP: PDF, receipt printer's bytes, and the QR code as a picture.
+"""Printed receipts over HTTP: PDF, receipt printer's bytes, the QR code as a picture, and the tenant's settings.
 
 Printing takes 40 ms of CPU, and up to two seconds; a QR code takes 13 ms. Processes of a pool of its own do it at low
 priority, so that no receipt waits to be taken in. Prints are cached by the digest of the XML and the options, QR codes
@@ -6,29 +6,47 @@ by their address.
 """
 
 import io
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
 from fe.cache import ExpiringCache
+from fe.clock import Clock
+from fe.ecf.catalogue import Environment
 from fe.ecf.ids import read_id
 from fe.ecf.qr_code import qr_code
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
-from fe.http.messages import say
+from fe.http.languages import serialize_problems
+from fe.http.messages import must_be, say
+from fe.http.models.printing import PRINT_SETTINGS, PrintSettingsAnswer, PrintSettingsRequest
 from fe.http.parameters import read_choice, read_track_or_id
+from fe.http.request_bodies import read_body
 from fe.lifecycle import Status
 from fe.offload.pool import Apart
-from fe.printing import FiscalStanding, NotPrintable, PaperSize, PrintOptions, TooManyPages, pdf, ticket
+from fe.printing import (
+    BadLogo,
+    BadPrintSetting,
+    FiscalStanding,
+    NotPrintable,
+    PaperSize,
+    PrintOptions,
+    PrintSettings,
+    TooManyPages,
+    check_settings,
+    pdf,
+    read_logo,
+    ticket,
+)
 from fe.printing.options import TEMPLATE
+from fe.printing.settings import LANGUAGES, LAYOUTS, LOGO_FORM, ROLLS
 from fe.store.postgres.db import Database
-from fe.store.records import received, submissions
+from fe.store.records import print_settings, received, submissions
+from fe.store.records.print_settings import CachedPrintSettings
 from fe.store.records.submissions import Record
 
-SHEETS_AND_ROLLS = tuple(map(str, PaperSize))
-ROLLS = tuple(str(paper) for paper in PaperSize if paper.is_roll)
-LANGUAGES = ("es", "en")
 _KEPT, _KEPT_BYTES = 256, 256 * 1024
 _STANDINGS = {
     Status.ACCEPTED: FiscalStanding.ACCEPTED,
@@ -40,35 +58,72 @@ _FOREVER = ("Cache-Control", "private, max-age=86400")
 
 
 class PrintHandlers:
-    """The handlers that print issued and received receipts."""
+    """The handlers that print issued and received receipts, and of the settings of prints."""
 
-    def __init__(self, db: Database, printers: Apart, *, ecf_host: str, fc_host: str) -> None:
+    def __init__(self, db: Database, printers: Apart, clock: Clock, *, ecf_host: str, fc_host: str) -> None:
         self._db = db
         self._printers = printers
+        self._clock = clock
         self._ecf_host, self._fc_host = ecf_host, fc_host
+        self._settings = CachedPrintSettings(db)
         self._made: ExpiringCache[object, bytes] = ExpiringCache(_KEPT)
+
+    async def settings(self, call: Call) -> ApiReply:
+        """Show the tenant's settings."""
+        found = await self._db.run_for(call.identity.tenant_id, print_settings.of)
+        return ApiReply(200, PRINT_SETTINGS.write(_shown(found)))
+
+    async def put_settings(self, call: Call) -> ApiReply:
+        """Set all of the tenant's settings."""
+        body = read_body(PrintSettingsRequest, await call.body())
+        tenant_id = call.identity.tenant_id
+        try:
+            logo = None if body.logo is None else b64decode(body.logo, validate=True)
+        except ValueError:
+            raise ApiError(400, must_be("logo", say("base64-of", what=LOGO_FORM))) from None
+        try:
+            wanted = check_settings(
+                logo=logo,
+                accent=body.accent,
+                footer=body.footer,
+                marks=body.marks,
+                language=body.language,
+                layout=body.layout,
+            )
+            if logo is not None:
+                await self._printers.run(tenant_id, read_logo, logo)
+        except BadPrintSetting as bad:
+            raise ApiError(400, must_be(bad.field, bad.text)) from None
+        except BadLogo:
+            raise ApiError(400, must_be("logo", LOGO_FORM)) from None
+        await self._db.run_for(tenant_id, print_settings.put, wanted, self._clock())
+        self._settings.forget(tenant_id)
+        answer = _shown(wanted)
+        if body.ignored:
+            answer["warnings"] = serialize_problems(body.ignored, call.language)
+        return ApiReply(200, PRINT_SETTINGS.write(answer))
 
     async def issued_pdf(self, call: Call) -> ApiReply:
         """Print an issued receipt as PDF."""
-        options = _options(call.query(), SHEETS_AND_ROLLS)
+        options = await self._options(call, LAYOUTS)
         record, xml = await self._issued(call)
         return await self._pdf(call, xml, _for(record, options), record.e_ncf)
 
     async def issued_ticket(self, call: Call) -> ApiReply:
         """Print an issued receipt as ESC/POS."""
-        options, raster = _options(call.query(), ROLLS), _raster(call.query())
+        options, raster = await self._options(call, ROLLS), _raster(call.query())
         record, xml = await self._issued(call)
         return await self._ticket(call, xml, _for(record, options), raster)
 
     async def received_pdf(self, call: Call) -> ApiReply:
         """Print a received receipt as PDF."""
-        options = _options(call.query(), SHEETS_AND_ROLLS)
+        options = await self._options(call, LAYOUTS)
         xml, options, e_ncf = await self._received(call, options)
         return await self._pdf(call, xml, options, e_ncf)
 
     async def received_ticket(self, call: Call) -> ApiReply:
         """Print a received receipt as ESC/POS."""
-        options, raster = _options(call.query(), ROLLS), _raster(call.query())
+        options, raster = await self._options(call, ROLLS), _raster(call.query())
         xml, options, _ = await self._received(call, options)
         return await self._ticket(call, xml, options, raster)
 
@@ -92,7 +147,8 @@ class PrintHandlers:
     async def _print(
         self, call: Call, kind: str, work: Callable[[bytes, PrintOptions], bytes], xml: bytes, options: PrintOptions
     ) -> bytes:
-        key = f"{TEMPLATE} {kind}", sha256(xml).digest(), options
+        logo = sha256(options.logo or b"").digest()
+        key = f"{TEMPLATE} {kind}", sha256(xml).digest(), logo, replace(options, logo=None)
         try:
             return await self._make(call, key, work, xml, options)
         except (NotPrintable, TooManyPages):
@@ -105,6 +161,16 @@ class PrintHandlers:
             if len(made) <= _KEPT_BYTES:
                 self._made.put(key, made)
         return made
+
+    async def _options(self, call: Call, layouts: tuple[str, ...]) -> PrintOptions:
+        """Read the query; what it leaves out is as the tenant set it, on a roll of 80 mm where a roll is needed."""
+        query = call.query()
+        layout = PaperSize(read_choice(query, "layout", layouts)) if "layout" in query else None
+        language = read_choice(query, "language", LANGUAGES) if "language" in query else None
+        settings = await self._settings.of(call.identity.tenant_id)
+        if layout is None and settings.layout not in layouts:
+            layout = PaperSize.ROLL_80
+        return settings.options(layout, None if language is None else "en" if language == "en" else "es")
 
     async def _issued(self, call: Call) -> tuple[Record, bytes]:
         record = await self._find(call)
@@ -150,17 +216,28 @@ def _raster_ticket(xml: bytes, options: PrintOptions) -> bytes:
     return ticket(xml, options, raster=True)
 
 
-def _options(query: Mapping[str, str], layouts: tuple[str, ...]) -> PrintOptions:
-    layout = read_choice(query, "layout", layouts)
-    language = read_choice(query, "language", LANGUAGES)
-    return PrintOptions(layout=PaperSize(layout), language="en" if language == "en" else "es")
-
-
 def _raster(query: Mapping[str, str]) -> bool:
     return read_choice(query, "qr", ("native", "raster")) == "raster"
 
 
+def standing_as(
+    options: PrintOptions, status: Status, environment: Environment, qr_code_url: str | None
+) -> PrintOptions:
+    """Add to options what the paper of an issued receipt may claim: nothing but a preview before the verdict."""
+    standing = _STANDINGS.get(status, FiscalStanding.PREVIEW)
+    return replace(options, environment=environment, standing=standing, url=qr_code_url or "")
+
+
 def _for(record: Record, options: PrintOptions) -> PrintOptions:
-    """Add what the paper may claim: nothing but a preview before there is a verdict."""
-    standing = _STANDINGS.get(record.status, FiscalStanding.PREVIEW)
-    return replace(options, environment=record.environment, standing=standing, url=record.qr_code_url or "")
+    return standing_as(options, record.status, record.environment, record.qr_code_url)
+
+
+def _shown(settings: PrintSettings) -> PrintSettingsAnswer:
+    return {
+        "logo": None if settings.logo is None else b64encode(settings.logo).decode(),
+        "accent": settings.accent,
+        "footer": settings.footer,
+        "marks": list(settings.marks),
+        "language": settings.language,
+        "layout": settings.layout.value,
+    }

@@ -6,6 +6,7 @@ from fe.http.auth.login import Login, LoginRequest
 from fe.http.calls import Handler
 from fe.http.models import responses as response_models
 from fe.http.models.approvals import APPROVAL_TAKEN
+from fe.http.models.printing import PRINT_SETTINGS, PrintSettingsRequest
 from fe.http.models.requests import ApproveReceived, BatchRequest, NewInvoice, RejectReceived
 from fe.http.openapi.described_errors import DescribedError, errors
 from fe.http.openapi.docs import Docs
@@ -17,12 +18,13 @@ from fe.http.routes.billing import BillingHandlers
 from fe.http.routes.health import Health
 from fe.http.routes.invoices import Invoices
 from fe.http.routes.ncf import ChangedSequence, Ncf, NewSequence
-from fe.http.routes.printing import LANGUAGES, ROLLS, SHEETS_AND_ROLLS, PrintHandlers
+from fe.http.routes.printing import PrintHandlers
 from fe.http.routes.received import ReceivedHandlers
 from fe.http.routes.types import About, Parameter, Route, RouteLink, whole
 from fe.http.routes.usage import DAYS_DEFAULT, DAYS_MAX, UsageHandlers
 from fe.http.routes.webhook_table import webhook_routes
 from fe.http.routes.webhooks import WebhookHandlers
+from fe.printing.settings import LANGUAGES, LAYOUTS, ROLLS
 
 #: Where all that belongs to the API lies.
 PREFIX = "/api/v1/fe"
@@ -31,6 +33,8 @@ _SUBMISSIONS, _RECEIVED, _SEQUENCES, _ACCOUNT = "Submissions", "Received documen
 
 #: Bodies of routes whose largest good one has a few hundred bytes: what is longer is not worth reading.
 SMALL_BODY = 4 * 1024
+#: A logo of 256 KiB in base64, and a few texts.
+_PRINT_SETTINGS_BODY = 384 * 1024
 
 
 _TRACK_OR_ID = Parameter(
@@ -79,11 +83,11 @@ _LANGUAGE = Parameter(
     "language", "of the words beside the prescribed ones", {"type": "string", "enum": list(LANGUAGES)}
 )
 _ON_PAPER = (
-    Parameter("layout", "paper, `letter` without it", {"type": "string", "enum": list(SHEETS_AND_ROLLS)}),
+    Parameter("layout", "paper; without it that of your settings", {"type": "string", "enum": list(LAYOUTS)}),
     _LANGUAGE,
 )
 _ON_ROLL = (
-    Parameter("layout", "roll, `80mm` without it", {"type": "string", "enum": list(ROLLS)}),
+    Parameter("layout", "roll; without it that of your settings, or `80mm`", {"type": "string", "enum": list(ROLLS)}),
     _LANGUAGE,
     Parameter(
         "qr",
@@ -268,6 +272,28 @@ def every_route(
             ),
         ),
         *_printed_received(f"{prefix}/received/<received_id>", prints),
+        Route(
+            "GET",
+            f"{prefix}/printing",
+            "invoices:read",
+            prints.settings,
+            About("getPrinting", "Show how receipts are printed", _ACCOUNT, {200: (PRINT_SETTINGS,)}),
+        ),
+        Route(
+            "PUT",
+            f"{prefix}/printing",
+            "invoices:write",
+            prints.put_settings,
+            About(
+                "putPrinting",
+                "Set how receipts are printed",
+                _ACCOUNT,
+                {200: (PRINT_SETTINGS,)},
+                PrintSettingsRequest,
+                errors=errors("bad-print-setting"),
+            ),
+            _PRINT_SETTINGS_BODY,
+        ),
         *webhook_routes(prefix, webhooks),
         Route(
             "POST",

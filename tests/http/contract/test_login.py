@@ -41,6 +41,8 @@ ADDED = {
     ("PUT", "/webhooks"): "webhooks:write",
     ("GET", "/webhooks/deliveries"): "webhooks:read",
     ("POST", "/webhooks/test"): "webhooks:write",
+    ("GET", "/printing"): "invoices:read",
+    ("PUT", "/printing"): "invoices:write",
 }
 PUBLIC = {
     *("/", "/healthz", "/readyz", "/llms.txt", "/api/v1/fe", "/api/v1/fe/", "/api/v1/fe/login"),

@@ -1,5 +1,6 @@
 """Printed receipts: what the API gives, of issued receipts and of received ones, and to whom."""
 
+from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
@@ -23,6 +24,7 @@ from tests.http.front import ISSUER, Key, Running, Start, make_key, structured
 from tests.printing import reading
 from tests.printing.documents import GOLDEN, signed
 from tests.printing.receipt_printer import decode
+from tests.printing.test_logo import SVG, png
 from tests.receiving import supplier
 from tests.receiving.supplier import OURS, document, start_reception
 
@@ -152,3 +154,101 @@ async def test_received_receipt_is_printed(
     assert page.codes[0][0].startswith("https://ecf.example/testecf/ConsultaTimbre?")
     assert reading.attached(printed.content) == sent
     assert unknown.status_code == 404
+
+
+SETTINGS = {
+    "logo": b64encode(SVG).decode(),
+    "accent": "#aa0000",
+    "footer": "Gracias por su compra\nVuelva pronto",
+    "marks": ["Original", "Copia"],
+    "language": "en",
+    "layout": "80mm",
+}
+
+
+async def test_print_settings_are_defaults_until_set(api: httpx.AsyncClient) -> None:
+    before = (await api.get("/printing")).json()
+    put = await api.put("/printing", json=SETTINGS)
+
+    assert before == {
+        "logo": None,
+        "accent": "#1f3a5f",
+        "footer": "",
+        "marks": [""],
+        "language": "es",
+        "layout": "letter",
+    }
+    assert (put.status_code, put.json()) == (200, SETTINGS)
+    assert (await api.get("/printing")).json() == SETTINGS
+    assert (await api.put("/printing", json={})).json() == before
+
+
+async def test_prints_follow_the_settings_at_once(api: httpx.AsyncClient, receipt: str) -> None:
+    before = await api.get(f"/invoices/{receipt}/pdf")
+    await api.put("/printing", json=SETTINGS)
+    after = await api.get(f"/invoices/{receipt}/pdf")
+    ticket = decode((await api.get(f"/invoices/{receipt}/ticket")).content)
+
+    assert len(reading.pages(before.content)) == 1
+    text = reading.text(after.content)
+    for words in ("ORIGINAL", "COPIA", "Vuelva pronto", "Salesperson"):
+        assert words in text, words
+        assert words not in reading.text(before.content), words
+    assert ticket.cuts == 2
+    asked = reading.text((await api.get(f"/invoices/{receipt}/pdf?layout=a4&language=es")).content)
+    assert "Salesperson" not in asked
+    assert "Vuelva pronto" in asked
+    await api.put("/printing", json={**SETTINGS, "logo": b64encode(png()).decode()})
+    assert (await api.get(f"/invoices/{receipt}/pdf")).content != after.content, "another logo is another print"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("logo", "this is no base64"),
+        ("logo", b64encode(b"<html/>").decode()),
+        ("logo", b64encode(bytes(257 * 1024)).decode()),
+        ("logo", ""),
+        ("logo", 7),
+        ("accent", "red"),
+        ("accent", None),
+        ("footer", "a" * 401),
+        ("footer", "\u202e"),
+        ("footer", "\t"),
+        ("marks", []),
+        ("marks", ["a"] * 5),
+        ("marks", ["a" * 21]),
+        ("marks", [None]),
+        ("language", "fr"),
+        ("layout", "a5"),
+    ],
+    ids=range(16),
+)
+async def test_bad_print_setting_is_refused_by_name_in_both_languages(
+    api: httpx.AsyncClient, field: str, value: object
+) -> None:
+    sent = {**SETTINGS, field: value}
+    answers = [
+        await api.put("/printing", json=sent, headers={"Accept-Language": language}) for language in ("en", "es")
+    ]
+
+    assert [answer.status_code for answer in answers] == [400, 400]
+    english, spanish = (answer.json()["message"] for answer in answers)
+    assert field in english
+    assert field in spanish
+    assert english != spanish
+    assert (await api.get("/printing")).json()["footer"] == ""
+
+
+async def test_print_settings_are_of_one_tenant_and_need_a_scope(
+    front: Running, api: httpx.AsyncClient, db: Database, tenant: TenantId
+) -> None:
+    other = await db.run(tenants.create, "Another", {**ISSUER, "RNCEmisor": "131880657"})
+    assert other is not None
+    await api.put("/printing", json=SETTINGS)
+    async with front.client(await front.token(await make_key(db, other.tenant_id))) as stranger:
+        assert (await stranger.get("/printing")).json()["logo"] is None
+    reader = await make_key(db, tenant, scopes=("invoices:read",))
+    async with front.client(await front.token(reader)) as client:
+        assert (await client.put("/printing", json={})).status_code == 403
+        assert (await client.get("/printing")).json() == SETTINGS

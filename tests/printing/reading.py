@@ -3,6 +3,7 @@
 import io
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 import pikepdf
 import pypdfium2
@@ -12,24 +13,30 @@ from PIL import Image
 
 @dataclass(frozen=True)
 class Page:
-    """One page: its text with blanks as one space, its picture, and the codes in it with their sides in millimetres."""
+    """One page: its text with blanks as one space. Drawing it takes most of the CPU, and waits until it is wanted."""
 
     text: str
-    picture: Image.Image
-    codes: tuple[tuple[str, float, float], ...]
+    _document: bytes
+    _number: int
+
+    @cached_property
+    def picture(self) -> Image.Image:
+        with pypdfium2.PdfDocument(self._document) as opened:
+            return opened[self._number].render(scale=_SCALE).to_pil()
+
+    @cached_property
+    def codes(self) -> tuple[tuple[str, float, float], ...]:
+        """The codes in the picture, with their sides and their places from the left in millimetres."""
+        return _codes(self.picture)
 
 
 _SCALE = 3.0
 
 
 def pages(document: bytes) -> list[Page]:
-    made = []
     with pypdfium2.PdfDocument(document) as opened:
-        for page in opened:
-            text = page.get_textpage().get_text_range()
-            picture = page.render(scale=_SCALE).to_pil()
-            made.append(Page(re.sub(r"\s+", " ", text), picture, _codes(picture)))
-    return made
+        texts = [page.get_textpage().get_text_range() for page in opened]
+    return [Page(re.sub(r"\s+", " ", text), document, number) for number, text in enumerate(texts)]
 
 
 def _codes(picture: Image.Image) -> tuple[tuple[str, float, float], ...]:

@@ -13,14 +13,16 @@ from fe.ecf.build import build
 from fe.ecf.catalogue import EcfType
 from fe.ecf.parse import parse_xml
 from fe.ecf.signature import verify
-from fe.printing import FiscalStanding, NotPrintable, PaperSize, PrintOptions, pdf
+from fe.printing import FiscalStanding, NotPrintable, PaperSize, PrintOptions, pdf, ticket
 from fe.printing.labels import LEGENDS, MODIFICATIONS, TITLES
 from fe.printing.read import read, show
 from tests.ecf.receipts import line, receipt
 from tests.factories.certificates import default_credential
 from tests.factories.signatures import verify_with_xmlsec
 from tests.printing import reading
-from tests.printing.documents import GOLDEN, SAMPLES, long_receipt, sign, signed
+from tests.printing.documents import GOLDEN, SAMPLES, long_receipt, official_cases, sign, signed
+from tests.printing.receipt_printer import decode
+from tests.shared import needs_shared
 
 every_receipt = pytest.mark.parametrize("path", [*GOLDEN, *SAMPLES], ids=lambda path: path.stem)
 every_layout = pytest.mark.parametrize("layout", PaperSize)
@@ -48,40 +50,101 @@ def amounts(xml: bytes) -> dict[str, Decimal]:
     return found
 
 
-@every_layout
+def labelled(xml: bytes) -> list[str]:
+    """The labels of the authority's models beside the values that the document has for them."""
+    root = parse_xml(xml)
+    header = root.find("Encabezado")
+    assert header is not None
+    found = {etree.QName(element).localname: element.text or "" for element in header.iter(etree.Element)}
+    signed_at = root.findtext("FechaHoraFirma")
+    made = [TITLES[EcfType(found["TipoeCF"])], "Cantidad", "Precio", "Valor", f"Fecha de Firma Digital: {signed_at}"]
+    for name, words in LABELS.items():
+        if name in found and not (name == "FechaVencimientoSecuencia" and found["TipoeCF"] in ("32", "34")):
+            made.append(f"{words}: {found[name]}")
+    for name, words in TOTALS.items():
+        if name in found:
+            made.append(f"{words}: {Decimal(found[name]):,.2f}")
+    modified = root.findtext("InformacionReferencia/NCFModificado")
+    if modified is not None:
+        made.append(f"NCF Modificado: {modified}")
+    for item in root.iter("Item"):
+        made.append(
+            ("E " if item.findtext("IndicadorFacturacion") == "4" else "") + (item.findtext("NombreItem") or "")
+        )
+        for name, words in (("GradosAlcohol", "Grados"), ("PrecioUnitarioReferencia", "PVP")):
+            if item.findtext(name) is not None:
+                made.append(words)
+    return made
+
+
+LABELS = {
+    "eNCF": "e-NCF",
+    "FechaVencimientoSecuencia": "Fecha Vencimiento",
+    "RNCEmisor": "RNC",
+    "FechaEmision": "Fecha Emisión",
+    "RNCComprador": "RNC Cliente",
+    "RazonSocialComprador": "Razón Social Cliente",
+}
+TOTALS = {
+    "MontoGravadoTotal": "Subtotal Gravado",
+    "MontoExento": "Subtotal Exento",
+    "TotalITBIS": "Total ITBIS",
+    "MontoTotal": "Total: RD$",
+}
+
+
 @every_receipt
-def test_receipt_printed_has_every_text_and_amount_of_the_document(path: Path, layout: PaperSize) -> None:
+def test_receipt_printed_has_every_label_text_and_amount_of_the_document(path: Path) -> None:
     xml = signed(path)
     given = read(xml)
-    printed = reading.text(pdf(xml, PrintOptions(layout=layout)))
-    squeezed = printed.replace(" ", "")
-
     expected = [
-        TITLES[given.type],
-        f"e-NCF: {given.e_ncf}",
-        f"Fecha Emisión: {given.issued}",
-        f"RNC: {given.issuer.rnc}",
+        *labelled(xml),
         given.issuer.name,
         given.issuer.trade_name,
+        *given.issuer.lines,
         f"Código de Seguridad: {given.code}",
-        f"Fecha de Firma Digital: {given.signed}",
-        *(item.name for item in given.items),
         *(item.unit for item in given.items),
     ]
-    if given.expires:
-        expected.append(f"Fecha Vencimiento: {given.expires}")
     if given.buyer is not None:
-        expected += [given.buyer.name, given.buyer.rnc, given.buyer.foreign_id, given.buyer.country]
+        expected += [given.buyer.foreign_id, given.buyer.country]
     if given.modified is not None:
-        expected += [f"NCF Modificado: {given.modified.ncf}", given.modified.words]
         assert given.modified.words in MODIFICATIONS.values()
-    missing = [words for words in expected if "".join(words.split()) not in squeezed]
-    wrong = {place: amount for place, amount in amounts(xml).items() if show(amount) not in printed}
-    assert (missing, wrong) == ([], {})
+        expected.append(given.modified.words)
+    wanted = amounts(xml)
+
+    for layout in PaperSize:
+        printed = reading.text(pdf(xml, PrintOptions(layout=layout)))
+        squeezed = "".join(printed.split())
+        missing = [words for words in expected if "".join(words.replace("RD$:", "RD$").split()) not in squeezed]
+        wrong = {place: amount for place, amount in wanted.items() if show(amount) not in printed}
+        assert (layout, missing, wrong) == (layout, [], {})
 
 
+@needs_shared
+@pytest.mark.parametrize("place", range(5))
+def test_official_case_printed_has_the_amounts_of_the_authoritys_workbook(place: int) -> None:
+    case = official_cases()[place]
+    xml = signed(next(path for path in SAMPLES if f"<eNCF>{case['ENCF']}</eNCF>" in path.read_text(encoding="utf-8")))
+    amounts_of = re.compile(
+        r"(MontoGravadoTotal|MontoExento|TotalITBIS|MontoTotal|MontoNoFacturable|ValorPagar|TotalITBISRetenido"
+        r"|TotalISRRetencion|(PrecioUnitarioItem|MontoItem|DescuentoMonto|RecargoMonto|PrecioUnitarioReferencia"
+        r"|MontoDescuentooRecargo)\[\d+\])"
+    )
+    wanted = {name: show(Decimal(value)) for name, value in case.items() if amounts_of.fullmatch(name)}
+    names = {name: value for name, value in case.items() if name.startswith("NombreItem")}
+    assert "MontoTotal" in wanted
+
+    for layout in PaperSize:
+        options = PrintOptions(layout=layout)
+        texts = [reading.text(pdf(xml, options)), *([decode(ticket(xml, options)).text] if layout.is_roll else ())]
+        for text in texts:
+            squeezed = "".join(text.split())
+            missing = {name for name, value in (wanted | names).items() if "".join(value.split()) not in squeezed}
+            assert (layout, missing) == (layout, set())
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
 @every_layout
-@every_receipt
 def test_receipt_printed_has_a_qr_code_that_leads_to_the_authority(path: Path, layout: PaperSize) -> None:
     xml = signed(path)
     options = PrintOptions(layout=layout)

@@ -22,7 +22,8 @@ class Page:
     @cached_property
     def picture(self) -> Image.Image:
         with pypdfium2.PdfDocument(self._document) as opened:
-            return opened[self._number].render(scale=_SCALE).to_pil()
+            picture: Image.Image = opened[self._number].render(scale=_SCALE).to_pil()
+            return picture
 
     @cached_property
     def codes(self) -> tuple[tuple[str, float, float], ...]:

@@ -1,12 +1,15 @@
 """The printed receipt as PDF: all that must be on it, a QR code that can be read, a PDF/A-3b with its XML."""
 
+import io
 import re
 import shutil
 import subprocess
 from decimal import Decimal
 from pathlib import Path
 
+import pikepdf
 import pytest
+from fontTools.ttLib import TTFont
 from lxml import etree
 
 from fe.ecf.build import build
@@ -224,19 +227,32 @@ def test_pdf_follows_the_rules_of_pdf_a_3b(language: str, named: str) -> None:
         assert [page for page in opened.pages if "/AA" in page or page.get("/Annots")] == []
         assert opened.check_pdf_syntax() == []
         assert min(printed[10:14]) > 0x7F
+        assert opened.trailer.ID
+        assert root.OutputIntents[0].DestOutputProfile.read_bytes()[12:20] == b"mntrRGB "
+        assert "/Filter" not in root.Metadata
+        assert {str(one.operator) for one in pikepdf.parse_content_stream(opened.pages[0])} <= _OPERATORS
+        for font in fonts:
+            said, drawn = _widths(font.DescendantFonts[0])
+            assert said == pytest.approx(drawn, abs=1)
 
 
-def test_receipt_of_many_lines_has_pages_with_subtotals() -> None:
-    printed = reading.pages(pdf(long_receipt(90), PrintOptions()))
+_OPERATORS = frozenset({"BT", "ET", "Tf", "Td", "Tm", "Tj", "rg", "re", "f", "w", "J", "BDC", "BMC", "EMC"})
 
-    assert len(printed) == 4
-    for number, page in enumerate(printed, 1):
-        assert f"Página No. {number} de 4" in page.text
-        assert ("Monto Total Página:" in page.text) == (number < 4)
-        assert "Código de Seguridad" in page.text
-    lines = [int(found) for page in printed for found in re.findall(r"Artículo (\d+)", page.text)]
-    assert lines == list(range(1, 91))
-    assert "Total: RD$ 106.20" in printed[-1].text
+
+def _widths(font: pikepdf.Object) -> tuple[list[float], list[float]]:
+    """Widths of the glyphs of a font: those that the PDF says, and those of the font's own program."""
+    places = font.CIDToGIDMap.read_bytes()
+    said = [float(font.DW)] * (len(places) // 2)
+    groups = iter(font.W)
+    for first, then in zip(groups, groups, strict=True):
+        if isinstance(then, pikepdf.Array):  # widths one by one, else one width from `first` to `then`
+            said[int(first) : int(first) + len(then)] = map(float, then)
+        else:
+            said[int(first) : int(then) + 1] = [float(next(groups))] * (int(then) + 1 - int(first))
+    program = TTFont(io.BytesIO(font.FontDescriptor.FontFile2.read_bytes()))
+    order, scale = program.getGlyphOrder(), 1000 / program["head"].unitsPerEm
+    glyphs = (order[high * 256 + low] for high, low in zip(places[::2], places[1::2], strict=True))
+    return said, [program["hmtx"][glyph][0] * scale for glyph in glyphs]
 
 
 @pytest.mark.parametrize("standing", [FiscalStanding.DEFERRED, FiscalStanding.CONTINGENCY])
@@ -272,14 +288,16 @@ def test_hostile_texts_are_printed_clean(layout: PaperSize) -> None:
     ]
     xml = sign(build(receipt(EcfType.CREDIT_FISCAL, lines)))
 
-    printed = reading.pages(pdf(xml, PrintOptions(layout=layout)))
+    document = pdf(xml, PrintOptions(layout=layout))
 
+    printed = reading.pages(document)
     text = "".join(page.text for page in printed).replace(" ", "")
     assert "otxet" in text
     assert "W" * 5 in text
     assert "(paréntesis)\\<</Type>>BTET" in text
     assert not {"\u202e", "\u0303", "🧾"} & set(text)
-    assert all(page.codes for page in printed)
+    assert printed[0].codes
+    assert reading.overlaps(document) == []
 
 
 def global_discounts(number: int) -> dict[str, object]:

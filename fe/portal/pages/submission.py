@@ -90,6 +90,7 @@ async def show(visit: Visit) -> Reply:
         modified=modified,
         others=others,
         other_side=other_side,
+        mailed=await visit.read(submissions.find, receipt.submission_id),
         timeline=[_happening(event) for event in timeline],
         deliveries=await _deliveries(visit, receipt, timeline),
         qr=_qr(receipt.qr_code_url),

@@ -1,7 +1,7 @@
 """The composition root: builds, starts and stops every part of a process. Read it top to bottom.
 
 The HTTP front is put together in fe/http/front.py, the actors in fe/actors/run.py, the portal in
-fe/portal/serve.py, and reception below.
+fe/portal/serve.py, the buyers' page in fe/http/share/serve.py, and reception below.
 """
 
 import json
@@ -18,12 +18,20 @@ from fe.actors.credentials import CannotOpen, SigningCredentials
 from fe.actors.run import run_actors
 from fe.clock import ClockCheck, clock_ahead
 from fe.config import Settings, read_networks, without_env_files
-from fe.config.start_checks import read_certifiers, require_front, require_portal, require_startable, require_trust
+from fe.config.start_checks import (
+    read_certifiers,
+    require_front,
+    require_portal,
+    require_share,
+    require_startable,
+    require_trust,
+)
 from fe.ecf import libxml, schema
 from fe.ecf.signature import Signer
 from fe.http.front import run_front
 from fe.http.reception.app import ReceptionDeps, create_reception
 from fe.http.server.listener import serve_http
+from fe.http.share.serve import run_share
 from fe.identifiers import CertificateId, TenantId
 from fe.monitoring.initial_series import initialize_series
 from fe.monitoring.log import configure_logging
@@ -58,11 +66,14 @@ from fe.store.postgres.embedded import start_embedded, started_here
 from fe.store.postgres.engine import POSTGRES
 from fe.store.postgres.migrate import verify, verify_node
 from fe.store.postgres.pools import ASKING, CLAIMING, LISTENING, open_near, open_pools
-from fe.store.postgres.roles import FRONT, PORTAL, RECEPTION, WORKER, database_roles
+from fe.store.postgres.roles import FRONT, PORTAL, RECEPTION, SHARE, WORKER, database_roles
 from fe.store.queue.wakeups import Wakeups
 from fe.store.records.verdict_notices import VerdictNotices
 
 _log = structlog.get_logger(__name__)
+
+#: Roles that open no certificate.
+_WITHOUT_KEYS = ("http", "share")
 
 
 def run_service(settings: Settings, *, role: str, processes: int | None = None, worker: str | None = None) -> int:
@@ -81,7 +92,7 @@ def run_service(settings: Settings, *, role: str, processes: int | None = None, 
     _require_settings(settings, role)
     dsn = settings.database_url or start_embedded(settings.data_dir.resolve() / "postgres")
     _require_databases(settings, role, dsn, siblings)
-    vault = None if role == "http" else open_vault(settings)
+    vault = None if role in _WITHOUT_KEYS else open_vault(settings)
     listeners = Listeners.open(settings, role, siblings) if given is None else Listeners.inherited(given)
     if is_parent:
         return become_parent(listeners, settings, environ, started_here())
@@ -106,7 +117,7 @@ def _prepare_process(settings: Settings, role: str) -> Settings:
     configure_logging(settings.log_level)
     keep_from_children()
     failpoints.arm(settings.failpoint)
-    return settings.without_key_encryption_key() if role == "http" else settings
+    return settings.without_key_encryption_key() if role in _WITHOUT_KEYS else settings
 
 
 def _require_settings(settings: Settings, role: str) -> None:
@@ -115,6 +126,7 @@ def _require_settings(settings: Settings, role: str) -> None:
     require_front(settings, role)
     require_trust(settings, role)
     require_portal(settings, role)
+    require_share(settings, role)
 
 
 def _require_databases(settings: Settings, role: str, dsn: str, siblings: int) -> None:
@@ -137,7 +149,7 @@ def _require_databases(settings: Settings, role: str, dsn: str, siblings: int) -
 async def serve(
     settings: Settings, dsn: str, role: str, vault: Vault | None, listeners: Listeners, ready: int | None = None
 ) -> None:
-    """Run one process of the service: HTTP front, actors, portal and reception, as its role says, in one nursery.
+    """Run one process of the service: HTTP front, actors, portal, reception and buyers' page, as its role says.
 
     Writes a byte to the file descriptor `ready` once it serves. Returns after a clean stop. A failure that no
     supervisor handles ends the process as an exception group.
@@ -154,7 +166,7 @@ async def serve(
             open_tracing(settings, role, metrics) as tracing,
             trio.open_nursery() as watch,
         ):
-            db = next(pools[each] for each in (WORKER, FRONT, PORTAL, RECEPTION) if each in pools)
+            db = next(pools[each] for each in (WORKER, FRONT, PORTAL, RECEPTION, SHARE) if each in pools)
             context = ServiceContext(
                 settings=settings,
                 clock=clock,
@@ -177,6 +189,8 @@ async def serve(
                     await work.start(run_reception, context, pools[RECEPTION], vault, listeners.reception)
                 if PORTAL in pools and vault is not None:
                     await work.start(run_portal, context, pools, vault, listeners.portal)
+                if SHARE in pools:
+                    await work.start(run_share, context, pools[SHARE], listeners.share)
                 _log.info("serving", role=role, pid=os.getpid(), **listeners.addresses())
                 if ready is not None:
                     os.write(ready, b"1")
@@ -201,7 +215,7 @@ def _start_watches(
     metrics.notifications_heard.set_function(lambda: math.nan if wakeups.heard is None else wakeups.heard)
     supervisor.start(watch, "heartbeat", heartbeat, metrics)
     supervisor.start(watch, "database watch", watch_database, db, check, metrics)
-    if role != "receive":
+    if role not in ("receive", "share"):
         supervisor.start(watch, "wakeups", wakeups.run)
         supervisor.start(watch, "verdicts", context.verdicts.run)
     if FRONT in pools or WORKER in pools:

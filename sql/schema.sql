@@ -430,6 +430,14 @@ CREATE TABLE sequences (
     FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 );
 
+CREATE TABLE shared_receipts (
+    tenant_id bigint NOT NULL, submission_id uuid NOT NULL, key_id text NOT NULL, nonce bytea NOT NULL,
+    token_hash bytea NOT NULL, shared_at timestamptz NOT NULL, environment environment NOT NULL,
+    status submission_status NOT NULL, security_code text, qr_code_url text, document bytea NOT NULL,
+    PRIMARY KEY (tenant_id, submission_id, key_id),
+    UNIQUE (token_hash)
+);
+
 CREATE TABLE simulations (
     tenant_id bigint NOT NULL, submission_id uuid NOT NULL, environment environment NOT NULL, outcome text NOT NULL,
     code int, seconds int,

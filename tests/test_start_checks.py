@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fe.config import ConfigError, load_settings
-from fe.config.start_checks import require_database, require_front, require_portal, require_startable
+from fe.config.start_checks import require_database, require_front, require_portal, require_share, require_startable
 from fe.portal.serve import portal_url
 
 HERE = "postgresql://fe@127.0.0.1/fe"
@@ -23,6 +23,7 @@ SIMULATED = {f"authority_{host}_url": "http://127.0.0.1:8090" for host in ("ecf"
         ({"metrics_bind": "[::]:9464"}, "FE_DEVELOPMENT is set, and FE_METRICS_BIND is open to other machines"),
         ({"reception_bind": "0.0.0.0:8090"}, "FE_DEVELOPMENT is set, and FE_RECEPTION_BIND is open to other machines"),
         ({"portal_bind": "0.0.0.0:8100"}, "FE_DEVELOPMENT is set, and FE_PORTAL_BIND is open to other machines"),
+        ({"share_bind": "0.0.0.0:8120"}, "FE_DEVELOPMENT is set, and FE_SHARE_BIND is open to other machines"),
         ({"authority_fc_url": "https://fc.dgii.gov.do"}, "FE_DEVELOPMENT is set, and FE_AUTHORITY_FC_URL is the real"),
         ({"authority_status_url": "https://DGII.gov.do./x"}, "FE_AUTHORITY_STATUS_URL is the real authority"),
     ],
@@ -169,3 +170,29 @@ def test_a_process_that_serves_the_api_needs_an_address_for_it(tmp_path: Path) -
         with pytest.raises(ConfigError, match="FE_HTTP_BIND is empty"):
             require_front(nowhere, role)
     require_front(nowhere, "actors")
+
+
+@pytest.mark.parametrize(
+    ("role", "given", "told"),
+    [
+        ("share", {}, "FE_SHARE_BIND is not set: where should buyers"),
+        ("http", {"share_url": "https://facturas.example.do"}, "FE_WEBHOOK_KEYS is not"),
+        ("http", {"share_url": "http://facturas.example.do"}, "should begin with https://"),
+        ("share", {"share_bind": "127.0.0.1:8120", "share_url": "https://facturas.example.do/r"}, "nothing after it"),
+        ("share", {"share_bind": "127.0.0.1:8120", "database_engine": "citus"}, "take FE_DATABASE_ENGINE=postgres"),
+    ],
+)
+def test_receipts_are_not_shared_where_their_page_could_not_be_reached(
+    tmp_path: Path, role: str, given: dict[str, Any], told: str
+) -> None:
+    settings = load_settings(data_dir=tmp_path, **given)
+
+    with pytest.raises(ConfigError, match=told):
+        require_share(settings, role)
+
+
+def test_receipts_are_shared_where_address_and_keys_are_set(tmp_path: Path) -> None:
+    url, keys = "https://facturas.example.do", f"w1:1a{'11' * 31}"
+    require_share(load_settings(data_dir=tmp_path, share_url=url, webhook_keys=keys), "http")
+    require_share(load_settings(data_dir=tmp_path, share_bind="127.0.0.1:8120"), "share")
+    require_share(load_settings(data_dir=tmp_path), "all")

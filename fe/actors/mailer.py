@@ -19,10 +19,11 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.dates import ZONE
 from fe.ecf.mail_address import MailAddress
 from fe.ecf.parse import Malformed
-from fe.identifiers import TenantId
+from fe.identifiers import SubmissionId, TenantId
+from fe.issuing.sharing import Sharing
 from fe.lifecycle import Status
 from fe.mail.facts import read_facts
-from fe.mail.message import ReceiptMail, message_id_of, receipt_message
+from fe.mail.message import MAX_ATTACHED, ReceiptMail, message_id_of, receipt_message
 from fe.mail.relay import Relay, RelayRefused, RelayUnavailable, send
 from fe.monitoring.metrics import Metrics
 from fe.offload.pool import Apart, ApartFailed
@@ -132,8 +133,10 @@ class Mailer:
         seconds: float,
         printer: Printer,
         spread: random.Random | None = None,
+        sharing: Sharing | None = None,
     ) -> None:
         self._db = db
+        self._sharing = sharing
         self._relay = relay
         self._clock = clock
         self._seconds = seconds
@@ -161,7 +164,8 @@ class Mailer:
             return MailSuppressed(address=address)
         if outcome == "capped":
             return Retry("the tenant's mails of this day are used up", self._until_tomorrow(now), counts=False)
-        draft = replace(draft, message_id=message_id, pdf=await self._print(work, draft))
+        page = await self._share(work, draft, now)
+        draft = replace(draft, message_id=message_id, pdf=await self._print(work, draft), page=page)
         try:
             await trio.to_thread.run_sync(
                 self._send, draft, address, now, limiter=self._threads, abandon_on_cancel=True
@@ -200,6 +204,13 @@ class Mailer:
             message_id=message_id_of(work.subject, self._relay.sender),
         )
         return made, address
+
+    async def _share(self, work: MailWork, draft: ReceiptMail, at: datetime) -> str | None:
+        """Share a receipt that is too large for a mail, and return the address of its page."""
+        if self._sharing is None or len(draft.signed) <= MAX_ATTACHED:
+            return None
+        link = await self._db.transact(self._sharing.share, work.tenant_id, SubmissionId(work.subject), at)
+        return None if link is None else link.url
 
     async def _print(self, work: MailWork, draft: ReceiptMail) -> bytes | None:
         """Print the receipt; None, and the XML goes alone, where it cannot be printed soon."""
@@ -311,10 +322,11 @@ async def run_mail(
     budget: float,
     scale: float,
     stopping: trio.Event,
+    sharing: Sharing | None = None,
 ) -> None:
     """Send due mails until `stopping`, then finish those in flight. The authority's circuits do not stop mail."""
     own = replace(tools, gate=no_gate)
     results = ResultWriter(mail_kind(tools.metrics), tools.db, tools.clock)
-    mailer = Mailer(tools.db, relay, tools.clock, seconds=budget * _SENDING, printer=printer)
+    mailer = Mailer(tools.db, relay, tools.clock, seconds=budget * _SENDING, printer=printer, sharing=sharing)
     async with results.running():
         await run_stage(mail_stage(mailer, results.kind, budget=budget, scale=scale), own, stopping, results)

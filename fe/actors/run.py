@@ -27,6 +27,7 @@ from fe.counterparty.wire import Counterparties
 from fe.ecf.catalogue import Environment
 from fe.egress.configured import egress_from_settings
 from fe.identifiers import TenantId
+from fe.issuing.sharing import Sharing
 from fe.lifecycle import Stage
 from fe.mail.configured import relay_from_settings
 from fe.metering.aggregator import Aggregator
@@ -151,7 +152,13 @@ async def run_actors(context: ServiceContext, db: Database, vault: Vault, node: 
                 if relay is None:
                     _log.warning("mail is not configured, mails to buyers wait: set FE_MAIL_RELAY")
                 else:
-                    post = partial(run_mail, budget=budget_of(settings), scale=scale, stopping=supervisor.stopping)
+                    post = partial(
+                        run_mail,
+                        budget=budget_of(settings),
+                        scale=scale,
+                        stopping=supervisor.stopping,
+                        sharing=Sharing.from_settings(settings),
+                    )
                     supervisor.start(actors, MAIL, post, relay, tools, printer_of(apart))
                 if settings.stripe_key is not None:
                     processor = settings.stripe_url, settings.stripe_key

@@ -17,7 +17,7 @@ _UP_TO_DATE = "the database is up to date"
 @click.command()
 @click.option(
     "--role",
-    type=click.Choice(["all", "http", "actors", "receive", "portal"]),
+    type=click.Choice(["all", "http", "actors", "receive", "portal", "share"]),
     default="all",
     show_default=True,
     help="What this process does. Any number of processes on any number of machines may share one database.",

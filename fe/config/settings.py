@@ -114,7 +114,7 @@ class Settings(BaseSettings):
     metrics_bind: str = Field(
         "",
         description="address and first port of /metrics, one port per process; empty: 127.0.0.1 and 9464 for the HTTP"
-        " front or all, 9474 for actors, 9484 for the portal, 9494 for reception",
+        " front or all, 9474 for actors, 9484 for the portal, 9494 for reception, 9504 for the buyers' page",
     )
     trusted_proxies: Networks = Field("", description="comma-separated networks whose X-Forwarded-For is trusted")
     max_connections: int = Field(1000, ge=1, description="open connections per HTTP process")
@@ -151,6 +151,15 @@ class Settings(BaseSettings):
         None,
         description="PEM file of the certification authorities that suppliers' and receivers' certificates must come"
         " from; without it nothing is received from suppliers or sent to receivers",
+    )
+
+    share_bind: str = Field(
+        "", description="address and port of the buyers' page; empty: no page (docs/operations/sharing.md)"
+    )
+    share_url: str = Field(
+        "",
+        description="public address of the buyers' page (https://...), for links; empty: no receipt can be shared; in"
+        " development the default is its own address",
     )
 
     portal_bind: str = Field("", description="address and port of the portal; empty: no portal (docs/portal.md)")

@@ -71,6 +71,7 @@ def require_startable(settings: Settings) -> None:
         ("FE_METRICS_BIND", settings.metrics_bind),
         ("FE_RECEPTION_BIND", settings.reception_bind),
         ("FE_PORTAL_BIND", settings.portal_bind),
+        ("FE_SHARE_BIND", settings.share_bind),
     ):
         if bind and not is_loopback(bind.rpartition(":")[0]):
             raise ConfigError(f"FE_DEVELOPMENT is set, and {name} is open to other machines: listen on 127.0.0.1")
@@ -86,11 +87,32 @@ def require_portal(settings: Settings, role: str) -> None:
         if not settings.development:
             raise ConfigError("FE_PORTAL_URL is not set: under which https:// address do people reach the portal?")
         return
-    parts = urlsplit(settings.portal_url)
     if not _is_origin(settings.portal_url):
         raise ConfigError("FE_PORTAL_URL should be an address such as https://portal.example.do, and nothing after it")
-    if parts.scheme == "http" and not (settings.development and is_loopback(parts.hostname or "")):
+    if _is_in_the_clear(settings, settings.portal_url):
         raise ConfigError("FE_PORTAL_URL should begin with https://: passwords and sessions would go in the clear")
+
+
+def require_share(settings: Settings, role: str) -> None:
+    """Check that receipts can be shared, and their page served, with these settings. Raises ConfigError."""
+    if role == "share" and not settings.share_bind:
+        raise ConfigError("FE_SHARE_BIND is not set: where should buyers reach their receipts?")
+    if not (settings.share_bind or settings.share_url):
+        return
+    if settings.database_engine != "postgres":
+        raise ConfigError("FE_SHARE_BIND and FE_SHARE_URL take FE_DATABASE_ENGINE=postgres: leave them out")
+    if settings.share_url and not _is_origin(settings.share_url):
+        raise ConfigError("FE_SHARE_URL should be an address such as https://facturas.example.do, and nothing after it")
+    if settings.share_url and _is_in_the_clear(settings, settings.share_url):
+        raise ConfigError("FE_SHARE_URL should begin with https://: receipts and their links would go in the clear")
+    if settings.share_url and role in ("http", "actors", "portal", "all") and settings.webhook_keys is None:
+        raise ConfigError("FE_SHARE_URL is set, and FE_WEBHOOK_KEYS is not: links are derived from its first key")
+
+
+def _is_in_the_clear(settings: Settings, url: str) -> bool:
+    """Return whether a public address lacks TLS; in development this machine may."""
+    parts = urlsplit(url)
+    return parts.scheme == "http" and not (settings.development and is_loopback(parts.hostname or ""))
 
 
 def _is_origin(url: str) -> bool:

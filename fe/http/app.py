@@ -36,6 +36,7 @@ from fe.http.routes.long_polls import LongPolls
 from fe.http.routes.ncf import Ncf
 from fe.http.routes.printing import PrintHandlers
 from fe.http.routes.received import ReceivedHandlers
+from fe.http.routes.sharing import ShareHandlers
 from fe.http.routes.table import PREFIX as PREFIX  # re-exported for servers and callers of the application
 from fe.http.routes.table import every_route
 from fe.http.routes.types import Route
@@ -47,6 +48,7 @@ from fe.http.server.limited_requests import request_class
 from fe.http.server.replies import refuser, respond
 from fe.http.server.requests import make_call, note_trace
 from fe.identifiers import TenantId
+from fe.issuing.sharing import Sharing
 from fe.issuing.submitting import Submitting
 from fe.limits import NO_QUOTA, WEBHOOK_QUOTA, ConcurrencyLimit, DocumentQuota, QuotaLimits, TokenBucket
 from fe.monitoring.initial_series import initialize_front_series
@@ -127,6 +129,8 @@ class HttpDeps:
     authority_fc_url: str = "https://fc.dgii.gov.do"
     #: Why this process must not sign; then it is not ready either.
     clock_fault: ClockFault = no_fault
+    #: None: no receipt can be shared with its buyer.
+    sharing: Sharing | None = None
 
     @classmethod
     def from_settings(
@@ -160,6 +164,7 @@ class HttpDeps:
             authority_ecf_url=settings.authority_ecf_url,
             authority_fc_url=settings.authority_fc_url,
             webhooks=webhook_accounts(settings),
+            sharing=Sharing.from_settings(settings),
             calls_per_second=settings.calls_per_second,
             access_log=settings.access_log,
             submission_log=settings.submission_log,
@@ -247,6 +252,7 @@ class Api:
             UsageHandlers(db, clock),
             BillingHandlers(db, clock),
             PrintHandlers(db, self._printers, clock, ecf_host=deps.authority_ecf_url, fc_host=deps.authority_fc_url),
+            ShareHandlers(db, deps.sharing, clock),
         )
         by_name = {route.name: route for route in self.routes}
         self._handing_in = by_name[f"POST {PREFIX}/invoices"]

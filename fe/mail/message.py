@@ -55,6 +55,10 @@ _TOO_LARGE = Text(
     "The signed XML is too large for a mail. Please ask the issuer for it.",
     "El XML firmado es muy grande para un correo. Solicítelo al emisor.",
 )
+_TOO_LARGE_LINKED = Text(
+    "The signed XML is too large for a mail. It is the original: please save it from this page.",
+    "El XML firmado es muy grande para un correo. Es el original: descárguelo de esta página y consérvelo.",
+)
 _CHECK = Text("Check it at the DGII:", "Consúltelo en la DGII:")
 _STOP = Text(
     "To receive no more receipts by mail, answer this message with the subject unsubscribe.",
@@ -76,6 +80,8 @@ class ReceiptMail:
     language: Language
     reply_to: MailAddress
     message_id: str
+    #: The receipt's page, where the XML is too large for a mail and can be shared.
+    page: str | None = None
 
 
 def message_id_of(subject: object, sender: MailAddress) -> str:
@@ -118,8 +124,10 @@ def receipt_message(relay: Relay, mail: ReceiptMail, recipient: MailAddress, at:
     return message
 
 
-def _bodies(mail: ReceiptMail, issuer: str) -> tuple[list[str], list[tuple[str, str]], list[str], str | None]:
-    """Return the lines before the facts, the facts by label, the lines after, and the authority's page."""
+def _bodies(
+    mail: ReceiptMail, issuer: str
+) -> tuple[list[str], list[tuple[str, str]], list[tuple[str, str]], list[str]]:
+    """Return the lines before the facts, the facts by label, links with their words, and the lines after."""
     facts, language = mail.facts, mail.language
     said = _CONDITIONAL if mail.is_conditional else _INTRODUCTION
     before = [said.fill(issuer=issuer, rnc=clean(facts.issuer_rnc)).said(language)]
@@ -127,13 +135,17 @@ def _bodies(mail: ReceiptMail, issuer: str) -> tuple[list[str], list[tuple[str, 
         before.insert(0, _GREETING.fill(buyer=buyer).said(language))
     if mail.is_test:
         before.insert(0, _TEST.said(language).strip())
-    values = (facts.e_ncf, facts.issued_on, _amount(facts.total), mail.security_code or "")
+    values = (facts.e_ncf, facts.issued_on, shown_amount(facts.total), mail.security_code or "")
     shown = [(label.said(language), clean(value)) for label, value in zip(_LABELS, values, strict=True) if value]
     attached = _TOO_LARGE
     if len(mail.signed) <= MAX_ATTACHED:
         attached = _ATTACHED if mail.pdf is None else _BOTH_ATTACHED
-    url = mail.qr_code_url if (mail.qr_code_url or "").startswith(("https://", "http://")) else None
-    return before, shown, [attached.said(language), _STOP.said(language)], url
+    links = [(_CHECK.said(language), mail.qr_code_url)] if mail.qr_code_url else []
+    links = [(words, url) for words, url in links if url.startswith(("https://", "http://"))]
+    after = [attached.said(language), _STOP.said(language)]
+    if mail.page is not None:
+        return before, shown, [*links, (_TOO_LARGE_LINKED.said(language), mail.page)], after[1:]
+    return before, shown, links, after
 
 
 def _set_bodies(
@@ -141,30 +153,30 @@ def _set_bodies(
     language: Language,
     before: Sequence[str],
     shown: Sequence[tuple[str, str]],
+    links: Sequence[tuple[str, str]],
     after: Sequence[str],
-    url: str | None,
 ) -> None:
     """Set the text, and the same as HTML without anything fetched from elsewhere."""
-    check = _CHECK.said(language)
     facts = "\n".join(f"{label}: {value}" for label, value in shown)
-    link = [f"{check}\n{url}"] if url else []
-    message.set_content("\n\n".join([*before, facts, *link, *after]) + "\n", cte="quoted-printable")
+    linked = [f"{words}\n{url}" for words, url in links]
+    message.set_content("\n\n".join([*before, facts, *linked, *after]) + "\n", cte="quoted-printable")
     cells = "".join(
         f'<tr><th align="left" style="padding:2px 16px 2px 0">{escape(label)}</th><td>{escape(value)}</td></tr>'
         for label, value in shown
     )
-    link_html = f'<p>{escape(check)} <a href="{escape(url)}">{escape(url)}</a></p>' if url else ""
+    links_html = "".join(f'<p>{escape(words)} <a href="{escape(url)}">{escape(url)}</a></p>' for words, url in links)
     html = (
         f'<!doctype html><html lang="{language}"><meta charset="utf-8"><body style="font-family:sans-serif">'
         + "".join(f"<p>{escape(line)}</p>" for line in before)
-        + f"<table>{cells}</table>{link_html}"
+        + f"<table>{cells}</table>{links_html}"
         + "".join(f"<p>{escape(line)}</p>" for line in after)
         + "</body></html>\n"
     )
     message.add_alternative(html, subtype="html", cte="quoted-printable")
 
 
-def _amount(written: str) -> str:
+def shown_amount(written: str) -> str:
+    """Return an amount of a document as people read it; other texts as they are."""
     if not _AMOUNT.fullmatch(written):
         return written
     whole, _, cents = written.partition(".")

@@ -8,6 +8,7 @@ from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Network, Settings
 from fe.ecf.texts import Language
 from fe.identifiers import TenantId
+from fe.issuing.sharing import Sharing
 from fe.issuing.submitting import Submitting
 from fe.limits import ConcurrencyLimit, DocumentQuota
 from fe.mail.relay import Relay
@@ -55,6 +56,8 @@ class Portal:
     plans: PlanRunner | None = None
     #: Where invitations are mailed; None: people hand their links over.
     relay: Relay | None = None
+    #: Shares receipts with their buyers; None: no address is set for their page.
+    sharing: Sharing | None = None
     #: Why this process must not sign; then it is not ready either.
     clock_fault: ClockFault = no_fault
 

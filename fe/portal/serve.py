@@ -14,6 +14,7 @@ from fe.egress.configured import egress_from_settings
 from fe.egress.target import CONFIGURED
 from fe.http.paging import list_limit
 from fe.http.server.listener import serve_http
+from fe.issuing.sharing import Sharing
 from fe.issuing.submitting import Submitting
 from fe.limits import WEBHOOK_QUOTA, DocumentQuota, QuotaLimits
 from fe.mail.configured import relay_from_settings
@@ -70,6 +71,7 @@ def build_portal(
         openid=openid_of(settings, form_keys[0]),
         plans=None if OPERATOR not in pools else PlanRunner(pools[OPERATOR], new_holder(), clock),
         relay=relay_from_settings(settings),
+        sharing=Sharing.from_settings(settings),
         clock_fault=clock_fault,
     )
 

@@ -29,10 +29,10 @@ _LAST_SECONDS = 12.0
 _ONE_CTRL_C = 1.0
 
 #: First port of /metrics of each role, so that one machine can have a command of each.
-_METRICS_PORTS = {"all": 9464, "http": 9464, "actors": 9474, "portal": 9484, "receive": 9494}
+_METRICS_PORTS = {"all": 9464, "http": 9464, "actors": 9474, "portal": 9484, "receive": 9494, "share": 9504}
 
 #: The role that has each listener to itself.
-_ROLE_OF = {"http": "http", "reception": "receive", "portal": "portal"}
+_ROLE_OF = {"http": "http", "reception": "receive", "portal": "portal", "share": "share"}
 
 
 #: Thresholds of the garbage collector's three generations.
@@ -86,6 +86,8 @@ class Listeners:
     reception: list[socket.socket] = field(default_factory=list)
     #: For the portal.
     portal: list[socket.socket] = field(default_factory=list)
+    #: For buyers.
+    share: list[socket.socket] = field(default_factory=list)
 
     @classmethod
     def open(cls, settings: Settings, role: str, processes: int = 1) -> "Listeners":
@@ -103,6 +105,7 @@ class Listeners:
             [],
             opened("reception", settings.reception_bind),
             opened("portal", settings.portal_bind),
+            opened("share", settings.share_bind),
         )
         # After the public ones, which may use one of these ports.
         try:
@@ -121,11 +124,11 @@ class Listeners:
 
     def public(self) -> dict[str, list[socket.socket]]:
         """Return all but those of /metrics, by purpose."""
-        return {"http": self.http, "reception": self.reception, "portal": self.portal}
+        return {"http": self.http, "reception": self.reception, "portal": self.portal, "share": self.share}
 
     def close(self) -> None:
         """Close all sockets: the kernel refuses connections once every process has closed its copy."""
-        for listener in (*self.http, *self.reception, *self.portal, *self.metrics):
+        for listener in (*self.http, *self.reception, *self.portal, *self.share, *self.metrics):
             listener.close()
 
     def addresses(self) -> dict[str, list[str] | str]:

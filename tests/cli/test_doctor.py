@@ -231,6 +231,7 @@ def test_a_login_is_judged_by_what_it_may_take(fe: Fe, postgres: str) -> None:
         ("fe_worker", "actors"),
         ("fe_reception", "receive"),
         ("fe_portal", "portal"),
+        ("fe_share", "share"),
         ("fe_portal, fe_operator", "portal"),
         ("fe_operator", "cli"),
         ("fe_front, fe_worker", "all"),
@@ -271,6 +272,17 @@ def test_what_suppliers_are_received_with_is_looked_at(fe: Fe, postgres: str, tm
     assert "FE_RECEPTION_ROOTS is not set" in nobody["settings"]["says"]
     assert "FE_RECEPTION_BIND is not set" in nowhere["settings"]["says"]
     assert "GRANT fe_reception TO" in within["rights (fe_reception)"]["says"]
+
+
+def test_what_buyers_are_served_with_needs_no_secret(fe: Fe, postgres: str) -> None:
+    given = {"share_bind": "127.0.0.1:8120", "api_key_pepper": "", "jwt_keys": ""}
+    with login(postgres, "IN ROLE fe_share") as name:
+        given["database_url"] = make_conninfo(fe.dsn, user=name)
+        found = examined(fe, code=0, kek="", **given)
+        too_much = examined(fe, code=0, **given)
+
+    assert found["settings"]["state"] == found["secrets"]["state"] == found["rights (fe_share)"]["state"] == "ok"
+    assert "the buyers' page is given the key-encryption key" in too_much["secrets"]["says"]
 
 
 def test_certificates_that_end_and_keys_that_are_missing_are_counted(fe: Fe, tenant: str, tmp_path: Path) -> None:

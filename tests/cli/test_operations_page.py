@@ -58,7 +58,7 @@ PAGE = ROOT / "docs" / "operations.md"
 
 
 #: First port of /metrics of each role.
-METRICS = {"http": 9464, "actors": 9474, "portal": 9484, "receive": 9494}
+METRICS = {"http": 9464, "actors": 9474, "portal": 9484, "receive": 9494, "share": 9504}
 
 
 @dataclass(frozen=True)
@@ -288,6 +288,7 @@ def test_each_file_has_what_its_reader_needs_and_no_other_secret(machine: Machin
         "http.env": {"FE_JWT_KEYS", "FE_API_KEY_PEPPER", "FE_WEBHOOK_KEYS"},
         "actors.env": {"FE_KEK", "FE_WEBHOOK_KEYS"},
         "reception.env": {"FE_KEK", "FE_RECEPTION_BIND", "FE_RECEPTION_ROOTS"},
+        "share.env": {"FE_SHARE_BIND"},
         "portal.env": {"FE_KEK", "FE_API_KEY_PEPPER", "FE_WEBHOOK_KEYS", "FE_PORTAL_BIND", "FE_PORTAL_URL"},
         "operator.env": {"FE_API_KEY_PEPPER", "FE_KEK", "FE_WEBHOOK_KEYS"},
         "owner.env": set(),

@@ -22,6 +22,7 @@ from fe.http.app import PREFIX, HttpDeps, create_app
 from fe.http.server.connection import PEER_PATIENCE, PeerPatience
 from fe.http.server.listener import serve_http
 from fe.identifiers import ApiKeyId, TenantId
+from fe.issuing.sharing import Sharing
 from fe.monitoring.initial_series import initialize_series
 from fe.monitoring.metrics import Metrics
 from fe.store.postgres.db import Database
@@ -36,6 +37,7 @@ PEPPER = bytes(range(32))
 JWT_KEYS = {"k1": b"\x01" * 32}
 #: Webhook URLs may name public addresses, and ports of this machine.
 WEBHOOKS = WebhookAccounts(WEBHOOK_VAULT, Policy(development=True))
+SHARING = Sharing("https://facturas.example.do", {"s1": b"\x03" * 32})
 ISSUER = {
     "RNCEmisor": "131880681",
     "RazonSocialEmisor": "Empresa de Prueba SRL",
@@ -180,6 +182,7 @@ async def start_front(
             "jwt_keys": JWT_KEYS,
             "peppers": {"": PEPPER},
             "webhooks": WEBHOOKS,
+            "sharing": SHARING,
             **deps,
         }
     )

@@ -18,7 +18,7 @@ from fe.store.records.receivers import Receiver
 from tests.factories.companies import make_certificate
 from tests.http import worker
 from tests.http.contract.test_sequences import go_out
-from tests.http.front import ISSUER, Key, Running, invoice_payload, make_key, structured
+from tests.http.front import ISSUER, Key, Running, invoice_payload, make_key, start_front, structured
 from tests.receiving import supplier
 from tests.receiving.supplier import OURS, document, start_reception
 
@@ -125,6 +125,12 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     given("not-printable", await api.get(f"/invoices/{waiting}/pdf"))
 
     given("bad-print-setting", await api.put("/printing", json={"accent": "red"}))
+    given("no-such-receipt", await api.post(f"/invoices/{uuid4()}/share"))
+    given("no-such-receipt", await api.delete(f"/invoices/{uuid4()}/share"))
+    given("not-shareable", await api.post(f"/invoices/{waiting}/share"))
+    alone = await start_front(nursery, front.db, sharing=None)
+    async with alone.client(await alone.token(key)) as without:
+        given("no-sharing", await without.post(f"/invoices/{waiting}/share"))
 
     # Webhooks.
     given("no-webhook", await api.post("/webhooks/rotate"))

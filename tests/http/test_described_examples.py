@@ -265,6 +265,8 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
     (printing,) = bodies("putPrinting")
     like("getPrinting", await api.get("/printing"), "defaults")
     like("putPrinting", await api.put("/printing", json=printing), "set")
+    like("shareInvoice", await api.post(f"{one}/share"), "shared")
+    like("revokeInvoiceShare", await api.delete(f"{one}/share"), "revoked")
 
     new, changed = bodies("putWebhook")
     like("putWebhook", await api.put("/webhooks", json=new), "new")

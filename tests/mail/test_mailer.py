@@ -1,5 +1,6 @@
 """The mailer over a real database and a real relay: who gets a mail, once for each verdict, and how it ends."""
 
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -18,7 +19,9 @@ from fe.ecf.catalogue import Environment, Root
 from fe.ecf.dates import ZONE
 from fe.ecf.mail_address import MailAddress
 from fe.identifiers import SubmissionId, TenantId
+from fe.issuing.sharing import Sharing, token_hash
 from fe.lifecycle import Stage, Status
+from fe.mail.message import MAX_ATTACHED
 from fe.mail.relay import Relay
 from fe.monitoring.metrics import Metrics
 from fe.offload.pool import Apart
@@ -33,8 +36,9 @@ from fe.store.records import mail, print_settings, submissions
 from fe.store.records.mail import LANES, MAILS, MailRecord, MailSettings, MailState, MailWork
 from tests.factories import bookings
 from tests.factories.tenants import LEASE, make_submission, make_tenant, new_submission, rows, take
+from tests.http.front import SHARING
 from tests.mail.relay import RunningRelay, running_relay
-from tests.mail.test_message import signed
+from tests.mail.test_message import body, signed
 from tests.queue.stage import make_tools
 from tests.waiting import PATIENCE
 
@@ -74,12 +78,16 @@ async def not_printable(_: TenantId, __: bytes, ___: PrintOptions) -> bytes:
 
 @asynccontextmanager
 async def mailing(
-    db: Database, relay: Relay, clock: Clock = lambda: NOW, printer: Printer = not_printable
+    db: Database,
+    relay: Relay,
+    clock: Clock = lambda: NOW,
+    printer: Printer = not_printable,
+    sharing: Sharing | None = None,
 ) -> AsyncIterator[None]:
     """Run the stage, with shorter pauses."""
     tools = replace(make_tools(db, poll_seconds=0.02), gate=no_gate)
     results = ResultWriter(mail_kind(tools.metrics), db, clock)
-    stage = mail_stage(Mailer(db, relay, clock, seconds=10, printer=printer), results.kind, budget=15)
+    stage = mail_stage(Mailer(db, relay, clock, seconds=10, printer=printer, sharing=sharing), results.kind, budget=15)
     stage = replace(stage, gap=lambda _, __: timedelta(milliseconds=20))
     stopping = trio.Event()
     async with results.running(), trio.open_nursery() as nursery:
@@ -147,6 +155,26 @@ async def test_an_accepted_receipt_is_mailed_to_its_buyer(
     assert message["Reply-To"].addresses[0].addr_spec == "ventas@ozama.do"
     (attached,) = message.iter_attachments()
     assert attached.get_payload(decode=True) == signed()
+
+
+async def test_a_receipt_too_large_for_a_mail_is_shared_and_linked(
+    db: Database, worker_db: Database, relay: RunningRelay
+) -> None:
+    tenant = await mailing_tenant(db)
+    large = signed().replace(b"</Encabezado>", b"</Encabezado>" + b"<X>%b</X>" % (b"a" * 100) * (MAX_ATTACHED // 100))
+    subject = await accepted(db, tenant, signed=large)
+
+    async with mailing(worker_db, configured(relay), sharing=SHARING):
+        found = await ended(db, tenant, subject)
+
+    assert found is not None
+    assert found.state is MailState.SENT
+    ((_, message),) = relay.taken
+    assert list(message.iter_attachments()) == []
+    text = body(message, "plain")
+    (token,) = re.findall(rf"{SHARING.url}/([A-Za-z0-9_-]+)", text)
+    (row,) = await rows(db, "SELECT token_hash, document FROM shared_receipts")
+    assert (bytes(row["token_hash"]), bytes(row["document"])) == (token_hash(token), large)
 
 
 async def test_a_receipt_gets_no_row_without_verdict_after_a_rejection_or_with_mail_off(db: Database) -> None:

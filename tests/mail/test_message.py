@@ -154,6 +154,18 @@ def test_facts_of_a_signed_document_larger_than_a_request_are_read() -> None:
     assert read_facts(document).e_ncf == "E310000000001"
 
 
+def test_a_document_over_the_limit_is_linked_where_it_is_shared() -> None:
+    page = "https://facturas.example.do/abc"
+    large = b" " * (MAX_ATTACHED + 1)
+    words: dict[Language, str] = {"es": "descárguelo de esta página", "en": "save it from this page"}
+    for language, said in words.items():
+        found = read_back(receipt_message(RELAY, draft(signed=large, language=language, page=page), TO, AT))
+        for kind in ("plain", "html"):
+            assert said in body(found, kind)
+            assert page in body(found, kind)
+    assert f'<a href="{page}">' in body(found, "html")
+
+
 @pytest.mark.parametrize("address", ["", "a@b.do; c@d.do", "a@b.do&#10;Bcc: c@d.do", "no address"])
 def test_a_document_without_one_plain_address_has_none(address: str) -> None:
     assert read_facts(signed(mail=address)).buyer_address is None

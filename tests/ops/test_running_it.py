@@ -144,8 +144,12 @@ def test_kubernetes_takes_a_manifest(file: Path) -> None:
 def test_kustomize_names_what_there_is() -> None:
     (all_day,) = documents(OPS / "kubernetes" / "kustomization.yaml")
     (migrate,) = documents(OPS / "kubernetes" / "migrate" / "kustomization.yaml")
-    # Reception is a resource to add.
-    assert set(all_day["resources"]) == {file.name for file in MANIFESTS} - {"migrate.yaml", "reception.yaml"}
+    # Reception and buyers' pages are resources to add.
+    assert set(all_day["resources"]) == {file.name for file in MANIFESTS} - {
+        "migrate.yaml",
+        "reception.yaml",
+        "share.yaml",
+    }
     assert migrate["resources"] == ["migrate.yaml"]
     assert migrate["images"] == all_day["images"]
 
@@ -159,7 +163,7 @@ def test_pods_may_reach_the_ports_that_settings_name_by_default() -> None:
     }
     called = {int(port) for port in Settings.model_fields["egress_ports"].default.split(",")}
 
-    assert allowed.keys() == {"fe-http", "fe-actors", "fe-portal", "fe-reception"}
+    assert allowed.keys() == {"fe-http", "fe-actors", "fe-portal", "fe-reception", "fe-share"}
     assert all({53, 5432, 4318} <= ports for ports in allowed.values())
     assert called <= allowed["fe-actors"]
     assert called <= allowed["fe-portal"]
@@ -187,7 +191,14 @@ def containers() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
 
 def test_pods_have_no_rights_and_no_secret_is_in_a_manifest() -> None:
     found = list(containers())
-    assert [name for name, _, _ in found] == ["fe-actors", "fe-http", "fe-migrate", "fe-portal", "fe-reception"]
+    assert [name for name, _, _ in found] == [
+        "fe-actors",
+        "fe-http",
+        "fe-migrate",
+        "fe-portal",
+        "fe-reception",
+        "fe-share",
+    ]
     for name, spec, container in found:
         assert spec["securityContext"]["runAsNonRoot"] is True
         assert spec["automountServiceAccountToken"] is False
@@ -205,7 +216,7 @@ def test_front_and_actors_scale_apart_and_one_of_each_always_stays() -> None:
     }
     scaled = {one["metadata"]["name"]: one["spec"] for one in every if one["kind"] == "HorizontalPodAutoscaler"}
 
-    assert budgets == {"fe-http": 1, "fe-actors": 1, "fe-portal": 1, "fe-reception": 1}
+    assert budgets == {"fe-http": 1, "fe-actors": 1, "fe-portal": 1, "fe-reception": 1, "fe-share": 1}
     assert scaled.keys() == {"fe-http", "fe-actors"}
     (adapter,) = documents(OPS / "kubernetes" / "adapter.yaml")
     by = next(metric["external"] for metric in scaled["fe-actors"]["metrics"] if metric["type"] == "External")

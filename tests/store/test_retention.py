@@ -58,6 +58,13 @@ async def test_a_month_is_taken_away_with_its_keys_and_nothing_else(owned: str, 
             " SELECT tenant_id, submission_id, 'sent', environment, 'infinity' FROM submissions",
         )
 
+        await rows(
+            db,
+            "INSERT INTO shared_receipts (tenant_id, submission_id, key_id, nonce, token_hash, shared_at, environment,"
+            " status, document) SELECT tenant_id, submission_id, 'k', decode(repeat('00', 16), 'hex'),"
+            " sha256(submission_id::text::bytea), now(), environment, 'Aceptado', 'x' FROM submissions",
+        )
+
         with psycopg.connect(owned, autocommit=True) as conn:
             assert conn.execute("DELETE FROM client_requests").rowcount == 0, "the owner is behind the wall, too"
         with psycopg.connect(administrator, autocommit=True) as conn:
@@ -66,7 +73,8 @@ async def test_a_month_is_taken_away_with_its_keys_and_nothing_else(owned: str, 
             assert left == [("order 2",)]
             assert conn.execute("SELECT e_ncf FROM held_numbers").fetchall() == [("E310000000002",)]
             assert conn.execute("SELECT address FROM mail_recipients").fetchall() == [("buyer2@x.do",)]
-            assert conn.execute("SELECT count(*) FROM mails").fetchall() == [(1,)]
+            for table in ("mails", "shared_receipts"):
+                assert conn.execute(f"SELECT count(*) FROM {table}".encode()).fetchall() == [(1,)]
         with psycopg.connect(owned, autocommit=True) as conn:
             conn.execute(statements("fe_owner").encode())
 

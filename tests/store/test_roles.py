@@ -22,7 +22,7 @@ from fe.lifecycle import Stage
 from fe.store.postgres.db import Conn, open_database
 from fe.store.postgres.errors import RoleRefused
 from fe.store.postgres.migrate import MigrationError, migrate, migrations, verify
-from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, READONLY, RECEPTION, WORKER
+from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, READONLY, RECEPTION, SHARE, WORKER
 from fe.store.queue import outbox
 from fe.store.queue.outbox import OutboxLane
 from fe.store.records import keys, submissions
@@ -31,7 +31,7 @@ from tests.factories.logins import database_of, login
 from tests.factories.tenants import ISSUER, LEASE, new_submission
 from tests.store.race import plain
 
-ROLES = (FRONT, WORKER, OPERATOR, READONLY, RECEPTION, PORTAL)
+ROLES = (FRONT, WORKER, OPERATOR, READONLY, RECEPTION, PORTAL, SHARE)
 #: Roles older than reception: older functions are granted to them.
 INSIDE = (FRONT, WORKER, OPERATOR, READONLY)
 #: Roles that act for a tenant: for its programs, and for its people.
@@ -41,87 +41,88 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 #: Table, and what each role may do there: select, insert, update, delete; in small letters of some columns only.
 MATRIX = """
-| Table | `fe_front` | `fe_worker` | `fe_operator` | `fe_readonly` | `fe_reception` | `fe_portal` |
-| --- | --- | --- | --- | --- | --- | --- |
-| `acknowledgements` | S | S | S | S | SI | S |
-| `api_key_uses` | SIU | S | S | S | | SIU |
-| `api_keys` | Su | | SIu | s | | SIu |
-| `applied_functions` | S | S | S | S | S | S |
-| `applied_migrations` | S | S | S | S | S | S |
-| `approvals` | SI | S | S | S | | SI |
-| `audit_trail` | | | S | S | | |
-| `billing_accounts` | S | S | SIU | S | | S |
-| `billing_charges` | | SIU | SIU | S | | S |
-| `billing_months` | S | SIU | SIU | S | | S |
-| `billing_rounds` | | SIU | SIU | | | |
-| `billing_terms` | | S | SI | S | | |
-| `certificates` | s | S | SIu | s | S | sIu |
-| `circuits` | | SIU | S | S | | |
-| `client_requests` | SI | | S | S | | SI |
-| `counterparty_deliveries` | S | SIU | SU | S | | S |
-| `counterparty_outbox` | | SIUD | SI | S | | |
-| `counterparty_sends` | | SIU | S | S | | |
-| `dead_letters` | s | SI | SD | S | | S |
-| `disabled_tenants` | S | S | SID | S | | S |
-| `duties` | | SIU | SIU | S | | |
-| `excise_rates` | S | S | SIUD | S | | S |
-| `held_numbers` | S | SIU | S | S | | S |
-| `identities` | | | SIUD | | | SIUD |
-| `invitations` | | | SIU | | | SIu |
-| `issuer_delegations` | S | | SID | S | | S |
-| `login_attempts` | SIUD | | SD | | | SIUD |
-| `mail_days` | | SIU | S | S | | |
-| `mail_recipients` | I | S | S | S | | I |
-| `mail_suppressions` | | SI | SID | S | | SID |
-| `mails` | S | SIUD | Su | S | | S |
-| `memberships` | | | SIUD | S | | SIUD |
-| `openid_requests` | | | | | | SID |
-| `operator_actions` | | | SI | S | | |
-| `outbox` | sI | SUD | SI | S | | sI |
-| `password_resets` | | | SIu | | | Su |
-| `pauses` | s | S | SID | S | | s |
-| `pending_actions` | | | SIu | S | | |
-| `people` | | s | SIU | s | | Siu |
-| `portal_drafts` | | SD | | | | SIUD |
-| `portal_forms` | | | SI | | | SID |
-| `portal_logins` | | | SD | | | SID |
-| `portal_sessions` | | | SD | | | SIUD |
-| `portal_troubles_seen` | | | | | | SIU |
-| `print_settings` | SIU | S | S | S | | SIU |
-| `received` | S | S | S | S | SI | S |
-| `received_approvals` | S | | S | S | SI | S |
-| `receivers` | | | SIUD | S | S | S |
-| `recovery_codes` | | | SIUD | | | SIUD |
-| `replay_items` | | | SIU | S | | |
-| `replay_plans` | | | SIU | S | | |
-| `request_counts` | SIU | | S | S | | SIU |
-| `request_flushes` | SIU | SD | | | | SIU |
-| `returned_numbers` | SD | SI | SI | S | | SD |
-| `second_person` | | | S | S | | |
-| `sends` | s | SIU | S | S | | S |
-| `sequences` | SIUD | Su | SIUD | S | | SIUD |
-| `simulations` | I | S | S | S | | I |
-| `spent_seeds` | | SD | | | SI | |
-| `submission_documents` | SI | SI | S | S | | SI |
-| `submission_events` | SI | SI | SI | S | | SI |
-| `submissions` | SI | SU | SU | S | s | SI |
-| `tenant_changes` | | | SI | S | | SI |
-| `tenants` | S | S | SIu | S | | Su |
-| `usage_carried` | | SIUD | SIUD | S | | |
-| `usage_days` | S | SIUD | SIUD | S | | S |
-| `usage_ends` | S | SIUD | SIUD | S | | S |
-| `usage_latency` | | SIUD | SIUD | S | | |
-| `usage_marks` | S | SIUD | SIUD | S | | S |
-| `users` | S | S | SIu | S | | SIu |
-| `webhook_attempts` | S | SID | S | S | | S |
-| `webhook_deliveries` | SIu | SIUD | SIu | S | I | SIu |
-| `webhook_endpoints` | SIU | Su | SIU | s | s | SIU |
-| `webhook_events` | SI | SID | SI | S | I | SI |
-| `webhook_notices` | | SID | S | S | | |
-| `webhook_recoveries` | SI | SIUD | SI | S | | SI |
-| `webhook_secrets` | SIUD | SD | SIUD | s | | SIUD |
-| `workers` | | SIUD | S | S | | |
-| `write_probes` | I | | | | | I |
+| Table | `fe_front` | `fe_worker` | `fe_operator` | `fe_readonly` | `fe_reception` | `fe_portal` | `fe_share` |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+| `acknowledgements` | S | S | S | S | SI | S | |
+| `api_key_uses` | SIU | S | S | S | | SIU | |
+| `api_keys` | Su | | SIu | s | | SIu | |
+| `applied_functions` | S | S | S | S | S | S | S |
+| `applied_migrations` | S | S | S | S | S | S | S |
+| `approvals` | SI | S | S | S | | SI | |
+| `audit_trail` | | | S | S | | | |
+| `billing_accounts` | S | S | SIU | S | | S | |
+| `billing_charges` | | SIU | SIU | S | | S | |
+| `billing_months` | S | SIU | SIU | S | | S | |
+| `billing_rounds` | | SIU | SIU | | | | |
+| `billing_terms` | | S | SI | S | | | |
+| `certificates` | s | S | SIu | s | S | sIu | |
+| `circuits` | | SIU | S | S | | | |
+| `client_requests` | SI | | S | S | | SI | |
+| `counterparty_deliveries` | S | SIU | SU | S | | S | |
+| `counterparty_outbox` | | SIUD | SI | S | | | |
+| `counterparty_sends` | | SIU | S | S | | | |
+| `dead_letters` | s | SI | SD | S | | S | |
+| `disabled_tenants` | S | S | SID | S | | S | |
+| `duties` | | SIU | SIU | S | | | |
+| `excise_rates` | S | S | SIUD | S | | S | |
+| `held_numbers` | S | SIU | S | S | | S | |
+| `identities` | | | SIUD | | | SIUD | |
+| `invitations` | | | SIU | | | SIu | |
+| `issuer_delegations` | S | | SID | S | | S | |
+| `login_attempts` | SIUD | | SD | | | SIUD | |
+| `mail_days` | | SIU | S | S | | | |
+| `mail_recipients` | I | S | S | S | | I | |
+| `mail_suppressions` | | SI | SID | S | | SID | |
+| `mails` | S | SIUD | Su | S | | S | |
+| `memberships` | | | SIUD | S | | SIUD | |
+| `openid_requests` | | | | | | SID | |
+| `operator_actions` | | | SI | S | | | |
+| `outbox` | sI | SUD | SI | S | | sI | |
+| `password_resets` | | | SIu | | | Su | |
+| `pauses` | s | S | SID | S | | s | |
+| `pending_actions` | | | SIu | S | | | |
+| `people` | | s | SIU | s | | Siu | |
+| `portal_drafts` | | SD | | | | SIUD | |
+| `portal_forms` | | | SI | | | SID | |
+| `portal_logins` | | | SD | | | SID | |
+| `portal_sessions` | | | SD | | | SIUD | |
+| `portal_troubles_seen` | | | | | | SIU | |
+| `print_settings` | SIU | S | S | S | | SIU | |
+| `received` | S | S | S | S | SI | S | |
+| `received_approvals` | S | | S | S | SI | S | |
+| `receivers` | | | SIUD | S | S | S | |
+| `recovery_codes` | | | SIUD | | | SIUD | |
+| `replay_items` | | | SIU | S | | | |
+| `replay_plans` | | | SIU | S | | | |
+| `request_counts` | SIU | | S | S | | SIU | |
+| `request_flushes` | SIU | SD | | | | SIU | |
+| `returned_numbers` | SD | SI | SI | S | | SD | |
+| `second_person` | | | S | S | | | |
+| `sends` | s | SIU | S | S | | S | |
+| `sequences` | SIUD | Su | SIUD | S | | SIUD | |
+| `shared_receipts` | SID | SI | | | | SID | s |
+| `simulations` | I | S | S | S | | I | |
+| `spent_seeds` | | SD | | | SI | | |
+| `submission_documents` | SI | SI | S | S | | SI | |
+| `submission_events` | SI | SI | SI | S | | SI | |
+| `submissions` | SI | SU | SU | S | s | SI | |
+| `tenant_changes` | | | SI | S | | SI | |
+| `tenants` | S | S | SIu | S | | Su | |
+| `usage_carried` | | SIUD | SIUD | S | | | |
+| `usage_days` | S | SIUD | SIUD | S | | S | |
+| `usage_ends` | S | SIUD | SIUD | S | | S | |
+| `usage_latency` | | SIUD | SIUD | S | | | |
+| `usage_marks` | S | SIUD | SIUD | S | | S | |
+| `users` | S | S | SIu | S | | SIu | |
+| `webhook_attempts` | S | SID | S | S | | S | |
+| `webhook_deliveries` | SIu | SIUD | SIu | S | I | SIu | |
+| `webhook_endpoints` | SIU | Su | SIU | s | s | SIU | |
+| `webhook_events` | SI | SID | SI | S | I | SI | |
+| `webhook_notices` | | SID | S | S | | | |
+| `webhook_recoveries` | SI | SIUD | SI | S | | SI | |
+| `webhook_secrets` | SIUD | SD | SIUD | s | | SIUD | |
+| `workers` | | SIUD | S | S | | | |
+| `write_probes` | I | | | | | I | |
 """
 
 #: Columns that a redelivery changes.
@@ -206,11 +207,12 @@ ALL_BUT = {
     ("people", READONLY, "SELECT"): {"password_hash", "totp_secret", "totp_last_step"},
     ("webhook_endpoints", READONLY, "SELECT"): {"headers"},
     ("webhook_secrets", READONLY, "SELECT"): {"secret"},
+    ("shared_receipts", SHARE, "SELECT"): {"tenant_id", "submission_id", "key_id", "nonce", "shared_at"},
 }
 
 #: Functions and the roles that may call them; writers of outcomes are the actors'.
 CALLERS = {
-    "uuid_floor": ROLES,
+    "uuid_floor": (FRONT, WORKER, OPERATOR, READONLY, RECEPTION, PORTAL),
     **dict.fromkeys(("record_event", "event_hash"), (FRONT, WORKER, OPERATOR, PORTAL)),
     **dict.fromkeys(("accept_submission", "refuse_to_draw", "count_requests", "note_key_use"), ASKED),
     **dict.fromkeys(("count_attempt", "login_attempt", "probe_writing"), ASKED),
@@ -474,6 +476,34 @@ def test_reception_sees_one_tenant_of_what_it_may_see_and_adds_to_one_only(dsn: 
         "webhook_endpoints",
         "webhook_events",
     }
+
+
+def test_the_buyers_page_reads_the_receipt_that_its_transaction_names_and_no_other(dsn: str) -> None:
+    with plain(dsn) as conn:
+        policies = conn.execute("SELECT tablename, cmd FROM pg_policies WHERE %s = ANY (roles)", (SHARE,)).fetchall()
+        (tenant,) = conn.execute(
+            "INSERT INTO tenants (name, issuer) VALUES ('Nuestra SRL', '{}') RETURNING tenant_id"
+        ).fetchone() or (0,)
+        for number in (1, 2):
+            conn.execute(
+                "INSERT INTO shared_receipts (tenant_id, submission_id, key_id, nonce, token_hash, shared_at,"
+                " environment, status, document)"
+                " VALUES (%s, %s, 'k', %s, %s, now(), 'ecf', 'Aceptado', %s)",
+                (tenant, new_id(NOW), bytes(16), bytes([number]) * 32, b"<ECF/>"),
+            )
+
+    assert policies == [("shared_receipts", "SELECT")]
+    with as_role(dsn, SHARE) as buyers:
+        seen = "SELECT token_hash FROM shared_receipts"
+        assert buyers.execute(seen).fetchall() == []
+        buyers.execute("SELECT set_config('fe.tenant', %s, false)", (str(tenant),))
+        assert buyers.execute(seen).fetchall() == []
+        for named, found in (("02" * 32, [(b"\x02" * 32,)]), ("03" * 32, [])):
+            buyers.execute("SELECT set_config('fe.share', %s, false)", (named,))
+            assert buyers.execute(seen).fetchall() == found
+        for statement in ("DELETE FROM shared_receipts", "SELECT tenant_id FROM shared_receipts"):
+            with pytest.raises(errors.InsufficientPrivilege):
+                buyers.execute(statement)
 
 
 def as_role(dsn: str, role: str) -> psycopg.Connection:
@@ -798,7 +828,7 @@ def test_the_logins_of_the_documentation_can_do_what_they_are_there_for_and_no_m
         text for text in named.split(";\n") if text.strip() and not text.lstrip().startswith("CREATE ROLE fe_")
     ]
     assert len(re.findall(r"^CREATE ROLE fe_\w+ NOLOGIN;$", block, re.M)) == len(ROLES)
-    takes = {"http": FRONT, "actors": WORKER, "reception": RECEPTION, "portal": PORTAL, "cli": OPERATOR}
+    takes = {"http": FRONT, "actors": WORKER, "reception": RECEPTION, "portal": PORTAL, "share": SHARE, "cli": OPERATOR}
     takes |= {"reports": READONLY}
     with psycopg.connect(postgres, autocommit=True) as admin:
         try:

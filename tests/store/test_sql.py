@@ -64,6 +64,7 @@ ACROSS_TENANTS = {
         "_CERTIFICATES",
     ): "who looks a deployment over counts those of all tenants",
     ("store/portal/invitations.py", "_BY_TOKEN"): "whose it is, is what the link is asked for",
+    ("store/records/shared_receipts.py", "_BY_HASH"): "a buyer has the link alone: its hash is in the row's policy",
     ("store/records/evidence.py", "_SUBMISSION"): "an operator asks by id alone: which tenant's it is, is the answer",
     ("store/records/evidence.py", "_THERE"): "the same, of many: a log names ids of all tenants",
 }
@@ -240,6 +241,7 @@ FOUND_BEFORE_THE_TENANT = {
     ("invitations", "invitation_id"),
     ("invitations", "token_hash"),
     ("pending_actions", "action_id"),
+    ("shared_receipts", "token_hash"),
 }
 
 

@@ -4418,6 +4418,14 @@ class RejectReceived(TypedDict):
     """DetalleMotivoRechazo: the issuer and the authority read it"""
 
 
+class RevokedAnswer(TypedDict):
+    """No link leads to the receipt."""
+
+    ok: bool
+    revoked: bool
+    """false: it was not shared"""
+
+
 class Rfce(TypedDict):
     """Rfce"""
 
@@ -4579,6 +4587,14 @@ class Sequences(TypedDict):
 
     availableTypes: "list[PrefixName]"
     items: "list[NumberSequence]"
+
+
+class SharedAnswer(TypedDict):
+    """The receipt has a page for its buyer."""
+
+    url: str
+    """address of the page; anyone who has it can read the receipt"""
+    sharedAt: str
 
 
 class Simulate(TypedDict):

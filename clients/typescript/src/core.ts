@@ -3476,6 +3476,12 @@ export type components = {
             /** @description DetalleMotivoRechazo: the issuer and the authority read it */
             reason: string;
         };
+        /** @description No link leads to the receipt. */
+        RevokedAnswer: {
+            ok: boolean;
+            /** @description false: it was not shared */
+            revoked: boolean;
+        };
         Rfce: {
             /** @description Header of the receipt: type and number, issuer, buyer and totals. · Qué comprobante es, quién lo emite, a quién, y sus totales. */
             Encabezado: components["schemas"]["RfceEncabezado"];
@@ -3609,6 +3615,13 @@ export type components = {
         Sequences: {
             availableTypes: components["schemas"]["PrefixName"][];
             items: components["schemas"]["NumberSequence"][];
+        };
+        /** @description The receipt has a page for its buyer. */
+        SharedAnswer: {
+            /** @description address of the page; anyone who has it can read the receipt */
+            url: string;
+            /** Format: date-time */
+            sharedAt: string;
         };
         /** @description How the simulated authority treats a receipt that it would accept; only in a sandbox. */
         Simulate: {
@@ -4114,6 +4127,7 @@ export type Recoveries = components['schemas']['Recoveries'];
 export type Recovery = components['schemas']['Recovery'];
 export type RecoveryRequest = components['schemas']['RecoveryRequest'];
 export type RejectReceived = components['schemas']['RejectReceived'];
+export type RevokedAnswer = components['schemas']['RevokedAnswer'];
 export type Rfce = components['schemas']['Rfce'];
 export type RfceComprador = components['schemas']['RfceComprador'];
 export type RfceEmisor = components['schemas']['RfceEmisor'];
@@ -4128,6 +4142,7 @@ export type RfceTotales = components['schemas']['RfceTotales'];
 export type SequenceEvent = components['schemas']['SequenceEvent'];
 export type SequenceState = components['schemas']['SequenceState'];
 export type Sequences = components['schemas']['Sequences'];
+export type SharedAnswer = components['schemas']['SharedAnswer'];
 export type Simulate = components['schemas']['Simulate'];
 export type Status = components['schemas']['Status'];
 export type Submission = components['schemas']['Submission'];

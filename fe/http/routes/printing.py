@@ -173,20 +173,11 @@ class PrintHandlers:
         return settings.options(layout, None if language is None else "en" if language == "en" else "es")
 
     async def _issued(self, call: Call) -> tuple[Record, bytes]:
-        record = await self._find(call)
+        record = await find_receipt(self._db, call)
         kind, xml = await self._db.run_for(call.identity.tenant_id, submissions.xml, record.submission_id)
         if kind != "signed":
             raise ApiError(409, say("not-signed-yet"))
         return record, xml
-
-    async def _find(self, call: Call) -> Record:
-        wanted = read_track_or_id(call.params["track_or_id"])
-        record = None
-        if wanted is not None:
-            record = await self._db.run_for(call.identity.tenant_id, submissions.find, wanted)
-        if record is None:
-            raise ApiError(404, say("no-receipt"))
-        return record
 
     async def _received(self, call: Call, options: PrintOptions) -> tuple[bytes, PrintOptions, str]:
         wanted = read_id(call.params["received_id"])
@@ -198,7 +189,7 @@ class PrintHandlers:
         return xml, replace(options, environment=environment, ecf_host=ecf, fc_host=fc), record.e_ncf
 
     async def _qr(self, call: Call, kind: str, media_type: str) -> ApiReply:
-        record = await self._find(call)
+        record = await find_receipt(self._db, call)
         if record.qr_code_url is None:
             raise ApiError(409, say("not-signed-yet"))
         asked = record.qr_code_url, kind
@@ -210,6 +201,17 @@ def _qr_picture(address: str, kind: str) -> bytes:
     made = io.BytesIO()
     qr_code(address).save(made, kind=kind, scale=6, border=4)
     return made.getvalue()
+
+
+async def find_receipt(db: Database, call: Call) -> Record:
+    """Find the receipt that a path names. Raises ApiError (404)."""
+    wanted = read_track_or_id(call.params["track_or_id"])
+    record = None
+    if wanted is not None:
+        record = await db.run_for(call.identity.tenant_id, submissions.find, wanted)
+    if record is None:
+        raise ApiError(404, say("no-receipt"))
+    return record
 
 
 def _raster_ticket(xml: bytes, options: PrintOptions) -> bytes:

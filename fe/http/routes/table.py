@@ -8,6 +8,7 @@ from fe.http.models import responses as response_models
 from fe.http.models.approvals import APPROVAL_TAKEN
 from fe.http.models.printing import PRINT_SETTINGS, PrintSettingsRequest
 from fe.http.models.requests import ApproveReceived, BatchRequest, NewInvoice, RejectReceived
+from fe.http.models.sharing import REVOKED, SHARED
 from fe.http.openapi.described_errors import DescribedError, errors
 from fe.http.openapi.docs import Docs
 from fe.http.pages.layout import MARKDOWN
@@ -20,6 +21,7 @@ from fe.http.routes.invoices import Invoices
 from fe.http.routes.ncf import ChangedSequence, Ncf, NewSequence
 from fe.http.routes.printing import PrintHandlers
 from fe.http.routes.received import ReceivedHandlers
+from fe.http.routes.sharing import ShareHandlers
 from fe.http.routes.types import About, Parameter, Route, RouteLink, whole
 from fe.http.routes.usage import DAYS_DEFAULT, DAYS_MAX, UsageHandlers
 from fe.http.routes.webhook_table import webhook_routes
@@ -112,6 +114,7 @@ def every_route(
     usage: UsageHandlers,
     billing: BillingHandlers,
     prints: PrintHandlers,
+    sharing: ShareHandlers,
 ) -> tuple[Route, ...]:
     """Make the table of routes."""
     all_of_them, one = f"{prefix}/invoices", f"{prefix}/invoices/<track_or_id>"
@@ -218,6 +221,35 @@ def every_route(
             ),
         ),
         *_printed(one, prints),
+        Route(
+            "POST",
+            f"{one}/share",
+            "invoices:write",
+            sharing.share,
+            About(
+                "shareInvoice",
+                "Share it with its buyer by a link",
+                _SUBMISSIONS,
+                {200: (SHARED,)},
+                parameters=(_TRACK_OR_ID,),
+                errors=errors("no-receipt", "not-shareable", "no-sharing"),
+            ),
+            SMALL_BODY,
+        ),
+        Route(
+            "DELETE",
+            f"{one}/share",
+            "invoices:write",
+            sharing.revoke,
+            About(
+                "revokeInvoiceShare",
+                "End every link to it",
+                _SUBMISSIONS,
+                {200: (REVOKED,)},
+                parameters=(_TRACK_OR_ID,),
+                errors=errors("no-receipt"),
+            ),
+        ),
         Route(
             "GET",
             f"{one}/timeline",

@@ -6,6 +6,7 @@ from fe.config.start_checks import (
     read_certifiers,
     require_front,
     require_portal,
+    require_share,
     require_startable,
     require_trust,
 )
@@ -20,6 +21,7 @@ def check_settings(settings: Settings, role: Role) -> Finding:
         require_front(settings, role.value)
         require_trust(settings, role.value)
         require_portal(settings, role.value)
+        require_share(settings, role.value)
     except ConfigError as wrong:
         return Finding("settings", State.FAILED, str(wrong), "change what the line names: docs/configuration.md")
     if settings.development:
@@ -32,19 +34,20 @@ def check_secrets(settings: Settings, role: Role) -> Finding:
     try:
         if role in (Role.ALL, Role.HTTP):
             require(settings.jwt_keys, "FE_JWT_KEYS")
-        if role not in (Role.ACTORS, Role.RECEIVE, Role.OWNER):
+        if role not in (Role.ACTORS, Role.RECEIVE, Role.SHARE, Role.OWNER):
             require(settings.api_key_pepper, "FE_API_KEY_PEPPER")
-        if role not in (Role.HTTP, Role.OWNER):
+        if role not in (Role.HTTP, Role.SHARE, Role.OWNER):
             require_usable(open_vault(settings))
     except ConfigError as wrong:
         return Finding(
             "secrets", State.FAILED, str(wrong), "docs/operations.md, Who is given what, has a file for each role"
         )
-    if role is Role.HTTP and settings != settings.without_key_encryption_key():
+    if role in (Role.HTTP, Role.SHARE) and settings != settings.without_key_encryption_key():
+        which = "front" if role is Role.HTTP else "buyers' page"
         return Finding(
             "secrets",
             State.WARNING,
-            "the front is given the key-encryption key, which it does not need",
+            f"the {which} is given the key-encryption key, which it does not need",
             "take FE_KEK, FE_KEK_FILE and FE_PKCS11_* out of its settings",
         )
     return Finding("secrets", State.OK, "all that this role needs are there")
@@ -58,6 +61,7 @@ def check_listeners(settings: Settings) -> Finding:
             ("FE_HTTP_BIND", settings.http_bind),
             ("FE_RECEPTION_BIND", settings.reception_bind),
             ("FE_PORTAL_BIND", settings.portal_bind),
+            ("FE_SHARE_BIND", settings.share_bind),
             ("FE_METRICS_BIND", settings.metrics_bind),
         )
         if bind and not is_loopback(bind.rpartition(":")[0])

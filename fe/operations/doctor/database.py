@@ -13,7 +13,7 @@ from fe.store.engines import engine_named
 from fe.store.postgres.clocks import compare_clocks_once
 from fe.store.postgres.errors import StoreError, words
 from fe.store.postgres.migrate import missing_migrations, verify
-from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, RECEPTION, WORKER, rights_of_login
+from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, RECEPTION, SHARE, WORKER, rights_of_login
 from fe.store.postgres.session import connected_once
 
 _OLDEST_SERVER = 150000
@@ -130,7 +130,7 @@ _ABOVE = """
 
 
 def _login(conn: psycopg.Connection, roles: Sequence[str]) -> Finding:
-    row = conn.execute(_ABOVE, ([FRONT, WORKER, OPERATOR, PORTAL, RECEPTION],)).fetchone()
+    row = conn.execute(_ABOVE, ([FRONT, WORKER, OPERATOR, PORTAL, RECEPTION, SHARE],)).fetchone()
     assert row is not None
     is_super, bypasses, makes_roles, may_take = row
     login = conn.info.user

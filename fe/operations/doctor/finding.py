@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from fe.config import Settings
-from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, READONLY, RECEPTION, WORKER, LoginRights
+from fe.store.postgres.roles import FRONT, OPERATOR, PORTAL, READONLY, RECEPTION, SHARE, WORKER, LoginRights
 
 
 class State(StrEnum):
@@ -34,6 +34,7 @@ class Role(StrEnum):
     ACTORS = "actors"
     RECEIVE = "receive"
     PORTAL = "portal"
+    SHARE = "share"
     CLI = "cli"
     OWNER = "owner"
 
@@ -44,6 +45,7 @@ _TAKES = {
     Role.ACTORS: (WORKER,),
     Role.RECEIVE: (RECEPTION,),
     Role.PORTAL: (PORTAL,),
+    Role.SHARE: (SHARE,),
     Role.CLI: (OPERATOR,),
     Role.OWNER: (),
 }
@@ -68,6 +70,8 @@ def takes(role: Role, settings: Settings) -> tuple[str, ...]:
         found.append(RECEPTION)
     if role is Role.ALL and settings.portal_bind:
         found.append(PORTAL)
+    if role is Role.ALL and settings.share_bind:
+        found.append(SHARE)
     if PORTAL in found and settings.portal_operators:
         found.append(OPERATOR)
     return tuple(found)

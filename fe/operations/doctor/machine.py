@@ -15,7 +15,7 @@ _OTHER_FILES = 128
 
 def check_files(settings: Settings) -> Finding:
     """Check that a process may open as many files as it may have connections."""
-    listeners = 1 + bool(settings.reception_bind) + bool(settings.portal_bind)
+    listeners = 1 + bool(settings.reception_bind) + bool(settings.portal_bind) + bool(settings.share_bind)
     to_others = settings.send_slots + settings.track_slots + settings.webhook_slots
     allowed, needed = most_open_files(), listeners * settings.max_connections + to_others + _OTHER_FILES
     if allowed < needed:

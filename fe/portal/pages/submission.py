@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import quote
 
 import segno
 from markupsafe import Markup
@@ -11,21 +12,24 @@ from markupsafe import Markup
 from fe.ecf.catalogue import Root
 from fe.ecf.json_text import write_json
 from fe.ecf.texts import Text
+from fe.http.messages import say
 from fe.http.models.failures import say_response
 from fe.http.models.serializers import serialize_event
 from fe.identifiers import SubmissionId
+from fe.issuing.sharing import ShareLink
 from fe.lifecycle import NumberFate, Status
 from fe.portal import receipt_words as words
 from fe.portal.document_facts import Facts, facts_of, name_shown, total_in
 from fe.portal.document_view import marked, show_document
 from fe.portal.page_types import Needs, Page
 from fe.portal.receipt_advice import VALID, AdvisedStep, advice_on, explained, fix_of, meaning_of, next_step
-from fe.portal.replies import Reply, not_found, redirect
+from fe.portal.replies import Refused, Reply, not_found, redirect
 from fe.portal.visit import Visit
 from fe.store.portal import receipt as store
 from fe.store.portal.receipt import ReceiptRecord, Relative
+from fe.store.postgres.db import Conn
 from fe.store.queue import pauses
-from fe.store.records import counterparty, sequences, submissions
+from fe.store.records import counterparty, sequences, shared_receipts, submissions
 from fe.store.records.submissions import Event
 from fe.store.webhooks import deliveries
 from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryRecord
@@ -43,6 +47,11 @@ _FILES: Mapping[str, Text] = {
     "sent": Text("Summary that was sent (RFCE)", "Resumen enviado (RFCE)"),
     "original": Text("As handed in", "Tal como se envió"),
 }
+
+
+_SHARED = Text("The receipt has a link for its buyer.", "El comprobante tiene un enlace para su comprador.")
+_REVOKED = Text("No link leads to the receipt any more.", "Ningún enlace lleva ya al comprobante.")
+_MESSAGE = Text("Electronic receipt {number}: {url}", "Comprobante electrónico {number}: {url}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +100,8 @@ async def show(visit: Visit) -> Reply:
         others=others,
         other_side=other_side,
         mailed=await visit.read(submissions.find, receipt.submission_id),
+        is_sharable=_is_sharable(visit, receipt),
+        shared=await _shared(visit, receipt),
         timeline=[_happening(event) for event in timeline],
         deliveries=await _deliveries(visit, receipt, timeline),
         qr=_qr(receipt.qr_code_url),
@@ -115,6 +126,60 @@ async def file(visit: Visit) -> Reply:
     suffix = "" if kind == "signed" else f"-{kind}"
     ending, content_type = ("json", "application/json") if is_json else ("xml", "application/xml")
     return visit.file(f"{name}{suffix}.{ending}", content_type, documents[kind])
+
+
+async def share(visit: Visit) -> Reply:
+    """Share a receipt with its buyer by a link."""
+    receipt = await _find(visit)
+    sharing = visit.portal.sharing
+
+    async def do(conn: Conn) -> None:
+        link = None
+        if sharing is not None and _is_sharable(visit, receipt):
+            link = await sharing.share(conn, visit.tenant_id, receipt.submission_id, visit.now)
+        if link is None:
+            raise Refused(409, say("not-shareable"))
+        await visit.note(conn, "receipt shared", str(receipt.submission_id), None, {"eNCF": receipt.e_ncf})
+
+    await visit.change(do)
+    return await visit.go(visit.within(f"submissions/{receipt.submission_id}"), _SHARED)
+
+
+async def revoke(visit: Visit) -> Reply:
+    """End every link to a receipt."""
+    receipt = await _find(visit)
+
+    async def do(conn: Conn) -> None:
+        if await shared_receipts.revoke(conn, visit.tenant_id, receipt.submission_id):
+            await visit.note(conn, "receipt share revoked", str(receipt.submission_id), {"eNCF": receipt.e_ncf}, None)
+
+    await visit.change(do)
+    return await visit.go(visit.within(f"submissions/{receipt.submission_id}"), _REVOKED)
+
+
+def _is_sharable(visit: Visit, receipt: ReceiptRecord) -> bool:
+    is_accepted = receipt.status in (Status.ACCEPTED, Status.CONDITIONAL) and receipt.root == Root.ECF
+    return visit.portal.sharing is not None and is_accepted
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    link: ShareLink
+    #: Opens WhatsApp and the mail program with the link.
+    whatsapp: str
+    mail: str
+
+
+async def _shared(visit: Visit, receipt: ReceiptRecord) -> _Shared | None:
+    sharing = visit.portal.sharing
+    if sharing is None or not _is_sharable(visit, receipt):
+        return None
+    link = await visit.read(sharing.link_of, receipt.submission_id)
+    if link is None:
+        return None
+    said = quote(_MESSAGE.fill(number=receipt.e_ncf or "", url=link.url).said(visit.language), safe="")
+    subject = quote(receipt.e_ncf or "", safe="")
+    return _Shared(link, f"https://wa.me/?text={said}", f"mailto:?subject={subject}&body={said}")
 
 
 async def _find(visit: Visit) -> ReceiptRecord:
@@ -241,4 +306,6 @@ _ONE = "/companies/<int:company>/<environment>/submissions/<uuid:submission>"
 PAGES = (
     Page("GET", _ONE, Needs.READ, show),
     Page("GET", f"{_ONE}/<kind>", Needs.READ, file),
+    Page("POST", f"{_ONE}/share", Needs.WRITE, share),
+    Page("POST", f"{_ONE}/share/revoke", Needs.WRITE, revoke),
 )

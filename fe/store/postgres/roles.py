@@ -19,8 +19,10 @@ RECEPTION = "fe_reception"
 
 #: For the portal: per tenant the rights of the front, and setting up.
 PORTAL = "fe_portal"
+#: For the buyers' page: reads the shared receipt whose token it is given.
+SHARE = "fe_share"
 
-EVERY = (FRONT, WORKER, OPERATOR, READONLY, RECEPTION, PORTAL)
+EVERY = (FRONT, WORKER, OPERATOR, READONLY, RECEPTION, PORTAL, SHARE)
 
 #: The programs of each login role and the files of their settings (docs/operations.md, Who is given what).
 WORKS_WITH = {
@@ -28,6 +30,7 @@ WORKS_WITH = {
     WORKER: ("fe run --role actors", "actors.env"),
     RECEPTION: ("fe run --role receive", "reception.env"),
     PORTAL: ("fe run --role portal", "portal.env"),
+    SHARE: ("fe run --role share", "share.env"),
     OPERATOR: ("the command line", "operator.env"),
     READONLY: ("reports", "none of our files"),
 }
@@ -38,6 +41,7 @@ _ROLES = {
     "actors": (WORKER,),
     "receive": (RECEPTION,),
     "portal": (PORTAL,),
+    "share": (SHARE,),
     "all": (FRONT, WORKER),
 }
 
@@ -53,12 +57,14 @@ _MAY_TAKE = """
 
 
 def database_roles(settings: Settings, role: str) -> tuple[str, ...]:
-    """List the database roles of a process; those of reception and portal only where they are bound."""
+    """List the database roles of a process; those of reception, portal and buyers only where they are bound."""
     roles = list(_ROLES[role])
     if role == "all" and settings.reception_bind:
         roles.append(RECEPTION)
     if role == "all" and settings.portal_bind:
         roles.append(PORTAL)
+    if role == "all" and settings.share_bind:
+        roles.append(SHARE)
     if PORTAL in roles and settings.portal_operators:
         roles.append(OPERATOR)
     return tuple(roles)

@@ -43,6 +43,8 @@ ADDED = {
     ("POST", "/webhooks/test"): "webhooks:write",
     ("GET", "/printing"): "invoices:read",
     ("PUT", "/printing"): "invoices:write",
+    ("POST", f"/invoices/{_ANY}/share"): "invoices:write",
+    ("DELETE", f"/invoices/{_ANY}/share"): "invoices:write",
 }
 PUBLIC = {
     *("/", "/healthz", "/readyz", "/llms.txt", "/api/v1/fe", "/api/v1/fe/", "/api/v1/fe/login"),

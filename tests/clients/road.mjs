@@ -36,6 +36,7 @@ process.stdout.write(
     changed: (await fe.changeNcf('E31', { isActive: false })).isActive,
     deleted: [(await fe.deleteNcf('E47')).prefix, await refused(fe.deleteNcf('E47'))],
     found: (await Promise.all([fe.status(nobody), fe.receivedDocument(nobody), fe.receivedXml(nobody), fe.delivery(nobody)])).filter(Boolean),
+    shared: [(await fe.share(verdicts.E31.taxLogId)).url, (await fe.revokeShare(verdicts.E31.taxLogId)).revoked],
     decided: [await refused(fe.approve(nobody)), await refused(fe.reject(nobody, 'no'))],
     received: await fe.received().next(),
     usage: (await fe.usage({ days: 1 })).items,

@@ -26,6 +26,8 @@ from tests.webhooks.vectors import SECRET
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 PAGE = CLIENTS / "python" / "README.md"
+#: Public address of the buyers' page.
+BUYERS = "https://facturas.example.do"
 
 #: A reader's use of the page's last block: its check of a call.
 _CALLED = """
@@ -36,7 +38,7 @@ print(called(headers, body.encode()), called(headers, b"{}"))
 
 async def test_the_python_client_goes_from_nothing_to_ten_verdicts_and_a_refusal(dsn: str, tmp_path: Path) -> None:
     began = datetime.now(UTC)
-    async with running_stack(dsn, tmp_path, authority_simulated=True) as stack:
+    async with running_stack(dsn, tmp_path, authority_simulated=True, share_url=BUYERS) as stack:
         await _awaited(stack)
         await trio.to_thread.run_sync(_blocking, stack, began)
         await _page(stack)
@@ -111,11 +113,16 @@ def _blocking(stack: Stack, began: datetime) -> None:
         fe.change_ncf("E31", {"isActive": True})
         assert "E47" not in [sequence["prefix"] for sequence in fe.ncf()["items"]]
 
+        link = fe.share(known["taxLogId"])["url"]
+        assert link.startswith(f"{BUYERS}/")
+        assert fe.share(known["taxLogId"])["url"] == link
+        assert [fe.revoke_share(known["taxLogId"])["revoked"] for _ in range(2)] == [True, False]
+
         nobody = "00000000-0000-7000-8000-000000000000"
         finding: list[Callable[[str], object]] = [fe.status, fe.xml, fe.timeline]
         finding += [fe.received_document, fe.received_xml, fe.delivery]
         assert [find(nobody) for find in finding] == [None] * 6
-        for decide in (fe.approve, partial(fe.reject, reason="no")):
+        for decide in (fe.approve, partial(fe.reject, reason="no"), fe.share, fe.revoke_share):
             with pytest.raises(NotThereError):
                 decide(nobody)
         assert list(fe.received()) == []

@@ -26,6 +26,8 @@ from tests.webhooks.vectors import FILE, SECRET, VECTORS
 
 DRIVER = Path(__file__).with_name("driver.mjs")
 ROAD = Path(__file__).with_name("road.mjs")
+#: Public address of the buyers' page.
+BUYERS = "https://facturas.example.do"
 PAGE = CLIENTS / "typescript" / "README.md"
 
 #: A reader's use of the page's last block: its check of a call.
@@ -104,7 +106,7 @@ async def test_the_client_goes_from_nothing_to_ten_verdicts_and_a_refusal(
     receipts = {ecf_type.prefix: of_type(ecf_type) for ecf_type in EcfType}
     given = {"CALL": json.dumps(a_call_of_now()), "WEBHOOK_SECRET": SECRET}
     began = datetime.now(UTC)
-    async with running_stack(dsn, tmp_path / "data", authority_simulated=True) as stack:
+    async with running_stack(dsn, tmp_path / "data", authority_simulated=True, share_url=BUYERS) as stack:
         # The second without the path of the address: the client knows that.
         runs = [
             (["node", "readme.mjs"], b"", stack.base_url.removesuffix(PREFIX)),
@@ -158,6 +160,8 @@ def _walked(road: dict[str, Any], began: datetime) -> None:
     assert (road["ended"], road["put"], road["changed"]) == ("AbortError", "5000", False)
     assert road["deleted"] == ["E47", "NotThereError"]
     assert (road["found"], road["decided"]) == ([], ["NotThereError"] * 2)
+    url, revoked = road["shared"]
+    assert (url.startswith(f"{BUYERS}/"), revoked) == (True, True)
     assert (road["received"], road["billing"]) == ({"done": True}, 0)
     assert of_days_before(began, road["usage"]) == []
     deliveries, test, event = road["deliveries"]

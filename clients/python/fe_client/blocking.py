@@ -117,6 +117,8 @@ class Fe:
     qr_png = _call(calls.qr_png)
     qr_svg = _call(calls.qr_svg)
     timeline = _call(calls.timeline)
+    share = _call(calls.share)
+    revoke_share = _call(calls.revoke_share)
     validate = _call(calls.validate)
     batch = _call(calls.batch)
     invoices = _list(calls.invoices)

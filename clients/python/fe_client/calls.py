@@ -40,7 +40,9 @@ from fe_client.models import (
     ReceivedItem,
     ReceivedXml,
     Recovery,
+    RevokedAnswer,
     Sequences,
+    SharedAnswer,
     Simulate,
     Submission,
     SubmissionItem,
@@ -226,6 +228,19 @@ def qr_svg(session: Session, track_or_id: str) -> Plan[bytes]:
 def timeline(session: Session, track_or_id: str) -> Plan[Timeline | None]:
     """Read every event of a submission, oldest first. None: nothing of yours has that id."""
     return session.find("GET", f"{_one(track_or_id)}/timeline")
+
+
+def share(session: Session, track_or_id: str) -> Plan[SharedAnswer]:
+    """Share an accepted receipt with its buyer: `url` leads to its page. A repeat gives the same link.
+
+    Raises NotThereError, and ConflictError where it is not accepted, or no page is served.
+    """
+    return session.call("POST", f"{_one(track_or_id)}/share")
+
+
+def revoke_share(session: Session, track_or_id: str) -> Plan[RevokedAnswer]:
+    """End every link to a receipt. Raises NotThereError."""
+    return session.call("DELETE", f"{_one(track_or_id)}/share")
 
 
 def validate(

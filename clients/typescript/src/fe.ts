@@ -21,7 +21,9 @@ import type {
   ReceivedItem,
   ReceivedXml,
   Recovery,
+  RevokedAnswer,
   Sequences,
+  SharedAnswer,
   Simulate,
   Submission,
   Timeline,
@@ -259,6 +261,20 @@ export class Fe {
   /** Read every event of a submission, oldest first. undefined: nothing of yours has that id. */
   timeline(trackOrId: string, options: CallOptions = {}): Promise<Timeline | undefined> {
     return this.session.find('GET', `${one(trackOrId)}/timeline`, options);
+  }
+
+  /**
+   * Share an accepted receipt with its buyer: `url` leads to its page. A repeat gives the same link.
+   *
+   * Throws NotThereError, and ConflictError where it is not accepted, or no page is served.
+   */
+  share(trackOrId: string, options: CallOptions = {}): Promise<SharedAnswer> {
+    return this.session.call('POST', `${one(trackOrId)}/share`, options);
+  }
+
+  /** End every link to a receipt. Throws NotThereError. */
+  revokeShare(trackOrId: string, options: CallOptions = {}): Promise<RevokedAnswer> {
+    return this.session.call('DELETE', `${one(trackOrId)}/share`, options);
   }
 
   /** List everything that is wrong with a receipt, without handing it in. */

@@ -42,7 +42,7 @@ def pages(document: bytes) -> list[Page]:
 
 def _codes(picture: Image.Image) -> tuple[tuple[str, float, float], ...]:
     found = []
-    for code in zxingcpp.read_barcodes(picture):
+    for code in zxingcpp.read_barcodes(picture, formats=zxingcpp.BarcodeFormat.QRCode):
         at = code.position
         side = (at.top_right.x - at.top_left.x) / _SCALE / 72 * 25.4
         found.append((code.text, side, at.top_left.x / _SCALE / 72 * 25.4))

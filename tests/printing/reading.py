@@ -40,9 +40,14 @@ def pages(document: bytes) -> list[Page]:
     return [Page(re.sub(r"\s+", " ", text), document, number) for number, text in enumerate(texts)]
 
 
+def qr_codes(picture: Image.Image) -> list[zxingcpp.Barcode]:
+    """Only QR codes: a page of text looks like a Codabar now and then."""
+    return zxingcpp.read_barcodes(picture, formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode))
+
+
 def _codes(picture: Image.Image) -> tuple[tuple[str, float, float], ...]:
     found = []
-    for code in zxingcpp.read_barcodes(picture, formats=zxingcpp.BarcodeFormat.QRCode):
+    for code in qr_codes(picture):
         at = code.position
         side = (at.top_right.x - at.top_left.x) / _SCALE / 72 * 25.4
         found.append((code.text, side, at.top_left.x / _SCALE / 72 * 25.4))

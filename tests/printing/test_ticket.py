@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-import zxingcpp
 from lxml import etree
 from PIL import Image
 
 from fe.ecf.parse import parse_xml
 from fe.printing import PaperSize, PrintOptions, qr_address, ticket
 from fe.printing.read import read, show
+from tests.printing import reading
 from tests.printing.documents import GOLDEN, SAMPLES, sign, signed
 from tests.printing.receipt_printer import Printed, decode
 from tests.printing.test_logo import png
@@ -43,7 +43,7 @@ def test_ticket_with_raster_has_a_code_that_can_be_read() -> None:
     printed = decode(ticket(xml, options, raster=True))
 
     (picture,) = printed.pictures
-    (found,) = zxingcpp.read_barcodes(picture.convert("L"), formats=zxingcpp.BarcodeFormat.QRCode)
+    (found,) = reading.qr_codes(picture.convert("L"))
     assert (found.text, printed.codes) == (qr_address(xml, options), [])
     assert 25 <= picture.width / 203 * 25.4 <= 48
 

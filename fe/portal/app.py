@@ -46,8 +46,8 @@ _UNREAD = frozenset({408, 413})
 
 #: Loads nothing from other origins, runs no inline code, forbids framing.
 _POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _SAFE = {
     "Content-Security-Policy": _POLICY,
@@ -176,7 +176,7 @@ class PortalApp:
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Take receipts in, and forget sessions and forms that are over, until cancelled."""
-        async with self.portal.submitting.running():
+        async with self.portal.submitting.running(), self.portal.printers.running():
             task_status.started()
             while True:
                 try:

@@ -13,6 +13,7 @@ from fe.issuing.submitting import Submitting
 from fe.limits import ConcurrencyLimit, DocumentQuota
 from fe.mail.relay import Relay
 from fe.monitoring.metrics import Metrics
+from fe.offload.pool import Apart
 from fe.portal.plan_runner import PlanRunner
 from fe.portal.rendering import Renderer
 from fe.secrets.vault import Vault
@@ -49,6 +50,8 @@ class Portal:
     #: Accepts receipts, as the API does, and limits them per company and process.
     submitting: Submitting
     quotas: DocumentQuota
+    #: Prints receipts.
+    printers: Apart
     trusted_proxies: tuple[Network, ...] = ()
     #: The provider that people may log in by; None: by password alone.
     openid: OpenId | None = None

@@ -20,6 +20,7 @@ from fe.limits import WEBHOOK_QUOTA, DocumentQuota, QuotaLimits
 from fe.mail.configured import relay_from_settings
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.submission_log import SubmissionLog
+from fe.offload.pool import Apart
 from fe.portal.app import create_portal
 from fe.portal.deps import FORMS, Portal
 from fe.portal.plan_runner import PlanRunner
@@ -67,6 +68,7 @@ def build_portal(
         renderer=Renderer(),
         submitting=Submitting(pools[PORTAL], wakeups, metrics, SubmissionLog(settings.submission_log)),
         quotas=DocumentQuota(QuotaLimits.from_settings(settings), metrics),
+        printers=Apart(settings.large_processes, metrics),
         trusted_proxies=read_networks(settings.trusted_proxies),
         openid=openid_of(settings, form_keys[0]),
         plans=None if OPERATOR not in pools else PlanRunner(pools[OPERATOR], new_holder(), clock),

@@ -238,10 +238,10 @@ class Visit:
         reply = redirect(to)
         return replace(reply, headers=self._with(reply.headers))
 
-    def file(self, name: str, content_type: str, body: bytes) -> Reply:
-        """Answer with a file to keep. `name` has nothing but letters, digits, dots and dashes."""
+    def file(self, name: str, content_type: str, body: bytes, *, inline: bool = False) -> Reply:
+        """Answer with a file to keep, or one to show (`inline`). `name` has only letters, digits, dots and dashes."""
         assert name.replace(".", "").replace("-", "").isalnum()
-        disposition = f'attachment; filename="{name}"'
+        disposition = f'{"inline" if inline else "attachment"}; filename="{name}"'
         return Reply(200, body, self._with((("Content-Type", content_type), ("Content-Disposition", disposition))))
 
     def _with(self, more: Headers) -> Headers:

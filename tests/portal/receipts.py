@@ -89,6 +89,7 @@ async def make_received(
     name: str = "Suplidora SRL",
     environment: Environment = Environment.ECF,
     at: datetime | None = None,
+    document: bytes | None = None,
 ) -> UUID:
     """A document that a supplier sent, and its acknowledgement."""
     moment = at or datetime.now(UTC)
@@ -101,7 +102,7 @@ async def make_received(
         e_ncf=e_ncf,
         signer=None,
         presenter=None,
-        document=signed_xml(name),
+        document=document or signed_xml(name),
         acknowledgement=b"<ARECF/>",
         at=moment,
         received_id=received_id,

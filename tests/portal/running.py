@@ -25,6 +25,7 @@ from fe.limits import NO_QUOTA, WEBHOOK_QUOTA, DocumentQuota
 from fe.monitoring.initial_series import initialize_series
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.submission_log import SubmissionLog
+from fe.offload.pool import Apart
 from fe.portal.app import create_portal
 from fe.portal.deps import Portal
 from fe.portal.rendering import Renderer
@@ -194,6 +195,7 @@ async def start_portal(
             "openid": None if issuer is None else _openid(issuer, f"http://127.0.0.1:{port}"),
             "submitting": Submitting(portal_db, wakeups, metrics, SubmissionLog()),
             "quotas": DocumentQuota(NO_QUOTA, metrics),
+            "printers": Apart(1, metrics),
             **more,
         }
     )

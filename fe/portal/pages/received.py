@@ -1,6 +1,7 @@
 """Receipts received from suppliers: find, read, approve or reject."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from fe.ecf.catalogue import EcfType
@@ -16,6 +17,7 @@ from fe.portal.document_facts import name_shown
 from fe.portal.document_view import show_document
 from fe.portal.filters import Filters
 from fe.portal.page_types import Needs, Page
+from fe.portal.printing import options_asked, pdf_reply
 from fe.portal.replies import Refused, Reply, not_found, redirect
 from fe.portal.visit import Visit
 from fe.store.portal import inbox
@@ -177,6 +179,17 @@ async def file(visit: Visit) -> Reply:
     return visit.file(f"{name}-acknowledgement.xml", "application/xml", said)
 
 
+async def printed(visit: Visit) -> Reply:
+    """Print a receipt as PDF."""
+    record = await _find(visit)
+    if record.environment is not visit.environment:
+        raise not_found()
+    document, _ = await visit.read(received.documents, record.received_id)
+    ecf, fc = visit.portal.settings.authority_ecf_url, visit.portal.settings.authority_fc_url
+    options = replace(await options_asked(visit), environment=record.environment, ecf_host=ecf, fc_host=fc)
+    return await pdf_reply(visit, document, options, record.e_ncf)
+
+
 async def approve(visit: Visit) -> Reply:
     """Approve a receipt: the issuer is notified once the authority has accepted it."""
     return await _decide(visit, None)
@@ -233,6 +246,7 @@ PAGES = (
     Page("GET", _LIST, Needs.READ, listed),
     Page("GET", f"{_LIST}/export", Needs.READ, export),
     Page("GET", _ONE, Needs.READ, show),
+    Page("GET", f"{_ONE}/pdf", Needs.READ, printed),
     Page("GET", f"{_ONE}/<kind>", Needs.READ, file),
     Page("POST", f"{_ONE}/approve", Needs.WRITE, approve),
     Page("POST", f"{_ONE}/reject", Needs.WRITE, reject),

@@ -15,6 +15,7 @@ from fe.ecf.texts import Text
 from fe.http.messages import say
 from fe.http.models.failures import say_response
 from fe.http.models.serializers import serialize_event
+from fe.http.routes.printing import standing_as
 from fe.identifiers import SubmissionId
 from fe.issuing.sharing import ShareLink
 from fe.lifecycle import NumberFate, Status
@@ -22,6 +23,7 @@ from fe.portal import receipt_words as words
 from fe.portal.document_facts import Facts, facts_of, name_shown, total_in
 from fe.portal.document_view import marked, show_document
 from fe.portal.page_types import Needs, Page
+from fe.portal.printing import options_asked, pdf_reply
 from fe.portal.receipt_advice import VALID, AdvisedStep, advice_on, explained, fix_of, meaning_of, next_step
 from fe.portal.replies import Refused, Reply, not_found, redirect
 from fe.portal.visit import Visit
@@ -126,6 +128,18 @@ async def file(visit: Visit) -> Reply:
     suffix = "" if kind == "signed" else f"-{kind}"
     ending, content_type = ("json", "application/json") if is_json else ("xml", "application/xml")
     return visit.file(f"{name}{suffix}.{ending}", content_type, documents[kind])
+
+
+async def printed(visit: Visit) -> Reply:
+    """Print a receipt as PDF."""
+    receipt = await _find(visit)
+    if receipt.environment is not visit.environment:
+        raise not_found()
+    documents = await visit.read(store.documents, receipt.submission_id)
+    if "signed" not in documents:
+        raise Refused(409, say("not-signed-yet"))
+    options = standing_as(await options_asked(visit), receipt.status, receipt.environment, receipt.qr_code_url)
+    return await pdf_reply(visit, documents["signed"], options, receipt.e_ncf or "e-CF")
 
 
 async def share(visit: Visit) -> Reply:
@@ -305,6 +319,7 @@ def _qr(url: str | None) -> Markup | None:
 _ONE = "/companies/<int:company>/<environment>/submissions/<uuid:submission>"
 PAGES = (
     Page("GET", _ONE, Needs.READ, show),
+    Page("GET", f"{_ONE}/pdf", Needs.READ, printed),
     Page("GET", f"{_ONE}/<kind>", Needs.READ, file),
     Page("POST", f"{_ONE}/share", Needs.WRITE, share),
     Page("POST", f"{_ONE}/share/revoke", Needs.WRITE, revoke),

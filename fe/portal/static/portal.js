@@ -75,11 +75,34 @@ document.addEventListener("submit", (event) => {
   if (question && !form.dataset.sure) {
     event.preventDefault();
     ask(form, button, question);
-  } else if (form.getAttribute("method")?.toLowerCase() === "post") {
+  } else if (form.getAttribute("method")?.toLowerCase() === "post" && !button?.formTarget) {
     delete form.dataset.sure;
     hold(form);
   }
 });
+
+// data-preview: the button's answer is shown in that frame, and again after each change, where there is room for it.
+for (const button of document.querySelectorAll("button[data-preview]")) {
+  const form = button.form, frame = document.getElementById(button.dataset.preview);
+  if (!navigator.pdfViewerEnabled || !matchMedia("(min-width: 70rem)").matches) continue;
+  // One at a time: a request that is given up ends the process that prints.
+  let is_busy = false, is_stale = false;
+  const show = () => {
+    is_stale = is_busy;
+    if (is_busy || !form.checkValidity()) return;
+    frame.setAttribute("aria-busy", is_busy = true);
+    form.requestSubmit(button);
+  };
+  frame.addEventListener("load", () => {
+    frame.setAttribute("aria-busy", is_busy = false);
+    if (is_stale) show();
+  });
+  button.formTarget = frame.name;
+  button.hidden = true;
+  frame.hidden = false;
+  form.addEventListener("change", show);
+  show();
+}
 
 // On a phone rows become cards, which need the names of their columns; what scrolls can be reached by keyboard.
 for (const table of document.querySelectorAll(".scroll > table:not(.wide)")) {

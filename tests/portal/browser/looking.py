@@ -119,6 +119,8 @@ class Looker:
             self.complaints.append(f"{message.location.get('url')}: {message.text}")
 
     def _see(self, request: Request) -> None:
+        if urlsplit(request.url).scheme in ("chrome", "chrome-extension"):
+            return  # of the browser's own PDF viewer
         if urlsplit(request.url).netloc not in {urlsplit(one).netloc for one in (self.url, *self.allowed)}:
             self.complaints.append(f"{request.frame.url} loads {request.url}")
 

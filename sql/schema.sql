@@ -468,7 +468,7 @@ CREATE TABLE submissions (
     status submission_status NOT NULL, track_id text, security_code text, qr_code_url text, ncf_expiration date,
     signed_at timestamptz, number_fate number_fate NOT NULL, response jsonb, submitted_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL, first_answer_at timestamptz, verdict_at timestamptz,
-    replayed_epoch bigint NOT NULL,
+    replayed_epoch bigint NOT NULL, total numeric(18,2), itbis numeric(18,2), buyer_name text, issued_on date,
     PRIMARY KEY (tenant_id, submission_id)
 );
 CREATE INDEX submissions_as_user ON ONLY submissions (tenant_id, as_user, submission_id) WHERE (as_user IS NOT NULL);

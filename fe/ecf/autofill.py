@@ -73,6 +73,11 @@ def says_when_its_range_ends(ecf_type: EcfType) -> bool:
     return _EXPIRY in kind(Root.ECF, ecf_type).root.by_name["Encabezado"].by_name["IdDoc"].by_name
 
 
+def states_totals(sent: Fields) -> bool:
+    """Whether a `Totales` counts as it was sent: it has MontoTotal, and not that alone."""
+    return not missing(sent, "MontoTotal") and not _sent(sent).keys() <= _BESIDE_TOTAL
+
+
 def missing(parent: Fields, name: str) -> bool:
     """Whether nothing was sent under `name`: absent, null, or empty. Zero was sent."""
     value = parent.get(name)
@@ -130,8 +135,7 @@ def _fill_ecf(
                     _adjustment(row, place, tally, included) for place, row in enumerate(global_rows, 1)
                 ],
             }
-        only_total = not missing(sent, "MontoTotal") and _sent(sent).keys() <= _BESIDE_TOTAL
-        if only_total or missing(sent, "MontoTotal"):
+        if not states_totals(sent):
             computed = compose(
                 tally,
                 adjustments(made, tally, included),
@@ -139,7 +143,7 @@ def _fill_ecf(
                 included=included,
                 sent=sent,
             )
-            if only_total:  # what hangs on the stated total is not made from another one
+            if not missing(sent, "MontoTotal"):  # what hangs on the stated total is not made from another one
                 computed = {name: value for name, value in computed.items() if name not in _FROM_TOTAL}
             header["Totales"] = {**computed, **_sent(sent), **_taxes(sent, computed)}
         other = section(header, "OtraMoneda")

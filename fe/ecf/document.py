@@ -328,6 +328,8 @@ def _wrong_indicators(content: Mapping[str, Any], the_type: EcfType | None) -> I
     reference = content.get("InformacionReferencia", {})
     corrects_text = the_type in _NOTES and str(reference.get("CodigoModificacion")) == "2"
     items = content.get("DetallesItems", {}).get("Item", [])
+    if _INDICATORS.issuperset([item.get("IndicadorFacturacion") for item in items]):
+        return
     for number, item in enumerate(items, 1):
         given = item.get("IndicadorFacturacion")
         if given is not None and given not in _INDICATORS and not (corrects_text and str(given) == "0"):

@@ -8,7 +8,7 @@ from fe.ecf.money import HUNDRED, ZERO, cents, number
 from fe.ecf.reading import Fields, rows
 from fe.ecf.taxes import EXEMPT
 
-_INDICATORS: Mapping[str, int] = {str(k): k for k in range(5)}
+INDICATORS: Mapping[str, int] = {str(k): k for k in range(5)}
 
 
 def indicator(value: object) -> int | None:
@@ -18,14 +18,14 @@ def indicator(value: object) -> int | None:
     too. See interface.md#structured.
     """
     if type(value) is str:
-        k = _INDICATORS.get(value)
+        k = INDICATORS.get(value)
         if k is not None:
             return k
         value = value.strip() or None
     if value is None:
         return EXEMPT
     sent = number(value)
-    return _INDICATORS.get(str(int(sent))) if sent is not None and sent == int(sent) else None
+    return INDICATORS.get(str(int(sent))) if sent is not None and sent == int(sent) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ EXACT = Context(prec=150, rounding=ROUND_HALF_UP)
 LONGEST = 24
 
 _DIGITS = LONGEST - 1
+_TOO_LONG = 10**_DIGITS
 _PLAIN = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 
 
@@ -43,6 +44,8 @@ def number(value: object) -> Decimal | None:
         if len(value) > LONGEST:
             value = value.strip()
         return _read(value) if len(value) <= LONGEST else None
+    if type(value) is int:
+        return Decimal(value) if -_TOO_LONG < value < _TOO_LONG else None
     if isinstance(value, Decimal):
         if value.same_quantum(CENT) and value.adjusted() < _DIGITS - 2:  # an amount, as nearly every Decimal here is
             return value
@@ -51,7 +54,7 @@ def number(value: object) -> Decimal | None:
             return None
         return value if len(digits) <= _DIGITS and value.adjusted() < _DIGITS else None
     if isinstance(value, int) and not isinstance(value, bool):
-        return Decimal(value) if abs(value) < 10**_DIGITS else None
+        return Decimal(value) if -_TOO_LONG < value < _TOO_LONG else None
     return None
 
 

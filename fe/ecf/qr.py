@@ -65,7 +65,7 @@ def qr_url_summary(
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """The very texts of an XML that its QR code repeats, beside the security code."""
+    """The very texts of an XML that its QR code repeats, beside the security code; and two that lists show."""
 
     is_summary: bool
     issuer: str
@@ -74,20 +74,24 @@ class Printed:
     issued: str
     total: str
     signed: str
+    buyer_name: str | None = None
+    itbis: str | None = None
 
     @classmethod
     def of(cls, sent: etree._Element) -> "Printed":
         """Read them from the document that the authority gets: an ECF, or an RFCE."""
         head = next(sent.iterchildren("Encabezado"), sent)
-        issuer = next(head.iterchildren("Emisor"), sent)
+        issuer, buyer, totals = (next(head.iterchildren(name), sent) for name in ("Emisor", "Comprador", "Totales"))
         return cls(
             is_summary=sent.tag == Root.RFCE,
             issuer=text_at(issuer, "RNCEmisor") or "",
-            buyer=text_at(head, "Comprador", "RNCComprador"),
+            buyer=text_at(buyer, "RNCComprador"),
             e_ncf=text_at(head, "IdDoc", "eNCF") or "",
             issued=text_at(issuer, "FechaEmision") or "",
-            total=text_at(head, "Totales", "MontoTotal") or "",
+            total=text_at(totals, "MontoTotal") or "",
             signed=text_at(sent, "FechaHoraFirma") or "",
+            buyer_name=text_at(buyer, "RazonSocialComprador"),
+            itbis=text_at(totals, "TotalITBIS"),
         )
 
     def address(self, environment: Environment, security_code: str, *, ecf: str, fc: str) -> str:

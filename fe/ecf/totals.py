@@ -14,7 +14,7 @@ from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.dates import read_day
 from fe.ecf.document import Document
 from fe.ecf.excise import Excise
-from fe.ecf.lines import indicator, line_amount
+from fe.ecf.lines import INDICATORS, indicator, line_amount
 from fe.ecf.money import HUNDRED, ZERO, cents, exact, number
 from fe.ecf.reading import Fields, rows, section, text, whole
 from fe.ecf.taxes import EXEMPT, NOT_BILLABLE, RATES, VAT, Rates, TaxKind
@@ -26,6 +26,7 @@ _WITHHOLDING = {
 }
 
 Amounts = dict[str, Any]
+_NUMBERS, _ONLY_GROUPS = frozenset({int, Decimal}), frozenset({dict})
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +138,9 @@ class Adjustments:
         return self.surcharges[k] - self.discounts[k]
 
 
+_NO_ADJUSTMENTS = Adjustments()
+
+
 def is_rule_1007(row: Fields) -> bool:
     """Whether a global discount is one of rule 10-07 (telecommunications)."""
     return whole(row, "IndicadorNorma1007") == "1"
@@ -166,6 +170,8 @@ def adjustment_amount(row: Fields, k: int, tally: Tally, included: bool) -> Deci
 
 def adjustments(content: Fields, tally: Tally, included: bool) -> Adjustments:
     """Read DescuentosORecargos. A sent amount counts; where only a percentage was sent, what that makes."""
+    if "DescuentosORecargos" not in content:
+        return _NO_ADJUSTMENTS
     result = Adjustments()
     for row in rows(content, "DescuentosORecargos", "DescuentoORecargo"):
         k = adjusted_indicator(row, tally)
@@ -272,3 +278,45 @@ def totals(document: Document, *, rates: Rates = RATES) -> Amounts:
             included=included,
             sent=section(section(content, "Encabezado"), "Totales"),
         )
+
+
+def totals_without_rates(document: Document) -> Amounts | None:
+    """Compute as `totals` does; None where rates of additional taxes decide."""
+    content = document.content
+    if [item for item in rows(content, "DetallesItems", "Item") if "TablaImpuestoAdicional" in item]:
+        return None
+    if any(map(is_rule_1007, rows(content, "DescuentosORecargos", "DescuentoORecargo"))):
+        return None
+    return totals(document)
+
+
+def plain_totals(document: Document) -> tuple[Decimal, Decimal] | None:
+    """Compute MontoTotal and TotalITBIS as `totals` does, at a fifth of its price: a POST waits for it.
+
+    None unless all lines have one IndicadorFacturacion and amounts that are numbers, and nothing else counts.
+    """
+    content = document.content
+    items = section(content, "DetallesItems").get("Item")
+    if not items or not _ONLY_GROUPS.issuperset(map(type, items)) or "DescuentosORecargos" in content:
+        return None
+    given = items[0].get("IndicadorFacturacion")
+    amounts = []
+    for item in items:
+        if "TablaImpuestoAdicional" in item or "Retencion" in item or item.get("IndicadorFacturacion") != given:
+            return None
+        amounts.append(item.get("MontoItem"))
+    k = INDICATORS.get(given) if type(given) is str else None
+    if k is None or document.type is None or not _NUMBERS.issuperset(map(type, amounts)):
+        return None
+    shape = SHAPES[document.type]
+    if k not in shape.vat and not (k == EXEMPT and shape.exempt):
+        return None
+    with exact():
+        amount = cents(Decimal(sum(amounts)))
+        if k == EXEMPT:
+            return amount, ZERO
+        vat = VAT[k]
+        if vat.percent and vat_included(content):
+            amount = cents(amount / vat.gross)
+        tax = cents(amount * vat.fraction)
+        return amount + tax, tax

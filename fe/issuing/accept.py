@@ -23,6 +23,7 @@ from fe.ecf.ids import new_id
 from fe.ecf.json_text import write_canonical_json
 from fe.ecf.parse import MalformedXml
 from fe.ecf.problems import Problem, Room
+from fe.ecf.receipt_facts import facts_before_signing
 from fe.ecf.rules import assumptions, of_the_issue_date
 from fe.ecf.texts import Text
 from fe.identifiers import ApiKeyId, SubmissionId, TenantId
@@ -120,6 +121,7 @@ def admit(
         notify=draft.notify,
         # Of XML the signer refuses more than the door does, so it reads it again.
         document=document if draft.format == "structured" and is_short(original) else None,
+        facts=facts_before_signing(document),
         remarks=(*draft.remarks, *assumptions(document), *of_the_issue_date(document, now)),
     )
 

@@ -14,6 +14,7 @@ from fe.ecf.modified import read_receipt
 from fe.ecf.parse import Malformed
 from fe.ecf.problems import Problem, serialize_problem
 from fe.ecf.qr import Printed
+from fe.ecf.receipt_facts import facts_signed
 from fe.ecf.rules import ASSUMPTIONS
 from fe.ecf.signature import Canonical, Signer
 from fe.ecf.summary import summarise, takes_summary, with_security_code
@@ -192,6 +193,7 @@ def sign_unsigned(
         ncf_expiration=unsigned.ncf_expiration,
         signed_at=now,
         remarks=unsigned.remarks,
+        facts=facts_signed(unsigned.printed),
     )
 
 

@@ -94,4 +94,12 @@ def _submission(kind: WebhookEvent, at: datetime) -> dict[str, Any]:
         if failed
         else {"trackStatus": {"estado": status}, "mensajes": messages},
         "updatedAt": iso(at),
+        "fechaHoraFirma": None if failed else local(at).isoformat(),
+        "tipoEcf": "E31",
+        "montoTotal": None if failed else 1180,
+        "totalITBIS": None if failed else 180,
+        "rncComprador": "131880657",
+        "razonSocialComprador": None if failed else "Colmado Dos Hermanos SRL",
+        "fechaEmision": None if failed else local(at).date().isoformat(),
+        "readyToPrint": kind in (WebhookEvent.ACCEPTED, WebhookEvent.CONDITIONAL),
     }

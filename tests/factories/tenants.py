@@ -4,7 +4,8 @@ import hashlib
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from psycopg.rows import dict_row
 
 from fe.ecf.catalogue import EcfType, Environment, Host, Root
 from fe.ecf.ids import new_id
+from fe.ecf.receipt_facts import FactsToPrint
 from fe.identifiers import ApiKeyId, CertificateId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import Stage
 from fe.store.postgres.db import Conn, Database
@@ -48,6 +50,7 @@ DOCUMENT = SignedDocument(
     signed_at=datetime(2026, 11, 6, 15, 0, 0, tzinfo=UTC),
 )
 SECURITY_CODE = "AbC1+/"
+FACTS = FactsToPrint(Decimal("118.00"), Decimal("18.00"), "Cliente SRL", date(2026, 11, 6))
 
 
 async def make_tenant(
@@ -122,6 +125,7 @@ async def make_submission(
         qr_code_url=qr_code_url,
         ncf_expiration=None,
         signed_at=at,
+        facts=FACTS,
     )
     await db.run(bookings.signed, await take(db, new.submission_id), document, at=at)
     if stage is Stage.SEND:

@@ -45,6 +45,18 @@ ISSUER = {
 }
 
 
+#: Fields of a receipt in every answer about its submission.
+FACTS = (
+    "tipoEcf",
+    "montoTotal",
+    "totalITBIS",
+    "rncComprador",
+    "razonSocialComprador",
+    "fechaEmision",
+    "readyToPrint",
+)
+
+
 class HandClock:
     """The machine's clock, and hands to move it with; where a second matters it is stopped first."""
 

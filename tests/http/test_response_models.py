@@ -109,7 +109,9 @@ def test_what_is_not_known_is_null_or_absent() -> None:
     assert SUBMISSION.write(serialize_record(NEW)).decode() == (
         '{"taxLogId":"0190b6e2-7c39-7846-8afa-2207b9501b4b","environment":"testecf","status":"queued",'
         '"qrCodeUrl":null,"securityCode":null,"ncfExpiration":null,"fechaHoraFirma":null,"response":null,'
-        '"submittedAt":"2026-11-06T14:15:30.123Z","updatedAt":"2026-11-06T14:15:30.123Z","clientRequestId":null}'
+        '"submittedAt":"2026-11-06T14:15:30.123Z","updatedAt":"2026-11-06T14:15:30.123Z","clientRequestId":null,'
+        '"tipoEcf":null,"montoTotal":null,"totalITBIS":null,"rncComprador":null,"razonSocialComprador":null,'
+        '"fechaEmision":null,"readyToPrint":false}'
     )
 
 

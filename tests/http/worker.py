@@ -1,10 +1,12 @@
 """The worker's part of a submission's life, done by hand through the same store functions."""
 
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
 
 from fe.ecf.catalogue import EcfType, Host
+from fe.ecf.receipt_facts import FactsToPrint
 from fe.identifiers import CertificateId, SubmissionId, TrackId
 from fe.lifecycle import NumberFate, Status
 from fe.store.postgres.db import Database
@@ -37,6 +39,7 @@ async def sign(db: Database, tax_log_id: str, *, at: datetime | None = None, sig
         qr_code_url="https://ecf.dgii.gov.do/testecf/ConsultaTimbre?rncemisor=131880681",
         ncf_expiration=date(2027, 12, 31),
         signed_at=now,
+        facts=FactsToPrint(Decimal("1063.18"), Decimal("162.18"), "Ñandú & Cía", date(2026, 11, 5)),
     )
     await db.run(bookings.signed, work, document, at=now)
 

@@ -35,6 +35,7 @@ from fe.issuing.sign import CannotIssue, QrHosts, make_signed
 from fe.issuing.validate import find_problems, is_fatal
 from fe.store.queue.inputs import Candidate, SigningInput
 from fe.store.queue.steps import SignedDocument
+from fe.store.records.submissions import NewSubmission
 from fe.store.records.tenant_context import TenantContext
 from tests.ecf.drafts import any_draft, drafts
 from tests.ecf.receipts import ISSUER, USUAL_INDICATOR, fill, line, payload, receipt
@@ -104,9 +105,23 @@ def signed(draft: Draft) -> SignedDocument | None:
         candidates=(CHOSEN,),
     )
     try:
-        return make_signed(signing_input, Environment.ECF, CHOSEN, SIGNER, now=NOW, hosts=HOSTS)
+        made = make_signed(signing_input, Environment.ECF, CHOSEN, SIGNER, now=NOW, hosts=HOSTS)
     except CannotIssue:
         return None
+    the_facts_are_those_of_the_xml(new, made)
+    return made
+
+
+def the_facts_are_those_of_the_xml(new: NewSubmission, made: SignedDocument) -> None:
+    """Hold what the 202 says, and what lists will say, against the signed XML."""
+    xml = parse_xml(made.signed)
+    total, itbis = (xml.findtext(f"Encabezado/Totales/{name}") for name in ("MontoTotal", "TotalITBIS"))
+    assert made.facts.total == (None if total is None else Decimal(total))
+    assert made.facts.itbis == (None if total is None else Decimal(itbis or 0))
+    for before, after in zip(new.facts, made.facts, strict=True):
+        assert before in (None, after)
+    if new.facts.total is None and made.facts.total is not None:
+        assert b"TablaImpuestoAdicional" in new.original or b"IndicadorNorma1007" in new.original
 
 
 def structured(content: dict[str, Any]) -> Draft:

@@ -1,6 +1,7 @@
 """Bookings: each writes all of its effect, once, and only for the claim it belongs to."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -10,6 +11,7 @@ import psycopg
 import pytest
 
 from fe.ecf.catalogue import EcfType, Host
+from fe.ecf.receipt_facts import UNKNOWN
 from fe.identifiers import CertificateId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store.postgres.db import Conn, Database
@@ -23,6 +25,7 @@ from tests.factories.bookings import SendInDoubt
 from tests.factories.tenants import (
     ACCEPTED_AT,
     DOCUMENT,
+    FACTS,
     LEASE,
     SIGNED,
     digest_of,
@@ -290,6 +293,20 @@ async def test_a_verdict_in_the_answer_to_the_send_is_the_first_answer_and_close
 
 
 # --- Signing and sending -----------------------------------------------------------------------------------------
+
+
+async def test_signing_takes_the_remarks_of_the_release_before(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    remarks = [{"code": "rate-assumed"}]
+    first, second = await claimed(db, Stage.SIGN), await claimed(db, Stage.SIGN)
+    document = replace(DOCUMENT, remarks=remarks, facts=FACTS)
+
+    await db.run(bookings.signed, first, document, at=AT)
+    monkeypatch.setattr(steps, "_beside", lambda document: list(document.remarks))
+    await db.run(bookings.signed, second, document, at=AT)
+
+    found = [await db.run_for(work.tenant_id, submissions.find, work.subject) for work in (first, second)]
+    assert [record and record.warnings for record in found] == [remarks, remarks]
+    assert [record and record.facts for record in found] == [FACTS, UNKNOWN]
 
 
 async def test_signing_keeps_the_bytes_and_makes_sending_due_on_the_host_that_takes_it(db: Database) -> None:

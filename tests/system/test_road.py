@@ -72,6 +72,9 @@ async def test_a_structured_receipt_becomes_an_accepted_document(dsn: str, tmp_p
     verified = verify(shown["xml"].encode())
     assert verified.security_code == record["securityCode"]
     assert verified.root.findtext("Encabezado/Totales/MontoTotal") == "1063.18"
+    assert (record["montoTotal"], record["totalITBIS"]) == (1063.18, 162.18)
+    assert (taken["montoTotal"], taken["totalITBIS"]) == (1063.18, 162.18)
+    assert (record["fechaEmision"], record["readyToPrint"]) == (record["fechaHoraFirma"][:10], True)
     assert f"CodigoSeguridad={quote(record['securityCode'], safe='')}" in record["qrCodeUrl"]
 
 

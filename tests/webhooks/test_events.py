@@ -11,6 +11,7 @@ import trio
 from fe.actors.webhook_watch import HELD_FOR, KEPT_FOR, emit_notices, forget_old
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import new_id
+from fe.http.models.events import EVENT_MODELS, SubmissionSummary
 from fe.identifiers import SequenceId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status, WebhookEvent
 from fe.store.postgres.db import Database
@@ -66,6 +67,14 @@ async def test_a_verdict_is_told_to_who_asked_for_it(
     submission = body["submission"]
     assert (submission["taxLogId"], submission["status"], submission["trackId"]) == (str(subject), status, "t")
     assert submission["response"] == {"mensajes": []}
+    facts = [submission[name] for name in ("montoTotal", "totalITBIS", "razonSocialComprador", "fechaEmision")]
+    assert facts == [118, 18, "Cliente SRL", "2026-11-06"]
+    assert (submission["fechaHoraFirma"], submission["readyToPrint"]) == (
+        "2026-11-06T10:15:30-04:00",
+        status is not Status.REJECTED,
+    )
+    assert EVENT_MODELS[kind].adapter.validate_python(body)
+    assert submission.keys() == SubmissionSummary.__annotations__.keys()
     (delivery,) = await db.run(deliveries.listed, wants, DeliveryFilter(), limit=10)
     assert (delivery.kind, delivery.about, delivery.state) == (kind, str(subject), DeliveryState.PENDING)
     assert await told(db, silent) == []

@@ -21,6 +21,20 @@ class AcceptedSubmission(TypedDict):
     billable: bool
     """true only in production"""
     message: str
+    tipoEcf: Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"] | None
+    """type prefix such as E31; null: no receipt"""
+    montoTotal: Number | None
+    """MontoTotal of the signed XML, in pesos; null until it is known"""
+    totalITBIS: Number | None
+    """TotalITBIS of the signed XML, 0 where it has none; null until it is known"""
+    rncComprador: str | None
+    """null where the receipt names none"""
+    razonSocialComprador: str | None
+    """null until it is known, or where the receipt names none"""
+    fechaEmision: str | None
+    """FechaEmision of the signed XML; null until it is known"""
+    readyToPrint: bool
+    """whether all that is printed is there: security code, moment of signing and QR address"""
     eNCF: NotRequired[str]
     """the document's number; the one drawn when it came without"""
     warnings: NotRequired["list[DocumentProblem]"]
@@ -204,6 +218,20 @@ class BatchItem(TypedDict):
     billable: NotRequired[bool]
     deduped: NotRequired[bool]
     bodyMatched: NotRequired[bool]
+    tipoEcf: NotRequired[Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"] | None]
+    """type prefix such as E31; null: no receipt"""
+    montoTotal: NotRequired[Number | None]
+    """MontoTotal of the signed XML, in pesos; null until it is known"""
+    totalITBIS: NotRequired[Number | None]
+    """TotalITBIS of the signed XML, 0 where it has none; null until it is known"""
+    rncComprador: NotRequired[str | None]
+    """null where the receipt names none"""
+    razonSocialComprador: NotRequired[str | None]
+    """null until it is known, or where the receipt names none"""
+    fechaEmision: NotRequired[str | None]
+    """FechaEmision of the signed XML; null until it is known"""
+    readyToPrint: NotRequired[bool]
+    """whether all that is printed is there: security code, moment of signing and QR address"""
     eNCF: NotRequired[str]
     warnings: NotRequired["list[DocumentProblem]"]
     problems: NotRequired["list[DocumentProblem]"]
@@ -275,6 +303,18 @@ class Deduped(TypedDict):
     bodyMatched: bool
     """whether the repeated body was the same"""
     message: str
+    tipoEcf: NotRequired[Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"] | None]
+    """type prefix such as E31; null: no receipt"""
+    montoTotal: NotRequired[Number | None]
+    """MontoTotal of the signed XML, in pesos; null until it is known"""
+    totalITBIS: NotRequired[Number | None]
+    """TotalITBIS of the signed XML, 0 where it has none; null until it is known"""
+    rncComprador: NotRequired[str | None]
+    """null where the receipt names none"""
+    razonSocialComprador: NotRequired[str | None]
+    """null until it is known, or where the receipt names none"""
+    fechaEmision: NotRequired[str | None]
+    """FechaEmision of the signed XML; null until it is known"""
     eNCF: NotRequired[str]
     warnings: NotRequired["list[DocumentProblem]"]
     """remarks on this request, such as members of its body that do not exist and were ignored"""
@@ -4635,6 +4675,20 @@ class Submission(TypedDict):
     submittedAt: str
     updatedAt: str
     clientRequestId: str | None
+    tipoEcf: Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"] | None
+    """type prefix such as E31; null: no receipt"""
+    montoTotal: Number | None
+    """MontoTotal of the signed XML, in pesos; null until it is known"""
+    totalITBIS: Number | None
+    """TotalITBIS of the signed XML, 0 where it has none; null until it is known"""
+    rncComprador: str | None
+    """null where the receipt names none"""
+    razonSocialComprador: str | None
+    """null until it is known, or where the receipt names none"""
+    fechaEmision: str | None
+    """FechaEmision of the signed XML; null until it is known"""
+    readyToPrint: bool
+    """whether all that is printed is there: security code, moment of signing and QR address"""
     eNCF: NotRequired[str]
     """absent when the document has no number"""
     numberFate: NotRequired["NumberFate"]
@@ -4674,6 +4728,23 @@ class SubmissionItem(TypedDict):
     submittedAt: str
     updatedAt: str
     clientRequestId: str | None
+    securityCode: str | None
+    fechaHoraFirma: str | None
+    """moment of signing, -04:00"""
+    tipoEcf: Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"] | None
+    """type prefix such as E31; null: no receipt"""
+    montoTotal: Number | None
+    """MontoTotal of the signed XML, in pesos; null until it is known"""
+    totalITBIS: Number | None
+    """TotalITBIS of the signed XML, 0 where it has none; null until it is known"""
+    rncComprador: str | None
+    """null where the receipt names none"""
+    razonSocialComprador: str | None
+    """null until it is known, or where the receipt names none"""
+    fechaEmision: str | None
+    """FechaEmision of the signed XML; null until it is known"""
+    readyToPrint: bool
+    """whether all that is printed is there: security code, moment of signing and QR address"""
     eNCF: NotRequired[str]
     """absent when the document has no number"""
 
@@ -4712,6 +4783,22 @@ class SubmissionSummary(TypedDict):
     response: dict[str, Any] | None
     """as in GET /invoices/{trackOrId}"""
     updatedAt: str
+    fechaHoraFirma: str | None
+    """moment of signing, -04:00"""
+    tipoEcf: Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"] | None
+    """type prefix such as E31; null: no receipt"""
+    montoTotal: Number | None
+    """with its two digits: read it as a decimal"""
+    totalITBIS: Number | None
+    """as montoTotal; 0 where the receipt has none"""
+    rncComprador: str | None
+    """null where the receipt names none"""
+    razonSocialComprador: str | None
+    """null until it is known, or where the receipt names none"""
+    fechaEmision: str | None
+    """FechaEmision of the signed XML; null until it is known"""
+    readyToPrint: bool
+    """whether all that is printed is there: security code, moment of signing and QR address"""
 
 
 class SubmissionXml(TypedDict):

@@ -16,6 +16,20 @@ export type components = {
             /** @description true only in production */
             billable: boolean;
             message: string;
+            /** @description type prefix such as E31; null: no receipt */
+            tipoEcf: ("E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47") | null;
+            /** @description MontoTotal of the signed XML, in pesos; null until it is known */
+            montoTotal: number | null;
+            /** @description TotalITBIS of the signed XML, 0 where it has none; null until it is known */
+            totalITBIS: number | null;
+            /** @description null where the receipt names none */
+            rncComprador: string | null;
+            /** @description null until it is known, or where the receipt names none */
+            razonSocialComprador: string | null;
+            /** @description FechaEmision of the signed XML; null until it is known */
+            fechaEmision: string | null;
+            /** @description whether all that is printed is there: security code, moment of signing and QR address */
+            readyToPrint: boolean;
             /** @description the document's number; the one drawn when it came without */
             eNCF?: string;
             /** @description what does not keep it from being sent and you should know: members of the body that do not exist, lines taken for exempt, a number far ahead; with `strict: true` every remark */
@@ -177,6 +191,20 @@ export type components = {
             billable?: boolean;
             deduped?: boolean;
             bodyMatched?: boolean;
+            /** @description type prefix such as E31; null: no receipt */
+            tipoEcf?: ("E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47") | null;
+            /** @description MontoTotal of the signed XML, in pesos; null until it is known */
+            montoTotal?: number | null;
+            /** @description TotalITBIS of the signed XML, 0 where it has none; null until it is known */
+            totalITBIS?: number | null;
+            /** @description null where the receipt names none */
+            rncComprador?: string | null;
+            /** @description null until it is known, or where the receipt names none */
+            razonSocialComprador?: string | null;
+            /** @description FechaEmision of the signed XML; null until it is known */
+            fechaEmision?: string | null;
+            /** @description whether all that is printed is there: security code, moment of signing and QR address */
+            readyToPrint?: boolean;
             eNCF?: string;
             warnings?: components["schemas"]["DocumentProblem"][];
             problems?: components["schemas"]["DocumentProblem"][];
@@ -290,6 +318,18 @@ export type components = {
             /** @description whether the repeated body was the same */
             bodyMatched: boolean;
             message: string;
+            /** @description type prefix such as E31; null: no receipt */
+            tipoEcf?: ("E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47") | null;
+            /** @description MontoTotal of the signed XML, in pesos; null until it is known */
+            montoTotal?: number | null;
+            /** @description TotalITBIS of the signed XML, 0 where it has none; null until it is known */
+            totalITBIS?: number | null;
+            /** @description null where the receipt names none */
+            rncComprador?: string | null;
+            /** @description null until it is known, or where the receipt names none */
+            razonSocialComprador?: string | null;
+            /** @description FechaEmision of the signed XML; null until it is known */
+            fechaEmision?: string | null;
             eNCF?: string;
             /** @description remarks on this request, such as members of its body that do not exist and were ignored */
             warnings?: components["schemas"]["DocumentProblem"][];
@@ -3663,6 +3703,20 @@ export type components = {
             /** Format: date-time */
             updatedAt: string;
             clientRequestId: string | null;
+            /** @description type prefix such as E31; null: no receipt */
+            tipoEcf: ("E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47") | null;
+            /** @description MontoTotal of the signed XML, in pesos; null until it is known */
+            montoTotal: number | null;
+            /** @description TotalITBIS of the signed XML, 0 where it has none; null until it is known */
+            totalITBIS: number | null;
+            /** @description null where the receipt names none */
+            rncComprador: string | null;
+            /** @description null until it is known, or where the receipt names none */
+            razonSocialComprador: string | null;
+            /** @description FechaEmision of the signed XML; null until it is known */
+            fechaEmision: string | null;
+            /** @description whether all that is printed is there: security code, moment of signing and QR address */
+            readyToPrint: boolean;
             /** @description absent when the document has no number */
             eNCF?: string;
             /** @description what became of that number */
@@ -3708,6 +3762,23 @@ export type components = {
             /** Format: date-time */
             updatedAt: string;
             clientRequestId: string | null;
+            securityCode: string | null;
+            /** @description moment of signing, -04:00 */
+            fechaHoraFirma: string | null;
+            /** @description type prefix such as E31; null: no receipt */
+            tipoEcf: ("E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47") | null;
+            /** @description MontoTotal of the signed XML, in pesos; null until it is known */
+            montoTotal: number | null;
+            /** @description TotalITBIS of the signed XML, 0 where it has none; null until it is known */
+            totalITBIS: number | null;
+            /** @description null where the receipt names none */
+            rncComprador: string | null;
+            /** @description null until it is known, or where the receipt names none */
+            razonSocialComprador: string | null;
+            /** @description FechaEmision of the signed XML; null until it is known */
+            fechaEmision: string | null;
+            /** @description whether all that is printed is there: security code, moment of signing and QR address */
+            readyToPrint: boolean;
             /** @description absent when the document has no number */
             eNCF?: string;
         };
@@ -3743,6 +3814,22 @@ export type components = {
             } | null;
             /** Format: date-time */
             updatedAt: string;
+            /** @description moment of signing, -04:00 */
+            fechaHoraFirma: string | null;
+            /** @description type prefix such as E31; null: no receipt */
+            tipoEcf: ("E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47") | null;
+            /** @description with its two digits: read it as a decimal */
+            montoTotal: number | null;
+            /** @description as montoTotal; 0 where the receipt has none */
+            totalITBIS: number | null;
+            /** @description null where the receipt names none */
+            rncComprador: string | null;
+            /** @description null until it is known, or where the receipt names none */
+            razonSocialComprador: string | null;
+            /** @description FechaEmision of the signed XML; null until it is known */
+            fechaEmision: string | null;
+            /** @description whether all that is printed is there: security code, moment of signing and QR address */
+            readyToPrint: boolean;
         };
         /** @description The document of a submission. */
         SubmissionXml: {

@@ -1,6 +1,7 @@
 """Remarks on a document as it was handed in: the rules see it only after what it leaves out was filled in."""
 
 from datetime import datetime
+from operator import methodcaller
 
 from fe.ecf.autofill import missing
 from fe.ecf.catalogue import EcfType, Root
@@ -13,6 +14,8 @@ from fe.ecf.rules.header import is_long_past
 from fe.ecf.rules.lines import INDICATORS_OF
 from fe.ecf.taxes import EXEMPT
 
+_INDICATOR = methodcaller("get", "IndicadorFacturacion")
+
 
 def assumptions(document: Document) -> list[Problem]:
     """Return the remarks on a document as it was handed in, before anything is filled in.
@@ -22,11 +25,10 @@ def assumptions(document: Document) -> list[Problem]:
     """
     if document.root is not Root.ECF or document.type is None or not _may_be_taxed(document.type):
         return []
-    silent = [
-        place
-        for place, item in enumerate(rows(document.content, "DetallesItems", "Item"), 1)
-        if missing(item, "IndicadorFacturacion")
-    ]
+    items = rows(document.content, "DetallesItems", "Item")
+    if all(map(_INDICATOR, items)):
+        return []
+    silent = [place for place, item in enumerate(items, 1) if missing(item, "IndicadorFacturacion")]
     if not silent:
         return []
     path = f"DetallesItems.Item[{silent[0]}].IndicadorFacturacion"

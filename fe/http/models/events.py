@@ -11,6 +11,13 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from fe.ecf.catalogue import Environment
+from fe.http.models.receipt_facts import (
+    BuyerName,
+    BuyerRnc,
+    IssueDate,
+    ReadyToPrint,
+    TypeOfReceipt,
+)
 from fe.http.models.response_types import Code, Day, Digits, Moment, ResponseModel, Uuid
 from fe.lifecycle import NumberFate, Status, WebhookEvent
 
@@ -54,6 +61,14 @@ class SubmissionSummary(TypedDict):
     qrCodeUrl: str | None
     response: Annotated[dict[str, Any] | None, Field(description="as in GET /invoices/{trackOrId}")]
     updatedAt: Moment
+    fechaHoraFirma: Annotated[str | None, Field(description="moment of signing, -04:00")]
+    tipoEcf: TypeOfReceipt
+    montoTotal: Annotated[float | None, Field(description="with its two digits: read it as a decimal")]
+    totalITBIS: Annotated[float | None, Field(description="as montoTotal; 0 where the receipt has none")]
+    rncComprador: BuyerRnc
+    razonSocialComprador: BuyerName
+    fechaEmision: IssueDate
+    readyToPrint: ReadyToPrint
 
 
 class SubmissionEvent(TypedDict):

@@ -14,6 +14,15 @@ from typing_extensions import TypedDict
 from fe.ecf.catalogue import Environment
 from fe.http.models.approvals import Handing, ReceivedApproval
 from fe.http.models.mailing import Mailing
+from fe.http.models.receipt_facts import (
+    BuyerName,
+    BuyerRnc,
+    IssueDate,
+    ReadyToPrint,
+    Total,
+    TotalVat,
+    TypeOfReceipt,
+)
 from fe.http.models.response_types import Amount, Code, Day, Digits, Moment, ResponseModel, Uuid, closed
 from fe.http.models.warnings import DocumentProblem as DocumentProblem
 from fe.http.models.warnings import ProblemRepair as ProblemRepair
@@ -59,6 +68,13 @@ class AcceptedSubmission(TypedDict):
     environment: Environment
     billable: Annotated[bool, Field(description="true only in production")]
     message: str
+    tipoEcf: TypeOfReceipt
+    montoTotal: Total
+    totalITBIS: TotalVat
+    rncComprador: BuyerRnc
+    razonSocialComprador: BuyerName
+    fechaEmision: IssueDate
+    readyToPrint: ReadyToPrint
     eNCF: NotRequired[Annotated[str, Field(description="the document's number; the one drawn when it came without")]]
     warnings: NotRequired[
         Annotated[
@@ -81,6 +97,12 @@ class Deduped(TypedDict):
     deduped: Literal[True]
     bodyMatched: Annotated[bool, Field(description="whether the repeated body was the same")]
     message: str
+    tipoEcf: NotRequired[TypeOfReceipt]
+    montoTotal: NotRequired[Total]
+    totalITBIS: NotRequired[TotalVat]
+    rncComprador: NotRequired[BuyerRnc]
+    razonSocialComprador: NotRequired[BuyerName]
+    fechaEmision: NotRequired[IssueDate]
     eNCF: NotRequired[str]
     warnings: NotRequired[Warnings]
 
@@ -97,6 +119,13 @@ class BatchItem(TypedDict):
     billable: NotRequired[bool]
     deduped: NotRequired[Literal[True]]
     bodyMatched: NotRequired[bool]
+    tipoEcf: NotRequired[TypeOfReceipt]
+    montoTotal: NotRequired[Total]
+    totalITBIS: NotRequired[TotalVat]
+    rncComprador: NotRequired[BuyerRnc]
+    razonSocialComprador: NotRequired[BuyerName]
+    fechaEmision: NotRequired[IssueDate]
+    readyToPrint: NotRequired[ReadyToPrint]
     eNCF: NotRequired[str]
     warnings: NotRequired[list[DocumentProblem]]
     problems: NotRequired[list[DocumentProblem]]
@@ -146,6 +175,13 @@ class Submission(TypedDict):
     submittedAt: Moment
     updatedAt: Moment
     clientRequestId: str | None
+    tipoEcf: TypeOfReceipt
+    montoTotal: Total
+    totalITBIS: TotalVat
+    rncComprador: BuyerRnc
+    razonSocialComprador: BuyerName
+    fechaEmision: IssueDate
+    readyToPrint: ReadyToPrint
     eNCF: NotRequired[Annotated[str, Field(description="absent when the document has no number")]]
     numberFate: NotRequired[Annotated[NumberFate, Field(description="what became of that number")]]
     warnings: NotRequired[
@@ -213,6 +249,15 @@ class SubmissionItem(TypedDict):
     submittedAt: Moment
     updatedAt: Moment
     clientRequestId: str | None
+    securityCode: str | None
+    fechaHoraFirma: Annotated[str | None, Field(description="moment of signing, -04:00")]
+    tipoEcf: TypeOfReceipt
+    montoTotal: Total
+    totalITBIS: TotalVat
+    rncComprador: BuyerRnc
+    razonSocialComprador: BuyerName
+    fechaEmision: IssueDate
+    readyToPrint: ReadyToPrint
     eNCF: NotRequired[Annotated[str, Field(description="absent when the document has no number")]]
 
 

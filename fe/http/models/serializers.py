@@ -11,6 +11,7 @@ from fe.http.models.approvals import Handing
 from fe.http.models.delivery import serialize_handing
 from fe.http.models.failures import say_response
 from fe.http.models.mailing import Mailing, serialize_mailing
+from fe.http.models.receipt_facts import PrintedFacts, serialize_facts
 from fe.http.models.responses import DocumentProblem, ExplainedMessage, Submission, SubmissionItem, TimelineEvent
 from fe.lifecycle import NumberFate, Status
 from fe.store.records.counterparty import OtherSide
@@ -77,6 +78,8 @@ def serialize_record(record: Record, other: OtherSide | None = None, language: L
         "submittedAt": iso(record.submitted_at),
         "updatedAt": iso(record.updated_at),
         "clientRequestId": record.client_request_id,
+        **_facts(record),
+        "readyToPrint": is_ready_to_print(record),
         **known,
     }
 
@@ -129,8 +132,21 @@ def serialize_item(record: Record) -> SubmissionItem:
         "submittedAt": iso(record.submitted_at),
         "updatedAt": iso(record.updated_at),
         "clientRequestId": record.client_request_id,
+        "securityCode": record.security_code,
+        "fechaHoraFirma": _local(record.signed_at),
+        **_facts(record),
+        "readyToPrint": is_ready_to_print(record),
         **numbered,
     }
+
+
+def is_ready_to_print(record: Record) -> bool:
+    """Whether a receipt has all that its paper shows, and may still be worth something."""
+    return record.security_code is not None and record.status not in (Status.REJECTED, Status.ERROR)
+
+
+def _facts(record: Record) -> PrintedFacts:
+    return serialize_facts(record.ecf_type, record.buyer_rnc, record.facts)
 
 
 def _local(moment: datetime | None) -> str | None:

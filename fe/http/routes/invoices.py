@@ -19,6 +19,7 @@ from fe.http.calls import ApiReply, Call, Caller
 from fe.http.errors import ApiError, describe, refusal
 from fe.http.languages import Language, serialize_problems
 from fe.http.messages import say
+from fe.http.models.receipt_facts import serialize_facts
 from fe.http.models.responses import (
     ACCEPTED,
     BATCH,
@@ -144,8 +145,8 @@ class Invoices:
         call.span.annotate(submission=str(accepted.submission_id), outcome=accepted.outcome)
         self._submitting.note(accepted, new, call.request_id, call.span.trace_id)
         if accepted.outcome == "deduped":
-            return ApiReply(200, DEDUPED.write(_serialize_deduped(accepted, caller, new.remarks, call.language)))
-        return ApiReply(202, ACCEPTED.write(_serialize_accepted(accepted, caller, warnings, call.language)))
+            return ApiReply(200, DEDUPED.write(_serialize_deduped(accepted, caller, new, call.language)))
+        return ApiReply(202, ACCEPTED.write(_serialize_accepted(accepted, caller, new, warnings, call.language)))
 
     async def create_many(self, call: Call) -> ApiReply:
         """Take a batch in, each of its receipts by itself: 200, and what became of each in their order.
@@ -360,15 +361,18 @@ class Invoices:
 
 
 def _serialize_accepted(
-    accepted: Accepted, caller: Caller, warnings: list[Problem], language: Language
+    accepted: Accepted, caller: Caller, new: NewSubmission, warnings: list[Problem], language: Language
 ) -> AcceptedSubmission:
-    fields: AcceptedSubmission = {
+    shown = {
         "taxLogId": str(accepted.submission_id),
         "status": Status.QUEUED,
         "environment": caller.environment,
         "billable": caller.environment.billable,
         "message": say("taken-in").said(language),
+        **serialize_facts(new.ecf_type, new.buyer_rnc, new.facts),
+        "readyToPrint": False,
     }
+    fields = cast(AcceptedSubmission, shown)
     if accepted.e_ncf is not None:
         fields["eNCF"] = accepted.e_ncf
     if all_warnings := [*warnings, *remarks(accepted)]:
@@ -381,13 +385,13 @@ def _serialize_taken(
 ) -> BatchItem:
     fields: AcceptedSubmission | Deduped
     if accepted.outcome == "deduped":
-        status, fields = 200, _serialize_deduped(accepted, caller, new.remarks, language)
+        status, fields = 200, _serialize_deduped(accepted, caller, new, language)
     else:
-        status, fields = 202, _serialize_accepted(accepted, caller, warnings, language)
+        status, fields = 202, _serialize_accepted(accepted, caller, new, warnings, language)
     return cast(BatchItem, {"statusCode": status, **fields})
 
 
-def _serialize_deduped(accepted: Accepted, caller: Caller, warnings: Sequence[Problem], language: Language) -> Deduped:
+def _serialize_deduped(accepted: Accepted, caller: Caller, new: NewSubmission, language: Language) -> Deduped:
     said = say("used-before" if accepted.body_matched else "used-before-for-another")
     fields: Deduped = {
         "taxLogId": str(accepted.submission_id),
@@ -397,8 +401,10 @@ def _serialize_deduped(accepted: Accepted, caller: Caller, warnings: Sequence[Pr
         "bodyMatched": accepted.body_matched,
         "message": said.said(language),
     }
+    if accepted.body_matched:
+        fields = cast(Deduped, {**fields, **serialize_facts(new.ecf_type, new.buyer_rnc, new.facts)})
     if accepted.e_ncf is not None:
         fields["eNCF"] = accepted.e_ncf
-    if warnings:
-        fields["warnings"] = serialize_problems(warnings, language)
+    if new.remarks:
+        fields["warnings"] = serialize_problems(new.remarks, language)
     return fields

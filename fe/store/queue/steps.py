@@ -8,6 +8,7 @@ from typing import Literal
 from psycopg.rows import dict_row, scalar_row
 
 from fe.ecf.catalogue import EcfType, Host, Root
+from fe.ecf.receipt_facts import UNKNOWN, FactsToPrint
 from fe.identifiers import CertificateId, TrackId
 from fe.store.postgres.arrays import blobs, booleans, days, int8s, intervals, jsonbs, moments, texts, uuids
 from fe.store.postgres.db import Conn
@@ -103,6 +104,7 @@ class SignedDocument:
     signed_at: datetime
     #: Assumptions made for it, as clients read them.
     remarks: Sequence[Mapping[str, object]] = ()
+    facts: FactsToPrint = UNKNOWN
 
 
 _SIGNED = Calling.of(
@@ -151,12 +153,21 @@ async def signed(
             "qrs": texts([document.qr_code_url for document in documents]),
             "expirations": days([document.ncf_expiration for document in documents]),
             "signed_ats": moments([document.signed_at for document in documents]),
-            "remarks": jsonbs([list(document.remarks) or None for document in documents]),
+            "remarks": jsonbs([_beside(document) for document in documents]),
             "leases": intervals(leases),
         },
     )
     (answers,) = await cursor.fetchall()
     return list(answers)
+
+
+def _beside(document: SignedDocument) -> dict[str, object] | None:
+    """Write facts and remarks into one parameter, because the release before calls the same function."""
+    facts = {name: str(value) for name, value in document.facts._asdict().items() if value is not None}
+    beside: dict[str, object] = {"facts": facts} if facts else {}
+    if document.remarks:
+        beside["problems"] = list(document.remarks)
+    return beside or None
 
 
 def outgoing(signing_input: SigningInput, document: SignedDocument) -> OutgoingDocument:

@@ -23,7 +23,7 @@ _REMEMBERED_MONTHS = 100_000
 
 _COLUMNS = """s.submission_id, s.track_id, s.environment, s.status, s.e_ncf, s.qr_code_url, s.security_code,
            s.ncf_expiration, s.signed_at, s.number_fate, s.response, s.submitted_at, s.updated_at, s.client_request_id,
-           s.format"""
+           s.format, s.ecf_type, s.buyer_rnc, s.total, s.itbis, s.buyer_name, s.issued_on"""
 
 _FILTERS = {
     "state": "s.status = %(state)s",

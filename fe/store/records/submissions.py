@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import Any, Literal, LiteralString
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.document import Document
 from fe.ecf.mail_address import MailAddress
 from fe.ecf.problems import Problem
+from fe.ecf.receipt_facts import UNKNOWN, FactsToPrint
 from fe.identifiers import ApiKeyId, ClientRequestId, SubmissionId, TenantId, TrackId, UserId
 from fe.lifecycle import FINAL, NumberFate, Status
 from fe.requested_outcome import Simulation
@@ -54,6 +56,8 @@ class NewSubmission:
     notify: MailAddress | None = None
     #: `original` as parsed, for a signer in this process. Not stored.
     document: Document | None = None
+    #: Facts for the client's answer. Not stored: those of the signed XML are.
+    facts: FactsToPrint = UNKNOWN
     #: Warnings for the client. Not stored.
     remarks: tuple[Problem, ...] = ()
 
@@ -264,6 +268,13 @@ class Record:
     updated_at: datetime
     client_request_id: ClientRequestId | None
     format: str
+    ecf_type: EcfType | None = None
+    buyer_rnc: str | None = None
+    #: Of one that was signed by this release or a later one.
+    total: Decimal | None = None
+    itbis: Decimal | None = None
+    buyer_name: str | None = None
+    issued_on: date | None = None
     warnings: list[dict[str, Any]] | None = None
     #: The mail to its buyer, where one was to be sent: its state, since when, the address and the relay's last words.
     mail_state: MailState | None = None
@@ -271,10 +282,15 @@ class Record:
     mail_address: str | None = None
     mail_reason: str | None = None
 
+    @property
+    def facts(self) -> FactsToPrint:
+        """Values that a point of sale prints."""
+        return FactsToPrint(self.total, self.itbis, self.buyer_name, self.issued_on)
+
 
 _RECORD_COLUMNS = """s.submission_id, s.track_id, s.environment, s.status, s.e_ncf, s.qr_code_url, s.security_code,
            s.ncf_expiration, s.signed_at, s.number_fate, s.response, s.submitted_at, s.updated_at, s.client_request_id,
-           s.format"""
+           s.format, s.ecf_type, s.buyer_rnc, s.total, s.itbis, s.buyer_name, s.issued_on"""
 
 # Looked up in the history, which is a handful of rows; before it is signed there is nothing to look for.
 _WARNINGS = """

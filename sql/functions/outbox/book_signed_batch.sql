@@ -4,6 +4,8 @@
 --   'signed'    the row is due in `send`
 --   'going on'  the same holder may send now: the row is leased to it as a claim of `send` (attempt 1, the next epoch) with the intent, where
 --               p_leases has a duration and the work is not paused
+-- p_remarks has of each an object: `problems` for an event of their own, and `facts` for columns of the submission. The release
+-- before gives the list of problems alone.
 -- The event names the process that signed, for `fe outbox signed-by`.
 CREATE OR REPLACE FUNCTION book_signed_batch(
     p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_certificates uuid[], p_signed bytea[],
@@ -80,11 +82,14 @@ BEGIN
     UPDATE submissions AS s
        SET certificate_id = b.certificate_id, ecf_type = b.ecf_type, issuer_rnc = b.issuer_rnc,
            buyer_rnc = b.buyer_rnc, security_code = b.security_code, qr_code_url = b.qr_code_url,
-           ncf_expiration = b.ncf_expiration, signed_at = b.signed_at, updated_at = p_at
+           ncf_expiration = b.ncf_expiration, signed_at = b.signed_at,
+           total = (b.remarks #>> '{facts,total}')::numeric, itbis = (b.remarks #>> '{facts,itbis}')::numeric,
+           buyer_name = b.remarks #>> '{facts,buyer_name}', issued_on = (b.remarks #>> '{facts,issued_on}')::date,
+           updated_at = p_at
       FROM unnest(p_tenants, mine, p_certificates, p_types, p_issuers, p_buyers, p_security_codes, p_qr_code_urls,
-                  p_ncf_expirations, p_signed_ats)
+                  p_ncf_expirations, p_signed_ats, p_remarks)
                    AS b (tenant_id, subject, certificate_id, ecf_type, issuer_rnc, buyer_rnc, security_code,
-                         qr_code_url, ncf_expiration, signed_at)
+                         qr_code_url, ncf_expiration, signed_at, remarks)
      WHERE s.tenant_id = b.tenant_id AND s.submission_id = b.subject
        AND s.submission_id BETWEEN span.first AND span.last;
     PERFORM record_event_batch(p_tenants, mine, p_at, 'signed', ARRAY(
@@ -95,6 +100,10 @@ BEGIN
           FROM unnest(p_certificates, p_security_codes, p_signed, p_sent, signers) WITH ORDINALITY
                        AS b (certificate_id, security_code, signed, sent, process, n)
          ORDER BY b.n));
+    p_remarks := ARRAY(
+        SELECT CASE jsonb_typeof(b.remarks) WHEN 'array' THEN b.remarks ELSE b.remarks -> 'problems' END
+          FROM unnest(p_remarks) WITH ORDINALITY AS b (remarks, n)
+         ORDER BY b.n);
     IF num_nonnulls(VARIADIC p_remarks) > 0 THEN
         PERFORM record_event_batch(
             p_tenants,

@@ -22,7 +22,7 @@ from fe.store.records.verdict_notices import VerdictNotices
 from tests.factories.tenants import rows
 from tests.http import worker
 from tests.http.clauses import clause
-from tests.http.front import Key, Running, Start, invoice_payload, make_key, structured
+from tests.http.front import FACTS, Key, Running, Start, invoice_payload, make_key, structured
 from tests.waiting import PATIENCE, until, until_listened_to
 
 XML = "<ECF><Encabezado><IdDoc><TipoeCF>31</TipoeCF><eNCF>E310000000001</eNCF></IdDoc></Encabezado></ECF>"
@@ -70,7 +70,12 @@ async def test_a_record_has_every_field_in_its_form(api: httpx.AsyncClient, db: 
     assert by_id.headers["Content-Type"] == "application/json"
     assert by_id.json() == by_track.json()
     record = by_id.json()
-    assert tuple(record) == (*RECORD, "eNCF", "numberFate")  # nothing to explain: it is accepted without remarks
+    assert tuple(record) == (
+        *RECORD,
+        *FACTS,
+        "eNCF",
+        "numberFate",
+    )  # nothing to explain: it is accepted without remarks
     assert record["taxLogId"] == tax_log_id
     assert record["trackId"] == TRACK_ID
     assert record["environment"] == "testecf"
@@ -88,6 +93,18 @@ async def test_a_record_has_every_field_in_its_form(api: httpx.AsyncClient, db: 
     assert record["clientRequestId"] == "order-1"
     assert record["eNCF"] == "E310000000001"
     assert record["numberFate"] == "used"
+    assert {name: record[name] for name in FACTS} == {
+        "tipoEcf": "E31",
+        "montoTotal": 1063.18,
+        "totalITBIS": 162.18,
+        "rncComprador": "131880657",
+        "razonSocialComprador": "Ñandú & Cía",
+        "fechaEmision": "2026-11-05",
+        "readyToPrint": True,
+    }
+    assert b'"montoTotal":1063.18,"totalITBIS":162.18' in by_id.content
+    (listed,) = (await api.get("/invoices")).json()["items"]
+    assert {name: listed[name] for name in listed} == {name: record[name] for name in listed}
 
 
 @clause("Submission (invoice record)", "| trackId |")
@@ -104,6 +121,7 @@ async def test_a_record_that_is_not_sent_yet_says_what_is_known(api: httpx.Async
     assert record["status"] == "queued"
     nulls = ("qrCodeUrl", "securityCode", "ncfExpiration", "fechaHoraFirma", "response", "clientRequestId")
     assert [record[name] for name in nulls] == [None] * 6
+    assert [record[name] for name in FACTS] == ["E31", None, None, "131880657", None, None, False]
     assert record["numberFate"] == "reserved"
 
 
@@ -259,7 +277,7 @@ async def test_the_history_comes_in_pages_newest_first(api: httpx.AsyncClient, d
 
     assert (everything["page"], everything["limit"], everything["total"]) == (1, 50, 5)
     assert [item["taxLogId"] for item in everything["items"]] == ids[::-1]
-    assert tuple(everything["items"][-1]) == (*ITEM, "eNCF")
+    assert tuple(everything["items"][-1]) == (*ITEM, "securityCode", "fechaHoraFirma", *FACTS, "eNCF")
     assert everything["items"][-1]["trackId"] == TRACK_ID
     assert everything["items"][-1]["status"] == "Aceptado"
     assert [len(page["items"]) for page in pages] == [2, 2, 1, 0]

@@ -16,7 +16,7 @@ from fe.store.records import sequences, submissions, tenants
 from tests.factories.firsts import not_known_at_first
 from tests.factories.tenants import rows
 from tests.http.clauses import clause
-from tests.http.front import Key, Running, invoice_payload, make_key, structured
+from tests.http.front import FACTS, Key, Running, invoice_payload, make_key, structured
 
 TYPES = ("31", "32", "33", "34", "41", "43", "44", "45", "46", "47")
 
@@ -63,7 +63,8 @@ async def test_a_valid_body_is_taken_for_processing_at_once(front: Running, db: 
 
         assert answer.status_code == 202
         body = answer.json()
-        assert list(body) == ["taxLogId", "status", "environment", "billable", "message", "eNCF"]
+        assert list(body) == ["taxLogId", "status", "environment", "billable", "message", *FACTS, "eNCF"]
+        assert [body[name] for name in FACTS] == ["E31", 118, 18, "131880657", "Cliente SRL", None, False]
         assert UUID(body["taxLogId"]).version == 7
         assert body["status"] == "queued"
         assert body["environment"] == environment
@@ -286,8 +287,10 @@ async def test_a_repeat_gets_the_original_and_nothing_is_processed_again(api: ht
         "deduped",
         "bodyMatched",
         "message",
+        *FACTS[:-1],
         "eNCF",
     ]
+    assert [again.json()[name] for name in FACTS[:-1]] == [first.json()[name] for name in FACTS[:-1]]
     assert again.json()["taxLogId"] == first.json()["taxLogId"]
     assert again.json()["status"] == "queued"
     assert again.json()["deduped"] is True

@@ -34,7 +34,16 @@ BEGIN
                                             ended.e_ncf AS "eNCF", ended.number_fate AS "numberFate",
                                             ended.track_id AS "trackId", ended.security_code AS "securityCode",
                                             ended.qr_code_url AS "qrCodeUrl", ended.response AS response,
-                                            webhook_moment(p_at) AS "updatedAt") AS submission) AS submission) AS told),
+                                            webhook_moment(p_at) AS "updatedAt",
+                                            to_char(ended.signed_at AT TIME ZONE INTERVAL '-04:00',
+                                                    'YYYY-MM-DD"T"HH24:MI:SS-04:00') AS "fechaHoraFirma",
+                                            'E' || ended.ecf_type AS "tipoEcf", ended.total AS "montoTotal",
+                                            ended.itbis AS "totalITBIS", ended.buyer_rnc AS "rncComprador",
+                                            ended.buyer_name AS "razonSocialComprador",
+                                            ended.issued_on AS "fechaEmision",
+                                            ended.security_code IS NOT NULL
+                                            AND ended.status NOT IN ('Rechazado', 'error')
+                                            AS "readyToPrint") AS submission) AS submission) AS told),
             NULL);
     END LOOP;
 END

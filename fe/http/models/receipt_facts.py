@@ -1,0 +1,49 @@
+"""Fields of answers that a point of sale prints, the same wherever a submission is shown."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+# The library's own: what typing has before Python 3.12 does not tell pydantic which fields are required.
+from typing_extensions import TypedDict
+
+from fe.ecf.catalogue import EcfType
+from fe.ecf.receipt_facts import FactsToPrint
+from fe.http.models.response_types import Amount, Code, Day
+
+TypeOfReceipt = Annotated[Code | None, Field(description="type prefix such as E31; null: no receipt")]
+Total = Annotated[Amount | None, Field(description="MontoTotal of the signed XML, in pesos; null until it is known")]
+TotalVat = Annotated[
+    Amount | None,
+    Field(description="TotalITBIS of the signed XML, 0 where it has none; null until it is known"),
+]
+BuyerRnc = Annotated[str | None, Field(description="null where the receipt names none")]
+BuyerName = Annotated[str | None, Field(description="null until it is known, or where the receipt names none")]
+IssueDate = Annotated[Day | None, Field(description="FechaEmision of the signed XML; null until it is known")]
+ReadyToPrint = Annotated[
+    bool,
+    Field(description="whether all that is printed is there: security code, moment of signing and QR address"),
+]
+
+
+class PrintedFacts(TypedDict):
+    """The facts of a receipt."""
+
+    tipoEcf: TypeOfReceipt
+    montoTotal: Total
+    totalITBIS: TotalVat
+    rncComprador: BuyerRnc
+    razonSocialComprador: BuyerName
+    fechaEmision: IssueDate
+
+
+def serialize_facts(ecf_type: EcfType | None, buyer_rnc: str | None, facts: FactsToPrint) -> PrintedFacts:
+    """Show the facts of a receipt."""
+    return {
+        "tipoEcf": None if ecf_type is None else ecf_type.prefix,
+        "montoTotal": facts.total,
+        "totalITBIS": facts.itbis,
+        "rncComprador": buyer_rnc,
+        "razonSocialComprador": facts.buyer_name,
+        "fechaEmision": None if facts.issued_on is None else facts.issued_on.isoformat(),
+    }

@@ -496,6 +496,7 @@ CREATE TABLE tenant_rncs (
 CREATE TABLE tenants (
     tenant_id bigint NOT NULL, name text NOT NULL, issuer jsonb NOT NULL, consumer_summary text NOT NULL,
     weight int NOT NULL, created_at timestamptz NOT NULL, sends_to_receivers boolean NOT NULL, mail jsonb,
+    mail_off jsonb, mail_limit int,
     PRIMARY KEY (tenant_id),
     UNIQUE (name)
 );

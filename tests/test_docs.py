@@ -136,6 +136,7 @@ ELSEWHERE = {
         ("fe mail on", "fe mail off"),
         "tests/cli/test_mail.py::test_mail_is_switched_on_with_its_settings_and_off",
     ),
+    "fe mail limit": "tests/cli/test_mail.py::test_a_limit_of_the_operator_holds_and_zero_forbids_mail",
     **dict.fromkeys(
         ("fe mail list", "fe mail replay"),
         "tests/cli/test_mail.py::test_a_mail_that_gave_up_is_listed_and_replayed_once",

@@ -16,7 +16,6 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.certificate import Credential
 from fe.ecf.dates import local
 from fe.ecf.ids import new_id
-from fe.ecf.mail_address import MailAddress
 from fe.ecf.texts import Text
 from fe.identifiers import ApiKeyId, CertificateId, PersonId
 from fe.secrets.vault import Vault
@@ -25,12 +24,11 @@ from fe.store.portal.changes import TenantChange
 from fe.store.postgres.db import Conn
 from fe.store.queue import audit
 from fe.store.queue.audit import OperatorAction
-from fe.store.records import certificates, mail, tenants
+from fe.store.records import certificates, tenants
 from fe.store.records import keys as key_store
 from fe.store.records import sequences as sequence_store
 from fe.store.records.certificates import CertificateRecord
 from fe.store.records.keys import ApiKey
-from fe.store.records.mail import MailSettings
 from fe.store.records.sequences import Sequence
 from fe.store.records.tenants import Tenant, User
 
@@ -43,7 +41,7 @@ class Author:
 
     by_whom: str
     at: datetime
-    through: Literal["portal", "cli"]
+    through: Literal["portal", "cli", "api"]
     person_id: PersonId | None = None
     operator: OperatorAction | None = None
 
@@ -236,37 +234,6 @@ async def revoke_key(conn: Conn, by: Author, tenant: Tenant, api_key_id: ApiKeyI
     if revoked:
         await note(conn, tenant, by, "key revoked", api_key_id, before, None)
     return revoked
-
-
-# -- mail ------------------------------------------------------------------------------------------------------------
-
-
-async def change_mail(conn: Conn, by: Author, tenant: Tenant, wanted: MailSettings | None) -> bool:
-    """Switch mail to buyers on, with these settings, or off; False, and no record, where it was so already."""
-    await _locked(conn, tenant)
-    before = await mail.settings_of(conn, tenant.tenant_id)
-    if before == wanted:
-        return False
-    await mail.set_settings(conn, tenant.tenant_id, wanted)
-    old, new = difference(*({} if one is None else one.written() for one in (before, wanted)))
-    await note(conn, tenant, by, "mail changed", tenant.name, old or None, new or None)
-    return True
-
-
-async def suppress_address(conn: Conn, by: Author, tenant: Tenant, address: MailAddress) -> bool:
-    """Put an address on the list of those that get no mail; False where it was there."""
-    is_new = await mail.suppress(conn, tenant.tenant_id, address, "operator", by.at)
-    if is_new:
-        await note(conn, tenant, by, "mail address suppressed", address.lower(), None, None)
-    return is_new
-
-
-async def allow_address(conn: Conn, by: Author, tenant: Tenant, address: MailAddress) -> bool:
-    """Take an address off that list; False where it was not there."""
-    was_there = await mail.allow(conn, tenant.tenant_id, address)
-    if was_there:
-        await note(conn, tenant, by, "mail address allowed", address.lower(), None, None)
-    return was_there
 
 
 # -- sequences -------------------------------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ SCOPES = (
     # Not in the interface and implied by no other scope: the tenant decides who may set where documents are sent.
     "webhooks:read",
     "webhooks:write",
+    "mail:read",
+    "mail:write",
 )
 
 #: Scopes that a scope adds at login (interface.md#scopes).

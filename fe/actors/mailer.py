@@ -164,8 +164,10 @@ class Mailer:
             return MailSuppressed(address=address)
         if outcome == "capped":
             return Retry("the tenant's mails of this day are used up", self._until_tomorrow(now), counts=False)
-        page = await self._share(work, draft, now)
-        draft = replace(draft, message_id=message_id, pdf=await self._print(work, draft), page=page)
+        is_linked = needed.settings.documents == "linked" or len(draft.signed) > MAX_ATTACHED
+        page = await self._share(work, now) if is_linked else None
+        made_pdf = await self._print(work, draft) if page is None else None
+        draft = replace(draft, message_id=message_id, pdf=made_pdf, page=page)
         try:
             await trio.to_thread.run_sync(
                 self._send, draft, address, now, limiter=self._threads, abandon_on_cancel=True
@@ -205,9 +207,9 @@ class Mailer:
         )
         return made, address
 
-    async def _share(self, work: MailWork, draft: ReceiptMail, at: datetime) -> str | None:
-        """Share a receipt that is too large for a mail, and return the address of its page."""
-        if self._sharing is None or len(draft.signed) <= MAX_ATTACHED:
+    async def _share(self, work: MailWork, at: datetime) -> str | None:
+        """Share a receipt and return the address of its page; None where there is no page for buyers."""
+        if self._sharing is None:
             return None
         link = await self._db.transact(self._sharing.share, work.tenant_id, SubmissionId(work.subject), at)
         return None if link is None else link.url

@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from fe.accounts import audited_changes, provision
+from fe.accounts import mail as accounts
+from fe.accounts import provision
 from fe.cli.failures import Failure
 from fe.cli.operator_options import audited, author, by_option, given, receipt_named
 from fe.cli.printing import json_option, moment, print_result, show_all
@@ -16,7 +17,7 @@ from fe.identifiers import SubmissionId
 from fe.store.postgres.db import Conn, Database
 from fe.store.queue.audit import OperatorAction
 from fe.store.records import mail as store
-from fe.store.records.mail import MailRecord, MailSettings, MailState
+from fe.store.records.mail import MailRecord, MailState
 
 
 class _Address(click.ParamType[MailAddress]):
@@ -30,6 +31,7 @@ class _Address(click.ParamType[MailAddress]):
 
 
 ADDRESS = _Address()
+_A_DAY = click.IntRange(1, accounts.MOST_A_DAY)
 
 
 @click.group()
@@ -40,17 +42,29 @@ def mail() -> None:
 @mail.command()
 @click.argument("tenant_name", metavar="TENANT")
 @click.option("--reply-to", type=ADDRESS, required=True, metavar="ADDRESS", help="Where buyers' answers go.")
-@click.option("--language", type=click.Choice(["es", "en"]), default="es", show_default=True)
-@click.option("--a-day", type=click.IntRange(1, 1_000_000), default=2000, show_default=True, help="Most mails per day.")
+@click.option("--language", type=click.Choice(accounts.LANGUAGES), default="es", show_default=True)
+@click.option(
+    "--documents",
+    type=click.Choice(accounts.DOCUMENTS),
+    default="attached",
+    show_default=True,
+    help="PDF and XML: attached, or on the buyer's page.",
+)
+@click.option("--a-day", type=_A_DAY, default=2000, show_default=True, help="Most mails per day.")
 @by_option
 @json_option
-def on(tenant_name: str, reply_to: MailAddress, language: str, a_day: int, by_whom: str, as_json: bool) -> None:
+def on(
+    tenant_name: str, reply_to: MailAddress, language: str, documents: str, a_day: int, by_whom: str, as_json: bool
+) -> None:
     """Send TENANT's accepted receipts to their buyers by mail, from the next verdict on. Default: off."""
-    settings = MailSettings("en" if language == "en" else "es", reply_to, a_day)
+    settings = accounts.check_settings(reply_to=reply_to, language=language, documents=documents, a_day=a_day)
 
     async def task(conn: Conn) -> None:
         tenant = await provision.find_tenant(conn, tenant_name)
-        await audited_changes.change_mail(conn, author(by_whom), tenant, settings)
+        try:
+            await accounts.change_settings(conn, author(by_whom), tenant.tenant_id, settings)
+        except accounts.MailForbidden:
+            raise Failure(f"mail of {tenant_name} is forbidden: fe mail limit sets another limit") from None
 
     run_transaction(task)
     print_result(
@@ -63,15 +77,35 @@ def on(tenant_name: str, reply_to: MailAddress, language: str, a_day: int, by_wh
 @by_option
 @json_option
 def off(tenant_name: str, by_whom: str, as_json: bool) -> None:
-    """Send no more receipts of TENANT by mail; waiting ones are dropped."""
+    """Send no more receipts of TENANT by mail; waiting ones are dropped. Its settings are kept."""
 
     async def task(conn: Conn) -> bool:
         tenant = await provision.find_tenant(conn, tenant_name)
-        return await audited_changes.change_mail(conn, author(by_whom), tenant, None)
+        _, changed = await accounts.change_settings(conn, author(by_whom), tenant.tenant_id, None)
+        return changed
 
     changed = run_transaction(task)
     said = f"receipts of {tenant_name} are not sent by mail" + ("" if changed else ", as it was")
     print_result(said, {"tenant": tenant_name, "changed": changed}, as_json=as_json)
+
+
+@mail.command()
+@click.argument("tenant_name", metavar="TENANT")
+@click.option("--a-day", type=click.IntRange(0, accounts.MOST_A_DAY), help="Most mails per day; 0 forbids mail.")
+@by_option
+@json_option
+def limit(tenant_name: str, a_day: int | None, by_whom: str, as_json: bool) -> None:
+    """Limit TENANT's mails of a day, whatever it chooses, or forbid them. Without --a-day the limit ends."""
+
+    async def task(conn: Conn) -> bool:
+        tenant = await provision.find_tenant(conn, tenant_name)
+        return await accounts.limit(conn, author(by_whom), tenant.tenant_id, a_day)
+
+    changed = run_transaction(task)
+    many = "any number of" if a_day is None else f"at most {a_day}"
+    said = f"{tenant_name} may send {many} mails a day"
+    shown = {"tenant": tenant_name, "aDayAllowed": a_day, "changed": changed}
+    print_result(said + ("" if changed else ", as it was"), shown, as_json=as_json)
 
 
 @mail.command("list")
@@ -129,7 +163,7 @@ def suppress(tenant_name: str, address: MailAddress, by_whom: str, as_json: bool
 
     async def task(conn: Conn) -> bool:
         tenant = await provision.find_tenant(conn, tenant_name)
-        return await audited_changes.suppress_address(conn, author(by_whom), tenant, address)
+        return await accounts.suppress(conn, author(by_whom), tenant, address)
 
     _print_listed(f"{address} gets no mail of {tenant_name}", tenant_name, address, run_transaction(task), as_json)
 
@@ -144,7 +178,7 @@ def allow(tenant_name: str, address: MailAddress, by_whom: str, as_json: bool) -
 
     async def task(conn: Conn) -> bool:
         tenant = await provision.find_tenant(conn, tenant_name)
-        return await audited_changes.allow_address(conn, author(by_whom), tenant, address)
+        return await accounts.allow(conn, author(by_whom), tenant, address)
 
     _print_listed(f"{address} may get mail of {tenant_name}", tenant_name, address, run_transaction(task), as_json)
 

@@ -33,6 +33,7 @@ from fe.http.routes.billing import BillingHandlers
 from fe.http.routes.health import LOOK_PATIENCE, Health, LookPatience
 from fe.http.routes.invoices import Invoices
 from fe.http.routes.long_polls import LongPolls
+from fe.http.routes.mail_settings import MailSettingsHandlers
 from fe.http.routes.ncf import Ncf
 from fe.http.routes.printing import PrintHandlers
 from fe.http.routes.received import ReceivedHandlers
@@ -251,6 +252,7 @@ class Api:
             Ncf(db, clock),
             UsageHandlers(db, clock),
             BillingHandlers(db, clock),
+            MailSettingsHandlers(db, clock),
             PrintHandlers(db, self._printers, clock, ecf_host=deps.authority_ecf_url, fc_host=deps.authority_fc_url),
             ShareHandlers(db, deps.sharing, clock),
         )

@@ -59,6 +59,10 @@ _TOO_LARGE_LINKED = Text(
     "The signed XML is too large for a mail. It is the original: please save it from this page.",
     "El XML firmado es muy grande para un correo. Es el original: descárguelo de esta página y consérvelo.",
 )
+_LINKED = Text(
+    "The PDF and the signed XML are on this page. The XML is the original: please save and keep it.",
+    "El PDF y el XML firmado están en esta página. El XML es el original: descárguelo y consérvelo.",
+)
 _CHECK = Text("Check it at the DGII:", "Consúltelo en la DGII:")
 _STOP = Text(
     "To receive no more receipts by mail, answer this message with the subject unsubscribe.",
@@ -80,7 +84,7 @@ class ReceiptMail:
     language: Language
     reply_to: MailAddress
     message_id: str
-    #: The receipt's page, where the XML is too large for a mail and can be shared.
+    #: The receipt's page, in place of attachments: the tenant's choice, or the XML is too large for a mail.
     page: str | None = None
 
 
@@ -117,7 +121,7 @@ def receipt_message(relay: Relay, mail: ReceiptMail, recipient: MailAddress, at:
     message["Auto-Submitted"] = "auto-generated"
     _set_bodies(message, language, *_bodies(mail, issuer))
     name = re.sub(r"[^0-9A-Za-z]", "", f"{facts.issuer_rnc}{facts.e_ncf}") or "receipt"
-    if len(mail.signed) <= MAX_ATTACHED:
+    if mail.page is None and len(mail.signed) <= MAX_ATTACHED:
         message.add_attachment(mail.signed, maintype="application", subtype="xml", filename=f"{name}.xml")
     if mail.pdf is not None:
         message.add_attachment(mail.pdf, maintype="application", subtype="pdf", filename=f"{name}.pdf")
@@ -144,7 +148,8 @@ def _bodies(
     links = [(words, url) for words, url in links if url.startswith(("https://", "http://"))]
     after = [attached.said(language), _STOP.said(language)]
     if mail.page is not None:
-        return before, shown, [*links, (_TOO_LARGE_LINKED.said(language), mail.page)], after[1:]
+        linked = _LINKED if len(mail.signed) <= MAX_ATTACHED else _TOO_LARGE_LINKED
+        return before, shown, [*links, (linked.said(language), mail.page)], after[1:]
     return before, shown, links, after
 
 

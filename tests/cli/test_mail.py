@@ -35,11 +35,22 @@ def test_mail_is_switched_on_with_its_settings_and_off(fe: Fe, tenant: str) -> N
     off = [fe("mail", "off", tenant, "--by", "Ana", "--json").json["changed"] for _ in range(2)]
     second, first = fe("tenant", "changes", tenant, "--action", "mail changed", "--json").json
 
-    assert on == {"tenant": tenant, "language": "en", "replyTo": "ventas@ozama.do", "aDay": 7}
+    settings = {"language": "en", "replyTo": "ventas@ozama.do", "aDay": 7, "documents": "attached"}
+    assert on == {"tenant": tenant, **settings}
     assert off == [True, False]
-    settings = {"language": "en", "replyTo": "ventas@ozama.do", "aDay": 7}
-    assert (first["before"], first["after"], second["before"], second["after"]) == (None, settings, settings, None)
+    assert (first["before"], first["after"]) == ({"enabled": False}, {"enabled": True, **settings})
+    assert (second["before"], second["after"]) == ({"enabled": True}, {"enabled": False})
     assert second["by"].endswith("(Ana)")
+
+
+def test_a_limit_of_the_operator_holds_and_zero_forbids_mail(fe: Fe, tenant: str) -> None:
+    on = ("mail", "on", tenant, "--reply-to", "ventas@ozama.do")
+    forbidden = fe("mail", "limit", tenant, "--a-day", "0", "--json").json
+
+    assert forbidden == {"tenant": tenant, "aDayAllowed": 0, "changed": True}
+    assert "is forbidden" in fe.refused(*on)
+    assert fe("mail", "limit", tenant, "--json").json == {"tenant": tenant, "aDayAllowed": None, "changed": True}
+    assert fe(*on, "--json").json["aDay"] == 2000
 
 
 @pytest.mark.parametrize("address", ["a@b.do\nBcc: c@d.do", "Ventas <a@b.do>", "a@b.do,c@d.do", "nobody"])

@@ -22,6 +22,7 @@ for await (const delivery of fe.deliveries({ event: 'test' })) deliveries.push(d
 const nobody = '00000000-0000-7000-8000-000000000000';
 const { taxLogId } = verdicts.E31;
 await fe.setPrinting({ footer: 'Gracias' });
+await fe.setMail({ enabled: true, replyTo: 'ventas@ozama.do' });
 const prints = [fe.pdf(taxLogId, { layout: '80mm' }), fe.ticket(taxLogId), fe.qrPng(taxLogId), fe.qrSvg(taxLogId)];
 process.stdout.write(
   JSON.stringify({
@@ -29,6 +30,7 @@ process.stdout.write(
     listed,
     proof: await fe.xml(verdicts.E31.taxLogId),
     footer: (await fe.printing()).footer,
+    replyTo: (await fe.mail()).replyTo,
     printed: (await Promise.all(prints)).map((made) => Buffer.from(made.subarray(0, 4)).toString('hex')),
     events: (await fe.timeline(verdicts.E31.taxLogId)).events.length,
     ended: await refused(fe.ncf({ signal: ended.signal })),

@@ -89,6 +89,7 @@ def _blocking(stack: Stack, began: datetime) -> None:
         assert seen is not None
 
         assert fe.set_printing({"footer": "Gracias"}) == fe.printing()
+        assert fe.set_mail({"enabled": True, "replyTo": "ventas@ozama.do"}) == fe.mail()
         track = known["taxLogId"]
         prints = [fe.pdf(track, layout="80mm"), fe.ticket(track), fe.qr_png(track), fe.qr_svg(track)]
         assert [made[:4] for made in prints] == PRINTS

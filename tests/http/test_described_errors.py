@@ -13,7 +13,7 @@ from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import RECEPTION
-from fe.store.records import receivers, tenants
+from fe.store.records import mail, receivers, tenants
 from fe.store.records.receivers import Receiver
 from tests.factories.companies import make_certificate
 from tests.http import worker
@@ -70,6 +70,8 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
         "billing-read": ("GET", "/billing/current-period"),
         "webhooks-read": ("GET", "/webhooks"),
         "webhooks-write": ("PUT", "/webhooks"),
+        "mail-read": ("GET", "/mail"),
+        "mail-write": ("PUT", "/mail"),
     }
     async with front.client(await front.token(narrow)) as client:
         for scope, (method, path) in paths.items():
@@ -124,6 +126,10 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     await worker.sign(db, waiting)
     given("not-printable", await api.get(f"/invoices/{waiting}/pdf"))
 
+    wanted = {"enabled": True, "replyTo": "ventas@ozama.do"}
+    given("bad-mail-setting", await api.put("/mail", json=wanted | {"replyTo": "Ventas"}))
+    await db.run(mail.set_limit, tenant, 0)
+    given("mail-forbidden", await api.put("/mail", json=wanted))
     given("bad-print-setting", await api.put("/printing", json={"accent": "red"}))
     given("no-such-receipt", await api.post(f"/invoices/{uuid4()}/share"))
     given("no-such-receipt", await api.delete(f"/invoices/{uuid4()}/share"))

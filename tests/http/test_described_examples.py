@@ -268,6 +268,11 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
     like("shareInvoice", await api.post(f"{one}/share"), "shared")
     like("revokeInvoiceShare", await api.delete(f"{one}/share"), "revoked")
 
+    on, off = bodies("putMail")
+    like("getMail", await api.get("/mail"), "defaults")
+    like("putMail", await api.put("/mail", json=on), "on")
+    like("putMail", await api.put("/mail", json=off), "off")
+
     new, changed = bodies("putWebhook")
     like("putWebhook", await api.put("/webhooks", json=new), "new")
     like("putWebhook", await api.put("/webhooks", json=changed), "changed")

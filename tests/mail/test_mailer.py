@@ -33,7 +33,7 @@ from fe.queue.stage import no_gate
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import FRONT
 from fe.store.records import mail, print_settings, submissions
-from fe.store.records.mail import LANES, MAILS, MailRecord, MailSettings, MailState, MailWork
+from fe.store.records.mail import LANES, MAILS, Documents, MailRecord, MailSettings, MailState, MailWork
 from tests.factories import bookings
 from tests.factories.tenants import LEASE, make_submission, make_tenant, new_submission, rows, take
 from tests.http.front import SHARING
@@ -157,11 +157,12 @@ async def test_an_accepted_receipt_is_mailed_to_its_buyer(
     assert attached.get_payload(decode=True) == signed()
 
 
-async def test_a_receipt_too_large_for_a_mail_is_shared_and_linked(
-    db: Database, worker_db: Database, relay: RunningRelay
+@pytest.mark.parametrize(("documents", "parts"), [("attached", MAX_ATTACHED // 100), ("linked", 0)])
+async def test_a_receipt_is_shared_and_linked_where_it_is_too_large_or_the_tenant_wants_it(
+    db: Database, worker_db: Database, relay: RunningRelay, documents: Documents, parts: int
 ) -> None:
-    tenant = await mailing_tenant(db)
-    large = signed().replace(b"</Encabezado>", b"</Encabezado>" + b"<X>%b</X>" % (b"a" * 100) * (MAX_ATTACHED // 100))
+    tenant = await mailing_tenant(db, replace(SETTINGS, documents=documents))
+    large = signed().replace(b"</Encabezado>", b"</Encabezado>" + b"<X>%b</X>" % (b"a" * 100) * parts)
     subject = await accepted(db, tenant, signed=large)
 
     async with mailing(worker_db, configured(relay), sharing=SHARING):
@@ -305,7 +306,8 @@ async def test_a_sender_that_changes_keeps_the_first_message_id(
 async def test_the_cap_of_a_day_puts_mails_off_to_the_next(
     db: Database, worker_db: Database, relay: RunningRelay
 ) -> None:
-    tenant, other = await mailing_tenant(db, replace(SETTINGS, a_day=2)), await mailing_tenant(db)
+    tenant, other = await mailing_tenant(db), await mailing_tenant(db)
+    await db.run(mail.set_limit, tenant, 2)
     subjects = [await accepted(db, tenant) for _ in range(5)]
     unrelated = await accepted(db, other)
     async with mailing(worker_db, configured(relay)):
@@ -448,6 +450,19 @@ async def test_a_print_that_does_not_end_leaves_the_xml_to_go_alone(
     assert found is not None
     assert (found.state, found.attempt) == (MailState.SENT, 1)
     assert len(list(relay.taken[-1][1].iter_attachments())) == 1
+
+
+async def test_mail_that_the_operator_forbids_is_dropped(
+    db: Database, worker_db: Database, relay: RunningRelay
+) -> None:
+    tenant = await mailing_tenant(db)
+    await db.run(mail.set_limit, tenant, 0)
+    subject = await accepted(db, tenant)
+
+    async with mailing(worker_db, configured(relay)):
+        assert await ended(db, tenant, subject, gone=True) is None
+
+    assert relay.taken == []
 
 
 async def test_patience_begins_with_the_first_try(db: Database, worker_db: Database, relay: RunningRelay) -> None:

@@ -70,8 +70,8 @@ MATRIX = """
 | `invitations` | | | SIU | | | SIu | |
 | `issuer_delegations` | S | | SID | S | | S | |
 | `login_attempts` | SIUD | | SD | | | SIUD | |
-| `mail_days` | | SIU | S | S | | | |
-| `mail_recipients` | I | S | S | S | | I | |
+| `mail_days` | | SIU | | S | | | |
+| `mail_recipients` | I | S | | S | | | |
 | `mail_suppressions` | | SI | SID | S | | SID | |
 | `mails` | S | SIUD | Su | S | | S | |
 | `memberships` | | | SIUD | S | | SIUD | |
@@ -106,8 +106,8 @@ MATRIX = """
 | `submission_documents` | SI | SI | S | S | | SI | |
 | `submission_events` | SI | SI | SI | S | | SI | |
 | `submissions` | SI | SU | SU | S | s | SI | |
-| `tenant_changes` | | | SI | S | | SI | |
-| `tenants` | S | S | SIu | S | | Su | |
+| `tenant_changes` | I | | SI | S | | SI | |
+| `tenants` | Su | S | SIu | S | | Su | |
 | `usage_carried` | | SIUD | SIUD | S | | | |
 | `usage_days` | S | SIUD | SIUD | S | | S | |
 | `usage_ends` | S | SIUD | SIUD | S | | S | |
@@ -180,8 +180,17 @@ SOME_COLUMNS = {
     },
     ("password_resets", PORTAL, "UPDATE"): {"used_at"},
     ("invitations", PORTAL, "UPDATE"): {"accepted_at", "withdrawn_at"},
-    ("tenants", PORTAL, "UPDATE"): {"name", "issuer", "consumer_summary", "mail"},
-    ("tenants", OPERATOR, "UPDATE"): {"sends_to_receivers", "name", "issuer", "consumer_summary", "mail"},
+    ("tenants", FRONT, "UPDATE"): {"mail", "mail_off"},
+    ("tenants", PORTAL, "UPDATE"): {"name", "issuer", "consumer_summary", "mail", "mail_off"},
+    ("tenants", OPERATOR, "UPDATE"): {
+        "sends_to_receivers",
+        "name",
+        "issuer",
+        "consumer_summary",
+        "mail",
+        "mail_off",
+        "mail_limit",
+    },
     ("mails", OPERATOR, "UPDATE"): {"stage", "run_at", "attempt", "deaths", "entered_at", "finished_at"},
     ("users", OPERATOR, "UPDATE"): {"issuer_override", "removed_at"},
     ("users", PORTAL, "UPDATE"): {"issuer_override", "removed_at"},

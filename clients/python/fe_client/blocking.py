@@ -141,6 +141,9 @@ class Fe:
     usage = _call(calls.usage)
     billing = _call(calls.billing)
 
+    mail = _call(calls.mail)
+    set_mail = _call(calls.set_mail)
+
     webhooks = _call(calls.webhooks)
     set_webhook = _call(calls.set_webhook)
     rotate_webhook = _call(calls.rotate_webhook)

@@ -31,6 +31,8 @@ from fe_client.models import (
     Delivery,
     DeliveryAgain,
     DeliveryDetail,
+    MailSettingsAnswer,
+    MailSettingsRequest,
     NewSequence,
     NewStructuredInvoice,
     NewXmlInvoice,
@@ -398,6 +400,16 @@ def usage(session: Session, *, days: int | None = None) -> Plan[UsageReport]:
 def billing(session: Session) -> Plan[BillingPeriod]:
     """Read the running month's bill so far."""
     return session.call("GET", "/billing/current-period")
+
+
+def mail(session: Session) -> Plan[MailSettingsAnswer]:
+    """Show whether accepted receipts are sent to their buyers by mail, and how."""
+    return session.call("GET", "/mail")
+
+
+def set_mail(session: Session, settings: MailSettingsRequest) -> Plan[MailSettingsAnswer]:
+    """Set it. With `enabled` False alone, mail is off and the other settings stay."""
+    return session.call("PUT", "/mail", body=_known("set_mail", settings, MailSettingsRequest))
 
 
 def webhooks(session: Session) -> Plan[Webhooks]:

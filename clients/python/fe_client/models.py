@@ -4153,6 +4153,37 @@ class LoginRequest(TypedDict):
     apiSecret: str
 
 
+class MailSettingsAnswer(TypedDict):
+    """Mail of accepted receipts to their buyers."""
+
+    enabled: bool
+    replyTo: str | None
+    """address that buyers' answers go to; null until it is set"""
+    language: Literal["es", "en"]
+    documents: Literal["attached", "linked"]
+    """PDF and XML: `attached`, or `linked` on the page of the receipt"""
+    aDay: int
+    """most mails of a day; the rest waits for the next"""
+    aDayAllowed: int | None
+    """the operator's limit: the smaller one holds; 0: no mail is sent, null: no limit"""
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
+
+
+class MailSettingsRequest(TypedDict):
+    """Mail of accepted receipts to their buyers. A member that is left out takes its default."""
+
+    enabled: bool
+    replyTo: NotRequired[str | None]
+    """address that buyers' answers go to; required with `enabled`. Without it, mail is off and the other settings stay"""
+    language: NotRequired[Literal["es", "en"]]
+    """of the mail and its PDF"""
+    documents: NotRequired[Literal["attached", "linked"]]
+    """PDF and XML: `attached`, or `linked` on the page of the receipt"""
+    aDay: NotRequired[int]
+    """most mails of a day; the rest waits for the next"""
+
+
 class Mailing(TypedDict):
     """The mail of a receipt to its buyer."""
 

@@ -3142,6 +3142,52 @@ export type components = {
             apiKeyId: string;
             apiSecret: string;
         };
+        /** @description Mail of accepted receipts to their buyers. */
+        MailSettingsAnswer: {
+            enabled: boolean;
+            /** @description address that buyers' answers go to; null until it is set */
+            replyTo: string | null;
+            /** @enum {string} */
+            language: "es" | "en";
+            /**
+             * @description PDF and XML: `attached`, or `linked` on the page of the receipt
+             * @enum {string}
+             */
+            documents: "attached" | "linked";
+            /** @description most mails of a day; the rest waits for the next */
+            aDay: number;
+            /** @description the operator's limit: the smaller one holds; 0: no mail is sent, null: no limit */
+            aDayAllowed: number | null;
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
+        };
+        /**
+         * @description Mail of accepted receipts to their buyers. A member that is left out takes its default.
+         * @example {
+         *       "enabled": true,
+         *       "replyTo": "ventas@ozama.do"
+         *     }
+         * @example {
+         *       "enabled": false
+         *     }
+         */
+        MailSettingsRequest: {
+            enabled: boolean;
+            /** @description address that buyers' answers go to; required with `enabled`. Without it, mail is off and the other settings stay */
+            replyTo?: string | null;
+            /**
+             * @description of the mail and its PDF
+             * @enum {string}
+             */
+            language?: "es" | "en";
+            /**
+             * @description PDF and XML: `attached`, or `linked` on the page of the receipt
+             * @enum {string}
+             */
+            documents?: "attached" | "linked";
+            /** @description most mails of a day; the rest waits for the next */
+            aDay?: number;
+        };
         /** @description The mail of a receipt to its buyer. */
         Mailing: {
             /**
@@ -4189,6 +4235,8 @@ export type Error = components['schemas']['Error'];
 export type ExplainedMessage = components['schemas']['ExplainedMessage'];
 export type Handing = components['schemas']['Handing'];
 export type LoginRequest = components['schemas']['LoginRequest'];
+export type MailSettingsAnswer = components['schemas']['MailSettingsAnswer'];
+export type MailSettingsRequest = components['schemas']['MailSettingsRequest'];
 export type Mailing = components['schemas']['Mailing'];
 export type NewInvoice = components['schemas']['NewInvoice'];
 export type NewSequence = components['schemas']['NewSequence'];

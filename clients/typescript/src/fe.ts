@@ -12,6 +12,8 @@ import type {
   DeliveryAgain,
   DeliveryDetail,
   SubmissionItem,
+  MailSettingsAnswer,
+  MailSettingsRequest,
   NewInvoice,
   NewSequence,
   WebhookRequest,
@@ -406,6 +408,17 @@ export class Fe {
   /** Read the running month's bill so far. */
   billing(options: CallOptions = {}): Promise<BillingPeriod> {
     return this.session.call('GET', '/billing/current-period', options);
+  }
+
+  /** Show whether accepted receipts are sent to their buyers by mail, and how. */
+  mail(options: CallOptions = {}): Promise<MailSettingsAnswer> {
+    return this.session.call('GET', '/mail', options);
+  }
+
+  /** Set it. With `enabled` false alone, mail is off and the other settings stay. */
+  setMail(settings: MailSettingsRequest, options: CallOptions = {}): Promise<MailSettingsAnswer> {
+    known('setMail', settings, ['enabled', 'replyTo', 'language', 'documents', 'aDay']);
+    return this.session.call('PUT', '/mail', { body: settings, ...options });
   }
 
   /** Show where you are called. */

@@ -6,6 +6,7 @@ from fe.http.auth.login import Login, LoginRequest
 from fe.http.calls import Handler
 from fe.http.models import responses as response_models
 from fe.http.models.approvals import APPROVAL_TAKEN
+from fe.http.models.mail_settings import MAIL_SETTINGS, MailSettingsRequest
 from fe.http.models.printing import PRINT_SETTINGS, PrintSettingsRequest
 from fe.http.models.requests import ApproveReceived, BatchRequest, NewInvoice, RejectReceived
 from fe.http.models.sharing import REVOKED, SHARED
@@ -18,6 +19,7 @@ from fe.http.routes.approvals import ApprovalHandlers
 from fe.http.routes.billing import BillingHandlers
 from fe.http.routes.health import Health
 from fe.http.routes.invoices import Invoices
+from fe.http.routes.mail_settings import MailSettingsHandlers
 from fe.http.routes.ncf import ChangedSequence, Ncf, NewSequence
 from fe.http.routes.printing import PrintHandlers
 from fe.http.routes.received import ReceivedHandlers
@@ -113,6 +115,7 @@ def every_route(
     ncf: Ncf,
     usage: UsageHandlers,
     billing: BillingHandlers,
+    mail: MailSettingsHandlers,
     prints: PrintHandlers,
     sharing: ShareHandlers,
 ) -> tuple[Route, ...]:
@@ -327,6 +330,28 @@ def every_route(
             _PRINT_SETTINGS_BODY,
         ),
         *webhook_routes(prefix, webhooks),
+        Route(
+            "GET",
+            f"{prefix}/mail",
+            "mail:read",
+            mail.show,
+            About("getMail", "Show your mail settings", _ACCOUNT, {200: (MAIL_SETTINGS,)}),
+        ),
+        Route(
+            "PUT",
+            f"{prefix}/mail",
+            "mail:write",
+            mail.put,
+            About(
+                "putMail",
+                "Set your mail settings",
+                _ACCOUNT,
+                {200: (MAIL_SETTINGS,)},
+                MailSettingsRequest,
+                errors=errors("bad-mail-setting", "mail-forbidden"),
+            ),
+            SMALL_BODY,
+        ),
         Route(
             "POST",
             f"{prefix}/received/<received_id>/approve",

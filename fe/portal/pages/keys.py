@@ -34,6 +34,8 @@ SCOPE_WORDS = {
         "see where events are sent, and deliveries", "ver adónde se envían los eventos y sus entregas"
     ),
     "webhooks:write": Text("say where events are sent", "decidir adónde se envían los eventos"),
+    "mail:read": Text("see the settings of mail to buyers", "ver los ajustes del correo a los compradores"),
+    "mail:write": Text("change the settings of mail to buyers", "cambiar los ajustes del correo a los compradores"),
 }
 _STATES = {
     "active": Text("active", "activa"),

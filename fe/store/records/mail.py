@@ -4,10 +4,10 @@ A row begins in the transaction of the verdict (sql/functions/counterparties/beg
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final, LiteralString, Self
+from typing import Any, Final, Literal, LiteralString, Self
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
@@ -23,6 +23,8 @@ from fe.store.postgres.rows import record_row
 from fe.store.queue.audit import OperatorAction, record
 from fe.store.queue.tables import QueueTable
 
+#: How the PDF and the XML come with a mail: attached, or on the page that it links.
+Documents = Literal["attached", "linked"]
 #: The stage of a mail that waits.
 MAIL: Final = "mail"
 
@@ -49,17 +51,47 @@ class MailSettings:
     reply_to: MailAddress
     #: Most mails of one day, of the country's calendar.
     a_day: int
+    documents: Documents = "attached"
 
     @classmethod
     def read(cls, value: dict[str, Any] | None) -> Self | None:
         """Read the column `tenants.mail`."""
         if value is None:
             return None
-        return cls("en" if value["language"] == "en" else "es", MailAddress(value["replyTo"]), int(value["aDay"]))
+        return cls(
+            "en" if value["language"] == "en" else "es",
+            MailAddress(value["replyTo"]),
+            int(value["aDay"]),
+            "linked" if value.get("documents") == "linked" else "attached",
+        )
 
     def written(self) -> dict[str, Any]:
         """Return the value of the column."""
-        return {"language": self.language, "replyTo": self.reply_to, "aDay": self.a_day}
+        return {
+            "language": self.language,
+            "replyTo": self.reply_to,
+            "aDay": self.a_day,
+            "documents": self.documents,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class MailChoice:
+    """Whether a tenant sends mail, its settings, also while it sends none, and the operator's limit."""
+
+    enabled: bool = False
+    settings: MailSettings | None = None
+    #: Most mails of one day that the operator allows; 0 forbids them, None: no limit.
+    limit: int | None = None
+
+    @property
+    def in_force(self) -> MailSettings | None:
+        """The settings to send by; None: no mail is sent."""
+        if not self.enabled or self.settings is None or self.limit == 0:
+            return None
+        if self.limit is None:
+            return self.settings
+        return replace(self.settings, a_day=min(self.settings.a_day, self.limit))
 
 
 # --- the queue --------------------------------------------------------------------------------------------------------
@@ -128,7 +160,7 @@ _RECEIPT = """
        AND s.status IN ('Aceptado', 'Aceptado Condicional')
 """
 _CHOICE = """
-    SELECT t.mail, r.address
+    SELECT t.mail, t.mail_limit, r.address
       FROM tenants AS t
       LEFT JOIN mail_recipients AS r
         ON r.tenant_id = t.tenant_id AND r.tenant_id = %(tenant)s AND r.submission_id = %(subject)s
@@ -142,9 +174,9 @@ async def input_of(conn: Conn, work: MailWork) -> MailInput | None:
     receipt = await (await conn.execute(_RECEIPT, given, binary=True)).fetchone()
     if receipt is None:
         return None
-    choice, notify = await (await conn.execute(_CHOICE, given)).fetchone() or (None, None)
+    mail, limit, notify = await (await conn.execute(_CHOICE, given)).fetchone() or (None, None, None)
     e_ncf, status, security_code, qr_code_url, signed = receipt
-    settings = MailSettings.read(choice)
+    settings = MailChoice(mail is not None, MailSettings.read(mail), limit).in_force
     return MailInput(e_ncf, status, security_code, qr_code_url, bytes(signed), notify, settings)
 
 
@@ -285,20 +317,40 @@ async def listed(
     return await cursor.fetchall()
 
 
-_SET = "UPDATE tenants SET mail = %(mail)s WHERE tenant_id = %(tenant)s"
-_SETTINGS = "SELECT t.mail FROM tenants AS t WHERE t.tenant_id = %(tenant)s"
+# Off, the settings rest in `mail_off`: the verdict looks at `mail` alone.
+_SET = """
+    UPDATE tenants
+       SET mail = CASE WHEN %(on)s THEN %(settings)s::jsonb END,
+           mail_off = CASE WHEN NOT %(on)s THEN coalesce(%(settings)s::jsonb, mail, mail_off) END
+     WHERE tenant_id = %(tenant)s
+"""
+_SET_LIMIT = "UPDATE tenants SET mail_limit = %(limit)s WHERE tenant_id = %(tenant)s"
+_CHOSEN = """
+    SELECT t.mail IS NOT NULL, coalesce(t.mail, t.mail_off), t.mail_limit
+      FROM tenants AS t
+     WHERE t.tenant_id = %(tenant)s
+"""
 
 
-async def set_settings(conn: Conn, tenant_id: TenantId, settings: MailSettings | None) -> None:
-    """Switch a tenant's mail on, with these settings, or off; it applies from the next verdict on."""
-    mail = None if settings is None else Jsonb(settings.written())
-    await conn.execute(_SET, {"tenant": tenant_id, "mail": mail})
+async def set_settings(conn: Conn, tenant_id: TenantId, settings: MailSettings | None, *, enabled: bool = True) -> None:
+    """Set a tenant's settings, and switch its mail on or off; it applies from the next verdict on.
+
+    None switches it off and keeps the settings that there are.
+    """
+    written = None if settings is None else Jsonb(settings.written())
+    given = {"tenant": tenant_id, "settings": written, "on": enabled and settings is not None}
+    await conn.execute(_SET, given)
 
 
-async def settings_of(conn: Conn, tenant_id: TenantId) -> MailSettings | None:
-    """Return a tenant's settings; None where it sends no mail."""
-    found = await (await conn.execute(_SETTINGS, {"tenant": tenant_id})).fetchone()
-    return None if found is None else MailSettings.read(found[0])
+async def set_limit(conn: Conn, tenant_id: TenantId, limit: int | None) -> None:
+    """Limit a tenant's mails of a day; 0 forbids them, None ends the limit."""
+    await conn.execute(_SET_LIMIT, {"tenant": tenant_id, "limit": limit})
+
+
+async def choice_of(conn: Conn, tenant_id: TenantId) -> MailChoice:
+    """Return what a tenant has chosen."""
+    found = await (await conn.execute(_CHOSEN, {"tenant": tenant_id})).fetchone()
+    return MailChoice() if found is None else MailChoice(found[0], MailSettings.read(found[1]), found[2])
 
 
 _SUPPRESS = """
@@ -306,7 +358,10 @@ _SUPPRESS = """
     VALUES (%(tenant)s, lower(%(address)s), %(reason)s, %(at)s)
     ON CONFLICT DO NOTHING
 """
-_ALLOW = "DELETE FROM mail_suppressions AS x WHERE x.tenant_id = %(tenant)s AND x.address = lower(%(address)s)"
+_ALLOW = """
+    DELETE FROM mail_suppressions AS x
+     WHERE x.tenant_id = %(tenant)s AND x.address = lower(%(address)s) AND (%(all)s OR x.reason <> 'operator')
+"""
 _SUPPRESSED = """
     SELECT x.address, x.reason, x.since
       FROM mail_suppressions AS x
@@ -317,14 +372,14 @@ _SUPPRESSED = """
 
 
 async def suppress(conn: Conn, tenant_id: TenantId, address: str, reason: str, at: datetime) -> bool:
-    """Put an address on a tenant's list; False where it was there. `reason`: refused, unsubscribed or operator."""
+    """Put an address on a tenant's list; False where it was there. `reason`: refused, tenant or operator."""
     given = {"tenant": tenant_id, "address": address, "reason": reason, "at": at}
     return (await conn.execute(_SUPPRESS, given)).rowcount == 1
 
 
-async def allow(conn: Conn, tenant_id: TenantId, address: str) -> bool:
-    """Take an address off a tenant's list; False where it was not there."""
-    return (await conn.execute(_ALLOW, {"tenant": tenant_id, "address": address})).rowcount == 1
+async def allow(conn: Conn, tenant_id: TenantId, address: str, *, every: bool = True) -> bool:
+    """Take an address off a tenant's list; False where it was not there. Without `every`, no operator's entry."""
+    return (await conn.execute(_ALLOW, {"tenant": tenant_id, "address": address, "all": every})).rowcount == 1
 
 
 async def suppressed(conn: Conn, tenant_id: TenantId, limit: int = 1000) -> list[tuple[str, str, datetime]]:

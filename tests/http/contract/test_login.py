@@ -45,6 +45,8 @@ ADDED = {
     ("PUT", "/printing"): "invoices:write",
     ("POST", f"/invoices/{_ANY}/share"): "invoices:write",
     ("DELETE", f"/invoices/{_ANY}/share"): "invoices:write",
+    ("GET", "/mail"): "mail:read",
+    ("PUT", "/mail"): "mail:write",
 }
 PUBLIC = {
     *("/", "/healthz", "/readyz", "/llms.txt", "/api/v1/fe", "/api/v1/fe/", "/api/v1/fe/login"),

@@ -33,7 +33,7 @@ from fe.store.postgres.roles import SHARE
 from tests.cli.running import environment
 from tests.cli.warm import warm_fe
 from tests.ecf.receipts import changed, receipt
-from tests.factories.certificates import default_root
+from tests.factories.certificates import default_root, make_root
 from tests.factories.tenants import rows
 from tests.http import worker
 from tests.http.front import SHARING, Key, Running, make_key, make_tenant, start_front, structured
@@ -131,6 +131,7 @@ async def test_shared_receipt_has_a_page_with_its_pdf_and_its_xml(
     root = verify(XML).root
     for name in ("Emisor/RazonSocialEmisor", "Emisor/RNCEmisor", "IdDoc/eNCF", "Emisor/FechaEmision"):
         assert str(root.findtext(f"Encabezado/{name}")) in shown
+    assert "Factura de Crédito Fiscal Electrónica" in shown
     assert "Aceptado por la DGII" in shown
     assert "PRUEBA: SIN VALOR FISCAL" in shown
     assert verify(XML).security_code in shown
@@ -179,13 +180,37 @@ async def test_signature_page_says_what_was_verified_and_what_was_not(
     async with serving(dsn) as without, serving(dsn, roots=[default_root().certificate]) as trusting:
         unknown, known = await without.get(f"{path}/signature?lang=en"), await trusting.get(f"{path}/signature?lang=en")
 
-    for page, chain in ((unknown, "Not checked"), (known, "Yes")):
+    chain = "A certification authority that this service trusts issued the certificate"
+    for page, knows_chain in ((unknown, False), (known, True)):
         answers = dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", page.text))
-        assert answers["The XML is as it was signed"] == "Yes"
-        assert answers["The security code is that of the signature"] == "Yes"
-        assert answers["The certificate was valid when it signed"] == "Yes"
-        assert answers["A certification authority that this service trusts issued the certificate"] == chain
-        assert answers["The certificate was not revoked"] == "Not checked"
+        assert [question for question, answer in answers.items() if answer == "Yes"] == [
+            "The XML is as it was signed",
+            "The security code is that of the signature",
+            "The certificate was valid when it signed",
+            *([chain] if knows_chain else []),
+        ]
+        assert "No" not in answers.values()
+        assert re.findall(r"<li>([^<]*)</li>", page.text) == [
+            *([] if knows_chain else [chain]),
+            "The certificate was not revoked",
+            "The signer may sign for the issuer",
+            "The DGII accepted the receipt: its own page says so",
+        ]
+        assert '<p class="good">The signature is valid: the XML is exactly what ' in page.text
+        assert "https://ecf.dgii.gov.do/" in page.text
+
+
+async def test_signature_page_doubts_a_certificate_of_an_unknown_certifier(
+    api: httpx.AsyncClient, db: Database, dsn: str
+) -> None:
+    path = await shared(api, await issued(api, db))
+    stranger = make_root("Otra").certificate
+
+    async with serving(dsn, roots=[stranger]) as buyers:
+        page = (await buyers.get(f"{path}/signature")).text
+
+    assert '<p class="bad">El XML está tal como lo firmó ' in page
+    assert "entidad de certificación en que confía este servicio</dt><dd>No</dd>" in page
 
 
 async def test_signature_page_finds_an_altered_document(api: httpx.AsyncClient, db: Database, buyers: Buyers) -> None:
@@ -196,8 +221,10 @@ async def test_signature_page_finds_an_altered_document(api: httpx.AsyncClient, 
 
     page = await buyers.get(f"{path}/signature?lang=en")
 
-    assert "<dt>The XML is as it was signed</dt><dd>No: not valid</dd>" in page.text
+    assert '<p class="bad">The signature is not valid: ' in page.text
+    assert "<dt>The XML is as it was signed</dt><dd>No</dd>" in page.text
     assert "Yes" not in page.text
+    assert "<li>The security code is that of the signature</li>" in page.text
 
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))

@@ -490,10 +490,10 @@ def test_reception_sees_one_tenant_of_what_it_may_see_and_adds_to_one_only(dsn: 
 def test_the_buyers_page_reads_the_receipt_that_its_transaction_names_and_no_other(dsn: str) -> None:
     with plain(dsn) as conn:
         policies = conn.execute("SELECT tablename, cmd FROM pg_policies WHERE %s = ANY (roles)", (SHARE,)).fetchall()
-        (tenant,) = conn.execute(
-            "INSERT INTO tenants (name, issuer) VALUES ('Nuestra SRL', '{}') RETURNING tenant_id"
-        ).fetchone() or (0,)
-        for number in (1, 2):
+        for number, name in ((1, "Nuestra SRL"), (2, "Ajena SRL")):
+            (tenant,) = conn.execute(
+                "INSERT INTO tenants (name, issuer) VALUES (%s, '{}') RETURNING tenant_id", (name,)
+            ).fetchone() or (0,)
             conn.execute(
                 "INSERT INTO shared_receipts (tenant_id, submission_id, key_id, nonce, token_hash, shared_at,"
                 " environment, status, document)"
@@ -510,9 +510,19 @@ def test_the_buyers_page_reads_the_receipt_that_its_transaction_names_and_no_oth
         for named, found in (("02" * 32, [(b"\x02" * 32,)]), ("03" * 32, [])):
             buyers.execute("SELECT set_config('fe.share', %s, false)", (named,))
             assert buyers.execute(seen).fetchall() == found
-        for statement in ("DELETE FROM shared_receipts", "SELECT tenant_id FROM shared_receipts"):
+        others = buyers.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"
+            " AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S')"
+        ).fetchall()
+        forbidden = {name for (name,) in others} - {"shared_receipts", "applied_functions", "applied_migrations"}
+        assert len(forbidden) > 70
+        for statement in (
+            "DELETE FROM shared_receipts",
+            "SELECT tenant_id FROM shared_receipts",
+            *(f"SELECT FROM {name}" for name in sorted(forbidden)),
+        ):
             with pytest.raises(errors.InsufficientPrivilege):
-                buyers.execute(statement)
+                buyers.execute(statement.encode())
 
 
 def as_role(dsn: str, role: str) -> psycopg.Connection:

@@ -43,10 +43,13 @@ from fe.store.records.shared_receipts import SharedReceipt
 
 #: An address may have one part in this many of the requests in work.
 _SHARE = 4
-#: Prints that are kept, and the largest of them.
+#: Prints that are kept, and the largest of them; and the same of larger ones.
 _KEPT, _KEPT_BYTES = 64, 256 * 1024
+_KEPT_LARGE, _KEPT_LARGE_BYTES = 8, 4 * 1024 * 1024
 #: Larger documents are printed in a process of their own.
 _LARGE = 64 * 1024
+#: Seconds for which a large print waits for its turn.
+_PRINT_PATIENCE = 20.0
 #: No body is read.
 _MAX_BODY_BYTES = 1024
 #: The readiness check looks up this hash, which no token has.
@@ -100,6 +103,7 @@ class SharePages:
         self._printers = Apart(1, deps.metrics)
         #: By the hash of a token, whose row never changes, and by language.
         self._made: ExpiringCache[tuple[bytes, Language], bytes] = ExpiringCache(_KEPT)
+        self._made_large: ExpiringCache[tuple[bytes, Language], bytes] = ExpiringCache(_KEPT_LARGE)
         nothing = Route("POST", "/", None, self._alive)
         self.fast_path = FastPath(_never, _MAX_BODY_BYTES, nothing, nothing, enabled=False)
 
@@ -116,12 +120,12 @@ class SharePages:
                 if path == "/readyz":
                     await self._db.run(shared_receipts.by_token, _NO_TOKEN)  # a database that is away becomes 503
                     return await self._alive(call)
-                reply = await self._page(method, path, language)
+                reply = await self._page(method, path, language, address)
         except Exception as error:  # here and in `create_share`: the two places where errors become answers
             reply = _refusal(error, language)
         return replace(reply, headers=(*reply.headers, *_ALWAYS))
 
-    async def _page(self, method: str, path: str, language: Language) -> ApiReply:
+    async def _page(self, method: str, path: str, language: Language, address: Hashable) -> ApiReply:
         if method not in ("GET", "HEAD"):
             raise ApiError(405, METHOD_NOT_ALLOWED, (("Allow", "GET, HEAD"),))
         named = _PATH.fullmatch(path)
@@ -141,21 +145,27 @@ class SharePages:
         if part == "xml":
             return ApiReply(200, receipt.document, _file("application/xml", f'attachment; filename="{name}.xml"'))
         if part == "pdf":
-            made = self._made.get((hashed, language)) or await self._print(receipt, language)
-            if len(made) <= _KEPT_BYTES:
-                self._made.put((hashed, language), made)
+            made = await self._print((hashed, language), receipt, address)
             return ApiReply(200, made, _file("application/pdf", f'inline; filename="{name}.pdf"'))
         return ApiReply(200, receipt_page(receipt, facts, token, language), PAGE_HEADERS)
 
-    async def _print(self, receipt: SharedReceipt, language: Language) -> bytes:
-        url = receipt.qr_code_url or ""
-        options = PrintOptions(language=language, environment=receipt.environment, url=url)
+    async def _print(self, key: tuple[bytes, Language], receipt: SharedReceipt, address: Hashable) -> bytes:
+        """Print a receipt, or return its kept print. Large ones take turns, one at a time for each address."""
+        if (made := self._made.get(key) or self._made_large.get(key)) is not None:
+            return made
+        options = PrintOptions(language=key[1], environment=receipt.environment, url=receipt.qr_code_url or "")
         try:
             if len(receipt.document) > _LARGE:
-                return await self._printers.run("buyers", pdf, receipt.document, options)
-            return await trio.to_thread.run_sync(pdf, receipt.document, options, limiter=self._threads)
+                made = await self._printers.run(address, pdf, receipt.document, options, within=_PRINT_PATIENCE)
+            else:
+                made = await trio.to_thread.run_sync(pdf, receipt.document, options, limiter=self._threads)
         except (NotPrintable, TooManyPages):
             raise ApiError(409, _NO_PDF) from None
+        if len(made) <= _KEPT_BYTES:
+            self._made.put(key, made)
+        elif len(made) <= _KEPT_LARGE_BYTES:
+            self._made_large.put(key, made)
+        return made
 
     async def _alive(self, call: Call) -> ApiReply:
         return ApiReply(200, write_json({"status": "ok"}))

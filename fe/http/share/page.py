@@ -4,7 +4,7 @@ Everything that a receipt says is escaped: its issuer wrote it.
 """
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -22,14 +22,25 @@ from fe.ecf.trust import check_certificate
 from fe.lifecycle import Status
 from fe.mail.facts import ReceiptFacts
 from fe.mail.message import clean, shown_amount
+from fe.printing.labels import TITLES
 from fe.store.records.shared_receipts import SharedReceipt
 
 _STYLE = (
-    "body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:0 auto;padding:1rem;color:#1a1a1a;background:#fff}"
+    ":root{color-scheme:light dark;--ink:#1a1a1a;--paper:#fff;--quiet:#4d4d4d;--line:#767676;--link:#0b4f8a;"
+    "--good:#12622f;--bad:#8a1f11}"
+    "@media(prefers-color-scheme:dark){:root{--ink:#eee;--paper:#16181b;--quiet:#bbb;--line:#8a8a8a;--link:#8cc4ff;"
+    "--good:#7fd69b;--bad:#ff9d8f}}"
+    "body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:0 auto;padding:1rem;color:var(--ink);"
+    "background:var(--paper)}h1{font-size:1.5rem;line-height:1.25;overflow-wrap:anywhere}h2{font-size:1.15rem}"
     "dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem}dd{margin:0;overflow-wrap:anywhere}"
-    "dt{font-weight:600}.test{background:#8a1f11;color:#fff;padding:.5rem 1rem}"
-    "a,button{font:inherit;color:#0b4f8a}.actions{display:flex;flex-wrap:wrap;gap:1rem}"
-    "button{padding:.25rem .75rem}form{margin:0}"
+    "dt{font-weight:600}@media(max-width:30rem){dl{display:block}dd{margin-bottom:.5rem}}"
+    ".test{background:#8a1f11;color:#fff;padding:.5rem 1rem}.good,.bad{font-weight:600;border-left:.25rem solid;"
+    "padding:.25rem .75rem}.good{color:var(--good)}.bad{color:var(--bad)}.quiet{color:var(--quiet)}"
+    "a{color:var(--link)}.actions{display:flex;flex-wrap:wrap;gap:.75rem}form{margin:0}"
+    ".actions a,button{display:block;box-sizing:border-box;min-height:2.75rem;padding:.55rem 1rem;font:inherit;"
+    "color:var(--link);background:none;border:1px solid var(--line);border-radius:.25rem;text-decoration:none}"
+    ".actions .first{background:#0b4f8a;border-color:#0b4f8a;color:#fff}"
+    "@media(max-width:30rem){.actions>*,button{width:100%;text-align:center}}"
 )
 _STYLE_HASH = b64encode(sha256(_STYLE.encode()).digest()).decode()
 #: Headers of every page.
@@ -45,15 +56,19 @@ PAGE_HEADERS = (
 _TITLE = Text("Electronic receipt {number}", "Comprobante electrónico {number}")
 _TEST = Text("TEST: NO FISCAL VALUE", "PRUEBA: SIN VALOR FISCAL")
 _ACCEPTED = Text("Accepted by the DGII (tax authority)", "Aceptado por la DGII")
-_CONDITIONAL = Text("Accepted conditionally by the DGII (tax authority)", "Aceptado condicionalmente por la DGII")
+_CONDITIONAL = Text(
+    "Accepted conditionally by the DGII (tax authority): the receipt is valid, with remarks for its issuer",
+    "Aceptado condicionalmente por la DGII: el comprobante es válido, con observaciones para su emisor",
+)
 _LABELS = (
+    Text("Type", "Tipo"),
     Text("Issuer", "Emisor"),
     Text("Issuer's RNC", "RNC del emisor"),
     Text("Number (e-NCF)", "Número (e-NCF)"),
+    Text("Buyer", "Comprador"),
     Text("Issue date", "Fecha de emisión"),
-    Text("Total", "Monto total"),
+    Text("Total (RD$)", "Monto total (RD$)"),
     Text("Security code", "Código de seguridad"),
-    Text("Verdict", "Estado"),
 )
 _PDF = Text("PDF to print", "PDF para imprimir")
 _XML = Text("Signed XML (the original)", "XML firmado (el original)")
@@ -61,12 +76,32 @@ _AUTHORITY = Text("Check it at the DGII", "Consultar en la DGII")
 _VERIFY = Text("Verify the signature", "Verificar la firma")
 _BACK = Text("Back to the receipt", "Volver al comprobante")
 _ABOUT = Text(
-    "The issuer shared this receipt with you and can withdraw this link. Keep the XML: it is the original.",
-    "El emisor compartió este comprobante con usted y puede retirar este enlace. Conserve el XML: es el original.",
+    "The issuer shared this receipt with you and can withdraw this link. Save the XML: it is the original.",
+    "El emisor compartió este comprobante con usted y puede retirar este enlace. Descargue el XML: es el original.",
+)
+_PRIVATE = Text(
+    "Anyone who has this link can read the receipt. This page does not track you.",
+    "Quien tenga este enlace puede leer el comprobante. Esta página no le rastrea.",
 )
 
-_OK, _NOT_OK = Text("Yes", "Sí"), Text("No: not valid", "No: no es válido")
-_NOT_LOOKED_AT = Text("Not checked", "No se revisó")
+_GOOD = Text(
+    "The signature is valid: the XML is exactly what {signer} signed.",
+    "La firma es válida: el XML es exactamente el que firmó {signer}.",
+)
+_DOUBTFUL = Text(
+    "The XML is as {signer} signed it, but a check failed. Ask the issuer before you rely on it.",
+    "El XML está tal como lo firmó {signer}, pero una revisión falló. Consulte al emisor antes de confiar en él.",
+)
+_BAD = Text(
+    "The signature is not valid: this XML is not what was signed. Do not rely on it, and ask the issuer.",
+    "La firma no es válida: este XML no es el que se firmó. No confíe en él y consulte al emisor.",
+)
+_CHECKED, _NOT_CHECKED = (
+    Text("What was verified", "Qué se verificó"),
+    Text("What was not verified", "Qué no se verificó"),
+)
+_DETAILS = Text("Details", "Detalles")
+_YES, _NO = Text("Yes", "Sí"), Text("No", "No")
 _UNCHANGED = Text("The XML is as it was signed", "El XML está tal como se firmó")
 _SAME_CODE = Text("The security code is that of the signature", "El código de seguridad es el de la firma")
 _VALID = Text("The certificate was valid when it signed", "El certificado estaba vigente al firmar")
@@ -75,6 +110,10 @@ _CHAIN = Text(
     "Emitió el certificado una entidad de certificación en que confía este servicio",
 )
 _REVOCATION = Text("The certificate was not revoked", "El certificado no estaba revocado")
+_MAY_SIGN = Text("The signer may sign for the issuer", "El firmante puede firmar por el emisor")
+_VERDICT = Text(
+    "The DGII accepted the receipt: its own page says so", "La DGII aceptó el comprobante: lo dice su propia página"
+)
 _SIGNER = Text("Signed by", "Firmado por")
 _ISSUED_BY = Text("Certificate issued by", "Certificado emitido por")
 _SIGNED_AT = Text("Signed at, as the receipt says", "Fecha de firma, según el comprobante")
@@ -83,77 +122,73 @@ _DIGEST = Text("SHA-256 of the XML", "SHA-256 del XML")
 
 @dataclass(frozen=True, slots=True)
 class SignatureFindings:
-    """Findings of a verification: answers by question, and facts by label."""
+    """Findings of a verification: its result, the checks made, those not made, and facts by label."""
 
-    answers: Sequence[tuple[Text, Text]]
+    result: Text
+    checked: Mapping[Text, bool]
+    not_checked: Sequence[Text]
     facts: Sequence[tuple[Text, str]]
 
 
 def verify_shared(receipt: SharedReceipt, roots: Sequence[x509.Certificate] | None) -> SignatureFindings:
     """Verify the stored bytes. CPU work: call it in a thread."""
     digest = (_DIGEST, sha256(receipt.document).hexdigest())
+    never = (_REVOCATION, _MAY_SIGN, _VERDICT)
     try:
         verified = verify(receipt.document, max_bytes=MAX_SIGNED_BYTES, max_elements=MAX_SIGNED_ELEMENTS)
     except (BadSignature, Malformed):
-        rest = (_SAME_CODE, _VALID, _CHAIN, _REVOCATION)
-        return SignatureFindings([(_UNCHANGED, _NOT_OK), *((one, _NOT_LOOKED_AT) for one in rest)], [digest])
+        return SignatureFindings(_BAD, {_UNCHANGED: False}, (_SAME_CODE, _VALID, _CHAIN, *never), [digest])
     written = verified.root.findtext("FechaHoraFirma") or ""
     certificate, at = verified.certificate, read_moment(written)
-    answers = [
-        (_UNCHANGED, _OK),
-        (_SAME_CODE, _yes(verified.security_code == receipt.security_code)),
-        (_VALID, _is_good(certificate, None, at)),
-        (_CHAIN, _NOT_LOOKED_AT if roots is None else _is_good(certificate, roots, at)),
-        (_REVOCATION, _NOT_LOOKED_AT),
-    ]
+    checked = {
+        _UNCHANGED: True,
+        _SAME_CODE: verified.security_code == receipt.security_code,
+        _VALID: _is_good(certificate, None, at),
+    }
+    if roots is not None:
+        checked[_CHAIN] = _is_good(certificate, roots, at)
+    signer = clean(holder(certificate), 200)
     facts = [
-        (_SIGNER, clean(holder(certificate), 200)),
+        (_SIGNER, signer),
         (_ISSUED_BY, clean(certificate.issuer.rfc4514_string(), 200)),
-        (_SIGNED_AT, written),
+        (_SIGNED_AT, clean(written)),
         digest,
     ]
-    return SignatureFindings(answers, facts)
+    result = (_GOOD if all(checked.values()) else _DOUBTFUL).fill(signer=signer)
+    return SignatureFindings(result, checked, never if roots is not None else (_CHAIN, *never), facts)
 
 
-def _is_good(certificate: x509.Certificate, roots: Sequence[x509.Certificate] | None, at: datetime | None) -> Text:
-    return _yes(at is not None and not check_certificate(certificate, roots=roots, at=at))
-
-
-def _yes(good: bool) -> Text:
-    return _OK if good else _NOT_OK
+def _is_good(certificate: x509.Certificate, roots: Sequence[x509.Certificate] | None, at: datetime | None) -> bool:
+    return at is not None and not check_certificate(certificate, roots=roots, at=at)
 
 
 def receipt_page(receipt: SharedReceipt, facts: ReceiptFacts, token: str, language: Language) -> bytes:
     """Show a receipt."""
-    verdict = _CONDITIONAL if receipt.status is Status.CONDITIONAL else _ACCEPTED
     values = (
+        TITLES.get(facts.e_ncf[1:3], ""),
         facts.issuer_name,
         facts.issuer_rnc,
         facts.e_ncf,
+        facts.buyer_name,
         facts.issued_on,
         shown_amount(facts.total),
         receipt.security_code or "",
-        verdict.said(language),
     )
     title = _TITLE.fill(number=clean(facts.e_ncf)).said(language)
+    verdict = (_CONDITIONAL if receipt.status is Status.CONDITIONAL else _ACCEPTED).said(language)
     here, asked = f"/{token}", f"?lang={language}"
-    links = [(f"{here}/pdf{asked}", _PDF), (f"{here}/xml", _XML)]
-    actions = "".join(f'<a href="{escape(url)}">{escape(text.said(language))}</a>' for url, text in links)
-    # A link of the receipt leads to the authority alone.
-    if (receipt.qr_code_url or "").startswith("https://"):
-        actions += (
-            f'<a href="{escape(receipt.qr_code_url or "")}" rel="noreferrer">{escape(_AUTHORITY.said(language))}</a>'
-        )
-    actions += (
+    actions = (
+        f'<a class="first" href="{here}/pdf{asked}">{escape(_PDF.said(language))}</a>'
+        f'<a href="{here}/xml">{escape(_XML.said(language))}</a>'
         f'<form action="{here}/signature"><input type="hidden" name="lang" value="{language}">'
-        f"<button>{escape(_VERIFY.said(language))}</button></form>"
+        f"<button>{escape(_VERIFY.said(language))}</button></form>" + _authority(receipt, language)
     )
     body = (
         _test(receipt, language)
-        + f"<h1>{escape(title)}</h1>"
+        + f'<h1>{escape(title)}</h1><p class="good">{escape(verdict)}</p>'
         + _listed([(label.said(language), clean(value)) for label, value in zip(_LABELS, values, strict=True)])
         + f'<div class="actions">{actions}</div>'
-        + f"<p>{escape(_ABOUT.said(language))}</p>"
+        + f'<p>{escape(_ABOUT.said(language))}</p><p class="quiet">{escape(_PRIVATE.said(language))}</p>'
         + _other_language(here, language)
     )
     return _page(title, body, language)
@@ -162,10 +197,18 @@ def receipt_page(receipt: SharedReceipt, facts: ReceiptFacts, token: str, langua
 def signature_page(receipt: SharedReceipt, found: SignatureFindings, token: str, language: Language) -> bytes:
     """Show what was verified, and what was not."""
     title = _VERIFY.said(language)
+    is_good = all(found.checked.values())
+    checked = [
+        (question.said(language), (_YES if good else _NO).said(language)) for question, good in found.checked.items()
+    ]
+    not_checked = "".join(f"<li>{escape(question.said(language))}</li>" for question in found.not_checked)
     body = (
         _test(receipt, language)
-        + f"<h1>{escape(title)}</h1>"
-        + _listed([(question.said(language), answer.said(language)) for question, answer in found.answers])
+        + f'<h1>{escape(title)}</h1><p class="{"good" if is_good else "bad"}">{escape(found.result.said(language))}</p>'
+        + f"<h2>{escape(_CHECKED.said(language))}</h2>{_listed(checked)}"
+        + f"<h2>{escape(_NOT_CHECKED.said(language))}</h2><ul>{not_checked}</ul>"
+        + f'<div class="actions">{_authority(receipt, language)}</div>'
+        + f"<h2>{escape(_DETAILS.said(language))}</h2>"
         + _listed([(label.said(language), value) for label, value in found.facts])
         + f'<p><a href="/{token}?lang={language}">{escape(_BACK.said(language))}</a></p>'
         + _other_language(f"/{token}/signature", language)
@@ -177,6 +220,14 @@ def error_page(message: Text, language: Language) -> bytes:
     """Say what went wrong."""
     said = message.said(language)
     return _page(said, f"<h1>{escape(said)}</h1>", language)
+
+
+def _authority(receipt: SharedReceipt, language: Language) -> str:
+    """Link to the receipt's page at the authority: the only address elsewhere."""
+    url = receipt.qr_code_url or ""
+    if not url.startswith("https://"):
+        return ""
+    return f'<a href="{escape(url)}" rel="noreferrer">{escape(_AUTHORITY.said(language))}</a>'
 
 
 def _test(receipt: SharedReceipt, language: Language) -> str:

@@ -176,6 +176,7 @@ def test_a_process_that_serves_the_api_needs_an_address_for_it(tmp_path: Path) -
     ("role", "given", "told"),
     [
         ("share", {}, "FE_SHARE_BIND is not set: where should buyers"),
+        ("all", {"share_bind": "127.0.0.1:8120"}, "FE_SHARE_URL is not set: under which https://"),
         ("http", {"share_url": "https://facturas.example.do"}, "FE_WEBHOOK_KEYS is not"),
         ("http", {"share_url": "http://facturas.example.do"}, "should begin with https://"),
         ("share", {"share_bind": "127.0.0.1:8120", "share_url": "https://facturas.example.do/r"}, "nothing after it"),

@@ -101,6 +101,8 @@ def require_share(settings: Settings, role: str) -> None:
         return
     if settings.database_engine != "postgres":
         raise ConfigError("FE_SHARE_BIND and FE_SHARE_URL take FE_DATABASE_ENGINE=postgres: leave them out")
+    if role == "all" and not (settings.share_url or settings.development):
+        raise ConfigError("FE_SHARE_URL is not set: under which https:// address do buyers reach their receipts?")
     if settings.share_url and not _is_origin(settings.share_url):
         raise ConfigError("FE_SHARE_URL should be an address such as https://facturas.example.do, and nothing after it")
     if settings.share_url and _is_in_the_clear(settings, settings.share_url):

@@ -65,6 +65,8 @@ _ALWAYS = (
     ("Cache-Control", "private, no-store"),
     ("Referrer-Policy", "no-referrer"),
     ("X-Robots-Tag", "noindex, nofollow, noarchive"),
+    # Without it a link that is typed without https:// would go over the wire in the clear.
+    ("Strict-Transport-Security", "max-age=31536000"),
 )
 
 

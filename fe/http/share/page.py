@@ -11,6 +11,7 @@ from hashlib import sha256
 from html import escape
 
 from cryptography import x509
+from cryptography.x509.oid import NameOID
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.certificate import holder
@@ -67,7 +68,7 @@ _LABELS = (
     Text("Number (e-NCF)", "Número (e-NCF)"),
     Text("Buyer", "Comprador"),
     Text("Issue date", "Fecha de emisión"),
-    Text("Total (RD$)", "Monto total (RD$)"),
+    Text("Total", "Monto total"),
     Text("Security code", "Código de seguridad"),
 )
 _PDF = Text("PDF to print", "PDF para imprimir")
@@ -109,11 +110,22 @@ _CHAIN = Text(
     "A certification authority that this service trusts issued the certificate",
     "Emitió el certificado una entidad de certificación en que confía este servicio",
 )
-_REVOCATION = Text("The certificate was not revoked", "El certificado no estaba revocado")
-_MAY_SIGN = Text("The signer may sign for the issuer", "El firmante puede firmar por el emisor")
-_VERDICT = Text(
-    "The DGII accepted the receipt: its own page says so", "La DGII aceptó el comprobante: lo dice su propia página"
+#: Questions that no verification answers; that certifiers would answer; and all that a bad signature leaves.
+_OPEN = (
+    Text("Whether the certificate had been revoked", "Si el certificado estaba revocado"),
+    Text("Whether the signer may sign for the issuer", "Si el firmante puede firmar por el emisor"),
+    Text("Whether the DGII accepted it: its own page tells", "Si la DGII lo aceptó: consulte la página de la DGII"),
 )
+_OPEN_CHAIN = Text(
+    "Whether a recognized certification authority issued the certificate",
+    "Si el certificado lo emitió una entidad de certificación reconocida",
+)
+_OPEN_ALL = Text(
+    "Anything else: without a valid signature nothing else counts",
+    "Todo lo demás: sin una firma válida no tiene valor",
+)
+#: Names that the library shows as numbers.
+_NAMES = {NameOID.SERIAL_NUMBER: "SERIALNUMBER", NameOID.ORGANIZATION_IDENTIFIER: "organizationIdentifier"}
 _SIGNER = Text("Signed by", "Firmado por")
 _ISSUED_BY = Text("Certificate issued by", "Certificado emitido por")
 _SIGNED_AT = Text("Signed at, as the receipt says", "Fecha de firma, según el comprobante")
@@ -133,11 +145,10 @@ class SignatureFindings:
 def verify_shared(receipt: SharedReceipt, roots: Sequence[x509.Certificate] | None) -> SignatureFindings:
     """Verify the stored bytes. CPU work: call it in a thread."""
     digest = (_DIGEST, sha256(receipt.document).hexdigest())
-    never = (_REVOCATION, _MAY_SIGN, _VERDICT)
     try:
         verified = verify(receipt.document, max_bytes=MAX_SIGNED_BYTES, max_elements=MAX_SIGNED_ELEMENTS)
     except (BadSignature, Malformed):
-        return SignatureFindings(_BAD, {_UNCHANGED: False}, (_SAME_CODE, _VALID, _CHAIN, *never), [digest])
+        return SignatureFindings(_BAD, {_UNCHANGED: False}, (_OPEN_ALL,), [digest])
     written = verified.root.findtext("FechaHoraFirma") or ""
     certificate, at = verified.certificate, read_moment(written)
     checked = {
@@ -150,12 +161,12 @@ def verify_shared(receipt: SharedReceipt, roots: Sequence[x509.Certificate] | No
     signer = clean(holder(certificate), 200)
     facts = [
         (_SIGNER, signer),
-        (_ISSUED_BY, clean(certificate.issuer.rfc4514_string(), 200)),
+        (_ISSUED_BY, clean(certificate.issuer.rfc4514_string(_NAMES), 200)),
         (_SIGNED_AT, clean(written)),
         digest,
     ]
     result = (_GOOD if all(checked.values()) else _DOUBTFUL).fill(signer=signer)
-    return SignatureFindings(result, checked, never if roots is not None else (_CHAIN, *never), facts)
+    return SignatureFindings(result, checked, _OPEN if roots is not None else (_OPEN_CHAIN, *_OPEN), facts)
 
 
 def _is_good(certificate: x509.Certificate, roots: Sequence[x509.Certificate] | None, at: datetime | None) -> bool:
@@ -198,14 +209,15 @@ def signature_page(receipt: SharedReceipt, found: SignatureFindings, token: str,
     """Show what was verified, and what was not."""
     title = _VERIFY.said(language)
     is_good = all(found.checked.values())
-    checked = [
-        (question.said(language), (_YES if good else _NO).said(language)) for question, good in found.checked.items()
-    ]
+    checked = "".join(
+        f"<dt>{escape(question.said(language))}</dt><dd>{escape((_YES if good else _NO).said(language))}</dd>"
+        for question, good in found.checked.items()
+    )
     not_checked = "".join(f"<li>{escape(question.said(language))}</li>" for question in found.not_checked)
     body = (
         _test(receipt, language)
         + f'<h1>{escape(title)}</h1><p class="{"good" if is_good else "bad"}">{escape(found.result.said(language))}</p>'
-        + f"<h2>{escape(_CHECKED.said(language))}</h2>{_listed(checked)}"
+        + f"<h2>{escape(_CHECKED.said(language))}</h2><dl>{checked}</dl>"
         + f"<h2>{escape(_NOT_CHECKED.said(language))}</h2><ul>{not_checked}</ul>"
         + f'<div class="actions">{_authority(receipt, language)}</div>'
         + f"<h2>{escape(_DETAILS.said(language))}</h2>"
@@ -225,7 +237,7 @@ def error_page(message: Text, language: Language) -> bytes:
 def _authority(receipt: SharedReceipt, language: Language) -> str:
     """Link to the receipt's page at the authority: the only address elsewhere."""
     url = receipt.qr_code_url or ""
-    if not url.startswith("https://"):
+    if not url.startswith(("https://", "http://")):
         return ""
     return f'<a href="{escape(url)}" rel="noreferrer">{escape(_AUTHORITY.said(language))}</a>'
 
@@ -237,7 +249,8 @@ def _test(receipt: SharedReceipt, language: Language) -> str:
 
 
 def _listed(shown: Sequence[tuple[str, str]]) -> str:
-    rows = (f"<dt>{escape(label)}</dt><dd>{escape(value)}</dd>" for label, value in shown if value)
+    """List values of the receipt by label; they are in Spanish, and may be written from right to left."""
+    rows = (f'<dt>{escape(label)}</dt><dd><bdi lang="es">{escape(value)}</bdi></dd>' for label, value in shown if value)
     return f"<dl>{''.join(rows)}</dl>"
 
 

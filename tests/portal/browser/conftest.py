@@ -58,7 +58,7 @@ def axe() -> str:
 def look(chromium: Browser, installation: Installation, axe: str) -> Iterator[Looker]:
     """Open windows. Complaints of the browser fail the test at its end."""
     with ExitStack() as cleanup:
-        looker = Looker(chromium, installation.url, axe, cleanup)
+        looker = Looker(chromium, installation.url, axe, cleanup, [installation.shared])
         yield looker
         assert looker.complaints == []
 

@@ -32,6 +32,7 @@ from fe.integrator.stack import Stack, open_stack
 from fe.store.postgres.db import open_database
 from tests.portal.operators import make_dead
 from tests.portal.provider import CLIENT_ID, CLIENT_SECRET, running_provider
+from tests.ports import free_port
 from tests.waiting import PATIENCE
 
 PASSPHRASE = "de las pruebas"
@@ -48,6 +49,8 @@ class Installation:
     #: Receipts that were accepted and rejected.
     accepted: str
     rejected: str
+    #: Page of the accepted one for its buyer.
+    shared: str
     owner: str
     owner_password: str
     operator: str
@@ -75,6 +78,7 @@ async def _fill(stack: Stack, credential: Credential, provider: str) -> Installa
             body = await trio.to_thread.run_sync(partial(body_of, sample, system_clock(), Signer(credential)))
             outcome = await client.issue(body, patience=PATIENCE)
             ids[sample] = outcome.accepted["taxLogId"]
+        shared = await http.post(f"/invoices/{ids[FURNITURE]}/share")
     assert stack.portal_url is not None
     return Installation(
         url=stack.portal_url,
@@ -83,6 +87,7 @@ async def _fill(stack: Stack, credential: Credential, provider: str) -> Installa
         environment=ENVIRONMENT.value,
         accepted=ids[FURNITURE],
         rejected=ids[BEYOND],
+        shared=shared.raise_for_status().json()["url"],
         owner=OWNER,
         owner_password=people.owner_password,
         operator=OPERATOR,
@@ -106,6 +111,7 @@ async def serve() -> None:
             "FE_PORTAL_OIDC_CLIENT_ID": CLIENT_ID,
             "FE_PORTAL_OIDC_CLIENT_SECRET": CLIENT_SECRET,
             "FE_PORTAL_OIDC_NAME": "Acme",
+            "FE_SHARE_BIND": f"127.0.0.1:{free_port()}",
         }
         roots = credential.certificate.public_bytes(Encoding.PEM)
         async with open_stack(world=world, reception_roots=roots, settings=settings, portal=True) as stack:

@@ -33,7 +33,8 @@ class Seen:
     url: str
 
     def open(self, path: str) -> None:
-        answer = self.page.goto(self.url + path)
+        """Open a page of the portal, or one of another host by its whole address."""
+        answer = self.page.goto(path if path.startswith("http") else self.url + path)
         assert answer is not None
         assert answer.ok, f"{path}: {answer.status}"
 

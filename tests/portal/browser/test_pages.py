@@ -18,7 +18,7 @@ from tests.portal.browser.looking import SCREENS, Looker, Seen, shrunk
 
 PICTURES = Path(__file__).resolve().parents[3] / "docs" / "portal"
 #: Bytes of all pictures together.
-LARGEST = 3_300_000
+LARGEST = 3_700_000
 
 
 class View(NamedTuple):
@@ -38,6 +38,9 @@ VIEWS = {
     "receipts": View("{company}/{environment}/submissions", day=True, night=True),
     "receipt": View("{company}/{environment}/submissions/{accepted}", day=True),
     "rejected": View("{company}/{environment}/submissions/{rejected}", day=True),
+    "share": View("{company}/{environment}/submissions/{accepted}#share", day=True),
+    "buyer": View("{shared}", "nobody", day=True),
+    "buyer-signature": View("{shared}/signature", "nobody", day=True),
     "new": View("{company}/{environment}/new", day=True),
     "new-31": View("{company}/{environment}/new/31", day=True),
     "received": View("{company}/{environment}/received"),
@@ -80,6 +83,7 @@ def address(view: View, installation: Installation) -> str:
         environment=installation.environment,
         accepted=installation.accepted,
         rejected=installation.rejected,
+        shared=installation.shared,
     )
 
 

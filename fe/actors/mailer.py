@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from functools import partial
-from hashlib import sha256
 
 import structlog
 import trio
@@ -28,6 +27,7 @@ from fe.mail.relay import Relay, RelayRefused, RelayUnavailable, send
 from fe.monitoring.metrics import Metrics
 from fe.offload.pool import Apart, ApartFailed
 from fe.printing import PrintOptions, pdf
+from fe.printing.options import print_key
 from fe.process import failpoints
 from fe.queue.executor import run_stage
 from fe.queue.outcome import End, Outcome, Park, Retry, TryLater, Writer, one_by_one
@@ -56,7 +56,7 @@ Printer = Callable[[TenantId, bytes, PrintOptions], Awaitable[bytes]]
 
 #: Prints that are kept for the next try, and the largest of them.
 _KEPT, _KEPT_BYTES = 128, 256 * 1024
-#: Larger documents are printed in a process of the pool for large ones.
+#: Larger documents, with their logos, are printed in a process of the pool for large ones.
 _LARGE = 64 * 1024
 
 
@@ -66,13 +66,13 @@ def printer_of(apart: Apart) -> Printer:
     It keeps the last prints for the next try of a mail that the relay did not take.
     """
     threads = trio.CapacityLimiter(1)
-    made: ExpiringCache[tuple[bytes, PrintOptions], bytes] = ExpiringCache(_KEPT)
+    made: ExpiringCache[object, bytes] = ExpiringCache(_KEPT)
 
     async def printed(tenant_id: TenantId, signed: bytes, options: PrintOptions) -> bytes:
-        key = sha256(signed).digest(), options
+        key = print_key(signed, options)
         if (found := made.get(key)) is not None:
             return found
-        if len(signed) > _LARGE:
+        if len(signed) + len(options.logo or b"") > _LARGE:
             found = await apart.run(tenant_id, pdf, signed, options)
         else:
             found = await trio.to_thread.run_sync(pdf, signed, options, limiter=threads)

@@ -1,8 +1,9 @@
 """How a receipt is printed: layout, language, standing, and the tenant's own settings."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from hashlib import sha256
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.texts import Language
@@ -68,3 +69,8 @@ class PrintOptions:
             raise ValueError(f"there are 1 to {MAX_COPIES} copies, each with a mark of at most {MAX_MARK} characters")
         if len(self.footer) > MAX_FOOTER:
             raise ValueError(f"the footer is longer than {MAX_FOOTER} characters")
+
+
+def print_key(xml: bytes, options: PrintOptions) -> tuple[str, bytes, bytes, PrintOptions]:
+    """Return the key of a print in a cache, which keeps digests of the document and the logo."""
+    return TEMPLATE, sha256(xml).digest(), sha256(options.logo or b"").digest(), replace(options, logo=None)

@@ -9,7 +9,6 @@ import io
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any
 
 from fe.cache import ExpiringCache
@@ -40,7 +39,7 @@ from fe.printing import (
     read_logo,
     ticket,
 )
-from fe.printing.options import TEMPLATE
+from fe.printing.options import print_key
 from fe.printing.settings import LANGUAGES, LAYOUTS, LOGO_FORM, ROLLS
 from fe.store.postgres.db import Database
 from fe.store.records import print_settings, received, submissions
@@ -147,8 +146,7 @@ class PrintHandlers:
     async def _print(
         self, call: Call, kind: str, work: Callable[[bytes, PrintOptions], bytes], xml: bytes, options: PrintOptions
     ) -> bytes:
-        logo = sha256(options.logo or b"").digest()
-        key = f"{TEMPLATE} {kind}", sha256(xml).digest(), logo, replace(options, logo=None)
+        key = kind, print_key(xml, options)
         try:
             return await self._make(call, key, work, xml, options)
         except (NotPrintable, TooManyPages):

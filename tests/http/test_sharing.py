@@ -468,26 +468,36 @@ async def test_receipt_that_cannot_be_printed_has_its_page_and_its_xml(
     assert statuses == [200, 200, 200, 409]
 
 
-async def test_process_of_the_page_serves_links_and_holds_no_key(
+async def test_process_of_the_page_holds_no_key_and_serves_the_same_links_after_a_kill(
     api: httpx.AsyncClient, db: Database, dsn: str, tmp_path: Path
 ) -> None:
-    path = await shared(api, await issued(api, db))
-    port = free_port()
-    with process_of_the_page(dsn, port, tmp_path) as process:
-        page = Buyers(Metrics(), port)
+    tax_log_id, port = await issued(api, db), free_port()
+    page = Buyers(Metrics(), port)
+
+    async def until_ready(process: "subprocess.Popen[bytes]") -> None:
         with trio.fail_after(PATIENCE):
             while True:
                 try:
                     assert (await page.get("/readyz")).status_code == 200
-                    break
+                    return
                 except httpx.TransportError:
                     assert process.poll() is None, log_of(tmp_path)
                     await trio.sleep(0.05)
-        assert (await page.get(path)).status_code == 200
-        assert reading.attached((await page.get(f"{path}/pdf")).content) == XML
+
+    with process_of_the_page(dsn, port, tmp_path) as killed:
+        await until_ready(killed)
+        revoked = await shared(api, tax_log_id)
+        assert reading.attached((await page.get(f"{revoked}/pdf")).content) == XML
+        await api.delete(f"/invoices/{tax_log_id}/share")
+        path = await shared(api, tax_log_id)
+        killed.send_signal(signal.SIGKILL)
+    with process_of_the_page(dsn, port, tmp_path) as process:
+        await until_ready(process)
+        assert [(await page.get(one)).status_code for one in (path, revoked)] == [200, 404]
         process.send_signal(signal.SIGTERM)
         assert await trio.to_thread.run_sync(process.wait, PATIENCE) == 0
     assert path[1:] not in log_of(tmp_path)
+    assert revoked[1:] not in log_of(tmp_path)
 
 
 async def test_page_is_ready_while_the_database_answers(buyers: Buyers) -> None:

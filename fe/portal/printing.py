@@ -12,7 +12,7 @@ from fe.store.records import print_settings
 
 #: Seconds that a page waits for its turn in the pool.
 _PATIENCE = 20.0
-_FAILED = Text(
+PRINTING_FAILED = Text(
     "The receipt could not be printed now; try again in a moment.",
     "El comprobante no se pudo imprimir ahora; intente de nuevo en un momento.",
 )
@@ -32,5 +32,5 @@ async def pdf_reply(visit: Visit, xml: bytes, options: PrintOptions, name: str) 
     except (NotPrintable, TooManyPages):
         raise Refused(409, say("not-printable")) from None
     except (ApartFailed, TurnTimeout):
-        raise Refused(503, _FAILED) from None
+        raise Refused(503, PRINTING_FAILED) from None
     return visit.file(f"{name}.pdf", "application/pdf", made, inline=True)

@@ -8,8 +8,8 @@ from fe.accounts.audited_changes import difference
 from fe.ecf.texts import Text
 from fe.offload.pool import ApartFailed
 from fe.portal.page_types import Needs, Page
-from fe.portal.printing import pdf_reply
-from fe.portal.replies import Reply
+from fe.portal.printing import PRINTING_FAILED, pdf_reply
+from fe.portal.replies import Refused, Reply
 from fe.portal.visit import Visit
 from fe.printing import BadLogo, BadPrintSetting, FiscalStanding, PrintSettings, check_settings, read_logo
 from fe.printing.logo import MAX_BYTES
@@ -70,7 +70,7 @@ async def _sample(visit: Visit, wanted: PrintSettings) -> Reply:
 
 
 async def _wanted(visit: Visit) -> PrintSettings:
-    """Read the form; without a new file the logo stays. Raises BadPrintSetting."""
+    """Read the form; without a new file the logo stays. Raises BadPrintSetting, Refused."""
     form, upload = visit.form, visit.form.files.get("logo")
     is_new = upload is not None and bool(upload.content)
     logo = upload.content if upload is not None and is_new else None
@@ -89,8 +89,10 @@ async def _wanted(visit: Visit) -> PrintSettings:
     if logo is not None and is_new:
         try:
             await visit.portal.printers.run(visit.tenant_id, read_logo, logo)
-        except (BadLogo, ApartFailed):
+        except BadLogo:
             raise BadPrintSetting("logo", LOGO_FORM) from None
+        except ApartFailed:
+            raise Refused(503, PRINTING_FAILED) from None
     return wanted
 
 

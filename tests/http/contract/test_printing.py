@@ -23,7 +23,7 @@ from tests.http.front import ISSUER, Key, Running, Start, make_key, structured
 from tests.printing import reading
 from tests.printing.documents import GOLDEN, signed
 from tests.printing.receipt_printer import decode
-from tests.printing.test_logo import SVG, png
+from tests.printing.test_logo import SVG, drawing, lying_png, png
 from tests.receiving import supplier
 from tests.receiving.supplier import OURS, document, start_reception
 
@@ -205,7 +205,8 @@ async def test_prints_follow_the_settings_at_once(api: httpx.AsyncClient, receip
     ("field", "value"),
     [
         ("logo", "this is no base64"),
-        ("logo", b64encode(b"<html/>").decode()),
+        ("logo", b64encode(drawing(b"<script>1</script>")).decode()),
+        ("logo", b64encode(lying_png()).decode()),
         ("logo", b64encode(bytes(257 * 1024)).decode()),
         ("logo", ""),
         ("logo", 7),
@@ -221,7 +222,7 @@ async def test_prints_follow_the_settings_at_once(api: httpx.AsyncClient, receip
         ("language", "fr"),
         ("layout", "a5"),
     ],
-    ids=range(16),
+    ids=range(17),
 )
 async def test_bad_print_setting_is_refused_by_name_in_both_languages(
     api: httpx.AsyncClient, field: str, value: object

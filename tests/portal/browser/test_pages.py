@@ -6,19 +6,26 @@
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from playwright.sync_api import FilePayload
 
 from tests.portal.browser.between import between
 from tests.portal.browser.installation import Installation
 from tests.portal.browser.languages import foreign
 from tests.portal.browser.looking import SCREENS, Looker, Seen, shrunk
+from tests.waiting import PATIENCE
 
 PICTURES = Path(__file__).resolve().parents[3] / "docs" / "portal"
 #: Bytes of all pictures together.
 LARGEST = 3_700_000
+
+
+#: Chromium's own viewer of PDFs.
+_VIEWER = "chrome-extension://"
 
 
 class View(NamedTuple):
@@ -158,6 +165,28 @@ def test_what_comes_between_pages_is_right_too(
         wrong += [(name, *finding) for finding in window.findings()]
         wrong += [(name, *found) for found in foreign(window, "es")]
     assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_preview_and_pdf_of_a_receipt_are_shown_under_the_policy(
+    look: Looker, installation: Installation, owner_state: str
+) -> None:
+    seen = look.window(state=owner_state)
+    seen.open(address(VIEWS["printing"], installation))
+    preview = seen.page.frame_locator("#preview")
+    seen.page.locator("#preview[aria-busy=false]").wait_for()
+    assert any(frame.url.startswith(_VIEWER) for frame in seen.page.frames)
+
+    bad: list[FilePayload] = [{"name": "logo.png", "mimeType": "image/png", "buffer": b"no logo"}]
+    seen.page.set_input_files("[name=logo]", bad)
+    assert "Logo" in preview.locator(".problem").inner_text()
+
+    seen.open(address(VIEWS["receipt"], installation))
+    seen.page.locator("a[href$='/pdf']").click()
+    seen.page.wait_for_url("**/pdf")
+    until = time.monotonic() + PATIENCE
+    while not any(frame.url.startswith(_VIEWER) for frame in seen.page.frames):
+        assert time.monotonic() < until
+        seen.page.wait_for_timeout(100)
 
 
 def test_a_receipt_on_paper_is_no_wider_than_the_paper_and_says_that_it_is_a_trial(

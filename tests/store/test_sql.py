@@ -314,6 +314,8 @@ TRUSTED = {
     "_freeing(_LEAVING, tables)": "workers: the same",
     "workers": "workers: one of two constants of the module",
     "tables": "submissions: one of two constants of the module, typed LiteralString",
+    "by_id": "submissions: one of two constants, by the engine",
+    "by_track_id": "submissions: the same",
     "', '.join(parts)": "workers: what tables.py made",
     "table.setting_back": "clock_set_back: what tables.py made of a template and a name",
     "stages": "workers: names of tables",

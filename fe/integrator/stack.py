@@ -79,7 +79,8 @@ async def open_stack(
 
     `world` holds the simulated authority's facts; `simulator` are further options of `fe authority simulate`, and
     `settings` further FE_* variables of the service. With `reception_roots`, certificates in PEM, suppliers certified
-    by them are received, the simulated supplier among them. With `portal` the portal runs too, with operators' pages.
+    by them are received, the simulated supplier among them. With `portal` the portal runs too, with operators' pages,
+    and the buyers' page.
     FE_* variables of this process are not passed on. Raises Failure with the last output of a part that does not start.
     If this process is killed, the parts end with it: each watches a pipe that only this process holds open.
     """
@@ -158,6 +159,7 @@ class _Ports:
     metrics: int
     reception: int
     people: int
+    share: int
 
 
 async def _supplier_of(management: str) -> bytes:
@@ -172,13 +174,15 @@ async def _start_service(
 ) -> _Ports:
     """Start the service on free ports; on others when one was taken meanwhile."""
     for tries_left in reversed(range(_TRIES)):
-        first = _free_ports(processes + 3)
-        ports = _Ports(port or first, first + 1, first + 1 + processes, first + 2 + processes)
+        first = _free_ports(processes + 4)
+        after = first + 1 + processes
+        ports = _Ports(port or first, first + 1, after, after + 1, after + 2)
         parts.environment |= {
             "FE_HTTP_BIND": f"127.0.0.1:{ports.http}",
             "FE_METRICS_BIND": f"127.0.0.1:{ports.metrics}",
             **({"FE_RECEPTION_BIND": f"127.0.0.1:{ports.reception}"} if reception else {}),
             **({"FE_PORTAL_BIND": f"127.0.0.1:{ports.people}"} if portal else {}),
+            **({"FE_SHARE_BIND": f"127.0.0.1:{ports.share}"} if portal else {}),
             **settings,
         }
         await parts.start("service", ["run", *(("--processes", str(processes)) if processes > 1 else ())])

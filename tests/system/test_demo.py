@@ -142,6 +142,10 @@ def test_the_demonstration_shows_every_shape_of_receipt_and_ends_well() -> None:
     assert printed is not None
     assert Path(printed[1]).read_bytes().startswith(b"%PDF-")
     Path(printed[1]).unlink()
+    assert re.search(r"The buyer's page: http://127\.0\.0\.1:\d+/[A-Za-z0-9_-]{32}\n", ended.stdout)
+    number = r"E31\d{10}"
+    assert re.search(rf"as the relay got it: \[PRUEBA, SIN VALOR FISCAL\] .* {number} de Comercial", ended.stdout)
+    assert re.search(rf"to compras@brisas\.example, with \d+{number}\.xml, \d+{number}\.pdf\n", ended.stdout)
     assert "\x1b" not in ended.stdout, "no colours where nobody can see them"
 
 

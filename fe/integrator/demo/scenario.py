@@ -36,6 +36,7 @@ from fe.integrator.demo.other_side import RoundTrip, enter_in_directory, listeni
 from fe.integrator.demo.people import OPERATOR as OPERATOR_ADDRESS
 from fe.integrator.demo.people import OWNER as OWNER_ADDRESS
 from fe.integrator.demo.people import DemoPeople, look, make_people
+from fe.integrator.demo.relay import DemoRelay, relaying
 from fe.integrator.demo.show import Count, Show, TableRow
 from fe.integrator.demo.tenant import ENVIRONMENT, DemoTenant, make_buyer, make_credential, make_tenant, world_of
 from fe.integrator.stack import Stack, open_stack
@@ -70,12 +71,17 @@ class Scenario:
         credential = await make_credential(now)
         async with AsyncExitStack() as cleanup:
             self.show.heading("A stack of our own: Postgres, the simulated authority, the service")
+            relay = await cleanup.enter_async_context(relaying())
             stack = await cleanup.enter_async_context(
                 open_stack(
                     port=self.port,
                     world=world_of(credential),
                     reception_roots=credential.certificate.public_bytes(Encoding.PEM),
-                    settings={"FE_AUTHORITY_SIMULATED": "1"},
+                    settings={
+                        "FE_AUTHORITY_SIMULATED": "1",
+                        "FE_MAIL_RELAY": f"smtp://127.0.0.1:{relay.port}",
+                        "FE_MAIL_FROM": "facturas@demo.example",
+                    },
                     portal=True,
                     step=self.show.step,
                 )
@@ -89,11 +95,13 @@ class Scenario:
             client = Client(http, system_clock)
             with self.show.step("Logging in over HTTP"):
                 await client.login(tenant.key.record.api_key_id, tenant.key.secret)
+                await client.send("PUT", "/mail", {"enabled": True, "replyTo": "cuentas@rio-ozama.example"})
             try:
                 issuing = _Issuing(self, stack, tenant, client, credential)
                 await issuing.all()
                 await issuing.to_its_buyer()
                 people = await self._let_people_in(stack, issuing)
+                await issuing.to_hand_over(relay)
             except* Failure:
                 self._quote_log(stack)
                 raise
@@ -189,6 +197,8 @@ class _Issuing:
     #: Both companies, the seller first, and the number of the last receipt between them.
     tenant_ids: tuple[TenantId, ...] = ()
     last_number: str = ""
+    #: The first receipt, whose buyer gets a mail.
+    first: DemoOutcome | None = None
 
     async def all(self) -> None:
         """Issue all samples, then the note that corrects the first, then the one that must be refused."""
@@ -199,7 +209,7 @@ class _Issuing:
             async with trio.open_nursery() as nursery:
                 for sample in SAMPLES:
                     nursery.start_soon(self._one, sample, outcomes, count)
-        first = outcomes[FURNITURE]
+        self.first = first = outcomes[FURNITURE]
         with show.step("Correcting the text of the first, now that it was accepted"):
             outcomes[CORRECTION] = await self._issue(CORRECTION, modified=str(first.record.get("eNCF")))
         with show.step("Handing in a number that the authority never granted"):
@@ -212,12 +222,23 @@ class _Issuing:
         show.line(f"  The refusal, in the authority's words: {outcomes[BEYOND].words or 'none'}")
         show.line(f"  What became of the number: {outcomes[BEYOND].record.get('numberFate')}")
 
-        with show.step("Printing the first"):
-            printed = await self._print(first)
-        show.line(f"  PDF/A with the signed XML inside: {printed}")
-
         show.heading(f"The life of one receipt: {first.record.get('eNCF')}")
         show.life(first, await self._events(first))
+
+    async def to_hand_over(self, relay: DemoRelay) -> None:
+        """Show what the buyer of the first receipt gets: a PDF, a page, and a mail."""
+        show, first = self.scenario.show, self.first
+        assert first is not None
+        show.heading("The first receipt, for its buyer")
+        with show.step("Printing it, sharing it, and waiting for its mail at the relay"):
+            printed = await self._print(first)
+            page = await self.client.send("POST", f"/invoices/{first.accepted['taxLogId']}/share", {})
+            mail = await relay.first()
+        attached = ", ".join(str(part.get_filename()) for part in mail.iter_attachments())
+        show.line(f"  PDF/A with the signed XML inside: {printed}")
+        show.line(f"  The buyer's page: {page['url']}")
+        show.line(f"  The mail, as the relay got it: {mail['Subject']}")
+        show.line(f"    to {mail['To']}, with {attached}")
 
     async def _print(self, outcome: DemoOutcome) -> Path:
         """Save a receipt's PDF where it outlives the demonstration."""
@@ -259,8 +280,10 @@ class _Issuing:
         body = await trio.to_thread.run_sync(
             partial(body_of, sample, system_clock(), Signer(self.credential), modified=modified)
         )
+        # A test's receipt goes to this address alone.
+        notify = {"notify": "compras@brisas.example"} if sample is FURNITURE else {}
         return await self.client.issue(
-            {**body, "clientRequestId": f"demo {sample.title} {sample.file} {sample.e_ncf or ''}".strip()},
+            {**body, **notify, "clientRequestId": f"demo {sample.title} {sample.file} {sample.e_ncf or ''}".strip()},
             patience=_PATIENCE,
         )
 

@@ -171,7 +171,8 @@ def _set_bodies(
     )
     links_html = "".join(f'<p>{escape(words)} <a href="{escape(url)}">{escape(url)}</a></p>' for words, url in links)
     html = (
-        f'<!doctype html><html lang="{language}"><meta charset="utf-8"><body style="font-family:sans-serif">'
+        f'<!doctype html><html lang="{language}"><meta charset="utf-8">'
+        '<body style="font-family:sans-serif;overflow-wrap:anywhere">'
         + "".join(f"<p>{escape(line)}</p>" for line in before)
         + f"<table>{cells}</table>{links_html}"
         + "".join(f"<p>{escape(line)}</p>" for line in after)

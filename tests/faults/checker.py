@@ -1,6 +1,7 @@
 """The judge of a run: pure functions from what is known after it to what must not be.
 
-The invariants are those of docs/faults.md. I4 (counts) is in counted_checker.py, I7 (webhooks) in hooks_checker.py.
+The invariants are those of docs/faults.md. I4 (counts) is in counted_checker.py, I7 (webhooks) in hooks_checker.py,
+I13 (mail) in mails.py.
 """
 
 from collections import Counter, defaultdict
@@ -15,6 +16,7 @@ from fe.operations.evidence import link_hash
 from tests.faults.counted_checker import counted_once
 from tests.faults.history import Arrival, Event, History, Outcome, Submission, by_submission
 from tests.faults.hooks_checker import told_at_least_once
+from tests.faults.mails import mailed_at_least_once
 
 #: How many times a document's bytes may be sent before it is an operator's matter.
 MAX_SENDS = 8
@@ -451,5 +453,6 @@ CHECKS: dict[str, Callable[[History], Found]] = {
     "I10": said_once,
     "I11": service_returns,
     "I12": refused_as_such,
+    "I13": mailed_at_least_once,
     "V": verdicts_agree,
 }

@@ -23,6 +23,8 @@ _CALL_SECONDS = 6.0
 #: The login throttle takes 5 attempts a minute for each key: this is how long a key rests after one.
 _KEY_RESTS = 15.0
 
+#: One in four comes with an address for the mail.
+_MAILED = 4
 #: Shares of the submissions.
 _TWINS, _LEAVES, _UNNAMED = 0.08, 0.05, 0.06
 
@@ -214,6 +216,8 @@ class _Errand:
     async def _submit(self, request_id: str | None) -> str | None:
         """Hand it in until there is an answer; without a name for it, once only, for a second try might double it."""
         body = dict(self.paper.body)
+        if self.number % _MAILED == 0:
+            body["notify"] = f"r-{self.number}@buyers.example"
         if request_id is not None:
             body["clientRequestId"] = request_id
         leaves = request_id is not None and self.random.random() < _LEAVES

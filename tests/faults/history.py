@@ -280,6 +280,8 @@ class Snapshot:
     months: Sequence[BilledMonth] = ()
     #: The tenants that are billed, all the time.
     billed: Sequence[TenantId] = ()
+    #: Submissions that came with an address for the mail.
+    mail_recipients: Sequence[SubmissionId] = ()
     #: Transactions of several nodes that were prepared and never ended: which server, and its name for them.
     in_doubt: Sequence[str] = ()
 
@@ -316,6 +318,7 @@ _NOTES = "SELECT tenant_id, submission_id, billed_in FROM usage_ends"
 _CARRIED = "SELECT tenant_id, submission_id, answered FROM usage_carried"
 _MONTHS = "SELECT tenant_id, month, counted, drift FROM billing_months"
 _BILLED = "SELECT tenant_id FROM billing_accounts WHERE enabled"
+_MAIL_RECIPIENTS = "SELECT submission_id FROM mail_recipients"
 _SEQUENCES = "SELECT tenant_id, environment, prefix, min_number, max_number, current_number FROM sequences"
 
 
@@ -341,6 +344,7 @@ def read_snapshot(dsn: str) -> Snapshot:
             carried=rows(Carried, _CARRIED),
             months=rows(BilledMonth, _MONTHS),
             billed=conn.cursor(row_factory=scalar_row).execute(_BILLED).fetchall(),
+            mail_recipients=conn.cursor(row_factory=scalar_row).execute(_MAIL_RECIPIENTS).fetchall(),
         )
 
 
@@ -377,6 +381,8 @@ class History:
     hook_calls: Sequence[HookCall] = ()
     hook_secrets: Mapping[TenantId, str] = field(default_factory=dict)
     handed: Sequence[Handed] = ()
+    #: The Message-ID of each mail that the relay took; None: there was no relay.
+    mails: Sequence[str] | None = None
 
 
 def by_submission(rows: Iterable[Any]) -> dict[SubmissionId, list[Any]]:

@@ -8,13 +8,14 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from email.message import EmailMessage
 from typing import Any
 from uuid import uuid4
 
 import psycopg
 import trio
 
-from fe.actors import deliverer, outcomes
+from fe.actors import deliverer, mailer, outcomes
 from fe.actors.outcomes import NotKnownThere
 from fe.actors.reconciler import Reconciler
 from fe.actors.sender import Sender
@@ -25,6 +26,8 @@ from fe.egress.client import Egress
 from fe.http.auth import authenticate as auth
 from fe.identifiers import ApiKeyId
 from fe.lifecycle import Status
+from fe.mail.message import ReceiptMail, message_id_of, receipt_message
+from fe.mail.relay import Relay
 from fe.queue.lease_guard import LeaseGuard
 from fe.queue.outcome import Outcome
 from fe.store.postgres.db import Conn, Database
@@ -49,6 +52,7 @@ _claim = outbox.claim
 _outgoing_document = steps.outgoing_document
 _send = Sender.send
 _try_once = exchange.try_once
+_receipt_message = receipt_message
 
 
 def acknowledges_too_early() -> None:
@@ -248,6 +252,15 @@ def calls_it_another_name() -> None:
     vars(deliverer)["try_once"] = once
 
 
+def names_each_mail_anew() -> None:
+    """I13: a mail is a mail, and each try has a Message-ID of its own."""
+
+    def made(relay: Relay, mail: ReceiptMail, *args: Any) -> EmailMessage:
+        return _receipt_message(relay, replace(mail, message_id=message_id_of(uuid4(), relay.sender)), *args)
+
+    vars(mailer)["receipt_message"] = made
+
+
 def as_it_is() -> None:
     """No bug here: those that live in the database are put there by mutants.py."""
 
@@ -269,6 +282,7 @@ BUGS: dict[str, Callable[[], None]] = {
         believes_every_duplicate,
         takes_silence_for_yes,
         calls_it_another_name,
+        names_each_mail_anew,
         as_it_is,
     )
 }

@@ -151,6 +151,7 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "takes-silence-for-yes": Mutant("I7", "takes-silence-for-yes", seconds=6),
     "calls-it-another-name": Mutant("I7", "calls-it-another-name", seconds=3, quick=True),
+    "names-each-mail-anew": Mutant("I13", "names-each-mail-anew", seconds=3),
     "never-looks-after-the-dead": Mutant(
         "I8", "never-looks-after-the-dead", deck={"kill actors": 1}, every=0.6, drain=9.0
     ),

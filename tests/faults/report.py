@@ -113,6 +113,8 @@ def report_of(
             "of them settled by asking": _settled_by_asking(history),
             "dead letters that an operator replayed": replayed,
             "events on record": len(database.events),
+            "mails that the relay took": len(history.mails or ()),
+            "mails that it took again": len(history.mails or ()) - len(set(history.mails or ())),
             "numbers drawn": sum(event.kind == "accepted" and event.detail["drawn"] for event in database.events),
         },
         drained_after=None if drained_after is None else round(drained_after, 1),

@@ -31,6 +31,7 @@ from tests.faults.checker import Violation, check
 from tests.faults.clients import Clients, Door
 from tests.faults.history import Blip, ClientJournal, History, Revocation, read_arrivals, read_snapshot
 from tests.faults.hooks import Supplier, harass
+from tests.faults.mails import mail_again
 from tests.faults.nemesis import CITUS_DECK, DECK, Nemesis, draw
 from tests.faults.parts import Tell
 from tests.faults.report import Happening, Report, report_of
@@ -153,7 +154,7 @@ async def _run(order: Order, folder: Path) -> Ended:
             clients.stop()
             supplier.stop()
             calm.set()
-            scene.listener.calm = True
+            scene.listener.calm = scene.relay.calm = True
             tell("run", "calm")
             drained_after = await _drain(scene, clients, order.drain, tell)
             tell("run", "drained" if drained_after is not None else "not drained")
@@ -161,6 +162,7 @@ async def _run(order: Order, folder: Path) -> Ended:
             with trio.move_on_after(order.drain):
                 await supplying.over.wait()
                 await _deliver_all(scene, tell)
+                await _mail_all(scene, tell)
             blips: Sequence[Blip] = []
             if order.blip:
                 chance = random.Random(f"{order.seed}/blip")
@@ -174,7 +176,11 @@ async def _run(order: Order, folder: Path) -> Ended:
     database = replace(database, in_doubt=in_doubt)
     history = History(journal.calls, read_arrivals(scene.authority_journal), database, revocations, blips)
     history = replace(
-        history, hook_calls=scene.listener.calls, hook_secrets=scene.listener.secrets, handed=supplier.handed
+        history,
+        hook_calls=scene.listener.calls,
+        hook_secrets=scene.listener.secrets,
+        handed=supplier.handed,
+        mails=scene.relay.taken,
     )
     violations = await trio.to_thread.run_sync(check, history)
     happenings = [replace(each, at=round(each.at - began, 3)) for each in happenings]
@@ -273,6 +279,13 @@ async def _deliver_all(scene: Scene, tell: Tell) -> None:
     """Have every webhook that waits for its next try, or has none left, called now, as its tenant would; and wait."""
     while left := await trio.to_thread.run_sync(_deliver_again, scene.dsn):
         tell("run", f"{left} deliveries wait")
+        await trio.sleep(_LOOK_SECONDS * 2)
+
+
+async def _mail_all(scene: Scene, tell: Tell) -> None:
+    """Have every mail that waits for its next try sent now, and wait until none does."""
+    while left := await trio.to_thread.run_sync(mail_again, scene.dsn):
+        tell("run", f"{left} mails wait")
         await trio.sleep(_LOOK_SECONDS * 2)
 
 

@@ -28,6 +28,7 @@ from tests.factories.companies import credential_of_today
 from tests.faults.clients import Account, Key
 from tests.faults.documents import DRAWN_UNTIL, EXPIRES, GRANTED_UNTIL, PREFIXES, SHORT_PREFIX, SHORT_UNTIL
 from tests.faults.hooks import KEYS, Listener, open_reception, provision, write_roots
+from tests.faults.mails import SENDER, MailRelay, switch_on
 from tests.faults.nemesis import Mood, Rig
 from tests.faults.nodes import Nodes
 from tests.faults.parts import Part, Tell
@@ -79,6 +80,7 @@ class Scene:
     urls: Sequence[str]
     authority_journal: Path
     listener: Listener
+    relay: MailRelay
     reception: Part
     #: Where suppliers call.
     reception_port: int
@@ -113,15 +115,20 @@ async def set_scene(
         await trio.to_thread.run_sync(prepare, dsn)
         hooks = await trio.open_tcp_listeners(0, host="127.0.0.1")
         listener = Listener(hooks[0].socket.getsockname()[1], seed)
+        smtp = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        relay = MailRelay(smtp[0].socket.getsockname()[1], seed)
         async with open_database(dsn, max_size=2) as db:
             accounts, issuers = await _provision(db)
             tenants = [account.tenant_id for account in accounts]
             await provision(db, listener, tenants)
+            for tenant in tenants:
+                await switch_on(db, tenant)
             await open_reception(db, tenants[[rnc for rnc, _ in TENANTS].index(OURS)])
         async with trio.open_nursery() as nursery:
             if isinstance(postgres, Pair):
                 await postgres.follow(nursery)
             nursery.start_soon(listener.run, hooks)
+            nursery.start_soon(relay.run, smtp)
             authority, mood, urls, journal = await _start_authority(nursery, folder, watchman, tell, seed, issuers)
             proxies: dict[str, FaultProxy] = {}
             roots = write_roots(folder)
@@ -143,6 +150,8 @@ async def set_scene(
                     authority_fc_url=urls["fc"],
                     authority_status_url=urls["status"],
                     webhook_keys=KEYS,
+                    mail_relay=f"smtp://127.0.0.1:{relay.port}",
+                    mail_from=SENDER,
                     reception_bind=f"127.0.0.1:{reception_port}" if role == "receive" else "",
                     reception_roots=str(roots) if role == "receive" else "",
                     **SETTINGS,
@@ -158,7 +167,7 @@ async def set_scene(
             bases = [f"http://127.0.0.1:{port}" for port in ports]
             await _until_ready([f"{base}/readyz" for base in bases], parts)
             doors = [f"{base}/api/v1/fe" for base in bases]
-            yield Scene(rig, dsn, accounts, issuers, doors, journal, listener, parts[-1], reception_port)
+            yield Scene(rig, dsn, accounts, issuers, doors, journal, listener, relay, parts[-1], reception_port)
             async with trio.open_nursery() as ending:
                 for part in [*parts, authority]:
                     ending.start_soon(part.end)

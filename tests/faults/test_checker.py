@@ -475,6 +475,24 @@ DOCTORED: list[tuple[str, str, Doctor, str]] = [
         "answered 500",
     ),
     (
+        "an accepted receipt whose buyer gets no mail",
+        "I13",
+        lambda history: replace(database(mail_recipients=lambda _: [PLAIN])(history), mails=[]),
+        "the relay never took its mail",
+    ),
+    (
+        "a mail of a rejected receipt",
+        "I13",
+        lambda history: replace(history, mails=[f"<{REJECTED}@faults.example>"]),
+        "it is mailed, and its receipt is Rechazado",
+    ),
+    (
+        "a try under a Message-ID of its own",
+        "I13",
+        lambda history: replace(history, mails=["<another@faults.example>"]),
+        "under an id that no receipt has",
+    ),
+    (
         "accepted out of thin air",
         "V",
         lambda history: replace(history, arrivals=[*history.arrivals[:2], *history.arrivals[4:]]),

@@ -35,6 +35,7 @@ from fe.http.routes.invoices import Invoices
 from fe.http.routes.long_polls import LongPolls
 from fe.http.routes.mail_settings import MailSettingsHandlers
 from fe.http.routes.ncf import Ncf
+from fe.http.routes.print_archives import PrintArchives
 from fe.http.routes.printing import PrintHandlers
 from fe.http.routes.received import ReceivedHandlers
 from fe.http.routes.sharing import ShareHandlers
@@ -222,6 +223,9 @@ class Api:
         quotas, log = DocumentQuota(deps.quota, metrics), SubmissionLog(deps.submission_log)
         self._submitting = Submitting(db, deps.wakeups, metrics, log, deps.intake)
         self.lists = lists = list_limit(metrics)
+        prints = PrintHandlers(
+            db, self._printers, clock, ecf_host=deps.authority_ecf_url, fc_host=deps.authority_fc_url
+        )
         self.routes = every_route(
             PREFIX,
             docs(),
@@ -253,7 +257,8 @@ class Api:
             UsageHandlers(db, clock),
             BillingHandlers(db, clock),
             MailSettingsHandlers(db, clock),
-            PrintHandlers(db, self._printers, clock, ecf_host=deps.authority_ecf_url, fc_host=deps.authority_fc_url),
+            prints,
+            PrintArchives(db, prints.printer),
             ShareHandlers(db, deps.sharing, clock),
         )
         by_name = {route.name: route for route in self.routes}

@@ -1,6 +1,6 @@
 """The request and the answer of a handler, independent of the web framework."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from urllib.parse import parse_qsl
@@ -100,11 +100,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class ApiReply:
-    """An answer: `body` is JSON, unless `headers` name another content type."""
+    """An answer: `body` is JSON, unless `headers` name another content type; `stream` is sent in its place."""
 
     status: int
     body: bytes
     headers: tuple[tuple[str, str], ...] = field(default=())
+    stream: AsyncIterator[bytes] | None = None
 
 
 Handler = Callable[[Call], Awaitable[ApiReply]]

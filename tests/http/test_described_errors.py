@@ -126,6 +126,9 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     await worker.sign(db, waiting)
     given("not-printable", await api.get(f"/invoices/{waiting}/pdf"))
 
+    given("large-body-65536", await api.post("/invoices/pdf", content=b" " * (64 * 1024 + 1)))
+    given("ids-or-filter", await api.post("/invoices/pdf"))
+    given("no-such-receipts", await api.post("/invoices/pdf?rnc=101000001"))
     wanted = {"enabled": True, "replyTo": "ventas@ozama.do"}
     given("bad-mail-setting", await api.put("/mail", json=wanted | {"replyTo": "Ventas"}))
     await db.run(mail.set_limit, tenant, 0)

@@ -121,6 +121,7 @@ class AsyncFe:
     status = _call(calls.status)
     xml = _call(calls.xml)
     pdf = _call(calls.pdf)
+    pdfs = _call(calls.pdfs)
     ticket = _call(calls.ticket)
     qr_png = _call(calls.qr_png)
     qr_svg = _call(calls.qr_svg)

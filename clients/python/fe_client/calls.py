@@ -4,7 +4,7 @@
 """
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from difflib import get_close_matches
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
@@ -74,7 +74,7 @@ Qr: TypeAlias = Literal["native", "raster"]
 #: Final statuses.
 FINAL = frozenset({"Aceptado", "Aceptado Condicional", "Rechazado", "error"})
 
-_PDF, _TICKET = "application/pdf", "application/octet-stream"
+_PDF, _TICKET, _ZIP = "application/pdf", "application/octet-stream", "application/zip"
 _LONGEST_WAIT = 30
 _ASK_AGAIN = 5.0
 
@@ -203,6 +203,28 @@ def pdf(
     Raises NotThereError, and ConflictError while it is not signed.
     """
     return session.fetch(f"{_one(track_or_id)}/pdf", _PDF, layout=layout, language=language)
+
+
+def pdfs(
+    session: Session,
+    ids: Sequence[str] | None = None,
+    *,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    state: str | None = None,
+    rnc: str | None = None,
+    layout: Layout | None = None,
+    language: Language | None = None,
+) -> Plan[bytes]:
+    """Print many receipts, of these ids or as `invoices` chooses them: a ZIP of each one's PDF and XML, and a manifest.
+
+    At most 1,000. Raises NotThereError where an id is none of yours, or nothing is chosen.
+    """
+    query = {"from": _moment(since), "to": _moment(until), "state": state, "rnc": rnc}
+    body = None if ids is None else {"ids": list(ids)}
+    return session.fetch(
+        "/invoices/pdf", _ZIP, method="POST", body=body, wait=600.0, layout=layout, language=language, **query
+    )
 
 
 def ticket(

@@ -4297,6 +4297,13 @@ class PrefixName(TypedDict):
     name: str
 
 
+class PrintManyRequest(TypedDict):
+    """The receipts of an archive. Without it the query chooses them."""
+
+    ids: list[str]
+    """the `taxLogId` of each, at most 1,000"""
+
+
 class PrintSettingsAnswer(TypedDict):
     """How receipts are printed where a request says nothing else."""
 

@@ -117,9 +117,18 @@ class Session:
         """Do as `call`, and give the `items` of the answer."""
         return (yield from self.call(method, path, **more))["items"]
 
-    def fetch(self, path: str, media_type: str, **query: str | None) -> Plan[bytes]:
+    def fetch(
+        self,
+        path: str,
+        media_type: str,
+        *,
+        method: str = "GET",
+        body: object = None,
+        wait: float = 0.0,
+        **query: str | None,
+    ) -> Plan[bytes]:
         """Get bytes of this type, a print. Raises NotThereError, and ConflictError while there is nothing to print."""
-        answer = yield from self.exchange("GET", path, query=query, media_type=media_type)
+        answer = yield from self.exchange(method, path, query=query, body=body, wait=wait, media_type=media_type)
         content: bytes = answer.body
         return content
 

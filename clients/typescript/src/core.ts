@@ -3351,6 +3351,18 @@ export type components = {
             code: "E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47";
             name: string;
         };
+        /**
+         * @description The receipts of an archive. Without it the query chooses them.
+         * @example {
+         *       "ids": [
+         *         "019aa3b0-7c11-7d53-9a53-5c3f8f6f2b10"
+         *       ]
+         *     }
+         */
+        PrintManyRequest: {
+            /** @description the `taxLogId` of each, at most 1,000 */
+            ids: string[];
+        };
         /** @description How receipts are printed where a request says nothing else. */
         PrintSettingsAnswer: {
             /** @description a PNG or SVG of at most 256 kB, in base64; null: none */
@@ -4246,6 +4258,7 @@ export type NotFound = components['schemas']['NotFound'];
 export type NumberFate = components['schemas']['NumberFate'];
 export type NumberSequence = components['schemas']['NumberSequence'];
 export type PrefixName = components['schemas']['PrefixName'];
+export type PrintManyRequest = components['schemas']['PrintManyRequest'];
 export type PrintSettingsAnswer = components['schemas']['PrintSettingsAnswer'];
 export type PrintSettingsRequest = components['schemas']['PrintSettingsRequest'];
 export type ProbeEvent = components['schemas']['ProbeEvent'];

@@ -91,6 +91,15 @@ export interface OnPaper extends CallOptions {
   language?: 'es' | 'en' | undefined;
 }
 
+export interface ManyOnPaper extends OnPaper {
+  /** Dates (their start and end in UTC) or timestamps of handing in. */
+  since?: Moment | undefined;
+  until?: Moment | undefined;
+  state?: string | undefined;
+  /** Of the buyer. */
+  rnc?: string | undefined;
+}
+
 export interface OnRoll extends OnPaper {
   layout?: '80mm' | '58mm' | undefined;
   /** `raster` draws the QR code, for printers without a command for it. */
@@ -243,6 +252,22 @@ export class Fe {
    */
   pdf(trackOrId: string, options: OnPaper = {}): Promise<Uint8Array> {
     return this.#pdf('pdf', one(trackOrId), options);
+  }
+
+  /**
+   * Print many receipts, of these ids or as `invoices` chooses them: a ZIP of each one's PDF and XML, and a manifest. At
+   * most 1,000. Throws NotThereError where an id is none of yours, or nothing is chosen.
+   */
+  pdfs(ids: readonly string[] | undefined, options: ManyOnPaper = {}): Promise<Uint8Array> {
+    known('pdfs', options, [...ON_PAPER, 'since', 'until', 'state', 'rnc']);
+    const { since, until, signal, ...query } = options;
+    return this.session.fetch('/invoices/pdf', 'application/zip', {
+      query: { from: moment(since), to: moment(until), ...query },
+      body: ids === undefined ? undefined : { ids },
+      wait: 600,
+      method: 'POST',
+      signal,
+    });
   }
 
   /** Print a receipt as bytes for a receipt printer (ESC/POS). Throws as `pdf` does. */

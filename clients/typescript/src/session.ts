@@ -136,8 +136,8 @@ export class Session {
   }
 
   /** Get bytes of this type, a print. Throws NotThereError, and ConflictError while there is nothing to print. */
-  fetch(path: string, mediaType: string, asked: Asked = {}): Promise<Uint8Array> {
-    return this.call('GET', path, { ...asked, mediaType });
+  fetch(path: string, mediaType: string, asked: Asked & { method?: string } = {}): Promise<Uint8Array> {
+    return this.call(asked.method ?? 'GET', path, { ...asked, mediaType });
   }
 
   /** As `call`, with the answer's headers. */

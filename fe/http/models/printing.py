@@ -41,6 +41,17 @@ class PrintSettingsRequest(RequestModel):
     )
 
 
+class PrintManyRequest(RequestModel):
+    """The receipts of an archive. Without it the query chooses them."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"ids": ["019aa3b0-7c11-7d53-9a53-5c3f8f6f2b10"]}]})
+
+    ids: Annotated[
+        list[str],
+        Field(description="the `taxLogId` of each, at most 1,000", json_schema_extra={"minItems": 1, "maxItems": 1000}),
+    ]
+
+
 @closed
 class PrintSettingsAnswer(TypedDict):
     """How receipts are printed where a request says nothing else."""

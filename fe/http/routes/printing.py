@@ -7,7 +7,7 @@ by their address.
 
 import io
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -107,6 +107,15 @@ class PrintHandlers:
         options = await self._options(call, LAYOUTS)
         record, xml = await self._issued(call)
         return await self._pdf(call, xml, _for(record, options), record.e_ncf)
+
+    async def printer(self, call: Call) -> Callable[[Record, bytes], Awaitable[bytes]]:
+        """Make the printer of many receipts, with the options of a call."""
+        options = await self._options(call, LAYOUTS)
+
+        async def print_one(record: Record, xml: bytes) -> bytes:
+            return await self._print(call, "pdf", pdf, xml, _for(record, options))
+
+        return print_one
 
     async def issued_ticket(self, call: Call) -> ApiReply:
         """Print an issued receipt as ESC/POS."""

@@ -7,7 +7,7 @@ from fe.http.calls import Handler
 from fe.http.models import responses as response_models
 from fe.http.models.approvals import APPROVAL_TAKEN
 from fe.http.models.mail_settings import MAIL_SETTINGS, MailSettingsRequest
-from fe.http.models.printing import PRINT_SETTINGS, PrintSettingsRequest
+from fe.http.models.printing import PRINT_SETTINGS, PrintManyRequest, PrintSettingsRequest
 from fe.http.models.requests import ApproveReceived, BatchRequest, NewInvoice, RejectReceived
 from fe.http.models.sharing import REVOKED, SHARED
 from fe.http.openapi.described_errors import DescribedError, errors
@@ -21,6 +21,7 @@ from fe.http.routes.health import Health
 from fe.http.routes.invoices import Invoices
 from fe.http.routes.mail_settings import MailSettingsHandlers
 from fe.http.routes.ncf import ChangedSequence, Ncf, NewSequence
+from fe.http.routes.print_archives import PrintArchives
 from fe.http.routes.printing import PrintHandlers
 from fe.http.routes.received import ReceivedHandlers
 from fe.http.routes.sharing import ShareHandlers
@@ -38,6 +39,9 @@ _SUBMISSIONS, _RECEIVED, _SEQUENCES, _ACCOUNT = "Submissions", "Received documen
 #: Bodies of routes whose largest good one has a few hundred bytes: what is longer is not worth reading.
 SMALL_BODY = 4 * 1024
 #: A logo of 256 KiB in base64, and a few texts.
+#: Of a thousand ids.
+_IDS_BODY = 64 * 1024
+_CHOOSING = ("from", "to", "state", "encf", "rnc", "clientRequestId")
 _PRINT_SETTINGS_BODY = 384 * 1024
 
 
@@ -117,6 +121,7 @@ def every_route(
     billing: BillingHandlers,
     mail: MailSettingsHandlers,
     prints: PrintHandlers,
+    archives: PrintArchives,
     sharing: ShareHandlers,
 ) -> tuple[Route, ...]:
     """Make the table of routes."""
@@ -224,6 +229,24 @@ def every_route(
             ),
         ),
         *_printed(one, prints),
+        Route(
+            "POST",
+            f"{all_of_them}/pdf",
+            "invoices:read",
+            archives.issued,
+            About(
+                "printInvoices",
+                "Print many as PDF, with their XML, in a ZIP",
+                _SUBMISSIONS,
+                {},
+                PrintManyRequest,
+                parameters=(*(one for one in _HISTORY if one.name in _CHOOSING), *_ON_PAPER),
+                errors=errors("ids-or-filter", "no-receipts"),
+                needs_body=False,
+                file="application/zip",
+            ),
+            _IDS_BODY,
+        ),
         Route(
             "POST",
             f"{one}/share",

@@ -21,7 +21,9 @@ _LONGEST = 100
 
 def respond(reply: ApiReply) -> Response:
     """Make the framework's response."""
-    response = Response(reply.body, reply.status, content_type="application/json")
+    response = Response(reply.stream or reply.body, reply.status, content_type="application/json")
+    if reply.stream is not None:
+        response.timeout = None  # it bounds itself
     response.headers.update(reply.headers)
     return response
 

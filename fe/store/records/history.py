@@ -217,6 +217,26 @@ async def after(
     return await _listed(conn, tenant_id, chosen, limit=limit, offset=0, below=cursor)
 
 
+async def newest(conn: Conn, tenant_id: TenantId, chosen: HistoryFilter, *, limit: int) -> list[Record]:
+    """List the newest, without counting them all."""
+    return await _listed(conn, tenant_id, chosen, limit=limit, offset=0, below=LAST_ID)
+
+
+async def of_ids(conn: Conn, tenant_id: TenantId, ids: Sequence[SubmissionId]) -> list[Record]:
+    """Find the submissions of these ids, in any order."""
+    if not ids:
+        return []
+    cursor = conn.cursor(row_factory=record_row(Record))
+    await cursor.execute(
+        f"""SELECT {_COLUMNS}
+              FROM submissions AS s
+             WHERE s.tenant_id = %(tenant)s AND s.submission_id = ANY (%(ids)s)
+               AND s.submission_id BETWEEN %(first)s AND %(last)s""".encode(),
+        {"tenant": tenant_id, "ids": list(ids), "first": min(ids), "last": max(ids)},
+    )
+    return await cursor.fetchall()
+
+
 async def _listed(
     conn: Conn, tenant_id: TenantId, chosen: HistoryFilter, *, limit: int, offset: int, below: UUID
 ) -> list[Record]:

@@ -1,0 +1,162 @@
+"""Many printed receipts at once: a ZIP of PDF and signed XML for each, sent while it is made.
+
+One receipt is in memory at a time. Its PDF is made in the pool of prints, where a tenant has one process at a time. A
+receipt that cannot be printed, or that a limit leaves out, is in the manifest with its error.
+"""
+
+import io
+import json
+import zipfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Protocol
+
+import structlog
+import trio
+
+from fe.ecf.ids import read_id
+from fe.http.calls import ApiReply, Call
+from fe.http.errors import ApiError
+from fe.http.languages import Language
+from fe.http.messages import must_be, say
+from fe.http.models.printing import PrintManyRequest
+from fe.http.parameters import read_history_query
+from fe.http.request_bodies import read_body
+from fe.identifiers import SubmissionId, TenantId
+from fe.store.postgres.db import Database
+from fe.store.records import history, submissions
+from fe.store.records.submissions import Record
+
+_log = structlog.get_logger(__name__)
+
+#: Most receipts, bytes and seconds of one archive.
+MAX_RECEIPTS = 1000
+MAX_ARCHIVE_BYTES = 256 * 1024 * 1024
+MAX_SECONDS = 600.0
+_FEW = 5
+_FILTERS = ("from", "to", "state", "encf", "rnc", "clientRequestId")
+
+#: Prints a record; raises ApiError.
+Printer = Callable[[Record, bytes], Awaitable[bytes]]
+
+
+class PrinterFor(Protocol):
+    """Makes the printer of a call. Raises ApiError for an option that is out of range."""
+
+    async def __call__(self, call: Call) -> Printer:
+        """Read the options of the call."""
+
+
+class PrintArchives:
+    """The handler of POST /invoices/pdf."""
+
+    def __init__(
+        self,
+        db: Database,
+        printer_for: PrinterFor,
+        *,
+        most_bytes: int = MAX_ARCHIVE_BYTES,
+        seconds: float = MAX_SECONDS,
+    ) -> None:
+        self._db = db
+        self._printer_for = printer_for
+        self._most_bytes = most_bytes
+        self._seconds = seconds
+
+    async def issued(self, call: Call) -> ApiReply:
+        """Send the receipts that the body names by their ids, or that the query chooses."""
+        printer = await self._printer_for(call)
+        records = await self._chosen(call)
+        named = ("Content-Disposition", 'attachment; filename="e-CF.zip"')
+        stream = self._written(call.identity.tenant_id, records, printer, call.language)
+        return ApiReply(200, b"", (("Content-Type", "application/zip"), named), stream)
+
+    async def _chosen(self, call: Call) -> Sequence[Record]:
+        raw = await call.body() if call.headers.get("content-length") != "0" else b""
+        ids = read_body(PrintManyRequest, raw).ids if raw else None
+        query, tenant_id = call.query(), call.identity.tenant_id
+        given = {name: query[name] for name in _FILTERS if name in query}
+        if (ids is None) == (not given):
+            raise ApiError(400, say("ids-or-filter"))
+        if ids is None:
+            chosen = read_history_query(given).chosen
+            records = await self._db.run_for(tenant_id, history.newest, chosen, limit=MAX_RECEIPTS + 1)
+            if not records:
+                raise ApiError(404, say("no-receipt-chosen"))
+            if len(records) > MAX_RECEIPTS:
+                raise ApiError(400, say("too-many-chosen", limit=MAX_RECEIPTS))
+            return records
+        if not 1 <= len(ids) <= MAX_RECEIPTS:
+            raise ApiError(400, must_be("ids", say("so-many-ids", limit=MAX_RECEIPTS)))
+        wanted = {text: read_id(text) for text in ids}
+        found = await self._db.run_for(
+            tenant_id, history.of_ids, [SubmissionId(one) for one in wanted.values() if one is not None]
+        )
+        by_id = {record.submission_id: record for record in found}
+        if missing := [text[:64] for text, one in wanted.items() if one not in by_id]:
+            raise ApiError(404, say("no-receipts", ids=", ".join(missing[:_FEW]), number=len(missing)))
+        return [by_id[SubmissionId(one)] for one in wanted.values() if one is not None]
+
+    async def _written(
+        self, tenant_id: TenantId, records: Sequence[Record], printer: Printer, language: Language
+    ) -> AsyncIterator[bytes]:
+        sink, manifest = _Sink(), []
+        sent, until = 0, trio.current_time() + self._seconds
+        with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
+            for record in records:
+                line: dict[str, Any] = {
+                    "taxLogId": str(record.submission_id),
+                    "eNCF": record.e_ncf,
+                    "status": record.status,
+                }
+                manifest.append(line)
+                try:
+                    if sent >= self._most_bytes or trio.current_time() >= until:
+                        raise ApiError(409, say("archive-full"))
+                    files = await self._files(tenant_id, record, printer)
+                except ApiError as error:
+                    line["error"] = error.message.said(language)
+                    continue
+                except Exception as error:  # whatever it is, the manifest names the receipt and the others follow
+                    _log.warning("a receipt of an archive was not printed", submission=line["taxLogId"], error=error)
+                    line["error"] = say("print-failed").said(language)
+                    continue
+                for name, content in files.items():
+                    kind = name.rpartition(".")[2]
+                    line[kind] = name
+                    line[f"{kind}Sha256"] = sha256(content).hexdigest()
+                    await trio.to_thread.run_sync(archive.writestr, name, content)
+                    if written := sink.taken():
+                        sent += len(written)
+                        yield written
+            archive.writestr("manifest.json", json.dumps({"receipts": manifest}, ensure_ascii=False, indent=1))
+        yield sink.taken()
+
+    async def _files(self, tenant_id: TenantId, record: Record, printer: Printer) -> Mapping[str, bytes]:
+        kind, xml = await self._db.run_for(tenant_id, submissions.xml, record.submission_id)
+        if kind != "signed":
+            raise ApiError(409, say("not-signed-yet"))
+        made = await printer(record, xml)
+        stem = f"{record.e_ncf or 'e-CF'}-{record.submission_id}"
+        return {f"{stem}.pdf": made, f"{stem}.xml": xml}
+
+
+class _Sink(io.RawIOBase):
+    """A file that cannot be sought: takes what is written until it is taken out."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def writable(self) -> bool:
+        """Yes."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Keep a part."""
+        self._parts.append(bytes(data))
+        return len(data)
+
+    def taken(self) -> bytes:
+        """Take out what was written."""
+        parts, self._parts = self._parts, []
+        return b"".join(parts)

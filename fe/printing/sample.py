@@ -1,6 +1,6 @@
 """Sample receipt to show print settings on. Its signature is not valid: print it only as a preview."""
 
-from xml.sax.saxutils import escape
+from html import escape
 
 _SAMPLE = """<?xml version="1.0" encoding="utf-8"?>
 <ECF>

@@ -30,6 +30,8 @@ NOT_ASKED = {
     f"{_ISSUED}/export": "a file of up to 10,000 rows, made for a spreadsheet and not for somebody who waits",
     f"{_RECEIVED}/export": "a file, as that of receipts",
     "/companies/<int:company>/changes/export": "a file, as that of receipts",
+    f"{_ISSUED}/<uuid:submission>/pdf": "printed by a process of the pool for large documents, at low priority",
+    f"{_RECEIVED}/<uuid:received>/pdf": "printed as a receipt is",
     "/operators/dead-letters.csv": "a file, as that of receipts",
 }
 
@@ -188,6 +190,7 @@ def company_pages(company: int, known: Known) -> Ways:
         "deliveries, a period": lambda: f"{hooks}/deliveries?from={day(20)}&to={day(chance.randrange(19))}",
         "one delivery": lambda: f"{hooks}/deliveries/{one(known.deliveries)}",
         "company data": lambda: f"{at}/settings",
+        "print settings": lambda: f"{at}/printing",
         "users": lambda: f"{at}/users",
         "one user": lambda: f"{at}/users/{one(known.users)}",
         "new user": lambda: f"{at}/users/new",

@@ -82,12 +82,12 @@ async def _stock(db: Refusing) -> None:
 
 
 async def _portal(db: Refusing) -> None:
-    class Submitting:
+    class Running:
         def running(self) -> trio.Nursery:
             return trio.open_nursery()  # type: ignore[return-value]  # a block without anything in it
 
     portal: Any = SimpleNamespace(
-        db=db, clock=lambda: NOW, metrics=Metrics(), trusted_proxies=(), submitting=Submitting()
+        db=db, clock=lambda: NOW, metrics=Metrics(), trusted_proxies=(), submitting=Running(), printers=Running()
     )
     await PortalApp(portal).run()
 

@@ -1,29 +1,45 @@
-"""CPU of a printed receipt beside reportlab's for the same content, and memory of the longest.
+"""CPU of a printed receipt beside reportlab's for the same content, memory of the longest, and POSTs beside prints.
 
 `python -m bench.printing [--rounds 5]`. reportlab draws the same strings at the same places with the same typeface, and
-the same QR code; it makes no PDF/A, no tags and embeds no XML.
+the same QR code; it makes no PDF/A, no tags and embeds no XML. Then a whole service takes POSTs for some seconds alone
+and for as long while two tenants ask it for PDFs, in turn, within a minute.
 """
 
 import argparse
+import http.client
 import io
+import json
 import resource
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlsplit
 
 import pypdfium2
+import trio
 from fontpkg_ibm_plex_sans_condensed import ROOT as TYPEFACE
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
+import bench.printing
+from bench import submit
 from bench.report import Report
+from bench.stack import Stack, open_stack
 from fe.ecf.catalogue import EcfType
+from fe.monitoring.metrics import Metrics
+from fe.offload.pool import Apart
 from fe.printing import PaperSize, PrintOptions, pdf, qr_address
 from fe.printing.canvas import qr_matrix
 from tests.printing.documents import GOLDEN, long_receipt, signed
 
 _PRINTS = 20
 _LINES = 10_000
+#: Load of the service: POSTs a second, prints a second of all tenants, seconds of each part, and parts of each kind.
+_POSTS, _PDFS, _SECONDS, _PARTS = 40, 20, 7, 3
+#: Receipts of each tenant, each printed once on each paper: the service keeps what it has made. Prints asked at once.
+_RECEIPTS, _TENANTS, _AT_ONCE = 60, 2, 8
 
 
 def main() -> None:
@@ -46,7 +62,103 @@ def main() -> None:
             began = time.process_time()
             pdf(longest, PrintOptions(layout=paper))
             report.figure(f"{_LINES} lines on {paper}", "s of CPU", time.process_time() - began)
-        report.figure("peak memory", "MB", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+        report.figure("memory of the pool's process", "MB", trio.run(_peak_of_the_pool, longest))
+        with open_stack() as stack:
+            _post_beside_prints(stack, report)
+
+
+def peak_mb(xml: bytes, layouts: tuple[PaperSize, ...]) -> float:
+    """Print on each layout; return the largest memory this process ever held."""
+    for layout in layouts:
+        pdf(xml, PrintOptions(layout=layout))
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+async def _peak_of_the_pool(xml: bytes) -> float:
+    apart = Apart(1, Metrics(), seconds=300)  # four prints in one piece of work, at low priority
+    async with apart.running():
+        # By its full name: a process of the pool has another `__main__`.
+        return await apart.run("bench", bench.printing.peak_mb, xml, tuple(PaperSize))
+
+
+def _post_beside_prints(stack: Stack, report: Report) -> None:
+    stack.start_service()
+    port = urlsplit(stack.base_url).port
+    assert port is not None
+    tokens = [stack.log_in()]
+    for _ in range(_TENANTS - 1):
+        stack.provision()
+        tokens.append(stack.log_in())
+    for token in tokens:
+        submit.submit(submit.Order(port, token, first=1, documents=_RECEIPTS))
+    receipts = [(token, one) for token in tokens for one in _accepted(port, token)]
+    wanted = [(token, f"/{one}/pdf?layout={layout}") for layout in PaperSize for token, one in receipts]
+    alone: list[float] = []
+    beside: list[float] = []
+    made: list[float] = []
+    first = _RECEIPTS + 1
+    for part in range(2 * _PARTS):
+        order = submit.Order(port, tokens[0], first=first, documents=_POSTS * _SECONDS, rate=_POSTS)
+        first += order.documents
+        posts = submit.start(order)
+        if part % 2:
+            asked, wanted = wanted[: _PDFS * _SECONDS], wanted[_PDFS * _SECONDS :]
+            made.append(_print(port, asked) / _SECONDS)
+        (beside if part % 2 else alone).append(_p99_ms(submit.finish(posts)))
+    report.figure("p99 of a POST alone", "ms", alone)
+    report.figure("p99 of a POST beside prints", "ms", beside)
+    report.figure("PDFs made meanwhile", "PDF/s", made)
+    report.ratio("p99 of a POST, beside prints / alone", beside, alone)
+    if max(made) < 0.9 * _PDFS:
+        report.skip(f"{_PDFS} PDFs a second", "the machine is busy, and prints run at low priority behind all else")
+
+
+def _p99_ms(answer: submit.Answer) -> float:
+    seconds = sorted(taken for _, taken in answer.posts)
+    return seconds[int(len(seconds) * 0.99)] * 1000
+
+
+def _accepted(port: int, token: str) -> list[str]:
+    """Wait until all receipts of a tenant are accepted; return their ids."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        _, said = _get(port, token, f"?limit={_RECEIPTS}")
+        found = [one["taxLogId"] for one in json.loads(said)["items"] if one["status"] == "Aceptado"]
+        if len(found) == _RECEIPTS:
+            return found
+        time.sleep(0.5)
+    raise SystemExit("the receipts are not accepted")
+
+
+def _print(port: int, asked: list[tuple[str, str]]) -> int:
+    """Ask for each print when its moment has come; return how many were made in the time of a part."""
+    began, late = time.monotonic(), threading.Event()
+    made: list[int] = []
+
+    def one(number: int, token: str, path: str) -> None:
+        time.sleep(max(began + number / _PDFS - time.monotonic(), 0))
+        if not late.is_set():
+            made.append(_get(port, token, path)[0])
+
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        for number, (token, path) in enumerate(asked):
+            threads.submit(one, number, token, path)
+        time.sleep(max(began + _SECONDS - time.monotonic(), 0))
+        counted = len(made)
+        late.set()
+    if set(made) != {200}:
+        raise SystemExit(f"not every receipt was printed: {set(made)}")
+    return counted
+
+
+def _get(port: int, token: str, path: str) -> tuple[int, bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        connection.request("GET", f"/api/v1/fe/invoices{path}", headers={"Authorization": f"Bearer {token}"})
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
 
 
 def _cpu_ms(work: Callable[[], object]) -> float:

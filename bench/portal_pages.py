@@ -191,6 +191,7 @@ def company_pages(company: int, known: Known) -> Ways:
         "one delivery": lambda: f"{hooks}/deliveries/{one(known.deliveries)}",
         "company data": lambda: f"{at}/settings",
         "print settings": lambda: f"{at}/printing",
+        "mail to buyers": lambda: f"{at}/mail",
         "users": lambda: f"{at}/users",
         "one user": lambda: f"{at}/users/{one(known.users)}",
         "new user": lambda: f"{at}/users/new",

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
@@ -193,7 +194,7 @@ class ApiSession:
 
     def _read(self, answer: httpx.Response) -> dict[str, Any]:
         try:
-            body = answer.json()
+            body = answer.json(parse_float=Decimal)  # amounts keep their two digits
         except ValueError:
             raise self._not_the_api(answer) from None
         if not isinstance(body, dict):

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from fe.cli.failures import NO_VERDICT, Failure
-from fe.cli.printing import json_option, print_json, show, show_all
+from fe.cli.printing import json_option, show, show_all
 from fe.integrator.api import ApiSession, opened
 from fe.integrator.language import say
 from fe.integrator.options import api_options, print_submission, remark, verdict_code
@@ -43,7 +43,7 @@ def status(wanted: str, profile: str, patience: float, wait: bool, timeout: floa
         if wait and record["status"] not in FINAL:
             record = wait_for_verdict(api, str(record["taxLogId"]), timeout)
     if as_json:
-        print_json(record)
+        show(record, as_json=True)
     else:
         print_submission(record)
     return verdict_code(record)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from fe.cli.failures import FAILED, OK, Failure
-from fe.cli.printing import json_option, print_json, show
+from fe.cli.printing import json_option, show
 from fe.ecf.json_text import write_canonical_json
 from fe.ecf.parse import MalformedJson, parse_json
 from fe.integrator.api import ApiSession, opened
@@ -70,7 +70,7 @@ def submit(
             return OK
         record = wait_for_verdict(api, str(said["taxLogId"]), timeout)
     if as_json:
-        print_json(record)
+        show(record, as_json=True)
     else:
         print_submission(record)
     return verdict_code(record)
@@ -89,7 +89,7 @@ def validate(source: str, profile: str, patience: float, as_json: bool) -> int:
     with opened(profile, patience) as api:
         said = api.post("/invoices/validate", body)
     if as_json:
-        print_json(said)
+        show(said, as_json=True)
     else:
         print_problems(said["problems"])
         click.echo(

@@ -22,8 +22,10 @@ def forget_the_tenant(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> in
     """Take the tenant's condition out of every statement of a module; how many had one."""
     changed = 0
     for name, value in vars(module).items():
-        if isinstance(value, str) and _OF_THE_TENANT.search(value):
-            monkeypatch.setattr(module, name, _OF_THE_TENANT.sub("true", value))
+        texts = value if isinstance(value, tuple) else (value,)
+        if all(isinstance(text, str) for text in texts) and any(map(_OF_THE_TENANT.search, texts)):
+            without = tuple(_OF_THE_TENANT.sub("true", text) for text in texts)
+            monkeypatch.setattr(module, name, without if isinstance(value, tuple) else without[0])
             changed += 1
     return changed
 

@@ -33,7 +33,7 @@ async def page_of(browser: Browser, tenant: TenantId, one: object) -> str:
 
 def action_in(text: str) -> str:
     """The one button of a rejected receipt, and where it leads."""
-    found = re.findall(r'<p class="actions"><a class="button" href="([^"]+)">([^<]+)</a></p>', text)
+    found = re.findall(r'<p class="actions"><a class="button" href="([^"]+)">([^<]+)</a>', text)
     assert len(found) == 1, found
     return f"{found[0][1]} -> {found[0][0].partition('/ecf/')[2] or found[0][0].rpartition('/')[2]}"
 

@@ -13,7 +13,7 @@ from tests.ecf.receipts import USUAL_INDICATOR, line, payload
 from tests.webhooks.vectors import SECRET
 
 #: How a PDF, bytes for a printer, a PNG and an SVG begin.
-PRINTS = [b"%PDF", b"\x1b@\x1bt", b"\x89PNG", b"<?xm"]
+PRINTS = [b"%PDF", b"\x1b@\x1bt", b"\x89PNG", b"<?xm", b"PK\x03\x04"]
 
 
 def of_type(ecf_type: EcfType) -> dict[str, Any]:

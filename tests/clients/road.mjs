@@ -23,7 +23,13 @@ const nobody = '00000000-0000-7000-8000-000000000000';
 const { taxLogId } = verdicts.E31;
 await fe.setPrinting({ footer: 'Gracias' });
 await fe.setMail({ enabled: true, replyTo: 'ventas@ozama.do' });
-const prints = [fe.pdf(taxLogId, { layout: '80mm' }), fe.ticket(taxLogId), fe.qrPng(taxLogId), fe.qrSvg(taxLogId)];
+const prints = [
+  fe.pdf(taxLogId, { layout: '80mm' }),
+  fe.ticket(taxLogId),
+  fe.qrPng(taxLogId),
+  fe.qrSvg(taxLogId),
+  fe.pdfs([taxLogId]),
+];
 process.stdout.write(
   JSON.stringify({
     verdicts,

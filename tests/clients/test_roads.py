@@ -91,11 +91,13 @@ def _blocking(stack: Stack, began: datetime) -> None:
         assert fe.set_printing({"footer": "Gracias"}) == fe.printing()
         assert fe.set_mail({"enabled": True, "replyTo": "ventas@ozama.do"}) == fe.mail()
         track = known["taxLogId"]
-        prints = [fe.pdf(track, layout="80mm"), fe.ticket(track), fe.qr_png(track), fe.qr_svg(track)]
+        prints = [fe.pdf(track, layout="80mm"), fe.ticket(track), fe.qr_png(track), fe.qr_svg(track), fe.pdfs([track])]
         assert [made[:4] for made in prints] == PRINTS
         for print_received in (fe.received_pdf, fe.received_ticket):
             with pytest.raises(NotThereError):
                 print_received(track)
+        with pytest.raises(NotThereError):
+            fe.received_pdfs([track])
 
         assert fe.validate(typed()) == {"valid": True, "problems": []}
         (problem,) = fe.validate(mistyped())["problems"]

@@ -132,6 +132,7 @@ class Fe:
     received = _list(calls.received)
     received_document = _call(calls.received_document)
     received_xml = _call(calls.received_xml)
+    received_pdfs = _call(calls.received_pdfs)
     received_pdf = _call(calls.received_pdf)
     received_ticket = _call(calls.received_ticket)
     approve = _call(calls.approve)

@@ -355,6 +355,25 @@ def received_xml(session: Session, received_id: str) -> Plan[ReceivedXml | None]
     return session.find("GET", f"/received/{_in_path(received_id)}/xml")
 
 
+def received_pdfs(
+    session: Session,
+    ids: Sequence[str] | None = None,
+    *,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    encf: str | None = None,
+    rnc: str | None = None,
+    layout: Layout | None = None,
+    language: Language | None = None,
+) -> Plan[bytes]:
+    """Print many received documents, of these ids or as `received` chooses them, as `pdfs` does."""
+    query = {"from": _moment(since), "to": _moment(until), "encf": encf, "rnc": rnc}
+    body = None if ids is None else {"ids": list(ids)}
+    return session.fetch(
+        "/received/pdf", _ZIP, method="POST", body=body, wait=600.0, layout=layout, language=language, **query
+    )
+
+
 def received_pdf(
     session: Session, received_id: str, *, layout: Layout | None = None, language: Language | None = None
 ) -> Plan[bytes]:

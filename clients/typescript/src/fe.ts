@@ -91,6 +91,15 @@ export interface OnPaper extends CallOptions {
   language?: 'es' | 'en' | undefined;
 }
 
+export interface ManyReceivedOnPaper extends OnPaper {
+  /** Dates (their start and end in UTC) or timestamps of reception. */
+  since?: Moment | undefined;
+  until?: Moment | undefined;
+  encf?: string | undefined;
+  /** Of the supplier. */
+  rnc?: string | undefined;
+}
+
 export interface ManyOnPaper extends OnPaper {
   /** Dates (their start and end in UTC) or timestamps of handing in. */
   since?: Moment | undefined;
@@ -260,14 +269,7 @@ export class Fe {
    */
   pdfs(ids: readonly string[] | undefined, options: ManyOnPaper = {}): Promise<Uint8Array> {
     known('pdfs', options, [...ON_PAPER, 'since', 'until', 'state', 'rnc']);
-    const { since, until, signal, ...query } = options;
-    return this.session.fetch('/invoices/pdf', 'application/zip', {
-      query: { from: moment(since), to: moment(until), ...query },
-      body: ids === undefined ? undefined : { ids },
-      wait: 600,
-      method: 'POST',
-      signal,
-    });
+    return this.#zip('/invoices/pdf', ids, options);
   }
 
   /** Print a receipt as bytes for a receipt printer (ESC/POS). Throws as `pdf` does. */
@@ -393,6 +395,12 @@ export class Fe {
     return this.session.find('GET', `${oneReceived(receivedId)}/xml`, options);
   }
 
+  /** Print many received documents, of these ids or as `received` chooses them, as `pdfs` does. */
+  receivedPdfs(ids: readonly string[] | undefined, options: ManyReceivedOnPaper = {}): Promise<Uint8Array> {
+    known('receivedPdfs', options, [...ON_PAPER, 'since', 'until', 'encf', 'rnc']);
+    return this.#zip('/received/pdf', ids, options);
+  }
+
   /** Print a document that a supplier issued to you as PDF. Throws NotThereError. */
   receivedPdf(receivedId: string, options: OnPaper = {}): Promise<Uint8Array> {
     return this.#pdf('receivedPdf', oneReceived(receivedId), options);
@@ -503,6 +511,17 @@ export class Fe {
     known(call, options, ON_PAPER);
     const { layout, language, signal } = options;
     return this.session.fetch(`${path}/pdf`, 'application/pdf', { query: { layout, language }, signal });
+  }
+
+  #zip(path: string, ids: readonly string[] | undefined, options: ManyOnPaper & ManyReceivedOnPaper): Promise<Uint8Array> {
+    const { since, until, signal, ...query } = options;
+    return this.session.fetch(path, 'application/zip', {
+      query: { from: moment(since), to: moment(until), ...query },
+      body: ids === undefined ? undefined : { ids },
+      wait: 600,
+      method: 'POST',
+      signal,
+    });
   }
 
   #ticket(call: string, path: string, options: OnRoll): Promise<Uint8Array> {

@@ -8,8 +8,11 @@ import io
 import json
 import zipfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
+from operator import attrgetter
 from typing import Any, Protocol
+from uuid import UUID
 
 import structlog
 import trio
@@ -20,11 +23,12 @@ from fe.http.errors import ApiError
 from fe.http.languages import Language
 from fe.http.messages import must_be, say
 from fe.http.models.printing import PrintManyRequest
-from fe.http.parameters import read_history_query
+from fe.http.parameters import ListQuery, read_history_query, read_received_query
 from fe.http.request_bodies import read_body
 from fe.identifiers import SubmissionId, TenantId
-from fe.store.postgres.db import Database
-from fe.store.records import history, submissions
+from fe.store.postgres.db import Conn, Database
+from fe.store.records import history, received, submissions
+from fe.store.records.received import ReceivedRecord
 from fe.store.records.submissions import Record
 
 _log = structlog.get_logger(__name__)
@@ -34,10 +38,11 @@ MAX_RECEIPTS = 1000
 MAX_ARCHIVE_BYTES = 256 * 1024 * 1024
 MAX_SECONDS = 600.0
 _FEW = 5
-_FILTERS = ("from", "to", "state", "encf", "rnc", "clientRequestId")
 
-#: Prints a record; raises ApiError.
-Printer = Callable[[Record, bytes], Awaitable[bytes]]
+#: An issued receipt, or a received one.
+Receipt = Record | ReceivedRecord
+#: Prints a receipt from its XML; raises ApiError.
+Printer = Callable[[Receipt, bytes], Awaitable[bytes]]
 
 
 class PrinterFor(Protocol):
@@ -47,8 +52,62 @@ class PrinterFor(Protocol):
         """Read the options of the call."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """How receipts are chosen and read: the issued ones, or the received ones."""
+
+    filters: Sequence[str]
+    read_query: Callable[[Mapping[str, str]], ListQuery[Any]]
+    newest: Callable[..., Awaitable[Sequence[Receipt]]]
+    of_ids: Callable[..., Awaitable[Sequence[Receipt]]]
+    id_of: Callable[[Any], UUID]
+    #: Its line of the manifest, before it is printed.
+    line: Callable[[Any], dict[str, Any]]
+    xml: Callable[[Conn, TenantId, UUID], Awaitable[bytes]]
+
+
+async def _issued_xml(conn: Conn, tenant_id: TenantId, submission_id: UUID) -> bytes:
+    kind, xml = await submissions.xml(conn, tenant_id, SubmissionId(submission_id))
+    if kind != "signed":
+        raise ApiError(409, say("not-signed-yet"))
+    return xml
+
+
+async def _received_xml(conn: Conn, tenant_id: TenantId, received_id: UUID) -> bytes:
+    xml, _ = await received.documents(conn, tenant_id, received_id)
+    return xml
+
+
+def _issued_line(record: Record) -> dict[str, Any]:
+    return {"taxLogId": str(record.submission_id), "eNCF": record.e_ncf, "status": record.status}
+
+
+def _received_line(record: ReceivedRecord) -> dict[str, Any]:
+    return {"id": str(record.received_id), "eNCF": record.e_ncf, "rncEmisor": record.issuer_rnc}
+
+
+ISSUED = _Kind(
+    ("from", "to", "state", "encf", "rnc", "clientRequestId"),
+    read_history_query,
+    history.newest,
+    history.of_ids,
+    attrgetter("submission_id"),
+    _issued_line,
+    _issued_xml,
+)
+RECEIVED = _Kind(
+    ("from", "to", "encf", "rnc"),
+    read_received_query,
+    received.listed,
+    received.of_ids,
+    attrgetter("received_id"),
+    _received_line,
+    _received_xml,
+)
+
+
 class PrintArchives:
-    """The handler of POST /invoices/pdf."""
+    """The handlers of POST /invoices/pdf and /received/pdf."""
 
     def __init__(
         self,
@@ -65,22 +124,29 @@ class PrintArchives:
 
     async def issued(self, call: Call) -> ApiReply:
         """Send the receipts that the body names by their ids, or that the query chooses."""
+        return await self._send(call, ISSUED)
+
+    async def received(self, call: Call) -> ApiReply:
+        """Send received receipts, chosen in the same way."""
+        return await self._send(call, RECEIVED)
+
+    async def _send(self, call: Call, kind: _Kind) -> ApiReply:
         printer = await self._printer_for(call)
-        records = await self._chosen(call)
+        records = await self._chosen(call, kind)
         named = ("Content-Disposition", 'attachment; filename="e-CF.zip"')
-        stream = self._written(call.identity.tenant_id, records, printer, call.language)
+        stream = self._written(call.identity.tenant_id, kind, records, printer, call.language)
         return ApiReply(200, b"", (("Content-Type", "application/zip"), named), stream)
 
-    async def _chosen(self, call: Call) -> Sequence[Record]:
+    async def _chosen(self, call: Call, kind: _Kind) -> Sequence[Receipt]:
         raw = await call.body() if call.headers.get("content-length") != "0" else b""
         ids = read_body(PrintManyRequest, raw).ids if raw else None
         query, tenant_id = call.query(), call.identity.tenant_id
-        given = {name: query[name] for name in _FILTERS if name in query}
+        given = {name: query[name] for name in kind.filters if name in query}
         if (ids is None) == (not given):
             raise ApiError(400, say("ids-or-filter"))
         if ids is None:
-            chosen = read_history_query(given).chosen
-            records = await self._db.run_for(tenant_id, history.newest, chosen, limit=MAX_RECEIPTS + 1)
+            chosen = kind.read_query(given).chosen
+            records = await self._db.run_for(tenant_id, kind.newest, chosen, limit=MAX_RECEIPTS + 1)
             if not records:
                 raise ApiError(404, say("no-receipt-chosen"))
             if len(records) > MAX_RECEIPTS:
@@ -89,56 +155,45 @@ class PrintArchives:
         if not 1 <= len(ids) <= MAX_RECEIPTS:
             raise ApiError(400, must_be("ids", say("so-many-ids", limit=MAX_RECEIPTS)))
         wanted = {text: read_id(text) for text in ids}
-        found = await self._db.run_for(
-            tenant_id, history.of_ids, [SubmissionId(one) for one in wanted.values() if one is not None]
-        )
-        by_id = {record.submission_id: record for record in found}
+        found = await self._db.run_for(tenant_id, kind.of_ids, [one for one in wanted.values() if one is not None])
+        by_id = {kind.id_of(record): record for record in found}
         if missing := [text[:64] for text, one in wanted.items() if one not in by_id]:
             raise ApiError(404, say("no-receipts", ids=", ".join(missing[:_FEW]), number=len(missing)))
-        return [by_id[SubmissionId(one)] for one in wanted.values() if one is not None]
+        return [by_id[one] for one in wanted.values() if one is not None]
 
     async def _written(
-        self, tenant_id: TenantId, records: Sequence[Record], printer: Printer, language: Language
+        self, tenant_id: TenantId, kind: _Kind, records: Sequence[Receipt], printer: Printer, language: Language
     ) -> AsyncIterator[bytes]:
         sink, manifest = _Sink(), []
         sent, until = 0, trio.current_time() + self._seconds
         with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
             for record in records:
-                line: dict[str, Any] = {
-                    "taxLogId": str(record.submission_id),
-                    "eNCF": record.e_ncf,
-                    "status": record.status,
-                }
+                line = kind.line(record)
                 manifest.append(line)
                 try:
                     if sent >= self._most_bytes or trio.current_time() >= until:
                         raise ApiError(409, say("archive-full"))
-                    files = await self._files(tenant_id, record, printer)
+                    xml = await self._db.run_for(tenant_id, kind.xml, kind.id_of(record))
+                    made = await printer(record, xml)
                 except ApiError as error:
                     line["error"] = error.message.said(language)
                     continue
                 except Exception as error:  # whatever it is, the manifest names the receipt and the others follow
-                    _log.warning("a receipt of an archive was not printed", submission=line["taxLogId"], error=error)
+                    _log.warning(
+                        "a receipt of an archive was not printed", receipt=str(kind.id_of(record)), error=error
+                    )
                     line["error"] = say("print-failed").said(language)
                     continue
-                for name, content in files.items():
-                    kind = name.rpartition(".")[2]
-                    line[kind] = name
-                    line[f"{kind}Sha256"] = sha256(content).hexdigest()
+                for suffix, content in (("pdf", made), ("xml", xml)):
+                    name = f"{record.e_ncf or 'e-CF'}-{kind.id_of(record)}.{suffix}"
+                    line[suffix] = name
+                    line[f"{suffix}Sha256"] = sha256(content).hexdigest()
                     await trio.to_thread.run_sync(archive.writestr, name, content)
                     if written := sink.taken():
                         sent += len(written)
                         yield written
             archive.writestr("manifest.json", json.dumps({"receipts": manifest}, ensure_ascii=False, indent=1))
         yield sink.taken()
-
-    async def _files(self, tenant_id: TenantId, record: Record, printer: Printer) -> Mapping[str, bytes]:
-        kind, xml = await self._db.run_for(tenant_id, submissions.xml, record.submission_id)
-        if kind != "signed":
-            raise ApiError(409, say("not-signed-yet"))
-        made = await printer(record, xml)
-        stem = f"{record.e_ncf or 'e-CF'}-{record.submission_id}"
-        return {f"{stem}.pdf": made, f"{stem}.xml": xml}
 
 
 class _Sink(io.RawIOBase):

@@ -44,6 +44,7 @@ from fe.printing.settings import LANGUAGES, LAYOUTS, LOGO_FORM, ROLLS
 from fe.store.postgres.db import Database
 from fe.store.records import print_settings, received, submissions
 from fe.store.records.print_settings import CachedPrintSettings
+from fe.store.records.received import ReceivedRecord
 from fe.store.records.submissions import Record
 
 _KEPT, _KEPT_BYTES = 256, 256 * 1024
@@ -106,14 +107,14 @@ class PrintHandlers:
         """Print an issued receipt as PDF."""
         options = await self._options(call, LAYOUTS)
         record, xml = await self._issued(call)
-        return await self._pdf(call, xml, _for(record, options), record.e_ncf)
+        return await self._pdf(call, xml, self._for(record, options), record.e_ncf)
 
-    async def printer(self, call: Call) -> Callable[[Record, bytes], Awaitable[bytes]]:
+    async def printer(self, call: Call) -> Callable[[Record | ReceivedRecord, bytes], Awaitable[bytes]]:
         """Make the printer of many receipts, with the options of a call."""
         options = await self._options(call, LAYOUTS)
 
-        async def print_one(record: Record, xml: bytes) -> bytes:
-            return await self._print(call, "pdf", pdf, xml, _for(record, options))
+        async def print_one(record: Record | ReceivedRecord, xml: bytes) -> bytes:
+            return await self._print(call, "pdf", pdf, xml, self._for(record, options))
 
         return print_one
 
@@ -121,7 +122,7 @@ class PrintHandlers:
         """Print an issued receipt as ESC/POS."""
         options, raster = await self._options(call, ROLLS), _raster(call.query())
         record, xml = await self._issued(call)
-        return await self._ticket(call, xml, _for(record, options), raster)
+        return await self._ticket(call, xml, self._for(record, options), raster)
 
     async def received_pdf(self, call: Call) -> ApiReply:
         """Print a received receipt as PDF."""
@@ -192,8 +193,13 @@ class PrintHandlers:
         if record is None:
             raise ApiError(404, say("no-received"))
         xml, _ = await self._db.run_for(call.identity.tenant_id, received.documents, record.received_id)
-        environment, ecf, fc = record.environment, self._ecf_host, self._fc_host
-        return xml, replace(options, environment=environment, ecf_host=ecf, fc_host=fc), record.e_ncf
+        return xml, self._for(record, options), record.e_ncf
+
+    def _for(self, record: Record | ReceivedRecord, options: PrintOptions) -> PrintOptions:
+        environment = record.environment
+        if isinstance(record, ReceivedRecord):
+            return replace(options, environment=environment, ecf_host=self._ecf_host, fc_host=self._fc_host)
+        return standing_as(options, record.status, environment, record.qr_code_url)
 
     async def _qr(self, call: Call, kind: str, media_type: str) -> ApiReply:
         record = await find_receipt(self._db, call)
@@ -235,10 +241,6 @@ def standing_as(
     """Add to options what the paper of an issued receipt may claim: nothing but a preview before the verdict."""
     standing = _STANDINGS.get(status, FiscalStanding.PREVIEW)
     return replace(options, environment=environment, standing=standing, url=qr_code_url or "")
-
-
-def _for(record: Record, options: PrintOptions) -> PrintOptions:
-    return standing_as(options, record.status, record.environment, record.qr_code_url)
 
 
 def _shown(settings: PrintSettings) -> PrintSettingsAnswer:

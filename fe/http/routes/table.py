@@ -21,7 +21,7 @@ from fe.http.routes.health import Health
 from fe.http.routes.invoices import Invoices
 from fe.http.routes.mail_settings import MailSettingsHandlers
 from fe.http.routes.ncf import ChangedSequence, Ncf, NewSequence
-from fe.http.routes.print_archives import PrintArchives
+from fe.http.routes.print_archives import ISSUED, RECEIVED, PrintArchives
 from fe.http.routes.printing import PrintHandlers
 from fe.http.routes.received import ReceivedHandlers
 from fe.http.routes.sharing import ShareHandlers
@@ -41,7 +41,6 @@ SMALL_BODY = 4 * 1024
 #: A logo of 256 KiB in base64, and a few texts.
 #: Of a thousand ids.
 _IDS_BODY = 64 * 1024
-_CHOOSING = ("from", "to", "state", "encf", "rnc", "clientRequestId")
 _PRINT_SETTINGS_BODY = 384 * 1024
 
 
@@ -240,7 +239,7 @@ def every_route(
                 _SUBMISSIONS,
                 {},
                 PrintManyRequest,
-                parameters=(*(one for one in _HISTORY if one.name in _CHOOSING), *_ON_PAPER),
+                parameters=(*(one for one in _HISTORY if one.name in ISSUED.filters), *_ON_PAPER),
                 errors=errors("ids-or-filter", "no-receipts"),
                 needs_body=False,
                 file="application/zip",
@@ -330,6 +329,24 @@ def every_route(
             ),
         ),
         *_printed_received(f"{prefix}/received/<received_id>", prints),
+        Route(
+            "POST",
+            f"{prefix}/received/pdf",
+            "invoices:read",
+            archives.received,
+            About(
+                "printManyReceived",
+                "Print many as PDF, with their XML, in a ZIP",
+                _RECEIVED,
+                {},
+                PrintManyRequest,
+                parameters=(*(one for one in _RECEIVED_LIST if one.name in RECEIVED.filters), *_ON_PAPER),
+                errors=errors("ids-or-filter", "no-receipts"),
+                needs_body=False,
+                file="application/zip",
+            ),
+            _IDS_BODY,
+        ),
         Route(
             "GET",
             f"{prefix}/printing",

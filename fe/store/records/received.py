@@ -1,5 +1,6 @@
 """Received: the documents that suppliers sent, and the acknowledgements they were given."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -247,6 +248,16 @@ async def one(conn: Conn, tenant_id: TenantId, received_id: UUID) -> ReceivedRec
     found = conn.cursor(row_factory=record_row(ReceivedRecord))
     await found.execute(_ONE, {"tenant": tenant_id, "received": received_id})
     return await found.fetchone()
+
+
+_OF_IDS = f"{_RECORD.format(source='received')} WHERE r.tenant_id = %(tenant)s AND r.received_id = ANY (%(ids)s)"
+
+
+async def of_ids(conn: Conn, tenant_id: TenantId, ids: Sequence[UUID]) -> list[ReceivedRecord]:
+    """Find the received documents of these ids, in any order."""
+    found = conn.cursor(row_factory=record_row(ReceivedRecord))
+    await found.execute(_OF_IDS, {"tenant": tenant_id, "ids": list(ids)})
+    return await found.fetchall()
 
 
 _BYTES = """

@@ -1,5 +1,8 @@
 """Printed receipts: what the API gives, of issued receipts and of received ones, and to whom."""
 
+import io
+import json
+import zipfile
 from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
@@ -147,13 +150,23 @@ async def test_received_receipt_is_printed(
         printed = await api.get(f"/received/{one['id']}/pdf?layout=80mm")
         ticket = await api.get(f"/received/{one['id']}/ticket")
         unknown = await api.get(f"/received/{uuid4()}/pdf")
+        chosen = [
+            await api.post("/received/pdf?layout=80mm", json={"ids": [one["id"]]}),
+            await api.post(f"/received/pdf?layout=80mm&encf={one['encf']}"),
+        ]
+        nothing = await api.post("/received/pdf", json={"ids": [one["id"], str(uuid4())]})
 
     (page,) = reading.pages(printed.content)
     assert one["encf"] in page.text
     assert "ConsultaTimbre" in decode(ticket.content).codes[0]
     assert page.codes[0][0].startswith("https://ecf.example/testecf/ConsultaTimbre?")
     assert reading.attached(printed.content) == sent
-    assert unknown.status_code == 404
+    for answer in chosen:
+        with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+            (line,) = json.loads(archive.read("manifest.json"))["receipts"]
+            assert (line["id"], line["eNCF"], line["rncEmisor"]) == (one["id"], one["encf"], one["rncEmisor"])
+            assert (archive.read(line["pdf"]), archive.read(line["xml"])) == (printed.content, sent)
+    assert [unknown.status_code, nothing.status_code] == [404, 404]
 
 
 SETTINGS = {

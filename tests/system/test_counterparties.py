@@ -67,7 +67,7 @@ async def test_an_approval_goes_to_the_authority_and_moves_the_status(
         "1",
     ]
     assert len(sent) == 1
-    assert listed == item
+    assert listed == {**item, "montoTotal": "1063.18"}
     assert (decided["deduped"], again["deduped"], again["taxLogId"]) == (False, True, decided["taxLogId"])
     assert (contrary.status_code, "approved before" in contrary.json()["message"]) == (409, True)
     assert shown["approvalStatus"] == "approved"

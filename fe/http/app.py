@@ -258,7 +258,7 @@ class Api:
             BillingHandlers(db, clock),
             MailSettingsHandlers(db, clock),
             prints,
-            PrintArchives(db, prints.printer),
+            PrintArchives(db, lists, prints.printer),
             ShareHandlers(db, deps.sharing, clock),
         )
         by_name = {route.name: route for route in self.routes}

@@ -23,12 +23,14 @@ from fe.http.errors import ApiError
 from fe.http.languages import Language
 from fe.http.messages import must_be, say
 from fe.http.models.printing import PrintManyRequest
+from fe.http.paging import read_in_turn
 from fe.http.parameters import ListQuery, read_history_query, read_received_query
 from fe.http.request_bodies import read_body
 from fe.identifiers import SubmissionId, TenantId
+from fe.limits import ConcurrencyLimit
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import history, received, submissions
-from fe.store.records.received import ReceivedRecord
+from fe.store.records.received import ReceivedFilter, ReceivedRecord
 from fe.store.records.submissions import Record
 
 _log = structlog.get_logger(__name__)
@@ -78,6 +80,12 @@ async def _received_xml(conn: Conn, tenant_id: TenantId, received_id: UUID) -> b
     return xml
 
 
+async def _newest_received(
+    conn: Conn, tenant_id: TenantId, chosen: ReceivedFilter, *, limit: int
+) -> Sequence[ReceivedRecord]:
+    return await received.listed(conn, tenant_id, chosen, limit=limit)
+
+
 def _issued_line(record: Record) -> dict[str, Any]:
     return {"taxLogId": str(record.submission_id), "eNCF": record.e_ncf, "status": record.status}
 
@@ -98,7 +106,7 @@ ISSUED = _Kind(
 RECEIVED = _Kind(
     ("from", "to", "encf", "rnc"),
     read_received_query,
-    received.listed,
+    _newest_received,
     received.of_ids,
     attrgetter("received_id"),
     _received_line,
@@ -112,12 +120,14 @@ class PrintArchives:
     def __init__(
         self,
         db: Database,
+        lists: ConcurrencyLimit[TenantId],
         printer_for: PrinterFor,
         *,
         most_bytes: int = MAX_ARCHIVE_BYTES,
         seconds: float = MAX_SECONDS,
     ) -> None:
         self._db = db
+        self._lists = lists
         self._printer_for = printer_for
         self._most_bytes = most_bytes
         self._seconds = seconds
@@ -146,7 +156,7 @@ class PrintArchives:
             raise ApiError(400, say("ids-or-filter"))
         if ids is None:
             chosen = kind.read_query(given).chosen
-            records = await self._db.run_for(tenant_id, kind.newest, chosen, limit=MAX_RECEIPTS + 1)
+            records = await read_in_turn(self._db, self._lists, tenant_id, kind.newest, chosen, limit=MAX_RECEIPTS + 1)
             if not records:
                 raise ApiError(404, say("no-receipt-chosen"))
             if len(records) > MAX_RECEIPTS:

@@ -70,6 +70,12 @@ class PrintOptions:
         if len(self.footer) > MAX_FOOTER:
             raise ValueError(f"the footer is longer than {MAX_FOOTER} characters")
 
+    def of_received(self, environment: Environment, *, ecf_host: str, fc_host: str) -> "PrintOptions":
+        """Return the options of a supplier's receipt: our paper and language, without our logo, footer and marks."""
+        return PrintOptions(
+            layout=self.layout, language=self.language, environment=environment, ecf_host=ecf_host, fc_host=fc_host
+        )
+
 
 def print_key(xml: bytes, options: PrintOptions) -> tuple[str, bytes, bytes, PrintOptions]:
     """Return the key of a print in a cache, which keeps digests of the document and the logo."""

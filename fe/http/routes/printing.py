@@ -198,7 +198,7 @@ class PrintHandlers:
     def _for(self, record: Record | ReceivedRecord, options: PrintOptions) -> PrintOptions:
         environment = record.environment
         if isinstance(record, ReceivedRecord):
-            return replace(options, environment=environment, ecf_host=self._ecf_host, fc_host=self._fc_host)
+            return options.of_received(environment, ecf_host=self._ecf_host, fc_host=self._fc_host)
         return standing_as(options, record.status, environment, record.qr_code_url)
 
     async def _qr(self, call: Call, kind: str, media_type: str) -> ApiReply:

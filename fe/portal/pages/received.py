@@ -1,7 +1,6 @@
 """Receipts received from suppliers: find, read, approve or reject."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from uuid import UUID
 
 from fe.ecf.catalogue import EcfType
@@ -186,7 +185,7 @@ async def printed(visit: Visit) -> Reply:
         raise not_found()
     document, _ = await visit.read(received.documents, record.received_id)
     ecf, fc = visit.portal.settings.authority_ecf_url, visit.portal.settings.authority_fc_url
-    options = replace(await options_asked(visit), environment=record.environment, ecf_host=ecf, fc_host=fc)
+    options = (await options_asked(visit)).of_received(record.environment, ecf_host=ecf, fc_host=fc)
     return await pdf_reply(visit, document, options, record.e_ncf)
 
 

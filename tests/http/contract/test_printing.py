@@ -147,6 +147,7 @@ async def test_received_receipt_is_printed(
 
     async with front.client(await front.token(key)) as api:
         (one,) = (await api.get("/received")).json()["items"]
+        assert (await api.put("/printing", json={"footer": "Nuestro pie", "marks": ["Original", "Copia"]})).is_success
         printed = await api.get(f"/received/{one['id']}/pdf?layout=80mm")
         ticket = await api.get(f"/received/{one['id']}/ticket")
         unknown = await api.get(f"/received/{uuid4()}/pdf")
@@ -158,6 +159,7 @@ async def test_received_receipt_is_printed(
 
     (page,) = reading.pages(printed.content)
     assert one["encf"] in page.text
+    assert "Nuestro pie" not in page.text, "it is the supplier's receipt"
     assert "ConsultaTimbre" in decode(ticket.content).codes[0]
     assert page.codes[0][0].startswith("https://ecf.example/testecf/ConsultaTimbre?")
     assert reading.attached(printed.content) == sent

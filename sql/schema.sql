@@ -150,6 +150,16 @@ CREATE TABLE counterparty_sends (
     PRIMARY KEY (tenant_id, submission_id, epoch)
 );
 
+CREATE TABLE customers (
+    tenant_id bigint NOT NULL, id text NOT NULL, name text NOT NULL, rnc text, email text, phone text, address text,
+    municipality text, province text, receipt_type text, search text NOT NULL, source text NOT NULL,
+    version int NOT NULL, changed_at timestamptz NOT NULL, changed_by text NOT NULL, used_at timestamptz,
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX customers_by_rnc ON customers (tenant_id, rnc) WHERE (rnc IS NOT NULL);
+CREATE INDEX customers_by_use ON customers (tenant_id, used_at) WHERE (used_at IS NOT NULL);
+CREATE INDEX customers_in_order ON customers (tenant_id, search, id);
+
 CREATE TABLE dead_letters (
     tenant_id bigint NOT NULL, subject uuid NOT NULL, stage stage NOT NULL, environment environment NOT NULL,
     host host NOT NULL, attempt int NOT NULL, epoch bigint NOT NULL, deaths int NOT NULL,
@@ -341,6 +351,17 @@ CREATE TABLE print_settings (
     PRIMARY KEY (tenant_id),
     FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 );
+
+CREATE TABLE products (
+    tenant_id bigint NOT NULL, id text NOT NULL, name text NOT NULL, code text, unit text, price numeric(20,4),
+    price_has_itbis boolean, itbis text, kind text, additional_taxes text[] NOT NULL, search text NOT NULL,
+    source text NOT NULL, version int NOT NULL, changed_at timestamptz NOT NULL, changed_by text NOT NULL,
+    used_at timestamptz,
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX products_by_code ON products (tenant_id, code) WHERE (code IS NOT NULL);
+CREATE INDEX products_by_use ON products (tenant_id, used_at) WHERE (used_at IS NOT NULL);
+CREATE INDEX products_in_order ON products (tenant_id, search, id);
 
 CREATE TABLE received (
     tenant_id bigint NOT NULL, received_id uuid NOT NULL, environment environment NOT NULL, issuer_rnc text NOT NULL,

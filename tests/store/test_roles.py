@@ -61,6 +61,7 @@ MATRIX = """
 | `counterparty_deliveries` | S | SIU | SU | S | | S | |
 | `counterparty_outbox` | | SIUD | SI | S | | | |
 | `counterparty_sends` | | SIU | S | S | | | |
+| `customers` | SIUD | | S | S | | SIUD | |
 | `dead_letters` | s | SI | SD | S | | S | |
 | `disabled_tenants` | S | S | SID | S | | S | |
 | `duties` | | SIU | SIU | S | | | |
@@ -88,6 +89,7 @@ MATRIX = """
 | `portal_sessions` | | | SD | | | SIUD | |
 | `portal_troubles_seen` | | | | | | SIU | |
 | `print_settings` | SIU | S | S | S | | SIU | |
+| `products` | SIUD | | S | S | | SIUD | |
 | `received` | S | S | S | S | SI | S | |
 | `received_approvals` | S | | S | S | SI | S | |
 | `receivers` | | | SIUD | S | S | S | |

@@ -23,4 +23,6 @@ DISTRIBUTED = (
     "acknowledgements",
     "received_approvals",
     "approvals",
+    "customers",
+    "products",
 )

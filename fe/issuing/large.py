@@ -27,7 +27,11 @@ def is_large(raw: bytes) -> bool:
     A line of JSON is an object, and it may have many values. Lines of XML are told by the tags, as a document has them
     or as a text in JSON.
     """
-    if len(raw) > LARGE_BYTES or raw.count(b"{") > LARGE_LINES or raw.count(b",") > LARGE_VALUES:
+    if len(raw) > LARGE_BYTES or raw.count(b"{") > LARGE_LINES:
+        return True
+    if len(raw) <= LARGE_VALUES:  # too short for that many values, or tags
+        return False
+    if raw.count(b",") > LARGE_VALUES:
         return True
     return raw.count(b"<") + sum(raw.count(escaped) for escaped in _ESCAPED) > LARGE_TAGS
 

@@ -25,6 +25,7 @@ MAX_NUMBER_DIGITS = 20  # a unit price has 16 + 4, the longest number of the for
 _OPENING = re.compile(rb"[\[{]")
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _NOT_A_BRACKET = bytes(set(range(256)) - set(b"[]{}"))
+_NOT_A_SIGN = bytes(set(range(256)) - set(b"[{:"))
 _STRUCTURE = re.compile(rb"[\[\]{},]")
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _SUSPECT_ESCAPE = re.compile(r"\\[ubf]")
@@ -49,9 +50,10 @@ def parse_json(raw: bytes, *, max_bytes: int = MAX_BYTES) -> Any:
     except MalformedJson as wrong:
         said = messages.looks_like(wrong.message, _coding_of(raw))
         raise MalformedJson(said, wrong.line, wrong.column) from None
-    if (opened := raw.count(b"{") + raw.count(b"[")) > MAX_JSON_DEPTH:
+    signs = raw.translate(None, _NOT_A_SIGN)  # cheaper than to count each sign in the whole
+    if (opened := signs.count(b"{") + signs.count(b"[")) > MAX_JSON_DEPTH:
         _refuse_deep(raw, may_be_many=opened > MAX_JSON_CONTAINERS)
-    value = _read_quickly(raw)
+    value = _read_quickly(raw, signs.count(b":"))
     if value is _UNSURE:
         try:
             value = _JSON.decode(text)
@@ -149,7 +151,7 @@ def refuse_crowd(raw: bytes) -> None:
 _UNSURE = object()
 
 
-def _read_quickly(raw: bytes) -> Any:
+def _read_quickly(raw: bytes, colons: int) -> Any:
     """Read unproblematic JSON in half the time of the standard library's reader; return `_UNSURE` for the rest.
 
     Only the other reader refuses, and words the refusals. This one accepts duplicate keys, so its result counts only if
@@ -164,7 +166,7 @@ def _read_quickly(raw: bytes) -> Any:
         return _UNSURE
     members = _members(value)
     # The second look is at a text with a colon in it; it costs half of what the other reader does.
-    return value if raw.count(b":") == members or _STRING.sub(b"", raw).count(b":") == members else _UNSURE
+    return value if colons == members or _STRING.sub(b"", raw).count(b":") == members else _UNSURE
 
 
 def _members(value: Any) -> int:

@@ -47,6 +47,8 @@ class ReceiptForm:
                 value = chosen[0].get("value", "")
             elif one.tag == "textarea":
                 value = (one.text or "").removeprefix("\n")
+            elif one.get("type") == "checkbox" and one.get("checked") is None:
+                value = ""
             else:
                 value = one.get("value", "")
             self.fields.append((one.get("name"), value))

@@ -161,6 +161,20 @@ async def test_receipt_of_production_is_issued_once_its_total_was_looked_at(
     assert await issued(portal.db) == 1
 
 
+@pytest.mark.parametrize(("shown", "price", "is_issued"), [("29.50", "25", 1), ("29.49", "25", 0), ("0.00", "0", 0)])
+async def test_receipt_of_production_is_issued_at_once_where_its_total_was_on_the_button(
+    portal: Running, owner: Browser, able: TenantId, shown: str, price: str, is_issued: int
+) -> None:
+    """A price of 0 is asked about all the same."""
+    form = await begun(owner, able, "ecf")
+    form.type("item.PrecioUnitarioItem", price)
+    form.type("shown", shown)
+
+    await form.press("issue")
+
+    assert await issued(portal.db) == is_issued
+
+
 async def test_receipt_of_a_trial_is_issued_at_once(portal: Running, owner: Browser, able: TenantId) -> None:
     form = await begun(owner, able)
 

@@ -33,7 +33,7 @@ from fe.portal.receipt.copies import NOTES, note_for, the_same_again
 from fe.portal.receipt.doubts import doubts
 from fe.portal.receipt.drafts import OpenDraft
 from fe.portal.receipt.entry import ReceiptEntry
-from fe.portal.receipt.layout import layout
+from fe.portal.receipt.layout import ISSUE_DATE, layout
 from fe.portal.receipt.paths import NoPlace, mend
 from fe.portal.receipt.view import paper_of, sequences_of, show_form, why_none
 from fe.portal.receipt_advice import AdvisedStep, advice_on, explained, next_step
@@ -91,7 +91,7 @@ async def _sequence_first(visit: Visit, record: ReceiptRecord) -> Text | None:
 
 async def send(visit: Visit) -> Reply:
     """Run the pressed button's action; show the form again, or the issued receipt."""
-    entry = ReceiptEntry.sent(layout(_type(visit)), visit.form)
+    entry = _entry(visit)
     form_id = _form_id(visit)
     action, _, what = visit.form.get("do").partition(":")
     if action in _SWITCHES:
@@ -178,7 +178,7 @@ async def open_draft(visit: Visit) -> Reply:
 
 async def resume(visit: Visit) -> Reply:
     """Show a form of an earlier session with its typed text; do nothing else."""
-    entry = ReceiptEntry.sent(layout(_type(visit)), visit.form)
+    entry = _entry(visit)
     form_id = str(read_id(visit.form.get("form")) or uuid4())
     return await show_form(visit, entry, form_id, message=RESUMED, status=403)
 
@@ -203,7 +203,7 @@ async def _issue(visit: Visit, work: Issuing, form_id: str) -> Reply:
         if not await visit.portal.submitting.is_known(new):
             _count(work, size)
             checked = await _checked(work, is_counted=True)
-            stopped = _what_stops(visit, work, checked)
+            stopped = await _what_stops(visit, work, checked)
             # Sent twice at once: the first was accepted while this one was validated, and has its number now.
             if stopped is not None and not await visit.portal.submitting.is_known(new):
                 raise stopped
@@ -222,14 +222,21 @@ async def _issue(visit: Visit, work: Issuing, form_id: str) -> Reply:
     return await _after(visit, work, accepted, form_id)
 
 
-def _what_stops(visit: Visit, work: Issuing, checked: CheckedReceipt) -> _Stopped | None:
+async def _what_stops(visit: Visit, work: Issuing, checked: CheckedReceipt) -> _Stopped | None:
     if checked.fatal or work.entry.unread:
         return _Stopped(400, messages.say("nothing-done"), checked)
     if checked.remarks and visit.form.get("seen") != digest(checked.remarks):
         return _Stopped(409, messages.say("remarked"), checked)
-    if visit.environment.billable and visit.form.get("agreed") != digest(work.entry.payload()):
+    if visit.environment.billable and not await _was_seen(visit, work, checked):
         return _Stopped(409, messages.say("look-over"), checked)
     return None
+
+
+async def _was_seen(visit: Visit, work: Issuing, checked: CheckedReceipt) -> bool:
+    """Whether the total was shown before: when the form was checked, or by the script on the button just pressed."""
+    if visit.form.get("agreed") == digest(work.entry.payload()):
+        return True
+    return visit.form.get("shown") == checked.totals.get("MontoTotal") and not await doubts(visit, work.entry)
 
 
 async def _after(visit: Visit, work: Issuing, accepted: Accepted, form_id: str) -> Reply:
@@ -282,6 +289,14 @@ def _repaired(entry: ReceiptEntry, what: str) -> ReceiptEntry:
     except (Malformed, NoPlace, KeyError, TypeError, AttributeError):
         raise Refused(400, CHANGED_MEANWHILE) from None
     return ReceiptEntry.of(entry.layout, payload, entry.as_user)
+
+
+def _entry(visit: Visit) -> ReceiptEntry:
+    """The form as it was sent. A date of issue left as the page had it is that of the day the receipt is issued on."""
+    entry = ReceiptEntry.sent(layout(_type(visit)), visit.form)
+    if entry.values[ISSUE_DATE] == visit.form.get("today"):
+        entry.values[ISSUE_DATE] = ""
+    return entry
 
 
 def _type(visit: Visit) -> EcfType:

@@ -20,7 +20,7 @@ from fe.issuing.accept import admit
 from fe.issuing.prepare import Draft
 from fe.issuing.validate import DraftInThreads, is_fatal, unsigned
 from fe.portal.deps import Portal
-from fe.portal.receipt.entry import ReceiptEntry
+from fe.portal.receipt.entry import ReceiptEntry, amount_typed
 from fe.portal.receipt.notices import Notices, place_all
 from fe.store.records.submissions import Accepted, NewSubmission
 
@@ -47,6 +47,8 @@ class CheckedReceipt:
     prices: Decimal | None = None
     #: The total without the taxes that are withheld: the amount that the supplier gets.
     net: Decimal | None = None
+    #: Change to give: the money paid minus the total.
+    change: Decimal | None = None
     #: Warnings for a person; they do not prevent issuing.
     doubts: list[Text] = field(default_factory=list)
 
@@ -124,6 +126,8 @@ def _print(problems: list[Problem], entry: ReceiptEntry, completed: Document | N
     checked.amounts = ["" if (amount := item.get("MontoItem")) is None else str(amount) for item in items]
     checked.prices = _prices(checked, completed)
     checked.net = _net(checked)
+    paid, total = number(amount_typed(entry.paid)), number(checked.totals.get("MontoTotal"))
+    checked.change = paid - total if paid is not None and total is not None and paid >= total else None
     return checked
 
 

@@ -1,7 +1,7 @@
 """A receipt's form: from the sent form or a payload to a payload, without loss.
 
-Values stay as typed. Only plain numbers (`1234.5`) become numbers; for `1,234.50` and `1.234,50` the validation problem
-asks the person what they mean.
+Values stay as typed. Of fields, `1234.5`, `1,234.50` and `RD$ 100` are numbers and `131-88073-8` is an RNC; for
+`1.234,50` the validation problem asks the person what they mean.
 """
 
 import json
@@ -24,6 +24,10 @@ from fe.portal.visit import Form
 MORE = "more"
 _TYPE = "Encabezado.IdDoc.TipoeCF"
 _PLAIN_NUMBER = re.compile(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?", re.ASCII)
+_AMOUNT = re.compile(
+    r"(?:RD)?\$?\s*([+-]?[0-9]{1,3}(?:,[0-9]{3}){0,12}(?:\.[0-9]{1,40})?|[+-]?[0-9.]+)", re.ASCII | re.IGNORECASE
+)
+_TAX_ID = re.compile(r"[0-9]{9}|[0-9]{11}", re.ASCII)
 
 _NOT_A_LINE = Text(
     'is not "field=value": one of the fields below, an equals sign, and what it holds',
@@ -52,6 +56,8 @@ class ReceiptEntry:
     more: str = ""
     #: For which user of the company it is issued; '' for the company.
     as_user: str = ""
+    #: Money received, to compute the change. It is not in the document.
+    paid: str = ""
     unread: list[Unread] = field(default_factory=list)
 
     # -- from ----------------------------------------------------------------------------------------------------
@@ -74,6 +80,7 @@ class ReceiptEntry:
             {table.key: _rows(table, form) for table in layout.tables},
             form.get(MORE),
             form.get("as_user"),
+            form.get("paid"),
         )
         entry.keep_least()
         return entry
@@ -114,13 +121,14 @@ class ReceiptEntry:
             },
             str(said["more"]),
             str(said["as_user"]),
+            str(said.get("paid", "")),
         )
         entry.keep_least()
         return entry
 
     def draft(self) -> dict[str, Any]:
         """All that was typed, as values of JSON."""
-        return {"values": self.values, "rows": self.rows, "more": self.more, "as_user": self.as_user}
+        return {"values": self.values, "rows": self.rows, "more": self.more, "as_user": self.as_user, "paid": self.paid}
 
     def _into_row(self, path: str, value: str) -> bool:
         for table in self.layout.tables:
@@ -140,8 +148,8 @@ class ReceiptEntry:
         return False
 
     def says(self, section: FormSection) -> bool:
-        """Whether something is in a section: a folded one is shown open then."""
-        return any(self.values[one.name] for one in section.fields) or bool(
+        """Whether something was filled in in a section."""
+        return any(self.values[one.name] not in ("", one.initial) for one in section.fields) or bool(
             section.table is not None and self.rows[section.table.key]
         )
 
@@ -158,7 +166,7 @@ class ReceiptEntry:
         """Add a row to a table, unless it is full or is none."""
         for table in self.layout.tables:
             if table.key == key and len(self.rows[key]) < table.most:
-                self.rows[key].append(table.blank_row())
+                self.rows[key].append(table.row_after(self.rows[key]))
 
     def remove_row(self, key: str, number: int) -> None:
         """Take a row away; nothing where it is none."""
@@ -209,7 +217,7 @@ def _rows(table: Table, form: Form) -> list[dict[str, str]]:
     rows = [
         {name: column[at].strip() if at < len(column) else "" for name, column in columns.items()} for at in range(many)
     ]
-    return [row for row in rows if any(row.values()) and row != table.blank_row()]
+    return [row for row in rows if not table.is_blank(row)]
 
 
 def _says_nothing_alone(one: Field, row: Mapping[str, str]) -> bool:
@@ -225,7 +233,7 @@ def _says_nothing_alone(one: Field, row: Mapping[str, str]) -> bool:
 
 def _put_typed(made: dict[str, Any], one: Field, path: str, text: str) -> None:
     if text:
-        put(made, path, _as_number(text) if one.kind == "number" else text)
+        put(made, path, amount_typed(text) if one.kind == "number" else _tax_id(text) if "RNC" in one.path else text)
 
 
 def _typed(simple: Simple, text: str) -> Any:
@@ -234,6 +242,18 @@ def _typed(simple: Simple, text: str) -> Any:
 
 def _as_number(text: str) -> Any:
     return Decimal(text) if _PLAIN_NUMBER.fullmatch(text) else text
+
+
+def amount_typed(text: str) -> Any:
+    """Read an amount as people write it: 1,234.50 or RD$ 100. Anything else stays text."""
+    found = _AMOUNT.fullmatch(text)
+    plain = _as_number(found[1].replace(",", "")) if found else text
+    return text if isinstance(plain, str) else plain
+
+
+def _tax_id(text: str) -> str:
+    digits = re.sub(r"[\s-]", "", text)
+    return digits if _TAX_ID.fullmatch(digits) else text
 
 
 def _simple_at(tree: Element, path: str) -> Simple:

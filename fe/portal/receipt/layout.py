@@ -3,7 +3,7 @@
 Fields unknown to the type are left out. Elements of the type without a field go into "all other fields".
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -27,12 +27,14 @@ class Field:
     label: Text
     hint: Text
     required: bool
-    #: `text`, `number`, `date`, `choice` or `listed` (typed, with the codes offered).
+    #: `text`, `number`, `date`, `choice`, `listed` (typed, with the codes offered) or `box` (ticked: 1).
     kind: str
     codes: tuple[Code, ...]
     blank: Text
     #: Initial values of a new form or line.
     initial: str = ""
+    #: Whether a new line begins with the value of the line before.
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class Table:
     #: Most rows, and rows at the start.
     most: int
     least: int = 0
+    #: How many fields are always shown; the others are folded. 0: all.
+    main: int = 0
 
     @property
     def more(self) -> str:
@@ -58,16 +62,30 @@ class Table:
         """A new row."""
         return {**{one.name: one.initial for one in self.fields}, self.more: ""}
 
+    def row_after(self, rows: Sequence[Mapping[str, str]]) -> dict[str, str]:
+        """A new row behind others."""
+        last = rows[-1] if rows else {}
+        return self.blank_row() | {one.name: last[one.name] for one in self.fields if one.kept and one.name in last}
+
+    def is_blank(self, row: Mapping[str, str]) -> bool:
+        """Whether a row has only values that a new one begins with."""
+        return not row[self.more] and not any(row[one.name] for one in self.fields if not (one.kept or one.initial))
+
+    def says_more(self, row: Mapping[str, str]) -> bool:
+        """Whether a folded field of a row was filled in."""
+        folded = (one for one in self.fields[self.main :] if not one.kept)
+        return bool(row[self.more]) or any(row[one.name] not in ("", one.initial) for one in folded)
+
 
 @dataclass(frozen=True, slots=True)
 class FormSection:
-    """Fields that belong together. `folded`: for few; shown open once something is in it."""
+    """Fields that belong together. `first`: always shown; the others are folded."""
 
     key: str
     title: Text
     fields: tuple[Field, ...]
     table: Table | None = None
-    folded: bool = False
+    first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +126,26 @@ _EXPORTS = (EcfType.EXPORTS,)
 #: Types in whose receipts the other side sells: the format names the supplier as Comprador, and taxes are withheld.
 WITHHOLDING = (EcfType.PURCHASES, EcfType.PAYMENTS_ABROAD)
 
-_LINE = (
-    *("NombreItem", "IndicadorBienoServicio", "CantidadItem", "UnidadMedida", "PrecioUnitarioItem"),
-    *("DescuentoMonto", "IndicadorFacturacion"),
+#: The day of issue; empty: today.
+ISSUE_DATE = "Encabezado.Emisor.FechaEmision"
+PRICES_INCLUDE_VAT = "Encabezado.IdDoc.IndicadorMontoGravado"
+
+_LINE = ("NombreItem", "CantidadItem", "PrecioUnitarioItem")
+_MORE_OF_LINE = ("IndicadorFacturacion", "UnidadMedida", "IndicadorBienoServicio", "DescuentoMonto")
+#: A new line has them of the line before.
+_KEPT = ("IndicadorFacturacion", "UnidadMedida", "IndicadorBienoServicio")
+_WITHHELD = ("Retencion.MontoITBISRetenido", "Retencion.MontoISRRetenido")
+_AGENT = "Retencion.IndicadorAgenteRetencionoPercepcion"
+_BUYER = (
+    *("RNCComprador", "IdentificadorExtranjero", "RazonSocialComprador", "ContactoComprador", "CorreoComprador"),
+    *("DireccionComprador", "PaisComprador", "NumeroOrdenCompra"),
 )
-_WITHHELD = tuple(
-    f"Retencion.{name}" for name in ("IndicadorAgenteRetencionoPercepcion", "MontoITBISRetenido", "MontoISRRetenido")
-)
+#: Fields that identify the other side, if other than RNC and name. A walk-in customer needs none.
+_NAMED: Mapping[EcfType, tuple[str, ...]] = {
+    EcfType.CONSUMER: (),
+    EcfType.EXPORTS: ("IdentificadorExtranjero", "RazonSocialComprador", "PaisComprador"),
+    EcfType.PAYMENTS_ABROAD: ("IdentificadorExtranjero", "RazonSocialComprador"),
+}
 #: How most lines of a type are taxed, and what they are of.
 _TAXED = {
     EcfType.MINOR_EXPENSES: ("4", "2"),
@@ -146,20 +177,14 @@ def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[FormSecti
         names = [path[len(group) + 1 :] for path, one in known.items() if path.startswith(f"{group}.") and one.simple]
         return fields(group, *names)
 
-    yield FormSection(
-        "receipt",
-        Text("The receipt", "El comprobante"),
-        (
-            *fields("Encabezado.Emisor", "FechaEmision"),
-            *fields(
-                "Encabezado.IdDoc",
-                *("TipoIngresos", "IndicadorNotaCredito", "IndicadorMontoGravado", "TipoPago"),
-                *("FechaLimitePago", "TerminoPago"),
-                TipoIngresos="01",
-                TipoPago="1",
-            ),
-        ),
-    )
+    seller = of in WITHHOLDING
+    buyer = fields("Encabezado.Comprador", *_BUYER)
+    if seller:  # the format calls this party the buyer
+        buyer = tuple(replace(one, hint=of_supplier(one.hint)) for one in buyer)
+    party = Text("Supplier", "Suplidor") if seller else Text("Customer", "Cliente")
+    who = _NAMED.get(of, ("RNCComprador", "RazonSocialComprador"))
+    named = tuple(one for one in buyer if one.path.rpartition(".")[2] in who)
+    yield FormSection("buyer", party, named, first=True)
     if of in (EcfType.DEBIT_NOTE, EcfType.CREDIT_NOTE):
         yield FormSection(
             "reference",
@@ -168,17 +193,27 @@ def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[FormSecti
                 "InformacionReferencia",
                 *("NCFModificado", "FechaNCFModificado", "CodigoModificacion", "RazonModificacion"),
             ),
+            first=True,
         )
-    buyer = fields(
-        "Encabezado.Comprador",
-        *("RNCComprador", "IdentificadorExtranjero", "RazonSocialComprador", "ContactoComprador", "CorreoComprador"),
-        *("DireccionComprador", "PaisComprador", "NumeroOrdenCompra"),
+    included = fields("Encabezado.IdDoc", "IndicadorMontoGravado")
+    lines = _lines(of, known)
+    yield FormSection(
+        "lines", Text("Lines", "Líneas"), tuple(replace(one, kind="box") for one in included), lines, True
     )
-    seller = of in WITHHOLDING
-    if seller:  # the format calls this party the buyer
-        buyer = tuple(replace(one, hint=of_supplier(one.hint)) for one in buyer)
-    yield FormSection("buyer", Text("Supplier", "Suplidor") if seller else Text("Buyer", "Comprador"), buyer)
-    yield FormSection("lines", Text("Lines", "Líneas"), (), _lines(of, known))
+    yield FormSection(
+        "receipt",
+        Text("The receipt", "El comprobante"),
+        (
+            *fields("Encabezado.Emisor", "FechaEmision"),
+            *fields(
+                "Encabezado.IdDoc",
+                *("TipoPago", "FechaLimitePago", "TerminoPago", "TipoIngresos", "IndicadorNotaCredito"),
+                TipoIngresos="01",
+                TipoPago="1",
+            ),
+        ),
+    )
+    yield FormSection("buyer-more", party, tuple(one for one in buyer if one not in named))
     yield FormSection(
         "payments",
         Text("Forms of payment", "Formas de pago"),
@@ -191,7 +226,6 @@ def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[FormSecti
             ("FormaPago", "MontoPago"),
             known,
         ),
-        folded=True,
     )
     yield FormSection(
         "adjustments",
@@ -210,13 +244,9 @@ def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[FormSecti
             TipoAjuste="D",
             TipoValor="%",
         ),
-        folded=True,
     )
     yield FormSection(
-        "currency",
-        Text("Another currency", "Otra moneda"),
-        fields("Encabezado.OtraMoneda", "TipoMoneda", "TipoCambio"),
-        folded=of not in _EXPORTS,
+        "currency", Text("Another currency", "Otra moneda"), fields("Encabezado.OtraMoneda", "TipoMoneda", "TipoCambio")
     )
     if of in _EXPORTS:
         about = Text("Export", "Exportación")
@@ -226,7 +256,8 @@ def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[FormSecti
 
 def _lines(of: EcfType, known: Mapping[str, Described]) -> Table:
     taxed, goods = _TAXED.get(of, ("1", "1"))
-    names = (*_LINE, *(_WITHHELD if of in WITHHOLDING else ()), "OtraMonedaDetalle.PrecioOtraMoneda")
+    withheld, agent = (_WITHHELD, (_AGENT,)) if of in WITHHOLDING else ((), ())
+    names = (*_LINE, *withheld, *_MORE_OF_LINE, *agent, "OtraMonedaDetalle.PrecioOtraMoneda")
     table = _table(
         "item",
         _ITEM,
@@ -241,7 +272,9 @@ def _lines(of: EcfType, known: Mapping[str, Described]) -> Table:
         IndicadorAgenteRetencionoPercepcion="1",
     )
     assert table is not None
-    return table
+    main = sum(one.path.removeprefix(f"{_ITEM}.") in (*_LINE, *_WITHHELD) for one in table.fields)
+    kept = tuple(replace(one, kept=one.path.rpartition(".")[2] in _KEPT) for one in table.fields)
+    return replace(table, fields=kept, main=main)
 
 
 def _table(

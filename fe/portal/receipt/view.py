@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import trio
@@ -13,14 +13,15 @@ from fe.ecf.field_help import help_of
 from fe.ecf.money import number
 from fe.ecf.problems import Problem
 from fe.ecf.texts import Text
+from fe.ecf.totals import SHAPES
 from fe.http.pages.papers import PAPERS, Paper
 from fe.portal.forms import digest
 from fe.portal.receipt.checking import CheckedReceipt
-from fe.portal.receipt.entry import ReceiptEntry
+from fe.portal.receipt.entry import MORE, ReceiptEntry
 from fe.portal.receipt.labels import label, of_supplier, plainly
-from fe.portal.receipt.layout import WITHHOLDING, list_id
+from fe.portal.receipt.layout import ISSUE_DATE, WITHHOLDING, FormSection, Table, list_id
 from fe.portal.receipt.messages import MESSAGES, no_number
-from fe.portal.receipt.notices import NUMBER
+from fe.portal.receipt.notices import NUMBER, USER
 from fe.portal.receipt.paths import plain
 from fe.portal.replies import Reply
 from fe.portal.visit import Visit
@@ -31,6 +32,8 @@ from fe.store.records.tenants import User
 
 #: A longer form is made in a thread: others are answered meanwhile.
 _LONG = 50
+#: Types whose customer may pay in cash and get change.
+_TAKES_CASH = (EcfType.CREDIT_FISCAL, EcfType.CONSUMER, EcfType.SPECIAL_REGIME, EcfType.GOVERNMENTAL)
 _ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 
@@ -79,6 +82,7 @@ async def show_form(
     if missing is not None and checked is not None:
         checked.notices.beside.pop(NUMBER, None)  # the reason is said in its place
         message = missing if message == MESSAGES["nothing-done"] else message
+    wrong = checked.notices.beside if checked else {}
     render = partial(
         visit.page,
         "receipt/form.html",
@@ -93,7 +97,16 @@ async def show_form(
         no_number=missing,
         users=users,
         checked=checked,
-        wrong=checked.notices.beside if checked else {},
+        wrong=wrong,
+        wrong_in=partial(_wrong_in, wrong),
+        options_open=any(_is_filled(entry, wrong, one) for one in entry.layout.sections if not one.first)
+        or bool(entry.as_user or entry.more or wrong.keys() & {MORE, USER})
+        or any(one.field == MORE for one in entry.unread),
+        kept_words=_kept_words,
+        today=local(visit.now).date().isoformat(),
+        issue_date=ISSUE_DATE,
+        takes_cash=of in _TAKES_CASH,
+        vat=json.dumps(vat_of(of)),
         message=message,
         as_date=_as_date,
         label=label,
@@ -106,6 +119,26 @@ async def show_form(
     if sum(map(len, entry.rows.values())) <= _LONG:
         return render()
     return await trio.to_thread.run_sync(render)
+
+
+def vat_of(of: EcfType) -> dict[str, object]:
+    """Which rates (IndicadorFacturacion) a type has: what the script needs to compute its total."""
+    return {"rates": SHAPES[of].vat, "exempt": SHAPES[of].exempt}
+
+
+def _is_filled(entry: ReceiptEntry, wrong: Mapping[str, object], section: FormSection) -> bool:
+    return entry.says(section) or any(one.name in wrong for one in section.fields)
+
+
+def _wrong_in(wrong: Mapping[str, object], row: int) -> set[str]:
+    """Names of the fields of a row that have problems."""
+    return {id.rpartition("-")[0] for id in wrong if id.rpartition("-")[2] == str(row)}
+
+
+def _kept_words(table: Table, row: Mapping[str, str]) -> Text:
+    """Say the values that a line has of the one before, as rate and unit: they are folded."""
+    said = [code for one in table.fields if one.kept for code in one.codes if code.value == row[one.name]]
+    return Text(" · ".join(code.meaning for code in said), " · ".join(code.meaning_es for code in said))
 
 
 def _as_date(value: str) -> str | None:

@@ -1,12 +1,70 @@
 "use strict";
-// Rows of a receipt's form are added and taken away here, and what is typed is kept as a draft; without this file the
-// server does the one, and the other with each button.
+// The form of a receipt: rows, totals and change while one types, the keyboard, and the draft. Without this file the
+// server adds rows and computes when the form is checked, and keeps the draft with each button.
+
+const DECIMALS = 8, ONE = 10n ** BigInt(DECIMALS), CENT = ONE / 100n;
+
+// An amount as people type it, in units of 10^-8; null where it is none. As fe/portal/receipt/entry.py reads it.
+function readAmount(text) {
+  const plain = text.trim().replace(/^(?:RD)?\$?\s*/i, "");
+  const found = /^([+-]?)(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?$/.exec(plain);
+  if (!found || plain.replaceAll(",", "").length > 24 || (found[3] ?? "").length > DECIMALS) return null;
+  const units = BigInt(found[2].replaceAll(",", "") + (found[3] ?? "").padEnd(DECIMALS, "0"));
+  return found[1] === "-" ? -units : units;
+}
+
+// over / under, rounded half up (away from zero) to the cent, in units.
+function cents(over, under) {
+  const size = over < 0n ? -over : over;
+  const rounded = (200n * size + under) / (2n * under) * CENT;
+  return over < 0n ? -rounded : rounded;
+}
+
+const lineAmount = (line) => cents(line.price * line.quantity, ONE * ONE) - line.discount;
+
+// Total and ITBIS as fe/ecf/totals.py composes them. A line has price, quantity, discount and rate (IndicadorFacturacion),
+// an adjustment sign, amount or percent (null: none) and rate; `vat` has the rates of the type, and whether it has exempt lines.
+function totalOf(lines, adjustments, isIncluded, vat) {
+  const sums = [0n, 0n, 0n, 0n, 0n], billed = new Set(), adjusted = [0n, 0n, 0n, 0n, 0n];
+  for (const line of lines) {
+    sums[line.rate] += lineAmount(line);
+    billed.add(line.rate);
+  }
+  const percentOf = (rate) => ({ 1: 18n, 2: 16n })[rate] ?? 0n;
+  const net = (rate) => isIncluded ? cents(sums[rate] * 100n, ONE * (100n + percentOf(rate))) : cents(sums[rate], ONE);
+  const kinds = [1, 2, 3, 4].filter((rate) => billed.has(rate));
+  for (const one of adjustments) {
+    const rate = one.rate ?? (kinds.length === 1 ? kinds[0] : 0);
+    if (!rate) continue;
+    adjusted[rate] += one.sign * (one.amount ?? (one.percent === null ? 0n : cents(net(rate) * one.percent, ONE * 100n * ONE)));
+    billed.add(rate);
+  }
+  let total = 0n, tax = 0n;
+  for (const rate of vat.rates) {
+    if (!billed.has(rate)) continue;
+    const base = net(rate) + adjusted[rate], itbis = cents(base * percentOf(rate), ONE * 100n);
+    total += base + itbis;
+    tax += itbis;
+  }
+  if (vat.exempt && billed.has(4)) total += cents(sums[4] + adjusted[4], ONE);
+  return { total: cents(total, ONE), tax: cents(tax, ONE) };
+}
+
+// 2913.42 as 2,913.42.
+function showAmount(units) {
+  const size = String((units < 0n ? -units : units) / CENT).padStart(3, "0");
+  return `${units < 0n ? "-" : ""}${size.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, ",")}.${size.slice(-2)}`;
+}
+
 (() => {
   const form = document.querySelector("form.receipt");
   if (!form) return;
 
   const tail = /-\d+$/;
+  const vat = JSON.parse(form.dataset.vat);
   const rowsOf = (key) => form.querySelector(`[data-rows="${key}"]`);
+  const inRow = (row, name) => row.querySelector(`[name="${name}"]`);
+  const mainOf = (row) => [...row.querySelectorAll(".main input, .main select")];
 
   const number = (rows) => {
     [...rows.children].forEach((row, place) => {
@@ -24,11 +82,16 @@
   };
 
   const add = (key) => {
-    const rows = rowsOf(key);
+    const rows = rowsOf(key), before = rows.lastElementChild;
     if (rows.children.length >= Number(rows.dataset.most)) return;
     const row = form.querySelector(`template[data-blank="${key}"]`).content.firstElementChild.cloneNode(true);
+    for (const one of row.querySelectorAll("[data-kept]")) {
+      const last = before && inRow(before, one.name);
+      if (last) one.value = last.value;
+    }
     rows.append(row);
     number(rows);
+    reckon();
     row.querySelector("input, select").focus();
   };
 
@@ -36,6 +99,7 @@
     const rows = rowsOf(key);
     const after = row.nextElementSibling || row.previousElementSibling;
     row.remove();
+    changed();
     if (rows.children.length < Number(rows.dataset.least)) { add(key); return; }
     number(rows);
     const next = after ? after.querySelector("input, select") : form.querySelector(`[data-add="${key}"]`);
@@ -50,7 +114,75 @@
     else remove(button.dataset.remove, button.closest("fieldset.line"));
   });
 
-  // What is typed is kept a moment later, and when the tab is left: the browser may drop it.
+  // -- totals while one types; the server computes what is issued ----------------------------------------------------
+
+  const amountIn = (row, name, otherwise) => {
+    const text = inRow(row, name)?.value.trim() ?? "";
+    return text ? readAmount(text) : otherwise;
+  };
+  const isBlank = (row) => !inRow(row, "item.NombreItem").value && !inRow(row, "item.PrecioUnitarioItem").value;
+
+  const readLine = (row) => {
+    const rate = inRow(row, "item.IndicadorFacturacion").value || "4";
+    const line = {
+      price: amountIn(row, "item.PrecioUnitarioItem", null),
+      quantity: amountIn(row, "item.CantidadItem", null),
+      discount: amountIn(row, "item.DescuentoMonto", 0n),
+      rate: Number(rate),
+    };
+    const isRead = ![line.price, line.quantity, line.discount].includes(null) && /^[0-4]$/.test(rate);
+    return isRead && !inRow(row, "item.more").value ? line : null;
+  };
+  const readAdjustment = (row) => {
+    const isPercent = inRow(row, "adjust.TipoValor").value === "%";
+    const value = amountIn(row, "adjust.ValorDescuentooRecargo", null);
+    const text = inRow(row, "adjust.MontoDescuentooRecargo").value;
+    return {
+      sign: inRow(row, "adjust.TipoAjuste").value === "R" ? 1n : -1n,
+      amount: text ? readAmount(text) : null,
+      percent: isPercent ? value : null,
+      rate: Number(inRow(row, "adjust.IndicadorFacturacionDescuentooRecargo")?.value) || null,
+    };
+  };
+  const put = (selector, text) => { form.querySelectorAll(selector).forEach((one) => { one.textContent = text; }); };
+
+  const reckon = () => {
+    const lines = [...rowsOf("item").children].map((row) => {
+      const line = readLine(row);
+      row.querySelector("[data-amount]").textContent = line ? showAmount(lineAmount(line)) : "";
+      return isBlank(row) ? undefined : line;
+    }).filter((line) => line !== undefined);
+    const adjustments = [...rowsOf("adjust")?.children ?? []].map(readAdjustment);
+    const isKnown = lines.length && !lines.includes(null) && !form.elements.more.value.trim();
+    const isIncluded = form.elements["Encabezado.IdDoc.IndicadorMontoGravado"]?.checked ?? false;
+    const sum = isKnown ? totalOf(lines, adjustments, isIncluded, vat) : null;
+    const paid = form.elements.paid ? readAmount(form.elements.paid.value) : null;
+    put("[data-sum]", sum ? ` · RD$ ${showAmount(sum.total)}` : "");
+    put("[data-vat-sum]", sum ? showAmount(sum.tax) : "");
+    put(".actions [data-change]", sum && paid !== null && paid >= sum.total ? showAmount(paid - sum.total) : "");
+    form.elements.shown.value = sum ? showAmount(sum.total).replaceAll(",", "") : "";
+  };
+
+  // -- the keyboard --------------------------------------------------------------------------------------------------
+
+  form.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing || event.defaultPrevented) return;
+    if (event.ctrlKey || event.metaKey) {
+      event.preventDefault();
+      form.querySelector("button[value=issue]").click();
+      return;
+    }
+    const row = event.target.closest(".main") && event.target.closest("fieldset.line");
+    if (!row || event.target.tagName !== "INPUT") return;
+    event.preventDefault();
+    const fields = mainOf(row), next = fields[fields.indexOf(event.target) + 1];
+    if (next) { next.focus(); next.select?.(); return; }
+    if (row.nextElementSibling) row.nextElementSibling.querySelector("input").focus();
+    else if (!isBlank(row)) add("item");
+  });
+
+  // -- the draft: kept a moment later, and when the tab is left: the browser may drop it ----------------------------
+
   let waiting = 0;
   const keep = () => {
     clearTimeout(waiting);
@@ -63,12 +195,13 @@
       () => {},  // it is kept with the next change
     );
   };
-  form.addEventListener("input", () => {
-    // What was checked is not what stands here any more.
-    form.querySelectorAll("[data-sum]").forEach((one) => { one.remove(); });
+  const changed = () => {
+    reckon();
     clearTimeout(waiting);
     waiting = setTimeout(keep, 1500);
-  });
+  };
+  form.addEventListener("input", changed);
   form.addEventListener("submit", () => { clearTimeout(waiting); waiting = 0; });
   document.addEventListener("visibilitychange", () => { if (document.hidden && waiting) keep(); });
+  reckon();
 })();

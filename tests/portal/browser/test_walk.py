@@ -4,12 +4,19 @@ import time
 from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from random import Random
 from threading import Thread
+from typing import Any
 
 import pyotp
 from playwright.sync_api import expect
 
+from fe.ecf.catalogue import EcfType, Root
+from fe.ecf.document import Document
+from fe.ecf.totals import totals
+from fe.portal.receipt.view import vat_of
 from tests.portal.browser.installation import Installation
 from tests.portal.browser.looking import Looker, Seen
 from tests.waiting import PATIENCE
@@ -97,7 +104,7 @@ def test_from_an_invitation_to_the_verdict_of_a_first_receipt(
     seen.open(f"{company}/{installation.environment}/new/32")
     page.locator('[name="item.NombreItem"]').first.fill("Habitación doble")
     page.locator('[name="item.PrecioUnitarioItem"]').first.fill("4800")
-    press(seen, "Calcular y revisar")
+    press(seen, "Revisar")
     expect(page.locator("#checked")).to_be_visible()
     press(seen, "Emitir")
     page.wait_for_url("**/submissions/*")
@@ -309,7 +316,7 @@ def test_form_that_is_left_and_come_back_to_has_what_was_typed(
     expect(page.locator('[name="item.NombreItem"]').first).to_have_value("Café molido")
 
     page.locator('[name="item.PrecioUnitarioItem"]').first.fill("25")
-    press(seen, "Calcular y revisar")
+    press(seen, "Revisar")
     expect(page.locator("#checked")).to_be_focused()
     press(seen, "Emitir")
     page.wait_for_url("**/submissions/*")
@@ -317,6 +324,69 @@ def test_form_that_is_left_and_come_back_to_has_what_was_typed(
     page.wait_for_url("**/submissions/*")
     page.go_back()
     expect(page.locator("main")).to_be_visible()
+
+
+_RATES = {EcfType.CONSUMER: ("0", "1", "2", "3", "4"), EcfType.MINOR_EXPENSES: ("4",), EcfType.EXPORTS: ("3",)}
+
+
+def made_up(chance: Random, of: EcfType) -> dict[str, Any]:
+    """A receipt with amounts at which rounding decides."""
+    items = [
+        {
+            "PrecioUnitarioItem": f"{chance.randrange(10 ** chance.choice((3, 9)))}.{chance.randrange(10**4):04}",
+            "CantidadItem": f"{chance.randrange(1, 20)}.{chance.choice(('00', '5', '33', '125'))}",
+            "DescuentoMonto": chance.choice(("0", "0.01", "2.50")),
+            "IndicadorFacturacion": chance.choice(_RATES[of]),
+        }
+        for _ in range(chance.randrange(1, 9))
+    ]
+    adjustments = [
+        {
+            "TipoAjuste": chance.choice("DR"),
+            "TipoValor": "%",
+            "ValorDescuentooRecargo": f"{chance.randrange(1, 40)}.5",
+            **chance.choice(({}, {"MontoDescuentooRecargo": "12.34"})),
+            **chance.choice(({}, {"IndicadorFacturacionDescuentooRecargo": chance.choice("1234")})),
+        }
+        for _ in range(chance.randrange(3))
+    ]
+    included = {"IndicadorMontoGravado": chance.choice("01")}
+    return {
+        "Encabezado": {"IdDoc": {"TipoeCF": of.value, **included}},
+        "DetallesItems": {"Item": items},
+        "DescuentosORecargos": {"DescuentoORecargo": adjustments},
+    }
+
+
+_COMPUTE = """(receipts) => receipts.map(({payload, vat}) => {
+    const read = (text) => text === undefined ? null : readAmount(text);
+    const lines = payload.DetallesItems.Item.map((one) => ({
+        price: read(one.PrecioUnitarioItem), quantity: read(one.CantidadItem), discount: read(one.DescuentoMonto),
+        rate: Number(one.IndicadorFacturacion)}));
+    const adjustments = payload.DescuentosORecargos.DescuentoORecargo.map((one) => ({
+        sign: one.TipoAjuste === "R" ? 1n : -1n, amount: read(one.MontoDescuentooRecargo),
+        percent: read(one.ValorDescuentooRecargo), rate: Number(one.IndicadorFacturacionDescuentooRecargo) || null}));
+    const sum = totalOf(lines, adjustments, payload.Encabezado.IdDoc.IndicadorMontoGravado === "1", vat);
+    return [showAmount(sum.total), showAmount(sum.tax)];
+})"""
+
+
+def test_totals_computed_by_the_script_are_those_of_the_service(
+    look: Looker, installation: Installation, owner_state: str
+) -> None:
+    chance = Random(32)
+    receipts = [(of, made_up(chance, of)) for of in _RATES for _ in range(400)]
+    expected = []
+    for of, payload in receipts:
+        found = totals(Document(Root.ECF, of, payload))
+        expected.append([f"{found['MontoTotal']:,}", f"{found.get('TotalITBIS', Decimal('0.00')):,}"])
+    seen = look.window(state=owner_state)
+    seen.open(f"/companies/{installation.company}/{installation.environment}/new/32")
+
+    computed = seen.page.evaluate(_COMPUTE, [{"payload": one, "vat": vat_of(of)} for of, one in receipts])
+
+    wrong = [case for case in zip(receipts, computed, expected, strict=True) if case[1] != case[2]]
+    assert wrong == []
 
 
 def test_form_works_without_script_and_so_does_the_switch_of_the_language(

@@ -7,9 +7,13 @@ from typing import Any
 
 import psycopg
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fe.catalogue.entries import Customer, EntrySource, Product, Stored, check_customer, check_product
 from fe.catalogue.fields import EntryId
+from fe.catalogue.remembered import customer_of, products_of
+from fe.ecf.catalogue import EcfType
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.roles import PORTAL
@@ -18,6 +22,13 @@ from fe.store.records.catalogue import CUSTOMERS, PRODUCTS, CatalogueFull, Curso
 from tests.waiting import PATIENCE
 
 NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)
+LATER = datetime(2026, 11, 28, 12, tzinfo=UTC)
+_NAMES = st.sampled_from(
+    [
+        *("Encabezado", "Comprador", "IdDoc", "RazonSocialComprador", "RNCComprador", "MunicipioComprador"),
+        *("DetallesItems", "Item", "NombreItem", "PrecioUnitarioItem", "TablaCodigosItem", "CodigosItem", "CodigoItem"),
+    ]
+)
 TENANT, OTHER, SMALL = TenantId(1), TenantId(2), TenantId(3)
 _FILL = (
     "INSERT INTO tenants (tenant_id, name, issuer) SELECT n, 't' || n, '{}' FROM generate_series(1, 3) AS n",
@@ -137,3 +148,67 @@ async def test_full_catalogue_refuses_a_new_entry_and_takes_a_change(
         await put(portal, FLOUR, "more")
     changed, _ = await put(portal, check_product(name="Harina", price="1"), "kept")
     assert (changed.entry.price, changed.version) == (Decimal(1), 2)
+
+
+RECEIPT: dict[str, Any] = {
+    "Encabezado": {
+        "IdDoc": {"IndicadorMontoGravado": "1"},
+        "Comprador": {"RNCComprador": "131880657", "RazonSocialComprador": "Cliente SRL"},
+    },
+    "DetallesItems": {
+        "Item": [
+            {"NombreItem": "Café", "IndicadorFacturacion": "1", "PrecioUnitarioItem": Decimal(59)},
+            {"NombreItem": "CAFE", "IndicadorFacturacion": "1", "PrecioUnitarioItem": Decimal(61)},
+            {"NombreItem": "Servicio", "IndicadorBienoServicio": "2", "PrecioUnitarioItem": Decimal(100)},
+        ]
+    },
+}
+
+
+async def test_receipt_is_remembered_and_never_overwrites_a_persons_words(
+    portal: Database,
+) -> None:
+    written = check_product(name="cafe", code="C-1", price="50", unit="43")
+    await put(portal, written, "mine")
+
+    async def remember(conn: Conn, receipt: dict[str, Any], at: datetime) -> None:
+        buyer = customer_of(receipt, EcfType.CONSUMER)
+        assert buyer is not None
+        await CUSTOMERS.remember(conn, SMALL, [buyer], at, "eva")
+        await PRODUCTS.remember(conn, SMALL, products_of(receipt, EcfType.CONSUMER), at, "eva")
+
+    await portal.transact_for(SMALL, remember, RECEIPT, NOW)
+    named = {**RECEIPT["Encabezado"]["Comprador"], "CorreoComprador": "ventas@cliente.do"}
+    dearer = [{**RECEIPT["DetallesItems"]["Item"][2], "PrecioUnitarioItem": Decimal(120)}]
+    for at, buyer in ((LATER, named), (LATER, RECEIPT["Encabezado"]["Comprador"])):
+        receipt = {"Encabezado": {"Comprador": buyer}, "DetallesItems": {"Item": dearer}}
+        await portal.transact_for(SMALL, remember, receipt, at)
+
+    kept = await portal.run_for(SMALL, PRODUCTS.one, EntryId("mine"))
+    (customer,) = await portal.run_for(SMALL, CUSTOMERS.by_key, "131880657")
+    first, second = await portal.run_for(SMALL, PRODUCTS.suggested, "")
+    assert kept is not None
+    assert (kept.entry, kept.version, kept.source, kept.used_at) == (written, 1, "person", NOW)
+    assert (customer.entry.name, customer.entry.email) == ("Cliente SRL", "ventas@cliente.do")
+    assert (customer.source, customer.version, customer.used_at) == ("remembered", 2, LATER)
+    assert [(one.entry.name, one.entry.price, one.entry.price_has_itbis) for one in (first, second)] == [
+        ("Servicio", Decimal(120), False),
+        ("cafe", Decimal(50), False),
+    ]
+
+
+@pytest.mark.parametrize("kind", [EcfType.PURCHASES, EcfType.CREDIT_NOTE, EcfType.MINOR_EXPENSES])
+def test_receipt_that_is_no_sale_teaches_nothing(kind: EcfType) -> None:
+    assert customer_of(RECEIPT, kind) is None
+    assert products_of(RECEIPT, kind) == []
+
+
+@given(
+    st.recursive(
+        st.none() | st.text(), lambda below: st.lists(below, max_size=3) | st.dictionaries(_NAMES, below), max_leaves=8
+    )
+)
+def test_receipt_of_any_shape_is_remembered_or_left_alone(payload: Any) -> None:
+    receipt = payload if isinstance(payload, dict) else {}
+    customer_of(receipt, EcfType.CREDIT_FISCAL)
+    products_of(receipt, EcfType.CREDIT_FISCAL)

@@ -35,6 +35,7 @@ from fe.portal.receipt.drafts import OpenDraft
 from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.receipt.layout import ISSUE_DATE, layout
 from fe.portal.receipt.paths import NoPlace, mend
+from fe.portal.receipt.remembering import remember
 from fe.portal.receipt.view import paper_of, sequences_of, show_form, why_none
 from fe.portal.receipt_advice import AdvisedStep, advice_on, explained, next_step
 from fe.portal.replies import CHANGED_MEANWHILE, RESUMED, Refused, Reply, not_found, redirect
@@ -252,6 +253,7 @@ async def _after(visit: Visit, work: Issuing, accepted: Accepted, form_id: str) 
             visit.tenant_id, visit.note, "receipt issued", str(accepted.submission_id), None, about
         )
         await drafts.end(visit, form_id)
+        await remember(visit, work.entry)
     except DatabaseUnavailable as away:  # it is issued, whatever is noted: its clientRequestId says by whom
         _log.warning("issue not recorded in portal", reason=str(away))
     remark = next((one.text for one in remarks(accepted)), None)

@@ -6,14 +6,15 @@ row-level security keeps Postgres from using one (docs/decisions/catalogue.md).
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final, Generic, TypeVar
 
 from psycopg.rows import dict_row
 
 from fe.catalogue.entries import Customer, EntrySource, ItbisRate, Product, ProductKind, Stored
 from fe.catalogue.fields import EntryId
-from fe.catalogue.search import query_words
+from fe.catalogue.remembered import is_same, key_of, merged, remembered_id
+from fe.catalogue.search import query_words, search_text
 from fe.ecf.catalogue import EcfType
 from fe.ecf.identity import TaxId
 from fe.ecf.mail_address import MailAddress
@@ -22,6 +23,9 @@ from fe.store.postgres.db import Conn
 
 E = TypeVar("E", bound=Customer | Product)
 
+_NEVER = datetime.min.replace(tzinfo=UTC)
+#: Entries that are looked at for one of a receipt.
+_ALIKE = 10
 _IN_ORDER = "x.search, x.id"
 #: Entries of a kind that a tenant may have.
 MOST: Final = 100_000
@@ -183,13 +187,56 @@ class CatalogueTable(Generic[E]):
             raise VersionConflict(found)
         return False
 
-    async def note_use(self, conn: Conn, tenant_id: TenantId, entry_ids: Sequence[EntryId], at: datetime) -> None:
-        """Note that a receipt has these entries."""
+    async def remember(self, conn: Conn, tenant_id: TenantId, entries: Sequence[E], at: datetime, by: str) -> None:
+        """Remember the entries of an issued receipt, and that they were used. One transaction.
+
+        A remembered entry follows the newest receipt; one from another source keeps its content.
+        """
+        written: Any = {"source": EntrySource.REMEMBERED, "at": at, "by": by}
+        there = await self._like(conn, tenant_id, entries)
+        used: list[EntryId] = []
+        for entry in entries:
+            found = next((one for one in there if is_same(one.entry, entry)), None)
+            entry_id = remembered_id(entry) if found is None else found.id
+            if found is None:
+                await self.add(conn, tenant_id, entry_id, entry, **written)
+            elif found.source is EntrySource.REMEMBERED and (new := merged(found.entry, entry)) != found.entry:
+                await self.put(conn, tenant_id, entry_id, new, **written)
+            used.append(entry_id)
         await conn.execute(
-            f"""UPDATE {self.name} SET used_at = %(at)s
-                 WHERE tenant_id = %(tenant)s AND id = ANY (%(ids)s)""".encode(),
-            {"tenant": tenant_id, "ids": list(entry_ids), "at": at},
+            f"UPDATE {self.name} SET used_at = %(at)s WHERE tenant_id = %(tenant)s AND id = ANY (%(ids)s)".encode(),
+            {"tenant": tenant_id, "ids": used, "at": at},
         )
+
+    async def _like(self, conn: Conn, tenant_id: TenantId, entries: Sequence[E]) -> list[Stored[E]]:
+        """Find and lock entries of the same keys, or whose names begin so, the last used first."""
+        cursor = conn.cursor(row_factory=dict_row)
+        await cursor.execute(
+            f"""SELECT {self._all}
+                  FROM {self.name} AS x
+                 WHERE x.tenant_id = %(tenant)s AND x.id IN (
+                    SELECT f.id
+                      FROM unnest(%(keys)s::text[], %(names)s::text[]) AS a (key, name)
+                     CROSS JOIN LATERAL (
+                        (SELECT k.id FROM {self.name} AS k
+                          WHERE k.tenant_id = %(tenant)s AND k.{self.key} = a.key
+                          ORDER BY k.id
+                          LIMIT {_ALIKE})
+                         UNION ALL
+                        (SELECT n.id FROM {self.name} AS n
+                          WHERE n.tenant_id = %(tenant)s AND n.search >= a.name AND n.search < a.name || '!'
+                          ORDER BY n.search, n.id
+                          LIMIT {_ALIKE})) AS f)
+                 ORDER BY x.id
+                   FOR UPDATE""".encode(),
+            {
+                "tenant": tenant_id,
+                "keys": [key_of(one) for one in entries],
+                "names": [search_text(one.name) for one in entries],
+            },
+        )
+        found = [self._stored(row) for row in await cursor.fetchall()]
+        return sorted(found, key=lambda one: one.used_at or _NEVER, reverse=True)
 
     async def count(self, conn: Conn, tenant_id: TenantId) -> int:
         """Count a tenant's entries, up to MOST."""
@@ -202,6 +249,10 @@ class CatalogueTable(Generic[E]):
         assert row is not None
         return int(row[0])
 
+    @property
+    def _all(self) -> str:
+        return ", ".join(f"x.{name}" for name in ("id", *self.columns, *_STORED))
+
     async def _there(self, conn: Conn, tenant_id: TenantId, entry_id: EntryId) -> Stored[E]:
         found = await self.one(conn, tenant_id, entry_id)
         assert found is not None
@@ -210,10 +261,9 @@ class CatalogueTable(Generic[E]):
     async def _select(
         self, conn: Conn, where: str, order: str, source: str | None = None, **values: Any
     ) -> list[Stored[E]]:
-        columns = ", ".join(f"x.{name}" for name in ("id", *self.columns, *_STORED))
         cursor = conn.cursor(row_factory=dict_row)
         await cursor.execute(
-            f"""SELECT {columns}
+            f"""SELECT {self._all}
                   FROM (SELECT x.id
                           FROM {source or self.name} AS x
                          WHERE {where}

@@ -370,6 +370,7 @@ CREATE TABLE received (
     PRIMARY KEY (tenant_id, received_id),
     UNIQUE (tenant_id, environment, issuer_rnc, e_ncf)
 );
+CREATE INDEX received_by_issue_day ON received (tenant_id, issued_on, received_id);
 CREATE INDEX received_by_issuer ON received (tenant_id, environment, issuer_rnc, received_id);
 CREATE INDEX received_by_number ON received (tenant_id, e_ncf, received_id);
 CREATE INDEX received_of_an_environment ON received (tenant_id, environment, received_id);
@@ -496,6 +497,7 @@ CREATE INDEX submissions_as_user ON ONLY submissions (tenant_id, as_user, submis
 CREATE INDEX submissions_as_user_id ON ONLY submissions (tenant_id, as_user_id, submission_id) WHERE (as_user_id IS NOT NULL);
 CREATE INDEX submissions_by_buyer ON ONLY submissions (tenant_id, buyer_rnc, submission_id) WHERE (buyer_rnc IS NOT NULL);
 CREATE INDEX submissions_by_e_ncf ON ONLY submissions (tenant_id, e_ncf, submission_id) WHERE (e_ncf IS NOT NULL);
+CREATE INDEX submissions_by_issue_day ON ONLY submissions (tenant_id, issued_on, submission_id) WHERE (issued_on IS NOT NULL);
 CREATE INDEX submissions_by_track_id ON ONLY submissions (tenant_id, track_id) WHERE (track_id IS NOT NULL);
 CREATE INDEX submissions_by_verdict ON ONLY submissions (tenant_id, environment, verdict_at) WHERE (verdict_at IS NOT NULL);
 CREATE INDEX submissions_not_quite_accepted ON ONLY submissions (tenant_id, environment, status, submission_id) WHERE ((status) = ANY (ARRAY['Rechazado', 'error', 'Aceptado Condicional']));

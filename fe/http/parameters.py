@@ -3,19 +3,20 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
-from typing import Generic, Literal, TypeVar
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Generic, Literal, TypedDict, TypeVar
 
-from fe.ecf.catalogue import Environment
+from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.ecf.ids import read_id
 from fe.ecf.texts import Text
 from fe.http.errors import ApiError
 from fe.http.messages import must_be, number_between, say
-from fe.identifiers import ClientRequestId, SubmissionId, TrackId
+from fe.identifiers import ClientRequestId, SubmissionId, TrackId, UserId
 from fe.lifecycle import Place, Status, WebhookEvent
 from fe.store.records.history import HistoryFilter
-from fe.store.records.received import ReceivedFilter
+from fe.store.records.received import ApprovalStatus, ReceivedFilter
 from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryState
 
 F = TypeVar("F")
@@ -28,6 +29,11 @@ _STATE = re.compile("|".join([*Status, Place.DEAD_LETTER]))
 _EVENT = re.compile("|".join(map(re.escape, WebhookEvent)))
 _CLIENT_REQUEST_ID = re.compile(r"[^\x00]{1,120}", re.S)
 _ABOUT = re.compile(r"[\x20-\x7e]{1,120}")
+_AS_USER = re.compile(r"[\x20-\x7e]{1,254}")
+_TEXT = re.compile(r"[^\x00]{2,80}", re.S)
+_AMOUNT = re.compile(r"[0-9]{1,16}(\.[0-9]{1,2})?")
+_ECF_TYPE = re.compile("|".join(f"E{code}" for code in EcfType))
+_APPROVAL = re.compile("|".join(ApprovalStatus))
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,9})?)?(Z|z|[+-][0-9]{2}:?[0-9]{2})?"
@@ -36,6 +42,9 @@ _MOMENT = re.compile(
 PAGE_DEFAULT, PAGE_MAX = 1, 999_999_999
 LIMIT_DEFAULT, LIMIT_MAX = 50, 200
 WAIT_MAX = 30
+
+#: Days of a period that filters without an index need.
+DAYS_TO_LOOK_THROUGH = 93
 
 #: Values of the filter `state`.
 STATES = (*Status, Place.DEAD_LETTER)
@@ -49,6 +58,9 @@ DELIVERY_STATES = {
 _DELIVERY_STATE = re.compile("|".join(DELIVERY_STATES))
 #: How a date or a timestamp is described.
 A_MOMENT = {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].+)?$"}
+
+A_DAY = {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
+AN_AMOUNT = {"type": "string", "pattern": r"^[0-9]{1,16}(\.[0-9]{1,2})?$"}
 
 
 def read_track_or_id(text: str) -> SubmissionId | TrackId | None:
@@ -121,6 +133,8 @@ def read_history_query(query: Mapping[str, str]) -> ListQuery[HistoryFilter]:
     """Read the query of GET /invoices (`status` is reserved and has no effect). Raises ApiError (400)."""
     since, until = _read_period(query)
     request_id = _read_like(query, "clientRequestId", _CLIENT_REQUEST_ID, say("request-id-form"))
+    user = _read_like(query, "asUser", _AS_USER, say("user-form"))
+    user_id = None if user is None else read_id(user)
     chosen = HistoryFilter(
         since=since,
         until=until,
@@ -128,6 +142,8 @@ def read_history_query(query: Mapping[str, str]) -> ListQuery[HistoryFilter]:
         e_ncf=_read_like(query, "encf", _E_NCF, say("e-ncf-form")),
         buyer_rnc=_read_like(query, "rnc", _TAX_ID, say("tax-id-form")),
         client_request_id=None if request_id is None else ClientRequestId(request_id),
+        user=user if user_id is None else UserId(user_id),
+        **_read_content(query, since, until),
     )
     return _read_list(query, chosen)
 
@@ -135,13 +151,68 @@ def read_history_query(query: Mapping[str, str]) -> ListQuery[HistoryFilter]:
 def read_received_query(query: Mapping[str, str]) -> ListQuery[ReceivedFilter]:
     """Read the query of GET /received. Raises ApiError (400)."""
     since, until = _read_period(query)
+    status = _read_like(query, "approvalStatus", _APPROVAL, say("one-of", names=", ".join(ApprovalStatus)))
     chosen = ReceivedFilter(
         since=since,
         until=until,
         e_ncf=_read_like(query, "encf", _E_NCF, say("e-ncf-form")),
         issuer_rnc=_read_like(query, "rnc", _TAX_ID, say("tax-id-form")),
+        status=None if status is None else ApprovalStatus(status),
+        **_read_content(query, since, until),
     )
     return _read_list(query, chosen)
+
+
+class _Content(TypedDict):
+    """Filters by the content of a receipt, issued or received."""
+
+    ecf_type: EcfType | None
+    issued_from: date | None
+    issued_to: date | None
+    total_from: Decimal | None
+    total_to: Decimal | None
+    text: str | None
+
+
+#: Filters that no index answers.
+_LOOKED_THROUGH = ("totalFrom", "totalTo", "text", "approvalStatus")
+
+
+def _read_content(query: Mapping[str, str], since: datetime | None, until: datetime | None) -> _Content:
+    first, last = _read_day(query, "issuedFrom"), _read_day(query, "issuedTo")
+    least, most = _read_amount(query, "totalFrom"), _read_amount(query, "totalTo")
+    if first is not None and last is not None and first > last:
+        raise ApiError(400, say("first-after-last", first="issuedFrom", last="issuedTo"))
+    if least is not None and most is not None and least > most:
+        raise ApiError(400, say("first-after-last", first="totalFrom", last="totalTo"))
+    longest = timedelta(days=DAYS_TO_LOOK_THROUGH)
+    is_short = since is not None and until is not None and until - since <= longest
+    is_short = is_short or (first is not None and last is not None and last - first <= longest)
+    looked_through = [name for name in _LOOKED_THROUGH if name in query]
+    if looked_through and not is_short:
+        raise ApiError(400, say("needs-period", name=looked_through[0], days=DAYS_TO_LOOK_THROUGH))
+    code = _read_like(query, "tipoEcf", _ECF_TYPE, say("one-of", names=", ".join(f"E{one}" for one in EcfType)))
+    return {
+        "ecf_type": None if code is None else EcfType(code[1:]),
+        "issued_from": first,
+        "issued_to": last,
+        "total_from": least,
+        "total_to": most,
+        "text": _read_like(query, "text", _TEXT, say("text-form")),
+    }
+
+
+def _read_day(query: Mapping[str, str], name: str) -> date | None:
+    text = _read_like(query, name, _DATE, say("day-form"))
+    try:
+        return None if text is None else date.fromisoformat(text)
+    except ValueError:
+        raise ApiError(400, must_be(name, say("day-form"))) from None
+
+
+def _read_amount(query: Mapping[str, str], name: str) -> Decimal | None:
+    text = _read_like(query, name, _AMOUNT, say("amount-form"))
+    return None if text is None else Decimal(text)
 
 
 def _read_list(query: Mapping[str, str], chosen: F) -> ListQuery[F]:

@@ -1,8 +1,10 @@
 """Read the filter form above a list; invalid parts raise an error that names them."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from typing import TypeVar
 from urllib.parse import urlencode
 from uuid import UUID
@@ -15,6 +17,8 @@ T = TypeVar("T")
 _INSTANT = timedelta(milliseconds=1)
 _NO_DAY = Text("A date has the form 2026-12-31.", "Una fecha tiene la forma 2026-12-31.")
 _NO_RNC = Text("A tax id has 9 or 11 digits.", "Un RNC tiene 9 dígitos y una cédula 11.")
+_NO_AMOUNT = Text("An amount has the form 1180.50.", "Un monto tiene la forma 1180.50.")
+_AMOUNT = re.compile(r"[0-9]{1,16}(\.[0-9]{1,2})?")
 _NO_SUCH = Text("This choice does not exist.", "Esta opción no existe.")
 #: Longest search text.
 _LONGEST = 254
@@ -52,12 +56,12 @@ class Filters:
 
     def since(self, name: str) -> datetime | None:
         """Read a day: its beginning in Santo Domingo."""
-        day = self._day(name)
+        day = self.day(name)
         return None if day is None else datetime.combine(day, time.min, ZONE)
 
     def until(self, name: str) -> datetime | None:
         """Read a day: its end there."""
-        day = self._day(name)
+        day = self.day(name)
         return None if day is None else datetime.combine(day, time.min, ZONE) + timedelta(days=1) - _INSTANT
 
     def place(self, name: str = "before") -> UUID | None:
@@ -71,7 +75,16 @@ class Filters:
         """Return the filters as a query string, for links to other pages of the list."""
         return urlencode({**self._given, **{name: str(value) for name, value in more.items() if value is not None}})
 
-    def _day(self, name: str) -> date | None:
+    def amount(self, name: str) -> Decimal | None:
+        """Read an amount, with or without commas between thousands."""
+        typed = self.text(name).replace(",", "")
+        if typed and not _AMOUNT.fullmatch(typed):
+            self.problem = self.problem or _NO_AMOUNT
+            return None
+        return Decimal(typed) if typed else None
+
+    def day(self, name: str) -> date | None:
+        """Read a day."""
         typed = self.text(name)
         try:
             day = date.fromisoformat(typed) if typed else None

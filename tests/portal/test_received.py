@@ -35,6 +35,11 @@ async def test_the_list_is_of_one_environment_and_filtered(owner: Browser, tenan
         ("state=pending", ["E310000000002", "E310000000001"]),
         ("state=approved", []),
         ("since=2100-01-01", []),
+        ("type=34", []),
+        ("issued_from=2000-01-01&issued_to=2100-01-01", ["E310000000002", "E310000000001"]),
+        ("issued_to=2000-01-01", []),
+        ("text=0002", ["E310000000002"]),
+        ("total_from=1,000,000", []),
     ):
         page = await owner.get(f"/companies/{tenant}/ecf/received?{query}")
         assert re.findall(r"<td>(E[0-9]+)</td>", page.text) == wanted, query

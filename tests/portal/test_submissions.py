@@ -72,6 +72,9 @@ async def test_the_list_is_of_one_environment_and_filtered(owner: Browser, tenan
         (f"user={uuid4()}", []),
         ("since=2100-01-01", []),
         ("until=2100-01-01&state=rejected", [every[2]]),
+        ("issued_from=2100-01-01", []),
+        ("total_from=1,000,000", []),
+        ("text=0003", [every[2]]),
     ):
         assert await listed(owner, tenant, query) == wanted, query
     test = await owner.get(f"/companies/{tenant}/testecf/submissions")

@@ -9,7 +9,8 @@ import os
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -352,6 +353,10 @@ async def test_a_cursor_reads_its_page_alone(grown: str) -> None:
         (history.HistoryFilter(client_request_id=ClientRequestId("request-E310000000040")), 4),
         (history.HistoryFilter(client_request_id=ClientRequestId("nobody's")), 0),
         (history.HistoryFilter(e_ncf="E310000000040"), 4),
+        (history.HistoryFilter(ecf_type=EcfType.EXPORTS), 0),
+        (history.HistoryFilter(issued_from=date(2020, 1, 1), issued_to=date(2020, 1, 31)), 0),
+        (history.HistoryFilter(issued_from=date(2020, 1, 1), total_to=Decimal(1), text="none"), 0),
+        (history.HistoryFilter(user="nobody"), 0),
     ],
 )
 async def test_a_submission_is_found_in_the_list_by_what_it_is_called(

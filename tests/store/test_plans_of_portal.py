@@ -5,7 +5,8 @@ One tenant has nearly all there is, so that an index that is only good for small
 
 import uuid
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import psycopg
@@ -24,6 +25,7 @@ from fe.store.records.received import ApprovalStatus, ReceivedFilter
 
 ROWS, WAITING = 40_000, 5000
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+DAY = date(2026, 11, 10)
 TENANT = TenantId(1)
 USER = UserId(uuid.UUID(int=77))
 
@@ -34,7 +36,7 @@ _FILL = (
     # Of a thousand: fifty rejected, one failed, two by a user, one of a rare type, one in another environment.
     f"""INSERT INTO submissions (tenant_id, submission_id, environment, api_key_id, body_digest, format, root, ecf_type,
                                  e_ncf, issuer_rnc, buyer_rnc, as_user, as_user_id, status, track_id, submitted_at,
-                                 updated_at, verdict_at, number_fate)
+                                 updated_at, verdict_at, number_fate, issued_on, total, buyer_name)
         SELECT CASE WHEN n %% 50 = 0 THEN 2 ELSE 1 END, {_ID},
                CASE WHEN n %% 1000 = 17 THEN 'testecf' ELSE 'ecf' END, 'fak_000000000000', '\\x00', 'xml', 'ECF',
                CASE WHEN n %% 1000 = 3 THEN '46' ELSE '31' END,
@@ -42,7 +44,8 @@ _FILL = (
                CASE WHEN n %% 1000 IN (7, 8) THEN 'ana@example.do' END,
                CASE WHEN n %% 1000 = 9 THEN %(user)s::uuid END,
                CASE WHEN n %% 20 = 5 THEN 'Rechazado' WHEN n %% 1000 = 6 THEN 'error' ELSE 'Aceptado' END,
-               'track-' || n, t.at, t.at, CASE WHEN n %% 1000 <> 6 THEN t.at END, 'used'
+               'track-' || n, t.at, t.at, CASE WHEN n %% 1000 <> 6 THEN t.at END, 'used',
+               t.at::date, 118, CASE WHEN n %% 4 = 0 THEN 'Cafetería ' || n END
           FROM generate_series(1, %(rows)s) AS n
          CROSS JOIN LATERAL (SELECT %(now)s - (n * interval '1 day' * 90 / %(rows)s) AS at) AS t""",
     f"""INSERT INTO submissions (tenant_id, submission_id, environment, api_key_id, body_digest, format, root, ecf_type,
@@ -68,7 +71,7 @@ _FILL = (
     f"""INSERT INTO received (tenant_id, received_id, environment, issuer_rnc, e_ncf, ecf_type, issuer_name, buyer_rnc,
                               issued_on, total, digest, received_at)
         SELECT 1, {_ID}, CASE WHEN n %% 1000 = 17 THEN 'testecf' ELSE 'ecf' END, lpad((n %% 400)::text, 9, '1'),
-               'E31' || lpad(n::text, 10, '0'), '31', 'A', '131880681', '2026-11-06', 118, sha256(n::text::bytea), t.at
+               'E31' || lpad(n::text, 10, '0'), '31', 'A', '131880681', t.at::date, 118, sha256(n::text::bytea), t.at
           FROM generate_series(1, %(rows)s / 2) AS n
          CROSS JOIN LATERAL (SELECT %(now)s - (n * interval '1 day' * 90 / %(rows)s) AS at) AS t""",
     "VACUUM ANALYZE",
@@ -155,6 +158,16 @@ LOOKED = 2 * receipts.LOOK + SLACK
         (chosen(user="ana@example.do"), 50, 200),
         (chosen(user=USER), 40, 200),
         (chosen(user="nobody"), 0, SLACK),
+        (chosen(issued_from=DAY, issued_to=DAY), 50, PAGE + 20),
+        (chosen(issued_from=DAY, issued_to=DAY, ecf_type=EcfType.EXPORTS), 0, LOOKED),
+        (chosen(issued_to=date(2020, 1, 1)), 0, SLACK),
+        (chosen(issued_from=DAY, issued_to=DAY, since=NOW - timedelta(days=12), until=NOW), 50, LOOKED),
+        (chosen(issued_from=DAY, buyer_rnc="111111399"), 11, LOOKED),
+        (chosen(total_from=Decimal(999999)), 0, 3 * receipts.LOOK),
+        (chosen(text="cafe", until=NOW), 50, 3 * receipts.LOOK),
+        (chosen(total_to=Decimal(200), ecf_type=EcfType.EXPORTS), 40, LOOKED),
+        (chosen(text="cafetería_"), 0, 3 * receipts.LOOK),
+        (chosen(text="cafe"), 0, 3 * receipts.LOOK),
     ],
 )
 async def test_a_page_of_receipts_reads_its_own(asked: ReceiptFilter, many: int, most: int, grown: str) -> None:
@@ -220,27 +233,49 @@ async def test_the_overview_counts_no_history(grown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "status", "many", "most"),
+    ("asked", "many", "most"),
     [
-        (ReceivedFilter(environment=Environment.ECF), None, 50, 51),
-        (ReceivedFilter(environment=Environment.TESTECF), None, 20, 51),
-        (ReceivedFilter(environment=Environment.CERTECF), None, 0, 0),
-        (ReceivedFilter(environment=Environment.ECF, issuer_rnc="111111399"), None, 50, 51),
-        (ReceivedFilter(environment=Environment.ECF, issuer_rnc="nobody"), None, 0, 0),
-        (ReceivedFilter(environment=Environment.ECF, e_ncf="E310000000041"), None, 1, 1),
-        (ReceivedFilter(environment=Environment.ECF, until=NOW - timedelta(days=20)), None, 50, 51),
-        (ReceivedFilter(environment=Environment.ECF), ApprovalStatus.PENDING, 50, inbox.LOOK),
-        (ReceivedFilter(environment=Environment.ECF), ApprovalStatus.APPROVED, 0, inbox.LOOK),
+        ({}, 50, 51),
+        ({"environment": Environment.TESTECF}, 20, 51),
+        ({"environment": Environment.CERTECF}, 0, 0),
+        ({"issuer_rnc": "111111399"}, 50, 51),
+        ({"issuer_rnc": "nobody"}, 0, 0),
+        ({"e_ncf": "E310000000041"}, 1, 1),
+        ({"until": NOW - timedelta(days=20)}, 50, 51),
+        ({"status": ApprovalStatus.PENDING}, 50, inbox.LOOK_AT_DECISIONS),
+        ({"status": ApprovalStatus.APPROVED}, 0, 2 * inbox.LOOK_AT_DECISIONS),
+        ({"issued_from": DAY, "issued_to": DAY}, 50, 51),
+        ({"issued_from": DAY, "issued_to": DAY, "ecf_type": EcfType.DEBIT_NOTE}, 0, inbox.LOOK),
+        ({"total_from": Decimal(999999)}, 0, inbox.LOOK),
+        ({"text": "A"}, 50, inbox.LOOK),
     ],
 )
 async def test_a_page_of_what_was_received_reads_its_own(
-    asked: ReceivedFilter, status: ApprovalStatus | None, many: int, most: int, grown: str
+    asked: dict[str, Any], many: int, most: int, grown: str
 ) -> None:
-    found, scanned, fetched = await rows_read(
-        grown, lambda conn, tenant: inbox.page(conn, tenant, asked, status=status)
-    )
+    wanted = ReceivedFilter(**{"environment": Environment.ECF, **asked})
+    found, scanned, fetched = await rows_read(grown, lambda conn, tenant: inbox.page(conn, tenant, wanted))
 
     assert len(found.rows) == many
     assert scanned == 0
     # Each row has its number looked up among what was issued, where an approval would be.
     assert fetched <= 2 * most + SLACK
+
+
+@pytest.mark.parametrize("asked", [{"issued_from": DAY, "issued_to": DAY}, {"issued_to": DAY, "text": "cafe"}])
+async def test_pages_by_day_of_issue_follow_each_other(asked: dict[str, Any], grown: str) -> None:
+    async def two(conn: Conn, tenant: TenantId) -> None:
+        first = await receipts.page(conn, tenant, chosen(**asked))
+        second = await receipts.page(conn, tenant, chosen(**asked), below=first.older)
+        ids = [row.submission_id for row in (*first.rows, *second.rows)]
+        assert len(set(ids)) == 2 * receipts.PAGE
+        assert ids == sorted(ids, reverse=True)
+        inbox_asked = ReceivedFilter(environment=Environment.ECF, issued_to=DAY)
+        one = await inbox.page(conn, tenant, inbox_asked)
+        other = await inbox.page(conn, tenant, inbox_asked, below=one.older)
+        assert one.rows[-1].received_id > other.rows[0].received_id
+
+    _, scanned, fetched = await rows_read(grown, two)
+
+    assert scanned == 0
+    assert fetched <= 4 * LOOKED

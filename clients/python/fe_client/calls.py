@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from difflib import get_close_matches
-from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
+from typing import Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, cast
 from urllib.parse import quote
 
 from fe_client.errors import (
@@ -77,6 +77,31 @@ FINAL = frozenset({"Aceptado", "Aceptado Condicional", "Rechazado", "error"})
 _PDF, _TICKET, _ZIP = "application/pdf", "application/octet-stream", "application/zip"
 _LONGEST_WAIT = 30
 _ASK_AGAIN = 5.0
+
+
+class ReceiptFilter(TypedDict, total=False):
+    """Filters by the content of receipts, issued or received. `text` and totals need a period of at most 93 days."""
+
+    tipo_ecf: str
+    issued_from: date | str
+    issued_to: date | str
+    total_from: str
+    total_to: str
+    text: str
+
+
+def _chosen(given: ReceiptFilter) -> dict[str, str | None]:
+    unknown = set(given) - set(ReceiptFilter.__annotations__)
+    if unknown:
+        raise TypeError(f"there is no filter {', '.join(sorted(unknown))}")
+    return {
+        "tipoEcf": given.get("tipo_ecf"),
+        "issuedFrom": _moment(given.get("issued_from")),
+        "issuedTo": _moment(given.get("issued_to")),
+        "totalFrom": given.get("total_from"),
+        "totalTo": given.get("total_to"),
+        "text": given.get("text"),
+    }
 
 
 def login(session: Session) -> Plan[Token]:
@@ -215,12 +240,13 @@ def pdfs(
     rnc: str | None = None,
     layout: Layout | None = None,
     language: Language | None = None,
+    **content: Unpack[ReceiptFilter],
 ) -> Plan[bytes]:
     """Print many receipts, of these ids or as `invoices` chooses them: a ZIP of each one's PDF and XML, and a manifest.
 
     At most 1,000. Raises NotThereError where an id is none of yours, or nothing is chosen.
     """
-    query = {"from": _moment(since), "to": _moment(until), "state": state, "rnc": rnc}
+    query = {"from": _moment(since), "to": _moment(until), "state": state, "rnc": rnc, **_chosen(content)}
     body = None if ids is None else {"ids": list(ids)}
     return session.fetch(
         "/invoices/pdf", _ZIP, method="POST", body=body, wait=600.0, layout=layout, language=language, **query
@@ -365,9 +391,10 @@ def received_pdfs(
     rnc: str | None = None,
     layout: Layout | None = None,
     language: Language | None = None,
+    **content: Unpack[ReceiptFilter],
 ) -> Plan[bytes]:
     """Print many received documents, of these ids or as `received` chooses them, as `pdfs` does."""
-    query = {"from": _moment(since), "to": _moment(until), "encf": encf, "rnc": rnc}
+    query = {"from": _moment(since), "to": _moment(until), "encf": encf, "rnc": rnc, **_chosen(content)}
     body = None if ids is None else {"ids": list(ids)}
     return session.fetch(
         "/received/pdf", _ZIP, method="POST", body=body, wait=600.0, layout=layout, language=language, **query
@@ -528,7 +555,9 @@ def invoices(
     encf: str | None = None,
     client_request_id: str | None = None,
     rnc: str | None = None,
+    as_user: str | None = None,
     page_size: int = 200,
+    **content: Unpack[ReceiptFilter],
 ) -> Pages[SubmissionItem]:
     """Go through your submissions, newest first, fetching as it goes.
 
@@ -541,7 +570,9 @@ def invoices(
         "encf": encf,
         "clientRequestId": client_request_id,
         "rnc": rnc,
+        "asUser": as_user,
         "limit": page_size,
+        **_chosen(content),
     }
     return Pages(session, "/invoices", query)
 
@@ -553,10 +584,20 @@ def received(
     until: Moment | None = None,
     encf: str | None = None,
     rnc: str | None = None,
+    approval_status: str | None = None,
     page_size: int = 200,
+    **content: Unpack[ReceiptFilter],
 ) -> Pages[ReceivedItem]:
     """Go through what suppliers issued to you, newest first; `rnc` is the supplier's."""
-    query = {"from": _moment(since), "to": _moment(until), "encf": encf, "rnc": rnc, "limit": page_size}
+    query = {
+        "from": _moment(since),
+        "to": _moment(until),
+        "encf": encf,
+        "rnc": rnc,
+        "approvalStatus": approval_status,
+        "limit": page_size,
+        **_chosen(content),
+    }
     return Pages(session, "/received", query)
 
 

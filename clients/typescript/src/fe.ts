@@ -91,7 +91,18 @@ export interface OnPaper extends CallOptions {
   language?: 'es' | 'en' | undefined;
 }
 
-export interface ManyReceivedOnPaper extends OnPaper {
+/** Filters by the content of receipts. `text` and totals need a period of at most 93 days. */
+export interface ReceiptFilter {
+  tipoEcf?: string | undefined;
+  /** Days such as 2026-11-30. */
+  issuedFrom?: string | undefined;
+  issuedTo?: string | undefined;
+  totalFrom?: string | undefined;
+  totalTo?: string | undefined;
+  text?: string | undefined;
+}
+
+export interface ManyReceivedOnPaper extends OnPaper, ReceiptFilter {
   /** Dates (their start and end in UTC) or timestamps of reception. */
   since?: Moment | undefined;
   until?: Moment | undefined;
@@ -100,7 +111,7 @@ export interface ManyReceivedOnPaper extends OnPaper {
   rnc?: string | undefined;
 }
 
-export interface ManyOnPaper extends OnPaper {
+export interface ManyOnPaper extends OnPaper, ReceiptFilter {
   /** Dates (their start and end in UTC) or timestamps of handing in. */
   since?: Moment | undefined;
   until?: Moment | undefined;
@@ -127,6 +138,7 @@ const CHECKED = [...BY_USER, 'simulate'];
 const RECEIPT = [...CHECKED, 'clientRequestId', 'strict'];
 const DECISION = [...BY_USER, 'clientRequestId'];
 const LISTED = [...CALL, 'since', 'until', 'pageSize'];
+const CONTENT = ['tipoEcf', 'issuedFrom', 'issuedTo', 'totalFrom', 'totalTo', 'text'];
 const ON_PAPER = [...CALL, 'layout', 'language'];
 const ON_ROLL = [...ON_PAPER, 'qr'];
 const OF_SEQUENCE = ['minSequence', 'maxSequence', 'expireAt', 'isActive'];
@@ -136,6 +148,11 @@ const SIMULATE = ['outcome', 'code', 'seconds', 'now'];
 /** A request has so many receipts and bytes at most; the service's own limit of bytes is 1 MiB. */
 const BATCH_ITEMS = 500;
 const BATCH_BYTES = 1_000_000;
+
+function content(filter: ReceiptFilter): ReceiptFilter {
+  const { tipoEcf, issuedFrom, issuedTo, totalFrom, totalTo, text } = filter;
+  return { tipoEcf, issuedFrom, issuedTo, totalFrom, totalTo, text };
+}
 
 const FINAL: readonly string[] = ['Aceptado', 'Aceptado Condicional', 'Rechazado', 'error'];
 const LONGEST_WAIT = 30;
@@ -268,7 +285,7 @@ export class Fe {
    * most 1,000. Throws NotThereError where an id is none of yours, or nothing is chosen.
    */
   pdfs(ids: readonly string[] | undefined, options: ManyOnPaper = {}): Promise<Uint8Array> {
-    known('pdfs', options, [...ON_PAPER, 'since', 'until', 'state', 'rnc']);
+    known('pdfs', options, [...ON_PAPER, ...CONTENT, 'since', 'until', 'state', 'rnc']);
     return this.#zip('/invoices/pdf', ids, options);
   }
 
@@ -350,11 +367,12 @@ export class Fe {
    * `since` and `until` are dates (their start and end in UTC) or timestamps of handing in; `rnc` is the buyer's.
    */
   invoices(
-    filter: Listed & { state?: string; encf?: string; clientRequestId?: string; rnc?: string } = {},
+    filter: Listed &
+      ReceiptFilter & { state?: string; encf?: string; clientRequestId?: string; rnc?: string; asUser?: string } = {},
   ): AsyncGenerator<SubmissionItem, void> {
-    known('invoices', filter, [...LISTED, 'state', 'encf', 'clientRequestId', 'rnc']);
-    const { state, encf, clientRequestId, rnc } = filter;
-    return this.#listed('/invoices', { state, encf, clientRequestId, rnc }, filter);
+    known('invoices', filter, [...LISTED, ...CONTENT, 'state', 'encf', 'clientRequestId', 'rnc', 'asUser']);
+    const { state, encf, clientRequestId, rnc, asUser } = filter;
+    return this.#listed('/invoices', { state, encf, clientRequestId, rnc, asUser, ...content(filter) }, filter);
   }
 
   /** List the number sequences that are configured, and the types there are. */
@@ -380,9 +398,12 @@ export class Fe {
   }
 
   /** Go through what suppliers issued to you, newest first; `rnc` is the supplier's. */
-  received(filter: Listed & { encf?: string; rnc?: string } = {}): AsyncGenerator<ReceivedItem, void> {
-    known('received', filter, [...LISTED, 'encf', 'rnc']);
-    return this.#listed('/received', { encf: filter.encf, rnc: filter.rnc }, filter);
+  received(
+    filter: Listed & ReceiptFilter & { encf?: string; rnc?: string; approvalStatus?: string } = {},
+  ): AsyncGenerator<ReceivedItem, void> {
+    known('received', filter, [...LISTED, ...CONTENT, 'encf', 'rnc', 'approvalStatus']);
+    const { encf, rnc, approvalStatus } = filter;
+    return this.#listed('/received', { encf, rnc, approvalStatus, ...content(filter) }, filter);
   }
 
   /** Show a document that a supplier issued to you. undefined: there is none with that id. */
@@ -397,7 +418,7 @@ export class Fe {
 
   /** Print many received documents, of these ids or as `received` chooses them, as `pdfs` does. */
   receivedPdfs(ids: readonly string[] | undefined, options: ManyReceivedOnPaper = {}): Promise<Uint8Array> {
-    known('receivedPdfs', options, [...ON_PAPER, 'since', 'until', 'encf', 'rnc']);
+    known('receivedPdfs', options, [...ON_PAPER, ...CONTENT, 'since', 'until', 'encf', 'rnc']);
     return this.#zip('/received/pdf', ids, options);
   }
 

@@ -223,6 +223,7 @@ def _operation(route: Route, about: About, refs: Refs, merged: Mapping[str, dict
                 "description": parameter.description,
                 "required": parameter.where == "path",
                 "schema": parameter.schema,
+                **({"deprecated": True} if parameter.is_deprecated else {}),
             }
             for parameter in about.parameters
         ]

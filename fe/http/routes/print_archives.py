@@ -94,8 +94,9 @@ def _received_line(record: ReceivedRecord) -> dict[str, Any]:
     return {"id": str(record.received_id), "eNCF": record.e_ncf, "rncEmisor": record.issuer_rnc}
 
 
+_CONTENT = ("tipoEcf", "issuedFrom", "issuedTo", "totalFrom", "totalTo", "text")
 ISSUED = _Kind(
-    ("from", "to", "state", "encf", "rnc", "clientRequestId"),
+    ("from", "to", "state", "encf", "rnc", "clientRequestId", "asUser", *_CONTENT),
     read_history_query,
     history.newest,
     history.of_ids,
@@ -104,7 +105,7 @@ ISSUED = _Kind(
     _issued_xml,
 )
 RECEIVED = _Kind(
-    ("from", "to", "encf", "rnc"),
+    ("from", "to", "encf", "rnc", "approvalStatus", *_CONTENT),
     read_received_query,
     _newest_received,
     received.of_ids,

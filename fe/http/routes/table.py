@@ -1,6 +1,6 @@
 """The table of routes: every path there is, who may call it, what answers, and how it is described."""
 
-from fe.ecf.catalogue import PREFIXES
+from fe.ecf.catalogue import PREFIXES, EcfType
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.http.auth.login import Login, LoginRequest
 from fe.http.calls import Handler
@@ -14,7 +14,17 @@ from fe.http.openapi.described_errors import DescribedError, errors
 from fe.http.openapi.docs import Docs
 from fe.http.pages.layout import MARKDOWN
 from fe.http.pages.site import Site
-from fe.http.parameters import A_MOMENT, LIMIT_DEFAULT, LIMIT_MAX, PAGE_DEFAULT, PAGE_MAX, STATES, WAIT_MAX
+from fe.http.parameters import (
+    A_DAY,
+    A_MOMENT,
+    AN_AMOUNT,
+    LIMIT_DEFAULT,
+    LIMIT_MAX,
+    PAGE_DEFAULT,
+    PAGE_MAX,
+    STATES,
+    WAIT_MAX,
+)
 from fe.http.routes.approvals import ApprovalHandlers
 from fe.http.routes.billing import BillingHandlers
 from fe.http.routes.health import Health
@@ -30,6 +40,7 @@ from fe.http.routes.usage import DAYS_DEFAULT, DAYS_MAX, UsageHandlers
 from fe.http.routes.webhook_table import webhook_routes
 from fe.http.routes.webhooks import WebhookHandlers
 from fe.printing.settings import LANGUAGES, LAYOUTS, ROLLS
+from fe.store.records.received import ApprovalStatus
 
 #: Where all that belongs to the API lies.
 PREFIX = "/api/v1/fe"
@@ -55,12 +66,24 @@ _IDEMPOTENCY_KEY = Parameter(
 )
 _PREFIX = Parameter("prefix", "a type of e-CF", {"type": "string", "enum": list(PREFIXES)}, "path")
 _WAIT = Parameter("wait", "seconds to wait for the verdict, if there is none yet", whole(0, WAIT_MAX, 0))
+_CONTENT = (
+    Parameter("tipoEcf", "of this type", {"type": "string", "enum": [f"E{code}" for code in EcfType]}),
+    Parameter("issuedFrom", "issued on this day or later; then the list is by day of issue", A_DAY),
+    Parameter("issuedTo", "issued on this day or earlier; then the list is by day of issue", A_DAY),
+    Parameter("totalFrom", "with a total of this amount or more; needs a period", AN_AMOUNT),
+    Parameter("totalTo", "with a total of this amount or less; needs a period", AN_AMOUNT),
+    Parameter(
+        "text",
+        "with this text in the other party's name or in the number; needs a period",
+        {"type": "string", "minLength": 2, "maxLength": 80},
+    ),
+)
 _HISTORY = (
     Parameter("page", "1 is the newest", whole(1, PAGE_MAX, PAGE_DEFAULT)),
     Parameter("limit", "items on a page", whole(1, LIMIT_MAX, LIMIT_DEFAULT)),
     Parameter("from", "submitted at or after this date (its start in UTC) or timestamp", A_MOMENT),
     Parameter("to", "submitted at or before this date (its end in UTC) or timestamp", A_MOMENT),
-    Parameter("status", "reserved, no effect", {"type": "string"}),
+    Parameter("status", "reserved, no effect: `state` filters", {"type": "string"}, is_deprecated=True),
     Parameter("state", "in this state", {"type": "string", "enum": list(map(str, STATES))}),
     Parameter("encf", "of this number", {"type": "string", "pattern": f"^{E_NCF_FORM}$"}),
     Parameter(
@@ -69,6 +92,8 @@ _HISTORY = (
         {"type": "string", "minLength": 1, "maxLength": 120},
     ),
     Parameter("rnc", "of the buyer with this tax id", {"type": "string", "pattern": f"^{TAX_ID_FORM}$"}),
+    Parameter("asUser", "issued as this user: address or id", {"type": "string", "minLength": 1, "maxLength": 254}),
+    *_CONTENT,
     Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string"}),
 )
 _RECEIVED_ID = Parameter("receivedId", "`id` of a received document", {"type": "string", "maxLength": 64}, "path")
@@ -79,6 +104,12 @@ _RECEIVED_LIST = (
     Parameter("to", "received at or before this date (its end in UTC) or timestamp", A_MOMENT),
     Parameter("encf", "of this number", {"type": "string", "pattern": f"^{E_NCF_FORM}$"}),
     Parameter("rnc", "of the supplier with this tax id", {"type": "string", "pattern": f"^{TAX_ID_FORM}$"}),
+    Parameter(
+        "approvalStatus",
+        "with this decision; needs a period",
+        {"type": "string", "enum": list(map(str, ApprovalStatus))},
+    ),
+    *_CONTENT,
     Parameter("cursor", "`nextCursor` of an earlier answer, instead of `page`", {"type": "string"}),
 )
 _TO_ONE = tuple(
@@ -197,7 +228,7 @@ def every_route(
                 _SUBMISSIONS,
                 {200: (response_models.PAGE, response_models.STRETCH)},
                 parameters=_HISTORY,
-                errors=errors("bad-limit", "bad-period"),
+                errors=errors("bad-limit", "bad-period", "needs-period"),
             ),
         ),
         Route(
@@ -299,7 +330,7 @@ def every_route(
                 _RECEIVED,
                 {200: (response_models.RECEIVED_PAGE, response_models.RECEIVED_STRETCH)},
                 parameters=_RECEIVED_LIST,
-                errors=errors("bad-limit", "bad-period"),
+                errors=errors("bad-limit", "bad-period", "needs-period"),
             ),
         ),
         Route(

@@ -17,6 +17,7 @@ class Parameter:
     description: str
     schema: dict[str, Any]
     where: str = "query"
+    is_deprecated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from fe.ecf.catalogue import EcfType
+from fe.ecf.dates import local
 from fe.ecf.ids import moment_of
 from fe.ecf.texts import Text
 from fe.http.messages import of_decision, say
@@ -16,9 +17,11 @@ from fe.portal.document_facts import name_shown
 from fe.portal.document_view import show_document
 from fe.portal.filters import Filters
 from fe.portal.page_types import Needs, Page
+from fe.portal.pages.submissions import presets, shown_days
 from fe.portal.printing import options_asked, pdf_reply
 from fe.portal.replies import Refused, Reply, not_found, redirect
 from fe.portal.visit import Visit
+from fe.receiving.assess import SENT_TO_RECEIVERS
 from fe.store.portal import inbox
 from fe.store.portal.inbox import InboxPage
 from fe.store.postgres.db import Conn
@@ -28,6 +31,7 @@ from fe.store.records.approvals import DecisionOutcome, DecisionResult, Word
 from fe.store.records.received import ApprovalStatus, ReceivedFilter, ReceivedRecord
 
 _STATES: Mapping[str, ApprovalStatus] = {status.value: status for status in ApprovalStatus}
+_TYPES: Mapping[str, EcfType] = {code.value: code for code in sorted(SENT_TO_RECEIVERS)}
 #: The rows of a file at most; the next file begins where one ends, by its dates.
 MAX_EXPORTED = 5000
 
@@ -44,24 +48,30 @@ _TAKEN_IN = Text(
 )
 
 
-def _chosen(visit: Visit, filters: Filters) -> tuple[ReceivedFilter, ApprovalStatus | None]:
-    chosen = ReceivedFilter(
+def _chosen(visit: Visit, filters: Filters) -> ReceivedFilter:
+    return ReceivedFilter(
         since=filters.since("since"),
         until=filters.until("until"),
         e_ncf=filters.text("number").upper() or None,
         issuer_rnc=filters.digits("issuer"),
         environment=visit.environment,
+        ecf_type=filters.choice("type", _TYPES),
+        issued_from=filters.day("issued_from"),
+        issued_to=filters.day("issued_to"),
+        total_from=filters.amount("total_from"),
+        total_to=filters.amount("total_to"),
+        text=filters.text("text") or None,
+        status=filters.choice("state", _STATES),
     )
-    return chosen, filters.choice("state", _STATES)
 
 
 async def listed(visit: Visit) -> Reply:
     """List received receipts, newest first."""
     filters = Filters(visit.query)
-    chosen, status = _chosen(visit, filters)
+    chosen = _chosen(visit, filters)
     if filters.problem is not None:
         return _show(visit, filters, InboxPage(()), 400)
-    return _show(visit, filters, await visit.read_list(inbox.page, chosen, status=status, below=filters.place()))
+    return _show(visit, filters, await visit.read_list(inbox.page, chosen, below=filters.place()))
 
 
 def _show(visit: Visit, filters: Filters, found: InboxPage, status: int = 200) -> Reply:
@@ -70,6 +80,9 @@ def _show(visit: Visit, filters: Filters, found: InboxPage, status: int = 200) -
         status,
         filters=filters,
         found=found,
+        types=_TYPES.values(),
+        presets=presets(local(visit.now).date()),
+        shown_days=shown_days,
         states={name: words.DECISIONS[state].text for name, state in _STATES.items()},
         words=words,
         name_shown=name_shown,
@@ -92,13 +105,13 @@ _HEADINGS = {
 async def export(visit: Visit) -> Reply:
     """Export the list as a file: MAX_EXPORTED rows at most."""
     filters = Filters(visit.query)
-    chosen, status = _chosen(visit, filters)
+    chosen = _chosen(visit, filters)
     if filters.problem is not None:
         return _show(visit, filters, InboxPage(()), 400)
     lines: list[Sequence[Cell]] = []
     below: UUID | None = None
     for _ in range(MAX_EXPORTED // inbox.PAGE):
-        found = await visit.read_list(inbox.page, chosen, status=status, below=below)
+        found = await visit.read_list(inbox.page, chosen, below=below)
         lines += [_line(visit, row) for row in found.rows]
         below = found.older
         if below is None:

@@ -45,6 +45,11 @@ def _chosen(visit: Visit, filters: Filters) -> ReceiptFilter:
         ecf_type=filters.choice("type", _TYPES),
         buyer_rnc=filters.digits("buyer"),
         user=_user(user) if user else None,
+        issued_from=filters.day("issued_from"),
+        issued_to=filters.day("issued_to"),
+        total_from=filters.amount("total_from"),
+        total_to=filters.amount("total_to"),
+        text=filters.text("text") or None,
     )
 
 
@@ -87,25 +92,27 @@ async def _show(
         names=names,
         moment_of=moment_of,
         totals={row.submission_id: total_in(row.qr_code_url) for row in found.rows},
-        presets=_presets(local(visit.now).date()),
-        shown_days=_shown_days,
+        presets=presets(local(visit.now).date()),
+        shown_days=shown_days,
         states={name: words.status_badge(state).text for name, state in _STATES.items()},
         types=words.TYPES,
         words=words,
     )
 
 
-def _presets(today: date) -> list[tuple[Text, date, date]]:
+def presets(today: date) -> list[tuple[Text, date, date]]:
     """Periods that people ask for most."""
     yesterday = today - timedelta(days=1)
+    last_month = today.replace(day=1) - timedelta(days=1)
     return [
         (Text("Today", "Hoy"), today, today),
         (Text("Yesterday", "Ayer"), yesterday, yesterday),
         (Text("This month", "Este mes"), today.replace(day=1), today),
+        (Text("Last month", "Mes pasado"), last_month.replace(day=1), last_month),
     ]
 
 
-def _shown_days(since: str, until: str) -> str:
+def shown_days(since: str, until: str) -> str:
     """Write the chosen days as receipts do: the fields follow the browser's own format."""
     days = [_day_shown(one) for one in (since, until) if one]
     return " – ".join(dict.fromkeys(days))

@@ -8,12 +8,13 @@ from fe.ecf.ids import LAST_ID, id_after, period_of_ids
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn
 from fe.store.records import received
-from fe.store.records.received import ApprovalStatus, ReceivedFilter, ReceivedRecord
+from fe.store.records.received import ReceivedFilter, ReceivedRecord
 
-#: Documents on a page, and those that are looked through for one where only the decided ones, say, are asked for: what
-#: was decided is looked up for each.
+#: Documents on a page, and those that are looked through for one where no index answers; fewer for decisions, which are
+#: looked up for each.
 PAGE = 50
-LOOK = 150
+LOOK = 2000
+LOOK_AT_DECISIONS = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +29,24 @@ class InboxPage:
     looked_until: UUID | None = None
 
 
-async def page(
-    conn: Conn,
-    tenant_id: TenantId,
-    chosen: ReceivedFilter,
-    *,
-    status: ApprovalStatus | None = None,
-    below: UUID | None = None,
-) -> InboxPage:
+async def page(conn: Conn, tenant_id: TenantId, chosen: ReceivedFilter, *, below: UUID | None = None) -> InboxPage:
     """List one page: what was asked for and came before the document `below`."""
     # Only one end of the period is in the statement: with both, the planner expects a handful of rows and sorts
     # thousands. Rows before the first day are cut off the page.
-    first, last = period_of_ids(chosen.since, chosen.until)
-    top = min(below or LAST_ID, id_after(last))
-    asked = replace(chosen, since=None, until=None)
-    look = PAGE + 1 if status is None else LOOK
-    seen = await received.listed(conn, tenant_id, asked, limit=look, below=top)
-    meant = [row for row in seen if row.received_id >= first]
-    rows = [row for row in meant if status is None or row.approval_status is status]
+    first, top, asked = UUID(int=0), below, chosen
+    if not chosen.is_by_day_of_issue:
+        first, last = period_of_ids(chosen.since, chosen.until)
+        top, asked = min(below or LAST_ID, id_after(last)), replace(chosen, since=None, until=None)
+    look = None
+    if asked.looked_through():
+        look = LOOK if asked.status is None else LOOK_AT_DECISIONS
+    seen = await received.listed(conn, tenant_id, asked, limit=PAGE + 1, below=top, look=look)
+    rows = [row for row in seen if row.received_id >= first]
     if len(rows) > PAGE:
         return InboxPage(rows[:PAGE], rows[PAGE - 1].received_id)
-    end = seen[-1].received_id if status is not None and len(meant) == look else None
+    end = None
+    if look is not None and len(rows) == len(seen):
+        end = await received.end_of_look(conn, tenant_id, asked, look=look, below=top)
+        if end is not None and end < first:
+            end = None
     return InboxPage(rows, end, end)

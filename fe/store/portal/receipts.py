@@ -6,7 +6,8 @@ is scanned per page: then the page says how far it came, and the next continues 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from fe.ecf.ids import LAST_ID, id_after, period_of_ids
 from fe.identifiers import ClientRequestId, SubmissionId, TenantId, TrackId, UserId
 from fe.lifecycle import Place, Status
 from fe.store.postgres.db import Conn
+from fe.store.postgres.patterns import containing
 from fe.store.postgres.rows import record_row
 
 #: Rows on a page.
@@ -49,7 +51,10 @@ class ReceiptRow:
 
 @dataclass(frozen=True, slots=True)
 class ReceiptFilter:
-    """Which receipts of an environment. The period has both ends included; `user` is an address or a user's id."""
+    """Which receipts of an environment. The period has both ends included; `user` is an address or a user's id.
+
+    So have days of issue and totals; `text` is a part of the buyer's name or of the number.
+    """
 
     environment: Environment
     since: datetime | None = None
@@ -58,6 +63,21 @@ class ReceiptFilter:
     ecf_type: EcfType | None = None
     buyer_rnc: str | None = None
     user: str | UserId | None = None
+    issued_from: date | None = None
+    issued_to: date | None = None
+    total_from: Decimal | None = None
+    total_to: Decimal | None = None
+    text: str | None = None
+
+    @property
+    def is_by_day_of_issue(self) -> bool:
+        """Whether the list is in the order of days of issue: they are asked for, and nothing that leaves fewer rows."""
+        return self.is_of_days_of_issue and self.buyer_rnc is None and self.user is None
+
+    @property
+    def is_of_days_of_issue(self) -> bool:
+        """Whether days of issue are asked for."""
+        return self.issued_from is not None or self.issued_to is not None
 
     def ends(self, below: SubmissionId | None) -> tuple[UUID, UUID]:
         """The first id that is meant, and the one before which all that is meant was made."""
@@ -66,14 +86,23 @@ class ReceiptFilter:
 
     def values(self, tenant_id: TenantId) -> dict[str, Any]:
         """Return the parameters of the statements."""
+        first, last = period_of_ids(self.since, self.until)
         return {
             "tenant": tenant_id,
+            "first": first,
+            "last": last,
+            "lowest": UUID(int=0),
             "environment": self.environment,
             "types": list(EcfType),
             "state": self.state,
             "type": self.ecf_type,
             "buyer": self.buyer_rnc,
             "user": self.user,
+            "issued_from": self.issued_from or date.min,
+            "issued_to": self.issued_to or date.max,
+            "total_from": self.total_from,
+            "total_to": self.total_to,
+            "text": None if self.text is None else containing(self.text),
         }
 
 
@@ -100,6 +129,19 @@ _STEP = """
                  WHERE x.tenant_id = %(tenant)s AND x.submission_id < %(below)s AND {chosen}
                  ORDER BY x.submission_id DESC
                  LIMIT {look}"""
+# The first day as a comparison of rows: for a range of days, too, the planner expects a handful of rows.
+_BY_DAY = """
+                SELECT x.* FROM submissions AS x
+                 WHERE x.tenant_id = %(tenant)s AND x.issued_on <= %(issued_to)s
+                   AND (x.issued_on, x.submission_id) >= (%(issued_from)s, %(lowest)s)
+                   AND {after}{within}
+                 ORDER BY x.issued_on DESC, x.submission_id DESC
+                 LIMIT {look}"""
+_AFTER = """(x.issued_on, x.submission_id) < (
+                       (SELECT b.issued_on
+                          FROM submissions AS b
+                         WHERE b.tenant_id = %(tenant)s AND b.submission_id = %(below)s),
+                       %(below)s)"""
 # One look in the index for each type, for there a page of all types is not in the order of time.
 _EVERY_TYPE = """
                 SELECT e.* FROM (
@@ -134,7 +176,15 @@ _RESIDUAL = {
     "given_up": "s.response ->> 'status' = 'dead_letter'",
     "user": "s.as_user = %(user)s",
     "user_id": "s.as_user_id = %(user)s",
+    "buyer_rnc": "s.buyer_rnc = %(buyer)s",
+    "issued": "s.issued_on BETWEEN %(issued_from)s AND %(issued_to)s",
+    "total_from": "s.total >= %(total_from)s",
+    "total_to": "s.total <= %(total_to)s",
+    "text": "(s.buyer_name ILIKE %(text)s OR s.e_ncf ILIKE %(text)s)",
 }
+
+
+_NEWEST_FIRST = "s.submission_id DESC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +194,7 @@ class _Way:
     source: str
     look: int
     left: tuple[str, ...]
+    order: str
 
     @property
     def where(self) -> str:
@@ -154,7 +205,7 @@ def _step(chosen: str, look: int) -> str:
     return _STEP.format(chosen=chosen, look=look)
 
 
-def _way(chosen: ReceiptFilter) -> _Way:
+def _way(chosen: ReceiptFilter, *, is_continued: bool) -> _Way:
     """Choose the index that leaves least to look through."""
     left = {
         "ecf_type": chosen.ecf_type is not None,
@@ -163,15 +214,24 @@ def _way(chosen: ReceiptFilter) -> _Way:
         "user": isinstance(chosen.user, str),
         "user_id": isinstance(chosen.user, UUID),
         "environment": True,
+        "buyer_rnc": chosen.buyer_rnc is not None,
+        "issued": chosen.is_of_days_of_issue,
+        "total_from": chosen.total_from is not None,
+        "total_to": chosen.total_to is not None,
+        "text": chosen.text is not None,
     }
 
-    def way(source: str, *covered: str, many: int = LOOK) -> _Way:
+    def way(source: str, *covered: str, many: int = LOOK, order: str = _NEWEST_FIRST) -> _Way:
         rest = tuple(name for name, is_asked in left.items() if is_asked and name not in covered)
         look = many if rest else PAGE + 1
-        return _Way(source.replace("{look}", str(look)), look, rest)
+        return _Way(source.replace("{look}", str(look)), look, rest, order)
 
+    if chosen.is_by_day_of_issue:
+        within = "" if chosen.since is chosen.until is None else " AND x.submission_id BETWEEN %(first)s AND %(last)s"
+        source = _BY_DAY.format(after=_AFTER if is_continued else "true", within=within, look="{look}")
+        return way(source, "issued", order=f"s.issued_on DESC, {_NEWEST_FIRST}")
     if chosen.buyer_rnc is not None:
-        return way(_step("x.buyer_rnc = %(buyer)s", LOOK))
+        return way(_step("x.buyer_rnc = %(buyer)s", LOOK), "buyer_rnc")
     if chosen.user is not None:
         name = "user_id" if isinstance(chosen.user, UUID) else "user"
         return way(_step(f"x.{'as_user_id' if name == 'user_id' else 'as_user'} = %(user)s", LOOK), name)
@@ -185,7 +245,7 @@ def _way(chosen: ReceiptFilter) -> _Way:
         return way(_on_way("outbox", "dead_letters"))
     if chosen.ecf_type is not None:
         return way(_step(f"{_IN_ENVIRONMENT} AND x.ecf_type = %(type)s", LOOK), "environment", "ecf_type")
-    of_each = _LOOK_OF_EACH if chosen.state is not None else PAGE + 1
+    of_each = _LOOK_OF_EACH if any(asked for name, asked in left.items() if name != "environment") else PAGE + 1
     every = _EVERY_TYPE.format(
         of_type=_step(f"{_IN_ENVIRONMENT} AND x.ecf_type = t.code", of_each),
         of_none=_step(f"{_IN_ENVIRONMENT} AND x.ecf_type IS NULL", of_each),
@@ -205,15 +265,17 @@ async def page(
     conn: Conn, tenant_id: TenantId, chosen: ReceiptFilter, *, below: SubmissionId | None = None
 ) -> ReceiptPage:
     """List one page: what was asked for and came before the submission `below`."""
-    way = _way(chosen)
+    way = _way(chosen, is_continued=below is not None)
     first, top = chosen.ends(below)
+    if chosen.is_by_day_of_issue:
+        first, top = UUID(int=0), below or LAST_ID
     values = {**chosen.values(tenant_id), "below": top}
     cursor = conn.cursor(row_factory=record_row(ReceiptRow))
     await cursor.execute(
         f"""SELECT {_COLUMNS}
               FROM ({way.source}) AS s
              WHERE {way.where}
-             ORDER BY s.submission_id DESC
+             ORDER BY {way.order}
              LIMIT {PAGE + 1}""".encode(),
         values,
     )
@@ -232,7 +294,7 @@ async def _end_of_look(conn: Conn, way: _Way, values: dict[str, Any]) -> Submiss
     cursor = await conn.execute(
         f"""SELECT s.submission_id
               FROM ({way.source}) AS s
-             ORDER BY s.submission_id DESC
+             ORDER BY {way.order}
             OFFSET {way.look - 1}
              LIMIT 1""".encode(),
         values,

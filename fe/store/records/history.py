@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
 
 from fe.cache import ExpiringCache
-from fe.ecf.catalogue import Environment
+from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.ids import LAST_ID, first_id, period_of_ids
-from fe.identifiers import ClientRequestId, SubmissionId, TenantId
+from fe.identifiers import ClientRequestId, SubmissionId, TenantId, UserId
 from fe.lifecycle import Place, Status
 from fe.store.postgres.db import Conn
+from fe.store.postgres.patterns import containing
 from fe.store.postgres.rows import record_row
 from fe.store.records.months import month_after, month_of
 from fe.store.records.submissions import Record
@@ -31,6 +33,13 @@ _FILTERS = {
     "buyer_rnc": "s.buyer_rnc = %(buyer_rnc)s",
     "client_request_id": """c.tenant_id = %(tenant)s AND c.environment = ANY(%(environments)s)
                             AND c.client_request_id = %(client_request_id)s""",
+    "ecf_type": "s.ecf_type = %(ecf_type)s",
+    # As a comparison of rows: for a range of days the planner expects a handful of rows, and sorts what are thousands.
+    "issued_from": "s.issued_on IS NOT NULL AND (s.issued_on, s.submission_id) >= (%(issued_from)s, %(lowest)s)",
+    "issued_to": "s.issued_on <= %(issued_to)s",
+    "total_from": "s.total >= %(total_from)s",
+    "total_to": "s.total <= %(total_to)s",
+    "text": "(s.buyer_name ILIKE %(text)s OR s.e_ncf ILIKE %(text)s)",
 }
 _ALL = "submissions AS s"
 # Submissions by a client's request id: at most one per environment. OFFSET 0 makes each a read by key, whatever the
@@ -47,6 +56,13 @@ _DEAD = """dead_letters AS w
                                    FROM submissions AS dead
                                   WHERE dead.tenant_id = %(tenant)s AND dead.submission_id = w.subject
                                  OFFSET 0) AS s"""
+# The index of types begins with the environment: one look for each keeps a page in the order of ids.
+_OF_A_TYPE = """unnest(%(environments)s::text[]) AS k (environment)
+             CROSS JOIN LATERAL (SELECT s.*
+                                   FROM submissions AS s
+                                  WHERE {where} AND s.environment = k.environment AND s.submission_id < %(below)s
+                                  ORDER BY s.submission_id DESC
+                                  LIMIT %(reach)s) AS s"""
 # Where few are left to look at anyway: a number's, and what a client called so.
 _SAYS_DEAD = "s.response ->> 'status' = %(state)s"
 
@@ -55,7 +71,8 @@ _SAYS_DEAD = "s.response ->> 'status' = %(state)s"
 class HistoryFilter:
     """Which submissions: of a period (both ends included, to the millisecond), in a state, of a number, of a buyer.
 
-    And the ones that their client called `client_request_id`.
+    And the ones that their client called `client_request_id`. Days of issue and amounts have both ends included; `user`
+    is an address or a user's id, and `text` a part of the buyer's name or of the number.
     """
 
     since: datetime | None = None
@@ -65,12 +82,29 @@ class HistoryFilter:
     e_ncf: str | None = None
     buyer_rnc: str | None = None
     client_request_id: ClientRequestId | None = None
+    ecf_type: EcfType | None = None
+    issued_from: date | None = None
+    issued_to: date | None = None
+    total_from: Decimal | None = None
+    total_to: Decimal | None = None
+    user: str | UserId | None = None
+    text: str | None = None
 
     def source(self) -> str:
-        """Return the tables to read: `s`, and others that the condition needs."""
+        """Return the tables to read, with the condition: `s`, and others that the condition needs."""
         if self.client_request_id is not None:
-            return _NAMED
-        return _DEAD if self._is_of_dead_letters else _ALL
+            return f"{_NAMED} WHERE {self.where()}"
+        if self._is_of_dead_letters:
+            return f"{_DEAD} WHERE {self.where()}"
+        others = (self.e_ncf, self.buyer_rnc, self.user)
+        if self.ecf_type is not None and not self.is_by_day_of_issue and others == (None,) * len(others):
+            return f"{_OF_A_TYPE.format(where=self.where())} WHERE true"
+        return f"{_ALL} WHERE {self.where()}"
+
+    @property
+    def is_by_day_of_issue(self) -> bool:
+        """Whether days of issue are asked for: then the list is in their order."""
+        return self.issued_from is not None or self.issued_to is not None
 
     @property
     def _is_of_dead_letters(self) -> bool:
@@ -92,6 +126,8 @@ class HistoryFilter:
         for name, condition in _FILTERS.items():
             if getattr(self, name) is not None and not (name == "state" and self.state is Place.DEAD_LETTER):
                 chosen.append(condition)
+        if self.user is not None:
+            chosen.append(f"s.{'as_user_id' if isinstance(self.user, UUID) else 'as_user'} = %(user)s")
         if self.state is Place.DEAD_LETTER and not self._is_of_dead_letters:
             chosen.append(_SAYS_DEAD)
         return " AND ".join(chosen)
@@ -108,14 +144,21 @@ class HistoryFilter:
             "buyer_rnc": self.buyer_rnc,
             "client_request_id": self.client_request_id,
             "environments": list(Environment),
+            "ecf_type": self.ecf_type,
+            "issued_from": self.issued_from,
+            "lowest": UUID(int=0),
+            "issued_to": self.issued_to,
+            "total_from": self.total_from,
+            "total_to": self.total_to,
+            "user": self.user,
+            "text": None if self.text is None else containing(self.text),
         }
 
 
 async def count(conn: Conn, tenant_id: TenantId, chosen: HistoryFilter) -> int:
     """Count a tenant's submissions."""
-    cursor = await conn.execute(
-        f"SELECT count(*) FROM {chosen.source()} WHERE {chosen.where()}".encode(), chosen.values(tenant_id)
-    )
+    values = {**chosen.values(tenant_id), "below": LAST_ID, "reach": None}
+    cursor = await conn.execute(f"SELECT count(*) FROM {chosen.source()}".encode(), values)
     row = await cursor.fetchone()
     assert row is not None
     return int(row[0])
@@ -241,12 +284,23 @@ async def _listed(
     conn: Conn, tenant_id: TenantId, chosen: HistoryFilter, *, limit: int, offset: int, below: UUID
 ) -> list[Record]:
     cursor = conn.cursor(row_factory=record_row(Record))
+    after, order = f"{chosen.key} < %(below)s", f"{chosen.key} DESC"
+    if chosen.is_by_day_of_issue:
+        after, order = ("true" if below == LAST_ID else _AFTER_BY_DAY), f"s.issued_on DESC, {order}"
+    values = {**chosen.values(tenant_id), "below": below, "limit": limit, "offset": offset, "reach": limit + offset}
     await cursor.execute(
         f"""SELECT {_COLUMNS}
-              FROM {chosen.source()}
-             WHERE {chosen.where()} AND {chosen.key} < %(below)s
-             ORDER BY {chosen.key} DESC
+              FROM {chosen.source()} AND {after}
+             ORDER BY {order}
              LIMIT %(limit)s OFFSET %(offset)s""".encode(),
-        {**chosen.values(tenant_id), "below": below, "limit": limit, "offset": offset},
+        values,
     )
     return await cursor.fetchall()
+
+
+# The condition of rows after a submission in the order of days of issue.
+_AFTER_BY_DAY = """(s.issued_on, s.submission_id) < (
+                (SELECT b.issued_on
+                   FROM submissions AS b
+                  WHERE b.tenant_id = %(tenant)s AND b.submission_id = %(below)s),
+                %(below)s)"""

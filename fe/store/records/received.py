@@ -1,6 +1,6 @@
 """Received: the documents that suppliers sent, and the acknowledgements they were given."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -8,10 +8,11 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from fe.ecf.catalogue import Environment
+from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.ids import LAST_ID, period_of_ids
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn
+from fe.store.postgres.patterns import containing
 from fe.store.postgres.rows import record_row
 
 
@@ -149,13 +150,9 @@ class ReceivedRecord:
 
 # The tenant's decision is the last ACECF about the number that the authority accepted, read from the bytes that we
 # signed: there an element is written in one way only.
-_RECORD = """
-    SELECT r.received_id, r.environment, r.issuer_rnc, r.issuer_name, r.e_ncf, r.ecf_type, r.buyer_rnc, r.issued_on,
-           r.total, r.received_at, coalesce(word.said, 'pending') AS approval_status
-      FROM {source} AS r
-      LEFT JOIN LATERAL (
+_WORD = """(
             SELECT CASE WHEN convert_from(d.content, 'UTF8') ~ '<Estado>[+]?0*1</Estado>' THEN 'approved'
-                        ELSE 'rejected' END AS said
+                        ELSE 'rejected' END
               FROM submissions AS s
               JOIN submission_documents AS d
                 ON d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'signed'
@@ -164,17 +161,29 @@ _RECORD = """
                AND s.environment = r.environment AND s.issuer_rnc = r.issuer_rnc
                AND s.status IN ('Aceptado', 'Aceptado Condicional')
              ORDER BY s.submission_id DESC
-             LIMIT 1) AS word ON true
-"""
+             LIMIT 1)"""
+_RECORD = f"""
+    SELECT r.received_id, r.environment, r.issuer_rnc, r.issuer_name, r.e_ncf, r.ecf_type, r.buyer_rnc, r.issued_on,
+           r.total, r.received_at, coalesce({_WORD}, 'pending') AS approval_status
+      FROM"""
 
 # Only what is asked for is in the statement: a condition that may be none makes the planner expect a handful of rows,
 # and sort what are thousands, where a page is to be read off the key.
-_CONDITIONS = {
+_IN_INDEX = {
     "environment": "r.environment = %(environment)s",
     "since": "r.received_id >= %(first)s",
     "until": "r.received_id <= %(last)s",
     "e_ncf": "r.e_ncf = %(e_ncf)s",
     "issuer_rnc": "r.issuer_rnc = %(issuer_rnc)s",
+    # As a comparison of rows: for a range of days the planner expects a handful of rows, and sorts what are thousands.
+    "issued_from": "(r.issued_on, r.received_id) >= (%(issued_from)s, %(lowest)s)",
+    "issued_to": "r.issued_on <= %(issued_to)s",
+}
+_LOOKED_THROUGH = {
+    "ecf_type": "r.ecf_type = %(ecf_type)s",
+    "total_from": "r.total >= %(total_from)s",
+    "total_to": "r.total <= %(total_to)s",
+    "text": "(r.issuer_name ILIKE %(text)s OR r.e_ncf ILIKE %(text)s)",
 }
 
 
@@ -182,7 +191,8 @@ _CONDITIONS = {
 class ReceivedFilter:
     """Which documents: received in a period (both ends included, to the millisecond), of a number, of an issuer.
 
-    And of an environment; None: of all.
+    And of an environment; None: of all. Days of issue and amounts have both ends included; `text` is a part of the
+    issuer's name or of the number.
     """
 
     since: datetime | None = None
@@ -190,11 +200,36 @@ class ReceivedFilter:
     e_ncf: str | None = None
     issuer_rnc: str | None = None
     environment: Environment | None = None
+    ecf_type: EcfType | None = None
+    issued_from: date | None = None
+    issued_to: date | None = None
+    total_from: Decimal | None = None
+    total_to: Decimal | None = None
+    text: str | None = None
+    status: ApprovalStatus | None = None
+
+    @property
+    def is_by_day_of_issue(self) -> bool:
+        """Whether days of issue are asked for: then the list is in their order."""
+        return self.issued_from is not None or self.issued_to is not None
 
     def where(self) -> str:
         """Return the filter as a condition on `received AS r`, besides the tenant."""
-        asked = [condition for name, condition in _CONDITIONS.items() if getattr(self, name) is not None]
-        return " AND ".join(asked) or "true"
+        return f"{self.in_index()} AND {self.looked_through() or 'true'}"
+
+    def in_index(self) -> str:
+        """Return the part of the condition that an index answers."""
+        return self._asked(_IN_INDEX) or "true"
+
+    def looked_through(self) -> str:
+        """Return the part of the condition that each row is looked at for; '' for none."""
+        asked = self._asked(_LOOKED_THROUGH)
+        if self.status is None:
+            return asked
+        return " AND ".join(filter(None, [asked, f"coalesce({_WORD}, 'pending') = '{self.status}'"]))
+
+    def _asked(self, conditions: Mapping[str, str]) -> str:
+        return " AND ".join(condition for name, condition in conditions.items() if getattr(self, name) is not None)
 
     def values(self, tenant_id: TenantId) -> dict[str, Any]:
         """Return the parameters of the condition."""
@@ -206,27 +241,80 @@ class ReceivedFilter:
             "e_ncf": self.e_ncf,
             "issuer_rnc": self.issuer_rnc,
             "environment": self.environment,
+            "ecf_type": self.ecf_type,
+            "issued_from": self.issued_from,
+            "lowest": UUID(int=0),
+            "issued_to": self.issued_to,
+            "total_from": self.total_from,
+            "total_to": self.total_to,
+            "text": None if self.text is None else containing(self.text),
         }
 
 
 # The page first, and then what was said of each on it: what that costs hides from the planner what the page does.
 _PAGE = """(
             SELECT r.*
-              FROM received AS r
-             WHERE r.tenant_id = %(tenant)s AND {where} AND r.received_id < %(below)s
-             ORDER BY r.received_id DESC
+              FROM {source} AS r
+             WHERE {where}
+             ORDER BY {order}
              LIMIT %(limit)s OFFSET %(offset)s)"""
+_LOOK = """(
+            SELECT r.*
+              FROM received AS r
+             WHERE r.tenant_id = %(tenant)s AND {where}
+             ORDER BY {order}
+             LIMIT %(look)s)"""
+# The condition of rows after a document in the order of days of issue.
+_AFTER_BY_DAY = """(r.issued_on, r.received_id) < (
+                (SELECT b.issued_on FROM received AS b WHERE b.tenant_id = %(tenant)s AND b.received_id = %(below)s),
+                %(below)s)"""
 
 
 async def listed(
-    conn: Conn, tenant_id: TenantId, chosen: ReceivedFilter, *, limit: int, offset: int = 0, below: UUID | None = None
+    conn: Conn,
+    tenant_id: TenantId,
+    chosen: ReceivedFilter,
+    *,
+    limit: int,
+    offset: int = 0,
+    below: UUID | None = None,
+    look: int | None = None,
 ) -> list[ReceivedRecord]:
-    """List what was received, newest first, from below an id on."""
+    """List received documents, newest first, from below an id on; by day of issue where such days are chosen.
+
+    `look`: the most rows to look through for conditions without an index.
+    """
     found = conn.cursor(row_factory=record_row(ReceivedRecord))
-    values = {**chosen.values(tenant_id), "below": below or LAST_ID, "limit": limit, "offset": offset}
-    page = _RECORD.format(source=_PAGE.format(where=chosen.where())) + " ORDER BY r.received_id DESC"
+    values = {**chosen.values(tenant_id), "below": below or LAST_ID, "limit": limit, "offset": offset, "look": look}
+    after, order = _order(chosen, below)
+    if look is None:
+        source, where = "received", f"r.tenant_id = %(tenant)s AND {chosen.where()} AND {after}"
+    else:
+        source = _LOOK.format(where=f"{chosen.in_index()} AND {after}", order=order)
+        where = chosen.looked_through() or "true"
+    page = f"{_RECORD} {_PAGE.format(source=source, where=where, order=order)} AS r ORDER BY {order}"
     await found.execute(page.encode(), values)
     return await found.fetchall()
+
+
+async def end_of_look(
+    conn: Conn, tenant_id: TenantId, chosen: ReceivedFilter, *, look: int, below: UUID | None = None
+) -> UUID | None:
+    """Return the last of `look` rows that `listed` looked through; None where there were fewer."""
+    after, order = _order(chosen, below)
+    source = _LOOK.format(where=f"{chosen.in_index()} AND {after}", order=order)
+    values = {**chosen.values(tenant_id), "below": below or LAST_ID, "look": look, "skipped": look - 1}
+    cursor = await conn.execute(
+        f"SELECT r.received_id FROM {source} AS r ORDER BY {order} OFFSET %(skipped)s LIMIT 1".encode(), values
+    )
+    row = await cursor.fetchone()
+    return None if row is None else UUID(str(row[0]))
+
+
+def _order(chosen: ReceivedFilter, below: UUID | None) -> tuple[str, str]:
+    if chosen.is_by_day_of_issue:
+        return ("true" if below is None else _AFTER_BY_DAY), "r.issued_on DESC, r.received_id DESC"
+    return "r.received_id < %(below)s", "r.received_id DESC"
 
 
 async def count(conn: Conn, tenant_id: TenantId, chosen: ReceivedFilter) -> int:
@@ -240,7 +328,7 @@ async def count(conn: Conn, tenant_id: TenantId, chosen: ReceivedFilter) -> int:
     return int(row[0])
 
 
-_ONE = f"{_RECORD.format(source='received')} WHERE r.tenant_id = %(tenant)s AND r.received_id = %(received)s"
+_ONE = f"{_RECORD} received AS r WHERE r.tenant_id = %(tenant)s AND r.received_id = %(received)s"
 
 
 async def one(conn: Conn, tenant_id: TenantId, received_id: UUID) -> ReceivedRecord | None:
@@ -250,7 +338,7 @@ async def one(conn: Conn, tenant_id: TenantId, received_id: UUID) -> ReceivedRec
     return await found.fetchone()
 
 
-_OF_IDS = f"{_RECORD.format(source='received')} WHERE r.tenant_id = %(tenant)s AND r.received_id = ANY (%(ids)s)"
+_OF_IDS = f"{_RECORD} received AS r WHERE r.tenant_id = %(tenant)s AND r.received_id = ANY (%(ids)s)"
 
 
 async def of_ids(conn: Conn, tenant_id: TenantId, ids: Sequence[UUID]) -> list[ReceivedRecord]:

@@ -669,3 +669,46 @@ async def test_what_belongs_to_another_tenant_is_like_what_does_not_exist(
 
     assert (await api.get("/invoices")).json()["total"] == 1
     assert len((await api.get("/ncf")).json()["items"]) == 1
+
+
+async def test_the_list_is_filtered_by_what_receipts_say(api: httpx.AsyncClient, db: Database) -> None:
+    tax_log_id = await submit(api, asUser="ana@example.do")
+    await worker.sign(db, tax_log_id)
+    period = {"issuedFrom": "2026-11-05", "issuedTo": "2026-11-05"}
+    for query, is_found in (
+        ({"tipoEcf": "E31"}, True),
+        ({"tipoEcf": "E32"}, False),
+        ({"asUser": "ana@example.do"}, True),
+        ({"asUser": str(uuid4())}, False),
+        (period, True),
+        ({"issuedFrom": "2026-11-06"}, False),
+        ({**period, "totalFrom": "1063.18", "totalTo": "1063.18"}, True),
+        ({**period, "totalFrom": "1063.19"}, False),
+        ({**period, "text": "ñandú"}, True),
+        ({**period, "text": "0001"}, True),
+        ({**period, "text": "%%"}, False),
+    ):
+        page = (await api.get("/invoices", params=query)).json()
+        assert [item["taxLogId"] for item in page["items"]] == [tax_log_id] * is_found, query
+        assert page["total"] == is_found, query
+        if is_found:
+            assert (await api.get("/invoices", params={**query, "cursor": tax_log_id})).json()["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ({"tipoEcf": "31"}, "tipoEcf"),
+        ({"issuedFrom": "2026-02-30"}, "issuedFrom"),
+        ({"issuedFrom": "2026-02-03", "issuedTo": "2026-02-01"}, "issuedTo"),
+        ({"totalFrom": "1,000"}, "totalFrom"),
+        ({"text": "cafe"}, "93 days"),
+        ({"totalTo": "5", "issuedFrom": "2026-01-01", "issuedTo": "2026-12-31"}, "93 days"),
+    ],
+)
+async def test_a_filter_that_cannot_be_meant_is_a_400_that_names_it(
+    api: httpx.AsyncClient, query: dict[str, str], named: str
+) -> None:
+    answer = await api.get("/invoices", params=query)
+
+    assert (answer.status_code, named in answer.json()["message"]) == (400, True), answer.text

@@ -86,6 +86,9 @@ async def test_what_a_supplier_sent_is_shown_with_its_exact_bytes(
     assert (xml["xml"].encode(), xml["acknowledgement"].encode()) == (raw, bytes(kept["acknowledgement"]))
 
 
+DAYS = {"from": "2026-11-06", "to": "2026-11-07"}
+
+
 async def test_the_list_comes_in_pages_or_after_a_cursor_newest_first(
     reception: supplier.Running, api: httpx.AsyncClient
 ) -> None:
@@ -111,6 +114,13 @@ async def test_the_list_comes_in_pages_or_after_a_cursor_newest_first(
         ({"from": "2026-11-06T14:16:30Z"}, ["3", "2"]),
         ({"to": "2026-11-06T14:16:30Z"}, ["2", "1"]),
         ({"from": "2026-11-07"}, []),
+        ({"tipoEcf": "E31"}, ["3", "2", "1"]),
+        ({"tipoEcf": "E34"}, []),
+        ({**DAYS, "approvalStatus": "pending"}, ["3", "2", "1"]),
+        ({**DAYS, "approvalStatus": "approved"}, []),
+        ({**DAYS, "text": "0002"}, ["2"]),
+        ({**DAYS, "totalTo": "0.01"}, []),
+        ({"issuedFrom": "2100-01-01"}, []),
     ],
 )
 async def test_it_is_filtered(
@@ -134,6 +144,7 @@ async def test_it_is_filtered(
         {"cursor": "x"},
         {"from": "x"},
         {"from": "2026-11-07", "to": "2026-11-06"},
+        {"approvalStatus": "pending"},
     ],
 )
 async def test_what_cannot_be_asked_is_a_400_that_names_it(api: httpx.AsyncClient, query: dict[str, str]) -> None:

@@ -169,6 +169,8 @@ def company_pages(company: int, known: Known) -> Ways:
         "one received document": lambda: f"{received}/{one(known.received)}",
         "one received document's XML": lambda: f"{received}/{one(known.received)}/document",
         "new receipt: which": lambda: f"{at}/ecf/new",
+        "new receipt: customers as one types": lambda: f"{at}/ecf/new/options?of=customer&q={one(('ho', '1318'))}",
+        "new receipt: products as one types": lambda: f"{at}/ecf/new/options?of=product&q={one(('ca', 'mesa', 'x'))}",
         "new receipt: the form": lambda: f"{at}/ecf/new/{one(('31', '32', '33', '34', '41', '47'))}",
         "new receipt: a copy": lambda: f"{at}/ecf/new/copy?from={one(known.ids)}",
         "new receipt: a draft": lambda: f"{at}/ecf/new/31/{one(known.drafts)}",

@@ -7,15 +7,16 @@ or close the tab.
 
 from http import HTTPStatus
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import structlog
 import trio
 
+from fe.catalogue.fields import EntryId
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.dates import local
 from fe.ecf.document import Document, NotADocument
-from fe.ecf.ids import read_id
+from fe.ecf.ids import new_id, read_id
 from fe.ecf.parse import Malformed, parse_json
 from fe.ecf.problems import Repair
 from fe.ecf.texts import Text
@@ -27,12 +28,13 @@ from fe.limits import LimitReached
 from fe.portal.forms import digest
 from fe.portal.page_types import Needs, Page
 from fe.portal.pages.sign_in import set_language
-from fe.portal.receipt import drafts, messages
+from fe.portal.receipt import choices, drafts, messages
 from fe.portal.receipt.checking import CheckedReceipt, Issuing, found
 from fe.portal.receipt.copies import NOTES, note_for, the_same_again
 from fe.portal.receipt.doubts import doubts
 from fe.portal.receipt.drafts import OpenDraft
 from fe.portal.receipt.entry import ReceiptEntry
+from fe.portal.receipt.habits import begun, habits_of
 from fe.portal.receipt.layout import ISSUE_DATE, layout
 from fe.portal.receipt.paths import NoPlace, mend
 from fe.portal.receipt.remembering import remember
@@ -44,17 +46,23 @@ from fe.store.portal import receipt, receipts
 from fe.store.portal.receipt import ReceiptRecord
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber, TenantDisabled
 from fe.store.records import submissions, tenants
+from fe.store.records.catalogue import PRODUCTS
 from fe.store.records.submissions import Accepted
 
 #: A thousand lines fit: the most that the portal reads at all (fe/portal/form_reader.py). A line has a dozen fields.
 MAX_FORM_BYTES = 1024 * 1024
 MAX_FIELDS = 20_000
+#: Characters of a search.
+MAX_QUERY = 100
 _REPAIRS = ("set", "rename", "remove")
 _log = structlog.get_logger(__name__)
 
 
 async def choose(visit: Visit) -> Reply:
-    """Show the types, each with its purpose and whether it has a number."""
+    """Show the types, each with its purpose and whether it has a number. Lead to the last used one, unless asked."""
+    habits = None if "types" in visit.query else await habits_of(visit)
+    if habits is not None:
+        return redirect(visit.within(f"new/{habits.type.value}"))
     known = await sequences_of(visit)
     types = [(paper_of(of), known.get(of.prefix), why_none(known.get(of.prefix), visit)) for of in EcfType]
     return visit.page("receipt/types.html", types=types)
@@ -72,13 +80,13 @@ async def fill_in(visit: Visit) -> Reply:
     """Show the form of a type, empty or filled in from another receipt."""
     of = _type(visit)
     if "from" not in visit.query:
-        return await show_form(visit, ReceiptEntry.empty(layout(of)), str(uuid4()))
+        return await show_form(visit, begun(ReceiptEntry.empty(layout(of)), await habits_of(visit)), _new_form(visit))
     record, source = await _source(visit)
     issuer = await _who_issued(visit, record)
     entry = _copied(visit, of, record, source, issuer or "")
     said = None if issuer is not None else messages.say("issued-by-nobody-here", email=record.as_user or "")
     said = await _sequence_first(visit, record) or said
-    return await show_form(visit, entry, str(uuid4()), message=said)
+    return await show_form(visit, entry, _new_form(visit), message=said)
 
 
 async def _sequence_first(visit: Visit, record: ReceiptRecord) -> Text | None:
@@ -100,12 +108,18 @@ async def send(visit: Visit) -> Reply:
     if action == "add":
         entry.add_row(what)
         return await _to_draft(visit, form_id, OpenDraft(entry))
+    if action == "product":
+        found = await visit.read(PRODUCTS.one, EntryId(what))
+        if found is not None:
+            choices.choose_product(entry, choices.of_product(found))
+        return await _to_draft(visit, form_id, OpenDraft(entry))
     if action == "remove":
         key, _, number = what.partition(":")
         entry.remove_row(key, int(number) if number.isascii() and number.isdigit() and len(number) < 6 else 0)
         return await _to_draft(visit, form_id, OpenDraft(entry))
     if action == "repair":
         entry = _repaired(entry, what)
+    await choices.complete(visit, entry)
     if action != "issue":
         return await _to_draft(visit, form_id, OpenDraft(entry, is_checked=True))
     work = _work(visit, entry, form_id)
@@ -146,12 +160,31 @@ async def _switch_environment(visit: Visit, entry: ReceiptEntry, form_id: str, w
     """Lead to the same form in another environment, as another receipt."""
     if wanted not in list(Environment):
         raise not_found()
-    other_id = form_id if wanted == visit.environment else str(uuid4())
+    other_id = form_id if wanted == visit.environment else _new_form(visit)
     await drafts.save(visit, other_id, OpenDraft(entry))
     return await visit.go(visit.at(f"{wanted}/new/{entry.layout.type.value}/{other_id}"))
 
 
-_SWITCHES = {"save": _save, "language": _switch_language, "environment": _switch_environment}
+async def _switch_type(visit: Visit, entry: ReceiptEntry, form_id: str, wanted: str) -> Reply:
+    """Lead to the same form as another type."""
+    if wanted not in list(EcfType):
+        raise not_found()
+    return await _to_draft(visit, form_id, OpenDraft(ReceiptEntry.of_draft(layout(EcfType(wanted)), entry.draft())))
+
+
+_SWITCHES = {
+    "save": _save,
+    "language": _switch_language,
+    "environment": _switch_environment,
+    "type": _switch_type,
+}
+
+
+async def options(visit: Visit) -> Reply:
+    """List customers or products of the catalogue, for the script that searches while a person types."""
+    find = choices.products if visit.query.get("of") == "product" else choices.customers
+    found = await find(visit, visit.query.get("q", "")[:MAX_QUERY], choices.FOUND)
+    return visit.page("receipt/options.html", choices=found)
 
 
 def _work(visit: Visit, entry: ReceiptEntry, form_id: str) -> Issuing:
@@ -180,7 +213,7 @@ async def open_draft(visit: Visit) -> Reply:
 async def resume(visit: Visit) -> Reply:
     """Show a form of an earlier session with its typed text; do nothing else."""
     entry = _entry(visit)
-    form_id = str(read_id(visit.form.get("form")) or uuid4())
+    form_id = str(read_id(visit.form.get("form")) or new_id(visit.now))
     return await show_form(visit, entry, form_id, message=RESUMED, status=403)
 
 
@@ -246,7 +279,7 @@ async def _after(visit: Visit, work: Issuing, accepted: Accepted, form_id: str) 
         return await visit.go(there, messages.say("issued-before"))
     if accepted.outcome == "deduped":
         said = messages.say("issued-otherwise", number=accepted.e_ncf or "")
-        return await _to_draft(visit, str(uuid4()), OpenDraft(work.entry, message=said, status=409))
+        return await _to_draft(visit, _new_form(visit), OpenDraft(work.entry, message=said, status=409))
     about = {"type": work.entry.layout.type.value, "environment": visit.environment.value, "eNCF": accepted.e_ncf}
     try:
         await visit.portal.db.transact_for(
@@ -308,6 +341,11 @@ def _type(visit: Visit) -> EcfType:
         raise not_found() from None
 
 
+def _new_form(visit: Visit) -> str:
+    """Make the id of a form. Ids are in the order of time, so that the person's last receipt is found by them."""
+    return str(new_id(visit.now))
+
+
 def _form_id(visit: Visit) -> str:
     try:
         if visit.form.get("as_user"):
@@ -366,6 +404,7 @@ _BASE = "/companies/<int:company>/<environment>/new"
 PAGES = (
     Page("GET", _BASE, Needs.WRITE, choose),
     Page("GET", f"{_BASE}/copy", Needs.WRITE, copy),
+    Page("GET", f"{_BASE}/options", Needs.WRITE, options),
     Page("GET", f"{_BASE}/<type>", Needs.WRITE, fill_in),
     Page("GET", f"{_BASE}/<type>/<uuid:draft>", Needs.WRITE, open_draft),
     Page(

@@ -233,7 +233,11 @@ def _says_nothing_alone(one: Field, row: Mapping[str, str]) -> bool:
 
 def _put_typed(made: dict[str, Any], one: Field, path: str, text: str) -> None:
     if text:
-        put(made, path, amount_typed(text) if one.kind == "number" else _tax_id(text) if "RNC" in one.path else text)
+        put(
+            made,
+            path,
+            amount_typed(text) if one.kind == "number" else tax_id_typed(text) if "RNC" in one.path else text,
+        )
 
 
 def _typed(simple: Simple, text: str) -> Any:
@@ -251,7 +255,8 @@ def amount_typed(text: str) -> Any:
     return text if isinstance(plain, str) else plain
 
 
-def _tax_id(text: str) -> str:
+def tax_id_typed(text: str) -> str:
+    """Read an RNC or cédula with hyphens and blanks; anything else stays as it is."""
     digits = re.sub(r"[\s-]", "", text)
     return digits if _TAX_ID.fullmatch(digits) else text
 

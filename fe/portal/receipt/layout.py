@@ -35,6 +35,8 @@ class Field:
     initial: str = ""
     #: Whether a new line begins with the value of the line before.
     kept: bool = False
+    #: The table of the catalogue that a search in this field reads: `customer`, `product` or ''.
+    search: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ _NAMED: Mapping[EcfType, tuple[str, ...]] = {
     EcfType.PAYMENTS_ABROAD: ("IdentificadorExtranjero", "RazonSocialComprador"),
 }
 #: How most lines of a type are taxed, and what they are of.
-_TAXED = {
+TAXED = {
     EcfType.MINOR_EXPENSES: ("4", "2"),
     EcfType.SPECIAL_REGIME: ("4", "1"),
     EcfType.EXPORTS: ("3", "1"),
@@ -255,7 +257,7 @@ def _sections(of: EcfType, known: Mapping[str, Described]) -> Iterator[FormSecti
 
 
 def _lines(of: EcfType, known: Mapping[str, Described]) -> Table:
-    taxed, goods = _TAXED.get(of, ("1", "1"))
+    taxed, goods = TAXED.get(of, ("1", "1"))
     withheld, agent = (_WITHHELD, (_AGENT,)) if of in WITHHOLDING else ((), ())
     names = (*_LINE, *withheld, *_MORE_OF_LINE, *agent, "OtraMonedaDetalle.PrecioOtraMoneda")
     table = _table(
@@ -298,6 +300,11 @@ def _table(
     return Table(key, path, row_is, add, fields, row.many, least)
 
 
+_SEARCHED = {
+    "Encabezado.Comprador.RNCComprador": "customer",
+    "Encabezado.Comprador.RazonSocialComprador": "customer",
+    "DetallesItems.Item.NombreItem": "product",
+}
 #: How people say a code that the format names by a bare noun.
 _CHOICES = {"contado": "Al contado", "crédito": "A crédito"}
 
@@ -331,4 +338,5 @@ def _field(one: Described, name: str, initial: str) -> Field:
         codes=tuple(_named(code) for code in one.codes),
         blank=BLANKS.get(one.name, Text("—", "—")),
         initial=initial,
+        search=_SEARCHED.get(one.path, ""),
     )

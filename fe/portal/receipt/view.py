@@ -16,7 +16,9 @@ from fe.ecf.texts import Text
 from fe.ecf.totals import SHAPES
 from fe.http.pages.papers import PAPERS, Paper
 from fe.portal.forms import digest
+from fe.portal.receipt import choices
 from fe.portal.receipt.checking import CheckedReceipt
+from fe.portal.receipt.choices import Choice
 from fe.portal.receipt.entry import MORE, ReceiptEntry
 from fe.portal.receipt.labels import label, of_supplier, plainly
 from fe.portal.receipt.layout import ISSUE_DATE, WITHHOLDING, FormSection, Table, list_id
@@ -71,10 +73,16 @@ async def show_form(
     sequence: Sequence | None = None
     users: list[User] = []
     reason: str | None = None
+    buttons: list[Choice] = []
+    offered: dict[str, list[Choice]] = {}
     try:
         sequence = (await sequences_of(visit)).get(of.prefix)
         users = await visit.read(tenants.users_of)
         reason = why_none(sequence, visit)
+        if of in choices.OFFERED:
+            offered["customer"] = await choices.customers(visit, "", choices.LISTED)
+            offered["product"] = await choices.products(visit, "", choices.LISTED)
+            buttons = [one for one in offered["product"] if "item.PrecioUnitarioItem" in one.fills][: choices.BUTTONS]
     except DatabaseUnavailable:
         if message is None:
             raise  # typed values with problems are shown all the same
@@ -105,6 +113,8 @@ async def show_form(
         kept_words=_kept_words,
         today=local(visit.now).date().isoformat(),
         issue_date=ISSUE_DATE,
+        buttons=buttons,
+        offered=offered,
         takes_cash=of in _TAKES_CASH,
         vat=json.dumps(vat_of(of)),
         message=message,

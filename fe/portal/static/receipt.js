@@ -163,6 +163,114 @@ function showAmount(units) {
     form.elements.shown.value = sum ? showAmount(sum.total).replaceAll(",", "") : "";
   };
 
+  // -- customers and products of the catalogue -----------------------------------------------------------------------
+
+  // Prices stand in the form with ITBIS or without: the first price decides, later ones are converted to 4 decimals.
+  const fillLine = (row, fills) => {
+    const box = form.elements["Encabezado.IdDoc.IndicadorMontoGravado"];
+    const others = [...rowsOf("item").children].filter((one) => one !== row && inRow(one, "item.PrecioUnitarioItem").value);
+    for (const [name, value] of Object.entries(fills)) {
+      const field = name.startsWith("item.") && inRow(row, name);
+      if (field && (field.tagName !== "SELECT" || [...field.options].some((one) => one.value === value))) field.value = value;
+    }
+    if (!box || fills.included === undefined || box.checked === (fills.included === "1")) return;
+    if (!others.length) { box.checked = fills.included === "1"; return; }
+    const rate = 100n + ({ 1: 18n, 2: 16n }[inRow(row, "item.IndicadorFacturacion").value] ?? 0n);
+    const price = readAmount(fills["item.PrecioUnitarioItem"] ?? "");
+    if (price === null || rate === 100n) return;
+    const scaled = box.checked ? cents(price * 100n * rate, 100n * ONE) : cents(price * 10000n, rate * ONE);
+    const digits = String(scaled / CENT).padStart(5, "0");
+    inRow(row, "item.PrecioUnitarioItem").value = `${digits.slice(0, -4)}.${digits.slice(-4)}`;
+  };
+
+  const chooseProduct = (fills) => {
+    const rows = rowsOf("item"), last = rows.lastElementChild;
+    const quantity = readAmount(inRow(last, "item.CantidadItem").value);
+    if (inRow(last, "item.NombreItem").value === fills["item.NombreItem"] && quantity !== null) {
+      inRow(last, "item.CantidadItem").value = showAmount(quantity + ONE).replace(/,|\.00$/g, "");
+    } else {
+      if (![...rows.children].some(isBlank)) add("item");
+      fillLine([...rows.children].find(isBlank) ?? last, fills);
+    }
+    changed();
+  };
+
+  form.addEventListener("click", (event) => {
+    const button = event.target.closest("button[data-fills]");
+    if (!button) return;
+    event.preventDefault();
+    chooseProduct(JSON.parse(button.dataset.fills));
+  });
+
+  // The list below a field, as one types. It is a combobox of ARIA: the focus stays in the field.
+  const list = Object.assign(document.createElement("ul"), { id: "choices", className: "choices", hidden: true });
+  list.setAttribute("role", "listbox");
+  let searching = 0, asked = 0;
+
+  const close = () => {
+    clearTimeout(searching);
+    asked += 1;
+    list.hidden = true;
+    list.previousElementSibling?.setAttribute("aria-expanded", "false");
+    list.previousElementSibling?.removeAttribute("aria-activedescendant");
+  };
+  const choose = (option) => {
+    const field = list.previousElementSibling, fills = JSON.parse(option.dataset.fills);
+    close();
+    if (field.dataset.search === "product") {
+      const row = field.closest("fieldset.line");
+      fillLine(row, fills);
+      inRow(row, "item.CantidadItem").select();
+    } else {
+      for (const [name, value] of Object.entries(fills)) if (value && form.elements[name]) form.elements[name].value = value;
+    }
+    changed();
+  };
+  const search = async (field) => {
+    const number = asked += 1;
+    const query = new URLSearchParams({ of: field.dataset.search, q: field.value });
+    const answer = await fetch(`${form.dataset.options}?${query}`).catch(() => null);
+    if (!answer?.ok || number !== asked || document.activeElement !== field) return;
+    list.innerHTML = await answer.text();  // made by our server, which escapes
+    field.after(list);
+    list.setAttribute("aria-label", field.labels[0].textContent);
+    list.hidden = !list.children.length;
+    field.setAttribute("aria-expanded", String(!list.hidden));
+  };
+  form.addEventListener("focusin", ({ target }) => {
+    if (!target.dataset?.search || target.getAttribute("role")) return;
+    target.removeAttribute("list");
+    target.setAttribute("role", "combobox");
+    for (const [name, value] of [["expanded", "false"], ["autocomplete", "list"], ["controls", "choices"]]) target.setAttribute(`aria-${name}`, value);
+    if (!list.parentElement) target.after(list);
+  });
+  form.addEventListener("input", ({ target }) => {
+    if (!target.dataset?.search) return;
+    clearTimeout(searching);
+    searching = setTimeout(search, 120, target);
+  });
+  form.addEventListener("focusout", close);
+  list.addEventListener("pointerdown", (event) => {
+    event.preventDefault();
+    const option = event.target.closest("[role=option]");
+    if (option) choose(option);
+  });
+  form.addEventListener("keydown", (event) => {
+    if (list.hidden || !event.target.dataset?.search) return;
+    const options = [...list.children], active = list.querySelector("[aria-selected=true]");
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === "Escape") close();
+    else if (event.key === "Enter" && active && !event.ctrlKey) choose(active);
+    else if (step) {
+      active?.removeAttribute("aria-selected");
+      const at = active ? options.indexOf(active) + step : step > 0 ? 0 : -1;
+      const next = options.at(at % options.length);
+      next.setAttribute("aria-selected", "true");
+      event.target.setAttribute("aria-activedescendant", next.id);
+    } else return;
+    event.preventDefault();
+  });
+
   // -- the keyboard --------------------------------------------------------------------------------------------------
 
   form.addEventListener("keydown", (event) => {
@@ -204,4 +312,9 @@ function showAmount(units) {
   form.addEventListener("submit", () => { clearTimeout(waiting); waiting = 0; });
   document.addEventListener("visibilitychange", () => { if (document.hidden && waiting) keep(); });
   reckon();
+
+  // A keyboard begins in the first field to fill in; on a touch screen that would cover the page.
+  if (matchMedia("(pointer: fine)").matches && document.activeElement === document.body) {
+    [...form.querySelectorAll("section:first-of-type .row input, .main input")].find((one) => !one.value)?.focus();
+  }
 })();

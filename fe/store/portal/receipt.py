@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from fe.ecf.catalogue import EcfType, Environment, Root
-from fe.identifiers import CertificateId, ClientRequestId, SubmissionId, TenantId, TrackId, UserId
+from fe.ecf.ids import new_id
+from fe.identifiers import CertificateId, ClientRequestId, PersonId, SubmissionId, TenantId, TrackId, UserId
 from fe.lifecycle import NumberFate, Status
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
@@ -40,6 +41,9 @@ class ReceiptRecord:
     updated_at: datetime
     warnings: list[dict[str, Any]] | None
 
+
+#: How far the clocks of two processes are apart at most.
+_CLOCKS_DIFFER = timedelta(minutes=5)
 
 _ONE = """
     SELECT s.submission_id, s.environment, s.status, s.root, s.ecf_type, s.e_ncf, s.issuer_rnc, s.buyer_rnc, s.as_user,
@@ -104,3 +108,34 @@ async def of_number(conn: Conn, tenant_id: TenantId, environment: Environment, e
     cursor = conn.cursor(row_factory=record_row(Relative))
     await cursor.execute(_OF_NUMBER, {"tenant": tenant_id, "environment": environment, "e_ncf": e_ncf})
     return await cursor.fetchall()
+
+
+# Ids of forms are made in the order of time: the last one of a person is the end of a range of the primary key.
+_LAST_OF_PERSON = """
+    SELECT s.ecf_type, s.as_user_id, d.content
+      FROM (SELECT c.submission_id
+              FROM client_requests AS c
+             WHERE c.tenant_id = %(tenant)s AND c.environment = %(environment)s
+               AND c.client_request_id > %(first)s AND c.client_request_id < %(last)s
+             ORDER BY c.client_request_id DESC
+             LIMIT 1) AS l
+     CROSS JOIN LATERAL (
+        SELECT x.* FROM submissions AS x
+         WHERE x.tenant_id = %(tenant)s AND x.submission_id = l.submission_id
+        OFFSET 0) AS s
+     CROSS JOIN LATERAL (
+        SELECT y.* FROM submission_documents AS y
+         WHERE y.tenant_id = %(tenant)s AND y.submission_id = l.submission_id AND y.kind = 'original'
+        OFFSET 0) AS d
+     WHERE s.format = 'structured' AND octet_length(d.content) < 65536
+"""
+
+
+async def last_of_person(
+    conn: Conn, tenant_id: TenantId, environment: Environment, person_id: PersonId, now: datetime
+) -> tuple[EcfType, UserId | None, bytes] | None:
+    """Find the last receipt that a person issued with the portal: type, user and document. A long one is left out."""
+    ends = {"first": f"portal:{person_id}:", "last": f"portal:{person_id}:{new_id(now + _CLOCKS_DIFFER)}"}
+    values = {"tenant": tenant_id, "environment": environment, **ends}
+    row = await (await conn.execute(_LAST_OF_PERSON, values, binary=True)).fetchone()
+    return None if row is None or row[0] is None else (EcfType(row[0]), row[1], bytes(row[2]))

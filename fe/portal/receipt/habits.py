@@ -1,0 +1,58 @@
+"""Values that a new form takes over from the last receipt that the person issued with the portal."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from fe.ecf.catalogue import EcfType
+from fe.ecf.parse import Malformed, parse_json
+from fe.ecf.reading import rows, section, text
+from fe.portal.receipt.entry import ReceiptEntry
+from fe.portal.receipt.layout import PRICES_INCLUDE_VAT, TAXED
+from fe.portal.visit import Visit
+from fe.store.portal import receipt
+
+#: Of receipts of the same type.
+_OF_TYPE = ("Encabezado.IdDoc.TipoPago", "Encabezado.IdDoc.TipoIngresos")
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """The last receipt: its type, its user ('': the company), and its document."""
+
+    type: EcfType
+    as_user: str
+    payload: dict[str, Any]
+
+
+async def habits_of(visit: Visit) -> Habits | None:
+    """Find the last receipt of this person in this environment; None where there is none."""
+    found = await visit.read(receipt.last_of_person, visit.environment, visit.person.person.person_id, visit.now)
+    if found is None:
+        return None
+    of, as_user, content = found
+    try:
+        payload = parse_json(content)
+    except Malformed:
+        return None
+    return Habits(of, "" if as_user is None else str(as_user), payload)
+
+
+def begun(entry: ReceiptEntry, habits: Habits | None) -> ReceiptEntry:
+    """Fill in a new form by habit."""
+    if habits is None:
+        return entry
+    of, id_doc = entry.layout.type, section(section(habits.payload, "Encabezado"), "IdDoc")
+    entry.as_user = habits.as_user
+    names = (PRICES_INCLUDE_VAT, *(_OF_TYPE if of is habits.type else ()))
+    for one in entry.layout.fields:
+        value = text(id_doc, one.path.rpartition(".")[2])
+        if one.name in names and value in {code.value for code in one.codes}:
+            entry.values[one.name] = value
+    items = rows(habits.payload, "DetallesItems", "Item")
+    if items and (of is habits.type or not {of, habits.type} & TAXED.keys()):
+        table = next(table for table in entry.layout.tables if table.key == "item")
+        for one in table.fields:
+            value = text(items[-1], one.path.rpartition(".")[2])
+            if one.kept and value in {code.value for code in one.codes}:
+                entry.rows["item"][0][one.name] = value
+    return entry

@@ -1,0 +1,149 @@
+"""The form with what is known already: the catalogue's customers and products, and the last receipt of the person."""
+
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+
+from fe.accounts.sequences import put
+from fe.catalogue.entries import EntrySource, check_customer, check_product
+from fe.catalogue.fields import EntryId
+from fe.ecf.catalogue import EcfType, Environment
+from fe.identifiers import TenantId
+from fe.store.records.catalogue import CUSTOMERS, PRODUCTS
+from tests.factories.companies import make_certificate
+from tests.portal.receipt_form import ReceiptForm
+from tests.portal.running import Browser, Running
+
+_INCLUDED = "Encabezado.IdDoc.IndicadorMontoGravado"
+
+
+@pytest.fixture
+async def shop(portal: Running, tenant: TenantId) -> str:
+    """A company that issues in testecf, with a catalogue; the address of its forms."""
+    await make_certificate(portal.db, tenant)
+    for of in (EcfType.CREDIT_FISCAL, EcfType.CONSUMER):
+        ends = date(2028, 12, 31)
+        await portal.db.transact(put, tenant, Environment.TESTECF, of.prefix, last_day=ends, now=portal.clock())
+    written: Any = {"source": EntrySource.PERSON, "at": portal.clock(), "by": "ana@example.do"}
+    customer = check_customer(name="Hotel Brisas SRL", rnc="131880681", email="pagos@brisas.do")
+    hostile = check_customer(name='<img src=x onerror="alert(1)">')
+    for number, one in enumerate((customer, hostile)):
+        await portal.db.transact_for(tenant, CUSTOMERS.put, tenant, EntryId(f"c-{number}"), one, **written)
+    products = (
+        check_product(name="Café molido", code="C-1", price="118", price_has_itbis=True, itbis="18", unit="43"),
+        check_product(name="Consulta", price="1000", itbis="exempt", kind="service"),
+        check_product(name="Ron añejo", price="500", additional_taxes=["006"]),
+    )
+    for number, product in enumerate(products):
+        await portal.db.transact_for(tenant, PRODUCTS.put, tenant, EntryId(f"p-{number}"), product, **written)
+    return f"/companies/{tenant}/testecf/new"
+
+
+async def test_product_pressed_twice_is_one_line_of_two(owner: Browser, shop: str) -> None:
+    form = await ReceiptForm.open(owner, f"{shop}/32")
+
+    for _ in range(2):
+        await form.press("product:p-0")
+    await form.press("product:p-1")
+
+    assert [form.value("item.NombreItem", row) for row in (1, 2)] == ["Café molido", "Consulta"]
+    assert [form.value("item.CantidadItem", row) for row in (1, 2)] == ["2", "1"]
+    assert [form.value("item.IndicadorFacturacion", row) for row in (1, 2)] == ["1", "4"]
+    assert (form.value("item.UnidadMedida"), form.value(_INCLUDED)) == ("43", "1")
+    await form.press("check")
+    assert form.totals()["MontoTotal"] == "1236.00"
+
+
+async def test_product_priced_with_itbis_among_prices_without_is_converted(owner: Browser, shop: str) -> None:
+    form = await ReceiptForm.open(owner, f"{shop}/32")
+    form.type("item.NombreItem", "Otro")
+    form.type("item.PrecioUnitarioItem", "10")
+
+    await form.press("product:p-0")
+
+    assert (form.value("item.PrecioUnitarioItem", 2), form.value(_INCLUDED)) == ("100.0000", "")
+
+
+async def test_product_with_a_selective_tax_says_it_in_its_line(owner: Browser, shop: str) -> None:
+    form = await ReceiptForm.open(owner, f"{shop}/32")
+
+    await form.press("product:p-2")
+
+    assert form.value("item.more") == "TablaImpuestoAdicional.ImpuestoAdicional[1].TipoImpuesto=006"
+
+
+@pytest.mark.parametrize(
+    ("typed", "value"),
+    [("RNCComprador", "131-88068-1"), ("RazonSocialComprador", "hotel brisas srl")],
+)
+async def test_check_completes_customer_and_products_that_were_typed_by_name_or_code(
+    owner: Browser, shop: str, typed: str, value: str
+) -> None:
+    form = await ReceiptForm.open(owner, f"{shop}/31")
+    form.type(f"Encabezado.Comprador.{typed}", value)
+    form.type("item.NombreItem", "c-1")
+
+    await form.press("check")
+
+    assert "Everything is in order" in form.text
+    assert form.value("Encabezado.Comprador.RazonSocialComprador") == "Hotel Brisas SRL"
+    assert form.value("Encabezado.Comprador.CorreoComprador") == "pagos@brisas.do"
+    assert (form.value("item.NombreItem"), form.totals()["MontoTotal"]) == ("Café molido", "118.00")
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("of=product&q=caf", ["Café molido", "RD$ 118.00"]),
+        ("of=customer&q=131-88068-1", ["Hotel Brisas SRL"]),
+        ("of=customer&q=img", ["&lt;img src=x"]),
+        (f"of=x&q={'%00' * 300}", []),
+        ("of=product&q=nadie", []),
+    ],
+)
+async def test_options_are_found_as_one_types(owner: Browser, shop: str, query: str, shown: list[str]) -> None:
+    page = await owner.get(f"{shop}/options?{query}")
+
+    assert page.status_code == 200
+    assert page.text.count('role="option"') == bool(shown)
+    assert all(one in page.text for one in shown)
+    assert "<img" not in page.text
+
+
+async def test_next_form_begins_as_the_last_receipt_of_the_person_was(
+    portal: Running, owner: Browser, tenant: TenantId, shop: str
+) -> None:
+    form = await ReceiptForm.open(owner, f"{shop}/32")
+    for name, value in {
+        **{"item.NombreItem": "Clase", "item.PrecioUnitarioItem": "500", "item.IndicadorFacturacion": "4"},
+        **{"item.UnidadMedida": "43", "item.IndicadorBienoServicio": "2", _INCLUDED: "1"},
+        "Encabezado.IdDoc.TipoPago": "3",
+    }.items():
+        form.type(name, value)
+    await form.press("issue")
+    portal.clock.ahead = timedelta(minutes=1)
+
+    again, other = await ReceiptForm.open(owner, shop), await ReceiptForm.open(owner, f"{shop}/31")
+
+    assert again.url is not None
+    assert again.url.path == f"{shop}/32"
+    names = ("item.IndicadorFacturacion", "item.UnidadMedida", "item.IndicadorBienoServicio", _INCLUDED)
+    assert [again.value(name) for name in names] == ["4", "43", "2", "1"]
+    assert [other.value(name) for name in names] == ["4", "43", "2", "1"]
+    assert [form.value("Encabezado.IdDoc.TipoPago") for form in (again, other)] == ["3", "1"]
+    assert (await owner.get(f"{shop}?types")).text.count("/testecf/new/") >= 10
+    async with portal.browser(await portal.person(tenant, email="b@example.do")) as colleague:
+        assert (await ReceiptForm.open(colleague, f"{shop}/32")).value("item.IndicadorFacturacion") == "1"
+
+
+async def test_form_is_turned_into_one_of_another_type(owner: Browser, shop: str) -> None:
+    form = await ReceiptForm.open(owner, f"{shop}/32")
+    form.type("item.NombreItem", "Mesa")
+
+    await form.press("type:31")
+
+    assert form.url is not None
+    assert form.url.path.startswith(f"{shop}/31/")
+    assert form.value("item.NombreItem") == "Mesa"
+    assert (await form.press("type:99")).status_code == 404

@@ -20,7 +20,7 @@ _TALL, _NORMAL = b"\x1d!\x01", b"\x1d!\x00"
 _CUT = b"\x1dV\x42\x50"
 #: 4 dots at 203 dpi are 0.5 mm: a code of 53 modules, the least there is here, is 26.5 mm wide.
 _MODULE = 4
-_INSTEAD = str.maketrans({"×": "x", "·": "-", "…": "...", "–": "-", "—": "-", "“": '"', "”": '"', "’": "'", "‘": "'"})
+_INSTEAD = str.maketrans({"×": "x", "…": "...", "–": "-", "—": "-", "“": '"', "”": '"', "’": "'", "‘": "'"})
 
 
 def escpos(receipt: PrintedReceipt, options: PrintOptions, logo: Logo | None, url: str, *, raster: bool) -> bytes:

@@ -9,13 +9,17 @@ from fpdf.enums import ResourceAccessPolicy
 from lxml import etree
 from PIL import Image
 
-from fe.ecf.parse import MalformedXml, parse_xml
+from fe.ecf.parse import MalformedXml, excerpt, parse_xml
+from fe.ecf.texts import LocalizedError, Text
 
 MAX_BYTES = 256 * 1024
+#: Each print draws an SVG anew, at some 4 ms a kilobyte.
+MAX_SVG_BYTES = 32 * 1024
 MAX_SIDE = 4_000
 MAX_PIXELS = 2_000_000
 _MAX_ELEMENTS = 2_000
 _PNG = b"\x89PNG\r\n\x1a\n"
+_JPEG_BEGINS = b"\xff\xd8\xff"
 _SVG = "{http://www.w3.org/2000/svg}"
 #: Shapes alone: no text (its font would have to be embedded), no image, no script, no reference.
 _ALLOWED = frozenset(
@@ -25,11 +29,44 @@ _ALLOWED = frozenset(
         *("linearGradient", "radialGradient", "stop", "clipPath"),
     )
 )
+#: Comments and document types, which drawing programs write. A document type with entities stays, and is refused.
+_REMARKS = re.compile(rb"<!--.*?-->|<!DOCTYPE[^\[>]*>", re.DOTALL)
+_SHAPES = frozenset(_SVG + name for name in ("path", "rect", "circle", "ellipse", "line", "polyline", "polygon"))
 _NUMBER = re.compile(r"\s*([0-9]{1,6}(?:\.[0-9]{1,6})?)\s*(?:px|pt|mm)?\s*")
 
 
-class BadLogo(ValueError):
-    """The bytes are not a logo that is printed."""
+#: The conditions for a logo, one for each refusal.
+_TOO_LARGE = Text(f"a file of at most {MAX_BYTES // 1024} kB", f"un archivo de máximo {MAX_BYTES // 1024} kB")
+_SVG_TOO_LARGE = Text(
+    f"an SVG of at most {MAX_SVG_BYTES // 1024} kB: simplify it, or export it as PNG",
+    f"un SVG de máximo {MAX_SVG_BYTES // 1024} kB: simplifíquelo o expórtelo como PNG",
+)
+_OTHER_FILE = Text("a PNG or SVG file; this is another kind of file", "un archivo PNG o SVG; este es de otro tipo")
+_JPEG = Text("a PNG or SVG file; this is a JPEG", "un archivo PNG o SVG; este es un JPEG")
+_TOO_MANY_PIXELS = Text(
+    f"an image of at most {MAX_PIXELS:,} pixels, and {MAX_SIDE:,} on a side",
+    f"una imagen de máximo {MAX_PIXELS:,} píxeles, y {MAX_SIDE:,} por lado",
+)
+_DAMAGED = Text("a PNG that can be read; this one is damaged", "un PNG que se pueda leer; este está dañado")
+_NOT_SHAPES = Text(
+    "an SVG of shapes alone, texts as outlines; it has {name}",
+    "un SVG solo de figuras, con los textos como contornos; tiene {name}",
+)
+_REFERS = Text(
+    "an SVG without references to other files and without style attributes",
+    "un SVG sin referencias a otros archivos y sin atributos style",
+)
+_EMPTY = Text("an SVG with at least one shape", "un SVG con al menos una figura")
+_NO_SIZE = Text("an SVG with a viewBox, which says its size", "un SVG con viewBox, que dice su tamaño")
+_NOT_DRAWN = Text("an SVG whose shapes can be drawn", "un SVG cuyas figuras se puedan dibujar")
+_TOO_LONG = Text(
+    "at most ten times as long as it is high, and at most ten times as high as it is long",
+    "máximo diez veces más largo que alto, y máximo diez veces más alto que largo",
+)
+
+
+class BadLogo(LocalizedError, ValueError):
+    """The bytes are not a logo that is printed. `text` says what a logo must be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +84,9 @@ class Logo:
     def draw(self, pdf: FPDF, x: float, y: float, width: float, height: float) -> None:
         """Draw it on the page at hand."""
         pdf.resource_access_policy = ResourceAccessPolicy.NONE
-        pdf.image(BytesIO(self.data) if self.is_svg else self.picture(), x, y, width, height)
+        # Without it, shapes outside of the viewBox would cover the watermark or the QR code.
+        with pdf.rect_clip(x, y, width, height):
+            pdf.image(BytesIO(self.data) if self.is_svg else self.picture(), x, y, width, height)
 
     def picture(self) -> Image.Image:
         """Return the pixels of a PNG, without profiles and remarks."""
@@ -58,44 +97,50 @@ class Logo:
 def read_logo(data: bytes) -> Logo:
     """Check a logo. Raises BadLogo for anything but a PNG or SVG within the bounds."""
     if len(data) > MAX_BYTES:
-        raise BadLogo(f"the logo is larger than {MAX_BYTES // 1024} kB")
+        raise BadLogo(_TOO_LARGE)
     if data.startswith(_PNG):
         return _read_png(data)
+    if data.startswith(_JPEG_BEGINS):
+        raise BadLogo(_JPEG)
     return _read_svg(data)
 
 
 def _read_png(data: bytes) -> Logo:
     width, height = int.from_bytes(data[16:20]), int.from_bytes(data[20:24])  # before a pixel is unpacked
     if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE and width * height <= MAX_PIXELS):
-        raise BadLogo(f"the logo has more than {MAX_PIXELS:,} pixels or {MAX_SIDE:,} on a side")
+        raise BadLogo(_TOO_MANY_PIXELS)
     logo = Logo(data, width / height, is_svg=False)
     _check_ratio(logo)
     try:
         picture = logo.picture()
     except Exception as error:  # Pillow raises errors of many kinds for a damaged file
-        raise BadLogo("the logo is not a readable PNG") from error
+        raise BadLogo(_DAMAGED) from error
     if picture.size != (width, height):
-        raise BadLogo("the logo is not a readable PNG")
+        raise BadLogo(_DAMAGED)
     return logo
 
 
 def _read_svg(data: bytes) -> Logo:
     try:
-        root = parse_xml(data, max_bytes=MAX_BYTES, max_elements=_MAX_ELEMENTS)
+        root = parse_xml(_REMARKS.sub(b"", data), max_bytes=MAX_BYTES, max_elements=_MAX_ELEMENTS)
     except MalformedXml as error:
-        raise BadLogo("the logo is neither a PNG nor an SVG") from error
+        raise BadLogo(_OTHER_FILE) from error
     if root.tag != f"{_SVG}svg":
-        raise BadLogo("the logo is neither a PNG nor an SVG")
-    for element in root.iter():
+        raise BadLogo(_OTHER_FILE)
+    if len(data) > MAX_SVG_BYTES:
+        raise BadLogo(_SVG_TOO_LARGE)
+    for element in root.iter("*"):
         if element.tag not in _ALLOWED:
-            raise BadLogo(f"the logo has an element that is not printed: {etree.QName(element).localname[:40]}")
+            raise BadLogo(_NOT_SHAPES.fill(name=f"<{excerpt(etree.QName(element).localname)}>"))
         for name, value in element.attrib.items():
             if (
                 str(name).endswith("href")
                 or str(name) == "style"
                 or ("url(" in str(value) and "url(#" not in str(value))
             ):
-                raise BadLogo("the logo refers to something outside, or has a style attribute")
+                raise BadLogo(_REFERS)
+    if not any(element.tag in _SHAPES for element in root.iter("*")):
+        raise BadLogo(_EMPTY)
     ratio = _ratio(root)
     logo = Logo(etree.tostring(root), ratio, is_svg=True)
     _check_ratio(logo)
@@ -104,7 +149,7 @@ def _read_svg(data: bytes) -> Logo:
         trial.add_page()
         logo.draw(trial, 0, 0, 50, 50)
     except Exception as error:  # fpdf2 raises errors of many kinds for a path that is none
-        raise BadLogo("the logo is not an SVG that can be drawn") from error
+        raise BadLogo(_NOT_DRAWN) from error
     return logo
 
 
@@ -116,10 +161,10 @@ def _ratio(root: etree._Element) -> float:
         sides = [_NUMBER.fullmatch(root.get(name) or "") for name in ("width", "height")]
     found = [float(side[1]) for side in sides if side is not None]
     if len(found) != 2 or not all(found):
-        raise BadLogo("the logo says no size: give the SVG a viewBox")
+        raise BadLogo(_NO_SIZE)
     return found[0] / found[1]
 
 
 def _check_ratio(logo: Logo) -> None:
     if not 0.1 <= logo.ratio <= 10:
-        raise BadLogo("the logo is more than ten times as long as it is high, or the other way about")
+        raise BadLogo(_TOO_LONG)

@@ -13,6 +13,8 @@ TEMPLATE = "2"
 MAX_COPIES = 4
 MAX_MARK = 20
 MAX_FOOTER = 400
+#: Lines on a sheet.
+MAX_FOOTER_LINES = 9
 ACCENT = re.compile(r"#[0-9a-fA-F]{6}", re.ASCII)
 
 

@@ -5,22 +5,21 @@ from dataclasses import dataclass
 from typing import Final
 
 from fe.ecf.texts import Language, LocalizedError, Text
-from fe.printing.logo import MAX_BYTES
-from fe.printing.options import ACCENT, MAX_COPIES, MAX_FOOTER, MAX_MARK, PaperSize, PrintOptions
+from fe.printing.logo import MAX_BYTES, MAX_SVG_BYTES
+from fe.printing.options import ACCENT, MAX_COPIES, MAX_FOOTER, MAX_FOOTER_LINES, MAX_MARK, PaperSize, PrintOptions
 
 LAYOUTS: Final = tuple(map(str, PaperSize))
 ROLLS: Final = tuple(str(paper) for paper in PaperSize if paper.is_roll)
 LANGUAGES: Final = ("es", "en")
-#: Bounds of a logo, which `read_logo` checks.
+#: The form of a logo. `read_logo` names the fault of a given one.
 LOGO_FORM: Final = Text(
-    f"a PNG or SVG of at most {MAX_BYTES // 1024} kB and 2 million pixels; an SVG has a viewBox, shapes alone and no "
-    "style attributes",
-    f"un PNG o SVG de máximo {MAX_BYTES // 1024} kB y 2 millones de píxeles; un SVG tiene viewBox, solo figuras y "
-    "ningún atributo style",
+    f"a PNG of at most {MAX_BYTES // 1024} kB or an SVG of at most {MAX_SVG_BYTES // 1024} kB",
+    f"un PNG de máximo {MAX_BYTES // 1024} kB o un SVG de máximo {MAX_SVG_BYTES // 1024} kB",
 )
 _ACCENT_FORM = Text("a color such as #1f3a5f", "un color como #1f3a5f")
 _FOOTER_FORM = Text(
-    f"a text of at most {MAX_FOOTER} printable characters", f"un texto de máximo {MAX_FOOTER} caracteres imprimibles"
+    f"a text of at most {MAX_FOOTER} printable characters and {MAX_FOOTER_LINES} lines",
+    f"un texto de máximo {MAX_FOOTER} caracteres imprimibles y {MAX_FOOTER_LINES} líneas",
 )
 _MARKS_FORM = Text(
     f"1 to {MAX_COPIES} texts, each of at most {MAX_MARK} printable characters",
@@ -68,7 +67,8 @@ def check_settings(
         raise BadPrintSetting("logo", LOGO_FORM)
     if not ACCENT.fullmatch(accent):
         raise BadPrintSetting("accent", _ACCENT_FORM)
-    if len(footer) > MAX_FOOTER or not footer.replace("\n", "").isprintable():
+    lines = footer.splitlines()
+    if len(footer) > MAX_FOOTER or len(lines) > MAX_FOOTER_LINES or not footer.replace("\n", "").isprintable():
         raise BadPrintSetting("footer", _FOOTER_FORM)
     if not 1 <= len(marks) <= MAX_COPIES or any(len(mark) > MAX_MARK or not mark.isprintable() for mark in marks):
         raise BadPrintSetting("marks", _MARKS_FORM)

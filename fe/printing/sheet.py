@@ -7,7 +7,7 @@ from itertools import pairwise
 from fe.printing.canvas import BLACK, GREY, LIGHT, MILLIMETRE, PALE, Align, Canvas, Color, color
 from fe.printing.labels import label
 from fe.printing.logo import Logo
-from fe.printing.options import FiscalStanding, PaperSize, PrintOptions
+from fe.printing.options import MAX_FOOTER_LINES, FiscalStanding, PaperSize, PrintOptions
 from fe.printing.read import Adjustment, Amount, Item, PrintedReceipt, page_sums, show, show_quantity
 from fe.printing.ticket import adjustment_words, standing_note
 
@@ -363,7 +363,10 @@ class Sheet:
                 frame.add(x, y, f"{self._words(one.name)} {currency.code}:", 8, ink=GREY)
                 frame.add(x + wide, y, show(one.amount), 8, align="right")
             y += 6
-        for line in self._canvas.wrap(self._options.footer, 7.8, wide, most=9) if self._options.footer else ():
+        lines = [
+            part for line in self._options.footer.splitlines() for part in self._canvas.wrap(line, 7.8, wide, most=9)
+        ]
+        for line in lines[:MAX_FOOTER_LINES]:
             y += 10
             frame.add(x, y, line, 7.8, ink=GREY)
         frame.height = y + 4

@@ -106,7 +106,8 @@ def ticket_rows(receipt: PrintedReceipt, options: PrintOptions, url: str, mark: 
         yield Words(words("due", day=value) if name == "due" else f"{words(name)}: {value}", "soft")
     if options.footer:
         yield Line()
-        yield Words(options.footer, "soft", centered=True)
+        for line in options.footer.splitlines():
+            yield Words(line, "soft", centered=True)
     yield Line()
     yield QrCode(url)
     yield Words(f"{words('code')}: {receipt.code}", centered=True)

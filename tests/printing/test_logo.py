@@ -3,11 +3,12 @@
 import io
 import struct
 import zlib
+from dataclasses import replace
 
 import pytest
 from PIL import Image, ImageChops
 
-from fe.printing import BadLogo, PaperSize, PrintOptions, pdf
+from fe.printing import BadLogo, FiscalStanding, PaperSize, PrintOptions, pdf
 from fe.printing.logo import MAX_BYTES, read_logo
 from tests.printing import reading
 from tests.printing.documents import GOLDEN, signed
@@ -75,3 +76,39 @@ def _red(picture: Image.Image) -> int:
 def test_logo_that_is_none_or_beyond_the_bounds_is_refused(data: bytes) -> None:
     with pytest.raises(BadLogo):
         read_logo(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "named"),
+    [
+        (b"\xff\xd8\xff\xe0 jpeg", "JPEG"),
+        (drawing(b"<script>1</script>"), "<script>"),
+        (drawing(b"<text>A</text>"), "<text>"),
+        (SVG.replace(b"<path", b'<path id="x" d="M0 0' + b"L9 9" * 9_000 + b'"/><path'), "32 kB"),
+        (SVG.replace(b'<path d="M0 0h40v20z" fill="#c00"/>', b""), "one shape"),
+        (SVG.replace(b"viewBox", b"box"), "viewBox"),
+    ],
+    ids=["jpeg", "script", "text", "heavy", "empty", "without a size"],
+)
+def test_refused_logo_says_what_is_wrong_with_it(data: bytes, named: str) -> None:
+    with pytest.raises(BadLogo, match=named):
+        read_logo(data)
+
+
+def test_comments_and_the_document_type_of_a_drawing_program_are_passed_over() -> None:
+    exported = (
+        b'<?xml version="1.0"?><!-- Generator: <b> --><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "x.dtd">' + SVG
+    )
+
+    assert read_logo(exported).is_svg
+
+
+@pytest.mark.parametrize("layout", [PaperSize.LETTER, PaperSize.ROLL_80])
+def test_what_an_svg_draws_outside_of_its_box_covers_nothing(layout: PaperSize) -> None:
+    over_all = SVG.replace(b"<path", b'<rect x="-5000" y="-5000" width="10000" height="10000" fill="#fff"/><path')
+    options = PrintOptions(layout=layout, standing=FiscalStanding.VOID)
+
+    usual, covered = (reading.pages(pdf(signed(GOLDEN[0]), replace(options, logo=logo)))[0] for logo in (SVG, over_all))
+
+    difference = ImageChops.difference(usual.picture.convert("RGB"), covered.picture.convert("RGB")).getbbox()
+    assert difference is None or difference[3] < usual.picture.height / 4, "beside the logo all is as it was"

@@ -74,6 +74,6 @@ def test_ticket_names_each_selective_tax_that_a_line_has() -> None:
     def joined(printed: Printed) -> str:
         return " ".join(printed.text.split())
 
-    assert "Grados Alcohol (%): 5 - PVP: 65.00 - ISC Específico: 540.04 - ISC Ad Valorem: 191.28" in joined(whole)
-    assert "PVP: 65.00 - ISC Ad Valorem: " in joined(without)
+    assert "Grados Alcohol (%): 5 · PVP: 65.00 · ISC Específico: 540.04 · ISC Ad Valorem: 191.28" in joined(whole)
+    assert "PVP: 65.00 · ISC Ad Valorem: " in joined(without)
     assert "Grados" not in without.text

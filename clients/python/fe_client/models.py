@@ -34,7 +34,7 @@ class AcceptedSubmission(TypedDict):
     fechaEmision: str | None
     """FechaEmision of the signed XML; null until it is known"""
     readyToPrint: bool
-    """whether all that is printed is there: security code, moment of signing and QR address"""
+    """whether all that is printed is there: security code, moment of signing and QR address; before the verdict the service marks its prints as a preview"""
     eNCF: NotRequired[str]
     """the document's number; the one drawn when it came without"""
     warnings: NotRequired["list[DocumentProblem]"]
@@ -231,7 +231,7 @@ class BatchItem(TypedDict):
     fechaEmision: NotRequired[str | None]
     """FechaEmision of the signed XML; null until it is known"""
     readyToPrint: NotRequired[bool]
-    """whether all that is printed is there: security code, moment of signing and QR address"""
+    """whether all that is printed is there: security code, moment of signing and QR address; before the verdict the service marks its prints as a preview"""
     eNCF: NotRequired[str]
     warnings: NotRequired["list[DocumentProblem]"]
     problems: NotRequired["list[DocumentProblem]"]
@@ -4308,7 +4308,7 @@ class PrintSettingsAnswer(TypedDict):
     """How receipts are printed where a request says nothing else."""
 
     logo: str | None
-    """a PNG or SVG of at most 256 kB, in base64; null: none"""
+    """a PNG of at most 256 kB or an SVG of at most 32 kB, in base64; null: none"""
     accent: str
     footer: str
     marks: list[str]
@@ -4323,7 +4323,7 @@ class PrintSettingsRequest(TypedDict):
     """How receipts are printed where a request says nothing else. A member that is left out takes its default."""
 
     logo: NotRequired[str | None]
-    """a PNG or SVG of at most 256 kB, in base64; null: none"""
+    """a PNG of at most 256 kB or an SVG of at most 32 kB, in base64; null: none"""
     accent: NotRequired[str]
     """color of headings"""
     footer: NotRequired[str]
@@ -4726,7 +4726,7 @@ class Submission(TypedDict):
     fechaEmision: str | None
     """FechaEmision of the signed XML; null until it is known"""
     readyToPrint: bool
-    """whether all that is printed is there: security code, moment of signing and QR address"""
+    """whether all that is printed is there: security code, moment of signing and QR address; before the verdict the service marks its prints as a preview"""
     eNCF: NotRequired[str]
     """absent when the document has no number"""
     numberFate: NotRequired["NumberFate"]
@@ -4782,7 +4782,7 @@ class SubmissionItem(TypedDict):
     fechaEmision: str | None
     """FechaEmision of the signed XML; null until it is known"""
     readyToPrint: bool
-    """whether all that is printed is there: security code, moment of signing and QR address"""
+    """whether all that is printed is there: security code, moment of signing and QR address; before the verdict the service marks its prints as a preview"""
     eNCF: NotRequired[str]
     """absent when the document has no number"""
 
@@ -4836,7 +4836,7 @@ class SubmissionSummary(TypedDict):
     fechaEmision: str | None
     """FechaEmision of the signed XML; null until it is known"""
     readyToPrint: bool
-    """whether all that is printed is there: security code, moment of signing and QR address"""
+    """whether all that is printed is there: security code, moment of signing and QR address; before the verdict the service marks its prints as a preview"""
 
 
 class SubmissionXml(TypedDict):

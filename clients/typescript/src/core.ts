@@ -28,7 +28,7 @@ export type components = {
             razonSocialComprador: string | null;
             /** @description FechaEmision of the signed XML; null until it is known */
             fechaEmision: string | null;
-            /** @description whether all that is printed is there: security code, moment of signing and QR address */
+            /** @description whether all that is printed is there: security code, moment of signing and QR address; before the verdict the service marks its prints as a preview */
             readyToPrint: boolean;
             /** @description the document's number; the one drawn when it came without */
             eNCF?: string;
@@ -203,7 +203,7 @@ export type components = {
             razonSocialComprador?: string | null;
             /** @description FechaEmision of the signed XML; null until it is known */
             fechaEmision?: string | null;
-            /** @description whether all that is printed is there: security code, moment of signing and QR address */
+            /** @description whether all that is printed is there: security code, moment of signing and QR address; before the verdict the service marks its prints as a preview */
             readyToPrint?: boolean;
             eNCF?: string;
             warnings?: components["schemas"]["DocumentProblem"][];
@@ -3365,7 +3365,7 @@ export type components = {
         };
         /** @description How receipts are printed where a request says nothing else. */
         PrintSettingsAnswer: {
-            /** @description a PNG or SVG of at most 256 kB, in base64; null: none */
+            /** @description a PNG of at most 256 kB or an SVG of at most 32 kB, in base64; null: none */
             logo: string | null;
             accent: string;
             footer: string;
@@ -3389,7 +3389,7 @@ export type components = {
          *     }
          */
         PrintSettingsRequest: {
-            /** @description a PNG or SVG of at most 256 kB, in base64; null: none */
+            /** @description a PNG of at most 256 kB or an SVG of at most 32 kB, in base64; null: none */
             logo?: string | null;
             /** @description color of headings */
             accent?: string;
@@ -3773,7 +3773,7 @@ export type components = {
             razonSocialComprador: string | null;
             /** @description FechaEmision of the signed XML; null until it is known */
             fechaEmision: string | null;
-            /** @description whether all that is printed is there: security code, moment of signing and QR address */
+            /** @description whether all that is printed is there: security code, moment of signing and QR address; before the verdict the service marks its prints as a preview */
             readyToPrint: boolean;
             /** @description absent when the document has no number */
             eNCF?: string;
@@ -3835,7 +3835,7 @@ export type components = {
             razonSocialComprador: string | null;
             /** @description FechaEmision of the signed XML; null until it is known */
             fechaEmision: string | null;
-            /** @description whether all that is printed is there: security code, moment of signing and QR address */
+            /** @description whether all that is printed is there: security code, moment of signing and QR address; before the verdict the service marks its prints as a preview */
             readyToPrint: boolean;
             /** @description absent when the document has no number */
             eNCF?: string;
@@ -3886,7 +3886,7 @@ export type components = {
             razonSocialComprador: string | null;
             /** @description FechaEmision of the signed XML; null until it is known */
             fechaEmision: string | null;
-            /** @description whether all that is printed is there: security code, moment of signing and QR address */
+            /** @description whether all that is printed is there: security code, moment of signing and QR address; before the verdict the service marks its prints as a preview */
             readyToPrint: boolean;
         };
         /** @description The document of a submission. */

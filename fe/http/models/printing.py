@@ -11,7 +11,7 @@ from fe.http.models.response_types import ResponseModel, closed
 from fe.http.models.warnings import Warnings
 from fe.http.request_bodies import RequestModel
 
-_LOGO = "a PNG or SVG of at most 256 kB, in base64; null: none"
+_LOGO = "a PNG of at most 256 kB or an SVG of at most 32 kB, in base64; null: none"
 _MARKS = "one for each copy, empty for none"
 
 

@@ -22,7 +22,10 @@ BuyerName = Annotated[str | None, Field(description="null until it is known, or 
 IssueDate = Annotated[Day | None, Field(description="FechaEmision of the signed XML; null until it is known")]
 ReadyToPrint = Annotated[
     bool,
-    Field(description="whether all that is printed is there: security code, moment of signing and QR address"),
+    Field(
+        description="whether all that is printed is there: security code, moment of signing and QR address; before "
+        "the verdict the service marks its prints as a preview"
+    ),
 ]
 
 

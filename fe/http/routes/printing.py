@@ -14,6 +14,7 @@ from typing import Any
 from fe.cache import ExpiringCache
 from fe.clock import Clock
 from fe.ecf.catalogue import Environment
+from fe.ecf.identity import e_ncf
 from fe.ecf.ids import read_id
 from fe.ecf.qr_code import qr_code
 from fe.http.calls import ApiReply, Call
@@ -94,8 +95,8 @@ class PrintHandlers:
                 await self._printers.run(tenant_id, read_logo, logo)
         except BadPrintSetting as bad:
             raise ApiError(400, must_be(bad.field, bad.text)) from None
-        except BadLogo:
-            raise ApiError(400, must_be("logo", LOGO_FORM)) from None
+        except BadLogo as bad:
+            raise ApiError(400, must_be("logo", bad.text)) from None
         await self._db.run_for(tenant_id, print_settings.put, wanted, self._clock())
         self._settings.forget(tenant_id)
         answer = _shown(wanted)
@@ -223,7 +224,8 @@ async def find_receipt(db: Database, call: Call) -> Record:
     if wanted is not None:
         record = await db.run_for(call.identity.tenant_id, submissions.find, wanted)
     if record is None:
-        raise ApiError(404, say("no-receipt"))
+        hint = say("looks-like-e-ncf") if e_ncf(call.params["track_or_id"]) else None
+        raise ApiError(404, say("no-receipt"), hint=hint)
     return record
 
 

@@ -15,7 +15,6 @@ from fe.printing import BadLogo, BadPrintSetting, FiscalStanding, PrintSettings,
 from fe.printing.logo import MAX_BYTES
 from fe.printing.options import MAX_COPIES, MAX_FOOTER, MAX_MARK
 from fe.printing.sample import sample_receipt
-from fe.printing.settings import LOGO_FORM
 from fe.store.postgres.db import Conn
 from fe.store.records import print_settings
 
@@ -89,8 +88,8 @@ async def _wanted(visit: Visit) -> PrintSettings:
     if logo is not None and is_new:
         try:
             await visit.portal.printers.run(visit.tenant_id, read_logo, logo)
-        except BadLogo:
-            raise BadPrintSetting("logo", LOGO_FORM) from None
+        except BadLogo as bad:
+            raise BadPrintSetting("logo", bad.text) from None
         except ApartFailed:
             raise Refused(503, PRINTING_FAILED) from None
     return wanted

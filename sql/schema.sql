@@ -198,6 +198,29 @@ CREATE TABLE identities (
 );
 CREATE INDEX identities_by_person ON identities (person_id);
 
+CREATE TABLE import_files (
+    tenant_id bigint NOT NULL, import_id uuid NOT NULL, environment environment NOT NULL,
+    created_at timestamptz NOT NULL, api_key_id text NOT NULL, person_id uuid, name text NOT NULL,
+    digest bytea NOT NULL, content bytea NOT NULL, notes jsonb NOT NULL,
+    PRIMARY KEY (tenant_id, import_id),
+    UNIQUE (tenant_id, environment, digest)
+);
+
+CREATE TABLE import_receipts (
+    tenant_id bigint NOT NULL, import_id uuid NOT NULL, place int NOT NULL, key text NOT NULL,
+    is_own_key boolean NOT NULL, file_rows int[] NOT NULL, prefix text, payload bytea NOT NULL, outcome text,
+    misread jsonb NOT NULL, faults jsonb NOT NULL, submission_id uuid, e_ncf text,
+    PRIMARY KEY (tenant_id, import_id, place)
+);
+CREATE INDEX import_receipts_open ON import_receipts (tenant_id, import_id, place) WHERE ((outcome IS NULL) OR (outcome = 'valid'));
+
+CREATE TABLE imports (
+    tenant_id bigint NOT NULL, import_id uuid NOT NULL, environment environment NOT NULL, state text NOT NULL,
+    created_at timestamptz NOT NULL, held_until timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, import_id)
+);
+CREATE INDEX imports_at_work ON imports (created_at) WHERE (state = ANY (ARRAY['validating', 'issuing']));
+
 CREATE TABLE invitations (
     invitation_id uuid NOT NULL, tenant_id bigint, role portal_role, email text NOT NULL, token_hash bytea NOT NULL,
     invited_by text NOT NULL, created_at timestamptz NOT NULL, expires_at timestamptz NOT NULL, accepted_at timestamptz,

@@ -31,6 +31,7 @@ from fe.http.paging import list_limit
 from fe.http.routes.approvals import ApprovalHandlers
 from fe.http.routes.billing import BillingHandlers
 from fe.http.routes.health import LOOK_PATIENCE, Health, LookPatience
+from fe.http.routes.imports import ImportHandlers
 from fe.http.routes.invoices import Invoices
 from fe.http.routes.long_polls import LongPolls
 from fe.http.routes.mail_settings import MailSettingsHandlers
@@ -50,6 +51,7 @@ from fe.http.server.limited_requests import request_class
 from fe.http.server.replies import refuser, respond
 from fe.http.server.requests import make_call, note_trace
 from fe.identifiers import TenantId
+from fe.issuing.imports import ImportRunner, Imports
 from fe.issuing.sharing import Sharing
 from fe.issuing.submitting import Submitting
 from fe.limits import NO_QUOTA, WEBHOOK_QUOTA, ConcurrencyLimit, DocumentQuota, QuotaLimits, TokenBucket
@@ -226,6 +228,9 @@ class Api:
         prints = PrintHandlers(
             db, self._printers, clock, ecf_host=deps.authority_ecf_url, fc_host=deps.authority_fc_url
         )
+        # Validating thousands of receipts takes a share of a processor that printing takes too, not that of the API.
+        uploads = Imports(db, self._printers, clock)
+        self._imports = ImportRunner(db, self._printers, self._submitting, quotas, clock, uploads)
         self.routes = every_route(
             PREFIX,
             docs(),
@@ -260,6 +265,7 @@ class Api:
             prints,
             PrintArchives(db, lists, prints.printer),
             ShareHandlers(db, deps.sharing, clock),
+            ImportHandlers(db, uploads, lists),
         )
         by_name = {route.name: route for route in self.routes}
         self._handing_in = by_name[f"POST {PREFIX}/invoices"]
@@ -344,6 +350,7 @@ class Api:
             nursery.start_soon(self._counters.run)
             nursery.start_soon(self._prune)
             nursery.start_soon(self.waiting.run)
+            nursery.start_soon(self._imports.run)
             if self._own_verdicts:
                 nursery.start_soon(self._verdicts.run)
             task_status.started()

@@ -11,11 +11,12 @@ import trio
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.problems import Problem
+from fe.ecf.taxes import Rates
 from fe.identifiers import TenantId
 from fe.issuing.accept import Acceptance
 from fe.issuing.issuers import ForbiddenIssuer, KnownIssuers, signed_for
 from fe.issuing.rates import KnownRates
-from fe.issuing.validate import ToValidate, is_fatal, validate
+from fe.issuing.validate import Survey, ToValidate, context_of, is_fatal, validate
 from fe.monitoring.metrics import Metrics
 from fe.monitoring.submission_log import SubmissionLog
 from fe.queue.direct_intake import DirectIntake
@@ -24,6 +25,7 @@ from fe.store.queue.outbox import Work
 from fe.store.queue.wakeups import Wakeups
 from fe.store.records import tenant_context
 from fe.store.records.submissions import Accepted, NewSubmission
+from fe.store.records.tenant_context import TenantContext
 
 #: Documents that are read or validated at once: it is CPU work.
 _AT_ONCE = 2
@@ -75,6 +77,13 @@ class Submitting:
         """List everything that is wrong with a document, the gravest first. Raises as `validate` does."""
         rates = await self._rates()
         return await validate(self._db, candidate, tenant_id, environment, now, rates, self._issuers)
+
+    async def context_of(
+        self, survey: Survey, tenant_id: TenantId, environment: Environment, now: datetime
+    ) -> tuple[TenantContext, Rates]:
+        """Look up what validating a document needs. Raises ForbiddenIssuer."""
+        rates = await self._rates()
+        return await context_of(self._db, survey, tenant_id, environment, now, self._issuers), rates
 
     async def is_known(self, new: NewSubmission) -> bool:
         """Return whether its clientRequestId was used before. Only the accepting transaction decides who is first."""

@@ -134,6 +134,18 @@ async def validate(
         return list(error.problems)
     if survey.simulated_now is not None:
         now = survey.simulated_now
+    known = await context_of(db, survey, tenant_id, environment, now, issuers)
+    problems = await candidate.problems(known, now, rates)
+    if survey.simulated_now is None:
+        return problems
+    candidates = await db.run_for(tenant_id, tenant_context.candidates)
+    return [*_of_the_certificate(candidates, survey, now), *problems]
+
+
+async def context_of(
+    db: Database, survey: Survey, tenant_id: TenantId, environment: Environment, now: datetime, issuers: KnownIssuers
+) -> TenantContext:
+    """Look up what validating a document needs of the tenant's records. Raises ForbiddenIssuer."""
     standing = await issuers.require(tenant_id, survey.root, survey.signed_for)
     known = await db.run_for(
         tenant_id,
@@ -147,11 +159,7 @@ async def validate(
     )
     if standing is Standing.RECORDED:
         known = replace(known, own_rncs=known.own_rncs | {str(survey.signed_for)})
-    problems = await candidate.problems(known, now, rates)
-    if survey.simulated_now is None:
-        return problems
-    candidates = await db.run_for(tenant_id, tenant_context.candidates)
-    return [*_of_the_certificate(candidates, survey, now), *problems]
+    return known
 
 
 def _of_the_certificate(candidates: Sequence[Candidate], asked: Survey | Draft, now: datetime) -> Iterator[Problem]:

@@ -23,6 +23,14 @@ const nobody = '00000000-0000-7000-8000-000000000000';
 const { taxLogId } = verdicts.E31;
 await fe.setPrinting({ footer: 'Gracias' });
 await fe.setMail({ enabled: true, replyTo: 'ventas@ozama.do' });
+const uploaded = await fe.importReceipts(await fe.importTemplate('E32')).catch((error) => error.name);
+const sheet = 'Comprobante,TipoeCF,NombreItem,IndicadorBienoServicio,CantidadItem,PrecioUnitarioItem,IndicadorFacturacion';
+const imported = await fe.importReceipts(Buffer.from(`${sheet}\nTS-1,32,Café,1,1,100,9`), 'ventas.csv');
+let known = imported;
+while (known.state === 'validating') {
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  known = await fe.importStatus(imported.importId);
+}
 const prints = [
   fe.pdf(taxLogId, { layout: '80mm' }),
   fe.ticket(taxLogId),
@@ -36,6 +44,12 @@ process.stdout.write(
     listed,
     proof: await fe.xml(verdicts.E31.taxLogId),
     footer: (await fe.printing()).footer,
+    imports: [
+      uploaded,
+      known.faults[0].row,
+      await refused(fe.issueImport(imported.importId)),
+      Buffer.from(await fe.importWorkbook(imported.importId)).toString().includes('TS-1'),
+    ],
     replyTo: (await fe.mail()).replyTo,
     printed: (await Promise.all(prints)).map((made) => Buffer.from(made.subarray(0, 4)).toString('hex')),
     events: (await fe.timeline(verdicts.E31.taxLogId)).events.length,

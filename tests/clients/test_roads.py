@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
@@ -11,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 import trio
-from fe_client import AsyncFe, Fe, InvalidError, NotThereError
+from fe_client import AsyncFe, ConflictError, Fe, InvalidError, NotThereError
 from fe_client.models import NewSequence, Simulate, Submission
 
 from fe.ecf.catalogue import EcfType
@@ -21,6 +22,7 @@ from tests.clients.receipts import PRINTS, a_call_of_now, mistyped, of_days_befo
 from tests.clients.snippets import CLIENTS, environment, lines_of_code, program
 from tests.system.stack import Stack, running_stack
 from tests.webhooks.vectors import SECRET
+from tests.workbooks.books import csv, row
 
 # As in tests/system/test_road.py.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -74,6 +76,19 @@ async def _awaited(stack: Stack) -> None:
     assert events["events"][-1]["kind"] == "verdict"
 
 
+def _import(fe: Fe) -> None:
+    with pytest.raises(InvalidError):
+        fe.import_receipts(fe.import_template("E32"))
+    content = csv([row("PY-1", IndicadorFacturacion="9")])
+    import_id = fe.import_receipts(content, "ventas.csv")["importId"]
+    while (found := fe.import_status(import_id))["state"] == "validating":
+        time.sleep(0.1)
+    assert [fault["row"] for fault in found["faults"]] == [2]
+    with pytest.raises(ConflictError):
+        fe.issue_import(import_id)
+    assert b"PY-1" in fe.import_workbook(import_id)
+
+
 def _blocking(stack: Stack, began: datetime) -> None:
     receipt = of_type(EcfType.CREDIT_FISCAL)
     with httpx.Client(trust_env=False) as http, Fe(stack.base_url, *stack.key, http=http, language="es") as fe:
@@ -90,6 +105,7 @@ def _blocking(stack: Stack, began: datetime) -> None:
 
         assert fe.set_printing({"footer": "Gracias"}) == fe.printing()
         assert fe.set_mail({"enabled": True, "replyTo": "ventas@ozama.do"}) == fe.mail()
+        _import(fe)
         track = known["taxLogId"]
         prints = [fe.pdf(track, layout="80mm"), fe.ticket(track), fe.qr_png(track), fe.qr_svg(track), fe.pdfs([track])]
         assert [made[:4] for made in prints] == PRINTS

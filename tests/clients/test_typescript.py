@@ -157,6 +157,7 @@ def _walked(road: dict[str, Any], began: datetime) -> None:
     assert signed.findtext("Encabezado/IdDoc/eNCF") == verdicts["E31"]["eNCF"]
     assert road["events"] > 3
     assert road["replyTo"] == "ventas@ozama.do"
+    assert road["imports"] == ["InvalidError", 2, "ConflictError", True]
     assert (road["footer"], [bytes.fromhex(begin) for begin in road["printed"]]) == ("Gracias", PRINTS)
     assert (road["ended"], road["put"], road["changed"]) == ("AbortError", "5000", False)
     assert road["deleted"] == ["E47", "NotThereError"]

@@ -1,5 +1,6 @@
 """Every error that the description shows is one that the service gives, in those words."""
 
+import base64
 import re
 from http import HTTPStatus
 from pathlib import Path
@@ -21,10 +22,13 @@ from tests.http.contract.test_sequences import go_out
 from tests.http.front import ISSUER, Key, Running, invoice_payload, make_key, start_front, structured
 from tests.receiving import supplier
 from tests.receiving.supplier import OURS, document, start_reception
+from tests.workbooks.books import csv, row
 
 #: Nothing that one request can bring about: a fault, a server that is full, a lock-out, a body that does not come.
 #: Other tests do (test_errors, test_limits, test_login, test_admission); here their words are looked up in the code.
 ELSEWHERE = {"fault-of-ours", "overloaded", "too-many", "slow-body", "delivery-under-way", "revoked-key"}
+#: The server closes the connection while such a body is on its way.
+ELSEWHERE |= {"large-body-11188906"}
 CODE = Path(__file__).resolve().parents[2] / "fe"
 URL = "https://erp.example.com/hooks/fe"
 
@@ -141,6 +145,19 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     alone = await start_front(nursery, front.db, sharing=None)
     async with alone.client(await alone.token(key)) as without:
         given("no-sharing", await without.post(f"/invoices/{waiting}/share"))
+
+    # Imports.
+    def workbook(content: bytes) -> dict[str, str]:
+        return {"name": "x", "content": base64.b64encode(content).decode()}
+
+    given("unreadable", await api.post("/imports", json=workbook(csv([]))))
+    given("large-workbook", await api.post("/imports", json=workbook(csv([row()] * 50_001))))
+    given("foreign-file", await api.post("/imports", json=workbook(b"%PDF-1.7")))
+    given("no-such-import", await api.get(f"/imports/{uuid4()}"))
+    faulty = (await api.post("/imports", json=workbook(csv([row(price="x")])))).json()["importId"]
+    while (await api.get(f"/imports/{faulty}")).json()["state"] == "validating":  # noqa: ASYNC110  (only it knows)
+        await trio.sleep(0.05)
+    given("not-issuable", await api.post(f"/imports/{faulty}/issue"))
 
     # Webhooks.
     given("no-webhook", await api.post("/webhooks/rotate"))

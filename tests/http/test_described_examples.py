@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import jsonschema_rs
 import pytest
+import trio
 from hypothesis import given
 
 from fe.ecf.catalogue import EcfType, Environment
@@ -267,6 +268,14 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
     like("putPrinting", await api.put("/printing", json=printing), "set")
     like("shareInvoice", await api.post(f"{one}/share"), "shared")
     like("revokeInvoiceShare", await api.delete(f"{one}/share"), "revoked")
+
+    (workbook,) = bodies("createImport")
+    await api.post("/ncf", json={"prefix": "E32", "expireAt": "2028-12-31"})
+    imported = f"/imports/{like('createImport', await api.post('/imports', json=workbook), 'uploaded')['importId']}"
+    while (answer := await api.get(imported)).json()["state"] == "validating":  # noqa: ASYNC110  (only the API knows)
+        await trio.sleep(0.05)
+    like("getImport", answer, "validated")
+    like("issueImport", await api.post(f"{imported}/issue"), "started")
 
     on, off = bodies("putMail")
     like("getMail", await api.get("/mail"), "defaults")

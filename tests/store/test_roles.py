@@ -68,6 +68,9 @@ MATRIX = """
 | `excise_rates` | S | S | SIUD | S | | S | |
 | `held_numbers` | S | SIU | S | S | | S | |
 | `identities` | | | SIUD | | | SIUD | |
+| `import_files` | SID | sD | | | | SID | |
+| `import_receipts` | SIuD | sD | | | | SIuD | |
+| `imports` | SIuD | SD | S | S | | SIuD | |
 | `invitations` | | | SIU | | | SIu | |
 | `issuer_delegations` | S | | SID | S | | S | |
 | `login_attempts` | SIUD | | SD | | | SIUD | |
@@ -162,6 +165,10 @@ SOME_COLUMNS = {
     ("certificates", OPERATOR, "UPDATE"): {"retired_at", "destroyed_at", "x509"},
     ("certificates", PORTAL, "UPDATE"): {"retired_at"},
     ("people", WORKER, "SELECT"): {"person_id", "totp_secret"},
+    ("import_files", WORKER, "SELECT"): {"tenant_id", "import_id", "created_at"},
+    ("import_receipts", WORKER, "SELECT"): {"tenant_id", "import_id", "place"},
+    **{("imports", role, "UPDATE"): {"state", "held_until"} for role in ASKED},
+    **{("import_receipts", role, "UPDATE"): {"outcome", "faults", "submission_id", "e_ncf"} for role in ASKED},
     ("people", PORTAL, "INSERT"): {"person_id", "email", "name", "language", "password_hash", "created_at"},
     ("people", PORTAL, "UPDATE"): {
         "name",
@@ -416,6 +423,7 @@ def test_the_wall_stands_around_every_table_that_has_a_tenant(dsn: str) -> None:
     assert sorted(gates) == [
         ("api_keys", "SELECT", [FRONT], "true", None),
         ("disabled_tenants", "SELECT", [FRONT, PORTAL], "true", None),
+        ("imports", "SELECT", [FRONT], "(state = ANY (ARRAY['validating'::text, 'issuing'::text]))", None),
         ("outbox", "SELECT", [FRONT], "true", None),
         ("pauses", "SELECT", [FRONT, PORTAL], "true", None),
     ]

@@ -151,6 +151,12 @@ class AsyncFe:
     usage = _call(calls.usage)
     billing = _call(calls.billing)
 
+    import_receipts = _call(calls.import_receipts)
+    import_status = _call(calls.import_status)
+    issue_import = _call(calls.issue_import)
+    import_workbook = _call(calls.import_workbook)
+    import_template = _call(calls.import_template)
+
     mail = _call(calls.mail)
     set_mail = _call(calls.set_mail)
 

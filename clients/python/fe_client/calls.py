@@ -3,6 +3,7 @@
 `Fe` has these as methods that block, `AsyncFe` as methods to be awaited.
 """
 
+import base64
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
@@ -31,6 +32,7 @@ from fe_client.models import (
     Delivery,
     DeliveryAgain,
     DeliveryDetail,
+    ImportAnswer,
     MailSettingsAnswer,
     MailSettingsRequest,
     NewSequence,
@@ -75,6 +77,7 @@ Qr: TypeAlias = Literal["native", "raster"]
 FINAL = frozenset({"Aceptado", "Aceptado Condicional", "Rechazado", "error"})
 
 _PDF, _TICKET, _ZIP = "application/pdf", "application/octet-stream", "application/zip"
+_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _LONGEST_WAIT = 30
 _ASK_AGAIN = 5.0
 
@@ -458,6 +461,35 @@ def printing(session: Session) -> Plan[PrintSettingsAnswer]:
 def set_printing(session: Session, settings: PrintSettingsRequest) -> Plan[PrintSettingsAnswer]:
     """Set how your receipts are printed; `logo` is base64. Members left out take defaults. Raises InvalidError."""
     return session.call("PUT", "/printing", body=_known("set_printing", settings, PrintSettingsRequest))
+
+
+def import_receipts(session: Session, content: bytes, name: str = "receipts.xlsx") -> Plan[ImportAnswer]:
+    """Upload an .xlsx, .ods or .csv whose rows are receipts, to be validated; the same file again is the same import.
+
+    Raises InvalidError where it cannot be read.
+    """
+    body = {"name": name, "content": base64.b64encode(content).decode()}
+    return session.call("POST", "/imports", body=body)
+
+
+def import_status(session: Session, import_id: str) -> Plan[ImportAnswer]:
+    """Ask how far an import is: its counts, and the first faults. Raises NotThereError."""
+    return session.call("GET", f"/imports/{_in_path(import_id)}")
+
+
+def issue_import(session: Session, import_id: str) -> Plan[ImportAnswer]:
+    """Issue the valid receipts of an import, or go on with them. Raises NotThereError, ConflictError."""
+    return session.call("POST", f"/imports/{_in_path(import_id)}/issue")
+
+
+def import_workbook(session: Session, import_id: str) -> Plan[bytes]:
+    """Fetch the file back, with errors, state and number in each row. Raises NotThereError."""
+    return session.fetch(f"/imports/{_in_path(import_id)}/workbook", _TICKET)
+
+
+def import_template(session: Session, prefix: str) -> Plan[bytes]:
+    """Fetch the template of a type (`E31`), an .xlsx. Raises InvalidError."""
+    return session.fetch(f"/imports/templates/{_in_path(prefix)}", _XLSX)
 
 
 def usage(session: Session, *, days: int | None = None) -> Plan[UsageReport]:

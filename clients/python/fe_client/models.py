@@ -4145,6 +4145,56 @@ class Handing(TypedDict):
     at: NotRequired[str]
 
 
+class ImportAnswer(TypedDict):
+    """An import, and how many of its receipts came how far."""
+
+    importId: str
+    environment: Literal["ecf", "certecf", "testecf"]
+    name: str
+    state: Literal["validating", "validated", "issuing", "issued"]
+    """`validated` waits for POST /imports/{importId}/issue"""
+    createdAt: str
+    receipts: int
+    waiting: int
+    """not validated yet"""
+    valid: int
+    """valid and not issued yet"""
+    faulty: int
+    issued: int
+    issuedBefore: int
+    """issued by an earlier import of the same keys, and not again"""
+    failed: int
+    """valid, and refused when it was issued: issue again"""
+    notes: list[str]
+    """about the whole file"""
+    faults: "list[ImportFault]"
+    """the first 200; the workbook has all"""
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
+
+
+class ImportFault(TypedDict):
+    """A fault of a cell, or of a row as a whole."""
+
+    row: int
+    """of the file, from 1"""
+    column: str | None
+    """path of the field; null: the row as a whole"""
+    heading: str | None
+    """of the column in the template"""
+    message: str
+    messageEs: str
+
+
+class ImportRequest(TypedDict):
+    """A workbook whose rows are receipts."""
+
+    name: str
+    """of the file, for people"""
+    content: str
+    """the .xlsx, .ods or .csv in base64, at most 8 MB before it"""
+
+
 class LoginRequest(TypedDict):
     """An API key and its secret."""
 

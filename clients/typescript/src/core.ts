@@ -3130,6 +3130,61 @@ export type components = {
             /** Format: date-time */
             at?: string;
         };
+        /** @description An import, and how many of its receipts came how far. */
+        ImportAnswer: {
+            importId: string;
+            /** @enum {string} */
+            environment: "ecf" | "certecf" | "testecf";
+            name: string;
+            /**
+             * @description `validated` waits for POST /imports/{importId}/issue
+             * @enum {string}
+             */
+            state: "validating" | "validated" | "issuing" | "issued";
+            /** Format: date-time */
+            createdAt: string;
+            receipts: number;
+            /** @description not validated yet */
+            waiting: number;
+            /** @description valid and not issued yet */
+            valid: number;
+            faulty: number;
+            issued: number;
+            /** @description issued by an earlier import of the same keys, and not again */
+            issuedBefore: number;
+            /** @description valid, and refused when it was issued: issue again */
+            failed: number;
+            /** @description about the whole file */
+            notes: string[];
+            /** @description the first 200; the workbook has all */
+            faults: components["schemas"]["ImportFault"][];
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
+        };
+        /** @description A fault of a cell, or of a row as a whole. */
+        ImportFault: {
+            /** @description of the file, from 1 */
+            row: number;
+            /** @description path of the field; null: the row as a whole */
+            column: string | null;
+            /** @description of the column in the template */
+            heading: string | null;
+            message: string;
+            messageEs: string;
+        };
+        /**
+         * @description A workbook whose rows are receipts.
+         * @example {
+         *       "content": "Q29tcHJvYmFudGUsVGlwb2VDRixOb21icmVJdGVtLEluZGljYWRvckJpZW5vU2VydmljaW8sQ2FudGlkYWRJdGVtLFByZWNpb1VuaXRhcmlvSXRlbSxJbmRpY2Fkb3JGYWN0dXJhY2lvbgpGQUMtMSwzMixDYWbDqSwxLDEsMTAwLDEK",
+         *       "name": "ventas.csv"
+         *     }
+         */
+        ImportRequest: {
+            /** @description of the file, for people */
+            name: string;
+            /** @description the .xlsx, .ods or .csv in base64, at most 8 MB before it */
+            content: string;
+        };
         /**
          * @description An API key and its secret.
          * @example {
@@ -4246,6 +4301,9 @@ export type Environment = components['schemas']['Environment'];
 export type Error = components['schemas']['Error'];
 export type ExplainedMessage = components['schemas']['ExplainedMessage'];
 export type Handing = components['schemas']['Handing'];
+export type ImportAnswer = components['schemas']['ImportAnswer'];
+export type ImportFault = components['schemas']['ImportFault'];
+export type ImportRequest = components['schemas']['ImportRequest'];
 export type LoginRequest = components['schemas']['LoginRequest'];
 export type MailSettingsAnswer = components['schemas']['MailSettingsAnswer'];
 export type MailSettingsRequest = components['schemas']['MailSettingsRequest'];

@@ -11,6 +11,7 @@ import type {
   Delivery,
   DeliveryAgain,
   DeliveryDetail,
+  ImportAnswer,
   SubmissionItem,
   MailSettingsAnswer,
   MailSettingsRequest,
@@ -50,6 +51,8 @@ import {
 import { newId } from './random.js';
 import { found, known, retryAfterOf, Session } from './session.js';
 import type { CallOptions, Options } from './session.js';
+
+const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
 /** A receipt: the payload of a structured one (`models.Ecf31` and its like), or finished XML as a text. */
 export type Document = string | object;
@@ -464,6 +467,34 @@ export class Fe {
     return this.session.call('GET', '/billing/current-period', options);
   }
 
+  /**
+   * Upload an .xlsx, .ods or .csv whose rows are receipts, to be validated; the same file again is the same import.
+   * Throws InvalidError where it cannot be read.
+   */
+  importReceipts(content: Uint8Array, name = 'receipts.xlsx', options: CallOptions = {}): Promise<ImportAnswer> {
+    return this.session.call('POST', '/imports', { body: { name, content: base64(content) }, ...options });
+  }
+
+  /** Ask how far an import is: its counts, and the first faults. Throws NotThereError. */
+  importStatus(importId: string, options: CallOptions = {}): Promise<ImportAnswer> {
+    return this.session.call('GET', oneImport(importId), options);
+  }
+
+  /** Issue the valid receipts of an import, or go on with them. Throws NotThereError, ConflictError. */
+  issueImport(importId: string, options: CallOptions = {}): Promise<ImportAnswer> {
+    return this.session.call('POST', `${oneImport(importId)}/issue`, options);
+  }
+
+  /** Fetch the file back, with errors, state and number in each row. Throws NotThereError. */
+  importWorkbook(importId: string, options: CallOptions = {}): Promise<Uint8Array> {
+    return this.session.fetch(`${oneImport(importId)}/workbook`, 'application/octet-stream', options);
+  }
+
+  /** Fetch the template of a type (`E31`), an .xlsx. Throws InvalidError. */
+  importTemplate(prefix: string, options: CallOptions = {}): Promise<Uint8Array> {
+    return this.session.fetch(`/imports/templates/${encodeURIComponent(prefix)}`, XLSX, options);
+  }
+
   /** Show whether accepted receipts are sent to their buyers by mail, and how. */
   mail(options: CallOptions = {}): Promise<MailSettingsAnswer> {
     return this.session.call('GET', '/mail', options);
@@ -612,6 +643,19 @@ function handedIn(document: Document, { asUser, asUserId, simulate }: Checked): 
 
 function one(trackOrId: string): string {
   return `/invoices/${encodeURIComponent(trackOrId)}`;
+}
+
+function oneImport(importId: string): string {
+  return `/imports/${encodeURIComponent(importId)}`;
+}
+
+/** Bytes as base64; in parts, as a call takes so many arguments and no more. */
+function base64(content: Uint8Array): string {
+  let text = '';
+  for (let start = 0; start < content.length; start += 8192) {
+    text += String.fromCharCode(...content.subarray(start, start + 8192));
+  }
+  return btoa(text);
 }
 
 function oneReceived(receivedId: string): string {

@@ -28,16 +28,24 @@ _VARIABLES = {
     "today": "",
     "receivedId": "",
     "deliveryId": "",
+    "importId": "",
     "prefix": "E31",
 }
 #: By path parameter: the variable that stands for it.
-_PATHS = {"trackOrId": "taxLogId", "receivedId": "receivedId", "deliveryId": "deliveryId", "prefix": "prefix"}
+_PATHS = {
+    "trackOrId": "taxLogId",
+    "receivedId": "receivedId",
+    "deliveryId": "deliveryId",
+    "importId": "importId",
+    "prefix": "prefix",
+}
 #: By operation: the variables that its answer sets, and the fields they come from, in JavaScript.
 _KEPT = {
     "login": {"token": "accessToken"},
     "submitInvoice": {"taxLogId": "taxLogId", "eNCF": "eNCF"},
     "listReceived": {"receivedId": "items?.[0]?.id"},
     "listDeliveries": {"deliveryId": "items?.[0]?.id"},
+    "createImport": {"importId": "importId"},
 }
 
 _FIRST, _TYPES, _OUTCOMES, _READING, _CHANGES = (

@@ -175,7 +175,7 @@ class Ncf:
     async def change(self, call: Call) -> ApiReply:
         """Change of a sequence only what is named, and put its next number back where nothing was sent."""
         caller = call.identity
-        prefix = _prefix_in(call)
+        prefix = read_prefix(call)
         changed = read_body(ChangedSequence, await call.body())
         try:
             sequence = await self._db.run_for(
@@ -197,7 +197,7 @@ class Ncf:
     async def delete(self, call: Call) -> ApiReply:
         """Delete the sequence of a prefix; receipts already issued are not touched."""
         caller = call.identity
-        prefix = _prefix_in(call)
+        prefix = read_prefix(call)
         if not await self._db.run_for(caller.tenant_id, sequences.delete, caller.environment, prefix):
             raise ApiError(404, NoSequence(prefix).text)
         return ApiReply(200, DELETED.write({"ok": True, "prefix": prefix}))
@@ -214,7 +214,8 @@ def _serialize_sequence(sequence: Sequence) -> NumberSequence:
     return cast(NumberSequence, account_sequences.show(sequence))
 
 
-def _prefix_in(call: Call) -> str:
+def read_prefix(call: Call) -> str:
+    """Return the prefix in the path. Raises ApiError (400)."""
     prefix = call.params["prefix"]
     if prefix not in PREFIXES:
         raise ApiError(400, say("no-such-type"))

@@ -28,6 +28,8 @@ from fe.http.parameters import (
 from fe.http.routes.approvals import ApprovalHandlers
 from fe.http.routes.billing import BillingHandlers
 from fe.http.routes.health import Health
+from fe.http.routes.import_table import import_routes
+from fe.http.routes.imports import ImportHandlers
 from fe.http.routes.invoices import Invoices
 from fe.http.routes.mail_settings import MailSettingsHandlers
 from fe.http.routes.ncf import ChangedSequence, Ncf, NewSequence
@@ -153,6 +155,7 @@ def every_route(
     prints: PrintHandlers,
     archives: PrintArchives,
     sharing: ShareHandlers,
+    imports: ImportHandlers,
 ) -> tuple[Route, ...]:
     """Make the table of routes."""
     all_of_them, one = f"{prefix}/invoices", f"{prefix}/invoices/<track_or_id>"
@@ -400,6 +403,7 @@ def every_route(
             ),
             _PRINT_SETTINGS_BODY,
         ),
+        *import_routes(prefix, imports),
         *webhook_routes(prefix, webhooks),
         Route(
             "GET",

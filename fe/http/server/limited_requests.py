@@ -8,11 +8,14 @@ from quart_trio.wrappers.request import TrioRequest
 
 from fe.http.routes.types import Route
 
+#: A route whose limit is larger than this takes files, which no setting limits.
+_FILE = 4 * 1024 * 1024
+
 
 def request_class(routes: Sequence[Route], max_body_bytes: int) -> type[TrioRequest]:
     """Make the class of requests: a body larger than its route takes, or than `max_body_bytes`, is never collected.
 
-    `max_content_length` of a request is its limit.
+    `max_content_length` of a request is its limit. A route of files takes more than `max_body_bytes`.
     """
     limits = [
         (route.method, re.compile(re.sub(r"<\w+>", "[^/]+", route.path)), route.max_body_bytes)
@@ -23,7 +26,8 @@ def request_class(routes: Sequence[Route], max_body_bytes: int) -> type[TrioRequ
     class LimitedRequest(TrioRequest):
         def __init__(self, method: str, scheme: str, path: str, *args: Any, **more: Any) -> None:
             here = (limit for verb, form, limit in limits if verb == method and form.fullmatch(path))
-            more["max_content_length"] = limit = min(next(here, max_body_bytes), max_body_bytes)
+            own = next(here, max_body_bytes)
+            more["max_content_length"] = limit = own if own > _FILE else min(own, max_body_bytes)
             super().__init__(method, scheme, path, *args, **more)
             self.max_content_length = limit
 

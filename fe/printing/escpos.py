@@ -18,8 +18,9 @@ _LEFT, _CENTER = b"\x1ba\x00", b"\x1ba\x01"
 _BOLD, _PLAIN = b"\x1bE\x01", b"\x1bE\x00"
 _TALL, _NORMAL = b"\x1d!\x01", b"\x1d!\x00"
 _CUT = b"\x1dV\x42\x50"
-#: 4 dots at 203 dpi are 0.5 mm: a code of 53 modules, the least there is here, is 26.5 mm wide.
-_MODULE = 4
+#: 5 dots at 203 dpi are 0.63 mm: the smallest code that a printer chooses, of 45 modules, is 28 mm wide, and at least
+#: 25 mm are asked for.
+_MODULE = 5
 _INSTEAD = str.maketrans({"×": "x", "…": "...", "–": "-", "—": "-", "“": '"', "”": '"', "’": "'", "‘": "'"})
 
 

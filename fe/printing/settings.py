@@ -17,6 +17,12 @@ LOGO_FORM: Final = Text(
     f"un PNG de máximo {MAX_BYTES // 1024} kB o un SVG de máximo {MAX_SVG_BYTES // 1024} kB",
 )
 _ACCENT_FORM = Text("a color such as #1f3a5f", "un color como #1f3a5f")
+_DARKER = Text(
+    "a darker color, such as #1f3a5f: titles in this one cannot be read on white paper",
+    "un color más oscuro, como #1f3a5f: en papel blanco los títulos de este color no se leen",
+)
+#: The least contrast of text to its ground (WCAG 2.2, 1.4.3).
+_LEAST_CONTRAST = 4.5
 _FOOTER_FORM = Text(
     f"a text of at most {MAX_FOOTER} printable characters and {MAX_FOOTER_LINES} lines",
     f"un texto de máximo {MAX_FOOTER} caracteres imprimibles y {MAX_FOOTER_LINES} líneas",
@@ -67,6 +73,8 @@ def check_settings(
         raise BadPrintSetting("logo", LOGO_FORM)
     if not ACCENT.fullmatch(accent):
         raise BadPrintSetting("accent", _ACCENT_FORM)
+    if contrast_to_white(accent) < _LEAST_CONTRAST:
+        raise BadPrintSetting("accent", _DARKER)
     lines = footer.splitlines()
     if len(footer) > MAX_FOOTER or len(lines) > MAX_FOOTER_LINES or not footer.replace("\n", "").isprintable():
         raise BadPrintSetting("footer", _FOOTER_FORM)
@@ -77,6 +85,13 @@ def check_settings(
     if layout not in LAYOUTS:
         raise BadPrintSetting("layout", _one_of(LAYOUTS))
     return PrintSettings(logo, accent, footer, tuple(marks), "en" if language == "en" else "es", PaperSize(layout))
+
+
+def contrast_to_white(accent: str) -> float:
+    """Return the contrast of a color to white, 1 to 21 (WCAG 2.2, relative luminance)."""
+    parts = [int(accent[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
 
 
 def _one_of(names: Sequence[str]) -> Text:

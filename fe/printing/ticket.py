@@ -115,13 +115,13 @@ def ticket_rows(receipt: PrintedReceipt, options: PrintOptions, url: str, mark: 
 
 
 def standing_note(options: PrintOptions) -> str:
-    """Return the legend that the standing asks for, or an empty text."""
+    """Return the mark of a test and the legend that the standing asks for, or an empty text."""
     standing = options.standing
-    if standing in (FiscalStanding.DEFERRED, FiscalStanding.CONTINGENCY):
-        return LEGENDS[standing]
     if standing in (FiscalStanding.PREVIEW, FiscalStanding.VOID):
         return label(standing, options.language)
-    return label("test", options.language) if options.environment == "testecf" else ""
+    test = label("test", options.language) if options.environment == "testecf" else ""
+    legend = LEGENDS[standing] if standing in (FiscalStanding.DEFERRED, FiscalStanding.CONTINGENCY) else ""
+    return ". ".join(filter(None, (test, legend)))
 
 
 def adjustment_words(one: Adjustment, words: Speaker) -> str:

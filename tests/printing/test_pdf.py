@@ -13,7 +13,7 @@ from fontTools.ttLib import TTFont
 from lxml import etree
 
 from fe.ecf.build import build
-from fe.ecf.catalogue import EcfType
+from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.parse import parse_xml
 from fe.ecf.signature import verify
 from fe.printing import FiscalStanding, NotPrintable, PaperSize, PrintOptions, pdf, ticket
@@ -201,6 +201,8 @@ def test_deferred_receipt_without_verdict_has_its_legend_and_is_no_preview() -> 
 
     assert LEGENDS["deferred"] in printed
     assert "Vista previa" not in printed
+    in_test = PrintOptions(standing=FiscalStanding.PREVIEW, environment=Environment.TESTECF, layout=PaperSize.ROLL_80)
+    assert "Comprobante de prueba, sin validez fiscal" in " ".join(decode(ticket(sign(root), in_test)).text.split())
 
 
 @pytest.mark.parametrize(("language", "named"), [("es", "es-DO"), ("en", "en")])

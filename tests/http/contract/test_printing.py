@@ -228,6 +228,7 @@ async def test_prints_follow_the_settings_at_once(api: httpx.AsyncClient, receip
         ("logo", 7),
         ("accent", "red"),
         ("accent", None),
+        ("accent", "#ffee00"),
         ("footer", "a" * 401),
         ("footer", "\u202e"),
         ("footer", "\t"),
@@ -238,7 +239,7 @@ async def test_prints_follow_the_settings_at_once(api: httpx.AsyncClient, receip
         ("language", "fr"),
         ("layout", "a5"),
     ],
-    ids=range(17),
+    ids=range(18),
 )
 async def test_bad_print_setting_is_refused_by_name_in_both_languages(
     api: httpx.AsyncClient, field: str, value: object

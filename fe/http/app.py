@@ -1,8 +1,8 @@
 """The HTTP application: builds every handler, and one table of routes from which all else follows."""
 
 import re
-from collections.abc import Awaitable, Callable, Hashable, Mapping
-from contextlib import ExitStack
+from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Mapping
+from contextlib import ExitStack, aclosing
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -263,7 +263,7 @@ class Api:
             BillingHandlers(db, clock),
             MailSettingsHandlers(db, clock),
             prints,
-            PrintArchives(db, lists, prints.printer),
+            PrintArchives(db, lists, prints.printer, metrics),
             ShareHandlers(db, deps.sharing, clock),
             ImportHandlers(db, uploads, lists),
         )
@@ -301,11 +301,18 @@ class Api:
                 reply = self._refusal(route, call, error)
         if route.about is not None or reply.status >= 400:
             reply = replace(reply, headers=(*reply.headers, *HEADERS[call.language]))
-        if call.caller is not None:
-            self._counters.count(call.caller, reply.status, call.bytes_in, len(reply.body))
-        if self._access_log.is_on:
-            self._access_log.write(route, call, self.client_of(call), reply.status, len(reply.body), began)
+        if reply.stream is None:
+            self._count(route, call, reply.status, len(reply.body), began)
+        else:
+            call.until_sent.callback(lambda: self._count(route, call, reply.status, call.bytes_out, began))
+            reply = replace(reply, stream=_counted(reply.stream, call))
         return reply
+
+    def _count(self, route: Route, call: Call, status: int, bytes_out: int, began: float) -> None:
+        if call.caller is not None:
+            self._counters.count(call.caller, status, call.bytes_in, bytes_out)
+        if self._access_log.is_on:
+            self._access_log.write(route, call, self.client_of(call), status, bytes_out, began)
 
     async def _traced(self, route: Route, call: Call) -> ApiReply:
         """Handle a call. A trace begins with what hands a document in, and once it is known who does."""
@@ -376,6 +383,13 @@ class Api:
         self.metrics.http_faults.labels(kind).inc()
 
 
+async def _counted(stream: AsyncGenerator[bytes, None], call: Call) -> AsyncGenerator[bytes, None]:
+    async with aclosing(stream):
+        async for part in stream:
+            yield part
+            call.bytes_out += len(part)
+
+
 def create_app(deps: HttpDeps) -> QuartTrio:
     """Build the application. `app.extensions["fe"]` is its Api; `serve_http` puts the pipeline around it."""
     app = QuartTrio("fe", static_folder=None)
@@ -423,6 +437,7 @@ def _view(api: Api, route: Route) -> Callable[..., Awaitable[Response]]:
 
         scope = cast(HTTPScope, request.scope)  # there are no WebSockets here
         call = make_call(scope, params, read_body)
+        call.until_sent = scope["state"]["until_sent"]
         with held:
             reply = await api.answer(route, call)
         note_trace(scope, call)

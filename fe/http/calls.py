@@ -1,6 +1,7 @@
 """The request and the answer of a handler, independent of the web framework."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from urllib.parse import parse_qsl
@@ -44,8 +45,12 @@ class Call:
     caller: Caller | None = None
     #: Bytes of the body that were read.
     bytes_in: int = 0
+    #: Bytes of a streamed answer that were sent so far.
+    bytes_out: int = 0
     #: The part of a trace that it is.
     span: Span = NO_SPAN
+    #: Closed when the answer was sent, or the client has left. The fast path never closes it.
+    until_sent: ExitStack = field(default_factory=ExitStack)
 
     @property
     def language(self) -> Language:
@@ -105,7 +110,7 @@ class ApiReply:
     status: int
     body: bytes
     headers: tuple[tuple[str, str], ...] = field(default=())
-    stream: AsyncIterator[bytes] | None = None
+    stream: AsyncGenerator[bytes, None] | None = None
 
 
 Handler = Callable[[Call], Awaitable[ApiReply]]

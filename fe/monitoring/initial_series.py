@@ -12,6 +12,7 @@ SHARES = (
     "address_connections",
     "body_bytes",
     "document_bytes",
+    "tenant_archives",
     "tenant_lists",
     "tenant_long_polls",
     "tenant_quota",

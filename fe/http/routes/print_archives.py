@@ -1,13 +1,14 @@
 """Many printed receipts at once: a ZIP of PDF and signed XML for each, sent while it is made.
 
-One receipt is in memory at a time. Its PDF is made in the pool of prints, where a tenant has one process at a time. A
-receipt that cannot be printed, or that a limit leaves out, is in the manifest with its error.
+One receipt is in memory at a time; a tenant has two archives at once. A PDF is made in the pool of prints, where a
+tenant has one process at a time. A receipt that cannot be printed, or that a limit leaves out, is in the manifest with
+its error.
 """
 
 import io
 import json
 import zipfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from operator import attrgetter
@@ -28,6 +29,7 @@ from fe.http.parameters import ListQuery, read_history_query, read_received_quer
 from fe.http.request_bodies import read_body
 from fe.identifiers import SubmissionId, TenantId
 from fe.limits import ConcurrencyLimit
+from fe.monitoring.metrics import Metrics
 from fe.store.postgres.db import Conn, Database
 from fe.store.records import history, received, submissions
 from fe.store.records.received import ReceivedFilter, ReceivedRecord
@@ -39,6 +41,8 @@ _log = structlog.get_logger(__name__)
 MAX_RECEIPTS = 1000
 MAX_ARCHIVE_BYTES = 256 * 1024 * 1024
 MAX_SECONDS = 600.0
+#: Archives of one tenant at once; more get 429.
+ARCHIVES_AT_ONCE = 2
 _FEW = 5
 
 #: An issued receipt, or a received one.
@@ -123,6 +127,7 @@ class PrintArchives:
         db: Database,
         lists: ConcurrencyLimit[TenantId],
         printer_for: PrinterFor,
+        metrics: Metrics,
         *,
         most_bytes: int = MAX_ARCHIVE_BYTES,
         seconds: float = MAX_SECONDS,
@@ -130,6 +135,7 @@ class PrintArchives:
         self._db = db
         self._lists = lists
         self._printer_for = printer_for
+        self._archives: ConcurrencyLimit[TenantId] = ConcurrencyLimit("tenant_archives", metrics, each=ARCHIVES_AT_ONCE)
         self._most_bytes = most_bytes
         self._seconds = seconds
 
@@ -144,6 +150,7 @@ class PrintArchives:
     async def _send(self, call: Call, kind: _Kind) -> ApiReply:
         printer = await self._printer_for(call)
         records = await self._chosen(call, kind)
+        call.until_sent.enter_context(self._archives.held(call.identity.tenant_id))
         named = ("Content-Disposition", 'attachment; filename="e-CF.zip"')
         stream = self._written(call.identity.tenant_id, kind, records, printer, call.language)
         return ApiReply(200, b"", (("Content-Type", "application/zip"), named), stream)
@@ -174,7 +181,7 @@ class PrintArchives:
 
     async def _written(
         self, tenant_id: TenantId, kind: _Kind, records: Sequence[Receipt], printer: Printer, language: Language
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes, None]:
         sink, manifest = _Sink(), []
         sent, until = 0, trio.current_time() + self._seconds
         with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -51,9 +51,9 @@ _SUBMISSIONS, _RECEIVED, _SEQUENCES, _ACCOUNT = "Submissions", "Received documen
 
 #: Bodies of routes whose largest good one has a few hundred bytes: what is longer is not worth reading.
 SMALL_BODY = 4 * 1024
-#: A logo of 256 KiB in base64, and a few texts.
 #: Of a thousand ids.
 _IDS_BODY = 64 * 1024
+#: A logo of 256 KiB in base64, and a few texts.
 _PRINT_SETTINGS_BODY = 384 * 1024
 
 

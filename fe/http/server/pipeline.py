@@ -7,7 +7,7 @@ it answers itself.
 import re
 import time
 from collections.abc import AsyncIterator, Hashable, Iterable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from urllib.parse import unquote
 
 import structlog
@@ -111,6 +111,7 @@ class Pipeline:
                     if authorization is None:
                         await held.enter_async_context(self._anonymous_turn(scope))
                     held.enter_context(self._admission.held(authorization))
+                    scope["state"]["until_sent"] = held.enter_context(ExitStack())
                     await self._app(scope, receive, answer.send)
                     self._note_refusal(scope, authorization, answer.status, answer.headers)
         except Exception as error:  # an error of the application must not end the connection

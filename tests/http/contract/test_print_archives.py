@@ -1,8 +1,10 @@
-"""Many receipts in one ZIP: its files, the refusals, and a client that leaves."""
+"""Many receipts in one ZIP: its files, the refusals, the limit of a tenant, and a client that leaves."""
 
 import io
 import json
 import random
+import socket
+import struct
 import zipfile
 from collections.abc import Callable
 from hashlib import sha256
@@ -12,6 +14,8 @@ import httpx
 import pytest
 import trio
 
+from fe.http.counters import Counters
+from fe.http.routes.print_archives import PrintArchives
 from fe.identifiers import TenantId
 from fe.offload.pool import Apart
 from fe.store.postgres.db import Database
@@ -19,6 +23,7 @@ from fe.store.records import tenants
 from tests.http import worker
 from tests.http.front import ISSUER, Running, invoice_payload, make_key, structured
 from tests.printing.documents import GOLDEN, signed
+from tests.waiting import until
 
 XML = signed(GOLDEN[0])
 
@@ -29,6 +34,20 @@ async def made(api: httpx.AsyncClient, db: Database, number: int, xml: bytes | N
     if xml is not None:
         await worker.sign(db, tax_log_id, signed=xml)
     return tax_log_id
+
+
+def _handlers(front: Running) -> PrintArchives:
+    (route,) = (one for one in front.app.extensions["fe"].routes if one.path.endswith("/invoices/pdf"))
+    handlers = route.handler.__self__  # type: ignore[attr-defined]  # a bound method
+    assert isinstance(handlers, PrintArchives)
+    return handlers
+
+
+def _request(api: httpx.AsyncClient, wanted: object) -> bytes:
+    body = json.dumps(wanted)
+    head = f"POST {api.base_url.path}invoices/pdf HTTP/1.1\r\nHost: fe\r\nContent-Length: {len(body)}\r\n"
+    said = f"{head}Content-Type: application/json\r\nAuthorization: {api.headers['Authorization']}\r\n\r\n{body}"
+    return said.encode()
 
 
 @pytest.fixture
@@ -66,8 +85,7 @@ async def test_archive_has_pdf_and_xml_of_each_and_names_the_others(api: httpx.A
 async def test_archive_of_a_filter_is_bounded_and_names_the_receipts_that_it_lacks(
     api: httpx.AsyncClient, db: Database, front: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (route,) = (one for one in front.app.extensions["fe"].routes if one.path.endswith("/invoices/pdf"))
-    monkeypatch.setattr(route.handler.__self__, "_most_bytes", 1)
+    monkeypatch.setattr(_handlers(front), "_most_bytes", 1)
     first, second = await made(api, db, 1), await made(api, db, 2)
 
     answer = await api.post("/invoices/pdf?rnc=131880657")
@@ -113,6 +131,53 @@ async def test_receipt_of_another_tenant_is_unknown(front: Running, api: httpx.A
     assert answer.status_code == 404
 
 
+@pytest.mark.usefixtures("in_process")
+async def test_sent_bytes_of_an_archive_are_counted(
+    api: httpx.AsyncClient, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+    monkeypatch.setattr(Counters, "count", lambda _, caller, status, bytes_in, bytes_out: counted.append(bytes_out))
+
+    receipt = await made(api, db, 1)
+    archive = (await api.post("/invoices/pdf", json={"ids": [receipt]})).content
+
+    await until(lambda: counted[1:] == [len(archive)])
+
+
+async def test_third_archive_of_a_tenant_is_refused_until_a_client_of_two_has_left(
+    front: Running, api: httpx.AsyncClient, db: Database, monkeypatch: pytest.MonkeyPatch, nursery: trio.Nursery
+) -> None:
+    wanted = {"ids": [await made(api, db, 1)]}
+    proceed = trio.Event()
+
+    async def run(_: Apart, tenant: TenantId, work: Callable[..., bytes], *given: object) -> bytes:
+        await proceed.wait()
+        return b"%PDF-"
+
+    monkeypatch.setattr(Apart, "run", run)
+    archives = _handlers(front)._archives
+    whole: list[bool] = []
+
+    async def answered() -> None:
+        answer = await api.post("/invoices/pdf", json=wanted)
+        whole.append(zipfile.is_zipfile(io.BytesIO(answer.content)))
+
+    nursery.start_soon(answered)
+    async with await trio.open_tcp_stream("127.0.0.1", front.port) as leaving:
+        await leaving.send_all(_request(api, wanted))
+        await until(lambda: archives.all_held == 2)
+        refused = await api.post("/invoices/pdf?layout=a4", json=wanted)
+        leaving.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    await until(lambda: archives.all_held == 1)
+    nursery.start_soon(answered)
+    await until(lambda: archives.all_held == 2)
+    proceed.set()
+    await until(lambda: len(whole) == 2)
+
+    assert (refused.status_code, refused.headers["Retry-After"], whole) == (429, "1", [True, True])
+    await until(lambda: archives.all_held == 0)
+
+
 async def test_printing_stops_when_the_client_leaves(
     front: Running, api: httpx.AsyncClient, db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,11 +191,8 @@ async def test_printing_stops_when_the_client_leaves(
         return b"%PDF-" + random.randbytes(50_000)
 
     monkeypatch.setattr(Apart, "run", run)
-    body = json.dumps({"ids": ids})
-    head = f"POST {api.base_url.path}invoices/pdf HTTP/1.1\r\nHost: fe\r\nContent-Length: {len(body)}\r\n"
-    said = f"{head}Content-Type: application/json\r\nAuthorization: {api.headers['Authorization']}\r\n\r\n{body}"
     async with await trio.open_tcp_stream("127.0.0.1", front.port) as stream:
-        await stream.send_all(said.encode())
+        await stream.send_all(_request(api, {"ids": ids}))
         assert (await stream.receive_some(4096)).startswith(b"HTTP/1.1 200")
     seen = began
 

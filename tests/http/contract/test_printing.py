@@ -15,7 +15,7 @@ import trio
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.lifecycle import Status
-from fe.offload.pool import Apart
+from fe.offload.pool import Apart, ApartFailed
 from fe.printing import PaperSize
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import RECEPTION
@@ -135,7 +135,14 @@ async def test_receipt_of_another_tenant_is_not_printed(front: Running, db: Data
 
 
 async def test_received_receipt_is_printed(
-    start: Start, front_db: Database, key: Key, dsn: str, nursery: trio.Nursery, db: Database, tenant: TenantId
+    start: Start,
+    front_db: Database,
+    key: Key,
+    dsn: str,
+    nursery: trio.Nursery,
+    db: Database,
+    tenant: TenantId,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     front = await start(nursery, front_db, authority_ecf_url="https://ecf.example")
     await make_certificate(db, tenant)
@@ -156,6 +163,15 @@ async def test_received_receipt_is_printed(
             await api.post(f"/received/pdf?layout=80mm&encf={one['encf']}"),
         ]
         nothing = await api.post("/received/pdf", json={"ids": [one["id"], str(uuid4())]})
+        monkeypatch.setattr(Apart, "run", no_process)
+        unprinted = await api.post("/received/pdf?layout=58mm", json={"ids": [one["id"]]})
+    stranger = await db.run(tenants.create, "Another", {**ISSUER, "RNCEmisor": "131880657"})
+    assert stranger is not None
+    async with front.client(await front.token(await make_key(db, stranger.tenant_id))) as api:
+        strange = [
+            await api.post("/received/pdf", json={"ids": [one["id"]]}),
+            await api.post("/received/pdf?rnc=101000001"),
+        ]
 
     (page,) = reading.pages(printed.content)
     assert one["encf"] in page.text
@@ -168,7 +184,15 @@ async def test_received_receipt_is_printed(
             (line,) = json.loads(archive.read("manifest.json"))["receipts"]
             assert (line["id"], line["eNCF"], line["rncEmisor"]) == (one["id"], one["encf"], one["rncEmisor"])
             assert (archive.read(line["pdf"]), archive.read(line["xml"])) == (printed.content, sent)
-    assert [unknown.status_code, nothing.status_code] == [404, 404]
+    assert [answer.status_code for answer in (unknown, nothing, *strange)] == [404] * 4
+    with zipfile.ZipFile(io.BytesIO(unprinted.content)) as archive:
+        (line,) = json.loads(archive.read("manifest.json"))["receipts"]
+    assert (line["id"], "pdf" in line) == (one["id"], False)
+    assert "could not be printed" in line["error"]
+
+
+async def no_process(*_: object) -> bytes:
+    raise ApartFailed("no process could be started")
 
 
 SETTINGS = {

@@ -4,6 +4,7 @@ Over fpdf2, whose tags, fonts and files it uses and whose text layout it does no
 placing strings takes a tenth of the CPU. Private names of fpdf2 are used: `_out`, and the tables of its fonts.
 """
 
+import logging
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -46,6 +47,9 @@ _FACES = {"": "Regular", "B": "SemiBold"}
 #: Marks on one letter beyond this are no writing of any language.
 _MAX_MARKS = 2
 _INVISIBLE = re.compile(r"[^\S ]+")
+
+#: It reports every step of a subset as information.
+logging.getLogger("fontTools").setLevel(logging.WARNING)
 
 
 class TooManyPages(ValueError):

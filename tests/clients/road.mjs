@@ -6,7 +6,7 @@ const receipts = Object.entries(JSON.parse(await text(process.stdin)));
 const fe = new Fe(process.env.FE_URL, process.env.FE_API_KEY_ID, process.env.FE_API_SECRET, { language: 'es' });
 const issue = async ([clientRequestId, receipt, simulate]) => [
   clientRequestId,
-  await fe.submitAndWait(receipt, { clientRequestId, simulate }),
+  await fe.submitAndWait(receipt, { clientRequestId, simulate, notify: 'compras@cliente.com.do' }),
 ];
 const refusal = ['refused', receipts[0][1], { outcome: 'rejected', code: 4 }];
 const verdicts = Object.fromEntries(await Promise.all([...receipts, refusal].map(issue)));
@@ -38,6 +38,9 @@ const prints = [
   fe.qrSvg(taxLogId),
   fe.pdfs([taxLogId]),
 ];
+const parts = [];
+const to = new WritableStream({ write: (part) => void parts.push(part) });
+const rest = await fe.pdfs(undefined, { encf: verdicts.E31.eNCF, clientRequestId: 'E31', to });
 process.stdout.write(
   JSON.stringify({
     verdicts,
@@ -51,6 +54,7 @@ process.stdout.write(
       Buffer.from(await fe.importWorkbook(imported.importId)).toString().includes('TS-1'),
     ],
     replyTo: (await fe.mail()).replyTo,
+    archived: [Buffer.concat(parts).toString('hex', 0, 4), rest.length, await refused(fe.receivedPdfs([nobody]))],
     printed: (await Promise.all(prints)).map((made) => Buffer.from(made.subarray(0, 4)).toString('hex')),
     events: (await fe.timeline(verdicts.E31.taxLogId)).events.length,
     ended: await refused(fe.ncf({ signal: ended.signal })),

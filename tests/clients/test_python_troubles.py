@@ -1,6 +1,7 @@
 """The Python client in trouble: blocking, on asyncio and on Trio."""
 
 import asyncio
+import io
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 import trio
-from fe_client import AsyncFe, Fe, FeError, Retries
+from fe_client import AnswerLostError, AsyncFe, Fe, FeError, Retries
 
 from tests.clients.hostile import say, silent
 from tests.clients.troubles import OVER, RECEIPT, TAKEN, TROUBLES, Driver, Outcome, Trouble, play
@@ -159,3 +160,31 @@ async def test_a_call_that_is_cancelled_leaves_the_client_usable() -> None:
                 await until(lambda: server.calls)
                 nursery.cancel_scope.cancel()
             assert (await fe.submit(RECEIPT)) == TAKEN
+
+
+class _BreaksOff(httpx.SyncByteStream):
+    def __iter__(self) -> Iterator[bytes]:
+        yield b"PK\x03\x04"
+        raise httpx.ReadError("reset")
+
+
+def test_archive_that_breaks_off_is_not_asked_for_again() -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.path.rpartition("/")[2])
+        if asked[-1] == "login":
+            return httpx.Response(200, json={"accessToken": "t", "expiresIn": 3600})
+        if asked.count("pdf") == 1:
+            return httpx.Response(503, json={"message": "busy", "statusCode": 503})
+        return httpx.Response(200, headers={"content-type": "application/zip"}, stream=_BreaksOff())
+
+    written = io.BytesIO()
+    with (
+        httpx.Client(transport=httpx.MockTransport(answer)) as http,
+        Fe("http://fe", "fak_0", "secret", http=http, sleep=lambda _: None) as fe,
+        pytest.raises(AnswerLostError),
+    ):
+        fe.pdfs(["id"], to=written)
+
+    assert (asked, written.getvalue()) == (["login", "pdf", "pdf"], b"PK\x03\x04")

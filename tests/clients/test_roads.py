@@ -1,8 +1,10 @@
 """The Python client over the whole road: a real service, a real database, the simulated authority."""
 
+import io
 import json
 import sys
 import time
+import zipfile
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
@@ -52,7 +54,9 @@ async def _awaited(stack: Stack) -> None:
     async with httpx.AsyncClient(trust_env=False) as http, AsyncFe(stack.base_url, *stack.key, http=http) as fe:
 
         async def issue(name: str, ecf_type: EcfType, simulate: Simulate | None = None) -> None:
-            verdicts[name] = await fe.submit_and_wait(of_type(ecf_type), client_request_id=name, simulate=simulate)
+            verdicts[name] = await fe.submit_and_wait(
+                of_type(ecf_type), client_request_id=name, simulate=simulate, notify="compras@cliente.com.do"
+            )
 
         async with trio.open_nursery() as nursery:
             for ecf_type in EcfType:
@@ -93,7 +97,7 @@ def _blocking(stack: Stack, began: datetime) -> None:
     receipt = of_type(EcfType.CREDIT_FISCAL)
     with httpx.Client(trust_env=False) as http, Fe(stack.base_url, *stack.key, http=http, language="es") as fe:
         assert fe.login()["environment"] == "testecf"
-        known = fe.submit(receipt, client_request_id="E31")
+        known = fe.submit(receipt, client_request_id="E31", notify="compras@cliente.com.do")
         assert known.get("deduped") is True
 
         items: list[dict[str, Any]] = [{"format": "structured", "payload": receipt}, {"format": "json"}]
@@ -109,6 +113,9 @@ def _blocking(stack: Stack, began: datetime) -> None:
         track = known["taxLogId"]
         prints = [fe.pdf(track, layout="80mm"), fe.ticket(track), fe.qr_png(track), fe.qr_svg(track), fe.pdfs([track])]
         assert [made[:4] for made in prints] == PRINTS
+        written = io.BytesIO()
+        assert fe.pdfs(encf=seen["eNCF"], to=written) == b""
+        assert zipfile.is_zipfile(written)
         for print_received in (fe.received_pdf, fe.received_ticket):
             with pytest.raises(NotThereError):
                 print_received(track)

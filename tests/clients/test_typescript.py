@@ -161,6 +161,7 @@ def _walked(road: dict[str, Any], began: datetime) -> None:
     assert (road["footer"], [bytes.fromhex(begin) for begin in road["printed"]]) == ("Gracias", PRINTS)
     assert (road["ended"], road["put"], road["changed"]) == ("AbortError", "5000", False)
     assert road["deleted"] == ["E47", "NotThereError"]
+    assert road["archived"] == [b"PK\x03\x04".hex(), 0, "NotThereError"]
     assert (road["found"], road["decided"]) == ([], ["NotThereError"] * 2)
     url, revoked = road["shared"]
     assert (url.startswith(f"{BUYERS}/"), revoked) == (True, True)

@@ -12,7 +12,7 @@ from fe_client.errors import FeError
 from fe_client.plans import Plan, Reply, Send, Sleep, Step
 from fe_client.session import Session
 from fe_client.surface import Options
-from fe_client.wire import reply_of, request_of, what_went_wrong
+from fe_client.wire import reply_of, request_of, sink_of, what_went_wrong
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -110,7 +110,14 @@ class AsyncFe:
 
     async def _send(self, send: Send) -> Reply:
         try:
-            return reply_of(await self._http.request(**request_of(send)))
+            async with self._http.stream(**request_of(send)) as response:
+                sink = sink_of(send, response)
+                if sink is None:
+                    await response.aread()
+                    return reply_of(response, response.content)
+                async for part in response.aiter_bytes():
+                    sink.write(part)
+                return reply_of(response, b"")
         except httpx.RequestError as error:
             raise what_went_wrong(error) from error
 

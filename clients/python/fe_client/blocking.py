@@ -13,7 +13,7 @@ from fe_client.errors import FeError
 from fe_client.plans import Plan, Reply, Send, Sleep, Step
 from fe_client.session import Session
 from fe_client.surface import Options
-from fe_client.wire import reply_of, request_of, what_went_wrong
+from fe_client.wire import reply_of, request_of, sink_of, what_went_wrong
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -102,7 +102,14 @@ class Fe:
 
     def _send(self, send: Send) -> Reply:
         try:
-            return reply_of(self._http.request(**request_of(send)))
+            with self._http.stream(**request_of(send)) as response:
+                sink = sink_of(send, response)
+                if sink is None:
+                    response.read()
+                    return reply_of(response, response.content)
+                for part in response.iter_bytes():
+                    sink.write(part)
+                return reply_of(response, b"")
         except httpx.RequestError as error:
             raise what_went_wrong(error) from error
 

@@ -59,7 +59,7 @@ from fe_client.models import (
     WebhookRequest,
     Webhooks,
 )
-from fe_client.plans import Plan, Sleep, retry_after, written
+from fe_client.plans import Plan, Sink, Sleep, retry_after, written
 from fe_client.session import Session, found
 
 T = TypeVar("T")
@@ -121,19 +121,20 @@ def submit(
     as_user_id: str | None = None,
     strict: bool | None = None,
     simulate: Simulate | None = None,
+    notify: str | None = None,
 ) -> Plan[AcceptedSubmission | Deduped]:
     """Submit a receipt. It is stored once, also when the call is repeated after a lost answer; its verdict comes later.
 
     With a `client_request_id` of your own (your order's number) you may repeat the call yourself, tomorrow or in
     another process, without issuing twice; without one the client makes one for this call, and errors carry it. A
     receipt with problems is refused at once, unless `strict` (here, or of the client) is False. `simulate` asks a
-    sandbox for an outcome.
+    sandbox for an outcome. `notify` is the address that the accepted receipt is mailed to, where your mail is on.
 
     Raises InvalidError with `problems`, ReusedIdError, and what every call may raise.
     """
     request_id = client_request_id or str(uuid.uuid4())
     is_strict = session.strict if strict is None else strict
-    body = {**_handed_in(document, as_user, as_user_id, simulate, is_strict), "clientRequestId": request_id}
+    body = {**_handed_in(document, as_user, as_user_id, simulate, is_strict, notify), "clientRequestId": request_id}
     taken: AcceptedSubmission | Deduped = yield from session.call("POST", "/invoices", body=body, request_id=request_id)
     if taken.get("bodyMatched") is False:
         reused = ReusedIdError(cast(Deduped, taken))
@@ -152,6 +153,7 @@ def submit_and_wait(
     as_user_id: str | None = None,
     strict: bool | None = None,
     simulate: Simulate | None = None,
+    notify: str | None = None,
 ) -> Plan[Submission]:
     """Hand in a receipt as `submit` does, and wait for its verdict: `status` says what it was, `Rechazado` included.
 
@@ -168,6 +170,7 @@ def submit_and_wait(
         as_user_id=as_user_id,
         strict=strict,
         simulate=simulate,
+        notify=notify,
     )
     try:
         return (yield from wait(session, taken["taxLogId"], timeout=ends - session.clock()))
@@ -240,20 +243,21 @@ def pdfs(
     since: Moment | None = None,
     until: Moment | None = None,
     state: str | None = None,
+    encf: str | None = None,
+    client_request_id: str | None = None,
     rnc: str | None = None,
     layout: Layout | None = None,
     language: Language | None = None,
+    to: Sink | None = None,
     **content: Unpack[ReceiptFilter],
 ) -> Plan[bytes]:
     """Print many receipts, of these ids or as `invoices` chooses them: a ZIP of each one's PDF and XML, and a manifest.
 
-    At most 1,000. Raises NotThereError where an id is none of yours, or nothing is chosen.
+    At most 1,000. `to` is a binary file that takes the ZIP as it arrives; none of it is returned then, and a ZIP that
+    breaks off is not asked for again. Raises NotThereError where an id is none of yours, or nothing is chosen.
     """
-    query = {"from": _moment(since), "to": _moment(until), "state": state, "rnc": rnc, **_chosen(content)}
-    body = None if ids is None else {"ids": list(ids)}
-    return session.fetch(
-        "/invoices/pdf", _ZIP, method="POST", body=body, wait=600.0, layout=layout, language=language, **query
-    )
+    query = {"state": state, "encf": encf, "clientRequestId": client_request_id, "rnc": rnc, **_chosen(content)}
+    return _archive(session, "/invoices/pdf", ids, since, until, layout, language, to, query)
 
 
 def ticket(
@@ -394,14 +398,12 @@ def received_pdfs(
     rnc: str | None = None,
     layout: Layout | None = None,
     language: Language | None = None,
+    to: Sink | None = None,
     **content: Unpack[ReceiptFilter],
 ) -> Plan[bytes]:
     """Print many received documents, of these ids or as `received` chooses them, as `pdfs` does."""
-    query = {"from": _moment(since), "to": _moment(until), "encf": encf, "rnc": rnc, **_chosen(content)}
-    body = None if ids is None else {"ids": list(ids)}
-    return session.fetch(
-        "/received/pdf", _ZIP, method="POST", body=body, wait=600.0, layout=layout, language=language, **query
-    )
+    query = {"encf": encf, "rnc": rnc, **_chosen(content)}
+    return _archive(session, "/received/pdf", ids, since, until, layout, language, to, query)
 
 
 def received_pdf(
@@ -661,13 +663,34 @@ def _handed_in(
     as_user_id: str | None,
     simulate: Simulate | None,
     strict: bool | None = None,
+    notify: str | None = None,
 ) -> dict[str, Any]:
     form: dict[str, Any] = {"format": "structured", "payload": document}
     if isinstance(document, str):
         form = {"format": "xml", "xml": document}
     simulated = None if simulate is None else _known("simulate", simulate, Simulate)
-    more = {"asUser": as_user, "asUserId": as_user_id, "simulate": simulated, "strict": strict}
+    more = {"asUser": as_user, "asUserId": as_user_id, "simulate": simulated, "strict": strict, "notify": notify}
     return {**form, **_without_none(more)}
+
+
+def _archive(
+    session: Session,
+    path: str,
+    ids: Sequence[str] | None,
+    since: Moment | None,
+    until: Moment | None,
+    layout: Layout | None,
+    language: Language | None,
+    to: Sink | None,
+    query: Mapping[str, str | None],
+) -> Plan[bytes]:
+    on_paper = {"from": _moment(since), "to": _moment(until), "layout": layout, "language": language}
+    body = None if ids is None else {"ids": list(ids)}
+    answer = yield from session.exchange(
+        "POST", path, query={**on_paper, **query}, body=body, wait=600.0, media_type=_ZIP, sink=to
+    )
+    content: bytes = answer.body
+    return content
 
 
 def _decision(client_request_id: str | None, as_user: str | None, as_user_id: str | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from email.utils import parsedate_to_datetime
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from fe_client.errors import BrokenAnswerError, refusal
 
@@ -19,6 +19,13 @@ T = TypeVar("T")
 _EXCERPT = 200
 #: Type of all answers but prints.
 JSON = "application/json"
+
+
+class Sink(Protocol):
+    """A binary file that is written."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take all of the bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +38,8 @@ class Send:
     headers: Mapping[str, str]
     content: bytes | None = None
     query: Mapping[str, str] = field(default_factory=dict)
+    #: Takes the body of a 200 of the type that Accept names, as it arrives; the Reply is without it then.
+    sink: Sink | None = None
 
 
 @dataclass(frozen=True, slots=True)

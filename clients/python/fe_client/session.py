@@ -17,7 +17,7 @@ from fe_client.errors import (
     WrongCredentialsError,
 )
 from fe_client.models import Token
-from fe_client.plans import JSON, Alone, Answer, Plan, Send, Sleep, read, written
+from fe_client.plans import JSON, Alone, Answer, Plan, Send, Sink, Sleep, read, written
 
 PREFIX = "/api/v1/fe"
 
@@ -121,14 +121,10 @@ class Session:
         self,
         path: str,
         media_type: str,
-        *,
-        method: str = "GET",
-        body: object = None,
-        wait: float = 0.0,
         **query: str | None,
     ) -> Plan[bytes]:
         """Get bytes of this type, a print. Raises NotThereError, and ConflictError while there is nothing to print."""
-        answer = yield from self.exchange(method, path, query=query, body=body, wait=wait, media_type=media_type)
+        answer = yield from self.exchange("GET", path, query=query, media_type=media_type)
         content: bytes = answer.body
         return content
 
@@ -143,8 +139,9 @@ class Session:
         wait: float = 0.0,
         request_id: str | None = None,
         media_type: str = JSON,
+        sink: Sink | None = None,
     ) -> Plan[Answer]:
-        """Do as `call`, and give the headers, too."""
+        """Do as `call`, and give the headers, too. `sink` takes a good answer of this type."""
         content = None if body is None else written(body)  # once: every try sends the same bytes
         said = {name: str(value) for name, value in (query or {}).items() if value is not None}
         refused: str | None = None
@@ -152,7 +149,7 @@ class Session:
         while True:
             token = yield from self._usable_token(refused)
             headers = {**self._headers(content, token), "Accept": media_type}
-            send = Send(method, self._base + path, self.timeout + wait, headers, content, said)
+            send = Send(method, self._base + path, self.timeout + wait, headers, content, said, sink)
             try:
                 return read((yield send), media_type)
             except WrongCredentialsError as error:
@@ -164,7 +161,8 @@ class Session:
             except FeError as error:
                 error.client_request_id = request_id
                 tried += 1
-                pause = self._retries.pause(error, tried, repeatable, self._chance())
+                again = repeatable and (sink is None or not isinstance(error, AnswerLostError))
+                pause = self._retries.pause(error, tried, again, self._chance())
                 if pause is None:
                     raise
                 yield Sleep(pause)

@@ -5,7 +5,7 @@ from typing import TypedDict
 import httpx
 
 from fe_client.errors import AnswerLostError, BrokenAnswerError, FeError, ServerAwayError, TimedOutError
-from fe_client.plans import Reply, Send
+from fe_client.plans import Reply, Send, Sink
 
 
 class _Request(TypedDict):
@@ -31,12 +31,18 @@ def request_of(send: Send) -> _Request:
     }
 
 
-def reply_of(response: httpx.Response) -> Reply:
-    """Convert an answer of httpx."""
+def sink_of(send: Send, response: httpx.Response) -> Sink | None:
+    """Return the sink of a call where this is the answer for it."""
+    right = response.headers.get("content-type", "").partition(";")[0] == send.headers.get("Accept")
+    return send.sink if right and response.status_code == 200 else None
+
+
+def reply_of(response: httpx.Response, content: bytes) -> Reply:
+    """Convert an answer of httpx, with the content that is not in a sink."""
     return Reply(
         response.status_code,
         {name.lower(): value for name, value in response.headers.items()},
-        response.content,
+        content,
     )
 
 

@@ -73,6 +73,8 @@ export interface Checked extends ByUser {
 }
 
 export interface Receipt extends Checked {
+  /** The address that the accepted receipt is mailed to, where your mail is on. */
+  notify?: string | undefined;
   /** Your order's number, say. With it you may repeat the call yourself without issuing twice; else one is made. */
   clientRequestId?: string | undefined;
   /** Refuse at once what would not be sent: what the client says, which is true unless it was made otherwise. */
@@ -105,7 +107,12 @@ export interface ReceiptFilter {
   text?: string | undefined;
 }
 
-export interface ManyReceivedOnPaper extends OnPaper, ReceiptFilter {
+interface Archive extends OnPaper, ReceiptFilter {
+  /** Takes the ZIP as it arrives; none of it is returned then, and a ZIP that breaks off is not asked for again. */
+  to?: WritableStream<Uint8Array> | undefined;
+}
+
+export interface ManyReceivedOnPaper extends Archive {
   /** Dates (their start and end in UTC) or timestamps of reception. */
   since?: Moment | undefined;
   until?: Moment | undefined;
@@ -114,11 +121,13 @@ export interface ManyReceivedOnPaper extends OnPaper, ReceiptFilter {
   rnc?: string | undefined;
 }
 
-export interface ManyOnPaper extends OnPaper, ReceiptFilter {
+export interface ManyOnPaper extends Archive {
   /** Dates (their start and end in UTC) or timestamps of handing in. */
   since?: Moment | undefined;
   until?: Moment | undefined;
   state?: string | undefined;
+  encf?: string | undefined;
+  clientRequestId?: string | undefined;
   /** Of the buyer. */
   rnc?: string | undefined;
 }
@@ -138,14 +147,14 @@ interface Listed extends CallOptions {
 const CALL = ['signal'];
 const BY_USER = [...CALL, 'asUser', 'asUserId'];
 const CHECKED = [...BY_USER, 'simulate'];
-const RECEIPT = [...CHECKED, 'clientRequestId', 'strict'];
+const RECEIPT = [...CHECKED, 'clientRequestId', 'strict', 'notify'];
 const DECISION = [...BY_USER, 'clientRequestId'];
 const LISTED = [...CALL, 'since', 'until', 'pageSize'];
 const CONTENT = ['tipoEcf', 'issuedFrom', 'issuedTo', 'totalFrom', 'totalTo', 'text'];
 const ON_PAPER = [...CALL, 'layout', 'language'];
 const ON_ROLL = [...ON_PAPER, 'qr'];
 const OF_SEQUENCE = ['minSequence', 'maxSequence', 'expireAt', 'isActive'];
-const INVOICE = ['format', 'xml', 'payload', 'clientRequestId', 'asUser', 'asUserId', 'strict', 'simulate'];
+const INVOICE = ['format', 'xml', 'payload', 'clientRequestId', 'asUser', 'asUserId', 'strict', 'simulate', 'notify'];
 const SIMULATE = ['outcome', 'code', 'seconds', 'now'];
 
 /** A request has so many receipts and bytes at most; the service's own limit of bytes is 1 MiB. */
@@ -191,7 +200,7 @@ export class Fe {
     known('submit', options, RECEIPT);
     const { signal, strict = this.session.strict } = options;
     const clientRequestId = options.clientRequestId ?? (await newId());
-    const body = { ...handedIn(document, options), clientRequestId, strict };
+    const body = { ...handedIn(document, options), clientRequestId, strict, notify: options.notify };
     const asked = { body, signal, clientRequestId };
     const taken = await this.session.call<AcceptedSubmission | Deduped>('POST', '/invoices', asked);
     if ('deduped' in taken && !taken.bodyMatched) {
@@ -288,7 +297,7 @@ export class Fe {
    * most 1,000. Throws NotThereError where an id is none of yours, or nothing is chosen.
    */
   pdfs(ids: readonly string[] | undefined, options: ManyOnPaper = {}): Promise<Uint8Array> {
-    known('pdfs', options, [...ON_PAPER, ...CONTENT, 'since', 'until', 'state', 'rnc']);
+    known('pdfs', options, [...ON_PAPER, ...CONTENT, 'to', 'since', 'until', 'state', 'encf', 'clientRequestId', 'rnc']);
     return this.#zip('/invoices/pdf', ids, options);
   }
 
@@ -421,7 +430,7 @@ export class Fe {
 
   /** Print many received documents, of these ids or as `received` chooses them, as `pdfs` does. */
   receivedPdfs(ids: readonly string[] | undefined, options: ManyReceivedOnPaper = {}): Promise<Uint8Array> {
-    known('receivedPdfs', options, [...ON_PAPER, ...CONTENT, 'since', 'until', 'encf', 'rnc']);
+    known('receivedPdfs', options, [...ON_PAPER, ...CONTENT, 'to', 'since', 'until', 'encf', 'rnc']);
     return this.#zip('/received/pdf', ids, options);
   }
 
@@ -566,13 +575,14 @@ export class Fe {
   }
 
   #zip(path: string, ids: readonly string[] | undefined, options: ManyOnPaper & ManyReceivedOnPaper): Promise<Uint8Array> {
-    const { since, until, signal, ...query } = options;
+    const { since, until, signal, to, ...query } = options;
     return this.session.fetch(path, 'application/zip', {
       query: { from: moment(since), to: moment(until), ...query },
       body: ids === undefined ? undefined : { ids },
       wait: 600,
       method: 'POST',
       signal,
+      to,
     });
   }
 

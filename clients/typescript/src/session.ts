@@ -74,6 +74,8 @@ export interface Asked extends CallOptions {
   clientRequestId?: string;
   /** Type of the answer; of all but JSON its bytes are returned. */
   mediaType?: string;
+  /** Takes a good answer of this type as it arrives; what it took is not asked for again. */
+  to?: WritableStream<Uint8Array> | undefined;
 }
 
 export interface Answer<T> {
@@ -149,7 +151,7 @@ export class Session {
     for (let tried = 1; ; ) {
       const token = await this.#usableToken(refused);
       try {
-        return await this.#send<T>(method, url, content, token, asked.wait ?? 0, asked.signal, asked.mediaType);
+        return await this.#send<T>(method, url, content, token, asked.wait ?? 0, asked.signal, asked.mediaType, asked.to);
       } catch (error) {
         if (!(error instanceof FeError)) throw error;
         error.clientRequestId = asked.clientRequestId;
@@ -159,7 +161,8 @@ export class Session {
           refused = token;
           continue;
         }
-        const pause = this.#pause(error, tried++, asked.repeatable ?? true);
+        const again = (asked.repeatable ?? true) && !(asked.to !== undefined && error instanceof AnswerLostError);
+        const pause = this.#pause(error, tried++, again);
         if (pause === undefined) throw error;
         await this.sleep(pause, asked.signal);
       }
@@ -218,6 +221,7 @@ export class Session {
     wait: number,
     signal?: AbortSignal,
     mediaType = JSON_TYPE,
+    to?: WritableStream<Uint8Array>,
   ): Promise<Answer<T>> {
     signal?.throwIfAborted();
     const headers: Record<string, string> = { Accept: mediaType };
@@ -239,7 +243,9 @@ export class Session {
       // Redirects are not followed: they would take the token elsewhere.
       const init: RequestInit = { method, headers, redirect: 'manual', signal: ending.signal };
       const response = await this.#fetch(url, content === undefined ? init : { ...init, body: content });
-      return read<T>(response, new Uint8Array(await response.arrayBuffer()), mediaType);
+      const taken = to !== undefined && response.status === 200 && typeOf(response) === mediaType;
+      if (taken) await response.body?.pipeTo(to, { signal: ending.signal });
+      return read<T>(response, taken ? new Uint8Array() : new Uint8Array(await response.arrayBuffer()), mediaType);
     } catch (error) {
       if (error instanceof FeError) throw error;
       signal?.throwIfAborted();
@@ -295,9 +301,13 @@ function read<T>(response: Response, bytes: Uint8Array, mediaType: string): Answ
     throw refusal(status, body, excerpt, headers.get('x-request-id') ?? undefined, retryAfterOf(headers));
   }
   const isJson = mediaType === JSON_TYPE;
-  const isRight = isJson ? body !== undefined : headers.get('content-type')?.split(';')[0] === mediaType;
+  const isRight = isJson ? body !== undefined : typeOf(response) === mediaType;
   if (!response.ok || !isRight) throw new BrokenAnswerError(status, excerpt);
   return { body: (isJson ? body : bytes) as T, headers };
+}
+
+function typeOf(response: Response): string | undefined {
+  return response.headers.get('content-type')?.split(';')[0];
 }
 
 /** Tell apart what never left from what may have arrived. */

@@ -38,7 +38,7 @@ async def made(api: httpx.AsyncClient, db: Database, number: int, xml: bytes | N
 
 def _handlers(front: Running) -> PrintArchives:
     (route,) = (one for one in front.app.extensions["fe"].routes if one.path.endswith("/invoices/pdf"))
-    handlers = route.handler.__self__  # type: ignore[attr-defined]  # a bound method
+    handlers = route.handler.__self__
     assert isinstance(handlers, PrintArchives)
     return handlers
 

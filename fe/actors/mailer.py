@@ -156,7 +156,7 @@ class Mailer:
         draft, address = made
         now = self._clock()
         day = now.astimezone(ZONE).date()
-        outcome, message_id = await self._db.run(
+        outcome, message_id, is_again = await self._db.run(
             partial(mail.begin, address=address, message_id=draft.message_id, day=day, a_day=needed.settings.a_day),
             work,
         )
@@ -165,7 +165,7 @@ class Mailer:
         if outcome == "capped":
             return Retry("the tenant's mails of this day are used up", self._until_tomorrow(now), counts=False)
         is_linked = needed.settings.documents == "linked" or len(draft.signed) > MAX_ATTACHED
-        page = await self._share(work, now) if is_linked else None
+        page = await self._share(work, now, is_again) if is_linked else None
         made_pdf = await self._print(work, draft) if page is None else None
         draft = replace(draft, message_id=message_id, pdf=made_pdf, page=page)
         try:
@@ -207,11 +207,18 @@ class Mailer:
         )
         return made, address
 
-    async def _share(self, work: MailWork, at: datetime) -> str | None:
-        """Share a receipt and return the address of its page; None where there is no page for buyers."""
+    async def _share(self, work: MailWork, at: datetime, is_again: bool) -> str | None:
+        """Share a receipt and return the address of its page; None where there is no page for buyers.
+
+        A later try shares nothing: what the first one shared may have been revoked, and stays so.
+        """
         if self._sharing is None:
             return None
-        link = await self._db.transact(self._sharing.share, work.tenant_id, SubmissionId(work.subject), at)
+        of = work.tenant_id, SubmissionId(work.subject)
+        if is_again:
+            link = await self._db.run(self._sharing.link_of, *of)
+        else:
+            link = await self._db.transact(self._sharing.share, *of, at)
         return None if link is None else link.url
 
     async def _print(self, work: MailWork, draft: ReceiptMail) -> bytes | None:

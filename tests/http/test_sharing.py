@@ -371,6 +371,19 @@ async def test_unknown_and_malformed_links_get_the_same_answer(
     assert (head.status_code, head.content) == (200, b"")
 
 
+async def test_refusal_of_an_overloaded_page_is_a_page(dsn: str) -> None:
+    async with serving(dsn, in_flight=0) as buyers:
+        answers = [await buyers.get("/x"), await buyers.get("/x", **{"Accept-Language": "en"})]
+
+    assert [answer.status_code for answer in answers] == [503, 503]
+    assert {answer.headers["Content-Type"] for answer in answers} == {"text/html; charset=utf-8"}
+    assert all(answer.headers["Retry-After"] and answer.headers["X-Robots-Tag"] for answer in answers)
+    assert [('lang="es"' in answer.text, 'lang="en"' in answer.text) for answer in answers] == [
+        (True, False),
+        (False, True),
+    ]
+
+
 async def test_guessing_ten_thousand_tokens_finds_nothing_and_is_slowed_down(
     api: httpx.AsyncClient, db: Database, dsn: str
 ) -> None:

@@ -32,7 +32,7 @@ from fe.queue.result_writer import ResultWriter
 from fe.queue.stage import no_gate
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import FRONT
-from fe.store.records import mail, print_settings, submissions
+from fe.store.records import mail, print_settings, shared_receipts, submissions
 from fe.store.records.mail import LANES, MAILS, Documents, MailRecord, MailSettings, MailState, MailWork
 from tests.factories import bookings
 from tests.factories.tenants import LEASE, make_submission, make_tenant, new_submission, rows, take
@@ -284,6 +284,25 @@ async def test_a_temporary_answer_is_retried_under_the_same_message_id(
 
     assert {message["Message-ID"] for _, message in relay.taken} == {f"<{subject}@emisor.do>"}
     assert await rows(db, "SELECT mails FROM mail_days") == [{"mails": 1}]
+
+
+async def test_link_that_was_revoked_between_two_tries_stays_revoked(
+    db: Database, worker_db: Database, relay: RunningRelay
+) -> None:
+    tenant = await mailing_tenant(db, replace(SETTINGS, documents="linked"))
+    subject = await accepted(db, tenant, notify="later@x.do")
+    async with mailing(worker_db, configured(relay), sharing=SHARING):
+        await found_rows(db, "last_error IS NOT NULL", 1)
+    assert await db.run(shared_receipts.revoke, tenant, subject)
+    await rows(db, "UPDATE mail_recipients SET address = 'ok@x.do'")
+
+    async with mailing(worker_db, configured(relay), sharing=SHARING):
+        await ended(db, tenant, subject)
+
+    ((_, message),) = relay.taken
+    assert SHARING.url not in body(message, "plain")
+    assert [one.get_payload(decode=True) for one in message.iter_attachments()] == [signed()]
+    assert await rows(db, "SELECT 1 FROM shared_receipts") == []
 
 
 async def test_a_sender_that_changes_keeps_the_first_message_id(

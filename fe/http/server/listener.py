@@ -58,7 +58,15 @@ async def serve_http(
         beside.start_soon(_when, shutdown, api.release_waiters)
         proxies = read_networks(settings.trusted_proxies)
         server = HttpServer(
-            Pipeline(app, api.fast_path, api.admission, api.metrics, proxies, knows_tokens=api.knows_tokens),
+            Pipeline(
+                app,
+                api.fast_path,
+                api.admission,
+                api.metrics,
+                proxies,
+                knows_tokens=api.knows_tokens,
+                page=getattr(api, "refusal_page", None),
+            ),
             maximum=settings.max_connections,
             of_address=settings.address_connections,
             proxies=proxies,

@@ -6,7 +6,7 @@ it answers itself.
 
 import re
 import time
-from collections.abc import AsyncIterator, Hashable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from urllib.parse import unquote
 
@@ -17,6 +17,7 @@ from prometheus_client import Counter, Histogram
 
 from fe.cache import ExpiringCache
 from fe.config import Network
+from fe.ecf.texts import Text
 from fe.http.errors import ApiError, describe_limit
 from fe.http.messages import FOREIGN_VERSION, INTERNAL_ERROR, say
 from fe.http.server.addresses import holder_of_request
@@ -45,6 +46,9 @@ REFUSED_SECONDS = 1.0
 _MAX_REFUSALS = 10_000
 _LAST = (b"connection", b"close")
 
+#: Writes an error as a page, with its headers.
+ErrorPage = Callable[[Text, HTTPScope], tuple[Sequence[tuple[str, str]], bytes]]
+
 _log = structlog.get_logger(__name__)
 
 
@@ -60,13 +64,16 @@ class Pipeline:
         proxies: Sequence[Network],
         *,
         knows_tokens: bool,
+        page: ErrorPage | None = None,
     ) -> None:
         """Take the application and the limit of requests in work, by the very bytes of their Authorization.
 
-        Without `knows_tokens` the application reads no Authorization: every request is anonymous.
+        Without `knows_tokens` the application reads no Authorization: every request is anonymous. `page` writes
+        refusals for people.
         """
         self._app = app
         self._knows_tokens = knows_tokens
+        self._page = page
         self._proxies = proxies
         self._anonymous: ConcurrencyLimit[Hashable] = anonymous_limit()
         #: Recent 429 answers that ended their connection, and their Retry-After: by client and path.
@@ -90,7 +97,7 @@ class Pipeline:
             self._refuse_again(scope, authorization)
             self._admission.require(authorization)
         except (ApiError, Limited) as error:
-            answer = _refusal(error, request_id, scope)
+            answer = self._refusal(error, request_id, scope)
             self._observe(scope, answer.status, time.perf_counter() - began)
             return answer
         return None
@@ -115,7 +122,7 @@ class Pipeline:
                     await self._app(scope, receive, answer.send)
                     self._note_refusal(scope, authorization, answer.status, answer.headers)
         except Exception as error:  # an error of the application must not end the connection
-            await answer.give(_refusal(error, request_id, scope))
+            await answer.give(self._refusal(error, request_id, scope))
         finally:
             self._observe(scope, answer.status, time.perf_counter() - began)
 
@@ -143,12 +150,30 @@ class Pipeline:
             answer = HttpAnswer(reply.status, [*headers, *ours], reply.body)
             self._note_refusal(scope, authorization, answer.status, headers)
         except Exception as error:  # likewise
-            answer = _refusal(error, request_id, scope)
+            answer = self._refusal(error, request_id, scope)
         except trio.Cancelled:  # the client left
             self._observe(scope, 0, time.perf_counter() - began)
             raise
         self._observe(scope, answer.status, time.perf_counter() - began)
         return answer
+
+    def _refusal(self, error: Exception, request_id: str, scope: HTTPScope) -> HttpAnswer:
+        """The answer to a request that the pipeline refuses; the connection ends with it."""
+        if isinstance(error, Limited):
+            limited = describe_limit(error)
+            status, message, more = limited.status, limited.message, limited.headers
+        elif isinstance(error, ApiError):
+            status, message, more = error.status, error.message, error.headers
+        else:
+            _log.error("the application failed to answer", error=error, exc_info=error)
+            status, message, more = 500, INTERNAL_ERROR, ()
+        headers, body = plain_error(status, message, request_id, language_of(scope["headers"]))
+        if self._page is not None:
+            shown, body = self._page(message, scope)
+            headers = [header for header in headers if header[0] not in (b"content-type", b"content-length")]
+            more = (*more, *shown, ("Content-Length", str(len(body))))
+        headers += [*_ALWAYS_SENT, *((name.lower().encode(), value.encode()) for name, value in more)]
+        return HttpAnswer(status, headers, body)
 
     def _note_refusal(
         self, scope: HTTPScope, authorization: bytes | None, status: int, headers: Iterable[tuple[bytes, bytes]]
@@ -245,21 +270,6 @@ class _Answer:
 def anonymous_limit() -> ConcurrencyLimit[Hashable]:
     """The limit of requests without a token, by address."""
     return ConcurrencyLimit(each=ANONYMOUS_AT_ONCE, patience=ANONYMOUS_PATIENCE)
-
-
-def _refusal(error: Exception, request_id: str, scope: HTTPScope) -> HttpAnswer:
-    """The answer to a request that the pipeline refuses; the connection ends with it."""
-    if isinstance(error, Limited):
-        limited = describe_limit(error)
-        status, message, more = limited.status, limited.message, limited.headers
-    elif isinstance(error, ApiError):
-        status, message, more = error.status, error.message, error.headers
-    else:
-        _log.error("the application failed to answer", error=error, exc_info=error)
-        status, message, more = 500, INTERNAL_ERROR, ()
-    headers, body = plain_error(status, message, request_id, language_of(scope["headers"]))
-    headers += [*_ALWAYS_SENT, *((name.lower().encode(), value.encode()) for name, value in more)]
-    return HttpAnswer(status, headers, body)
 
 
 def refuse_hostile(scope: HTTPScope) -> None:

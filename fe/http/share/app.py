@@ -178,6 +178,12 @@ class SharePages:
             task_status.started()
             await trio.sleep_forever()
 
+    def refusal_page(self, message: Text, scope: HTTPScope) -> tuple[Sequence[tuple[str, str]], bytes]:
+        """Write a refusal of the pipeline as a page."""
+        accepted = next((value for name, value in scope["headers"] if name == b"accept-language"), b"es")
+        _, *always = _ALWAYS  # the pipeline says itself that nothing is kept
+        return (*PAGE_HEADERS, *always), error_page(message, choose(accepted.decode("latin-1")))
+
     def release_waiters(self) -> None:
         """Do nothing: there are no long polls here."""
 

@@ -180,16 +180,19 @@ async def input_of(conn: Conn, work: MailWork) -> MailInput | None:
     return MailInput(e_ncf, status, security_code, qr_code_url, bytes(signed), notify, settings)
 
 
+# The statement's snapshot shows the row as it was before.
 _BEGIN = """
-    SELECT outcome, message_id
+    SELECT outcome, message_id,
+           EXISTS (SELECT FROM mails AS m
+                    WHERE m.tenant_id = %(tenant)s AND m.subject = %(subject)s AND m.message_id IS NOT NULL)
       FROM begin_mail(%(tenant)s, %(subject)s, %(epoch)s, %(address)s, %(message_id)s, %(day)s, %(a_day)s)
 """
 
 
 async def begin(
     conn: Conn, work: MailWork, *, address: MailAddress, message_id: str, day: date, a_day: int
-) -> tuple[str, str]:
-    """Note the try durably; return `go`, `suppressed` or `capped`, and the Message-ID of the first try.
+) -> tuple[str, str, bool]:
+    """Note the try durably; return `go`, `suppressed` or `capped`, the first try's Message-ID, and if there was one.
 
     Raises LeaseLost.
     """
@@ -197,10 +200,10 @@ async def begin(
     given |= {"address": address, "message_id": message_id, "day": day, "a_day": a_day}
     found = await (await conn.execute(_BEGIN, given)).fetchone()
     assert found is not None
-    outcome, kept = found
+    outcome, kept, is_again = found
     if outcome == "lost":
         raise LeaseLost(work.subject, work.epoch)
-    return outcome, kept
+    return outcome, kept, is_again
 
 
 # Each is fenced by its claim.

@@ -173,6 +173,7 @@ def company_pages(company: int, known: Known) -> Ways:
         "new receipt: products as one types": lambda: f"{at}/ecf/new/options?of=product&q={one(('ca', 'mesa', 'x'))}",
         "new receipt: the form": lambda: f"{at}/ecf/new/{one(('31', '32', '33', '34', '41', '47'))}",
         "new receipt: a copy": lambda: f"{at}/ecf/new/copy?from={one(known.ids)}",
+        "new receipt: lines that come back": lambda: f"{at}/ecf/new/return?from={one(known.ids)}",
         "new receipt: a draft": lambda: f"{at}/ecf/new/31/{one(known.drafts)}",
         "sequences": lambda: f"{at}/ecf/sequences",
         "one sequence": lambda: f"{at}/ecf/sequences/{one(('E31', 'E32', 'E34'))}",

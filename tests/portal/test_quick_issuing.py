@@ -147,3 +147,72 @@ async def test_form_is_turned_into_one_of_another_type(owner: Browser, shop: str
     assert form.url.path.startswith(f"{shop}/31/")
     assert form.value("item.NombreItem") == "Mesa"
     assert (await form.press("type:99")).status_code == 404
+
+
+@pytest.fixture
+async def sold(portal: Running, owner: Browser, tenant: TenantId, shop: str) -> str:
+    """The address of the lines that may come back of a receipt: 3 at 100 less 30, 1 at 50, and 10 off the whole."""
+    ends = date(2028, 12, 31)
+    await portal.db.transact(put, tenant, Environment.TESTECF, "E34", last_day=ends, now=portal.clock())
+    form = await ReceiptForm.open(owner, f"{shop}/31")
+    form.type("Encabezado.Comprador.RNCComprador", "131880681")
+    for adding, typed in (
+        ("item", {"NombreItem": "Mesa", "CantidadItem": "3", "PrecioUnitarioItem": "100", "DescuentoMonto": "30"}),
+        ("adjust", {"NombreItem": "Silla", "PrecioUnitarioItem": "50"}),
+    ):
+        for name, value in typed.items():
+            form.type(f"item.{name}", value, form.rows("item.NombreItem"))
+        await form.press(f"add:{adding}")
+    for name, value in {"TipoValor": "$", "MontoDescuentooRecargo": "16", "DescripcionDescuentooRecargo": "A"}.items():
+        form.type(f"adjust.{name}", value)
+    await form.press("issue")
+    assert form.url is not None
+    assert "/submissions/" in form.url.path, form.text
+    return f"{shop}/return?from={form.url.path.rpartition('/')[2]}"
+
+
+@pytest.mark.parametrize(
+    ("sent", "lines", "effect", "total"),
+    [
+        ({"do": "chosen", "line": ["1"], "quantity-1": "1"}, [("Mesa", "1")], "3", "100.89"),
+        ({"do": "chosen", "line": ["2"], "quantity-2": "1"}, [("Silla", "1")], "3", "56.05"),
+        ({"do": "all"}, [("Mesa", "3"), ("Silla", "1")], "1", "358.72"),
+    ],
+)
+async def test_credit_note_is_made_of_the_lines_that_come_back(
+    owner: Browser, sold: str, sent: dict[str, Any], lines: list[tuple[str, str]], effect: str, total: str
+) -> None:
+    page = await owner.get(sold)
+    assert page.text.count("checked") == 2
+    form = ReceiptForm(owner, sold)
+
+    form._show(await owner.send(sold.partition("?")[0], {**sent, "reason": "No le sirvió"}))
+
+    assert form.url is not None
+    assert "/34/" in form.url.path
+    names = ("item.NombreItem", "item.CantidadItem")
+    found = [tuple(form.value(name, row) for name in names) for row in range(1, form.rows("item.NombreItem") + 1)]
+    assert found == lines
+    assert form.value("InformacionReferencia.CodigoModificacion") == effect
+    assert form.value("InformacionReferencia.RazonModificacion") == "No le sirvió"
+    assert "Everything is in order" in form.text
+    assert form.totals()["MontoTotal"] == total
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"line": []},
+        {"line": ["1"], "quantity-1": "4"},
+        {"line": ["1"], "quantity-1": "0"},
+        {"line": ["1"]},
+        {"line": ["9"]},
+    ],
+)
+async def test_lines_that_cannot_come_back_are_asked_about(owner: Browser, sold: str, sent: dict[str, Any]) -> None:
+    await owner.get(sold)
+
+    page = await owner.send(sold.partition("?")[0], {"do": "chosen", "quantity-1": "x", **sent})
+
+    assert (page.status_code, 'role="alert"' in page.text) == (400, True)
+    assert (await owner.get(f"{sold}0")).status_code == 404

@@ -102,7 +102,7 @@ async def test_receipt_page_while_pending_is_loaded_again_and_then_no_more(
     shown, over, old = [await page_of(owner, tenant, one) for one in (pending, settled, stuck)]
 
     assert refresh in shown
-    assert 'data-refresh="3"' in shown
+    assert "data-refresh>" in shown
     assert "refresh" not in over.partition("<pre")[0]
     assert refresh not in old
     assert ">Refresh</a>" in old

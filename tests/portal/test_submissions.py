@@ -301,9 +301,11 @@ async def test_an_accountant_reads_it_in_spanish(portal: Running, tenant: Tenant
     assert "/new/copy" not in page.text
 
 
-@pytest.mark.parametrize(("environment", "is_trial"), [("ecf", False), ("certecf", True), ("testecf", True)])
+@pytest.mark.parametrize(
+    ("environment", "named"), [("ecf", "Production"), ("certecf", "Certification"), ("testecf", "Tests")]
+)
 async def test_a_document_says_beside_its_facts_whether_it_is_a_trial(
-    owner: Browser, tenant: TenantId, db: Database, environment: str, is_trial: bool
+    owner: Browser, tenant: TenantId, db: Database, environment: str, named: str
 ) -> None:
     of = Environment(environment)
     one = await make_receipt(db, tenant, e_ncf="E310000000001", environment=of)
@@ -312,4 +314,4 @@ async def test_a_document_says_beside_its_facts_whether_it_is_a_trial(
     for there in (f"submissions/{one}", f"received/{theirs}"):
         page = await owner.get(f"/companies/{tenant}/{environment}/{there}")
         said = page.text.partition("<dt>Environment</dt><dd>")[2].partition("</dd>")[0]
-        assert said == environment + (" · a trial, of no fiscal value" if is_trial else "")
+        assert said == named + (" · a trial, of no fiscal value" if environment != "ecf" else "")

@@ -70,7 +70,7 @@ async def choose(visit: Visit) -> Reply:
 
 async def copy(visit: Visit) -> Reply:
     """Redirect to the form of a receipt's type, filled in from it."""
-    record, source = await _source(visit)
+    record, source = await source_of(visit, visit.query.get("from", ""))
     if source.type is None:
         raise not_found()
     return redirect(visit.within(f"new/{source.type.value}") + f"?from={record.submission_id}")
@@ -80,13 +80,13 @@ async def fill_in(visit: Visit) -> Reply:
     """Show the form of a type, empty or filled in from another receipt."""
     of = _type(visit)
     if "from" not in visit.query:
-        return await show_form(visit, begun(ReceiptEntry.empty(layout(of)), await habits_of(visit)), _new_form(visit))
-    record, source = await _source(visit)
-    issuer = await _who_issued(visit, record)
-    entry = _copied(visit, of, record, source, issuer or "")
+        return await show_form(visit, begun(ReceiptEntry.empty(layout(of)), await habits_of(visit)), new_form(visit))
+    record, source = await source_of(visit, visit.query.get("from", ""))
+    issuer = await who_issued(visit, record)
+    entry = ReceiptEntry.of(layout(of), copied(visit, of, record, source), issuer or "")
     said = None if issuer is not None else messages.say("issued-by-nobody-here", email=record.as_user or "")
     said = await _sequence_first(visit, record) or said
-    return await show_form(visit, entry, _new_form(visit), message=said)
+    return await show_form(visit, entry, new_form(visit), message=said)
 
 
 async def _sequence_first(visit: Visit, record: ReceiptRecord) -> Text | None:
@@ -107,21 +107,21 @@ async def send(visit: Visit) -> Reply:
         return await _SWITCHES[action](visit, entry, form_id, what)
     if action == "add":
         entry.add_row(what)
-        return await _to_draft(visit, form_id, OpenDraft(entry))
+        return await to_draft(visit, form_id, OpenDraft(entry))
     if action == "product":
         found = await visit.read(PRODUCTS.one, EntryId(what))
         if found is not None:
             choices.choose_product(entry, choices.of_product(found))
-        return await _to_draft(visit, form_id, OpenDraft(entry))
+        return await to_draft(visit, form_id, OpenDraft(entry))
     if action == "remove":
         key, _, number = what.partition(":")
         entry.remove_row(key, int(number) if number.isascii() and number.isdigit() and len(number) < 6 else 0)
-        return await _to_draft(visit, form_id, OpenDraft(entry))
+        return await to_draft(visit, form_id, OpenDraft(entry))
     if action == "repair":
         entry = _repaired(entry, what)
     await choices.complete(visit, entry)
     if action != "issue":
-        return await _to_draft(visit, form_id, OpenDraft(entry, is_checked=True))
+        return await to_draft(visit, form_id, OpenDraft(entry, is_checked=True))
     work = _work(visit, entry, form_id)
     try:
         return await _issue(visit, work, form_id)
@@ -130,10 +130,10 @@ async def send(visit: Visit) -> Reply:
             said = stopped.checked
             return await show_form(visit, entry, form_id, checked=said, message=stopped.text, status=stopped.status)
         draft = OpenDraft(entry, is_checked=True, message=stopped.text, status=stopped.status)
-        return await _to_draft(visit, form_id, draft)
+        return await to_draft(visit, form_id, draft)
 
 
-async def _to_draft(visit: Visit, form_id: str, draft: OpenDraft) -> Reply:
+async def to_draft(visit: Visit, form_id: str, draft: OpenDraft) -> Reply:
     """Save the draft and redirect to its page. If it cannot be saved, show the form itself."""
     try:
         await drafts.save(visit, form_id, draft)
@@ -153,14 +153,14 @@ async def _save(visit: Visit, entry: ReceiptEntry, form_id: str, _: str) -> Repl
 
 async def _switch_language(visit: Visit, entry: ReceiptEntry, form_id: str, wanted: str) -> Reply:
     await set_language(visit, wanted)
-    return await _to_draft(visit, form_id, OpenDraft(entry))
+    return await to_draft(visit, form_id, OpenDraft(entry))
 
 
 async def _switch_environment(visit: Visit, entry: ReceiptEntry, form_id: str, wanted: str) -> Reply:
     """Lead to the same form in another environment, as another receipt."""
     if wanted not in list(Environment):
         raise not_found()
-    other_id = form_id if wanted == visit.environment else _new_form(visit)
+    other_id = form_id if wanted == visit.environment else new_form(visit)
     await drafts.save(visit, other_id, OpenDraft(entry))
     return await visit.go(visit.at(f"{wanted}/new/{entry.layout.type.value}/{other_id}"))
 
@@ -169,7 +169,7 @@ async def _switch_type(visit: Visit, entry: ReceiptEntry, form_id: str, wanted: 
     """Lead to the same form as another type."""
     if wanted not in list(EcfType):
         raise not_found()
-    return await _to_draft(visit, form_id, OpenDraft(ReceiptEntry.of_draft(layout(EcfType(wanted)), entry.draft())))
+    return await to_draft(visit, form_id, OpenDraft(ReceiptEntry.of_draft(layout(EcfType(wanted)), entry.draft())))
 
 
 _SWITCHES = {
@@ -279,7 +279,7 @@ async def _after(visit: Visit, work: Issuing, accepted: Accepted, form_id: str) 
         return await visit.go(there, messages.say("issued-before"))
     if accepted.outcome == "deduped":
         said = messages.say("issued-otherwise", number=accepted.e_ncf or "")
-        return await _to_draft(visit, _new_form(visit), OpenDraft(work.entry, message=said, status=409))
+        return await to_draft(visit, new_form(visit), OpenDraft(work.entry, message=said, status=409))
     about = {"type": work.entry.layout.type.value, "environment": visit.environment.value, "eNCF": accepted.e_ncf}
     try:
         await visit.portal.db.transact_for(
@@ -341,7 +341,7 @@ def _type(visit: Visit) -> EcfType:
         raise not_found() from None
 
 
-def _new_form(visit: Visit) -> str:
+def new_form(visit: Visit) -> str:
     """Make the id of a form. Ids are in the order of time, so that the person's last receipt is found by them."""
     return str(new_id(visit.now))
 
@@ -360,10 +360,10 @@ def _request_id(visit: Visit, form_id: str) -> ClientRequestId:
     return ClientRequestId(f"portal:{visit.person.person.person_id}:{form_id}")
 
 
-async def _source(visit: Visit) -> tuple[ReceiptRecord, Document]:
+async def source_of(visit: Visit, submission: str) -> tuple[ReceiptRecord, Document]:
     """The receipt that a form begins with. Raises Refused."""
     try:
-        wanted = SubmissionId(UUID(visit.query.get("from", "")))
+        wanted = SubmissionId(UUID(submission))
     except ValueError:
         raise not_found() from None
     record = await visit.read(receipt.one, wanted)
@@ -376,7 +376,7 @@ async def _source(visit: Visit) -> tuple[ReceiptRecord, Document]:
         raise not_found() from None
 
 
-async def _who_issued(visit: Visit, record: ReceiptRecord) -> str | None:
+async def who_issued(visit: Visit, record: ReceiptRecord) -> str | None:
     """Return the user of the receipt: '' for the company, None for a former user."""
     if record.as_user_id is not None:
         return str(record.as_user_id)
@@ -387,29 +387,28 @@ async def _who_issued(visit: Visit, record: ReceiptRecord) -> str | None:
     return next((str(one.user_id) for one in users if one.email.casefold() == wanted), None)
 
 
-def _copied(visit: Visit, of: EcfType, record: ReceiptRecord, source: Document, as_user: str) -> ReceiptEntry:
+def copied(visit: Visit, of: EcfType, record: ReceiptRecord, source: Document) -> dict[str, Any]:
+    """The payload of a receipt of the wanted type made from another: a note on it, or the same again."""
     issuer = visit.company.tenant.issuer
-    if of in NOTES and source.type not in NOTES:
-        if record.environment is not visit.environment:
-            raise not_found()
-        issued = local(record.signed_at or record.submitted_at).date()
-        today = local(visit.now).date()
-        note = note_for(source, of, issuer, e_ncf=record.e_ncf, issued=issued, today=today)
-        return ReceiptEntry.of(layout(of), note, as_user)
-    return ReceiptEntry.of(layout(of), the_same_again(source, of, issuer), as_user)
+    if of not in NOTES or source.type in NOTES:
+        return the_same_again(source, of, issuer)
+    if record.environment is not visit.environment:
+        raise not_found()
+    issued = local(record.signed_at or record.submitted_at).date()
+    return note_for(source, of, issuer, e_ncf=record.e_ncf, issued=issued, today=local(visit.now).date())
 
 
-_BASE = "/companies/<int:company>/<environment>/new"
+BASE = "/companies/<int:company>/<environment>/new"
 
 PAGES = (
-    Page("GET", _BASE, Needs.WRITE, choose),
-    Page("GET", f"{_BASE}/copy", Needs.WRITE, copy),
-    Page("GET", f"{_BASE}/options", Needs.WRITE, options),
-    Page("GET", f"{_BASE}/<type>", Needs.WRITE, fill_in),
-    Page("GET", f"{_BASE}/<type>/<uuid:draft>", Needs.WRITE, open_draft),
+    Page("GET", BASE, Needs.WRITE, choose),
+    Page("GET", f"{BASE}/copy", Needs.WRITE, copy),
+    Page("GET", f"{BASE}/options", Needs.WRITE, options),
+    Page("GET", f"{BASE}/<type>", Needs.WRITE, fill_in),
+    Page("GET", f"{BASE}/<type>/<uuid:draft>", Needs.WRITE, open_draft),
     Page(
         "POST",
-        f"{_BASE}/<type>",
+        f"{BASE}/<type>",
         Needs.WRITE,
         send,
         max_body_bytes=MAX_FORM_BYTES,

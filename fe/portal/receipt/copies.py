@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import date, timedelta
+from decimal import Decimal
 from typing import Any
 
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.dates import read_day, show_day
 from fe.ecf.describe import described, every
 from fe.ecf.document import Document
-from fe.ecf.lines import line_amount
-from fe.ecf.money import exact, number
+from fe.ecf.lines import DISCOUNT, SURCHARGE, line_amount, sub_total
+from fe.ecf.money import ZERO, cents, exact, number
 from fe.portal.receipt.paths import NoPlace, flatten, plain, put
 
 NOTES = (EcfType.DEBIT_NOTE, EcfType.CREDIT_NOTE)
@@ -71,6 +72,39 @@ def note_for(
     if wanted is EcfType.CREDIT_NOTE:
         put(made, "Encabezado.IdDoc.IndicadorNotaCredito", "0" if today - day <= _YOUNG else "1")
     return made
+
+
+def returned(note: dict[str, Any], quantities: Mapping[int, Decimal]) -> None:
+    """Reduce a note on the whole to lines, by their place from 1 on, with the quantities that come back.
+
+    Discounts of lines, and discounts on the whole that are amounts, are reduced in proportion.
+    """
+    items = note["DetallesItems"]["Item"]
+    with exact():
+        before = sum(((line_amount(item) or ZERO) for item in items), ZERO)
+        for place, item in enumerate(items, 1):
+            issued = number(item.get("CantidadItem"))
+            if place in quantities and issued and quantities[place] != issued:
+                _reduce(item, quantities[place] / issued)
+                item["CantidadItem"] = f"{quantities[place]:f}"
+        kept = [item for place, item in enumerate(items, 1) if place in quantities]
+        after = sum(((line_amount(item) or ZERO) for item in kept), ZERO)
+        note["DetallesItems"]["Item"] = kept
+        for row in note.get("DescuentosORecargos", {}).get("DescuentoORecargo", ()):
+            amount = number(row.get("MontoDescuentooRecargo"))
+            if row.get("ValorDescuentooRecargo"):
+                row.pop("MontoDescuentooRecargo", None)
+            elif amount is not None and before:
+                row["MontoDescuentooRecargo"] = f"{cents(amount * after / before):f}"
+
+
+def _reduce(item: dict[str, Any], part: Decimal) -> None:
+    item.pop("MontoItem", None)
+    for names in (DISCOUNT, SURCHARGE):
+        if names.total in item or names.table in item:
+            sent = number(item.get(names.total))
+            item[names.total] = f"{cents((sub_total(item, names) if sent is None else sent) * part):f}"
+            item.pop(names.table, None)
 
 
 def _keep_amounts(made: dict[str, Any], source: Document) -> None:

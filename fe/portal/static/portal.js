@@ -105,36 +105,51 @@ for (const button of document.querySelectorAll("button[data-preview]")) {
 }
 
 // On a phone rows become cards, which need the names of their columns; what scrolls can be reached by keyboard.
-for (const table of document.querySelectorAll(".scroll > table:not(.wide)")) {
-  const names = [...table.querySelectorAll("thead tr:only-child > th")];
-  if (names.length < 3 || names.some((one) => one.colSpan > 1)) continue;
-  table.classList.add("labelled");
-  table.setAttribute("role", "table");
-  for (const part of table.querySelectorAll("thead, tbody, tfoot")) part.setAttribute("role", "rowgroup");
-  for (const one of names) one.setAttribute("role", "columnheader");
-  for (const row of table.rows) {
-    row.setAttribute("role", "row");
-    if (row.parentElement.tagName === "THEAD") continue;
-    [...row.cells].forEach((cell, index) => {
-      cell.setAttribute("role", cell.tagName === "TH" ? "rowheader" : "cell");
-      if (cell.colSpan === 1) cell.dataset.label = names[index]?.textContent.trim() ?? "";
-    });
+function dress() {
+  for (const table of document.querySelectorAll(".scroll > table:not(.wide)")) {
+    const names = [...table.querySelectorAll("thead tr:only-child > th")];
+    if (names.length < 3 || names.some((one) => one.colSpan > 1)) continue;
+    table.classList.add("labelled");
+    table.setAttribute("role", "table");
+    for (const part of table.querySelectorAll("thead, tbody, tfoot")) part.setAttribute("role", "rowgroup");
+    for (const one of names) one.setAttribute("role", "columnheader");
+    for (const row of table.rows) {
+      row.setAttribute("role", "row");
+      if (row.parentElement.tagName === "THEAD") continue;
+      [...row.cells].forEach((cell, index) => {
+        cell.setAttribute("role", cell.tagName === "TH" ? "rowheader" : "cell");
+        if (cell.colSpan === 1) cell.dataset.label = names[index]?.textContent.trim() ?? "";
+      });
+    }
+  }
+  for (const box of document.querySelectorAll(".scroll, pre")) {
+    if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
   }
 }
+dress();
 
-// data-refresh: the page is loaded again after so many seconds, while nobody reads or works in its parts.
-const pending = document.querySelector("[data-refresh]");
-if (pending) {
-  setInterval(() => {
-    const there = document.activeElement;
-    const is_idle = there === document.body || there.id === "main";
-    if (!document.hidden && is_idle && !document.querySelector("details[open]:not(.menu)")) location.reload();
-  }, 1000 * pending.dataset.refresh);
+// data-refresh: while it is there, the content of the page is fetched again, at first after half a second. It takes the
+// place of what is shown once it says something else, unless a person reads or works in a part of it.
+function renew(after) {
+  setTimeout(async () => {
+    const main = document.getElementById("main"), there = document.activeElement;
+    const is_idle = !main.contains(there) || there === main || there.id === "next";
+    if (!document.hidden && is_idle && !main.querySelector("details[open]")) {
+      const answer = await fetch(location.href).catch(() => null);
+      const page = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html");
+      const now = page && page.getElementById("main");
+      if (now && now.textContent.trim() !== main.textContent.trim()) {
+        main.replaceChildren(...now.childNodes);
+        document.title = page.title;
+        dress();
+        if (there.id === "next") document.getElementById("next")?.focus();
+        announce(main.querySelector("h1").textContent);
+      }
+    }
+    if (main.querySelector("[data-refresh]")) renew(Math.min(after * 1.2, 5000));
+  }, after);
 }
-
-for (const box of document.querySelectorAll(".scroll, pre")) {
-  if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
-}
+if (document.querySelector("[data-refresh]")) renew(500);
 
 // data-check-all: one box that checks all boxes of that name in its form.
 document.querySelectorAll("[data-check-all]").forEach((all) => {

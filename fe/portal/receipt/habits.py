@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from fe.catalogue.remembered import SALES
 from fe.ecf.catalogue import EcfType
 from fe.ecf.parse import Malformed, parse_json
 from fe.ecf.reading import rows, section, text
@@ -38,11 +39,13 @@ async def habits_of(visit: Visit) -> Habits | None:
 
 
 def begun(entry: ReceiptEntry, habits: Habits | None) -> ReceiptEntry:
-    """Fill in a new form by habit."""
+    """Fill in a new form by habit: the user, and how lines are priced where both are of one type or sales."""
     if habits is None:
         return entry
     of, id_doc = entry.layout.type, section(section(habits.payload, "Encabezado"), "IdDoc")
     entry.as_user = habits.as_user
+    if of is not habits.type and not {of, habits.type} <= SALES:
+        return entry
     names = (PRICES_INCLUDE_VAT, *(_OF_TYPE if of is habits.type else ()))
     for one in entry.layout.fields:
         value = text(id_doc, one.path.rpartition(".")[2])

@@ -111,7 +111,8 @@ class Pipeline:
             refuse_hostile(scope)
             keep_escaped_slashes(scope)
             if scope["path"] in _ALWAYS:
-                await self._app(scope, receive, answer.send)
+                with ExitStack() as scope["state"]["until_sent"]:
+                    await self._app(scope, receive, answer.send)
             else:
                 authorization = self._authorization(scope)
                 async with AsyncExitStack() as held:

@@ -23,6 +23,8 @@ SCOPES = (
     "webhooks:write",
     "mail:read",
     "mail:write",
+    "catalogue:read",
+    "catalogue:write",
 )
 
 #: Scopes that a scope adds at login (interface.md#scopes).

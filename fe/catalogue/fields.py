@@ -152,11 +152,6 @@ def price(field: str, text: str | None) -> Decimal | None:
     return Decimal(said)
 
 
-def price_of(field: str, number: Decimal | int | None) -> Decimal | None:
-    """Check a price that is a number already."""
-    return None if number is None else price(field, f"{Decimal(number):f}")
-
-
 def unit(field: str, text: str | None) -> str | None:
     """Read a unit of measure: its code, its name or an abbreviation."""
     said = (text or "").strip()

@@ -30,6 +30,7 @@ from fe.http.pages.site import Site
 from fe.http.paging import list_limit
 from fe.http.routes.approvals import ApprovalHandlers
 from fe.http.routes.billing import BillingHandlers
+from fe.http.routes.catalogue import CatalogueHandlers
 from fe.http.routes.health import LOOK_PATIENCE, Health, LookPatience
 from fe.http.routes.imports import ImportHandlers
 from fe.http.routes.invoices import Invoices
@@ -266,6 +267,7 @@ class Api:
             PrintArchives(db, lists, prints.printer, metrics),
             ShareHandlers(db, deps.sharing, clock),
             ImportHandlers(db, uploads, lists),
+            CatalogueHandlers(db, lists, clock),
         )
         by_name = {route.name: route for route in self.routes}
         self._handing_in = by_name[f"POST {PREFIX}/invoices"]

@@ -31,6 +31,13 @@ while (known.state === 'validating') {
   await new Promise((resolve) => setTimeout(resolve, 100));
   known = await fe.importStatus(imported.importId);
 }
+await fe.putCustomer('C-001', { name: 'Ana', version: 0 });
+await fe.putProduct('P-1', { name: 'Pan', price: 5.5 });
+const catalogue = [];
+for await (const customer of fe.customers({ q: 'an' })) catalogue.push(customer.name);
+for await (const product of fe.products()) catalogue.push(product.price);
+catalogue.push((await fe.customer('C-001')).version, (await fe.product('P-1')).id);
+catalogue.push((await fe.deleteCustomer('C-001', { version: 1 })).ok, (await fe.deleteProduct('P-1')).ok);
 const prints = [
   fe.pdf(taxLogId, { layout: '80mm' }),
   fe.ticket(taxLogId),
@@ -53,6 +60,7 @@ process.stdout.write(
       await refused(fe.issueImport(imported.importId)),
       Buffer.from(await fe.importWorkbook(imported.importId)).toString().includes('TS-1'),
     ],
+    catalogue,
     replyTo: (await fe.mail()).replyTo,
     archived: [Buffer.concat(parts).toString('hex', 0, 4), rest.length, await refused(fe.receivedPdfs([nobody]))],
     printed: (await Promise.all(prints)).map((made) => Buffer.from(made.subarray(0, 4)).toString('hex')),

@@ -7,6 +7,7 @@ import time
 import zipfile
 from collections.abc import Callable
 from datetime import UTC, datetime
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,12 @@ def _blocking(stack: Stack, began: datetime) -> None:
         assert fe.set_printing({"footer": "Gracias"}) == fe.printing()
         assert fe.set_mail({"enabled": True, "replyTo": "ventas@ozama.do"}) == fe.mail()
         _import(fe)
+        made = fe.put_customer("C-001", {"name": "Ana", "version": 0})
+        assert [made] == list(fe.customers(q="an")) == [fe.customer("C-001")]
+        assert fe.delete_customer("C-001", version=1)["ok"]
+        sold = fe.put_product("P-1", {"name": "Pan", "price": Decimal("5.5")})
+        assert [sold] == list(fe.products()) == [fe.product("P-1")]
+        assert fe.delete_product("P-1")["ok"]
         track = known["taxLogId"]
         prints = [fe.pdf(track, layout="80mm"), fe.ticket(track), fe.qr_png(track), fe.qr_svg(track), fe.pdfs([track])]
         assert [made[:4] for made in prints] == PRINTS

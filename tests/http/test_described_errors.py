@@ -76,6 +76,8 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
         "webhooks-write": ("PUT", "/webhooks"),
         "mail-read": ("GET", "/mail"),
         "mail-write": ("PUT", "/mail"),
+        "catalogue-read": ("GET", "/customers"),
+        "catalogue-write": ("PUT", "/products/a"),
     }
     async with front.client(await front.token(narrow)) as client:
         for scope, (method, path) in paths.items():
@@ -138,6 +140,14 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     given("bad-mail-setting", await api.put("/mail", json=wanted | {"replyTo": "Ventas"}))
     await db.run(mail.set_limit, tenant, 0)
     given("mail-forbidden", await api.put("/mail", json=wanted))
+    given("bad-customer", await api.put("/customers/a", json={"name": "Ana", "rnc": "1"}))
+    given("bad-product", await api.put("/products/a", json={"name": "Pan", "unit": "manotada"}))
+    for path in ("customers", "products"):
+        given(f"no-such-{path[:-1]}", await api.delete(f"/{path}/a"))
+        await api.put(f"/{path}/a", json={"name": "Ana"})
+        await api.put(f"/{path}/a", json={"name": "Ana"})
+        given("entry-changed", await api.put(f"/{path}/a", json={"name": "Ana", "version": 1}))
+    given("large-body-8192", await api.put("/customers/a", content=b" " * (8 * 1024 + 1)))
     given("bad-print-setting", await api.put("/printing", json={"accent": "red"}))
     given("no-such-receipt", await api.post(f"/invoices/{uuid4()}/share"))
     given("no-such-receipt", await api.delete(f"/invoices/{uuid4()}/share"))

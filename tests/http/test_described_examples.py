@@ -282,6 +282,14 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
     like("putMail", await api.put("/mail", json=on), "on")
     like("putMail", await api.put("/mail", json=off), "off")
 
+    for name, path in (("Customer", "/customers/C-001"), ("Product", "/products/CEM-1")):
+        first, second = bodies(f"put{name}")
+        like(f"put{name}", await api.put(path, json=first), "new")
+        like(f"get{name}", await api.get(path), "one")
+        like(f"list{name}s", await api.get(path.rpartition("/")[0]), "one")
+        assert (await api.put(path, json=second)).status_code == 200
+        like(f"delete{name}", await api.delete(path), "deleted")
+
     new, changed = bodies("putWebhook")
     like("putWebhook", await api.put("/webhooks", json=new), "new")
     like("putWebhook", await api.put("/webhooks", json=changed), "changed")

@@ -167,6 +167,15 @@ class AsyncFe:
     mail = _call(calls.mail)
     set_mail = _call(calls.set_mail)
 
+    customers = _list(calls.customers)
+    customer = _call(calls.customer)
+    put_customer = _call(calls.put_customer)
+    delete_customer = _call(calls.delete_customer)
+    products = _list(calls.products)
+    product = _call(calls.product)
+    put_product = _call(calls.put_product)
+    delete_product = _call(calls.delete_product)
+
     webhooks = _call(calls.webhooks)
     set_webhook = _call(calls.set_webhook)
     rotate_webhook = _call(calls.rotate_webhook)

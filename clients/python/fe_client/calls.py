@@ -27,11 +27,14 @@ from fe_client.models import (
     BatchItem,
     BillingPeriod,
     ChangedSequence,
+    CustomerItem,
+    CustomerRequest,
     Deduped,
     Deleted,
     Delivery,
     DeliveryAgain,
     DeliveryDetail,
+    EntryDeleted,
     ImportAnswer,
     MailSettingsAnswer,
     MailSettingsRequest,
@@ -41,6 +44,8 @@ from fe_client.models import (
     NumberSequence,
     PrintSettingsAnswer,
     PrintSettingsRequest,
+    ProductItem,
+    ProductRequest,
     ReceivedItem,
     ReceivedXml,
     Recovery,
@@ -514,6 +519,40 @@ def set_mail(session: Session, settings: MailSettingsRequest) -> Plan[MailSettin
     return session.call("PUT", "/mail", body=_known("set_mail", settings, MailSettingsRequest))
 
 
+def customer(session: Session, entry_id: str) -> Plan[CustomerItem]:
+    """Show a customer. Raises NotThereError."""
+    return session.call("GET", f"/customers/{_in_path(entry_id)}")
+
+
+def put_customer(session: Session, entry_id: str, entry: CustomerRequest) -> Plan[CustomerItem]:
+    """Create or change a customer. Raises ConflictError where it is not at the `version` that was named."""
+    body = _known("put_customer", entry, CustomerRequest)
+    return session.call("PUT", f"/customers/{_in_path(entry_id)}", body=body)
+
+
+def delete_customer(session: Session, entry_id: str, *, version: int | None = None) -> Plan[EntryDeleted]:
+    """Delete a customer. Raises NotThereError, and ConflictError where it is at another version."""
+    path = f"/customers/{_in_path(entry_id)}"
+    return session.call("DELETE", path, query={"version": version}, repeatable=False)
+
+
+def product(session: Session, entry_id: str) -> Plan[ProductItem]:
+    """Show a product. Raises NotThereError."""
+    return session.call("GET", f"/products/{_in_path(entry_id)}")
+
+
+def put_product(session: Session, entry_id: str, entry: ProductRequest) -> Plan[ProductItem]:
+    """Create or change a product. Raises ConflictError where it is not at the `version` that was named."""
+    body = _known("put_product", entry, ProductRequest)
+    return session.call("PUT", f"/products/{_in_path(entry_id)}", body=body)
+
+
+def delete_product(session: Session, entry_id: str, *, version: int | None = None) -> Plan[EntryDeleted]:
+    """Delete a product. Raises NotThereError, and ConflictError where it is at another version."""
+    path = f"/products/{_in_path(entry_id)}"
+    return session.call("DELETE", path, query={"version": version}, repeatable=False)
+
+
 def webhooks(session: Session) -> Plan[Webhooks]:
     """Show where you are called."""
     return session.call("GET", "/webhooks")
@@ -633,6 +672,20 @@ def received(
         **_chosen(content),
     }
     return Pages(session, "/received", query)
+
+
+def customers(
+    session: Session, *, q: str | None = None, rnc: str | None = None, page_size: int = 200
+) -> Pages[CustomerItem]:
+    """Go through your customers by name; `q` has beginnings of words of the name or the RNC."""
+    return Pages(session, "/customers", {"q": q, "rnc": rnc, "limit": page_size})
+
+
+def products(
+    session: Session, *, q: str | None = None, code: str | None = None, page_size: int = 200
+) -> Pages[ProductItem]:
+    """Go through your products by name; `q` has beginnings of words of the name or the code."""
+    return Pages(session, "/products", {"q": q, "code": code, "limit": page_size})
 
 
 def deliveries(

@@ -293,6 +293,60 @@ class ChangedSequence(TypedDict):
     """the next number; it may go back while nothing from there was sent"""
 
 
+class CustomerItem(TypedDict):
+    """A customer; null is unknown."""
+
+    id: str
+    """yours, or one that the portal made"""
+    name: str
+    rnc: str | None
+    """RNC or cédula; a wrong check digit is a warning"""
+    email: str | None
+    phone: str | None
+    address: str | None
+    municipality: str | None
+    """code of the authority's list"""
+    province: str | None
+    """code of the authority's list"""
+    type: str | None
+    """type of e-CF that the customer usually gets, such as E31"""
+    source: Literal["person", "import", "api", "remembered"]
+    version: int
+    changedAt: str
+    usedAt: str | None
+    """when the portal last issued a receipt with it; null: never"""
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
+
+
+class CustomerList(TypedDict):
+    """Customers by name."""
+
+    limit: int
+    items: "list[CustomerItem]"
+    nextCursor: str | None
+    """null at the end"""
+
+
+class CustomerRequest(TypedDict):
+    """A customer. All but the name may be unknown; what is left out is unknown from then on."""
+
+    name: str
+    rnc: NotRequired[str | None]
+    """RNC or cédula; a wrong check digit is a warning"""
+    email: NotRequired[str | None]
+    phone: NotRequired[str | None]
+    address: NotRequired[str | None]
+    municipality: NotRequired[str | None]
+    """code of the authority's list"""
+    province: NotRequired[str | None]
+    """code of the authority's list; it follows from the municipality"""
+    type: NotRequired[str | None]
+    """type of e-CF that the customer usually gets, such as E31"""
+    version: NotRequired[int | None]
+    """the `version` that you read: where it is another by now, nothing changes and you get 409; 0: only if new"""
+
+
 class Deduped(TypedDict):
     """This clientRequestId was used before: the first submission, and nothing is processed again."""
 
@@ -4108,6 +4162,13 @@ EcfWhole20: TypeAlias = int | str
 EcfWithholdingAgent: TypeAlias = Literal["1", "2"]
 
 
+class EntryDeleted(TypedDict):
+    """An entry is gone. Receipts already issued are not touched."""
+
+    ok: bool
+    id: str
+
+
 #: The authority's environments, spelled as the first path segment of its services.
 Environment: TypeAlias = Literal["ecf", "certecf", "testecf"]
 
@@ -4410,6 +4471,64 @@ class ProblemRepair(TypedDict):
     to: NotRequired[str]
     certain: bool
     """true: it loses nothing and has no second reading; false: a proposal that a person decides on"""
+
+
+class ProductItem(TypedDict):
+    """A good or service; null is unknown."""
+
+    id: str
+    """yours, or one that the portal made"""
+    name: str
+    code: str | None
+    """your code, such as the one of the bar code; on receipts CodigoItem"""
+    unit: str | None
+    """code of the unit of measure, such as 43"""
+    price: Number | None
+    """in Dominican pesos"""
+    priceHasItbis: bool | None
+    """whether ITBIS is in the price; null without a price"""
+    itbis: Literal["18", "16", "0", "exempt"] | None
+    """rate of ITBIS in percent, or `exempt`"""
+    kind: Literal["good", "service"] | None
+    additionalTaxes: list[str]
+    """codes of additional taxes, 001 to 039"""
+    source: Literal["person", "import", "api", "remembered"]
+    version: int
+    changedAt: str
+    usedAt: str | None
+    """when the portal last issued a receipt with it; null: never"""
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
+
+
+class ProductList(TypedDict):
+    """Goods and services by name."""
+
+    limit: int
+    items: "list[ProductItem]"
+    nextCursor: str | None
+    """null at the end"""
+
+
+class ProductRequest(TypedDict):
+    """A good or service. All but the name may be unknown; what is left out is unknown from then on."""
+
+    name: str
+    code: NotRequired[str | None]
+    """your code, such as the one of the bar code; on receipts CodigoItem"""
+    unit: NotRequired[str | None]
+    """code of the unit of measure, such as 43"""
+    price: NotRequired[Number | None]
+    """in Dominican pesos"""
+    priceHasItbis: NotRequired[bool]
+    """whether ITBIS is in the price"""
+    itbis: NotRequired[Literal["18", "16", "0", "exempt", None]]
+    """rate of ITBIS in percent, or `exempt`"""
+    kind: NotRequired[Literal["good", "service", None]]
+    additionalTaxes: NotRequired[list[str]]
+    """codes of additional taxes, 001 to 039"""
+    version: NotRequired[int | None]
+    """the `version` that you read: where it is another by now, nothing changes and you get 409; 0: only if new"""
 
 
 class ReceivedApproval(TypedDict):

@@ -309,6 +309,69 @@ export type components = {
             /** @description the next number; it may go back while nothing from there was sent */
             currentSequence?: number | null;
         };
+        /** @description A customer; null is unknown. */
+        CustomerItem: {
+            /** @description yours, or one that the portal made */
+            id: string;
+            name: string;
+            /** @description RNC or cédula; a wrong check digit is a warning */
+            rnc: string | null;
+            email: string | null;
+            phone: string | null;
+            address: string | null;
+            /** @description code of the authority's list */
+            municipality: string | null;
+            /** @description code of the authority's list */
+            province: string | null;
+            /** @description type of e-CF that the customer usually gets, such as E31 */
+            type: string | null;
+            /** @enum {string} */
+            source: "person" | "import" | "api" | "remembered";
+            version: number;
+            /** Format: date-time */
+            changedAt: string;
+            /** @description when the portal last issued a receipt with it; null: never */
+            usedAt: string | null;
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
+        };
+        /** @description Customers by name. */
+        CustomerList: {
+            limit: number;
+            items: components["schemas"]["CustomerItem"][];
+            /** @description null at the end */
+            nextCursor: string | null;
+        };
+        /**
+         * @description A customer. All but the name may be unknown; what is left out is unknown from then on.
+         * @example {
+         *       "email": "compras@elsol.do",
+         *       "name": "Ferretería El Sol SRL",
+         *       "rnc": "131880657",
+         *       "type": "E31"
+         *     }
+         * @example {
+         *       "name": "Ana Núñez",
+         *       "phone": "809-555-0142",
+         *       "version": 1
+         *     }
+         */
+        CustomerRequest: {
+            name: string;
+            /** @description RNC or cédula; a wrong check digit is a warning */
+            rnc?: string | null;
+            email?: string | null;
+            phone?: string | null;
+            address?: string | null;
+            /** @description code of the authority's list */
+            municipality?: string | null;
+            /** @description code of the authority's list; it follows from the municipality */
+            province?: string | null;
+            /** @description type of e-CF that the customer usually gets, such as E31 */
+            type?: string | null;
+            /** @description the `version` that you read: where it is another by now, nothing changes and you get 409; 0: only if new */
+            version?: number | null;
+        };
         /** @description This clientRequestId was used before: the first submission, and nothing is processed again. */
         Deduped: {
             taxLogId: string;
@@ -3094,6 +3157,11 @@ export type components = {
          * @enum {string}
          */
         EcfWithholdingAgent: "1" | "2";
+        /** @description An entry is gone. Receipts already issued are not touched. */
+        EntryDeleted: {
+            ok: boolean;
+            id: string;
+        };
         /**
          * @description The authority's environments, spelled as the first path segment of its services.
          * @enum {string}
@@ -3487,6 +3555,79 @@ export type components = {
             to?: string;
             /** @description true: it loses nothing and has no second reading; false: a proposal that a person decides on */
             certain: boolean;
+        };
+        /** @description A good or service; null is unknown. */
+        ProductItem: {
+            /** @description yours, or one that the portal made */
+            id: string;
+            name: string;
+            /** @description your code, such as the one of the bar code; on receipts CodigoItem */
+            code: string | null;
+            /** @description code of the unit of measure, such as 43 */
+            unit: string | null;
+            /** @description in Dominican pesos */
+            price: number | null;
+            /** @description whether ITBIS is in the price; null without a price */
+            priceHasItbis: boolean | null;
+            /** @description rate of ITBIS in percent, or `exempt` */
+            itbis: ("18" | "16" | "0" | "exempt") | null;
+            kind: ("good" | "service") | null;
+            /** @description codes of additional taxes, 001 to 039 */
+            additionalTaxes: string[];
+            /** @enum {string} */
+            source: "person" | "import" | "api" | "remembered";
+            version: number;
+            /** Format: date-time */
+            changedAt: string;
+            /** @description when the portal last issued a receipt with it; null: never */
+            usedAt: string | null;
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
+        };
+        /** @description Goods and services by name. */
+        ProductList: {
+            limit: number;
+            items: components["schemas"]["ProductItem"][];
+            /** @description null at the end */
+            nextCursor: string | null;
+        };
+        /**
+         * @description A good or service. All but the name may be unknown; what is left out is unknown from then on.
+         * @example {
+         *       "code": "CEM-1",
+         *       "itbis": "18",
+         *       "name": "Cemento gris 42.5 kg",
+         *       "price": 495,
+         *       "priceHasItbis": true
+         *     }
+         * @example {
+         *       "itbis": "exempt",
+         *       "kind": "service",
+         *       "name": "Consulta",
+         *       "version": 1
+         *     }
+         */
+        ProductRequest: {
+            name: string;
+            /** @description your code, such as the one of the bar code; on receipts CodigoItem */
+            code?: string | null;
+            /** @description code of the unit of measure, such as 43 */
+            unit?: string | null;
+            /** @description in Dominican pesos */
+            price?: number | null;
+            /** @description whether ITBIS is in the price */
+            priceHasItbis?: boolean;
+            /**
+             * @description rate of ITBIS in percent, or `exempt`
+             * @enum {unknown}
+             */
+            itbis?: "18" | "16" | "0" | "exempt" | null;
+            /** @enum {unknown} */
+            kind?: "good" | "service" | null;
+            /** @description codes of additional taxes, 001 to 039 */
+            additionalTaxes?: string[];
+            /** @description the `version` that you read: where it is another by now, nothing changes and you get 409; 0: only if new */
+            version?: number | null;
         };
         /** @description The tenant's last decision about a received document, and who has been told of it. */
         ReceivedApproval: {
@@ -4106,6 +4247,9 @@ export type BillingPeriod = components['schemas']['BillingPeriod'];
 export type CertificateEvent = components['schemas']['CertificateEvent'];
 export type CertificateState = components['schemas']['CertificateState'];
 export type ChangedSequence = components['schemas']['ChangedSequence'];
+export type CustomerItem = components['schemas']['CustomerItem'];
+export type CustomerList = components['schemas']['CustomerList'];
+export type CustomerRequest = components['schemas']['CustomerRequest'];
 export type Deduped = components['schemas']['Deduped'];
 export type Deleted = components['schemas']['Deleted'];
 export type Delivery = components['schemas']['Delivery'];
@@ -4297,6 +4441,7 @@ export type EcfWhole10 = components['schemas']['EcfWhole10'];
 export type EcfWhole2 = components['schemas']['EcfWhole2'];
 export type EcfWhole20 = components['schemas']['EcfWhole20'];
 export type EcfWithholdingAgent = components['schemas']['EcfWithholdingAgent'];
+export type EntryDeleted = components['schemas']['EntryDeleted'];
 export type Environment = components['schemas']['Environment'];
 export type Error = components['schemas']['Error'];
 export type ExplainedMessage = components['schemas']['ExplainedMessage'];
@@ -4322,6 +4467,9 @@ export type PrintSettingsRequest = components['schemas']['PrintSettingsRequest']
 export type ProbeEvent = components['schemas']['ProbeEvent'];
 export type ProbeMessage = components['schemas']['ProbeMessage'];
 export type ProblemRepair = components['schemas']['ProblemRepair'];
+export type ProductItem = components['schemas']['ProductItem'];
+export type ProductList = components['schemas']['ProductList'];
+export type ProductRequest = components['schemas']['ProductRequest'];
 export type ReceivedApproval = components['schemas']['ReceivedApproval'];
 export type ReceivedEcf = components['schemas']['ReceivedEcf'];
 export type ReceivedEcfEvent = components['schemas']['ReceivedEcfEvent'];

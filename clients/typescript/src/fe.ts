@@ -6,12 +6,15 @@ import type {
   BatchItem,
   BillingPeriod,
   ChangedSequence,
+  CustomerItem,
+  CustomerRequest,
   Deduped,
   Deleted,
   Delivery,
   DeliveryAgain,
   DeliveryDetail,
   ImportAnswer,
+  EntryDeleted,
   SubmissionItem,
   MailSettingsAnswer,
   MailSettingsRequest,
@@ -21,6 +24,8 @@ import type {
   NumberSequence,
   PrintSettingsAnswer,
   PrintSettingsRequest,
+  ProductItem,
+  ProductRequest,
   ReceivedItem,
   ReceivedXml,
   Recovery,
@@ -144,6 +149,15 @@ interface Listed extends CallOptions {
   pageSize?: number;
 }
 
+interface InCatalogue extends CallOptions {
+  q?: string;
+  pageSize?: number;
+}
+
+export interface OfVersion extends CallOptions {
+  version?: number;
+}
+
 const CALL = ['signal'];
 const BY_USER = [...CALL, 'asUser', 'asUserId'];
 const CHECKED = [...BY_USER, 'simulate'];
@@ -155,6 +169,11 @@ const ON_PAPER = [...CALL, 'layout', 'language'];
 const ON_ROLL = [...ON_PAPER, 'qr'];
 const OF_SEQUENCE = ['minSequence', 'maxSequence', 'expireAt', 'isActive'];
 const INVOICE = ['format', 'xml', 'payload', 'clientRequestId', 'asUser', 'asUserId', 'strict', 'simulate', 'notify'];
+const IN_CATALOGUE = [...CALL, 'q', 'pageSize'];
+const OF_VERSION = [...CALL, 'version'];
+const OF_CUSTOMER = ['name', 'rnc', 'email', 'phone', 'address', 'municipality', 'province', 'type', 'version'];
+const OF_PRICE = ['unit', 'price', 'priceHasItbis', 'itbis', 'additionalTaxes'];
+const OF_PRODUCT = ['name', 'code', 'kind', 'version', ...OF_PRICE];
 const SIMULATE = ['outcome', 'code', 'seconds', 'now'];
 
 /** A request has so many receipts and bytes at most; the service's own limit of bytes is 1 MiB. */
@@ -515,6 +534,52 @@ export class Fe {
     return this.session.call('PUT', '/mail', { body: settings, ...options });
   }
 
+  /** Go through your customers by name; `q` has beginnings of words of the name or the RNC. */
+  customers(filter: InCatalogue & { rnc?: string } = {}): AsyncGenerator<CustomerItem, void> {
+    known('customers', filter, [...IN_CATALOGUE, 'rnc']);
+    return this.#listed('/customers', { q: filter.q, rnc: filter.rnc }, filter);
+  }
+
+  /** Show a customer. Throws NotThereError. */
+  customer(entryId: string, options: CallOptions = {}): Promise<CustomerItem> {
+    return this.session.call('GET', `/customers/${encodeURIComponent(entryId)}`, options);
+  }
+
+  /** Create or change a customer. Throws ConflictError where it is not at the `version` that was named. */
+  putCustomer(entryId: string, entry: CustomerRequest, options: CallOptions = {}): Promise<CustomerItem> {
+    known('putCustomer', entry, OF_CUSTOMER);
+    return this.session.call('PUT', `/customers/${encodeURIComponent(entryId)}`, { body: entry, ...options });
+  }
+
+  /** Delete a customer. Throws NotThereError, and ConflictError where it is at another version. */
+  deleteCustomer(entryId: string, options: OfVersion = {}): Promise<EntryDeleted> {
+    known('deleteCustomer', options, OF_VERSION);
+    return this.#deleted(`/customers/${encodeURIComponent(entryId)}`, options);
+  }
+
+  /** Go through your products by name; `q` has beginnings of words of the name or the code. */
+  products(filter: InCatalogue & { code?: string } = {}): AsyncGenerator<ProductItem, void> {
+    known('products', filter, [...IN_CATALOGUE, 'code']);
+    return this.#listed('/products', { q: filter.q, code: filter.code }, filter);
+  }
+
+  /** Show a product. Throws NotThereError. */
+  product(entryId: string, options: CallOptions = {}): Promise<ProductItem> {
+    return this.session.call('GET', `/products/${encodeURIComponent(entryId)}`, options);
+  }
+
+  /** Create or change a product. Throws ConflictError where it is not at the `version` that was named. */
+  putProduct(entryId: string, entry: ProductRequest, options: CallOptions = {}): Promise<ProductItem> {
+    known('putProduct', entry, OF_PRODUCT);
+    return this.session.call('PUT', `/products/${encodeURIComponent(entryId)}`, { body: entry, ...options });
+  }
+
+  /** Delete a product. Throws NotThereError, and ConflictError where it is at another version. */
+  deleteProduct(entryId: string, options: OfVersion = {}): Promise<EntryDeleted> {
+    known('deleteProduct', options, OF_VERSION);
+    return this.#deleted(`/products/${encodeURIComponent(entryId)}`, options);
+  }
+
   /** Show where you are called. */
   webhooks(options: CallOptions = {}): Promise<Webhooks> {
     return this.session.call('GET', '/webhooks', options);
@@ -600,6 +665,10 @@ export class Fe {
     const body = { ...said, clientRequestId, asUser, asUserId };
     const path = `${oneReceived(receivedId)}/${decision}`;
     return this.session.call('POST', path, { body, signal, clientRequestId });
+  }
+
+  #deleted(path: string, { version, signal }: OfVersion): Promise<EntryDeleted> {
+    return this.session.call('DELETE', path, { query: { version }, repeatable: false, signal });
   }
 
   async *#listed<T>(

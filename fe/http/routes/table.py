@@ -27,6 +27,8 @@ from fe.http.parameters import (
 )
 from fe.http.routes.approvals import ApprovalHandlers
 from fe.http.routes.billing import BillingHandlers
+from fe.http.routes.catalogue import CatalogueHandlers
+from fe.http.routes.catalogue_table import catalogue_routes
 from fe.http.routes.health import Health
 from fe.http.routes.import_table import import_routes
 from fe.http.routes.imports import ImportHandlers
@@ -156,6 +158,7 @@ def every_route(
     archives: PrintArchives,
     sharing: ShareHandlers,
     imports: ImportHandlers,
+    catalogue: CatalogueHandlers,
 ) -> tuple[Route, ...]:
     """Make the table of routes."""
     all_of_them, one = f"{prefix}/invoices", f"{prefix}/invoices/<track_or_id>"
@@ -405,6 +408,7 @@ def every_route(
         ),
         *import_routes(prefix, imports),
         *webhook_routes(prefix, webhooks),
+        *catalogue_routes(prefix, catalogue),
         Route(
             "GET",
             f"{prefix}/mail",

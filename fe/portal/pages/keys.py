@@ -36,6 +36,8 @@ SCOPE_WORDS = {
     "webhooks:write": Text("say where events are sent", "decidir adónde se envían los eventos"),
     "mail:read": Text("see the settings of mail to buyers", "ver los ajustes del correo a los compradores"),
     "mail:write": Text("change the settings of mail to buyers", "cambiar los ajustes del correo a los compradores"),
+    "catalogue:read": Text("see customers and products", "ver clientes y productos"),
+    "catalogue:write": Text("change customers and products", "modificar clientes y productos"),
 }
 _STATES = {
     "active": Text("active", "activa"),

@@ -4,12 +4,14 @@ Searches read the index `..._in_order` alone, which has the folded words of ever
 row-level security keeps Postgres from using one (docs/decisions/catalogue.md).
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Generic, TypeVar
 
 from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
 
 from fe.catalogue.entries import Customer, EntrySource, ItbisRate, Product, ProductKind, Stored
 from fe.catalogue.fields import EntryId
@@ -173,6 +175,49 @@ class CatalogueTable(Generic[E]):
         )
         return made.rowcount == 1
 
+    async def write_all(
+        self,
+        conn: Conn,
+        tenant_id: TenantId,
+        entries: Mapping[EntryId, E],
+        *,
+        source: EntrySource,
+        at: datetime,
+        by: str,
+    ) -> int:
+        """Write many entries whole; return how many are new or changed. One transaction. Raises CatalogueFull.
+
+        An id that follows from the entry (`remembered_id`) gives way to that of an entry with the same RNC or code.
+        """
+        known = await self._ids(conn, tenant_id, [key for one in entries.values() if (key := key_of(one)) is not None])
+        meant = {
+            known.get(key_of(one) or "", entry_id) if entry_id == remembered_id(one) else entry_id: one
+            for entry_id, one in entries.items()
+        }
+        names = ("tenant_id", "id", *self.columns, *_WRITTEN, "version")
+        before, after = (", ".join(f"{one}.{name}" for name in self.columns) for one in ("t", "EXCLUDED"))
+        rows = [
+            {
+                **self._values(tenant_id, entry_id, entry, source=source, at=at.isoformat(), by=by),
+                "tenant_id": tenant_id,
+                "version": 1,
+            }
+            for entry_id, entry in meant.items()
+        ]
+        written = await conn.execute(
+            f"""INSERT INTO {self.name} AS t ({", ".join(names)})
+                SELECT {", ".join(f"r.{name}" for name in names)}
+                  FROM jsonb_populate_recordset(NULL::{self.name}, %(rows)s) AS r
+                    ON CONFLICT (tenant_id, id) DO UPDATE
+                   SET {", ".join(f"{name} = EXCLUDED.{name}" for name in (*self.columns, *_WRITTEN))},
+                       version = t.version + 1
+                 WHERE ({before}) IS DISTINCT FROM ({after})""".encode(),
+            {"rows": Jsonb(rows, dumps=_dumped)},
+        )
+        if await self.count(conn, tenant_id) >= MOST:
+            raise CatalogueFull
+        return written.rowcount
+
     async def delete(self, conn: Conn, tenant_id: TenantId, entry_id: EntryId, *, version: int | None = None) -> bool:
         """Delete an entry; False where there is none. Raises VersionConflict."""
         gone = await conn.execute(
@@ -237,6 +282,16 @@ class CatalogueTable(Generic[E]):
         )
         found = [self._stored(row) for row in await cursor.fetchall()]
         return sorted(found, key=lambda one: one.used_at or _NEVER, reverse=True)
+
+    async def _ids(self, conn: Conn, tenant_id: TenantId, keys: Sequence[str]) -> dict[str, EntryId]:
+        """Find the ids of entries by RNC or code; of several the last by id."""
+        found = await conn.execute(
+            f"""SELECT x.{self.key}, x.id FROM {self.name} AS x
+                 WHERE x.tenant_id = %(tenant)s AND x.{self.key} = ANY (%(keys)s::text[])
+                 ORDER BY x.id""".encode(),
+            {"tenant": tenant_id, "keys": list(keys)},
+        )
+        return {key: EntryId(entry_id) for key, entry_id in await found.fetchall()}
 
     async def count(self, conn: Conn, tenant_id: TenantId) -> int:
         """Count a tenant's entries, up to MOST."""
@@ -304,6 +359,10 @@ class CatalogueTable(Generic[E]):
 
 _WRITTEN = ("search", "source", "changed_at", "changed_by")
 _STORED = ("source", "version", "changed_at", "changed_by", "used_at")
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, default=str)
 
 
 def _customer(row: Mapping[str, Any]) -> Customer:

@@ -47,6 +47,8 @@ ADDED = {
     ("DELETE", f"/invoices/{_ANY}/share"): "invoices:write",
     ("GET", "/mail"): "mail:read",
     ("PUT", "/mail"): "mail:write",
+    **{("GET", path): "catalogue:read" for path in ("/customers", "/customers/a", "/products", "/products/a")},
+    **{(method, path): "catalogue:write" for method in ("PUT", "DELETE") for path in ("/customers/a", "/products/a")},
 }
 PUBLIC = {
     *("/", "/healthz", "/readyz", "/llms.txt", "/api/v1/fe", "/api/v1/fe/", "/api/v1/fe/login"),

@@ -526,6 +526,18 @@ CREATE INDEX submissions_by_verdict ON ONLY submissions (tenant_id, environment,
 CREATE INDEX submissions_not_quite_accepted ON ONLY submissions (tenant_id, environment, status, submission_id) WHERE ((status) = ANY (ARRAY['Rechazado', 'error', 'Aceptado Condicional']));
 CREATE INDEX submissions_of_a_kind ON ONLY submissions (tenant_id, environment, ecf_type, submission_id);
 
+CREATE TABLE taxpayer_register (
+    one boolean NOT NULL, generation int NOT NULL, rows int NOT NULL, loaded_at timestamptz NOT NULL,
+    loaded_by text NOT NULL,
+    PRIMARY KEY (one)
+);
+
+CREATE TABLE taxpayers (
+    generation int NOT NULL, rnc text NOT NULL, name text NOT NULL, trade_name text NOT NULL, activity text NOT NULL,
+    status text NOT NULL, regime text NOT NULL,
+    PRIMARY KEY (generation, rnc)
+);
+
 CREATE TABLE tenant_changes (
     tenant_id bigint NOT NULL, change_id uuid NOT NULL, at timestamptz NOT NULL, by_whom text NOT NULL, person_id uuid,
     through text NOT NULL, action text NOT NULL, subject text NOT NULL, before jsonb, after jsonb,

@@ -56,7 +56,7 @@ _CELLS = Text("has a cell of more than {most} characters", "tiene una celda de m
 
 @dataclass(frozen=True, slots=True)
 class CsvFault:
-    """What is wrong with a line of a file; line 0 is the whole file."""
+    """A fault in a line of a file; line 0 is the whole file."""
 
     line: int
     text: Text

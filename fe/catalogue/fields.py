@@ -46,7 +46,7 @@ _PLACE = Text(
 )
 _OTHER_PROVINCE = Text("is in another province than {province}", "está en otra provincia que {province}")
 _TYPE = Text("must be one of: {names}", "debe ser uno de: {names}")
-_PRICE_FORM = Text(
+PRICE_FORM = Text(
     "must be a number from 0 on with at most 4 decimals, such as 1234.50",
     "debe ser un número desde 0 con 4 decimales como máximo, como 1234.50",
 )
@@ -148,7 +148,7 @@ def price(field: str, text: str | None) -> Decimal | None:
     if _GROUPED.fullmatch(said):
         said = said.replace(",", "")
     if not _PRICE.fullmatch(said):
-        raise BadEntry(field, _PRICE_FORM)
+        raise BadEntry(field, PRICE_FORM)
     return Decimal(said)
 
 

@@ -42,6 +42,8 @@ COMMANDS = {
     "sequence": ("fe.cli.sequence:sequence", "Set, list and delete number sequences."),
     "reception": ("fe.cli.reception:reception", "Open, close and list where suppliers' receipts are received."),
     "received": ("fe.integrator.received:received", "List suppliers' receipts, and approve or reject them."),
+    "customer": ("fe.integrator.catalogue:customer", "Keep your customers: list, write, delete, import CSV."),
+    "product": ("fe.integrator.catalogue:product", "Keep your products: list, write, delete, import CSV."),
     "counterparty": (
         "fe.cli.counterparty:counterparty",
         "See what goes to receivers and issuers; replay it.",
@@ -50,6 +52,7 @@ COMMANDS = {
     "webhook": ("fe.cli.webhook:webhook", "Set where events are sent, see deliveries, listen for them."),
     "usage": ("fe.cli.usage:usage", "List what a tenant did, day by day."),
     "rates": ("fe.cli.rates:rates", "Set and list the rates of additional taxes, which change every quarter."),
+    "padron": ("fe.cli.padron:padron", "Load the authority's register of taxpayers, and look into it."),
     "billing": ("fe.cli.billing:billing", "Bill tenants: prices, months, charges."),
     "outbox": ("fe.cli.outbox:outbox", "See what waits or gave up; replay it, give it up, pause, resume."),
     "approval": ("fe.cli.approval:approval", "See what waits for a second operator; approve or refuse it."),

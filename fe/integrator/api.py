@@ -152,6 +152,14 @@ class ApiSession:
         """Send JSON; decimals keep every digit. The call may be repeated: see above."""
         return self._call("POST", path, content=write_json(body))
 
+    def put(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Like `post`."""
+        return self._call("PUT", path, content=write_json(body))
+
+    def delete(self, path: str) -> dict[str, Any]:
+        """Delete something. Repeated after a lost answer, it may be refused with 404."""
+        return self._call("DELETE", path)
+
     def _call(self, method: str, path: str, **how: Any) -> dict[str, Any]:
         return self._read(self._ask(method, path, **how))
 

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import trio
 
+from fe.catalogue.taxpayers import remarks_on
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.dates import last_day, local, read_day, show_day
 from fe.ecf.document import Document, NotADocument
@@ -39,7 +40,7 @@ from fe.issuing.prepare import Draft, prefix_to_draw, prepare
 from fe.lifecycle import Status
 from fe.store.postgres.db import Database
 from fe.store.queue.inputs import Candidate
-from fe.store.records import tenant_context
+from fe.store.records import taxpayers, tenant_context
 from fe.store.records.issuers import Standing
 from fe.store.records.numbers import NumberUse
 from fe.store.records.tenant_context import TenantContext
@@ -63,6 +64,8 @@ class Survey:
     as_user_id: UserId | None
     #: For which moment it is to be validated, in a sandbox; None for now.
     simulated_now: datetime | None = None
+    buyer_rnc: str | None = None
+    buyer_name: str | None = None
 
     @classmethod
     def of(cls, draft: Draft, document: Document) -> "Survey":
@@ -75,6 +78,8 @@ class Survey:
             draft.as_user,
             draft.as_user_id,
             draft.simulated_now,
+            document.buyer_rnc if document.root is Root.ECF else None,
+            text(document.get("Encabezado.Comprador") or {}, "RazonSocialComprador"),
         )
 
 
@@ -136,6 +141,7 @@ async def validate(
         now = survey.simulated_now
     known = await context_of(db, survey, tenant_id, environment, now, issuers)
     problems = await candidate.problems(known, now, rates)
+    problems += await _of_the_register(db, survey)
     if survey.simulated_now is None:
         return problems
     candidates = await db.run_for(tenant_id, tenant_context.candidates)
@@ -160,6 +166,12 @@ async def context_of(
     if standing is Standing.RECORDED:
         known = replace(known, own_rncs=known.own_rncs | {str(survey.signed_for)})
     return known
+
+
+async def _of_the_register(db: Database, survey: Survey) -> list[Problem]:
+    """Compare the buyer with the authority's register, where there is one."""
+    found = None if survey.buyer_rnc is None else await db.run(taxpayers.find, survey.buyer_rnc)
+    return [] if found is None else list(remarks_on(found, survey.buyer_name))
 
 
 def _of_the_certificate(candidates: Sequence[Candidate], asked: Survey | Draft, now: datetime) -> Iterator[Problem]:

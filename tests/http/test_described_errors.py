@@ -147,6 +147,7 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
         await api.put(f"/{path}/a", json={"name": "Ana"})
         await api.put(f"/{path}/a", json={"name": "Ana"})
         given("entry-changed", await api.put(f"/{path}/a", json={"name": "Ana", "version": 1}))
+    given("no-taxpayer", await api.get("/rnc/131880657"))
     given("large-body-8192", await api.put("/customers/a", content=b" " * (8 * 1024 + 1)))
     given("bad-print-setting", await api.put("/printing", json={"accent": "red"}))
     given("no-such-receipt", await api.post(f"/invoices/{uuid4()}/share"))

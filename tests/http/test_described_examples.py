@@ -2,6 +2,7 @@
 are in order follow the schema of their type."""
 
 import json
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import trio
 from hypothesis import given
 
+from fe.catalogue.taxpayers import RegisteredTaxpayer
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.document import Document
 from fe.http.openapi.payload_schemas import payload_schemas
@@ -20,7 +22,7 @@ from fe.integrator.demo.documents import FIRST
 from fe.lifecycle import Status
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import RECEPTION
-from fe.store.records import receivers
+from fe.store.records import receivers, taxpayers
 from fe.store.records.receivers import Receiver
 from tests.ecf.drafts import any_draft
 from tests.ecf.receipts import USUAL_INDICATOR, line, payload
@@ -282,6 +284,9 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
     like("putMail", await api.put("/mail", json=on), "on")
     like("putMail", await api.put("/mail", json=off), "off")
 
+    known = RegisteredTaxpayer("131880657", "FERRETERIA EL SOL SRL", "EL SOL", "", "ACTIVO", "NORMAL")
+    await db.transact(taxpayers.replace, [known], datetime(2026, 11, 20, tzinfo=UTC), "ana")
+    like("getTaxpayer", await api.get("/rnc/131880657"), "active")
     for name, path in (("Customer", "/customers/C-001"), ("Product", "/products/CEM-1")):
         first, second = bodies(f"put{name}")
         like(f"put{name}", await api.put(path, json=first), "new")

@@ -6,9 +6,11 @@ from uuid import uuid4
 import httpx
 
 from fe.accounts.sequences import put
+from fe.catalogue.taxpayers import RegisteredTaxpayer
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.store.portal.people import PortalRole
+from fe.store.records import taxpayers
 from fe.store.records.catalogue import CUSTOMERS, PRODUCTS
 from tests.factories.companies import make_certificate
 from tests.portal.receipt_form import ReceiptForm
@@ -54,9 +56,6 @@ async def test_customer_is_made_found_changed_by_one_and_deleted(
     assert "Saved: Ana Núñez." in page.text
     assert entry in (await owner.get(f"{where}?q=nun")).text
     assert "Nothing was found" in (await owner.get(f"{where}?q=zoe")).text
-    suggested = (await owner.get(f"{where}/find?q=an")).json()["items"]
-    assert [(one["id"], one["rnc"]) for one in suggested] == [(made.id, "131880657")]
-
     opened = (await owner.get(entry)).text
     await owner.send(entry, filled(opened, entry) | {"name": "Ana N."})
     late = hidden_fields(opened, entry) | filled(opened, entry) | {"name": "Ana X.", "form": str(uuid4())}
@@ -102,3 +101,16 @@ async def test_product_is_made_with_its_price_and_shown_to_an_accountant(
     assert made.entry.additional_taxes == ("006", "023")
     assert ("1234.50" in seen, "<button>Save" in seen, closed.status_code) == (True, False, 403)
     assert (await owner.get(f"{where}?environment=testecf")).status_code == 200
+
+
+async def test_name_of_a_buyer_comes_from_the_register(portal: Running, owner: Browser, tenant: TenantId) -> None:
+    known = RegisteredTaxpayer("131880657", "FERRETERIA EL SOL SRL", "", "", "SUSPENDIDO", "NORMAL")
+    await portal.db.transact(taxpayers.replace, [known], portal.clock(), "ana")
+    form = await ReceiptForm.open(owner, f"/companies/{tenant}/testecf/new/31")
+    form.type("Encabezado.Comprador.RNCComprador", "131-88065-7")
+    form.type("item.NombreItem", "Mesa")
+    form.type("item.PrecioUnitarioItem", "1000")
+    checked = await form.press("check")
+
+    assert form.value("Encabezado.Comprador.RazonSocialComprador") == "FERRETERIA EL SOL SRL"
+    assert "the register of the authority has 131880657 as SUSPENDIDO" in checked.text

@@ -171,6 +171,7 @@ class AsyncFe:
     customer = _call(calls.customer)
     put_customer = _call(calls.put_customer)
     delete_customer = _call(calls.delete_customer)
+    taxpayer = _call(calls.taxpayer)
     products = _list(calls.products)
     product = _call(calls.product)
     put_product = _call(calls.put_product)

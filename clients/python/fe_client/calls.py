@@ -56,6 +56,7 @@ from fe_client.models import (
     Submission,
     SubmissionItem,
     SubmissionXml,
+    TaxpayerAnswer,
     Timeline,
     Token,
     UsageReport,
@@ -534,6 +535,11 @@ def delete_customer(session: Session, entry_id: str, *, version: int | None = No
     """Delete a customer. Raises NotThereError, and ConflictError where it is at another version."""
     path = f"/customers/{_in_path(entry_id)}"
     return session.call("DELETE", path, query={"version": version}, repeatable=False)
+
+
+def taxpayer(session: Session, rnc: str) -> Plan[TaxpayerAnswer]:
+    """Look an RNC or cédula up in the authority's register. Raises NotThereError."""
+    return session.call("GET", f"/rnc/{_in_path(rnc)}")
 
 
 def product(session: Session, entry_id: str) -> Plan[ProductItem]:

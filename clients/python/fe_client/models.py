@@ -4484,7 +4484,7 @@ class ProductItem(TypedDict):
     unit: str | None
     """code of the unit of measure, such as 43"""
     price: Number | None
-    """in Dominican pesos"""
+    """in Dominican pesos, with at most 4 decimals"""
     priceHasItbis: bool | None
     """whether ITBIS is in the price; null without a price"""
     itbis: Literal["18", "16", "0", "exempt"] | None
@@ -4518,8 +4518,8 @@ class ProductRequest(TypedDict):
     """your code, such as the one of the bar code; on receipts CodigoItem"""
     unit: NotRequired[str | None]
     """code of the unit of measure, such as 43"""
-    price: NotRequired[Number | None]
-    """in Dominican pesos"""
+    price: NotRequired[Number | str | None]
+    """in Dominican pesos, with at most 4 decimals"""
     priceHasItbis: NotRequired[bool]
     """whether ITBIS is in the price"""
     itbis: NotRequired[Literal["18", "16", "0", "exempt", None]]
@@ -5017,6 +5017,19 @@ class SubmissionXml(TypedDict):
     source: Literal["signed", "original"] | None
     """null: still queued"""
     xml: str | None
+
+
+class TaxpayerAnswer(TypedDict):
+    """An entry of the authority's register, in its own words; empty is unknown."""
+
+    rnc: str
+    name: str
+    tradeName: str
+    activity: str
+    status: str
+    """such as ACTIVO, SUSPENDIDO, DADO DE BAJA"""
+    active: bool
+    regime: str
 
 
 class Timeline(TypedDict):

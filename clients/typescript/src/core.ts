@@ -3565,7 +3565,7 @@ export type components = {
             code: string | null;
             /** @description code of the unit of measure, such as 43 */
             unit: string | null;
-            /** @description in Dominican pesos */
+            /** @description in Dominican pesos, with at most 4 decimals */
             price: number | null;
             /** @description whether ITBIS is in the price; null without a price */
             priceHasItbis: boolean | null;
@@ -3613,8 +3613,8 @@ export type components = {
             code?: string | null;
             /** @description code of the unit of measure, such as 43 */
             unit?: string | null;
-            /** @description in Dominican pesos */
-            price?: number | null;
+            /** @description in Dominican pesos, with at most 4 decimals */
+            price?: number | string | null;
             /** @description whether ITBIS is in the price */
             priceHasItbis?: boolean;
             /**
@@ -4094,6 +4094,17 @@ export type components = {
             source: ("signed" | "original") | null;
             xml: string | null;
         };
+        /** @description An entry of the authority's register, in its own words; empty is unknown. */
+        TaxpayerAnswer: {
+            rnc: string;
+            name: string;
+            tradeName: string;
+            activity: string;
+            /** @description such as ACTIVO, SUSPENDIDO, DADO DE BAJA */
+            status: string;
+            active: boolean;
+            regime: string;
+        };
         /** @description All events of a submission, oldest first. */
         Timeline: {
             taxLogId: string;
@@ -4506,6 +4517,7 @@ export type SubmissionPage = components['schemas']['SubmissionPage'];
 export type SubmissionStretch = components['schemas']['SubmissionStretch'];
 export type SubmissionSummary = components['schemas']['SubmissionSummary'];
 export type SubmissionXml = components['schemas']['SubmissionXml'];
+export type TaxpayerAnswer = components['schemas']['TaxpayerAnswer'];
 export type Timeline = components['schemas']['Timeline'];
 export type TimelineEvent = components['schemas']['TimelineEvent'];
 export type Token = components['schemas']['Token'];

@@ -34,6 +34,7 @@ import type {
   SharedAnswer,
   Simulate,
   Submission,
+  TaxpayerAnswer,
   Timeline,
   Token,
   UsageReport,
@@ -555,6 +556,11 @@ export class Fe {
   deleteCustomer(entryId: string, options: OfVersion = {}): Promise<EntryDeleted> {
     known('deleteCustomer', options, OF_VERSION);
     return this.#deleted(`/customers/${encodeURIComponent(entryId)}`, options);
+  }
+
+  /** Look an RNC or cédula up in the authority's register. Throws NotThereError. */
+  taxpayer(rnc: string, options: CallOptions = {}): Promise<TaxpayerAnswer> {
+    return this.session.call('GET', `/rnc/${encodeURIComponent(rnc)}`, options);
   }
 
   /** Go through your products by name; `q` has beginnings of words of the name or the code. */

@@ -9,6 +9,8 @@ from pydantic import ConfigDict, Field, WithJsonSchema
 from typing_extensions import TypedDict
 
 from fe.catalogue.entries import ADDRESS, CODE, NAME_OF_CUSTOMER, NAME_OF_PRODUCT, ItbisRate, ProductKind
+from fe.catalogue.fields import PRICE_FORM
+from fe.ecf.texts import Text
 from fe.http.models.response_types import Amount, Moment, ResponseModel, closed
 from fe.http.models.warnings import Warnings
 from fe.http.request_bodies import RequestModel
@@ -20,7 +22,7 @@ _PLACE = "code of the authority's list"
 _TYPE = "type of e-CF that the customer usually gets, such as E31"
 _CODE = "your code, such as the one of the bar code; on receipts CodigoItem"
 _UNIT = "code of the unit of measure, such as 43"
-_PRICE = "in Dominican pesos"
+_PRICE = "in Dominican pesos, with at most 4 decimals"
 _HAS_ITBIS = "whether ITBIS is in the price"
 _ITBIS = "rate of ITBIS in percent, or `exempt`"
 _TAXES = "codes of additional taxes, 001 to 039"
@@ -66,12 +68,17 @@ class ProductRequest(RequestModel):
         }
     )
 
+    @classmethod
+    def messages(cls) -> dict[str, Text]:
+        """Say of a price what it must be, and not which kinds of value were tried."""
+        return {"price.decimal": PRICE_FORM.after("price")}
+
     name: Annotated[str, _text(NAME_OF_PRODUCT)]
     code: Annotated[str | None, _text(CODE, _CODE)] = None
     unit: Annotated[str | None, _text(2, _UNIT)] = None
     price: Annotated[
-        Decimal | int | None,
-        WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0}, {"type": "null"}]}),
+        Decimal | int | str | None,
+        WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}, {"type": "null"}]}),
         Field(description=_PRICE),
     ] = None
     priceHasItbis: Annotated[bool, Field(description=_HAS_ITBIS)] = False
@@ -147,6 +154,20 @@ class EntryDeleted(TypedDict):
     id: str
 
 
+@closed
+class TaxpayerAnswer(TypedDict):
+    """An entry of the authority's register, in its own words; empty is unknown."""
+
+    rnc: str
+    name: str
+    tradeName: str
+    activity: str
+    status: Annotated[str, Field(description="such as ACTIVO, SUSPENDIDO, DADO DE BAJA")]
+    active: bool
+    regime: str
+
+
+TAXPAYER = ResponseModel(TaxpayerAnswer)
 CUSTOMER, CUSTOMER_LIST = ResponseModel(CustomerItem), ResponseModel(CustomerList)
 PRODUCT, PRODUCT_LIST = ResponseModel(ProductItem), ResponseModel(ProductList)
 ENTRY_DELETED = ResponseModel(EntryDeleted)

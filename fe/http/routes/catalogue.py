@@ -9,6 +9,7 @@ from fe.catalogue.entries import Customer, EntrySource, Product, Stored, check_c
 from fe.catalogue.fields import ID_FORM, BadEntry, EntryId, read_id
 from fe.catalogue.search import LONGEST
 from fe.clock import Clock, iso
+from fe.ecf.identity import tax_id
 from fe.ecf.problems import Problem, Severity
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
@@ -20,10 +21,12 @@ from fe.http.models.catalogue import (
     ENTRY_DELETED,
     PRODUCT,
     PRODUCT_LIST,
+    TAXPAYER,
     CustomerItem,
     CustomerRequest,
     ProductItem,
     ProductRequest,
+    TaxpayerAnswer,
 )
 from fe.http.models.response_types import ResponseModel
 from fe.http.paging import read_in_turn
@@ -32,6 +35,7 @@ from fe.http.request_bodies import read_body
 from fe.identifiers import TenantId
 from fe.limits import ConcurrencyLimit
 from fe.store.postgres.db import Database
+from fe.store.records import taxpayers
 from fe.store.records.catalogue import (
     CUSTOMERS,
     MOST,
@@ -46,7 +50,7 @@ _LONGEST_CURSOR = 4 * LONGEST * 2
 
 
 class CatalogueHandlers:
-    """The handlers of /customers and /products."""
+    """The handlers of /customers, /products and /rnc."""
 
     def __init__(self, db: Database, lists: ConcurrencyLimit[TenantId], clock: Clock) -> None:
         self._db = db
@@ -99,7 +103,7 @@ class CatalogueHandlers:
                 name=body.name,
                 code=body.code,
                 unit=body.unit,
-                price=None if body.price is None else f"{Decimal(body.price):f}",
+                price=body.price if body.price is None or isinstance(body.price, str) else f"{Decimal(body.price):f}",
                 price_has_itbis=body.priceHasItbis,
                 itbis=body.itbis,
                 kind=body.kind,
@@ -112,6 +116,23 @@ class CatalogueHandlers:
     async def delete_product(self, call: Call) -> ApiReply:
         """Delete a product."""
         return await self._delete(call, PRODUCTS)
+
+    async def taxpayer(self, call: Call) -> ApiReply:
+        """Show what the authority's register has of an RNC or cédula."""
+        number = tax_id(call.params["rnc"])
+        found = None if number is None else await self._db.run(taxpayers.find, number.digits)
+        if found is None:
+            raise ApiError(404, say("no-taxpayer"))
+        answer: TaxpayerAnswer = {
+            "rnc": found.rnc,
+            "name": found.name,
+            "tradeName": found.trade_name,
+            "activity": found.activity,
+            "status": found.status,
+            "active": found.is_active,
+            "regime": found.regime,
+        }
+        return ApiReply(200, TAXPAYER.write(answer))
 
     async def _listed(self, call: Call, table: CatalogueTable[Any], model: ResponseModel[Any]) -> ApiReply:
         query = call.query()
@@ -130,7 +151,7 @@ class CatalogueHandlers:
         return ApiReply(200, model.write({"limit": limit, "items": items, "nextCursor": cursor}))
 
     async def _show(self, call: Call, table: CatalogueTable[Any], model: ResponseModel[Any]) -> ApiReply:
-        found = await self._db.run_for(call.identity.tenant_id, table.one, _id_in(call))
+        found = await self._db.run_for(call.identity.tenant_id, table.one, _id_in(call, table))
         if found is None:
             raise _none(table)
         return ApiReply(200, model.write(_serialize(found)))
@@ -145,12 +166,15 @@ class CatalogueHandlers:
         model: ResponseModel[Any],
     ) -> ApiReply:
         caller = call.identity
+        entry_id = read_id(call.params["entry_id"])
+        if entry_id is None:
+            raise ApiError(400, ID_FORM.after("id"))
         try:
             made, _ = await self._db.transact_for(
                 caller.tenant_id,
                 table.put,
                 caller.tenant_id,
-                _id_in(call),
+                entry_id,
                 entry,
                 source=EntrySource.API,
                 at=self._clock(),
@@ -167,7 +191,7 @@ class CatalogueHandlers:
         return ApiReply(200, model.write(answer))
 
     async def _delete(self, call: Call, table: CatalogueTable[Any]) -> ApiReply:
-        entry_id, tenant_id = _id_in(call), call.identity.tenant_id
+        entry_id, tenant_id = _id_in(call, table), call.identity.tenant_id
         version = read_number(call.query(), "version", default=0, minimum=1, maximum=999_999_999) or None
         try:
             if not await self._db.transact_for(tenant_id, table.delete, tenant_id, entry_id, version=version):
@@ -177,10 +201,10 @@ class CatalogueHandlers:
         return ApiReply(200, ENTRY_DELETED.write({"ok": True, "id": entry_id}))
 
 
-def _id_in(call: Call) -> EntryId:
+def _id_in(call: Call, table: CatalogueTable[Any]) -> EntryId:
     found = read_id(call.params["entry_id"])
     if found is None:
-        raise ApiError(400, ID_FORM.after("id"))
+        raise _none(table)
     return found
 
 

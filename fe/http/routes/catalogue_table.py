@@ -1,6 +1,7 @@
 """The routes of customers and products, a part of the table in fe/http/routes/table.py."""
 
 from fe.catalogue.fields import ID_PATTERN
+from fe.ecf.identity import TAX_ID_FORM
 from fe.http.models import catalogue as models
 from fe.http.openapi.described_errors import errors
 from fe.http.parameters import LIMIT_DEFAULT, LIMIT_MAX
@@ -30,6 +31,7 @@ def _list(key: Parameter) -> tuple[Parameter, ...]:
 
 
 _RNC = Parameter("rnc", "those with this RNC or cédula, and nothing else", {"type": "string"})
+_TAXPAYER = Parameter("rnc", "RNC or cédula, digits alone", {"type": "string", "pattern": f"^{TAX_ID_FORM}$"}, "path")
 _CODE = Parameter("code", "those with this code, and nothing else", {"type": "string"})
 
 
@@ -93,6 +95,20 @@ def catalogue_routes(prefix: str, catalogue: CatalogueHandlers) -> tuple[Route, 
                 {200: (models.ENTRY_DELETED,)},
                 parameters=(_ID, _VERSION),
                 errors=errors("no-customer", "entry-changed"),
+            ),
+        ),
+        Route(
+            "GET",
+            f"{prefix}/rnc/<rnc>",
+            "catalogue:read",
+            catalogue.taxpayer,
+            About(
+                "getTaxpayer",
+                "Look a number up in the authority's register",
+                _GROUP,
+                {200: (models.TAXPAYER,)},
+                parameters=(_TAXPAYER,),
+                errors=errors("no-taxpayer"),
             ),
         ),
         Route(

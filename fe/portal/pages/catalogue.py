@@ -17,7 +17,6 @@ from fe.catalogue.csv_file import (
 from fe.catalogue.entries import Customer, EntrySource, Product, Stored, check_customer, check_product
 from fe.catalogue.fields import BadEntry, EntryId, read_id
 from fe.ecf.catalogue import EcfType
-from fe.ecf.json_text import write_json
 from fe.ecf.schema.codes import GEOGRAPHY, UNITS
 from fe.ecf.texts import Text
 from fe.portal import receipt_words
@@ -73,7 +72,6 @@ class Shelf:
         base = f"/companies/<int:company>/{self.path}"
         return (
             Page("GET", base, Needs.READ, self.listed),
-            Page("GET", f"{base}/find", Needs.READ, self.find),
             Page("GET", f"{base}/new", Needs.WRITE, self.new),
             Page("POST", f"{base}/new", Needs.WRITE, self.create),
             Page("GET", f"{base}/import", Needs.WRITE, self.show_import),
@@ -94,13 +92,6 @@ class Shelf:
         more = rows[PAGE - 1].id if len(rows) > PAGE else None
         return self._page(visit, "list", rows=rows[:PAGE], text=text, more=more, is_first=cursor is None)
 
-    async def find(self, visit: Visit) -> Reply:
-        """Suggest entries to a script, as JSON."""
-        text = visit.query.get("q", "")[:100]
-        rows = await visit.read_list(self.table.suggested, text)
-        found = [{"id": one.id, **self.shown(one.entry)} for one in rows]
-        return Reply(200, write_json({"items": found}), (("Content-Type", "application/json"),))
-
     async def new(self, visit: Visit) -> Reply:
         """Show the form of a new entry."""
         return self._form(visit, None, self.typed(Form()))
@@ -110,12 +101,12 @@ class Shelf:
         return await self._write(visit, EntryId(str(uuid4())), 0, None)
 
     async def show(self, visit: Visit) -> Reply:
-        """Show an entry, in a form for those who may write."""
+        """Show an entry; members who write get a form."""
         found = await self._found(visit)
         return self._form(visit, found, self.shown(found.entry))
 
     async def change(self, visit: Visit) -> Reply:
-        """Change an entry, unless somebody else did meanwhile."""
+        """Change an entry if it is at the version that the form shows."""
         entry_id, version = _id_in(visit), visit.form.get("version")
         expected = int(version) if version.isascii() and version.isdigit() and len(version) < 10 else -1
         return await self._write(visit, entry_id, expected, entry_id)

@@ -5,15 +5,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from fe.catalogue.entries import Customer, Product, Stored
+from fe.catalogue.entries import NAME_OF_CUSTOMER, Customer, Product, Stored
 from fe.catalogue.remembered import SALES
 from fe.catalogue.search import fold_words
+from fe.catalogue.taxpayers import RegisteredTaxpayer
 from fe.ecf.money import HUNDRED, ONE, exact, number
 from fe.ecf.taxes import VAT_PERCENT
 from fe.portal.receipt.copies import NOTES
 from fe.portal.receipt.entry import ReceiptEntry, amount_typed, tax_id_typed
 from fe.portal.receipt.layout import PRICES_INCLUDE_VAT
 from fe.portal.visit import Visit
+from fe.store.records import taxpayers
 from fe.store.records.catalogue import CUSTOMERS, PRODUCTS
 
 #: Types that the catalogue is offered for.
@@ -56,6 +58,11 @@ def of_customer(found: Stored[Customer]) -> Choice:
     return Choice(found.id, one.name, rnc, fills)
 
 
+def of_taxpayer(found: RegisteredTaxpayer) -> Choice:
+    """A taxpayer of the authority's register as a choice."""
+    return Choice("", found.name, found.rnc, {_RNC: found.rnc, _NAME: found.name[:NAME_OF_CUSTOMER]})
+
+
 def of_product(found: Stored[Product]) -> Choice:
     """A product as a choice."""
     one = found.entry
@@ -83,6 +90,9 @@ async def customers(visit: Visit, text: str, limit: int) -> list[Choice]:
         found = await visit.read(CUSTOMERS.by_key, digits, limit=limit)
         if found:
             return [of_customer(one) for one in found]
+        taxpayer = await visit.portal.db.run(taxpayers.find, digits)
+        if taxpayer is not None:
+            return [of_taxpayer(taxpayer)]
     return [of_customer(one) for one in await visit.read(CUSTOMERS.suggested, text, limit=limit)]
 
 

@@ -76,7 +76,7 @@ def scripted(*answers: Said) -> Iterator[Scripted]:
             self.end_headers()
             self.wfile.write(body)
 
-        do_GET = do_POST = _answer
+        do_GET = do_POST = do_PUT = do_DELETE = _answer
 
         def log_message(self, *_: object) -> None:
             pass

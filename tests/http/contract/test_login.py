@@ -48,6 +48,7 @@ ADDED = {
     ("GET", "/mail"): "mail:read",
     ("PUT", "/mail"): "mail:write",
     **{("GET", path): "catalogue:read" for path in ("/customers", "/customers/a", "/products", "/products/a")},
+    ("GET", "/rnc/131880657"): "catalogue:read",
     **{(method, path): "catalogue:write" for method in ("PUT", "DELETE") for path in ("/customers/a", "/products/a")},
 }
 PUBLIC = {

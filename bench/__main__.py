@@ -27,7 +27,7 @@ from bench import plots, targets
 from bench.report import ROOT, show_table
 
 #: All of them together.
-MAX_SECONDS = 840.0
+MAX_SECONDS = 890.0
 #: The commit that this release is measured against.
 BEFORE = "3ecf40f"
 #: Seconds for a benchmark that is cut off to stop its processes.
@@ -64,6 +64,7 @@ ALL = (
     Benchmark("webhooks", 60, ("--seconds", "4", "--rounds", "1")),
     Benchmark("metering", 35, ("--submissions", "20000", "--posts", "300", "--seconds", "1", "--rounds", "2")),
     Benchmark("hostile", 85, ("--short", "--only", "held_bodies", "validations")),
+    Benchmark("printing", 50),
 )
 
 

@@ -1,8 +1,8 @@
 """CPU of a printed receipt beside reportlab's for the same content, memory of the longest, and POSTs beside prints.
 
-`python -m bench.printing [--rounds 5]`. reportlab draws the same strings at the same places with the same typeface, and
-the same QR code; it makes no PDF/A, no tags and embeds no XML. Then a whole service takes POSTs for some seconds alone
-and for as long while two tenants ask it for PDFs, in turn, within a minute.
+`python -m bench.printing [--rounds 5] [--short]`. reportlab draws the same strings at the same places with the same
+typeface, and the same QR code; it makes no PDF/A, no tags and embeds no XML. Then a whole service takes POSTs for some
+seconds alone and for as long while two tenants ask it for PDFs, in turn, within a minute.
 """
 
 import argparse
@@ -46,7 +46,9 @@ def main() -> None:
     """Measure, and show it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--short", action="store_true", help="as `make bench` runs it")
+    chosen = parser.parse_args()
+    rounds, lines, parts = (2, 1_000, 1) if chosen.short else (chosen.rounds, _LINES, _PARTS)
     xml, options = signed(GOLDEN[0]), PrintOptions()
     beside = _same_with_reportlab(xml, options)
     with Report("printing") as report:
@@ -57,14 +59,14 @@ def main() -> None:
         report.figure("one receipt", "ms of CPU", ours)
         report.figure("one receipt by reportlab", "ms of CPU", theirs)
         report.ratio("CPU of a receipt / reportlab's", ours, theirs, at_most=2)
-        longest = long_receipt(_LINES, EcfType.DEBIT_NOTE)
+        longest = long_receipt(lines, EcfType.DEBIT_NOTE)
         for paper in PaperSize:
             began = time.process_time()
             pdf(longest, PrintOptions(layout=paper))
-            report.figure(f"{_LINES} lines on {paper}", "s of CPU", time.process_time() - began)
+            report.figure(f"{lines} lines on {paper}", "s of CPU", time.process_time() - began)
         report.figure("memory of the pool's process", "MB", trio.run(_peak_of_the_pool, longest))
         with open_stack() as stack:
-            _post_beside_prints(stack, report)
+            _post_beside_prints(stack, report, parts)
 
 
 def peak_mb(xml: bytes, layouts: tuple[PaperSize, ...]) -> float:
@@ -81,7 +83,7 @@ async def _peak_of_the_pool(xml: bytes) -> float:
         return await apart.run("bench", bench.printing.peak_mb, xml, tuple(PaperSize))
 
 
-def _post_beside_prints(stack: Stack, report: Report) -> None:
+def _post_beside_prints(stack: Stack, report: Report, parts: int) -> None:
     stack.start_service()
     port = urlsplit(stack.base_url).port
     assert port is not None
@@ -97,7 +99,7 @@ def _post_beside_prints(stack: Stack, report: Report) -> None:
     beside: list[float] = []
     made: list[float] = []
     first = _RECEIPTS + 1
-    for part in range(2 * _PARTS):
+    for part in range(2 * parts):
         order = submit.Order(port, tokens[0], first=first, documents=_POSTS * _SECONDS, rate=_POSTS)
         first += order.documents
         posts = submit.start(order)

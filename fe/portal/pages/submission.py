@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
-import segno
 from markupsafe import Markup
 
 from fe.ecf.catalogue import Root
 from fe.ecf.json_text import write_json
+from fe.ecf.qr_code import qr_code
 from fe.ecf.texts import Text
 from fe.http.messages import say
 from fe.http.models.failures import say_response
@@ -309,8 +309,8 @@ def _qr(url: str | None) -> Markup | None:
     """Draw the QR code of a printed receipt as SVG: black on white in every colour scheme, sized by the CSS."""
     if url is None:
         return None
-    # One mask for all: readers take any, and choosing the best of eight takes most of the time of this page.
-    drawn = segno.make(url, micro=False, mask=2).svg_inline(
+    # One mask for all: readers take any.
+    drawn = qr_code(url, mask=2).svg_inline(
         scale=4, dark="#000", light="#fff", svgclass=None, lineclass=None, omitsize=True, title="QR"
     )
     return Markup(drawn)  # noqa: S704  (made by segno, of modules alone: nothing of the address is in it)

@@ -386,6 +386,23 @@ CREATE INDEX products_by_code ON products (tenant_id, code) WHERE (code IS NOT N
 CREATE INDEX products_by_use ON products (tenant_id, used_at) WHERE (used_at IS NOT NULL);
 CREATE INDEX products_in_order ON products (tenant_id, search, id);
 
+CREATE TABLE receipt_days (
+    tenant_id bigint NOT NULL, environment environment NOT NULL, issued_on date NOT NULL, ecf_type text NOT NULL,
+    status submission_status NOT NULL, receipts bigint NOT NULL, total numeric(20,2) NOT NULL,
+    itbis numeric(20,2) NOT NULL, base18 numeric(20,2) NOT NULL, base16 numeric(20,2) NOT NULL,
+    base0 numeric(20,2) NOT NULL, exempt numeric(20,2) NOT NULL, itbis18 numeric(20,2) NOT NULL,
+    itbis16 numeric(20,2) NOT NULL, itbis_withheld numeric(20,2) NOT NULL, isr_withheld numeric(20,2) NOT NULL,
+    without_amounts bigint NOT NULL, first_number text NOT NULL, last_number text NOT NULL,
+    PRIMARY KEY (tenant_id, environment, issued_on, ecf_type, status)
+);
+
+CREATE TABLE receipt_expenses (
+    tenant_id bigint NOT NULL, supplier text NOT NULL, e_ncf text NOT NULL, kind text NOT NULL, isr_type text,
+    payment text, paid_on date, itbis text NOT NULL, changed_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, supplier, e_ncf),
+    FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+);
+
 CREATE TABLE received (
     tenant_id bigint NOT NULL, received_id uuid NOT NULL, environment environment NOT NULL, issuer_rnc text NOT NULL,
     e_ncf text NOT NULL, ecf_type text NOT NULL, issuer_name text NOT NULL, buyer_rnc text NOT NULL,
@@ -397,6 +414,12 @@ CREATE INDEX received_by_issue_day ON received (tenant_id, issued_on, received_i
 CREATE INDEX received_by_issuer ON received (tenant_id, environment, issuer_rnc, received_id);
 CREATE INDEX received_by_number ON received (tenant_id, e_ncf, received_id);
 CREATE INDEX received_of_an_environment ON received (tenant_id, environment, received_id);
+
+CREATE TABLE received_amounts (
+    tenant_id bigint NOT NULL, received_id uuid NOT NULL, amounts jsonb NOT NULL,
+    PRIMARY KEY (tenant_id, received_id),
+    FOREIGN KEY (tenant_id, received_id) REFERENCES received(tenant_id, received_id)
+);
 
 CREATE TABLE received_approvals (
     tenant_id bigint NOT NULL, submission_id uuid NOT NULL, approved boolean NOT NULL, reason text, signer text,
@@ -514,6 +537,7 @@ CREATE TABLE submissions (
     signed_at timestamptz, number_fate number_fate NOT NULL, response jsonb, submitted_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL, first_answer_at timestamptz, verdict_at timestamptz,
     replayed_epoch bigint NOT NULL, total numeric(18,2), itbis numeric(18,2), buyer_name text, issued_on date,
+    amounts jsonb,
     PRIMARY KEY (tenant_id, submission_id)
 );
 CREATE INDEX submissions_as_user ON ONLY submissions (tenant_id, as_user, submission_id) WHERE (as_user IS NOT NULL);
@@ -525,6 +549,13 @@ CREATE INDEX submissions_by_track_id ON ONLY submissions (tenant_id, track_id) W
 CREATE INDEX submissions_by_verdict ON ONLY submissions (tenant_id, environment, verdict_at) WHERE (verdict_at IS NOT NULL);
 CREATE INDEX submissions_not_quite_accepted ON ONLY submissions (tenant_id, environment, status, submission_id) WHERE ((status) = ANY (ARRAY['Rechazado', 'error', 'Aceptado Condicional']));
 CREATE INDEX submissions_of_a_kind ON ONLY submissions (tenant_id, environment, ecf_type, submission_id);
+
+CREATE TABLE supplier_expenses (
+    tenant_id bigint NOT NULL, supplier text NOT NULL, kind text NOT NULL, isr_type text, payment text, paid_after int,
+    itbis text NOT NULL, changed_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, supplier),
+    FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+);
 
 CREATE TABLE taxpayer_register (
     one boolean NOT NULL, generation int NOT NULL, rows int NOT NULL, loaded_at timestamptz NOT NULL,
@@ -695,6 +726,7 @@ CREATE TABLE write_probes (
 
 -- Functions of metering
 --
+-- add_receipt_days(p_tenant bigint, p_ended uuid[]) returns void
 -- add_usage(p_tenant bigint, p_submitted uuid[], p_answered uuid[], p_ended uuid[]) returns void
 -- close_month(p_tenant bigint, p_month date, p_subject uuid, p_at timestamptz) returns numeric
 -- close_usage(p_tenant bigint, p_today date) returns boolean

@@ -36,6 +36,7 @@ from fe.http.routes.imports import ImportHandlers
 from fe.http.routes.invoices import Invoices
 from fe.http.routes.long_polls import LongPolls
 from fe.http.routes.mail_settings import MailSettingsHandlers
+from fe.http.routes.months import MonthHandlers
 from fe.http.routes.ncf import Ncf
 from fe.http.routes.print_archives import PrintArchives
 from fe.http.routes.printing import PrintHandlers
@@ -268,6 +269,7 @@ class Api:
             ShareHandlers(db, deps.sharing, clock),
             ImportHandlers(db, uploads, lists),
             CatalogueHandlers(db, lists, clock),
+            MonthHandlers(db, lists),
         )
         by_name = {route.name: route for route in self.routes}
         self._handing_in = by_name[f"POST {PREFIX}/invoices"]

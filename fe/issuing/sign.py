@@ -18,6 +18,7 @@ from fe.ecf.receipt_facts import facts_signed
 from fe.ecf.rules import ASSUMPTIONS
 from fe.ecf.signature import Canonical, Signer
 from fe.ecf.summary import summarise, takes_summary, with_security_code
+from fe.ecf.tax_amounts import tax_amounts
 from fe.ecf.taxes import RATES, Rates
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import SubmissionId
@@ -89,6 +90,7 @@ class Unsigned:
     security_code: str | None
     ncf_expiration: date | None
     remarks: Sequence[Mapping[str, object]]
+    amounts: Mapping[str, str] | None
 
 
 def make_signed(
@@ -163,6 +165,7 @@ def make_unsigned(signing_input: SigningInput, chosen: Candidate, *, now: dateti
         security_code=None if code is None else str(code),
         ncf_expiration=_expiration(document, signing_input),
         remarks=[serialize_problem(problem) for problem in prepared.problems if problem.code in ASSUMPTIONS],
+        amounts=tax_amounts(written.element) if document.root in (Root.ECF, Root.RFCE) else None,
     )
 
 
@@ -194,6 +197,7 @@ def sign_unsigned(
         signed_at=now,
         remarks=unsigned.remarks,
         facts=facts_signed(unsigned.printed),
+        amounts=unsigned.amounts,
     )
 
 

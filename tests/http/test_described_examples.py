@@ -311,6 +311,7 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
     like("recoverDeliveries", await api.post("/webhooks/recover", json=since), "begun")
     like("listRecoveries", await api.get("/webhooks/recoveries"), "begun")
 
+    like("getMonth", await api.get("/months/2026-11"), "a-month")
     like("getUsage", await api.get("/usage"), "a-month")
     like("getCurrentBill", await api.get("/billing/current-period"), "nothing-yet")
 

@@ -40,6 +40,7 @@ async def sign(db: Database, tax_log_id: str, *, at: datetime | None = None, sig
         ncf_expiration=date(2027, 12, 31),
         signed_at=now,
         facts=FactsToPrint(Decimal("1063.18"), Decimal("162.18"), "Ñandú & Cía", date(2026, 11, 5)),
+        amounts={"itbis": "162.18", "base18": "901.00", "itbis18": "162.18"},
     )
     await db.run(bookings.signed, work, document, at=now)
 

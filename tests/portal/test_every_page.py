@@ -29,7 +29,11 @@ NOBODYS = {
 }
 
 #: Forms that change nothing of the company, only what the person who sends them has seen: every role may send them.
-OWN_NOTES = {"POST /companies/<int:company>/troubles-seen"}
+OWN_NOTES = {
+    "POST /companies/<int:company>/troubles-seen",
+    # Classifying purchases for the 606 is an accountant's work.
+    "POST /companies/<int:company>/<environment>/months/<month>/606/<supplier>",
+}
 
 #: Elements that have no end.
 _VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}

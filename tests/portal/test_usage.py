@@ -2,7 +2,7 @@
 
 import csv
 import io
-from datetime import UTC, date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from lxml import etree
@@ -12,8 +12,10 @@ from fe.identifiers import TenantId
 from fe.metering import usage
 from fe.portal.plots import Plot, Series
 from fe.store.portal.people import PortalRole
+from fe.store.postgres.db import Database
 from tests.factories.tenants import make_submission, rows
 from tests.http.front import make_tenant
+from tests.portal.receipts import make_receipt
 from tests.portal.running import Browser, Running
 
 
@@ -155,3 +157,19 @@ def test_a_plot_is_well_formed_and_escapes_what_it_is_given(many: int) -> None:
             if name in element.attrib
         ]
         assert all(-1 <= value <= 700 for value in coordinates)
+
+
+async def test_a_month_shows_its_sums_and_leads_to_its_receipts(owner: Browser, tenant: TenantId, db: Database) -> None:
+    await make_receipt(db, tenant, at=datetime(2026, 11, 5, 15, tzinfo=UTC))
+    here = f"/companies/{tenant}/ecf/months"
+
+    page = await owner.get(f"{here}?month=2026-11")
+    table = await owner.get(f"{here}/2026-11/csv")
+
+    assert page.url.path == f"{here}/2026-11"
+    for shown in ("1,063.18", "162.18", "901.00", "E310000000001", "No 607"):
+        assert shown in page.text, shown
+    rows = list(csv.reader(io.StringIO(table.content.decode("utf-8-sig"))))
+    assert rows[1][0] == "2026-11-05"
+    assert rows[1][6:] == ["901.00", "0.00", "0.00", "0.00", "162.18", "0.00", "0.00", "1063.18"]
+    assert (await owner.get(f"{here}/2026-13")).status_code == 404

@@ -93,7 +93,10 @@ MATRIX = """
 | `portal_troubles_seen` | | | | | | SIU | |
 | `print_settings` | SIU | S | S | S | | SIU | |
 | `products` | SIUD | | S | S | | SIUD | |
+| `receipt_days` | S | SIUD | SIUD | S | | S | |
+| `receipt_expenses` | SIU | | S | S | | SIU | |
 | `received` | S | S | S | S | SI | S | |
+| `received_amounts` | SI | | SI | S | | SI | |
 | `received_approvals` | S | | S | S | SI | S | |
 | `receivers` | | | SIUD | S | S | S | |
 | `recovery_codes` | | | SIUD | | | SIUD | |
@@ -113,6 +116,7 @@ MATRIX = """
 | `submissions` | SI | SU | SU | S | s | SI | |
 | `taxpayer_register` | S | | SIU | S | | S | |
 | `taxpayers` | S | | SID | S | | S | |
+| `supplier_expenses` | SIU | | S | S | | SIU | |
 | `tenant_changes` | I | | SI | S | | SI | |
 | `tenants` | Su | S | SIu | S | | Su | |
 | `usage_carried` | | SIUD | SIUD | S | | | |
@@ -276,6 +280,7 @@ CALLERS = {
     "span_of": (WORKER, OPERATOR),
     "return_numbers": (WORKER, OPERATOR),
     **dict.fromkeys(("note_ends", "add_usage", "fold_usage", "close_usage", "restart_usage"), (WORKER, OPERATOR)),
+    "add_receipt_days": (WORKER, OPERATOR),
     **dict.fromkeys(("latency_bucket", "latency_of_bucket", "microseconds_of"), (WORKER, OPERATOR)),
     **dict.fromkeys(("sketch_of", "sketch_sum", "sketch_p95"), (WORKER, OPERATOR)),
     **dict.fromkeys(("keep_received", "keep_approval"), (RECEPTION,)),

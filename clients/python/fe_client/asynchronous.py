@@ -155,6 +155,7 @@ class AsyncFe:
 
     printing = _call(calls.printing)
     set_printing = _call(calls.set_printing)
+    month = _call(calls.month)
     usage = _call(calls.usage)
     billing = _call(calls.billing)
 

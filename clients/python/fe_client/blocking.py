@@ -147,6 +147,7 @@ class Fe:
 
     printing = _call(calls.printing)
     set_printing = _call(calls.set_printing)
+    month = _call(calls.month)
     usage = _call(calls.usage)
     billing = _call(calls.billing)
 

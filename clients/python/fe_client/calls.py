@@ -38,6 +38,7 @@ from fe_client.models import (
     ImportAnswer,
     MailSettingsAnswer,
     MailSettingsRequest,
+    MonthAnswer,
     NewSequence,
     NewStructuredInvoice,
     NewXmlInvoice,
@@ -498,6 +499,11 @@ def import_workbook(session: Session, import_id: str) -> Plan[bytes]:
 def import_template(session: Session, prefix: str) -> Plan[bytes]:
     """Fetch the template of a type (`E31`), an .xlsx. Raises InvalidError."""
     return session.fetch(f"/imports/templates/{_in_path(prefix)}", _XLSX)
+
+
+def month(session: Session, month: str) -> Plan[MonthAnswer]:
+    """Sum up a month such as `2026-11`, by the days of issue in Santo Domingo."""
+    return session.call("GET", f"/months/{_in_path(month)}")
 
 
 def usage(session: Session, *, days: int | None = None) -> Plan[UsageReport]:

@@ -4256,6 +4256,26 @@ class ImportRequest(TypedDict):
     """the .xlsx, .ods or .csv in base64, at most 8 MB before it"""
 
 
+class IssuedOfMonth(TypedDict):
+    """Receipts of one type in one state."""
+
+    tipoEcf: Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"]
+    status: "Status"
+    receipts: int
+    montoTotal: Number
+    totalITBIS: Number
+    taxed18: Number
+    itbis18: Number
+    taxed16: Number
+    itbis16: Number
+    taxed0: Number
+    exempt: Number
+    itbisWithheld: Number
+    isrWithheld: Number
+    withoutAmounts: int
+    """signed by an older release: in the first two amounts alone"""
+
+
 class LoginRequest(TypedDict):
     """An API key and its secret."""
 
@@ -4306,6 +4326,40 @@ class Mailing(TypedDict):
     """the relay's last refusal, in its words"""
     at: str
     """when it came to this state"""
+
+
+class MonthAnswer(TypedDict):
+    """A month by the days of issue that receipts state."""
+
+    month: str
+    environment: "Environment"
+    totals: "MonthTotalsAnswer"
+    issued: "list[IssuedOfMonth]"
+    received: "list[ReceivedOfMonth]"
+    numbers: "list[NumbersOfMonth]"
+    isComplete: bool
+    """false while ITBIS of received receipts is being computed: ask again"""
+
+
+class MonthTotalsAnswer(TypedDict):
+    """Amounts of accepted receipts; credit notes are subtracted."""
+
+    sales: Number
+    """totals of what you issued, without E41, E43 and E47"""
+    itbisCharged: Number
+    """ITBIS in `sales`"""
+    taxed18: Number
+    taxed16: Number
+    taxed0: Number
+    exempt: Number
+    ownPurchases: Number
+    """totals of E41, E43 and E47"""
+    itbisWithheld: Number
+    isrWithheld: Number
+    received: Number
+    """totals of what suppliers issued to you"""
+    itbisPaid: Number
+    """ITBIS in `received`"""
 
 
 class NewStructuredInvoice(TypedDict):
@@ -4377,6 +4431,13 @@ class NotFound(TypedDict):
 NumberFate: TypeAlias = Literal["reserved", "used", "reusable", "unknown", "void"]
 
 
+class NumberGapAnswer(TypedDict):
+    """Numbers in a row that no signed receipt has."""
+
+    first: str
+    last: str
+
+
 class NumberSequence(TypedDict):
     """A number sequence; numbers are strings because a range reaches 9999999999."""
 
@@ -4399,6 +4460,25 @@ class NumberSequence(TypedDict):
     """the number that it gave and that another document of this issuer holds at the authority"""
     warnings: NotRequired["list[DocumentProblem]"]
     """when it was just set: members of the body that do not exist, that it is over already, or says no last day; absent otherwise"""
+
+
+class NumbersOfMonth(TypedDict):
+    """Numbers of one type; `drawn` is the sum of the counts from `accepted` on."""
+
+    prefix: Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"]
+    first: str
+    last: str
+    drawn: int
+    accepted: int
+    rejected: int
+    failed: int
+    """signed and ended as `error`"""
+    others: int
+    """without a verdict yet, or issued in another month"""
+    withoutReceipt: int
+    """skipped, given back or void"""
+    gaps: "list[NumberGapAnswer]"
+    """the numbers of `withoutReceipt`, 50 gaps at most"""
 
 
 class PrefixName(TypedDict):
@@ -4591,6 +4671,15 @@ class ReceivedItem(TypedDict):
     receivedAt: str
     approval: NotRequired["ReceivedApproval"]
     """only of one, and only once it was approved or rejected here"""
+
+
+class ReceivedOfMonth(TypedDict):
+    """Received receipts of one type."""
+
+    tipoEcf: str
+    receipts: int
+    montoTotal: Number
+    totalITBIS: Number
 
 
 class ReceivedPage(TypedDict):

@@ -3253,6 +3253,25 @@ export type components = {
             /** @description the .xlsx, .ods or .csv in base64, at most 8 MB before it */
             content: string;
         };
+        /** @description Receipts of one type in one state. */
+        IssuedOfMonth: {
+            /** @enum {string} */
+            tipoEcf: "E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47";
+            status: components["schemas"]["Status"];
+            receipts: number;
+            montoTotal: number;
+            totalITBIS: number;
+            taxed18: number;
+            itbis18: number;
+            taxed16: number;
+            itbis16: number;
+            taxed0: number;
+            exempt: number;
+            itbisWithheld: number;
+            isrWithheld: number;
+            /** @description signed by an older release: in the first two amounts alone */
+            withoutAmounts: number;
+        };
         /**
          * @description An API key and its secret.
          * @example {
@@ -3327,6 +3346,36 @@ export type components = {
              * @description when it came to this state
              */
             at: string;
+        };
+        /** @description A month by the days of issue that receipts state. */
+        MonthAnswer: {
+            month: string;
+            environment: components["schemas"]["Environment"];
+            totals: components["schemas"]["MonthTotalsAnswer"];
+            issued: components["schemas"]["IssuedOfMonth"][];
+            received: components["schemas"]["ReceivedOfMonth"][];
+            numbers: components["schemas"]["NumbersOfMonth"][];
+            /** @description false while ITBIS of received receipts is being computed: ask again */
+            isComplete: boolean;
+        };
+        /** @description Amounts of accepted receipts; credit notes are subtracted. */
+        MonthTotalsAnswer: {
+            /** @description totals of what you issued, without E41, E43 and E47 */
+            sales: number;
+            /** @description ITBIS in `sales` */
+            itbisCharged: number;
+            taxed18: number;
+            taxed16: number;
+            taxed0: number;
+            exempt: number;
+            /** @description totals of E41, E43 and E47 */
+            ownPurchases: number;
+            itbisWithheld: number;
+            isrWithheld: number;
+            /** @description totals of what suppliers issued to you */
+            received: number;
+            /** @description ITBIS in `received` */
+            itbisPaid: number;
         };
         /**
          * @description A receipt to submit.
@@ -3444,6 +3493,11 @@ export type components = {
          * @enum {string}
          */
         NumberFate: "reserved" | "used" | "reusable" | "unknown" | "void";
+        /** @description Numbers in a row that no signed receipt has. */
+        NumberGapAnswer: {
+            first: string;
+            last: string;
+        };
         /** @description A number sequence; numbers are strings because a range reaches 9999999999. */
         NumberSequence: {
             id: string;
@@ -3467,6 +3521,24 @@ export type components = {
             pausedFor: string | null;
             /** @description when it was just set: members of the body that do not exist, that it is over already, or says no last day; absent otherwise */
             warnings?: components["schemas"]["DocumentProblem"][];
+        };
+        /** @description Numbers of one type; `drawn` is the sum of the counts from `accepted` on. */
+        NumbersOfMonth: {
+            /** @enum {string} */
+            prefix: "E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47";
+            first: string;
+            last: string;
+            drawn: number;
+            accepted: number;
+            rejected: number;
+            /** @description signed and ended as `error` */
+            failed: number;
+            /** @description without a verdict yet, or issued in another month */
+            others: number;
+            /** @description skipped, given back or void */
+            withoutReceipt: number;
+            /** @description the numbers of `withoutReceipt`, 50 gaps at most */
+            gaps: components["schemas"]["NumberGapAnswer"][];
         };
         /** @description A type of e-CF. */
         PrefixName: {
@@ -3691,6 +3763,13 @@ export type components = {
             receivedAt: string;
             /** @description only of one, and only once it was approved or rejected here */
             approval?: components["schemas"]["ReceivedApproval"];
+        };
+        /** @description Received receipts of one type. */
+        ReceivedOfMonth: {
+            tipoEcf: string;
+            receipts: number;
+            montoTotal: number;
+            totalITBIS: number;
         };
         /** @description One page of what was received, newest first. */
         ReceivedPage: {
@@ -4460,17 +4539,22 @@ export type Handing = components['schemas']['Handing'];
 export type ImportAnswer = components['schemas']['ImportAnswer'];
 export type ImportFault = components['schemas']['ImportFault'];
 export type ImportRequest = components['schemas']['ImportRequest'];
+export type IssuedOfMonth = components['schemas']['IssuedOfMonth'];
 export type LoginRequest = components['schemas']['LoginRequest'];
 export type MailSettingsAnswer = components['schemas']['MailSettingsAnswer'];
 export type MailSettingsRequest = components['schemas']['MailSettingsRequest'];
 export type Mailing = components['schemas']['Mailing'];
+export type MonthAnswer = components['schemas']['MonthAnswer'];
+export type MonthTotalsAnswer = components['schemas']['MonthTotalsAnswer'];
 export type NewInvoice = components['schemas']['NewInvoice'];
 export type NewSequence = components['schemas']['NewSequence'];
 export type NewStructuredInvoice = components['schemas']['NewStructuredInvoice'];
 export type NewXmlInvoice = components['schemas']['NewXmlInvoice'];
 export type NotFound = components['schemas']['NotFound'];
 export type NumberFate = components['schemas']['NumberFate'];
+export type NumberGapAnswer = components['schemas']['NumberGapAnswer'];
 export type NumberSequence = components['schemas']['NumberSequence'];
+export type NumbersOfMonth = components['schemas']['NumbersOfMonth'];
 export type PrefixName = components['schemas']['PrefixName'];
 export type PrintManyRequest = components['schemas']['PrintManyRequest'];
 export type PrintSettingsAnswer = components['schemas']['PrintSettingsAnswer'];
@@ -4485,6 +4569,7 @@ export type ReceivedApproval = components['schemas']['ReceivedApproval'];
 export type ReceivedEcf = components['schemas']['ReceivedEcf'];
 export type ReceivedEcfEvent = components['schemas']['ReceivedEcfEvent'];
 export type ReceivedItem = components['schemas']['ReceivedItem'];
+export type ReceivedOfMonth = components['schemas']['ReceivedOfMonth'];
 export type ReceivedPage = components['schemas']['ReceivedPage'];
 export type ReceivedStretch = components['schemas']['ReceivedStretch'];
 export type ReceivedXml = components['schemas']['ReceivedXml'];

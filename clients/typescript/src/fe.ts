@@ -18,6 +18,7 @@ import type {
   SubmissionItem,
   MailSettingsAnswer,
   MailSettingsRequest,
+  MonthAnswer,
   NewInvoice,
   NewSequence,
   WebhookRequest,
@@ -483,6 +484,11 @@ export class Fe {
   setPrinting(settings: PrintSettingsRequest, options: CallOptions = {}): Promise<PrintSettingsAnswer> {
     known('setPrinting', settings, ['logo', 'accent', 'footer', 'marks', 'language', 'layout']);
     return this.session.call('PUT', '/printing', { body: settings, ...options });
+  }
+
+  /** Sum up a month such as `2026-11`, by the days of issue in Santo Domingo. */
+  month(month: string, options: CallOptions = {}): Promise<MonthAnswer> {
+    return this.session.call('GET', `/months/${encodeURIComponent(month)}`, options);
   }
 
   /** Read the usage of whole UTC days that end yesterday: 30, or as many as said (180 at most). */

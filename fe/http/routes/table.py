@@ -7,6 +7,7 @@ from fe.http.calls import Handler
 from fe.http.models import responses as response_models
 from fe.http.models.approvals import APPROVAL_TAKEN
 from fe.http.models.mail_settings import MAIL_SETTINGS, MailSettingsRequest
+from fe.http.models.month import MONTH
 from fe.http.models.printing import PRINT_SETTINGS, PrintManyRequest, PrintSettingsRequest
 from fe.http.models.requests import ApproveReceived, BatchRequest, NewInvoice, RejectReceived
 from fe.http.models.sharing import REVOKED, SHARED
@@ -34,6 +35,7 @@ from fe.http.routes.import_table import import_routes
 from fe.http.routes.imports import ImportHandlers
 from fe.http.routes.invoices import Invoices
 from fe.http.routes.mail_settings import MailSettingsHandlers
+from fe.http.routes.months import MonthHandlers
 from fe.http.routes.ncf import ChangedSequence, Ncf, NewSequence
 from fe.http.routes.print_archives import ISSUED, RECEIVED, PrintArchives
 from fe.http.routes.printing import PrintHandlers
@@ -137,6 +139,7 @@ _ON_ROLL = (
         {"type": "string", "enum": ["native", "raster"]},
     ),
 )
+_MONTH = Parameter("month", "such as 2026-11", {"type": "string", "pattern": "^20[0-9]{2}-(0[1-9]|1[0-2])$"}, "path")
 _DAYS = Parameter("days", "whole UTC days, ending yesterday", whole(1, DAYS_MAX, DAYS_DEFAULT))
 
 
@@ -159,6 +162,7 @@ def every_route(
     sharing: ShareHandlers,
     imports: ImportHandlers,
     catalogue: CatalogueHandlers,
+    months: MonthHandlers,
 ) -> tuple[Route, ...]:
     """Make the table of routes."""
     all_of_them, one = f"{prefix}/invoices", f"{prefix}/invoices/<track_or_id>"
@@ -532,6 +536,20 @@ def every_route(
                 {200: (response_models.USAGE_REPORT,)},
                 parameters=(_DAYS,),
                 errors=errors("bad-days"),
+            ),
+        ),
+        Route(
+            "GET",
+            f"{prefix}/months/<month>",
+            "invoices:read",
+            months.show,
+            About(
+                "getMonth",
+                "Sum up a month by day of issue",
+                _ACCOUNT,
+                {200: (MONTH,)},
+                parameters=(_MONTH,),
+                errors=errors("bad-month"),
             ),
         ),
         Route(

@@ -105,6 +105,8 @@ class SignedDocument:
     #: Assumptions made for it, as clients read them.
     remarks: Sequence[Mapping[str, object]] = ()
     facts: FactsToPrint = UNKNOWN
+    #: Amounts by tax (fe/ecf/tax_amounts.py).
+    amounts: Mapping[str, str] | None = None
 
 
 _SIGNED = Calling.of(
@@ -165,6 +167,8 @@ def _beside(document: SignedDocument) -> dict[str, object] | None:
     """Write facts and remarks into one parameter, because the release before calls the same function."""
     facts = {name: str(value) for name, value in document.facts._asdict().items() if value is not None}
     beside: dict[str, object] = {"facts": facts} if facts else {}
+    if document.amounts is not None:
+        beside["amounts"] = document.amounts
     if document.remarks:
         beside["problems"] = list(document.remarks)
     return beside or None

@@ -28,6 +28,7 @@ BEGIN
                  AND NOT EXISTS (SELECT 1 FROM usage_carried AS c
                                   WHERE c.tenant_id = p_tenant AND c.submission_id = s.submission_id AND c.answered)),
         ended);
+    PERFORM add_receipt_days(p_tenant, ended);
     UPDATE billing_months AS m
        SET counted = m.counted + x.many
       FROM (SELECT e.billed_in, count(*) AS many

@@ -7,6 +7,7 @@ BEGIN
     ON CONFLICT (tenant_id) DO UPDATE SET closed_until = NULL;
     DELETE FROM usage_days AS d WHERE d.tenant_id = p_tenant;
     DELETE FROM usage_latency AS l WHERE l.tenant_id = p_tenant;
+    DELETE FROM receipt_days AS r WHERE r.tenant_id = p_tenant;
     DELETE FROM usage_carried AS c WHERE c.tenant_id = p_tenant;
     INSERT INTO usage_ends (tenant_id, submission_id, noted_at)
     SELECT p_tenant, s.submission_id, coalesce(s.verdict_at, s.updated_at)

@@ -4,8 +4,8 @@
 --   'signed'    the row is due in `send`
 --   'going on'  the same holder may send now: the row is leased to it as a claim of `send` (attempt 1, the next epoch) with the intent, where
 --               p_leases has a duration and the work is not paused
--- p_remarks has of each an object: `problems` for an event of their own, and `facts` for columns of the submission. The release
--- before gives the list of problems alone.
+-- p_remarks has of each an object: `problems` for an event of their own, `facts` and `amounts` for columns of the
+-- submission. The release before gives the list of problems alone.
 -- The event names the process that signed, for `fe outbox signed-by`.
 CREATE OR REPLACE FUNCTION book_signed_batch(
     p_tenants bigint[], p_subjects uuid[], p_epochs bigint[], p_at timestamptz, p_certificates uuid[], p_signed bytea[],
@@ -85,7 +85,7 @@ BEGIN
            ncf_expiration = b.ncf_expiration, signed_at = b.signed_at,
            total = (b.remarks #>> '{facts,total}')::numeric, itbis = (b.remarks #>> '{facts,itbis}')::numeric,
            buyer_name = b.remarks #>> '{facts,buyer_name}', issued_on = (b.remarks #>> '{facts,issued_on}')::date,
-           updated_at = p_at
+           amounts = b.remarks -> 'amounts', updated_at = p_at
       FROM unnest(p_tenants, mine, p_certificates, p_types, p_issuers, p_buyers, p_security_codes, p_qr_code_urls,
                   p_ncf_expirations, p_signed_ats, p_remarks)
                    AS b (tenant_id, subject, certificate_id, ecf_type, issuer_rnc, buyer_rnc, security_code,

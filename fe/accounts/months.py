@@ -1,0 +1,187 @@
+"""A tenant's month in one environment: sums of what was issued and received, and an account of the numbers drawn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+
+import trio
+
+from fe.ecf.catalogue import EcfType, Environment
+from fe.ecf.parse import parse_xml
+from fe.ecf.tax_amounts import tax_amounts
+from fe.identifiers import TenantId
+from fe.lifecycle import Status
+from fe.month.period import YearMonth
+from fe.store.postgres.db import Conn, Database
+from fe.store.records import month_sums
+from fe.store.records.month_sums import IssuedSum, NumberGap, ReceivedSum, UnansweredReceipt
+
+#: Received documents whose amounts one request computes; what is left is computed by the next.
+MOST_COMPUTED = 2000
+_ACCEPTED = (Status.ACCEPTED, Status.CONDITIONAL)
+#: Types that are costs of the issuer, not sales.
+PURCHASES = (EcfType.PURCHASES, EcfType.MINOR_EXPENSES, EcfType.PAYMENTS_ABROAD)
+_ZERO = Decimal("0.00")
+
+
+@dataclass(frozen=True, slots=True)
+class NumberAccount:
+    """Numbers of one type from the first to the last that receipts of the month have.
+
+    `drawn` is the sum of the counts behind it. `other_months`: receipts with another day of issue.
+    """
+
+    prefix: str
+    first: str
+    last: str
+    drawn: int
+    accepted: int
+    rejected: int
+    failed: int
+    still_open: int
+    other_months: int
+    without_receipt: int
+    gaps: Sequence[NumberGap]
+
+
+@dataclass(frozen=True, slots=True)
+class MonthTotals:
+    """Amounts of accepted receipts, credit notes subtracted. `itbis_charged` is of sales."""
+
+    sales: Decimal
+    itbis_charged: Decimal
+    base18: Decimal
+    base16: Decimal
+    base0: Decimal
+    exempt: Decimal
+    own_purchases: Decimal
+    itbis_withheld: Decimal
+    isr_withheld: Decimal
+    received: Decimal
+    itbis_paid: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class MonthReport:
+    """A month. `is_complete` is false while amounts of received documents are not computed for all of them."""
+
+    month: YearMonth
+    environment: Environment
+    issued: Sequence[IssuedSum]
+    received: Sequence[ReceivedSum]
+    still_open: Sequence[UnansweredReceipt]
+    numbers: Sequence[NumberAccount]
+    is_complete: bool
+
+    @property
+    def totals(self) -> MonthTotals:
+        """Add the types up."""
+        accepted = [one for one in self.issued if one.status in _ACCEPTED]
+        sales = [one for one in accepted if one.ecf_type not in PURCHASES]
+
+        def of(name: str, found: Sequence[IssuedSum] | Sequence[ReceivedSum]) -> Decimal:
+            return sum((sign_of(one.ecf_type) * Decimal(getattr(one, name)) for one in found), _ZERO)
+
+        return MonthTotals(
+            sales=of("total", sales),
+            itbis_charged=of("itbis", sales),
+            base18=of("base18", sales),
+            base16=of("base16", sales),
+            base0=of("base0", sales),
+            exempt=of("exempt", sales),
+            own_purchases=of("total", [one for one in accepted if one.ecf_type in PURCHASES]),
+            itbis_withheld=of("itbis_withheld", accepted),
+            isr_withheld=of("isr_withheld", accepted),
+            received=of("total", self.received),
+            itbis_paid=of("itbis", self.received),
+        )
+
+
+def sign_of(ecf_type: str) -> int:
+    """Return -1 for a credit note, which is subtracted, else 1."""
+    return -1 if ecf_type == EcfType.CREDIT_NOTE else 1
+
+
+async def report(
+    conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth, *, with_open: bool = True
+) -> MonthReport:
+    """Read a month: five statements and two for each type, over sums, a queue, and the month's numbers.
+
+    Without `with_open`, for a role that may not see whose rows wait, open receipts count among `other_months`.
+    """
+    is_complete = await _compute_amounts(conn, tenant_id, environment, month)
+    issued = await month_sums.issued(conn, tenant_id, environment, month)
+    waiting = await month_sums.still_open(conn, tenant_id, environment, month) if with_open else []
+    numbers = [
+        await _account(conn, tenant_id, environment, prefix, issued, waiting)
+        for prefix in sorted({one.first_number[:3] for one in issued})
+    ]
+    received = await month_sums.received(conn, tenant_id, environment, month)
+    return MonthReport(month, environment, issued, received, waiting, numbers, is_complete)
+
+
+async def read_report(db: Database, tenant_id: TenantId, environment: Environment, month: YearMonth) -> MonthReport:
+    """Read a month with a connection of its own."""
+    return await db.run_for(tenant_id, report, environment, month)
+
+
+async def _account(
+    conn: Conn,
+    tenant_id: TenantId,
+    environment: Environment,
+    prefix: str,
+    issued: Sequence[IssuedSum],
+    waiting: Sequence[UnansweredReceipt],
+) -> NumberAccount:
+    of_type = [one for one in issued if one.first_number.startswith(prefix)]
+    open_numbers = [one.e_ncf for one in waiting if one.e_ncf is not None and one.e_ncf.startswith(prefix)]
+    first = min([*(one.first_number for one in of_type), *open_numbers])
+    last = max([*(one.last_number for one in of_type), *open_numbers])
+    drawn = int(last[3:]) - int(first[3:]) + 1
+    held = await month_sums.numbers_held(conn, tenant_id, environment, first, last)
+    gaps = [] if held == drawn else await month_sums.number_gaps(conn, tenant_id, environment, first, last)
+    # A number that was drawn for a receipt that is not signed yet is held by none.
+    unsigned = {int(one.e_ncf[3:]) for one in waiting if one.e_ncf in open_numbers and not one.is_signed and one.e_ncf}
+    gaps = [gap for gap in gaps if gap.last - gap.first >= len(unsigned) or not _numbers(gap) <= unsigned]
+    held += len(unsigned)
+
+    def count(*states: Status) -> int:
+        return sum(one.receipts for one in of_type if one.status in states)
+
+    accepted, rejected, failed = count(*_ACCEPTED), count(Status.REJECTED), count(Status.ERROR)
+    return NumberAccount(
+        prefix=prefix,
+        first=first,
+        last=last,
+        drawn=drawn,
+        accepted=accepted,
+        rejected=rejected,
+        failed=failed,
+        still_open=len(open_numbers),
+        other_months=held - accepted - rejected - failed - len(open_numbers),
+        without_receipt=drawn - held,
+        gaps=gaps,
+    )
+
+
+def _numbers(gap: NumberGap) -> set[int]:
+    return set(range(gap.first, gap.last + 1))
+
+
+async def _compute_amounts(conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth) -> bool:
+    """Compute and keep the amounts of received documents that have none; tell whether all have them now."""
+    for _ in range(MOST_COMPUTED // month_sums.A_BATCH):
+        documents = await month_sums.without_amounts(conn, tenant_id, environment, month)
+        if not documents:
+            return True
+        read = partial(_amounts_of, [content for _, content in documents])
+        found = await trio.to_thread.run_sync(read)
+        ids = [received_id for received_id, _ in documents]
+        await month_sums.keep_amounts(conn, tenant_id, list(zip(ids, found, strict=True)))
+    return not await month_sums.without_amounts(conn, tenant_id, environment, month)
+
+
+def _amounts_of(documents: Sequence[bytes]) -> list[dict[str, str]]:
+    """Read documents that were verified when they were received."""
+    return [tax_amounts(parse_xml(document)) for document in documents]

@@ -1,0 +1,164 @@
+"""Answer of GET /months/{month}."""
+
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from fe.accounts.months import MonthReport
+from fe.ecf.catalogue import Environment
+from fe.http.models.response_types import Amount, Code, ResponseModel, closed
+from fe.lifecycle import Status
+
+
+@closed
+class MonthTotalsAnswer(TypedDict):
+    """Amounts of accepted receipts; credit notes are subtracted."""
+
+    sales: Annotated[Amount, Field(description="totals of what you issued, without E41, E43 and E47")]
+    itbisCharged: Annotated[Amount, Field(description="ITBIS in `sales`")]
+    taxed18: Amount
+    taxed16: Amount
+    taxed0: Amount
+    exempt: Amount
+    ownPurchases: Annotated[Amount, Field(description="totals of E41, E43 and E47")]
+    itbisWithheld: Amount
+    isrWithheld: Amount
+    received: Annotated[Amount, Field(description="totals of what suppliers issued to you")]
+    itbisPaid: Annotated[Amount, Field(description="ITBIS in `received`")]
+
+
+@closed
+class IssuedOfMonth(TypedDict):
+    """Receipts of one type in one state."""
+
+    tipoEcf: Code
+    status: Status
+    receipts: int
+    montoTotal: Amount
+    totalITBIS: Amount
+    taxed18: Amount
+    itbis18: Amount
+    taxed16: Amount
+    itbis16: Amount
+    taxed0: Amount
+    exempt: Amount
+    itbisWithheld: Amount
+    isrWithheld: Amount
+    withoutAmounts: Annotated[int, Field(description="signed by an older release: in the first two amounts alone")]
+
+
+@closed
+class ReceivedOfMonth(TypedDict):
+    """Received receipts of one type."""
+
+    tipoEcf: str
+    receipts: int
+    montoTotal: Amount
+    totalITBIS: Amount
+
+
+@closed
+class NumberGapAnswer(TypedDict):
+    """Numbers in a row that no signed receipt has."""
+
+    first: str
+    last: str
+
+
+@closed
+class NumbersOfMonth(TypedDict):
+    """Numbers of one type; `drawn` is the sum of the counts from `accepted` on."""
+
+    prefix: Code
+    first: str
+    last: str
+    drawn: int
+    accepted: int
+    rejected: int
+    failed: Annotated[int, Field(description="signed and ended as `error`")]
+    others: Annotated[int, Field(description="without a verdict yet, or issued in another month")]
+    withoutReceipt: Annotated[int, Field(description="skipped, given back or void")]
+    gaps: Annotated[list[NumberGapAnswer], Field(description="the numbers of `withoutReceipt`, 50 gaps at most")]
+
+
+@closed
+class MonthAnswer(TypedDict):
+    """A month by the days of issue that receipts state."""
+
+    month: str
+    environment: Environment
+    totals: MonthTotalsAnswer
+    issued: list[IssuedOfMonth]
+    received: list[ReceivedOfMonth]
+    numbers: list[NumbersOfMonth]
+    isComplete: Annotated[
+        bool, Field(description="false while ITBIS of received receipts is being computed: ask again")
+    ]
+
+
+MONTH = ResponseModel(MonthAnswer)
+
+
+def serialize_month(report: MonthReport) -> MonthAnswer:
+    """Serialize a month."""
+    totals = report.totals
+    return {
+        "month": str(report.month),
+        "environment": report.environment,
+        "totals": {
+            "sales": totals.sales,
+            "itbisCharged": totals.itbis_charged,
+            "taxed18": totals.base18,
+            "taxed16": totals.base16,
+            "taxed0": totals.base0,
+            "exempt": totals.exempt,
+            "ownPurchases": totals.own_purchases,
+            "itbisWithheld": totals.itbis_withheld,
+            "isrWithheld": totals.isr_withheld,
+            "received": totals.received,
+            "itbisPaid": totals.itbis_paid,
+        },
+        "issued": [
+            {
+                "tipoEcf": f"E{one.ecf_type}",
+                "status": one.status,
+                "receipts": one.receipts,
+                "montoTotal": one.total,
+                "totalITBIS": one.itbis,
+                "taxed18": one.base18,
+                "itbis18": one.itbis18,
+                "taxed16": one.base16,
+                "itbis16": one.itbis16,
+                "taxed0": one.base0,
+                "exempt": one.exempt,
+                "itbisWithheld": one.itbis_withheld,
+                "isrWithheld": one.isr_withheld,
+                "withoutAmounts": one.without_amounts,
+            }
+            for one in report.issued
+        ],
+        "received": [
+            {"tipoEcf": f"E{one.ecf_type}", "receipts": one.receipts, "montoTotal": one.total, "totalITBIS": one.itbis}
+            for one in report.received
+        ],
+        "numbers": [
+            {
+                "prefix": one.prefix,
+                "first": one.first,
+                "last": one.last,
+                "drawn": one.drawn,
+                "accepted": one.accepted,
+                "rejected": one.rejected,
+                "failed": one.failed,
+                "others": one.other_months,
+                "withoutReceipt": one.without_receipt,
+                "gaps": [
+                    {"first": f"{one.prefix}{gap.first:010d}", "last": f"{one.prefix}{gap.last:010d}"}
+                    for gap in one.gaps
+                ],
+            }
+            for one in report.numbers
+        ],
+        "isComplete": report.is_complete,
+    }

@@ -1,0 +1,1 @@
+"""A taxpayer's month: its period and the files that the tax authority takes. Pure: no I/O, no clock."""

@@ -1,0 +1,176 @@
+"""The 606 of a company's month: what each supplier's purchases are, and the file."""
+
+from fe.accounts import purchases
+from fe.accounts.purchases import PurchaseLine, Purchases
+from fe.ecf.texts import LocalizedError, Text
+from fe.month.period import YearMonth
+from fe.month.purchases import ISR_TYPES, KINDS, PAYMENTS, Expense, Itbis, Missing, name_606
+from fe.portal.days import read_day
+from fe.portal.document_facts import name_shown
+from fe.portal.page_types import Needs, Page
+from fe.portal.replies import Reply, not_found
+from fe.portal.visit import Visit
+from fe.store.postgres.db import Conn
+from fe.store.records import expenses
+
+_LONGEST_CREDIT = 365
+_LACKS = {
+    Missing.KIND: Text("kind of expense", "tipo de gasto"),
+    Missing.ISR_TYPE: Text("type of ISR withholding", "tipo de retención ISR"),
+    Missing.PAYMENT: Text("form of payment", "forma de pago"),
+    Missing.PAID_ON: Text("day of payment", "fecha de pago"),
+}
+_ITBIS = {
+    Itbis.ADVANCE: Text("To be deducted", "Por adelantar"),
+    Itbis.COST: Text("Part of the cost", "Llevado al costo"),
+    Itbis.PROPORTIONAL: Text("Proportional (art. 349)", "Sujeto a proporcionalidad (art. 349)"),
+}
+_NO_RNC = Text("Enter the company's RNC under Company data first.", "Escriba primero el RNC en Datos de la empresa.")
+_INCOMPLETE = Text(
+    "The file is not complete yet: classify the purchases marked below.",
+    "El archivo todavía no está completo: clasifique las compras marcadas.",
+)
+_NO_SUCH = Text("Choose one of the list.", "Elija una opción de la lista.")
+_NO_NUMBER = Text(
+    f"Days until payment are a number from 0 to {_LONGEST_CREDIT}.",
+    f"Los días hasta el pago son un número de 0 a {_LONGEST_CREDIT}.",
+)
+_KEPT = Text("Remembered.", "Guardado.")
+
+
+async def show(visit: Visit) -> Reply:
+    """Show the purchases of a month, those that lack something first."""
+    return await _show(visit, None, 200)
+
+
+async def _show(visit: Visit, problem: Text | None, status: int) -> Reply:
+    found = await _read(visit)
+    lines = sorted(found.lines, key=lambda line: not line.missing)
+    return visit.page(
+        "company/purchases.html",
+        status,
+        month=found.month,
+        found=found,
+        lines=lines[:500],
+        problem=problem,
+        rnc=_rnc(visit),
+        lacks=_LACKS,
+        kinds=KINDS,
+        name_shown=name_shown,
+    )
+
+
+async def file(visit: Visit) -> Reply:
+    """Return the file, once nothing is missing."""
+    rnc = _rnc(visit)
+    if rnc is None:
+        return await _show(visit, _NO_RNC, 409)
+    found = await _read(visit)
+    if found.incomplete or found.is_cut:
+        return await _show(visit, _INCOMPLETE, 409)
+    reply = visit.file("606.txt", "text/plain; charset=us-ascii", found.file(rnc))
+    named = f'attachment; filename="{name_606(rnc, found.month)}"'
+    headers = tuple((name, named if name == "Content-Disposition" else value) for name, value in reply.headers)
+    return Reply(reply.status, reply.body, headers)
+
+
+async def form(visit: Visit) -> Reply:
+    """Show the form of a supplier, or of one of its receipts."""
+    return await _form(visit, None, 200)
+
+
+async def _form(visit: Visit, problem: Text | None, status: int) -> Reply:
+    line, e_ncf = await _chosen(visit)
+    return visit.page(
+        "company/expense.html",
+        status,
+        month=_month(visit),
+        supplier=visit.params["supplier"],
+        line=line,
+        e_ncf=e_ncf,
+        problem=problem,
+        kinds=KINDS,
+        isr_types=ISR_TYPES,
+        payments=PAYMENTS,
+        itbis=_ITBIS,
+        longest=_LONGEST_CREDIT,
+        name_shown=name_shown,
+    )
+
+
+async def put(visit: Visit) -> Reply:
+    """Remember what the form says."""
+    _, e_ncf = await _chosen(visit)
+    supplier = visit.params["supplier"]
+    try:
+        expense = _expense(visit, is_of_receipt=e_ncf is not None)
+    except LocalizedError as error:
+        return await _form(visit, error.text, 400)
+
+    async def keep(conn: Conn) -> None:
+        await expenses.put(conn, visit.tenant_id, supplier, e_ncf, expense, visit.now)
+        shown = {"supplier": supplier, "eNCF": e_ncf, "kind": expense.kind, "isrType": expense.isr_type}
+        shown |= {"payment": expense.payment, "itbis": expense.itbis}
+        await visit.note(conn, "expense classified", supplier, None, shown)
+
+    await visit.change(keep)
+    return await visit.go(visit.within(f"months/{_month(visit)}/606"), _KEPT)
+
+
+class _NotChosen(LocalizedError):
+    """A field of the form that is none of its choices."""
+
+
+def _expense(visit: Visit, *, is_of_receipt: bool) -> Expense:
+    kind, isr_type, payment = (visit.form.get(name) for name in ("kind", "isr_type", "payment"))
+    itbis, days = visit.form.get("itbis"), visit.form.get("paid_after")
+    choices = ((kind, KINDS), (isr_type or "01", ISR_TYPES), (payment or "01", PAYMENTS))
+    if any(given not in known for given, known in choices) or itbis not in tuple(Itbis):
+        raise _NotChosen(_NO_SUCH)
+    if days and not (days.isascii() and days.isdigit() and int(days[:4]) <= _LONGEST_CREDIT):
+        raise _NotChosen(_NO_NUMBER)
+    return Expense(
+        kind,
+        isr_type or None,
+        payment or None,
+        int(days) if days and not is_of_receipt else None,
+        read_day(visit.form.get("paid_on")) if is_of_receipt else None,
+        Itbis(itbis),
+    )
+
+
+async def _chosen(visit: Visit) -> tuple[PurchaseLine, str | None]:
+    """Find a purchase of the supplier of the address: the receipt that is named, or any. Raises Refused."""
+    supplier, e_ncf = visit.params["supplier"], visit.query.get("receipt") or None
+    for line in (await _read(visit)).lines:
+        if line.purchase.supplier == supplier and e_ncf in (None, line.purchase.e_ncf):
+            return line, e_ncf
+    raise not_found()
+
+
+async def _read(visit: Visit) -> Purchases:
+    rnc = _rnc(visit) or ""
+    return await visit.read_list(purchases.of_month, visit.environment, _month(visit), rnc)
+
+
+def _rnc(visit: Visit) -> str | None:
+    rnc = visit.company.tenant.issuer.get("RNCEmisor")
+    return str(rnc) if rnc else None
+
+
+def _month(visit: Visit) -> YearMonth:
+    month = YearMonth.read(visit.params["month"])
+    if month is None:
+        raise not_found()
+    return month
+
+
+_606 = "/companies/<int:company>/<environment>/months/<month>/606"
+_SUPPLIER = f"{_606}/<supplier>"
+PAGES = (
+    Page("GET", _606, Needs.READ, show),
+    Page("GET", f"{_606}.txt", Needs.READ, file),
+    Page("GET", _SUPPLIER, Needs.READ, form),
+    # An accountant's own work: reading is enough.
+    Page("POST", _SUPPLIER, Needs.READ, put),
+)

@@ -1,0 +1,293 @@
+"""Sums of a tenant's month: receipts issued, by type and state; receipts received; and the numbers that were drawn.
+
+Receipts that have ended are read off the sums of their days (sql/functions/metering/add_receipt_days.sql). Ends of the
+last seconds, which are not added yet, are read beside them in the same statement.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import class_row, scalar_row
+from psycopg.types.json import Jsonb
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.dates import ZONE
+from fe.ecf.ids import first_id
+from fe.identifiers import TenantId
+from fe.lifecycle import Status
+from fe.month.period import YearMonth
+from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
+
+#: Rows that are read beside the sums at most.
+MOST_BESIDE = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedSum:
+    """The receipts of one type that ended in one state. `without_amounts` are in no amount but `total` and `itbis`."""
+
+    ecf_type: str
+    status: Status
+    receipts: int
+    total: Decimal
+    itbis: Decimal
+    base18: Decimal
+    base16: Decimal
+    base0: Decimal
+    exempt: Decimal
+    itbis18: Decimal
+    itbis16: Decimal
+    itbis_withheld: Decimal
+    isr_withheld: Decimal
+    without_amounts: int
+    first_number: str
+    last_number: str
+
+
+_AMOUNTS = ("base18", "base16", "base0", "exempt", "itbis18", "itbis16", "itbis_withheld", "isr_withheld")
+_SUMS = ", ".join(f"sum(x.{name}) AS {name}" for name in ("total", "itbis", *_AMOUNTS))
+_OF_ONE = ", ".join(
+    f"coalesce((s.amounts ->> '{key}')::numeric, 0) AS {name}"
+    for name, key in zip(
+        _AMOUNTS,
+        ("base18", "base16", "base0", "exempt", "itbis18", "itbis16", "itbisWithheld", "isrWithheld"),
+        strict=True,
+    )
+)
+_DAYS = ", ".join(f"d.{name}" for name in _AMOUNTS)
+_ISSUED = f"""
+    SELECT x.ecf_type, x.status, sum(x.receipts)::bigint AS receipts, {_SUMS},
+           sum(x.without_amounts)::bigint AS without_amounts, min(x.first_number) AS first_number,
+           max(x.last_number) AS last_number
+      FROM (
+        SELECT d.ecf_type, d.status, d.receipts, d.total, d.itbis, {_DAYS}, d.without_amounts, d.first_number,
+               d.last_number
+          FROM receipt_days AS d
+         WHERE d.tenant_id = %(tenant)s AND d.environment = %(environment)s
+           AND d.issued_on BETWEEN %(first)s AND %(last)s
+         UNION ALL
+        SELECT s.ecf_type, s.status, 1, s.total, s.itbis, {_OF_ONE}, (s.amounts IS NULL)::int, s.e_ncf, s.e_ncf
+          FROM (SELECT u.submission_id FROM usage_ends AS u
+                 WHERE u.tenant_id = %(tenant)s
+                 ORDER BY u.submission_id DESC
+                 LIMIT {MOST_BESIDE}) AS e
+         CROSS JOIN LATERAL (
+            SELECT z.* FROM submissions AS z
+             WHERE z.tenant_id = %(tenant)s AND z.submission_id = e.submission_id
+            OFFSET 0) AS s
+         WHERE s.environment = %(environment)s AND s.issued_on BETWEEN %(first)s AND %(last)s
+           AND s.root IN ('ECF', 'RFCE') AND s.total IS NOT NULL AND s.ecf_type IS NOT NULL AND s.e_ncf IS NOT NULL
+      ) AS x
+     GROUP BY x.ecf_type, x.status
+     ORDER BY x.ecf_type, x.status
+"""
+
+
+async def issued(conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth) -> Sequence[IssuedSum]:
+    """Sum the receipts that ended, by type and state."""
+    cursor = conn.cursor(row_factory=record_row(IssuedSum))
+    await cursor.execute(_ISSUED.encode(), _values(tenant_id, environment, month))
+    return await cursor.fetchall()
+
+
+def _values(tenant_id: TenantId, environment: Environment, month: YearMonth) -> dict[str, Any]:
+    return {
+        "tenant": tenant_id,
+        "environment": environment,
+        "first": month.first,
+        "last": month.last,
+        "since": first_id(datetime.combine(month.first, time.min, ZONE)),
+        "until": first_id(datetime.combine(month.after.first, time.min, ZONE)),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class UnansweredReceipt:
+    """A receipt without a verdict. One that is not signed yet counts to the month in which it was submitted."""
+
+    ecf_type: str | None
+    e_ncf: str | None
+    is_signed: bool
+    is_given_up: bool
+
+
+_OPEN = f"""
+    SELECT s.ecf_type, s.e_ncf, s.signed_at IS NOT NULL AS is_signed, w.is_given_up
+      FROM ((SELECT o.subject, false AS is_given_up FROM outbox AS o WHERE o.tenant_id = %(tenant)s
+              LIMIT {MOST_BESIDE})
+             UNION ALL
+            (SELECT d.subject, true FROM dead_letters AS d WHERE d.tenant_id = %(tenant)s LIMIT {MOST_BESIDE})) AS w
+     CROSS JOIN LATERAL (
+        SELECT z.* FROM submissions AS z
+         WHERE z.tenant_id = %(tenant)s AND z.submission_id = w.subject
+        OFFSET 0) AS s
+     WHERE s.environment = %(environment)s AND s.root IN ('ECF', 'RFCE')
+       AND (s.issued_on BETWEEN %(first)s AND %(last)s
+            OR s.issued_on IS NULL AND s.submission_id >= %(since)s AND s.submission_id < %(until)s)
+"""
+
+
+async def still_open(
+    conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth
+) -> Sequence[UnansweredReceipt]:
+    """List the receipts of a month without a verdict."""
+    cursor = conn.cursor(row_factory=class_row(UnansweredReceipt))
+    await cursor.execute(_OPEN.encode(), _values(tenant_id, environment, month))
+    return await cursor.fetchall()
+
+
+@dataclass(frozen=True, slots=True)
+class NumberGap:
+    """Numbers between the first and the last of a month that no signed receipt has."""
+
+    first: int
+    last: int
+
+
+#: Gaps of a type that are named.
+MOST_GAPS = 50
+_HELD = """
+    SELECT count(*)
+      FROM held_numbers AS h
+     WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s AND h.e_ncf BETWEEN %(first)s AND %(last)s
+"""
+_GAPS = f"""
+    SELECT substr(x.e_ncf, 4)::bigint + 1 AS first, substr(x.following, 4)::bigint - 1 AS last
+      FROM (SELECT h.e_ncf, lead(h.e_ncf) OVER (ORDER BY h.e_ncf) AS following
+              FROM held_numbers AS h
+             WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s
+               AND h.e_ncf BETWEEN %(first)s AND %(last)s) AS x
+     WHERE substr(x.following, 4)::bigint > substr(x.e_ncf, 4)::bigint + 1
+     ORDER BY x.e_ncf
+     LIMIT {MOST_GAPS}
+"""
+
+
+async def numbers_held(conn: Conn, tenant_id: TenantId, environment: Environment, first: str, last: str) -> int:
+    """Count the numbers of a stretch that signed receipts have."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_HELD, {"tenant": tenant_id, "environment": environment, "first": first, "last": last})
+    return int((await cursor.fetchone()) or 0)
+
+
+async def number_gaps(
+    conn: Conn, tenant_id: TenantId, environment: Environment, first: str, last: str
+) -> Sequence[NumberGap]:
+    """List the gaps of a stretch, MOST_GAPS at most."""
+    cursor = conn.cursor(row_factory=class_row(NumberGap))
+    await cursor.execute(
+        _GAPS.encode(), {"tenant": tenant_id, "environment": environment, "first": first, "last": last}
+    )
+    return await cursor.fetchall()
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedSum:
+    """The received receipts of one type."""
+
+    ecf_type: str
+    receipts: int
+    total: Decimal
+    itbis: Decimal
+
+
+_RECEIVED = """
+    SELECT r.ecf_type, count(*) AS receipts, sum(r.total) AS total,
+           coalesce(sum((a.amounts ->> 'itbis')::numeric), 0) AS itbis
+      FROM received AS r
+      LEFT JOIN received_amounts AS a ON a.tenant_id = %(tenant)s AND a.received_id = r.received_id
+     WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s AND r.issued_on BETWEEN %(first)s AND %(last)s
+     GROUP BY r.ecf_type
+     ORDER BY r.ecf_type
+"""
+
+
+async def received(
+    conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth
+) -> Sequence[ReceivedSum]:
+    """Sum what was received, by type; ITBIS of what `without_amounts` lists is not in it."""
+    cursor = conn.cursor(row_factory=class_row(ReceivedSum))
+    await cursor.execute(_RECEIVED, _values(tenant_id, environment, month))
+    return await cursor.fetchall()
+
+
+#: Documents whose amounts are computed in one go.
+A_BATCH = 200
+_WITHOUT_AMOUNTS = f"""
+    SELECT r.received_id, d.document
+      FROM received AS r
+      LEFT JOIN received_amounts AS a ON a.tenant_id = %(tenant)s AND a.received_id = r.received_id
+      JOIN acknowledgements AS d
+        ON d.tenant_id = %(tenant)s AND d.environment = r.environment AND d.digest = r.digest AND d.reason = 0
+     WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s AND r.issued_on BETWEEN %(first)s AND %(last)s
+       AND a.received_id IS NULL
+     LIMIT {A_BATCH}
+"""
+_KEEP_AMOUNTS = """
+    INSERT INTO received_amounts (tenant_id, received_id, amounts)
+    SELECT %(tenant)s, x.id, x.amounts FROM unnest(%(ids)s::uuid[], %(amounts)s::jsonb[]) AS x (id, amounts)
+    ON CONFLICT DO NOTHING
+"""
+
+
+async def without_amounts(
+    conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth
+) -> Sequence[tuple[UUID, bytes]]:
+    """List received documents of a month whose amounts are not computed yet, A_BATCH at most."""
+    cursor = await conn.execute(_WITHOUT_AMOUNTS.encode(), _values(tenant_id, environment, month))
+    return [(row[0], bytes(row[1])) for row in await cursor.fetchall()]
+
+
+async def keep_amounts(conn: Conn, tenant_id: TenantId, found: Sequence[tuple[UUID, dict[str, str]]]) -> None:
+    """Keep the amounts of received documents."""
+    values = {"tenant": tenant_id, "ids": [one for one, _ in found], "amounts": [Jsonb(each) for _, each in found]}
+    await conn.execute(_KEEP_AMOUNTS, values)
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedLine:
+    """One signed receipt of a month."""
+
+    submission_id: UUID
+    issued_on: date
+    ecf_type: str
+    e_ncf: str
+    status: Status
+    buyer_rnc: str | None
+    buyer_name: str | None
+    total: Decimal
+    itbis: Decimal
+    amounts: dict[str, str] | None
+
+
+#: Lines of one read.
+A_PAGE = 1000
+_LINES = f"""
+    SELECT s.submission_id, s.issued_on, s.ecf_type, s.e_ncf, s.status, s.buyer_rnc, s.buyer_name, s.total, s.itbis,
+           s.amounts
+      FROM submissions AS s
+     WHERE s.tenant_id = %(tenant)s AND s.environment = %(environment)s AND s.root IN ('ECF', 'RFCE')
+       AND s.issued_on <= %(last)s AND (s.issued_on, s.submission_id) > (%(after_day)s, %(after_id)s)
+       AND s.total IS NOT NULL AND s.ecf_type IS NOT NULL AND s.e_ncf IS NOT NULL
+     ORDER BY s.issued_on, s.submission_id
+     LIMIT {A_PAGE}
+"""
+
+
+async def issued_lines(
+    conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth, after: IssuedLine | None = None
+) -> Sequence[IssuedLine]:
+    """List the signed receipts of a month by day of issue, A_PAGE at most, after one of them."""
+    cursor = conn.cursor(row_factory=record_row(IssuedLine))
+    values = {
+        **_values(tenant_id, environment, month),
+        "after_day": month.first if after is None else after.issued_on,
+        "after_id": UUID(int=0) if after is None else after.submission_id,
+    }
+    await cursor.execute(_LINES.encode(), values)
+    return await cursor.fetchall()

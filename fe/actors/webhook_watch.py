@@ -1,4 +1,4 @@
-"""Periodic webhook upkeep: emits expiry notices, deletes old deliveries and drafts, releases held deliveries."""
+"""Periodic webhook upkeep: emits expiry notices, deletes old deliveries, drafts and imports, releases held ones."""
 
 from datetime import timedelta
 from functools import partial
@@ -16,6 +16,7 @@ from fe.store.postgres.db import Database
 from fe.store.postgres.errors import ANY_OF_THE_DATABASE
 from fe.store.queue import webhooks
 from fe.store.queue.webhooks import OldPart
+from fe.store.records import imports
 from fe.store.records.failures import Failures
 from fe.store.webhooks import ending, events
 from fe.webhooks.notices import CERTIFICATE_DAYS, SEQUENCE_DAYS, of_certificate, of_sequence
@@ -50,6 +51,8 @@ async def watch_webhooks(db: Database, clock: Clock) -> None:
                     await forget_old(db, clock)
                 with failures.apart():
                     await db.run(drafts.forget, clock())
+                with failures.apart():
+                    await db.run(imports.forget, clock())
         except ANY_OF_THE_DATABASE as error:
             _log.warning("webhooks could not be looked after", error=error)
         await trio.sleep(_EVERY_SECONDS)

@@ -24,6 +24,7 @@ from fe.http.languages import choose
 from fe.http.routes.types import Route
 from fe.http.server.addresses import client_address
 from fe.http.server.fast_path import FastPath
+from fe.http.server.limited_requests import request_class
 from fe.limits import ConcurrencyLimit, Limited
 from fe.portal.access import let_in
 from fe.portal.cookies import set_cookie
@@ -237,6 +238,8 @@ def create_portal(portal: Portal) -> QuartTrio:
     app = QuartTrio("fe.portal", static_folder=None, template_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    pages = every_page(portal)
+    app.request_class = request_class([page for page in pages if page.max_body_bytes > MAX_BODY_BYTES], MAX_BODY_BYTES)
     app.url_map.merge_slashes = False
     running = app.extensions["fe"] = PortalApp(portal)
 
@@ -260,7 +263,7 @@ def create_portal(portal: Portal) -> QuartTrio:
 
         return view
 
-    for page in every_page(portal):
+    for page in pages:
         app.add_url_rule(page.path, page.name, view_of(page), methods=[page.method], strict_slashes=False)
     other = view_of(None)
 

@@ -2,23 +2,33 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from quart_trio.wrappers.request import TrioRequest
 
-from fe.http.routes.types import Route
+
+class LimitedPath(Protocol):
+    """A route of the API, or a page of the portal."""
+
+    @property
+    def method(self) -> str: ...  # noqa: D102
+    @property
+    def path(self) -> str: ...  # noqa: D102
+    @property
+    def max_body_bytes(self) -> int | None: ...  # noqa: D102
+
 
 #: A route whose limit is larger than this takes files, which no setting limits.
 _FILE = 4 * 1024 * 1024
 
 
-def request_class(routes: Sequence[Route], max_body_bytes: int) -> type[TrioRequest]:
+def request_class(routes: Sequence[LimitedPath], max_body_bytes: int) -> type[TrioRequest]:
     """Make the class of requests: a body larger than its route takes, or than `max_body_bytes`, is never collected.
 
     `max_content_length` of a request is its limit. A route of files takes more than `max_body_bytes`.
     """
     limits = [
-        (route.method, re.compile(re.sub(r"<\w+>", "[^/]+", route.path)), route.max_body_bytes)
+        (route.method, re.compile(re.sub(r"<[^>]+>", "[^/]+", route.path)), route.max_body_bytes)
         for route in routes
         if route.max_body_bytes is not None
     ]

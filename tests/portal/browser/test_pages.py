@@ -22,7 +22,7 @@ from tests.waiting import PATIENCE
 
 PICTURES = Path(__file__).resolve().parents[3] / "docs" / "portal"
 #: Bytes of all pictures together.
-LARGEST = 3_700_000
+LARGEST = 4_500_000
 
 
 #: Chromium's own viewer of PDFs.
@@ -52,6 +52,7 @@ VIEWS = {
     "new": View("{company}/{environment}/new?types", day=True),
     "new-31": View("{company}/{environment}/new/31", day=True),
     "return": View("{company}/{environment}/new/return?from={accepted}"),
+    "imports": View("{company}/{environment}/imports", day=True),
     "received": View("{company}/{environment}/received"),
     "sequences": View("{company}/{environment}/sequences", day=True),
     "sequence": View("{company}/{environment}/sequences/E31"),

@@ -21,6 +21,7 @@ COMMANDS = {
     "login": ("fe.integrator.account:login", "Keep a key for the API of a service, for the commands below."),
     "logout": ("fe.integrator.account:logout", "Forget a key that `fe login` kept."),
     "submit": ("fe.integrator.submit:submit", "Hand a receipt in through the API, and wait for its verdict."),
+    "import": ("fe.integrator.import_file:import_file", "Import receipts from Excel or CSV through the API."),
     "validate": ("fe.integrator.submit:validate", "Ask the API what is wrong with a document."),
     "status": ("fe.integrator.status:status", "Ask the API for a verdict, and what to do about it."),
     "list": ("fe.integrator.status:list_", "List what was handed in through the API."),

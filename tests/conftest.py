@@ -8,8 +8,9 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -25,6 +26,7 @@ from fe.store.postgres.roles import FRONT, WORKER
 from ops.citus.cluster import Cluster
 from tests import citus
 from tests.citus_exceptions import EXCEPTIONS
+from tests.databases import Databases
 from tests.servers import chosen, start_server
 from tests.waiting import PATIENCE
 
@@ -80,6 +82,8 @@ ALIKE = (
 #: Files that start servers of their own, by the programs that were asked for.
 OWN_SERVERS = ("tests/faults/test_on_citus.py", "tests/ops/test_citus_runbook.py")
 
+
+Lend = Callable[[], AbstractContextManager[str]]
 
 #: Bytes that there have to be for the databases of one server: they have some hundred millions at a time, with its log.
 _PLENTY = 4 * 1024**3
@@ -197,22 +201,22 @@ def template(postgres: str, cluster: Cluster | None) -> str:
     return name
 
 
-@contextmanager
-def _copy_of(template: str, postgres: str, cluster: Cluster | None) -> Iterator[str]:
-    name = f"t_{secrets.token_hex(6)}"
+@pytest.fixture(scope="session")
+def databases(postgres: str, template: str, cluster: Cluster | None) -> Iterator[Lend]:
+    """Lend a migrated database, by its DSN."""
     if cluster is not None:
-        cluster.copy_database(name, template)
-        yield make_conninfo(postgres, dbname=name)
-        cluster.drop_database(name)
+        yield partial(_copy_on, cluster, template)
         return
-    with psycopg.connect(postgres, autocommit=True) as conn:
-        conn.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY").format(
-                sql.Identifier(name), sql.Identifier(template)
-            )
-        )
-        yield make_conninfo(postgres, dbname=name)
-        conn.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+    with closing(Databases(postgres, template)) as made:
+        yield made.lent
+
+
+@contextmanager
+def _copy_on(cluster: Cluster, template: str) -> Iterator[str]:
+    name = f"t_{secrets.token_hex(6)}"
+    cluster.copy_database(name, template)
+    yield make_conninfo(cluster.coordinator.dsn, dbname=name)
+    cluster.drop_database(name)
 
 
 @pytest.fixture
@@ -231,16 +235,16 @@ def empty(postgres: str, cluster: Cluster | None) -> Iterator[str]:
 
 
 @pytest.fixture
-def dsn(postgres: str, template: str, cluster: Cluster | None) -> Iterator[str]:
+def dsn(databases: Lend) -> Iterator[str]:
     """DSN of a migrated database for this test alone."""
-    with _copy_of(template, postgres, cluster) as dsn:
+    with databases() as dsn:
         yield dsn
 
 
 @pytest.fixture(scope="module")
-def shared_dsn(postgres: str, template: str, cluster: Cluster | None) -> Iterator[str]:
+def shared_dsn(databases: Lend) -> Iterator[str]:
     """DSN of a migrated database for the tests and examples of one file: they leave nothing, or have a tenant each."""
-    with _copy_of(template, postgres, cluster) as dsn:
+    with databases() as dsn:
         yield dsn
 
 

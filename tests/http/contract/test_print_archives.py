@@ -50,16 +50,6 @@ def _request(api: httpx.AsyncClient, wanted: object) -> bytes:
     return said.encode()
 
 
-@pytest.fixture
-def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Print in this process: another one would take a second to start."""
-
-    async def run(_: Apart, tenant: TenantId, work: Callable[..., bytes], *given: object) -> bytes:
-        return work(*given)
-
-    monkeypatch.setattr(Apart, "run", run)
-
-
 @pytest.mark.usefixtures("in_process")
 async def test_archive_has_pdf_and_xml_of_each_and_names_the_others(api: httpx.AsyncClient, db: Database) -> None:
     good, waiting, broken = await made(api, db, 1), await made(api, db, 2, None), await made(api, db, 3, b"<ECF/>")

@@ -71,6 +71,7 @@ async def test_issued_receipt_is_printed_as_pdf_on_each_layout(
         assert (await api.get(f"/invoices/{receipt}/pdf?layout={layout}&language=en")).content == answer.content
 
 
+@pytest.mark.usefixtures("in_process")
 async def test_receipt_without_acceptance_says_so(api: httpx.AsyncClient, db: Database, receipt: str) -> None:
     before = reading.text((await api.get(f"/invoices/{receipt}/pdf")).content)
     await accept(db, receipt, Status.REJECTED)
@@ -80,6 +81,7 @@ async def test_receipt_without_acceptance_says_so(api: httpx.AsyncClient, db: Da
     assert "Sin valor fiscal" in after
 
 
+@pytest.mark.usefixtures("in_process")
 async def test_issued_receipt_is_printed_for_a_receipt_printer(
     api: httpx.AsyncClient, db: Database, receipt: str
 ) -> None:
@@ -93,6 +95,7 @@ async def test_issued_receipt_is_printed_for_a_receipt_printer(
     assert (raster.codes, len(raster.pictures)) == ([], 1)
 
 
+@pytest.mark.usefixtures("in_process")
 async def test_qr_code_is_drawn(api: httpx.AsyncClient, receipt: str) -> None:
     png, svg = [await api.get(f"/invoices/{receipt}/qr.{kind}") for kind in ("png", "svg")]
 
@@ -134,6 +137,7 @@ async def test_receipt_of_another_tenant_is_not_printed(front: Running, db: Data
     assert [answer.status_code for answer in answers] == [404] * 4
 
 
+@pytest.mark.usefixtures("in_process")
 async def test_received_receipt_is_printed(
     start: Start,
     front_db: Database,
@@ -222,6 +226,7 @@ async def test_print_settings_are_defaults_until_set(api: httpx.AsyncClient) -> 
     assert (await api.put("/printing", json={})).json() == before
 
 
+@pytest.mark.usefixtures("in_process")
 async def test_prints_follow_the_settings_at_once(api: httpx.AsyncClient, receipt: str) -> None:
     before = await api.get(f"/invoices/{receipt}/pdf")
     await api.put("/printing", json=SETTINGS)

@@ -34,8 +34,6 @@ class Mutant:
     silence: float = 0.0
     #: Whether the fault happened in a run: one without the fault is no escape.
     happened: Callable[[History], bool] | None = None
-    #: Whether it is caught soon enough to be tried at every change.
-    quick: bool = False
 
 
 def _sent_twice(history: History) -> bool:
@@ -74,9 +72,7 @@ MUTANTS: dict[str, Mutant] = {
         "I2", "makes-the-document-anew", faults=[{"kind": "reset-before", "operation": "reception", "times": 10}]
     ),
     "announces-nothing": Mutant("I3", "announces-nothing", seconds=2),
-    "asks-nobody": Mutant(
-        "I3", "asks-nobody", faults=[{"kind": "reset-after", "operation": "reception", "times": 10}], quick=True
-    ),
+    "asks-nobody": Mutant("I3", "asks-nobody", faults=[{"kind": "reset-after", "operation": "reception", "times": 10}]),
     "fences-nothing": Mutant("I3", "fences-nothing", deck={"freeze actors": 1}, seconds=12, every=1.2),
     "takes-no-last-look": Mutant(
         "I3",
@@ -150,7 +146,7 @@ MUTANTS: dict[str, Mutant] = {
         "I7", edits=[("keep_received", "IF p_reason = 0 AND webhook_wanted", "IF false AND webhook_wanted")], seconds=8
     ),
     "takes-silence-for-yes": Mutant("I7", "takes-silence-for-yes", seconds=6),
-    "calls-it-another-name": Mutant("I7", "calls-it-another-name", seconds=3, quick=True),
+    "calls-it-another-name": Mutant("I7", "calls-it-another-name", seconds=3),
     "names-each-mail-anew": Mutant("I13", "names-each-mail-anew", seconds=3),
     "never-looks-after-the-dead": Mutant(
         "I8", "never-looks-after-the-dead", deck={"kill actors": 1}, every=0.6, drain=9.0

@@ -1,4 +1,4 @@
-"""A short run of the fault suite, and the broken variants that show themselves soon; `make faults` does the rest."""
+"""A short run of the fault suite, and one of the broken variants; `make faults` does the rest."""
 
 import os
 import random
@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from tests.faults.history import Outcome
-from tests.faults.mutants import MUTANTS, hunt_until_over
+from tests.faults.mutants import hunt_until_over
 from tests.faults.nemesis import DECK
 from tests.faults.run import Order, failover, run
 
@@ -45,8 +45,7 @@ def test_failover_to_a_standby_that_was_silent_loses_nothing_acknowledged() -> N
     assert unknown > 5, "clients were to repeat calls while the standby was silent"
 
 
-@pytest.mark.parametrize("name", [name for name, mutant in MUTANTS.items() if mutant.quick])
-def test_broken_variant_is_caught(name: str) -> None:
-    tried = list(hunt_until_over(name, 1))
+def test_variant_that_sends_again_without_asking_is_caught() -> None:
+    tried = list(hunt_until_over("asks-nobody", 1))
 
     assert tried[-1].rightly, [caught.violations for caught in tried]

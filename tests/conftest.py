@@ -83,7 +83,7 @@ ALIKE = (
 OWN_SERVERS = ("tests/faults/test_on_citus.py", "tests/ops/test_citus_runbook.py")
 
 
-Lend = Callable[[], AbstractContextManager[str]]
+Lend = Callable[..., AbstractContextManager[str]]
 
 #: Bytes that there have to be for the databases of one server: they have some hundred millions at a time, with its log.
 _PLENTY = 4 * 1024**3
@@ -212,7 +212,7 @@ def databases(postgres: str, template: str, cluster: Cluster | None) -> Iterator
 
 
 @contextmanager
-def _copy_on(cluster: Cluster, template: str) -> Iterator[str]:
+def _copy_on(cluster: Cluster, template: str, **_: bool) -> Iterator[str]:
     name = f"t_{secrets.token_hex(6)}"
     cluster.copy_database(name, template)
     yield make_conninfo(cluster.coordinator.dsn, dbname=name)
@@ -235,9 +235,9 @@ def empty(postgres: str, cluster: Cluster | None) -> Iterator[str]:
 
 
 @pytest.fixture
-def dsn(databases: Lend) -> Iterator[str]:
+def dsn(databases: Lend, request: pytest.FixtureRequest) -> Iterator[str]:
     """DSN of a migrated database for this test alone."""
-    with databases() as dsn:
+    with databases(new=request.node.get_closest_marker("new_database") is not None) as dsn:
         yield dsn
 
 

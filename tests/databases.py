@@ -54,11 +54,11 @@ class Databases:
             self._first = {table: _rows(conn, table) for table in tables}
 
     @contextmanager
-    def lent(self) -> Iterator[str]:
-        """Lend a database; yields its DSN."""
+    def lent(self, *, new: bool = False) -> Iterator[str]:
+        """Lend a database; yields its DSN. A `new` one has files without a trace of rows of others."""
         fresh = f"t_{secrets.token_hex(6)}"
         uses = 1
-        if self._spare:
+        if self._spare and not new:
             used, uses = self._spare.pop()
             self._end_sessions(used)
             self._conn.execute(_named("ALTER DATABASE {} RENAME TO {}", used, fresh))

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import httpx
+import pytest
 import trio
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -42,6 +43,7 @@ def pages(dsn: str) -> int:
     return taken
 
 
+@pytest.mark.new_database
 async def test_each_look_writes_on_a_new_page_and_the_table_stays_empty(
     front_db: Database, nursery: trio.Nursery, dsn: str
 ) -> None:
@@ -56,6 +58,7 @@ async def test_each_look_writes_on_a_new_page_and_the_table_stays_empty(
     assert pages(dsn) == 0
 
 
+@pytest.mark.new_database
 async def test_however_often_it_is_asked_the_database_is_looked_at_once(
     front_db: Database, nursery: trio.Nursery, dsn: str
 ) -> None:
@@ -67,6 +70,7 @@ async def test_however_often_it_is_asked_the_database_is_looked_at_once(
     assert pages(dsn) == 1
 
 
+@pytest.mark.new_database
 async def test_who_asks_and_leaves_ends_no_look_and_begins_no_other(
     front_db: Database, nursery: trio.Nursery, dsn: str
 ) -> None:

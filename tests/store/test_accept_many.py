@@ -213,6 +213,7 @@ async def test_a_batch_draws_no_number_that_somebody_holds(db: Database) -> None
     assert [answer.e_ncf for answer in answers if isinstance(answer, Accepted)] == ["E310000000002", "E310000000004"]
 
 
+@pytest.mark.new_database
 async def test_a_sequence_is_written_once_for_a_whole_batch(db: Database) -> None:
     tenant = await make_tenant(db)
     await make_sequence(db, tenant)

@@ -371,6 +371,7 @@ async def test_an_id_lies_in_the_partition_of_the_month_it_was_made_in(db: Datab
 
 
 @pytest.mark.parametrize("at", [datetime(2033, 5, 5, tzinfo=UTC), MONTHS[1]], ids=["a new month", "one of the first"])
+@pytest.mark.new_database
 async def test_a_signed_document_is_compressed_in_its_row(db: Database, at: datetime) -> None:
     content = b"".join(b"<Item><Number>%d</Number><Name>%x</Name></Item>" % (n, n * 7919) for n in range(100))
     await rows(db, "SELECT ensure_month(%(at)s)", at=at)

@@ -86,7 +86,7 @@ class Databases:
         try:
             conn = psycopg.connect(make_conninfo(self._server, dbname=name), autocommit=True)
         except psycopg.OperationalError:
-            return False  # the test dropped it, or lets nobody in
+            return False  # the test dropped it, or forbade connections
         with conn, conn.transaction():
             if conn.cursor(row_factory=scalar_row).execute(_SET).fetchone():
                 return False

@@ -12,7 +12,7 @@ import httpx
 from cryptography import x509
 
 from fe.accounts.provision import ProvisioningRefused
-from fe.config import ConfigError
+from fe.config.start_checks import read_certificates
 from fe.ecf.certificate import Credential, open_p12
 from fe.ecf.revocation import Answer, Revocation, ocsp_request, read_crl, read_ocsp, where_to_ask
 from fe.ecf.texts import Text
@@ -70,12 +70,7 @@ def examine(
 
 def read_certifiers(path: Path | None) -> list[x509.Certificate] | None:
     """Read the certificates of the certifiers that are trusted, PEM; None without a file. Raises ConfigError."""
-    if path is None:
-        return None
-    try:
-        return x509.load_pem_x509_certificates(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"FE_CERTIFIERS_FILE {path}: {error}") from error
+    return None if path is None else read_certificates("FE_CERTIFIERS_FILE", path)
 
 
 def remarks(certificate: x509.Certificate, certifiers: Sequence[x509.Certificate] | None, now: datetime) -> list[Text]:

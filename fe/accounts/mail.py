@@ -64,6 +64,8 @@ async def change_settings(
 ) -> tuple[MailChoice, bool]:
     """Set a tenant's mail; return its choice and whether that changed it. None: off, with the settings it had.
 
+    Mails that the cap put off are due again where it rises.
+
     Raises Unknown, and MailForbidden where the operator's limit is 0. Concurrent calls run one after the other.
     """
     tenant, before = await _locked(conn, tenant_id)
@@ -108,6 +110,8 @@ async def _noted(conn: Conn, by: Author, tenant: Tenant, before: MailChoice) -> 
     after = await mail.choice_of(conn, tenant.tenant_id)
     if before == after:
         return after, False
+    if after.cap > before.cap:
+        await mail.release(conn, tenant.tenant_id)
     old, new = difference(show_choice(before), show_choice(after))
     await note(conn, tenant, by, "mail changed", tenant.name, old or None, new or None)
     return after, True

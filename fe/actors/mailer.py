@@ -23,7 +23,7 @@ from fe.issuing.sharing import Sharing
 from fe.lifecycle import Status
 from fe.mail.facts import read_facts
 from fe.mail.message import MAX_ATTACHED, ReceiptMail, message_id_of, receipt_message
-from fe.mail.relay import Relay, RelayRefused, RelayUnavailable, send
+from fe.mail.relay import Relay, RelayRefused, RelayUnavailable, RelayUnusable, send
 from fe.monitoring.metrics import Metrics
 from fe.offload.pool import Apart, ApartFailed
 from fe.printing import PrintOptions, pdf
@@ -144,6 +144,8 @@ class Mailer:
         self._print_settings = CachedPrintSettings(db)
         self._spread = spread or random.Random()  # noqa: S311  (jitter)
         self._threads = trio.CapacityLimiter(_SLOTS)
+        #: Tries in a row that the relay did not let begin. Only the first is logged.
+        self._unusable = 0
 
     async def mail(self, work: MailWork) -> Outcome:
         """Make one try. Cancelled, it may have been sent and is repeated. Raises TryLater, LeaseLost."""
@@ -163,7 +165,7 @@ class Mailer:
         if outcome == "suppressed":
             return MailSuppressed(address=address)
         if outcome == "capped":
-            return Retry("the tenant's mails of this day are used up", self._until_tomorrow(now), counts=False)
+            return Retry(mail.CAPPED, self._until_tomorrow(now), counts=False)
         is_linked = needed.settings.documents == "linked" or len(draft.signed) > MAX_ATTACHED
         page = await self._share(work, now, is_again) if is_linked else None
         made_pdf = await self._print(work, draft) if page is None else None
@@ -172,13 +174,31 @@ class Mailer:
             await trio.to_thread.run_sync(
                 self._send, draft, address, now, limiter=self._threads, abandon_on_cancel=True
             )
+        except RelayUnusable as error:
+            self._unused(error)
+            if outcome == "counted":
+                await self._db.run(mail.uncount, work)
+            raise TryLater(error.reason) from error
         except RelayRefused as refused:
+            self._used()
             bad = refused.bad_address
             return MailRefused(address=address, reason=refused.reason, code=refused.code, bad_address=bad)
         except RelayUnavailable as error:
+            self._used()
             raise TryLater(error.reason) from error
+        self._used()
         failpoints.reached("mailed")
         return Mailed()
+
+    def _unused(self, error: RelayUnusable) -> None:
+        if self._unusable == 0:
+            _log.warning("the mail relay cannot be used, mails wait: read its answer", reason=error.reason)
+        self._unusable += 1
+
+    def _used(self) -> None:
+        if self._unusable:
+            _log.warning("the mail relay can be used again", failures=self._unusable)
+            self._unusable = 0
 
     def _made(self, work: MailWork, needed: MailInput) -> tuple[ReceiptMail, MailAddress] | None:
         """Make the mail; None without a recipient. A test's CorreoComprador may be a real customer: not used."""

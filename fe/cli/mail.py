@@ -34,6 +34,10 @@ ADDRESS = _Address()
 _A_DAY = click.IntRange(1, accounts.MOST_A_DAY)
 
 
+def _said(state: MailState) -> str:
+    return state.name.lower()
+
+
 @click.group()
 def mail() -> None:
     """Switch a tenant's mail to its buyers on or off, list and replay mails, suppress addresses."""
@@ -114,21 +118,25 @@ def limit(tenant_name: str, a_day: int | None, by_whom: str, as_json: bool) -> N
     "--state",
     "states",
     multiple=True,
-    type=click.Choice([state.value for state in MailState]),
-    help="May be repeated; default: failed. `mail` waits.",
+    type=click.Choice([_said(state) for state in MailState]),
+    help="May be repeated; default: failed.",
 )
 @click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Most rows.")
 @json_option
 def list_(tenant_name: str | None, states: tuple[str, ...], limit: int, as_json: bool) -> None:
-    """List mails, the oldest first."""
-    chosen = [MailState(state) for state in states] or [MailState.FAILED]
+    """List mails, the oldest first. Without --state also say how many wait."""
+    chosen = [state for state in MailState if _said(state) in (states or ("failed",))]
 
-    async def work(db: Database) -> list[MailRecord]:
+    async def work(db: Database) -> tuple[list[MailRecord], int]:
         tenant = await db.run(provision.find_tenant, tenant_name) if tenant_name else None
-        return await db.run(store.listed, chosen, tenant_id=tenant.tenant_id if tenant else None, limit=limit)
+        tenant_id = tenant.tenant_id if tenant else None
+        found = await db.run(store.listed, chosen, tenant_id=tenant_id, limit=limit)
+        return found, 0 if states else await db.run(store.waiting, tenant_id)
 
-    found = with_database(settings_with_database(), work)
-    show_all([_record(one) for one in found], as_json=as_json, none=f"no mail is {' or '.join(chosen)}")
+    found, waiting = with_database(settings_with_database(), work)
+    show_all([_record(one) for one in found], as_json=as_json, none=f"no mail is {' or '.join(map(_said, chosen))}")
+    if waiting:
+        click.echo(f"mails that wait: {waiting} (fe mail list --state waiting)", err=True)
 
 
 @mail.command()
@@ -150,7 +158,7 @@ def replay(name: str, by_whom: str, reason: str | None, as_json: bool) -> None:
     submission_id, going = with_database(settings_with_database(), work)
     if not going:
         raise Failure("its mail waits, was sent, or there is none: there is nothing to replay")
-    print_result("it is sent again", {"taxLogId": submission_id, "state": MailState.WAITING}, as_json=as_json)
+    print_result("it is sent again", {"taxLogId": submission_id, "state": _said(MailState.WAITING)}, as_json=as_json)
 
 
 @mail.command()
@@ -207,7 +215,7 @@ def _record(one: MailRecord) -> dict[str, Any]:
     return {
         "taxLogId": str(one.subject),
         "tenantId": one.tenant_id,
-        "state": one.state,
+        "state": _said(one.state),
         "address": one.address,
         "messageId": one.message_id,
         "tries": one.attempt,

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from cryptography import x509
@@ -151,10 +152,15 @@ def read_certifiers(settings: Settings) -> list[x509.Certificate]:
     """Read the certification authorities trusted for counterparties. Raises ConfigError."""
     if settings.reception_roots is None:
         raise ConfigError("FE_RECEPTION_ROOTS is not set: whose certificates may suppliers sign with?")
+    return read_certificates("FE_RECEPTION_ROOTS", settings.reception_roots)
+
+
+def read_certificates(setting: str, path: Path) -> list[x509.Certificate]:
+    """Read the PEM file that a setting names. Raises ConfigError."""
     try:
-        return x509.load_pem_x509_certificates(settings.reception_roots.read_bytes())
+        return x509.load_pem_x509_certificates(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise ConfigError(f"FE_RECEPTION_ROOTS {settings.reception_roots}: {error}") from error
+        raise ConfigError(f"{setting} {path}: {error}") from error
 
 
 def holds_receipts(settings: Settings) -> bool:

@@ -66,7 +66,7 @@ _LINKED = Text(
 _CHECK = Text("Check it at the DGII:", "Consúltelo en la DGII:")
 _STOP = Text(
     "To receive no more receipts by mail, answer this message with the subject unsubscribe.",
-    "Si no desea recibir más comprobantes por correo, responda este mensaje con el asunto unsubscribe.",
+    "Si no desea recibir más comprobantes por correo, responda este mensaje con el asunto «baja».",
 )
 
 

@@ -60,6 +60,10 @@ class RelayUnavailable(NotTaken):
     """Not now: no connection, no TLS, no login, or a temporary answer. The same message may be taken later."""
 
 
+class RelayUnusable(RelayUnavailable):
+    """No connection, TLS, login or sender: the operator's matter, the same for every message. Nothing was sent."""
+
+
 class RelayRefused(NotTaken):
     """The relay refused this recipient or this message for good. `bad_address`: the mailbox does not exist."""
 
@@ -76,20 +80,16 @@ def on_wire(message: EmailMessage) -> bytes:
 def send(relay: Relay, message: EmailMessage, recipient: MailAddress, seconds: float) -> None:
     """Hand one message to the relay within `seconds`; returns when the relay has taken it.
 
-    Raises RelayUnavailable or RelayRefused. After a failure between the last byte and the answer the relay may have
-    taken it: RelayUnavailable, and a repeat has the same Message-ID.
+    Raises RelayUnusable, RelayUnavailable or RelayRefused. After a failure between the last byte and the answer the
+    relay may have taken it: RelayUnavailable, and a repeat has the same Message-ID.
     """
     until = time.monotonic() + seconds
     try:
         connection = _connected(relay, seconds)
     except (OSError, smtplib.SMTPException) as error:
-        raise RelayUnavailable(_said(error), getattr(error, "smtp_code", None)) from error
+        raise RelayUnusable(_said(error), getattr(error, "smtp_code", None)) from error
     try:
-        _log_in(connection, relay, until)
-        _within(connection, until)
-        code, answer = connection.mail(relay.sender)
-        if code != 250:  # a wrong sender is the operator's matter, whatever the code
-            raise RelayUnavailable(_answer("sender not accepted", code, answer), code)
+        _begin(connection, relay, until)
         _within(connection, until)
         code, answer = connection.rcpt(recipient)
         if code not in (250, 251):
@@ -116,13 +116,25 @@ def _context(relay: Relay) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=None if relay.roots is None else str(relay.roots))
 
 
+def _begin(connection: smtplib.SMTP, relay: Relay, until: float) -> None:
+    """Log in and name the sender. Raises RelayUnusable."""
+    try:
+        _log_in(connection, relay, until)
+        _within(connection, until)
+        code, answer = connection.mail(relay.sender)
+    except (OSError, smtplib.SMTPException) as error:
+        raise RelayUnusable(_said(error), getattr(error, "smtp_code", None)) from error
+    if code != 250:  # a wrong sender is the operator's matter, whatever the code
+        raise RelayUnusable(_answer("sender not accepted", code, answer), code)
+
+
 def _log_in(connection: smtplib.SMTP, relay: Relay, until: float) -> None:
-    """Greet, encrypt and log in. Raises SMTPException where the relay offers no TLS and must."""
+    """Greet, encrypt and log in. Raises RelayUnusable where the relay offers no TLS and must."""
     _within(connection, until)
     connection.ehlo_or_helo_if_needed()
     if not relay.implicit_tls and not relay.may_be_plain:
         if not connection.has_extn("starttls"):
-            raise RelayUnavailable("the relay does not offer STARTTLS: nothing was sent")
+            raise RelayUnusable("the relay does not offer STARTTLS: nothing was sent")
         _within(connection, until)
         connection.starttls(context=_context(relay))
         connection.ehlo()
@@ -132,9 +144,10 @@ def _log_in(connection: smtplib.SMTP, relay: Relay, until: float) -> None:
 
 
 def _within(connection: smtplib.SMTP, until: float) -> None:
+    """Set the time left for the next answer. Raises TimeoutError."""
     left = until - time.monotonic()
     if left <= 0 or connection.sock is None:
-        raise RelayUnavailable("the relay took too long")
+        raise TimeoutError("the relay took too long")
     connection.sock.settimeout(left)
 
 
@@ -160,7 +173,7 @@ def _refuse(what: str, code: int, answer: bytes | str, *, of_recipient: bool = T
     if of_recipient and enhanced not in _NO_MAILBOX:
         said = text.lower()
         if code in _OPERATORS_CODES or enhanced in _OPERATORS or any(word in said for word in _OPERATORS_WORDS):
-            raise RelayUnavailable(reason, code)
+            raise RelayUnusable(reason, code)
     raise RelayRefused(reason, code, bad_address=of_recipient and enhanced in _NO_MAILBOX)
 
 

@@ -280,9 +280,11 @@ def test_what_buyers_are_served_with_needs_no_secret(fe: Fe, postgres: str) -> N
         given["database_url"] = make_conninfo(fe.dsn, user=name)
         found = examined(fe, code=0, kek="", **given)
         too_much = examined(fe, code=0, **given)
+        no_file = examined(fe, code=1, kek="", certifiers_file="/nowhere/certifiers.pem", **given)
 
     assert found["settings"]["state"] == found["secrets"]["state"] == found["rights (fe_share)"]["state"] == "ok"
     assert "the buyers' page is given the key-encryption key" in too_much["secrets"]["says"]
+    assert "FE_CERTIFIERS_FILE /nowhere/certifiers.pem" in no_file["settings"]["says"]
 
 
 def test_certificates_that_end_and_keys_that_are_missing_are_counted(fe: Fe, tenant: str, tmp_path: Path) -> None:

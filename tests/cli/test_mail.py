@@ -68,10 +68,12 @@ def test_a_mail_that_gave_up_is_listed_and_replayed_once(fe: Fe, tenant: str) ->
 
     assert (found["taxLogId"], found["state"], found["code"]) == (str(SUBJECT), "failed", 535)
     assert found["reason"] == "login not accepted: 535 no"
-    assert replayed == {"taxLogId": str(SUBJECT), "state": "mail"}
+    assert replayed == {"taxLogId": str(SUBJECT), "state": "waiting"}
     assert "nothing to replay" in again
-    assert fe("mail", "list", "--json").json == []
-    assert [one["state"] for one in fe("mail", "list", "--state", "mail", "--json").json] == ["mail"]
+    rest = fe("mail", "list", "--json")
+    assert rest.json == []
+    assert "mails that wait: 1 (fe mail list --state waiting)" in rest.err
+    assert [one["state"] for one in fe("mail", "list", "--state", "waiting", "--json").json] == ["waiting"]
 
 
 def test_an_address_is_suppressed_listed_and_allowed_again(fe: Fe, tenant: str) -> None:

@@ -90,6 +90,14 @@ def test_a_submission_is_written_as_it_is_described(record: Record) -> None:
     assert list(jsonschema_rs.validator_for(described(SUBMISSION)).iter_errors(written)) == []
 
 
+def test_a_waiting_mail_is_shown_once_its_address_is_known() -> None:
+    waiting = replace(MAILED, mail_state=MailState.WAITING)
+
+    unknown, known = (serialize_record(replace(waiting, mail_address=address)) for address in (None, "a@b.do"))
+
+    assert ("mail" in unknown, "mail" in known) == (False, True)
+
+
 @pytest.mark.parametrize("state", MailState)
 def test_the_mail_of_a_submission_is_written_as_it_is_described(state: MailState) -> None:
     written = json.loads(SUBMISSION.write(serialize_record(replace(MAILED, mail_state=state))))

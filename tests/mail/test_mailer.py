@@ -11,7 +11,11 @@ from typing import Any
 
 import pytest
 import trio
+from pydantic import SecretStr
+from structlog.testing import capture_logs
 
+from fe.accounts.audited_changes import Author
+from fe.accounts.mail import change_settings
 from fe.actors import mailer
 from fe.actors.mailer import Mailer, Printer, mail_gap, mail_kind, mail_stage
 from fe.clock import Clock
@@ -31,7 +35,7 @@ from fe.queue.outcome import Retry
 from fe.queue.result_writer import ResultWriter
 from fe.queue.stage import no_gate
 from fe.store.postgres.db import Database, open_database
-from fe.store.postgres.roles import FRONT
+from fe.store.postgres.roles import FRONT, PORTAL
 from fe.store.records import mail, print_settings, shared_receipts, submissions
 from fe.store.records.mail import LANES, MAILS, Documents, MailRecord, MailSettings, MailState, MailWork
 from tests.factories import bookings
@@ -348,6 +352,45 @@ async def test_the_cap_of_a_day_puts_mails_off_to_the_next(
     assert [(each["day"], each["mails"]) for each in days] == [(day, 2), (day + timedelta(days=1), 2)]
     assert len({about["to"] for about, _ in relay.taken}) == 1
     assert len(subjects) == 5
+
+
+@pytest.mark.parametrize("role", [FRONT, PORTAL])
+async def test_a_larger_cap_releases_the_mails_that_it_put_off(db: Database, dsn: str, role: str) -> None:
+    tenant = await mailing_tenant(db, replace(SETTINGS, a_day=1))
+    subject = await accepted(db, tenant, notify="yo@ozama.do")
+    await rows(db, "UPDATE mails SET run_at = now() + interval '9 h'")
+    by = Author("Ana", NOW, "portal")
+    async with open_database(dsn, role=role) as theirs:
+        for a_day, is_due in ((1, False), (2, True)):
+            wanted = replace(SETTINGS, a_day=a_day, language="en")
+            await theirs.transact_for(tenant, change_settings, by, tenant, wanted)
+            assert bool(await rows(db, "SELECT 1 FROM mails WHERE run_at <= now()")) is is_due
+        found = await theirs.run_for(tenant, submissions.find, subject)
+
+    assert found is not None
+    assert (found.mail_state, found.mail_address) == (MailState.WAITING, "yo@ozama.do")
+
+
+async def test_tries_that_the_relay_did_not_let_begin_use_up_no_cap_and_are_logged_once(
+    db: Database, worker_db: Database, relay: RunningRelay
+) -> None:
+    tenant = await mailing_tenant(db, replace(SETTINGS, a_day=3))
+    for _ in range(3):
+        await accepted(db, tenant)
+    with capture_logs() as logged:
+        async with mailing(worker_db, replace(configured(relay), user="fe", password=SecretStr("wrong"))):
+            await found_rows(db, "attempt > 1", 3)
+    days = await rows(db, "SELECT mails FROM mail_days")
+    await accepted(db, tenant)
+    async with mailing(worker_db, configured(relay)):
+        await taken(relay, 3)
+        await found_rows(db, "last_error LIKE '%%used up'", 1)
+
+    assert days == [{"mails": 0}]
+    assert await rows(db, "SELECT mails FROM mail_days") == [{"mails": 3}]
+    unusable = [one for one in logged if "relay" in one["event"]]
+    assert [one["event"] for one in unusable] == ["the mail relay cannot be used, mails wait: read its answer"]
+    assert "login not accepted: 535" in unusable[0]["reason"]
 
 
 async def test_a_mail_is_given_up_after_its_patience_and_can_be_replayed(

@@ -63,13 +63,15 @@ def body(message: EmailMessage, kind: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("language", "subject", "said"),
+    ("language", "subject", "said", "stop"),
     [
-        ("es", "Comprobante electrónico E310000000001 de Ferretería Ozama SRL", "la DGII lo aceptó."),
-        ("en", "Electronic receipt E310000000001 of Ferretería Ozama SRL", "(tax authority) accepted it."),
+        ("es", "Comprobante electrónico E310000000001 de Ferretería Ozama SRL", "la DGII lo aceptó.", "asunto «baja»."),
+        ("en", "Electronic receipt E310000000001 of Ferretería Ozama SRL", "authority) accepted it.", "unsubscribe."),
     ],
 )
-def test_a_receipt_mail_has_headers_text_html_and_the_xml(language: Language, subject: str, said: str) -> None:
+def test_a_receipt_mail_has_headers_text_html_and_the_xml(
+    language: Language, subject: str, said: str, stop: str
+) -> None:
     made = draft(language=language, pdf=b"%PDF-1.7")
 
     found = read_back(receipt_message(RELAY, made, TO, AT))
@@ -81,7 +83,7 @@ def test_a_receipt_mail_has_headers_text_html_and_the_xml(language: Language, su
     assert found["Message-ID"] == "<0193@emisor.do>"
     assert found["List-Unsubscribe"] == "<mailto:ventas@ozama.do?subject=unsubscribe>"
     text, html = body(found, "plain"), body(found, "html")
-    for shown in (said, "E310000000001", "27-11-2026", "RD$ 1,234,567.50", "AbC1+/", "131880738"):
+    for shown in (said, stop, "E310000000001", "27-11-2026", "RD$ 1,234,567.50", "AbC1+/", "131880738"):
         assert shown in text
         assert shown in html
     assert "Cliente & Hijos" in text

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from fe.ecf.mail_address import MailAddress
 from fe.mail.message import link_message
-from fe.mail.relay import Relay, RelayRefused, RelayUnavailable, send
+from fe.mail.relay import Relay, RelayRefused, RelayUnavailable, RelayUnusable, send
 from tests.mail.relay import PASSWORD, USER, RunningRelay, running_relay
 
 SENDER = MailAddress("facturas@emisor.do")
@@ -91,7 +91,7 @@ def test_a_permanent_answer_is_a_refusal(running: RunningRelay, to: str, code: i
 
 @pytest.mark.parametrize("to", ["norelay@x.do", "badsender@x.do", "login@x.do"])
 def test_what_a_relay_says_of_the_sender_at_the_recipient_may_be_repeated(running: RunningRelay, to: str) -> None:
-    with pytest.raises(RelayUnavailable, match="recipient not accepted: 5"):
+    with pytest.raises(RelayUnusable, match="recipient not accepted: 5"):
         hand_over(relay_at(running), to)
 
 
@@ -99,20 +99,21 @@ def test_a_temporary_answer_may_be_repeated(running: RunningRelay) -> None:
     with pytest.raises(RelayUnavailable, match=r"451 4\.3\.0 try again later") as later:
         hand_over(relay_at(running), "later@x.do")
 
-    assert later.value.code == 451
+    assert (later.value.code, type(later.value)) == (451, RelayUnavailable)
 
 
 def test_a_relay_that_hangs_up_after_the_last_byte_leaves_it_unknown(running: RunningRelay) -> None:
     before = len(running.taken)
 
-    with pytest.raises(RelayUnavailable):
+    with pytest.raises(RelayUnavailable) as unknown:
         hand_over(relay_at(running), "cut@x.do")
 
     assert len(running.taken) == before + 1
+    assert type(unknown.value) is RelayUnavailable
 
 
 def test_a_wrong_password_is_not_in_the_reason(running: RunningRelay) -> None:
-    with pytest.raises(RelayUnavailable, match="login not accepted: 535") as refused:
+    with pytest.raises(RelayUnusable, match="login not accepted: 535") as refused:
         hand_over(relay_at(running, user=USER, password=SecretStr("not-this-one")))
 
     assert "not-this-one" not in str(refused.value)
@@ -123,7 +124,7 @@ def test_a_relay_that_is_not_there_and_one_that_never_answers(running: RunningRe
         with pytest.raises(RelayUnavailable, match=r"[Tt]ime"):
             hand_over(relay_at(running, port=silent.getsockname()[1]), seconds=0.3)
         port = silent.getsockname()[1]
-    with pytest.raises(RelayUnavailable, match="ConnectionRefusedError"):
+    with pytest.raises(RelayUnusable, match="ConnectionRefusedError"):
         hand_over(relay_at(running, port=port))
 
 

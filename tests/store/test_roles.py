@@ -75,9 +75,9 @@ MATRIX = """
 | `issuer_delegations` | S | | SID | S | | S | |
 | `login_attempts` | SIUD | | SD | | | SIUD | |
 | `mail_days` | | SIU | | S | | | |
-| `mail_recipients` | I | S | | S | | | |
+| `mail_recipients` | SI | S | | S | | SIu | |
 | `mail_suppressions` | | SI | SID | S | | SID | |
-| `mails` | S | SIUD | Su | S | | S | |
+| `mails` | Su | SIUD | Su | S | | Siu | |
 | `memberships` | | | SIUD | S | | SIUD | |
 | `openid_requests` | | | | | | SID | |
 | `operator_actions` | | | SI | S | | | |
@@ -205,6 +205,19 @@ SOME_COLUMNS = {
         "mail",
         "mail_off",
         "mail_limit",
+    },
+    ("mail_recipients", PORTAL, "UPDATE"): {"address"},
+    ("mails", FRONT, "UPDATE"): {"run_at"},
+    ("mails", PORTAL, "INSERT"): {"tenant_id", "subject", "stage", "environment", "run_at", "address"},
+    ("mails", PORTAL, "UPDATE"): {
+        "stage",
+        "run_at",
+        "attempt",
+        "deaths",
+        "entered_at",
+        "finished_at",
+        "address",
+        "counted_on",
     },
     ("mails", OPERATOR, "UPDATE"): {"stage", "run_at", "attempt", "deaths", "entered_at", "finished_at"},
     ("users", OPERATOR, "UPDATE"): {"issuer_override", "removed_at"},

@@ -4321,7 +4321,7 @@ class Mailing(TypedDict):
     state: Literal["waiting", "sent", "refused", "suppressed", "failed"]
     """`waiting`: it will be tried; `sent`: the relay took it; `refused`: the relay refused the address or the message; `suppressed`: the address gets no mail of yours; `failed`: out of tries"""
     address: NotRequired[str]
-    """absent before the first try"""
+    """where it goes"""
     reason: NotRequired[str]
     """the relay's last refusal, in its words"""
     at: str

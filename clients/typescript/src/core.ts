@@ -3337,7 +3337,7 @@ export type components = {
              * @enum {string}
              */
             state: "waiting" | "sent" | "refused" | "suppressed" | "failed";
-            /** @description absent before the first try */
+            /** @description where it goes */
             address?: string;
             /** @description the relay's last refusal, in its words */
             reason?: string;

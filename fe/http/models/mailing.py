@@ -32,14 +32,16 @@ class Mailing(TypedDict):
             "address or the message; `suppressed`: the address gets no mail of yours; `failed`: out of tries"
         ),
     ]
-    address: NotRequired[Annotated[str, Field(description="absent before the first try")]]
+    address: NotRequired[Annotated[str, Field(description="where it goes")]]
     reason: NotRequired[Annotated[str, Field(description="the relay's last refusal, in its words")]]
     at: Annotated[Moment, Field(description="when it came to this state")]
 
 
 def serialize_mailing(record: Record) -> Mailing | None:
-    """Show the mail of a receipt; None without one."""
+    """Show the mail of a receipt; None without one, and before the first try has found an address."""
     if record.mail_state is None or record.mail_at is None:
+        return None
+    if record.mail_state is MailState.WAITING and record.mail_address is None:
         return None
     shown: Mailing = {"state": _STATES[record.mail_state], "at": iso(record.mail_at)}
     if record.mail_address is not None:

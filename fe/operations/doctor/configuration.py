@@ -3,6 +3,7 @@
 from fe.config import ConfigError, Settings, is_loopback, require
 from fe.config.start_checks import (
     holds_receipts,
+    read_certificates,
     read_certifiers,
     require_front,
     require_portal,
@@ -22,6 +23,8 @@ def check_settings(settings: Settings, role: Role) -> Finding:
         require_trust(settings, role.value)
         require_portal(settings, role.value)
         require_share(settings, role.value)
+        if settings.certifiers_file is not None:
+            read_certificates("FE_CERTIFIERS_FILE", settings.certifiers_file)
     except ConfigError as wrong:
         return Finding("settings", State.FAILED, str(wrong), "change what the line names: docs/configuration.md")
     if settings.development:

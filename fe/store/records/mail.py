@@ -27,10 +27,12 @@ from fe.store.queue.tables import QueueTable
 Documents = Literal["attached", "linked"]
 #: The stage of a mail that waits.
 MAIL: Final = "mail"
+#: Why a mail waits for the next day.
+CAPPED: Final = "the tenant's mails of this day are used up"
 
 
 class MailState(StrEnum):
-    """The state of a mail; a waiting one is in stage `mail`."""
+    """The state of a mail; a waiting one is in stage `mail`. Clients, people and operators read the name."""
 
     WAITING = "mail"
     #: The relay took it.
@@ -83,6 +85,11 @@ class MailChoice:
     settings: MailSettings | None = None
     #: Most mails of one day that the operator allows; 0 forbids them, None: no limit.
     limit: int | None = None
+
+    @property
+    def cap(self) -> int:
+        """Most mails of a day that are sent."""
+        return 0 if self.in_force is None else self.in_force.a_day
 
     @property
     def in_force(self) -> MailSettings | None:
@@ -192,7 +199,7 @@ _BEGIN = """
 async def begin(
     conn: Conn, work: MailWork, *, address: MailAddress, message_id: str, day: date, a_day: int
 ) -> tuple[str, str, bool]:
-    """Note the try durably; return `go`, `suppressed` or `capped`, the first try's Message-ID, and if there was one.
+    """Note the try durably; return its outcome (begin_mail.sql), the first try's Message-ID, and if there was one.
 
     Raises LeaseLost.
     """
@@ -207,6 +214,23 @@ async def begin(
 
 
 # Each is fenced by its claim.
+_UNCOUNT = """
+    WITH counted AS (
+        SELECT m.counted_on
+          FROM mails AS m
+         WHERE m.tenant_id = %(tenant)s AND m.subject = %(subject)s AND m.epoch = %(epoch)s AND m.holder IS NOT NULL
+           FOR NO KEY UPDATE
+    ), uncounted AS (
+        UPDATE mails AS m
+           SET counted_on = NULL
+          FROM counted
+         WHERE m.tenant_id = %(tenant)s AND m.subject = %(subject)s
+    )
+    UPDATE mail_days AS d
+       SET mails = d.mails - 1
+      FROM counted
+     WHERE d.tenant_id = %(tenant)s AND d.day = counted.counted_on
+"""
 _REST = """
     UPDATE mails
        SET stage = %(state)s, run_at = 'infinity', finished_at = %(at)s, holder = NULL, deaths = 0, code = %(code)s,
@@ -223,6 +247,11 @@ _RETRY = """
            last_error = %(reason)s
      WHERE tenant_id = %(tenant)s AND subject = %(subject)s AND epoch = %(epoch)s AND holder IS NOT NULL
 """
+
+
+async def uncount(conn: Conn, work: MailWork) -> None:
+    """Undo the count of a try that sent nothing. No effect where the claim was lost."""
+    await conn.execute(_UNCOUNT, {"tenant": work.tenant_id, "subject": work.subject, "epoch": work.epoch})
 
 
 async def rest(
@@ -320,6 +349,32 @@ async def listed(
     return await cursor.fetchall()
 
 
+# A condition for each column of the index of due rows before the tenant.
+_OF_WAITING: LiteralString = "m.stage = 'mail' AND m.environment IN ('testecf', 'certecf', 'ecf') AND m.host = ''"
+_WAITING = f"""
+    SELECT count(*)
+      FROM mails AS m
+     WHERE {_OF_WAITING} AND m.run_at < 'infinity' AND (%(tenant)s::bigint IS NULL OR m.tenant_id = %(tenant)s)
+"""
+_RELEASE = f"""
+    UPDATE mails AS m
+       SET run_at = clock_timestamp()
+     WHERE {_OF_WAITING} AND m.run_at < 'infinity' AND m.run_at > clock_timestamp() AND m.tenant_id = %(tenant)s
+       AND m.holder IS NULL AND m.counted_on IS NULL
+"""
+
+
+async def waiting(conn: Conn, tenant_id: TenantId | None = None) -> int:
+    """Count the mails that wait."""
+    (found,) = await (await conn.execute(_WAITING, {"tenant": tenant_id})).fetchone() or (0,)
+    return int(found)
+
+
+async def release(conn: Conn, tenant_id: TenantId) -> None:
+    """Make a tenant's mails due that the cap of a day put off."""
+    await conn.execute(_RELEASE, {"tenant": tenant_id})
+
+
 # Off, the settings rest in `mail_off`: the verdict looks at `mail` alone.
 _SET = """
     UPDATE tenants
@@ -406,4 +461,33 @@ async def replay(conn: Conn, action: OperatorAction, tenant_id: TenantId, submis
     if (await conn.execute(_REPLAY, {"tenant": tenant_id, "subject": submission_id})).rowcount != 1:
         return False
     await record(conn, action, "replay", tenant_id, submission_id, {"mail": "to the buyer"})
+    return True
+
+
+_ADDRESS_AGAIN = """
+    INSERT INTO mail_recipients AS r (tenant_id, submission_id, address)
+    VALUES (%(tenant)s, %(subject)s, %(address)s)
+    ON CONFLICT (tenant_id, submission_id) DO UPDATE SET address = excluded.address
+"""
+_RESEND = """
+    INSERT INTO mails AS m (tenant_id, subject, stage, environment, run_at, address)
+    VALUES (%(tenant)s, %(subject)s, 'mail', %(environment)s, clock_timestamp(), %(address)s)
+    ON CONFLICT (tenant_id, subject) DO UPDATE
+       SET stage = 'mail', run_at = clock_timestamp(), attempt = 0, deaths = 0, entered_at = clock_timestamp(),
+           finished_at = NULL, address = excluded.address, counted_on = NULL
+     WHERE m.stage IN ('refused', 'suppressed', 'failed')
+"""
+
+
+async def resend(
+    conn: Conn, tenant_id: TenantId, submission_id: SubmissionId, environment: Environment, address: MailAddress
+) -> bool:
+    """Send an accepted receipt to this address, counted anew; False where its mail waits or was sent.
+
+    Run it in a transaction.
+    """
+    given = {"tenant": tenant_id, "subject": submission_id, "environment": environment.value, "address": address}
+    if (await conn.execute(_RESEND, given)).rowcount != 1:
+        return False
+    await conn.execute(_ADDRESS_AGAIN, given)
     return True

@@ -302,12 +302,14 @@ _WARNINGS = """
                 LIMIT 1)
     END AS warnings"""
 
-_OF_MAIL = """m.stage AS mail_state, coalesce(m.finished_at, m.entered_at) AS mail_at, m.address AS mail_address,
-           m.last_error AS mail_reason"""
+_OF_MAIL = """m.stage AS mail_state, coalesce(m.finished_at, m.entered_at) AS mail_at,
+           coalesce(m.address, r.address) AS mail_address, m.last_error AS mail_reason"""
+_RECIPIENT = "LEFT JOIN mail_recipients AS r ON r.tenant_id = m.tenant_id AND r.submission_id = m.subject"
 _WITH_MAIL = f""",
            {_OF_MAIL}
       FROM submissions AS s
-      LEFT JOIN mails AS m ON m.tenant_id = s.tenant_id AND m.subject = s.submission_id"""
+      LEFT JOIN mails AS m ON m.tenant_id = s.tenant_id AND m.subject = s.submission_id
+      {_RECIPIENT}"""
 _WITHOUT_MAIL = """
       FROM submissions AS s"""
 
@@ -337,7 +339,12 @@ def _by_track_id(tables: LiteralString) -> LiteralString:
 _FIND = _by_id(_WITH_MAIL), _by_track_id(_WITH_MAIL)
 # A cluster has submissions on its nodes and mails on the coordinator, where they take a statement of their own.
 _FIND_ON_NODES = _by_id(_WITHOUT_MAIL), _by_track_id(_WITHOUT_MAIL)
-_MAIL = f"SELECT {_OF_MAIL} FROM mails AS m WHERE m.tenant_id = %(tenant)s AND m.subject = %(submission)s"
+_MAIL = f"""
+    SELECT {_OF_MAIL}
+      FROM mails AS m
+      {_RECIPIENT}
+     WHERE m.tenant_id = %(tenant)s AND m.subject = %(submission)s
+"""
 
 
 async def find(conn: Conn, tenant_id: TenantId, track_or_id: SubmissionId | TrackId) -> Record | None:

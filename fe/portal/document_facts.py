@@ -29,6 +29,7 @@ class Facts:
     total: str | None = None
     modified: str | None = None
     modified_why: str | None = None
+    buyer_mail: str | None = None
 
     @property
     def amount(self) -> Decimal | None:
@@ -76,6 +77,7 @@ def _of_xml(root: etree._Element) -> Facts:
         text_at(root, head, "Totales", "MontoTotal"),
         text_at(root, "InformacionReferencia", "NCFModificado"),
         text_at(root, "InformacionReferencia", "RazonModificacion"),
+        text_at(root, head, "Comprador", "CorreoComprador"),
     )
 
 

@@ -2,17 +2,24 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 import trio
 
+from fe.ecf.catalogue import Environment
 from fe.ecf.mail_address import MailAddress
-from fe.lifecycle import Stage
+from fe.identifiers import SubmissionId, TenantId
 from fe.mail.relay import Relay
+from fe.store.portal import changes
+from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Database
-from tests.factories.tenants import make_submission, make_tenant, rows
+from fe.store.records import mail
+from fe.store.records.mail import CAPPED, MailSettings
+from tests.factories.tenants import make_tenant, rows
 from tests.mail.relay import RunningRelay, running_relay
-from tests.portal.running import start_portal
+from tests.portal.receipts import make_receipt
+from tests.portal.running import Browser, Running, hidden_fields, start_portal
 
 
 @pytest.fixture
@@ -60,20 +67,92 @@ async def test_an_invitation_without_a_relay_is_shown_alone(
     assert "by mail" not in page.text
 
 
-async def test_a_receipt_shows_its_mail_and_the_refusal_of_the_relay(
-    nursery: trio.Nursery, db: Database, portal_db: Database, operator_db: Database
-) -> None:
-    portal = await start_portal(nursery, db, portal_db, operator_db)
-    tenant = await make_tenant(db)
-    subject = await make_submission(db, tenant, stage=Stage.TRACK)
+async def mailed(db: Database, tenant: TenantId, receipt: SubmissionId, state: str, reason: str) -> None:
     await rows(
         db,
-        "INSERT INTO mails (tenant_id, subject, stage, environment, run_at, finished_at, address, last_error)"
-        f" VALUES ({tenant}, '{subject}', 'refused', 'ecf', 'infinity', now(), 'a@b.do', '550 <no such> mailbox')",
+        "INSERT INTO mails (tenant_id, subject, stage, environment, run_at, address, last_error, attempt, counted_on)"
+        " VALUES (%(t)s, %(s)s, %(state)s, 'ecf', 'infinity', 'a@b.do', %(reason)s, 3, '2026-11-01')",
+        t=tenant,
+        s=receipt,
+        state=state,
+        reason=reason,
     )
-    async with portal.browser(await portal.person(tenant)) as owner:
-        page = (await owner.get(f"/companies/{tenant}/ecf/submissions/{subject}")).text
 
-    assert "By mail" in page
+
+@pytest.mark.parametrize(
+    ("state", "reason", "said", "unsaid"),
+    [
+        ("refused", "recipient not accepted: 550 <no such> mailbox", "550 &lt;no such&gt; mailbox", "recipient not"),
+        ("mail", CAPPED, "sale mañana", "used up"),
+        ("mail", "ConnectionRefusedError: [Errno 111]", "se intentará de nuevo", "Errno"),
+    ],
+)
+async def test_a_receipt_says_in_plain_words_why_its_mail_did_not_go(
+    portal: Running, tenant: TenantId, db: Database, state: str, reason: str, said: str, unsaid: str
+) -> None:
+    receipt = await make_receipt(db, tenant)
+    await mailed(db, tenant, receipt, state, reason)
+
+    async with portal.browser(await portal.person(tenant, language="es")) as reader:
+        page = (await reader.get(f"/companies/{tenant}/ecf/submissions/{receipt}")).text
+
     assert "a@b.do" in page
-    assert "550 &lt;no such&gt; mailbox" in page
+    assert said in page
+    assert unsaid not in page
+    assert ("Correo no entregado" in page) == (state == "refused")
+
+
+async def test_a_refused_mail_is_sent_to_another_address_once_and_counted_again(
+    portal: Running, owner: Browser, tenant: TenantId, db: Database
+) -> None:
+    receipt = await make_receipt(db, tenant)
+    await mailed(db, tenant, receipt, "refused", "recipient not accepted: 550 no")
+    await db.run(mail.set_settings, tenant, MailSettings("es", MailAddress("ventas@ozama.do"), 10))
+    here = f"/companies/{tenant}/ecf/submissions/{receipt}"
+    await owner.get(here)
+    bad = await owner.send(f"{here}/mail", {"address": "a@b.do, c@d.do"})
+
+    async with portal.browser(await portal.person(tenant, PortalRole.ACCOUNTANT, email="conta@x.do")) as reader:
+        read = await reader.get(here)
+        form = {**hidden_fields(read.text, "/sign-out"), "form": str(uuid4()), "address": "x@y.do"}
+        forbidden = await reader.client.post(f"{here}/mail", data=form)
+    await owner.get(here)
+    sent = await owner.send(f"{here}/mail", {"address": "otra@cliente.do"})
+    (row,) = await rows(db, "SELECT stage, address, attempt, counted_on, last_error FROM mails")
+    (kept,) = await rows(db, "SELECT address FROM mail_recipients")
+    (note,) = [one for one in await portal.db.run(changes.latest, tenant, limit=9) if one.action == "receipt mailed"]
+
+    assert (bad.status_code, forbidden.status_code) == (400, 403)
+    assert "on its way" in sent.text
+    assert f'action="{here}/mail"' not in sent.text
+    assert row == {
+        "stage": "mail",
+        "address": "otra@cliente.do",
+        "attempt": 0,
+        "counted_on": None,
+        "last_error": None,
+    }
+    assert kept["address"] == "otra@cliente.do"
+    assert note.after is not None
+    assert note.after["email"] == "otra@cliente.do"
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [(Environment.TESTECF, "in the test environments"), (Environment.ECF, "has no e-mail address of its buyer")],
+)
+async def test_a_receipt_without_mail_says_why_and_can_be_sent(
+    owner: Browser, tenant: TenantId, db: Database, environment: Environment, said: str
+) -> None:
+    receipt = await make_receipt(db, tenant, environment=environment)
+    here = f"/companies/{tenant}/{environment}/submissions/{receipt}"
+    silent = (await owner.get(here)).text
+    await db.run(mail.set_settings, tenant, MailSettings("es", MailAddress("ventas@ozama.do"), 10))
+    page = (await owner.get(here)).text
+    await owner.send(f"{here}/mail", {"address": "yo@ozama.do"})
+
+    assert "By mail" not in silent
+    assert said in page
+    assert await rows(db, "SELECT stage, environment, address FROM mails") == [
+        {"stage": "mail", "environment": environment, "address": "yo@ozama.do"}
+    ]

@@ -216,6 +216,7 @@ SOME_COLUMNS = {
         "deaths",
         "entered_at",
         "finished_at",
+        "last_error",
         "address",
         "counted_on",
     },

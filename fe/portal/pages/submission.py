@@ -23,6 +23,7 @@ from fe.portal import receipt_words as words
 from fe.portal.document_facts import Facts, facts_of, name_shown, total_in
 from fe.portal.document_view import marked, show_document
 from fe.portal.page_types import Needs, Page
+from fe.portal.pages.receipt_mail import mail_of
 from fe.portal.printing import options_asked, pdf_reply
 from fe.portal.receipt_advice import VALID, AdvisedStep, advice_on, explained, fix_of, meaning_of, next_step
 from fe.portal.replies import Refused, Reply, not_found, redirect
@@ -101,7 +102,7 @@ async def show(visit: Visit) -> Reply:
         modified=modified,
         others=others,
         other_side=other_side,
-        mailed=await visit.read(submissions.find, receipt.submission_id),
+        mailed=await mail_of(visit, receipt, facts),
         is_sharable=_is_sharable(visit, receipt),
         shared=await _shared(visit, receipt),
         timeline=[_happening(event) for event in timeline],

@@ -474,7 +474,7 @@ _RESEND = """
     VALUES (%(tenant)s, %(subject)s, 'mail', %(environment)s, clock_timestamp(), %(address)s)
     ON CONFLICT (tenant_id, subject) DO UPDATE
        SET stage = 'mail', run_at = clock_timestamp(), attempt = 0, deaths = 0, entered_at = clock_timestamp(),
-           finished_at = NULL, address = excluded.address, counted_on = NULL
+           finished_at = NULL, last_error = NULL, address = excluded.address, counted_on = NULL
      WHERE m.stage IN ('refused', 'suppressed', 'failed')
 """
 

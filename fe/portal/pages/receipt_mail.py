@@ -56,7 +56,7 @@ _WRONG = Text("Nothing was sent: the address {why}.", "No se envió nada: la dir
 
 @dataclass(frozen=True, slots=True)
 class ReceiptMail:
-    """What the page shows of a receipt's mail. Without a badge there was none, and `reason` says why."""
+    """Mail of a receipt as its page shows it. Without a badge there was none, and `reason` says why."""
 
     badge: Badge | None
     at: datetime | None

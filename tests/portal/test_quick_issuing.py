@@ -10,6 +10,9 @@ from fe.catalogue.entries import EntrySource, check_customer, check_product
 from fe.catalogue.fields import EntryId
 from fe.ecf.catalogue import EcfType, Environment
 from fe.identifiers import TenantId
+from fe.portal.receipt.entry import ReceiptEntry
+from fe.portal.receipt.layout import layout
+from fe.portal.receipt.withholding import INCOME_TAX_WITHHELD, VAT_WITHHELD, compute_withheld
 from fe.store.records.catalogue import CUSTOMERS, PRODUCTS
 from tests.factories.companies import make_certificate
 from tests.portal.receipt_form import ReceiptForm
@@ -216,3 +219,25 @@ async def test_lines_that_cannot_come_back_are_asked_about(owner: Browser, sold:
 
     assert (page.status_code, 'role="alert"' in page.text) == (400, True)
     assert (await owner.get(f"{sold}0")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("typed", "withheld"),
+    [
+        ({}, ["2160.00", "1200.00"]),
+        ({"included": "1", "PrecioUnitarioItem": "1,180", "CantidadItem": "1"}, ["180.00", "100.00"]),
+        ({"IndicadorFacturacion": "4"}, ["0.00", "1200.00"]),
+        ({"PrecioUnitarioItem": "mil"}, ["100%", "10 %"]),
+    ],
+)
+def test_taxes_withheld_are_computed_from_percentages(typed: dict[str, str], withheld: list[str]) -> None:
+    entry = ReceiptEntry.empty(layout(EcfType.PURCHASES))
+    entry.values[_INCLUDED] = typed.get("included", "")
+    (row,) = entry.rows["item"]
+    said = {"PrecioUnitarioItem": "4000", "CantidadItem": "3", **typed}
+    row.update({f"item.{name}": value for name, value in said.items() if name != "included"})
+    row.update({VAT_WITHHELD: "100%", INCOME_TAX_WITHHELD: "10 %"})
+
+    compute_withheld(entry)
+
+    assert [row[VAT_WITHHELD], row[INCOME_TAX_WITHHELD]] == withheld

@@ -39,6 +39,7 @@ from fe.portal.receipt.layout import ISSUE_DATE, layout
 from fe.portal.receipt.paths import NoPlace, mend
 from fe.portal.receipt.remembering import remember
 from fe.portal.receipt.view import paper_of, sequences_of, show_form, why_none
+from fe.portal.receipt.withholding import compute_withheld
 from fe.portal.receipt_advice import AdvisedStep, advice_on, explained, next_step
 from fe.portal.replies import CHANGED_MEANWHILE, RESUMED, Refused, Reply, not_found, redirect
 from fe.portal.visit import Visit
@@ -120,6 +121,7 @@ async def send(visit: Visit) -> Reply:
     if action == "repair":
         entry = _repaired(entry, what)
     await choices.complete(visit, entry)
+    compute_withheld(entry)
     if action != "issue":
         return await to_draft(visit, form_id, OpenDraft(entry, is_checked=True))
     work = _work(visit, entry, form_id)

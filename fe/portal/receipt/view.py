@@ -16,7 +16,7 @@ from fe.ecf.texts import Text
 from fe.ecf.totals import SHAPES
 from fe.http.pages.papers import PAPERS, Paper
 from fe.portal.forms import digest
-from fe.portal.receipt import choices
+from fe.portal.receipt import choices, withholding
 from fe.portal.receipt.checking import CheckedReceipt
 from fe.portal.receipt.choices import Choice
 from fe.portal.receipt.entry import MORE, ReceiptEntry
@@ -115,6 +115,7 @@ async def show_form(
         issue_date=ISSUE_DATE,
         buttons=buttons,
         offered=offered,
+        percents=withholding.OFFERED if of in WITHHOLDING else {},
         takes_cash=of in _TAKES_CASH,
         vat=json.dumps(vat_of(of)),
         message=message,

@@ -17,6 +17,7 @@ from fe.integrator.submission_lookup import ask
 from fe.printing import PaperSize
 
 _PRINTER = re.compile(r"(?P<host>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")
+_ADDRESS = re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){3}")
 _DEVICE = re.compile(r"/dev/(usb/)?(lp|tty[A-Z]+)[0-9]+")
 _SECONDS = 10.0
 
@@ -54,6 +55,8 @@ def print_receipt(
 
     A PDF is written to a file. HOST:PORT and a device get the bytes of a receipt printer (ESC/POS).
     """
+    if target is not None and _ADDRESS.fullmatch(target):
+        raise click.UsageError(f"a printer needs its port: --to {target}:9100; a file a name such as {target}.pdf")
     printer = None if target is None else _PRINTER.fullmatch(target)
     device = target if printer is None and target is not None and _is_device(target) else None
     to_printer = printer is not None or device is not None

@@ -35,6 +35,7 @@ source_argument = click.argument("source", metavar="FILE")
     metavar="TEXT",
     help="Your own id of this receipt, such as an order number. Default: derived from the document.",
 )
+@click.option("--notify", metavar="ADDRESS", help="Mail the accepted receipt to this address.")
 @click.option("--wait", is_flag=True, help="Wait for the verdict.")
 @click.option(
     "--timeout",
@@ -46,7 +47,14 @@ source_argument = click.argument("source", metavar="FILE")
 )
 @json_option
 def submit(
-    source: str, profile: str, patience: float, request_id: str | None, wait: bool, timeout: float, as_json: bool
+    source: str,
+    profile: str,
+    patience: float,
+    request_id: str | None,
+    notify: str | None,
+    wait: bool,
+    timeout: float,
+    as_json: bool,
 ) -> int:
     """Submit the receipt in FILE: JSON or XML, `-` for standard input. Submitting it twice issues one receipt.
 
@@ -58,7 +66,7 @@ def submit(
     """
     body = read_body(source)
     given = request_id or body.get("clientRequestId") or content_id(body)
-    body = {**body, "clientRequestId": given}
+    body = {**body, "clientRequestId": given, **({} if notify is None else {"notify": notify})}
     remark(f"clientRequestId {given}")
     with opened(profile, patience) as api:
         said = api.post("/invoices", body)

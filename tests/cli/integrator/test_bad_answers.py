@@ -240,12 +240,13 @@ def test_the_same_document_has_the_same_id_however_it_is_laid_out(here: FeHere) 
             ended = here("submit", name)
             assert ended.code == 0, ended
             assert ended.err == f"clientRequestId {server.heard[-1].body['clientRequestId']}\n"
-        here("submit", "plain.json", "--client-request-id", "order-2")
+        here("submit", "plain.json", "--client-request-id", "order-2", "--notify", "ana@example.com")
 
     plain, indented, whole, other, named, given = [one.body["clientRequestId"] for one in server.heard]
     assert plain == indented == whole != other
     assert plain.startswith("sha256-")
     assert (named, given) == ("order-1", "order-2")
+    assert [one.body.get("notify") for one in server.heard] == [None] * 5 + ["ana@example.com"]
     assert {json.dumps(one.body["payload"], sort_keys=True) for one in server.heard[:3]} == {
         json.dumps(payload, sort_keys=True)
     }

@@ -84,3 +84,10 @@ def test_raster_without_a_printer_is_refused(here: FeHere) -> None:
     ended = here.refused("print", _ID, "--raster", code=2)
 
     assert "--raster is for a receipt printer" in ended
+
+
+def test_address_without_a_port_is_no_file(here: FeHere, tmp_path: Path) -> None:
+    ended = here.refused("print", _ID, "--to", "192.168.1.50", code=2)
+
+    assert "--to 192.168.1.50:9100" in ended
+    assert not (tmp_path / "192.168.1.50").exists()

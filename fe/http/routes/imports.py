@@ -77,7 +77,10 @@ class ImportHandlers:
         """Send the file back with errors, state and number beside each row."""
         import_id = _import_id(call)
         found = await self._require_own(call, import_id)
-        content, _, ending = await self._own.report(call.identity.tenant_id, import_id, call.language)
+        try:
+            content, _, ending = await self._own.report(call.identity.tenant_id, import_id, call.language)
+        except UnreadableWorkbook as refused:
+            raise ApiError(refused.status, refused.text) from None
         return ApiReply(200, content, (*_BINARY, _named(f"{found.import_id}.{ending}")))
 
     async def template(self, call: Call) -> ApiReply:

@@ -13,7 +13,7 @@ from fe.issuing.imports import STATES, ImportNotReady, Imports, NoSuchImport
 from fe.portal.form_reader import BODY_BYTES_OF_ONE
 from fe.portal.page_types import Needs, Page
 from fe.portal.receipt_words import kind_of
-from fe.portal.replies import Reply, not_found
+from fe.portal.replies import Refused, Reply, not_found
 from fe.portal.visit import Visit
 from fe.store.postgres.errors import DatabaseUnavailable
 from fe.store.records import imports
@@ -130,7 +130,10 @@ async def issue(visit: Visit) -> Reply:
 async def workbook(visit: Visit) -> Reply:
     """Send the file back with errors, state and number beside each row."""
     found = await _find(visit)
-    content, media_type, ending = await _own(visit).report(visit.tenant_id, found.import_id, visit.language)
+    try:
+        content, media_type, ending = await _own(visit).report(visit.tenant_id, found.import_id, visit.language)
+    except UnreadableWorkbook as refused:
+        raise Refused(refused.status, refused.text) from None
     return visit.file(f"{found.import_id}.{ending}", media_type, content)
 
 

@@ -114,9 +114,9 @@ MATRIX = """
 | `submission_documents` | SI | SI | S | S | | SI | |
 | `submission_events` | SI | SI | SI | S | | SI | |
 | `submissions` | SI | SU | SU | S | s | SI | |
+| `supplier_expenses` | SIU | | S | S | | SIU | |
 | `taxpayer_register` | S | | SIU | S | | S | |
 | `taxpayers` | S | | SID | S | | S | |
-| `supplier_expenses` | SIU | | S | S | | SIU | |
 | `tenant_changes` | I | | SI | S | | SI | |
 | `tenants` | Su | S | SIu | S | | Su | |
 | `usage_carried` | | SIUD | SIUD | S | | | |

@@ -78,7 +78,10 @@ async def put(
         "itbis": expense.itbis,
         "at": at,
     }
-    await conn.execute(_PUT_SUPPLIER if e_ncf is None else _PUT_RECEIPT, values)
+    if e_ncf is None:
+        await conn.execute(_PUT_SUPPLIER, values)
+    else:
+        await conn.execute(_PUT_RECEIPT, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,5 +147,8 @@ async def documents(
         "after_id": UUID(int=0) if after is None else after.document_id,
     }
     cursor = conn.cursor(row_factory=class_row(PurchaseDocument))
-    await cursor.execute((_OWN if is_own else _RECEIVED).encode(), values)
+    if is_own:
+        await cursor.execute(_OWN.encode(), values)
+    else:
+        await cursor.execute(_RECEIVED.encode(), values)
     return await cursor.fetchall()

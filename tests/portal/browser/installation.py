@@ -14,11 +14,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
+from typing import Any
 
 import httpx
 import trio
 from cryptography.hazmat.primitives.serialization import Encoding
 
+from fe.catalogue.csv_file import customers_in, products_in
+from fe.catalogue.entries import EntrySource
 from fe.clock import system_clock
 from fe.ecf.catalogue import PREFIXES
 from fe.ecf.certificate import Credential
@@ -30,6 +33,7 @@ from fe.integrator.demo.people import OPERATOR, OWNER, make_people
 from fe.integrator.demo.tenant import ENVIRONMENT, make_credential, make_tenant, world_of
 from fe.integrator.stack import Stack, open_stack
 from fe.store.postgres.db import open_database
+from fe.store.records.catalogue import CUSTOMERS, PRODUCTS
 from tests.portal.operators import make_dead
 from tests.portal.provider import CLIENT_ID, CLIENT_SECRET, running_provider
 from tests.ports import free_port
@@ -63,6 +67,18 @@ class Installation:
     new_rnc: str
 
 
+_CUSTOMERS = """nombre;rnc;correo
+Ferretería El Sol, SRL;131880657;compras@elsol.example
+Hotel Bahía Azul, SAS;101000001;cuentas@bahia.example
+Núñez, Altagracia;;
+"""
+_PRODUCTS = """nombre;codigo;precio;precio con ITBIS;itbis;clase
+Martillo de uña 16 oz;MAR-16;495.00;si;18;bien
+Pintura blanca, galón;PIN-01;1,350.00;si;18;bien
+Instalación de cerradura;INS-03;1500;no;18;servicio
+"""
+
+
 async def _fill(stack: Stack, credential: Credential, provider: str) -> Installation:
     now = system_clock()
     async with open_database(stack.dsn, max_size=2, patience=PATIENCE) as db:
@@ -70,6 +86,10 @@ async def _fill(stack: Stack, credential: Credential, provider: str) -> Installa
         company = tenant.tenant.tenant_id
         people = await make_people(db, stack.environment, (company,), now)
         await make_dead(db, company, now, 2)
+        written: Any = {"source": EntrySource.IMPORT, "at": now, "by": OWNER}
+        customers, products = customers_in(_CUSTOMERS.encode()), products_in(_PRODUCTS.encode())
+        await db.transact_for(company, CUSTOMERS.write_all, company, customers.entries, **written)
+        await db.transact_for(company, PRODUCTS.write_all, company, products.entries, **written)
     async with httpx.AsyncClient(base_url=stack.base_url, trust_env=False, timeout=PATIENCE) as http:
         client = Client(http, system_clock)
         await client.login(tenant.key.record.api_key_id, tenant.key.secret)

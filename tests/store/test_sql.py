@@ -291,6 +291,18 @@ def test_no_statement_is_put_together_from_input() -> None:
 
 #: Non-constants that go into a statement, and the reasons.
 TRUSTED = {
+    "self.name": "catalogue: one of its two tables",
+    "self.key": "catalogue: the column of that table by which it is looked up",
+    "self._all": "catalogue: the columns of that table",
+    "source or self.name": "catalogue: the table, or a subquery of its own",
+    "where": "catalogue: conditions of the module, each with named parameters",
+    "sets": "catalogue: columns of the table with named parameters",
+    "before": "catalogue: columns of the table",
+    "', '.join(names)": "catalogue: the same",
+    "', '.join((f'%({name})s' for name in names))": "catalogue: named parameters of the same",
+    "', '.join((f'r.{name}' for name in names))": "catalogue: the same",
+    "', '.join((f'{name} = EXCLUDED.{name}' for name in (*self.columns, *_WRITTEN)))": "catalogue: the same",
+    "MOST - 1": "imports: a number of the module",
     "in_production": "statistics: true and false, by the module",
     "chosen.where()": "history, received: conditions of the module, each with named parameters",
     "way.source": "portal/receipts: constants of the module, by which index is read",

@@ -55,7 +55,7 @@ _WRONG = Text("Nothing was sent: the address {why}.", "No se envió nada: la dir
 
 
 @dataclass(frozen=True, slots=True)
-class ReceiptMail:
+class MailStanding:
     """Mail of a receipt as its page shows it. Without a badge there was none, and `reason` says why."""
 
     badge: Badge | None
@@ -68,7 +68,7 @@ class ReceiptMail:
     offered: str | None
 
 
-async def mail_of(visit: Visit, receipt: ReceiptRecord, facts: Facts) -> ReceiptMail | None:
+async def mail_of(visit: Visit, receipt: ReceiptRecord, facts: Facts) -> MailStanding | None:
     """Find what became of a receipt's mail; None where there was to be none, and before its first try."""
     if not _is_accepted(receipt):
         return None
@@ -77,13 +77,13 @@ async def mail_of(visit: Visit, receipt: ReceiptRecord, facts: Facts) -> Receipt
     may_send = is_on and visit.company.writes
     if found is None or found.mail_state is None:
         offered = _offered(facts.buyer_mail) if may_send else None
-        return ReceiptMail(None, None, None, _why_none(receipt, facts), None, offered) if is_on else None
+        return MailStanding(None, None, None, _why_none(receipt, facts), None, offered) if is_on else None
     state, address = found.mail_state, found.mail_address
     if state is MailState.WAITING and address is None:
         return None
     reason, answer = _said(state, found.mail_reason)
     is_over = state in (MailState.REFUSED, MailState.SUPPRESSED, MailState.FAILED)
-    return ReceiptMail(
+    return MailStanding(
         MAILS[state], found.mail_at, address, reason, answer, (address or "") if may_send and is_over else None
     )
 

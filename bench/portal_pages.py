@@ -38,6 +38,11 @@ NOT_ASKED = {
         (f"/companies/<int:company>/{kind}/import/template" for kind in ("customers", "products")),
         "a file of one line that asks nothing of the database",
     ),
+    "/companies/<int:company>/<environment>/imports/templates/<type>": "a file that asks nothing of the database",
+    "/companies/<int:company>/<environment>/imports/<uuid:import>": "kept a month: the benchmark makes no imports",
+    "/companies/<int:company>/<environment>/imports/<uuid:import>/workbook": "a file, made by the pool of processes",
+    "/companies/<int:company>/<environment>/months/<month>/csv": "a file, as that of receipts",
+    "/companies/<int:company>/<environment>/months/<month>/606.txt": "a file, as that of receipts",
     f"{_ISSUED}/<uuid:submission>/pdf": "printed by a process of the pool for large documents, at low priority",
     f"{_RECEIVED}/<uuid:received>/pdf": "printed as a receipt is",
     "/operators/dead-letters.csv": "a file, as that of receipts",
@@ -133,6 +138,9 @@ def company_pages(company: int, known: Known) -> Ways:
     def day(back: int) -> str:
         return f"{datetime.now(UTC) - timedelta(days=back):%Y-%m-%d}"
 
+    def month() -> str:
+        return f"{datetime.now(UTC) - timedelta(days=chance.randrange(300)):%Y-%m}"
+
     def before() -> str:
         moment = int((time.time() - 86400 * chance.randrange(300)) * 1000)
         return f"{moment:012x}"[:8] + f"-{moment & 0xFFFF:04x}-7000-8000-000000000000"
@@ -183,6 +191,11 @@ def company_pages(company: int, known: Known) -> Ways:
         "new receipt: a copy": lambda: f"{at}/ecf/new/copy?from={one(known.ids)}",
         "new receipt: lines that come back": lambda: f"{at}/ecf/new/return?from={one(known.ids)}",
         "new receipt: a draft": lambda: f"{at}/ecf/new/31/{one(known.drafts)}",
+        "imports": lambda: f"{at}/ecf/imports",
+        "months": lambda: f"{at}/ecf/months",
+        "a month": lambda: f"{at}/ecf/months/{month()}",
+        "purchases of a month (606)": lambda: f"{at}/ecf/months/{month()}/606",
+        "purchases of a supplier": lambda: f"{at}/ecf/months/{month()}/606/1{chance.randrange(400):08}",
         "sequences": lambda: f"{at}/ecf/sequences",
         "one sequence": lambda: f"{at}/ecf/sequences/{one(('E31', 'E32', 'E34'))}",
         "one sequence, further down": lambda: f"{at}/ecf/sequences/E32?upto={chance.randrange(known.many // 2) + 1}",

@@ -211,6 +211,7 @@ def test_the_pages_are_all_there_and_lead_to_each_other() -> None:
         "received",
         "webhooks",
         "mail",
+        "catalogue",
         "imports",
         "printing",
     }

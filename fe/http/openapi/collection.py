@@ -7,6 +7,7 @@ supplier's document, stand in the last folder: they are skipped until the variab
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from fe.http.examples import EXAMPLES
@@ -29,14 +30,22 @@ _VARIABLES = {
     "receivedId": "",
     "deliveryId": "",
     "importId": "",
+    "customerId": "postman-customer",
+    "productId": "postman-product",
+    "rnc": "131880681",
+    "month": "",
     "prefix": "E31",
 }
-#: By path parameter: the variable that stands for it.
+#: By path parameter, or the step before it and the parameter: the variable that stands for it.
 _PATHS = {
     "trackOrId": "taxLogId",
     "receivedId": "receivedId",
     "deliveryId": "deliveryId",
     "importId": "importId",
+    "customers/entryId": "customerId",
+    "products/entryId": "productId",
+    "rnc": "rnc",
+    "month": "month",
     "prefix": "prefix",
 }
 #: By operation: the variables that its answer sets, and the fields they come from, in JavaScript.
@@ -72,6 +81,7 @@ _STORY = (
 _TODAY = [
     'const [year, month, day] = new Date(Date.now() - 4 * 3600 * 1000).toISOString().slice(0, 10).split("-");',
     'pm.collectionVariables.set("today", `${day}-${month}-${year}`);',
+    'pm.collectionVariables.set("month", `${year}-${month}`);',
 ]
 _GUARD = ['if (pm.variables.get("allowChanges") !== "yes") pm.execution.skipRequest();']
 
@@ -97,7 +107,7 @@ def collection(description: Mapping[str, Any]) -> dict[str, Any]:
             for outcome in AskedOutcome
         ],
         _READING: [
-            _item(description, *operations[name], answers=(200, 404) if _file_type(operations[name][2]) else (200, 202))
+            _item(description, *operations[name], answers=(200, 404) if _may_be_missing(*operations[name]) else (200, 202))
             for name in read_only
         ],
         _CHANGES: [
@@ -175,10 +185,10 @@ def _item(
     name: str | None = None,
     body: Any = None,
     keeps: bool = True,
-    answers: tuple[int, ...] = (200, 202),
+    answers: tuple[int, ...] = (200, 201, 202, 204),
 ) -> dict[str, Any]:
     title = name or operation["summary"]
-    variable = next((_PATHS[step[1:-1]] for step in path.split("/") if step.startswith("{")), None)
+    variable = next(iter(_in_path(path).values()), None)
     kept = _KEPT.get(operation["operationId"], {}) if keeps else {}
     check = [f'pm.test("answers {" or ".join(map(str, answers))}", () => pm.expect(pm.response.code).to.be.oneOf(']
     check[0] += f"{list(answers)}));"
@@ -186,7 +196,7 @@ def _item(
         check.append("const answer = pm.response.json();")
     check += [f'pm.collectionVariables.set("{variable}", answer.{field});' for variable, field in kept.items()]
     events = [_script("test", check)]
-    if variable in ("receivedId", "deliveryId"):
+    if variable in ("receivedId", "deliveryId", "importId"):
         events.append(_script("prerequest", [f'if (!pm.variables.get("{variable}")) pm.execution.skipRequest();']))
     return {
         "id": f"{operation['operationId']}-{title}",
@@ -195,6 +205,18 @@ def _item(
         "response": list(_responses(description, operation)),
         "event": events,
     }
+
+
+def _in_path(path: str) -> dict[str, str]:
+    """The parameters of a path, each with the variable that stands for it."""
+    steps = path.split("/")
+    found = ((before, step[1:-1]) for before, step in pairwise(steps) if step.startswith("{"))
+    return {name: _PATHS.get(name) or _PATHS[f"{before}/{name}"] for before, name in found}
+
+
+def _may_be_missing(path: str, _method: str, operation: Mapping[str, Any]) -> bool:
+    """Whether a company without data answers 404: files, and what only a change would make."""
+    return _file_type(operation) is not None or bool(_in_path(path).keys() & {"entryId", "rnc"})
 
 
 def _script(when: str, lines: list[str]) -> dict[str, Any]:
@@ -219,9 +241,7 @@ def _request(path: str, method: str, operation: Mapping[str, Any], body: Any) ->
                 for parameter in parameters
                 if parameter["in"] == "query"
             ],
-            "variable": [
-                {"key": step[1:], "value": f"{{{{{_PATHS[step[1:]]}}}}}"} for step in steps if step.startswith(":")
-            ],
+            "variable": [{"key": key, "value": f"{{{{{variable}}}}}"} for key, variable in _in_path(path).items()],
         },
         "description": operation.get("description", "No token is needed."),
     }

@@ -39,6 +39,7 @@ async def test_receipt_is_shared_and_its_link_ends(owner: Browser, tenant: Tenan
     (mail,) = re.findall(r'href="(mailto:[^"]*)"', page)
     assert url in parse_qs(urlsplit(whatsapp).query)["text"][0]
     assert url in parse_qs(urlsplit(mail).query)["body"][0]
+    assert "RD$" in parse_qs(urlsplit(mail).query)["body"][0]
     assert f'action="{here}/share"' not in page
 
     page = (await owner.send(f"{here}/share/revoke")).text

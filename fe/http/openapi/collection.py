@@ -107,8 +107,10 @@ def collection(description: Mapping[str, Any]) -> dict[str, Any]:
             for outcome in AskedOutcome
         ],
         _READING: [
-            _item(description, *operations[name], answers=(200, 404) if _may_be_missing(*operations[name]) else (200, 202))
-            for name in read_only
+            _item(
+                description, path, method, operation, answers=(200, 404) if _may_be_missing(path, operation) else (200,)
+            )
+            for path, method, operation in map(operations.__getitem__, read_only)
         ],
         _CHANGES: [
             _item(description, *operations[name], name=title, body=body)
@@ -214,7 +216,7 @@ def _in_path(path: str) -> dict[str, str]:
     return {name: _PATHS.get(name) or _PATHS[f"{before}/{name}"] for before, name in found}
 
 
-def _may_be_missing(path: str, _method: str, operation: Mapping[str, Any]) -> bool:
+def _may_be_missing(path: str, operation: Mapping[str, Any]) -> bool:
     """Whether a company without data answers 404: files, and what only a change would make."""
     return _file_type(operation) is not None or bool(_in_path(path).keys() & {"entryId", "rnc"})
 

@@ -54,7 +54,7 @@ _FILES: Mapping[str, Text] = {
 
 _SHARED = Text("The receipt has a link for its buyer.", "El comprobante tiene un enlace para su comprador.")
 _REVOKED = Text("No link leads to the receipt any more.", "Ningún enlace lleva ya al comprobante.")
-_MESSAGE = Text("Electronic receipt {number}: {url}", "Comprobante electrónico {number}: {url}")
+_SUBJECT = Text("{issuer}: electronic receipt {number}", "{issuer}: comprobante electrónico {number}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ async def show(visit: Visit) -> Reply:
         other_side=other_side,
         mailed=await mail_of(visit, receipt, facts),
         is_sharable=_is_sharable(visit, receipt),
-        shared=await _shared(visit, receipt),
+        shared=await _shared(visit, receipt, facts),
         timeline=[_happening(event) for event in timeline],
         deliveries=await _deliveries(visit, receipt, timeline),
         qr=_qr(receipt.qr_code_url),
@@ -185,16 +185,20 @@ class _Shared:
     mail: str
 
 
-async def _shared(visit: Visit, receipt: ReceiptRecord) -> _Shared | None:
+async def _shared(visit: Visit, receipt: ReceiptRecord, facts: Facts) -> _Shared | None:
     sharing = visit.portal.sharing
     if sharing is None or not _is_sharable(visit, receipt):
         return None
     link = await visit.read(sharing.link_of, receipt.submission_id)
     if link is None:
         return None
-    said = quote(_MESSAGE.fill(number=receipt.e_ncf or "", url=link.url).said(visit.language), safe="")
-    subject = quote(receipt.e_ncf or "", safe="")
-    return _Shared(link, f"https://wa.me/?text={said}", f"mailto:?subject={subject}&body={said}")
+    issuer = name_shown(visit.company.tenant.name)
+    subject = _SUBJECT.fill(issuer=issuer, number=receipt.e_ncf or "").said(visit.language)
+    total = total_in(receipt.qr_code_url) or facts.amount
+    shown = "" if total is None else f", RD$ {total:,.2f}"
+    said = quote(f"{subject}{shown}: {link.url}", safe="")
+    to = quote(facts.buyer_mail or "", safe="@")
+    return _Shared(link, f"https://wa.me/?text={said}", f"mailto:{to}?subject={quote(subject, safe='')}&body={said}")
 
 
 async def _find(visit: Visit) -> ReceiptRecord:

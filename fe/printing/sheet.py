@@ -244,6 +244,10 @@ class Sheet:
             if widths["description"] >= _NARROWEST or self._size < _SMALLEST:
                 break
             self._size -= 0.4
+        self._wraps = widths["description"] < _NARROWEST
+        if self._wraps:  # amounts of 25 digits: they go on in the next line
+            share = (room - _NARROWEST) / (room - widths["description"])
+            widths = {name: wide * share for name, wide in widths.items()} | {"description": _NARROWEST}
         columns: dict[str, _Column] = {}
         x = self._left + 6
         for name in names:
@@ -285,7 +289,7 @@ class Sheet:
         for key, cell in self._cells(item).items():
             column = self._columns[key]
             y = 1.5
-            for line in canvas.wrap(cell, size, column.width + 0.1) if key == "unit" else (cell,):
+            for line in canvas.wrap(cell, size, column.width + 0.1) if key == "unit" or self._wraps else (cell,):
                 y += leading
                 frame.add(column.edge, y, line, size, align=column.align)
             bottom = max(bottom, y)

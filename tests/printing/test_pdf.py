@@ -363,6 +363,19 @@ def longest_texts() -> etree._Element:
     return root
 
 
+def test_line_whose_computed_taxes_have_thirty_digits_is_printed() -> None:
+    root = parse_xml(next(path for path in GOLDEN if "beer" in path.stem).read_bytes())
+    for name in ("PrecioUnitarioReferencia", "PrecioUnitarioItem", "MontoItem", "CantidadItem"):
+        for element in root.iter(name):
+            element.text = "99999999999999.99"
+    xml = sign(root)
+
+    squeezed = "".join(reading.text(pdf(xml, PrintOptions())).split())
+
+    assert "".join(read(xml).items[0].name.split()) in squeezed
+    assert "99,999,999,999,999.99" in squeezed
+
+
 @pytest.mark.parametrize(("number", "longest"), [(1_000, 45), (10_000, 400)])
 def test_long_receipt_is_printed_whole(number: int, longest: int) -> None:
     ecf_type = EcfType.DEBIT_NOTE if number > 1_000 else EcfType.CREDIT_FISCAL

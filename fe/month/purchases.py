@@ -14,6 +14,7 @@ from lxml import etree
 
 from fe.ecf.catalogue import EcfType
 from fe.ecf.money import ZERO, cents, number
+from fe.ecf.reading import text_at
 from fe.ecf.tax_amounts import tax_amounts
 from fe.ecf.texts import Text
 from fe.month.period import YearMonth
@@ -116,7 +117,7 @@ def read_purchase(document: etree._Element, *, own_rnc: str, is_own: bool, issue
     """Read a purchase from its XML: one that a supplier issued, or an E41, E43 or E47 of the company's own."""
 
     def text(path: str) -> str:
-        return (document.findtext(f"Encabezado/{path}") or "").strip()
+        return (text_at(document, "Encabezado", *path.split("/")) or "").strip()
 
     ecf_type = text("IdDoc/TipoeCF")
     party, id_tag = ("Comprador", "RNCComprador") if is_own else ("Emisor", "RNCEmisor")

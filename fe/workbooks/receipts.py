@@ -30,6 +30,7 @@ _BUYER = "Encabezado.Comprador.RNCComprador"
 _TAX_ID = re.compile(r"[0-9][0-9 -]*[0-9]", re.ASCII)
 _ITEM = re.compile(r"DetallesItems\.Item(?:\[([0-9]+)\])?\.?")
 _INDEX = re.compile(r"\[[0-9]+\]")
+_EXPECTED = Text("{said} (expected: {expected})", "{said} (se espera: {expected})")
 _SUB_TABLES = {"TablaSubDescuento": "DescuentoMonto"}
 
 
@@ -398,12 +399,11 @@ def place_problems(problems: Iterable[Problem], receipt_rows: Sequence[int]) -> 
             row = receipt_rows[int(found[1]) - 1]
         bare = _INDEX.sub("", path)
         for table, column in _SUB_TABLES.items():
-            bare = re.sub(rf"{table}\b.*", column, bare)
+            if table in bare.split("."):
+                bare = bare[: bare.index(table)] + column
         known = bare if bare in COLUMNS else None
         text = Text(problem.message, problem.message_es)
         if problem.expected is not None:
-            text = Text(
-                f"{text.en} (expected: {problem.expected})",
-                f"{text.es} (se espera: {problem.expected_es or problem.expected})",
-            )
+            expected = Text(problem.expected, problem.expected_es or problem.expected)
+            text = _EXPECTED.fill(said=text, expected=expected)
         yield RowFault(row, known, text if known or not bare else text.after(bare))

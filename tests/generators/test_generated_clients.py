@@ -23,12 +23,13 @@ from fe.ecf.signature import verify
 from fe.http.app import PREFIX
 from fe.http.openapi.collection import collection
 from fe.http.openapi.served import description
+from fe.workbooks.report import XLSX
 from tests.clients.receipts import of_type
 from tests.system.stack import Stack, running_stack
 
 HERE = Path(__file__).parent
 #: Media types that its Python generator does not know: docs/api/README.md says so.
-FILES = ("application/pdf", "application/zip", "image/png", "image/svg+xml")
+FILES = ("application/pdf", "application/zip", "image/png", "image/svg+xml", XLSX)
 #: Not a measure: what hangs is ended.
 LONG = 300
 #: A stack that is cancelled in the middle of what it does leaves things to the garbage collector.

@@ -66,6 +66,7 @@ REPEATING = {
     "accounts/provision.py",  # what only operators are told, at a terminal
     "portal/action_names.py",  # names of the format, which have no translation
     "portal/receipt/labels.py",  # likewise
+    "portal/pages/months.py",  # likewise, codes of a type that a later release knows
     "portal/operator_words.py",  # likewise, of stages that a later release knows
     "ecf/schema/messages.py",  # a value that is meant instead, which has no translation
     "ecf/schema/validator.py",  # likewise

@@ -267,6 +267,7 @@ FAULTS = (
         | gauge(f"fe_mail_oldest_late_seconds{{{A}}}", 0, 2000)
         | gauge(f"fe_mails_given_up{{{A}}}", 0, 1),
         frozenset({"FeMailLate", "FeMailFails", "FeMailGaveUp"}),
+        after=70,  # it looks an hour back
     ),
     Fault(
         "nobody counts the months again",

@@ -320,6 +320,7 @@ BEFORE_THERE_IS_ANY = {
     "GET /sign-in/openid/answer",
     "GET /again/openid",
     "GET /companies/<int:company>/<environment>/new/copy",
+    "GET /companies/<int:company>/<environment>/new/return",
     "GET /companies/<int:company>/<environment>/webhooks/secret",
 }
 

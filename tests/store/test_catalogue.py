@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fe.catalogue.entries import Customer, EntrySource, Product, Stored, check_customer, check_product
 from fe.catalogue.fields import EntryId
-from fe.catalogue.remembered import customer_of, products_of
+from fe.catalogue.remembered import MOST_LINES, customer_of, products_of
 from fe.ecf.catalogue import EcfType
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn, Database, open_database
@@ -210,5 +210,9 @@ def test_receipt_that_is_no_sale_teaches_nothing(kind: EcfType) -> None:
 )
 def test_receipt_of_any_shape_is_remembered_or_left_alone(payload: Any) -> None:
     receipt = payload if isinstance(payload, dict) else {}
-    customer_of(receipt, EcfType.CREDIT_FISCAL)
-    products_of(receipt, EcfType.CREDIT_FISCAL)
+
+    customer, products = customer_of(receipt, EcfType.CREDIT_FISCAL), products_of(receipt, EcfType.CREDIT_FISCAL)
+
+    assert customer is None or customer.name
+    assert all(one.name for one in products)
+    assert len(products) <= MOST_LINES

@@ -11,11 +11,11 @@ class LimitedPath(Protocol):
     """A route of the API, or a page of the portal."""
 
     @property
-    def method(self) -> str: ...  # noqa: D102
+    def method(self) -> str: ...  # noqa: D102  (the class says what it is of)
     @property
-    def path(self) -> str: ...  # noqa: D102
+    def path(self) -> str: ...  # noqa: D102  (the class says what it is of)
     @property
-    def max_body_bytes(self) -> int | None: ...  # noqa: D102
+    def max_body_bytes(self) -> int | None: ...  # noqa: D102  (the class says what it is of)
 
 
 #: A route whose limit is larger than this takes files, which no setting limits.

@@ -27,9 +27,10 @@ _ZERO = Decimal("0.00")
 
 @dataclass(frozen=True, slots=True)
 class NumberAccount:
-    """Numbers of one type from the first to the last that receipts of the month have.
+    """Numbers of one type that receipts have, from the first to the last of the month.
 
-    `drawn` is the sum of the counts behind it. `other_months`: receipts with another day of issue.
+    `drawn` is the sum of the counts from `accepted` to `other_months`: receipts with another day of issue.
+    `without_receipt` is beside it: all numbers of the gaps, however far apart a client chose its numbers.
     """
 
     prefix: str
@@ -106,16 +107,20 @@ def sign_of(ecf_type: str) -> int:
 async def report(
     conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth, *, with_open: bool = True
 ) -> MonthReport:
-    """Read a month: five statements and two for each type, over sums, a queue, and the month's numbers.
+    """Read a month: six statements and two for each type, over sums, a queue, and the month's numbers.
 
     Without `with_open`, for a role that may not see whose rows wait, open receipts count among `other_months`.
     """
     is_complete = await _compute_amounts(conn, tenant_id, environment, month)
     issued = await month_sums.issued(conn, tenant_id, environment, month)
     waiting = await month_sums.still_open(conn, tenant_id, environment, month) if with_open else []
+    prefixes = {one.first_number[:3] for one in issued} | {one.e_ncf[:3] for one in waiting if one.e_ncf is not None}
+    failed = {}
+    if any(one.status is Status.ERROR for one in issued):
+        failed = await month_sums.failed_holders(conn, tenant_id, environment, month)
     numbers = [
-        await _account(conn, tenant_id, environment, prefix, issued, waiting)
-        for prefix in sorted({one.first_number[:3] for one in issued})
+        await _account(conn, tenant_id, environment, prefix, issued, waiting, failed.get(prefix, 0))
+        for prefix in sorted(prefixes)
     ]
     received = await month_sums.received(conn, tenant_id, environment, month)
     return MonthReport(month, environment, issued, received, waiting, numbers, is_complete)
@@ -133,40 +138,51 @@ async def _account(
     prefix: str,
     issued: Sequence[IssuedSum],
     waiting: Sequence[UnansweredReceipt],
+    failed: int,
 ) -> NumberAccount:
     of_type = [one for one in issued if one.first_number.startswith(prefix)]
     open_numbers = [one.e_ncf for one in waiting if one.e_ncf is not None and one.e_ncf.startswith(prefix)]
     first = min([*(one.first_number for one in of_type), *open_numbers])
     last = max([*(one.last_number for one in of_type), *open_numbers])
-    drawn = int(last[3:]) - int(first[3:]) + 1
+    stretch = int(last[3:]) - int(first[3:]) + 1
     held = await month_sums.numbers_held(conn, tenant_id, environment, first, last)
-    gaps = [] if held == drawn else await month_sums.number_gaps(conn, tenant_id, environment, first, last)
+    gaps = [] if held == stretch else await month_sums.number_gaps(conn, tenant_id, environment, first, last)
     # A number that was drawn for a receipt that is not signed yet is held by none.
     unsigned = {int(one.e_ncf[3:]) for one in waiting if one.e_ncf in open_numbers and not one.is_signed and one.e_ncf}
-    gaps = [gap for gap in gaps if gap.last - gap.first >= len(unsigned) or not _numbers(gap) <= unsigned]
+    gaps = _split(gaps, sorted(unsigned))
     held += len(unsigned)
 
     def count(*states: Status) -> int:
         return sum(one.receipts for one in of_type if one.status in states)
 
-    accepted, rejected, failed = count(*_ACCEPTED), count(Status.REJECTED), count(Status.ERROR)
+    accepted, rejected = count(*_ACCEPTED), count(Status.REJECTED)
     return NumberAccount(
         prefix=prefix,
         first=first,
         last=last,
-        drawn=drawn,
+        drawn=held,
         accepted=accepted,
         rejected=rejected,
         failed=failed,
         still_open=len(open_numbers),
         other_months=held - accepted - rejected - failed - len(open_numbers),
-        without_receipt=drawn - held,
+        without_receipt=stretch - held,
         gaps=gaps,
     )
 
 
-def _numbers(gap: NumberGap) -> set[int]:
-    return set(range(gap.first, gap.last + 1))
+def _split(gaps: Sequence[NumberGap], unsigned: Sequence[int]) -> list[NumberGap]:
+    """Take the numbers of unsigned receipts out of gaps."""
+    found = []
+    for gap in gaps:
+        first = gap.first
+        for number in (one for one in unsigned if gap.first <= one <= gap.last):
+            if number > first:
+                found.append(NumberGap(first, number - 1))
+            first = number + 1
+        if first <= gap.last:
+            found.append(NumberGap(first, gap.last))
+    return found
 
 
 async def _compute_amounts(conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth) -> bool:

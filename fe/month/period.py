@@ -5,6 +5,22 @@ from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date
 
+from fe.ecf.texts import Text
+
+_NAMES = (
+    Text("January", "enero"),
+    Text("February", "febrero"),
+    Text("March", "marzo"),
+    Text("April", "abril"),
+    Text("May", "mayo"),
+    Text("June", "junio"),
+    Text("July", "julio"),
+    Text("August", "agosto"),
+    Text("September", "septiembre"),
+    Text("October", "octubre"),
+    Text("November", "noviembre"),
+    Text("December", "diciembre"),
+)
 _FORM = re.compile(r"(20[0-9]{2})-(0[1-9]|1[0-2])")
 
 
@@ -50,6 +66,12 @@ class YearMonth:
     def compact(self) -> str:
         """YYYYMM, as the authority's files have it."""
         return f"{self.year:04d}{self.month:02d}"
+
+    @property
+    def name(self) -> Text:
+        """Its name for people: November 2026."""
+        of_month = _NAMES[self.month - 1]
+        return Text(f"{of_month.en} {self.year}", f"{of_month.es} {self.year}")
 
     def __str__(self) -> str:
         """YYYY-MM."""

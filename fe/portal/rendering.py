@@ -16,6 +16,7 @@ from jinja2.runtime import Context
 from fe.ecf.dates import ZONE
 from fe.ecf.money import cents, number
 from fe.ecf.texts import Language, Text
+from fe.month.period import YearMonth
 from fe.portal.forms import digest
 from fe.portal.operator_words import action_words, stage_name
 
@@ -74,6 +75,7 @@ class Renderer:
             "number": _number,
             "moment": _moment,
             "day": _day,
+            "month": _month,
             "ago": _ago,
         }
 
@@ -117,6 +119,13 @@ def _day(value: date | datetime | None) -> str:
     if value is None:
         return ""
     return (value.astimezone(ZONE) if isinstance(value, datetime) else value).strftime("%d-%m-%Y")
+
+
+@pass_context
+def _month(context: Context, value: date | YearMonth) -> str:
+    """The name of a month, or of that of a day."""
+    month = value if isinstance(value, YearMonth) else YearMonth.of(value)
+    return month.name.said(context["language"])
 
 
 @pass_context

@@ -15,6 +15,7 @@ from fe.metering import aggregator
 from fe.month.period import YearMonth
 from fe.store.postgres.db import Database
 from fe.store.records import metering
+from tests.factories.tenants import rows
 from tests.http.front import make_tenant
 from tests.portal.receipts import make_receipt, make_received
 
@@ -49,14 +50,40 @@ async def test_a_month_is_the_same_before_and_after_the_aggregator(db: Database)
     assert (after.totals.sales, after.totals.itbis_charged) == (Decimal("2126.36"), Decimal("324.36"))
     assert (after.totals.base18, after.totals.exempt) == (Decimal("1802.00"), Decimal("0.00"))
     (account,) = after.numbers
-    assert (account.first, account.last, account.drawn) == ("E310000000001", "E310000000006", 6)
+    assert (account.first, account.last, account.drawn) == ("E310000000001", "E310000000006", 4)
     counts = (account.accepted, account.rejected, account.failed, account.still_open, account.other_months)
-    assert sum(counts) + account.without_receipt == account.drawn
+    assert counts == (2, 1, 0, 1, 0)
     assert (account.without_receipt, [(gap.first, gap.last) for gap in account.gaps]) == (2, [(3, 4)])
     empty = await months.read_report(db, tenant, Environment.ECF, NOVEMBER.after)
     assert not empty.issued
     assert not empty.numbers
     assert empty.totals.sales == 0
+
+
+async def test_numbers_far_apart_are_not_drawn_and_a_number_that_went_on_counts_once(db: Database) -> None:
+    tenant = await make_tenant(db)
+    for number, status in (
+        (1, Status.REJECTED),
+        (2, Status.REJECTED),
+        (1, Status.ACCEPTED),
+        (9_000_000, Status.ACCEPTED),
+    ):
+        made = await make_receipt(db, tenant, status=status, at=AT, e_ncf=f"E31{number:010d}")
+        if status is Status.REJECTED:
+            await rows(
+                db,
+                """UPDATE submissions SET status = 'error', verdict_at = NULL, number_fate = 'reusable'
+                    WHERE submission_id = %(id)s""",
+                id=made,
+            )
+
+    report = await months.read_report(db, tenant, Environment.ECF, NOVEMBER)
+
+    (account,) = report.numbers
+    counts = (account.accepted, account.rejected, account.failed, account.still_open, account.other_months)
+    assert (account.drawn, counts) == (3, (2, 0, 1, 0, 0))
+    assert [(gap.first, gap.last) for gap in account.gaps] == [(3, 8_999_999)]
+    assert account.without_receipt == account.gaps[0].count == 8_999_997
 
 
 async def test_received_receipts_are_computed_once_and_added_up(db: Database) -> None:
@@ -107,5 +134,6 @@ def test_month_that_is_none_is_not_read(text: str) -> None:
 def test_months_follow_each_other() -> None:
     december = YearMonth.read("2026-12")
     assert december is not None
+    assert december.name.es == "diciembre 2026"
     assert (december.after, december.after.before, str(december.after)) == (YearMonth(2027, 1), december, "2027-01")
     assert (december.first.day, december.last.day, december.compact) == (1, 31, "202612")

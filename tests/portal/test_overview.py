@@ -145,7 +145,7 @@ async def test_overview_in_the_last_evening_of_a_month_counts_that_month(
         await browser.sign_in("ana@example.do")
         page = await browser.get(f"/companies/{tenant}")
 
-    assert "<small>11-2026</small>" in page.text
+    assert "<small>November 2026</small>" in page.text
 
 
 def test_more_than_anybody_counts_is_said_so() -> None:

@@ -4463,7 +4463,7 @@ class NumberSequence(TypedDict):
 
 
 class NumbersOfMonth(TypedDict):
-    """Numbers of one type; `drawn` is the sum of the counts from `accepted` on."""
+    """Numbers of one type, from the first to the last of the month. `drawn` is the sum of the four behind it."""
 
     prefix: Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"]
     first: str
@@ -4472,11 +4472,11 @@ class NumbersOfMonth(TypedDict):
     accepted: int
     rejected: int
     failed: int
-    """signed and ended as `error`"""
+    """ended as `error`, and still hold their number"""
     others: int
     """without a verdict yet, or issued in another month"""
     withoutReceipt: int
-    """skipped, given back or void"""
+    """between `first` and `last`, and in no receipt"""
     gaps: "list[NumberGapAnswer]"
     """the numbers of `withoutReceipt`, 50 gaps at most"""
 

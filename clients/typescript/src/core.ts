@@ -3522,7 +3522,7 @@ export type components = {
             /** @description when it was just set: members of the body that do not exist, that it is over already, or says no last day; absent otherwise */
             warnings?: components["schemas"]["DocumentProblem"][];
         };
-        /** @description Numbers of one type; `drawn` is the sum of the counts from `accepted` on. */
+        /** @description Numbers of one type, from the first to the last of the month. `drawn` is the sum of the four behind it. */
         NumbersOfMonth: {
             /** @enum {string} */
             prefix: "E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47";
@@ -3531,11 +3531,11 @@ export type components = {
             drawn: number;
             accepted: number;
             rejected: number;
-            /** @description signed and ended as `error` */
+            /** @description ended as `error`, and still hold their number */
             failed: number;
             /** @description without a verdict yet, or issued in another month */
             others: number;
-            /** @description skipped, given back or void */
+            /** @description between `first` and `last`, and in no receipt */
             withoutReceipt: number;
             /** @description the numbers of `withoutReceipt`, 50 gaps at most */
             gaps: components["schemas"]["NumberGapAnswer"][];

@@ -68,7 +68,7 @@ class NumberGapAnswer(TypedDict):
 
 @closed
 class NumbersOfMonth(TypedDict):
-    """Numbers of one type; `drawn` is the sum of the counts from `accepted` on."""
+    """Numbers of one type, from the first to the last of the month. `drawn` is the sum of the four behind it."""
 
     prefix: Code
     first: str
@@ -76,9 +76,9 @@ class NumbersOfMonth(TypedDict):
     drawn: int
     accepted: int
     rejected: int
-    failed: Annotated[int, Field(description="signed and ended as `error`")]
+    failed: Annotated[int, Field(description="ended as `error`, and still hold their number")]
     others: Annotated[int, Field(description="without a verdict yet, or issued in another month")]
-    withoutReceipt: Annotated[int, Field(description="skipped, given back or void")]
+    withoutReceipt: Annotated[int, Field(description="between `first` and `last`, and in no receipt")]
     gaps: Annotated[list[NumberGapAnswer], Field(description="the numbers of `withoutReceipt`, 50 gaps at most")]
 
 

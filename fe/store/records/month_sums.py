@@ -141,12 +141,35 @@ async def still_open(
     return await cursor.fetchall()
 
 
+_FAILED = """
+    SELECT left(s.e_ncf, 3) AS prefix, count(*) AS numbers
+      FROM submissions AS s
+      JOIN held_numbers AS h
+        ON h.tenant_id = %(tenant)s AND h.environment = %(environment)s AND h.e_ncf = s.e_ncf
+       AND h.submission_id = s.submission_id
+     WHERE s.tenant_id = %(tenant)s AND s.environment = %(environment)s AND s.status = 'error'
+       AND s.issued_on BETWEEN %(first)s AND %(last)s
+     GROUP BY left(s.e_ncf, 3)
+"""
+
+
+async def failed_holders(conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth) -> dict[str, int]:
+    """Count the failed receipts that still hold their number, by prefix; a later receipt has the others."""
+    cursor = await conn.execute(_FAILED, _values(tenant_id, environment, month))
+    return dict(await cursor.fetchall())
+
+
 @dataclass(frozen=True, slots=True)
 class NumberGap:
     """Numbers between the first and the last of a month that no signed receipt has."""
 
     first: int
     last: int
+
+    @property
+    def count(self) -> int:
+        """How many."""
+        return self.last - self.first + 1
 
 
 #: Gaps of a type that are named.

@@ -18,6 +18,7 @@ import httpx
 import pytest
 import trio
 
+from fe.clock import system_clock
 from fe.config import load_settings
 from fe.ecf.build import build
 from fe.ecf.catalogue import EcfType, Environment
@@ -29,8 +30,10 @@ from fe.identifiers import SubmissionId, TenantId
 from fe.issuing.sharing import Sharing
 from fe.lifecycle import Status
 from fe.monitoring.metrics import Metrics
+from fe.printing.settings import PrintSettings
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import SHARE
+from fe.store.records import print_settings
 from tests.cli.running import environment
 from tests.cli.warm import warm_fe
 from tests.ecf.receipts import changed, receipt
@@ -468,6 +471,16 @@ async def test_large_receipt_is_printed_apart_and_once(api: httpx.AsyncClient, d
     assert first == again
     assert reading.attached(first) == xml
     assert "Artículo 1000" in reading.text(first)
+
+
+async def test_buyers_print_has_the_footer_of_its_issuer(api: httpx.AsyncClient, db: Database, buyers: Buyers) -> None:
+    path = await shared(api, await issued(api, db))
+    ((tenant_id,),) = [row.values() for row in await rows(db, "SELECT tenant_id FROM shared_receipts")]
+    await db.run_for(tenant_id, print_settings.put, PrintSettings(footer="Vuelva pronto"), system_clock())
+
+    printed = await buyers.get(f"{path}/pdf")
+
+    assert "Vuelva pronto" in reading.text(printed.content)
 
 
 async def test_receipt_that_cannot_be_printed_has_its_page_and_its_xml(

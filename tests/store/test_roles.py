@@ -91,7 +91,7 @@ MATRIX = """
 | `portal_logins` | | | SD | | | SID | |
 | `portal_sessions` | | | SD | | | SIUD | |
 | `portal_troubles_seen` | | | | | | SIU | |
-| `print_settings` | SIU | S | S | S | | SIU | |
+| `print_settings` | SIU | S | S | S | | SIU | S |
 | `products` | SIUD | | S | S | | SIUD | |
 | `receipt_days` | S | SIUD | SIUD | S | | S | |
 | `receipt_expenses` | SIU | | S | S | | SIU | |
@@ -245,7 +245,7 @@ ALL_BUT = {
     ("people", READONLY, "SELECT"): {"password_hash", "totp_secret", "totp_last_step"},
     ("webhook_endpoints", READONLY, "SELECT"): {"headers"},
     ("webhook_secrets", READONLY, "SELECT"): {"secret"},
-    ("shared_receipts", SHARE, "SELECT"): {"tenant_id", "submission_id", "key_id", "nonce", "shared_at"},
+    ("shared_receipts", SHARE, "SELECT"): {"submission_id", "key_id", "nonce", "shared_at"},
 }
 
 #: Functions and the roles that may call them; writers of outcomes are the actors'.
@@ -531,25 +531,38 @@ def test_the_buyers_page_reads_the_receipt_that_its_transaction_names_and_no_oth
                 " VALUES (%s, %s, 'k', %s, %s, now(), 'ecf', 'Aceptado', %s)",
                 (tenant, new_id(NOW), bytes(16), bytes([number]) * 32, b"<ECF/>"),
             )
+            conn.execute(
+                "INSERT INTO print_settings (tenant_id, accent, footer, marks, language, layout, changed_at)"
+                " VALUES (%s, '#1f3a5f', %s, '{\"\"}', 'es', 'letter', now())",
+                (tenant, name),
+            )
 
-    assert policies == [("shared_receipts", "SELECT")]
+    assert sorted(policies) == [("print_settings", "SELECT"), ("shared_receipts", "SELECT")]
     with as_role(dsn, SHARE) as buyers:
         seen = "SELECT token_hash FROM shared_receipts"
         assert buyers.execute(seen).fetchall() == []
         buyers.execute("SELECT set_config('fe.tenant', %s, false)", (str(tenant),))
         assert buyers.execute(seen).fetchall() == []
-        for named, found in (("02" * 32, [(b"\x02" * 32,)]), ("03" * 32, [])):
+        printed = "SELECT footer FROM print_settings"
+        assert buyers.execute(printed).fetchall() == []
+        for named, found, footers in (("02" * 32, [(b"\x02" * 32,)], [("Ajena SRL",)]), ("03" * 32, [], [])):
             buyers.execute("SELECT set_config('fe.share', %s, false)", (named,))
             assert buyers.execute(seen).fetchall() == found
+            assert buyers.execute(printed).fetchall() == footers
         others = buyers.execute(
             "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"
             " AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S')"
         ).fetchall()
-        forbidden = {name for (name,) in others} - {"shared_receipts", "applied_functions", "applied_migrations"}
+        forbidden = {name for (name,) in others} - {
+            "shared_receipts",
+            "print_settings",
+            "applied_functions",
+            "applied_migrations",
+        }
         assert len(forbidden) > 70
         for statement in (
             "DELETE FROM shared_receipts",
-            "SELECT tenant_id FROM shared_receipts",
+            "SELECT submission_id FROM shared_receipts",
             *(f"SELECT FROM {name}" for name in sorted(forbidden)),
         ):
             with pytest.raises(errors.InsufficientPrivilege):

@@ -36,7 +36,7 @@ from fe.limits import ConcurrencyLimit, TokenBucket
 from fe.mail.facts import read_facts
 from fe.monitoring.metrics import Metrics
 from fe.offload.pool import Apart
-from fe.printing import NotPrintable, PrintOptions, TooManyPages, pdf
+from fe.printing import NotPrintable, PaperSize, TooManyPages, pdf
 from fe.store.postgres.db import Database
 from fe.store.records import shared_receipts
 from fe.store.records.shared_receipts import SharedReceipt
@@ -46,6 +46,8 @@ _SHARE = 4
 #: Prints that are kept, and the largest of them; and the same of larger ones.
 _KEPT, _KEPT_BYTES = 64, 256 * 1024
 _KEPT_LARGE, _KEPT_LARGE_BYTES = 8, 4 * 1024 * 1024
+#: After these the issuer's new logo shows.
+_KEPT_SECONDS = 300.0
 #: Larger documents are printed in a process of their own.
 _LARGE = 64 * 1024
 #: Seconds for which a large print waits for its turn.
@@ -103,7 +105,7 @@ class SharePages:
         self._trusted = deps.trusted_proxies
         self._threads = trio.CapacityLimiter(deps.threads)
         self._printers = Apart(1, deps.metrics)
-        #: By the hash of a token, whose row never changes, and by language.
+        #: By the hash of a token and by language. The row never changes, its issuer's settings may.
         self._made: ExpiringCache[tuple[bytes, Language], bytes] = ExpiringCache(_KEPT)
         self._made_large: ExpiringCache[tuple[bytes, Language], bytes] = ExpiringCache(_KEPT_LARGE)
         nothing = Route("POST", "/", None, self._alive)
@@ -153,20 +155,24 @@ class SharePages:
 
     async def _print(self, key: tuple[bytes, Language], receipt: SharedReceipt, address: Hashable) -> bytes:
         """Print a receipt, or return its kept print. Large ones take turns, one at a time for each address."""
-        if (made := self._made.get(key) or self._made_large.get(key)) is not None:
+        now = trio.current_time()
+        if (made := self._made.get(key, now) or self._made_large.get(key, now)) is not None:
             return made
-        options = PrintOptions(language=key[1], environment=receipt.environment, url=receipt.qr_code_url or "")
+        settings = await self._db.run(shared_receipts.settings_of, receipt.tenant_id, key[0])
+        options = replace(
+            settings.options(PaperSize.LETTER, key[1]), environment=receipt.environment, url=receipt.qr_code_url or ""
+        )
         try:
-            if len(receipt.document) > _LARGE:
+            if len(receipt.document) + len(options.logo or b"") > _LARGE:
                 made = await self._printers.run(address, pdf, receipt.document, options, within=_PRINT_PATIENCE)
             else:
                 made = await trio.to_thread.run_sync(pdf, receipt.document, options, limiter=self._threads)
         except (NotPrintable, TooManyPages):
             raise ApiError(409, _NO_PDF) from None
         if len(made) <= _KEPT_BYTES:
-            self._made.put(key, made)
+            self._made.put(key, made, now + _KEPT_SECONDS)
         elif len(made) <= _KEPT_LARGE_BYTES:
-            self._made_large.put(key, made)
+            self._made_large.put(key, made, now + _KEPT_SECONDS)
         return made
 
     async def _alive(self, call: Call) -> ApiReply:

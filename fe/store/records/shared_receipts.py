@@ -7,7 +7,9 @@ from typing import NamedTuple
 from fe.ecf.catalogue import Environment
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Status
+from fe.printing.settings import PrintSettings
 from fe.store.postgres.db import Conn
+from fe.store.records import print_settings
 
 
 class ShareSecret(NamedTuple):
@@ -27,6 +29,7 @@ class SharedReceipt:
     security_code: str | None
     qr_code_url: str | None
     document: bytes
+    tenant_id: TenantId
 
 
 # Only an accepted e-CF is shared: no later verdict could make the copy wrong.
@@ -52,7 +55,7 @@ _OF = """
 _REVOKE = "DELETE FROM shared_receipts AS x WHERE x.tenant_id = %(tenant)s AND x.submission_id = %(submission)s"
 _NAME = "SELECT set_config('fe.share', %(hash)s, true)"
 _BY_HASH = """
-    SELECT x.environment, x.status, x.security_code, x.qr_code_url, x.document
+    SELECT x.environment, x.status, x.security_code, x.qr_code_url, x.document, x.tenant_id
       FROM shared_receipts AS x
      WHERE x.token_hash = %(hash)s
 """
@@ -91,9 +94,22 @@ async def revoke(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -
 async def by_token(conn: Conn, token_hash: bytes) -> SharedReceipt | None:
     """Find a shared receipt by the hash of its token, which the row's policy asks for, too."""
     async with conn.transaction():
-        await conn.execute(_NAME, {"hash": token_hash.hex()})
+        await _name(conn, token_hash)
         found = await (await conn.execute(_BY_HASH, {"hash": token_hash})).fetchone()
     if found is None:
         return None
-    environment, status, security_code, qr_code_url, document = found
-    return SharedReceipt(Environment(environment), Status(status), security_code, qr_code_url, bytes(document))
+    environment, status, security_code, qr_code_url, document, tenant_id = found
+    return SharedReceipt(
+        Environment(environment), Status(status), security_code, qr_code_url, bytes(document), TenantId(tenant_id)
+    )
+
+
+async def settings_of(conn: Conn, tenant_id: TenantId, token_hash: bytes) -> PrintSettings:
+    """Return the print settings of a shared receipt's issuer; the policy asks for the receipt's token, too."""
+    async with conn.transaction():
+        await _name(conn, token_hash)
+        return await print_settings.of(conn, tenant_id)
+
+
+async def _name(conn: Conn, token_hash: bytes) -> None:
+    await conn.execute(_NAME, {"hash": token_hash.hex()})

@@ -8,6 +8,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
+from fe.catalogue.taxpayers import RegisteredTaxpayer, read_line
 from fe.ecf.autofill import autofill
 from fe.ecf.build import build
 from fe.ecf.dates import local, show_day
@@ -145,6 +146,14 @@ def _code_of_the_whole(values: Mapping[str, str], now: datetime, signer: Signer)
     return signer.sign(build(autofill(whole, issuer=None, expiry=None, now=now))).security_code
 
 
+def register() -> list[RegisteredTaxpayer]:
+    """Return a made-up register of taxpayers: both companies, their customers, and one that is suspended."""
+    return [read_line(line.encode("cp1252")) for line in _read("register.txt").splitlines()]
+
+
 def _filled(file: str, values: Mapping[str, str]) -> str:
-    text = files("fe.integrator.demo").joinpath("documents", file).read_text(encoding="utf-8")
-    return Template(text).substitute(values)
+    return Template(_read(file)).substitute(values)
+
+
+def _read(file: str) -> str:
+    return files("fe.integrator.demo").joinpath("documents", file).read_text(encoding="utf-8")

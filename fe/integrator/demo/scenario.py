@@ -31,6 +31,7 @@ from fe.integrator.demo.documents import (
     SAMPLES,
     DemoReceipt,
     body_of,
+    register,
 )
 from fe.integrator.demo.other_side import RoundTrip, enter_in_directory, listening
 from fe.integrator.demo.people import OPERATOR as OPERATOR_ADDRESS
@@ -42,7 +43,7 @@ from fe.integrator.demo.tenant import ENVIRONMENT, DemoTenant, make_buyer, make_
 from fe.integrator.stack import Stack, open_stack
 from fe.store.postgres.db import open_database
 from fe.store.postgres.roles import OPERATOR
-from fe.store.records import submissions
+from fe.store.records import submissions, taxpayers
 from fe.store.records.submissions import Event
 
 #: How long one receipt may take, and any answer. They take about two seconds on a machine with nothing else to do.
@@ -89,6 +90,7 @@ class Scenario:
             with self.show.step("Setting up a tenant: fiscal data, certificate, number sequences, API key"):
                 async with open_database(stack.dsn, max_size=2, role=OPERATOR) as db:
                     tenant = await make_tenant(db, stack.environment, credential, now)
+                    await db.transact(taxpayers.replace, register(), now, "demo")
             http = await cleanup.enter_async_context(
                 httpx.AsyncClient(base_url=stack.base_url, trust_env=False, timeout=_PATIENCE, limits=_PAUSING)
             )

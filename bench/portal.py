@@ -9,13 +9,14 @@ client (the round trip). Usage is also measured before its days are closed, as a
 """
 
 import argparse
+import re
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ import psycopg
 import pyotp
 import trio
 
+from bench.api_lists import api_lists, token
 from bench.http import PORT, free_port, serving
 from bench.portal_history import fill
 from bench.portal_pages import (
@@ -55,6 +57,7 @@ from fe.store.postgres.db import open_database
 from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import OPERATOR, PORTAL
+from fe.store.postgres.tenant_scope import _NAME_TENANT
 from fe.store.queue.wakeups import Wakeups
 
 #: Target: 95th percentile of a page in milliseconds of the server.
@@ -67,14 +70,22 @@ _SIGNED_IN_FOR = 300.0
 
 
 async def _serve(port: int, dsn: str) -> None:
-    answer = PortalApp.answer
+    answer, execute = PortalApp.answer, psycopg.AsyncCursor.execute
+    #: Of the request at work: they come one after the other.
+    counted = [0]
 
     async def timed(self: PortalApp, page: Page | None, *rest: Any) -> Reply:
-        began = time.perf_counter()
+        counted[0], began = 0, time.perf_counter()
         reply = await answer(self, page, *rest)
         took = (time.perf_counter() - began) * 1000
-        return replace(reply, headers=(*reply.headers, ("Server-Timing", f"page;dur={took:.3f}")))
+        said = f"page;dur={took:.3f}, statements;dur={counted[0]}"
+        return replace(reply, headers=(*reply.headers, ("Server-Timing", said)))
 
+    async def counting(self: psycopg.AsyncCursor[Any], query: Any, *rest: Any, **how: Any) -> Any:
+        counted[0] += query is not _NAME_TENANT
+        return await execute(self, query, *rest, **how)
+
+    psycopg.AsyncCursor.execute = counting  # type: ignore[method-assign]  # it is counted from inside the server
     PortalApp.answer = timed  # type: ignore[method-assign, assignment]  # it is timed from inside the server
     settings = settings_of(port)
     async with open_database(dsn, role=PORTAL) as db, open_database(dsn, role=OPERATOR) as operators:
@@ -115,26 +126,51 @@ class Visitor:
         return self._client.post(path, data={"csrf": proof, **fields})
 
 
-#: Milliseconds that the server and the client measured.
-Times = tuple[list[float], list[float]]
+@dataclass(frozen=True)
+class Times:
+    """Milliseconds that the server and the client measured for a page, and its statements."""
+
+    server: list[float] = field(default_factory=list)
+    client: list[float] = field(default_factory=list)
+    statements: list[float] = field(default_factory=list)
 
 
 def ask(visitor: Visitor, ways: Ways, asked: int) -> dict[str, Times]:
     """Ask for each page in turn."""
-    found: dict[str, Times] = {name: ([], []) for name in ways}
+    found = {name: Times() for name in ways}
     for turn in range(asked + 5):
         for name, way in ways.items():
             path = way()
             began = time.perf_counter()
             answer = visitor.get(path)
             took = (time.perf_counter() - began) * 1000
-            # A search that finds one receipt goes to it, and so does a copy to its form.
-            is_sent_on = answer.status_code == httpx.codes.SEE_OTHER and ("q=" in path or "/copy" in path)
+            # A search that finds one receipt goes to it, a copy to its form, and a list to its newest page.
+            goes = answer.headers.get("location", "")
+            is_sent_on = answer.status_code == httpx.codes.SEE_OTHER and "/sign-in" not in goes and "/again" not in goes
             if answer.status_code != httpx.codes.OK and not is_sent_on:
                 raise SystemExit(f"{name} was answered {answer.status_code}: {answer.url}")
             if turn >= 5:  # the first ones make plans and fill caches
-                found[name][0].append(float(answer.headers["server-timing"].partition("dur=")[2]))
-                found[name][1].append(took)
+                spent, statements = re.findall(r"dur=([0-9.]+)", answer.headers["server-timing"])
+                found[name].server.append(float(spent))
+                found[name].statements.append(float(statements))
+                found[name].client.append(took)
+    return found
+
+
+def ask_api(client: httpx.Client, ways: Ways, asked: int) -> dict[str, Times]:
+    """Ask for each list of the API in turn; the time is the round trip."""
+    found = {name: Times() for name in ways}
+    for turn in range(asked + 5):
+        for name, way in ways.items():
+            path = way()
+            began = time.perf_counter()
+            answer = client.get(path)
+            took = (time.perf_counter() - began) * 1000
+            if answer.status_code != httpx.codes.OK:
+                raise SystemExit(f"{path} was answered {answer.status_code}: {answer.text}")
+            if turn >= 5:
+                found[name].server.append(took)
+                found[name].client.append(took)
     return found
 
 
@@ -175,7 +211,12 @@ def measure(dsn: str, made: Made, many: int, asked: int, only: str) -> dict[str,
             found |= ask(visitor, wanted, asked if ways is not early else min(asked, 20))
             if ways is early:
                 trio.run(_close_days, dsn, made.tenant)
-    return found
+    port = free_port()
+    lists = {name: way for name, way in api_lists(known).items() if name.startswith(only)}
+    command = [sys.executable, "-m", "bench.http", "--serve", PORT, dsn, "1"]
+    with serving(command, port), _browsers(port, 1) as (client,):
+        client.headers["Authorization"] = f"Bearer {token(known)}"
+        return found | ask_api(client, lists, asked)
 
 
 @contextmanager
@@ -198,9 +239,11 @@ async def _close_days(dsn: str, tenant: TenantId) -> None:
 def show(report: Report, found: dict[str, Times]) -> None:
     """Put figures and the promise on record."""
     slowest = 0.0
-    for name, (server, client) in found.items():
-        slowest = max(slowest, p95(server))
-        for measured, values in (("server", server), ("client", client)):
+    for name, times in found.items():
+        slowest = max(slowest, p95(times.server))
+        if times.statements:
+            report.figure(name, "statements", [statistics.median(times.statements)])
+        for measured, values in (("server", times.server), ("client", times.client)):
             report.figure(name, f"{measured} p50, ms", [statistics.median(values)])
             report.figure(name, f"{measured} p95, ms", [p95(values)])
     report.ratio("slowest page's p95 : what is promised", [slowest], [PROMISED], at_most=1.0)

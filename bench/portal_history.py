@@ -11,6 +11,8 @@ from typing import Any
 
 import psycopg
 
+from bench.portal_shop import fill_shop
+
 #: Newest submissions, which get documents, events and clientRequestIds.
 NEWEST = 20_000
 DELIVERIES, CHANGES, DEAD, WAITING, ACTS, COMPANIES = 100_000, 5_000, 2_000, 20_000, 5_000, 500
@@ -23,14 +25,16 @@ _SUBMISSIONS = f"""
     INSERT INTO submissions (tenant_id, submission_id, environment, api_key_id, body_digest, format, root, ecf_type,
                              e_ncf, issuer_rnc, buyer_rnc, as_user, status, track_id, security_code, qr_code_url,
                              signed_at, submitted_at, updated_at, first_answer_at, verdict_at, number_fate,
-                             client_request_id, response)
+                             client_request_id, response, total, itbis, buyer_name, issued_on, amounts)
     SELECT %(tenant)s, {_ID}, e.name, 'fak_000000000000', sha256(''), 'xml', 'ECF', k.code,
            'E' || k.code || lpad((k.number + 1)::text, 10, '0'), '131880738', '1' || lpad((n %% 5000)::text, 8, '0'),
            CASE WHEN n %% 100 = 3 THEN 'caja' || n %% 7 || '@example.do' END, v.status, 'track-' || n, 'aB3xYz',
            'https://ecf.dgii.gov.do/ecf/ConsultaTimbre?RncEmisor=131880738&ENCF=E31&MontoTotal=1180.00&CodigoSeguridad=a',
            t.at, t.at, t.at, t.at + interval '4 seconds', CASE WHEN v.status <> 'error' THEN t.at END, 'used',
            'order-' || n,
-           CASE WHEN v.status = 'Rechazado' THEN '{{"mensajes": [{{"codigo": "3205", "valor": "x"}}]}}'::jsonb END
+           CASE WHEN v.status = 'Rechazado' THEN '{{"mensajes": [{{"codigo": "3205", "valor": "x"}}]}}'::jsonb END,
+           1180 + n %% 5000, 180, 'Cliente ' || n %% 5000 || ' SRL', (t.at AT TIME ZONE 'America/Santo_Domingo')::date,
+           '{{"base18": "1000.00", "itbis18": "180.00", "itbis": "180.00"}}'::jsonb
       FROM generate_series(%(first)s::bigint, %(last)s::bigint) AS n
      CROSS JOIN LATERAL (SELECT %(until)s::timestamptz - interval '365 days' * (n / %(all)s::float8) AS at,
                                 %(all)s::bigint - 1 - n AS k) AS t
@@ -49,6 +53,16 @@ _XML = """'<ECF><Encabezado><Version>1.0</Version><IdDoc><TipoeCF>31</TipoeCF></
           || '</Comprador><Totales><MontoTotal>1180.00</MontoTotal></Totales></Encabezado><DetallesItems>'
           || repeat('<Item><NumeroLinea>1</NumeroLinea><NombreItem>Martillo de carpintero</NombreItem>'
                     || '<CantidadItem>2</CantidadItem><MontoItem>901</MontoItem></Item>', 14)
+          || '</DetallesItems></ECF>'"""
+_PURCHASE = """'<ECF><Encabezado><Version>1.0</Version><IdDoc><TipoeCF>31</TipoeCF><eNCF>' || r.e_ncf
+          || '</eNCF><TipoPago>1</TipoPago></IdDoc><Emisor><RNCEmisor>' || r.issuer_rnc
+          || '</RNCEmisor><RazonSocialEmisor>' || r.issuer_name
+          || '</RazonSocialEmisor></Emisor><Totales><MontoGravadoI1>100.00</MontoGravadoI1>'
+          || '<TotalITBIS>18.00</TotalITBIS><TotalITBIS1>18.00</TotalITBIS1><MontoTotal>118.00</MontoTotal></Totales>'
+          || '</Encabezado><DetallesItems>'
+          || repeat('<Item><NumeroLinea>1</NumeroLinea><NombreItem>Martillo de carpintero</NombreItem>'
+                    || '<IndicadorBienoServicio>1</IndicadorBienoServicio><CantidadItem>2</CantidadItem>'
+                    || '<MontoItem>901</MontoItem></Item>', 14)
           || '</DetallesItems></ECF>'"""
 _NUMBERS = (
     """INSERT INTO held_numbers (tenant_id, environment, e_ncf, issuer_rnc, submission_id)
@@ -83,10 +97,8 @@ _RECEIVED = f"""
 _ACKNOWLEDGED = f"""
     INSERT INTO acknowledgements (tenant_id, environment, digest, reason, issuer_rnc, e_ncf, document, acknowledgement,
                                   said_at)
-    SELECT r.tenant_id, r.environment, r.digest, 0, r.issuer_rnc, r.e_ncf, convert_to({_XML}, 'UTF8'), '\\x', now()
+    SELECT r.tenant_id, r.environment, r.digest, 0, r.issuer_rnc, r.e_ncf, convert_to({_PURCHASE}, 'UTF8'), '\\x', now()
       FROM received AS r
-     ORDER BY r.received_id DESC
-     LIMIT {NEWEST // 10}
 """
 _REQUESTS = """
     INSERT INTO request_counts (tenant_id, environment, utc_day, succeeded, failed, bytes_in, bytes_out)
@@ -207,4 +219,5 @@ def fill(dsn: str, tenant: int, many: int) -> None:
         statements = (*_NUMBERS, *_OF_THE_NEWEST, _RECEIVED, _ACKNOWLEDGED, _REQUESTS, *_BILLED, *_WEBHOOKS)
         for statement in (*statements, _CHANGES, *_TROUBLES):
             conn.execute(statement.encode(), values if "%(" in statement else None)
+        fill_shop(conn, tenant)
         conn.execute("VACUUM ANALYZE")

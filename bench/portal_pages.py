@@ -39,7 +39,6 @@ NOT_ASKED = {
         "a file of one line that asks nothing of the database",
     ),
     "/companies/<int:company>/<environment>/imports/templates/<type>": "a file that asks nothing of the database",
-    "/companies/<int:company>/<environment>/imports/<uuid:import>": "kept a month: the benchmark makes no imports",
     "/companies/<int:company>/<environment>/imports/<uuid:import>/workbook": "a file, made by the pool of processes",
     "/companies/<int:company>/<environment>/months/<month>/csv": "a file, as that of receipts",
     "/companies/<int:company>/<environment>/months/<month>/606.txt": "a file, as that of receipts",
@@ -69,6 +68,7 @@ class Known:
     plans: list[str]
     actions: list[str]
     drafts: list[str]
+    imports: list[str]
     many: int
     #: Tokens in the links of an invitation and of a new password.
     invitation: str
@@ -97,6 +97,7 @@ class Known:
                 plans=found("SELECT plan_id FROM replay_plans ORDER BY created_at DESC LIMIT 5"),
                 actions=found("SELECT action_id FROM pending_actions"),
                 drafts=found("SELECT draft_id FROM portal_drafts"),
+                imports=found("SELECT import_id FROM imports"),
                 many=many,
                 **more,
             )
@@ -118,6 +119,7 @@ class Known:
             plans=some,
             actions=some,
             drafts=some,
+            imports=some,
             many=10,
             invitation="t",
             reset="t",
@@ -167,6 +169,17 @@ def company_pages(company: int, known: Known) -> Ways:
         "a period, rejected": lambda: f"{issued}?state=rejected&since={day(200)}&until={day(chance.randrange(199))}",
         "a buyer": lambda: f"{issued}?buyer={buyer()}",
         "a buyer, rejected": lambda: f"{issued}?buyer={buyer()}&state=rejected",
+        "a buyer, by name": lambda: f"{issued}?text=cliente+{chance.randrange(5000)}",
+        "a buyer, by name, a period": lambda: f"{issued}?text=cliente+{chance.randrange(5000)}&since={day(200)}",
+        "a name of nobody": lambda: f"{issued}?text=nadie",
+        "an amount": lambda: f"{issued}?total_from={1180 + chance.randrange(5000)}&total_to=6200",
+        "an amount, a type, a state": lambda: f"{issued}?total_from=6000&type=34&state=conditional",
+        "days of issue": lambda: (
+            f"{issued}?issued_from={day(chance.randrange(100, 300))}&issued_to={day(chance.randrange(99))}"
+        ),
+        "days of issue, a name, an amount": lambda: (
+            f"{issued}?issued_from={day(200)}&issued_to={day(chance.randrange(99))}&text=cliente+12&total_from=5000"
+        ),
         "a user": lambda: f"{issued}?user=caja{chance.randrange(7)}@example.do",
         "a user, rejected, a type": lambda: f"{issued}?user=caja3@example.do&state=rejected&type=34",
         "search: e-NCF": lambda: f"{issued}?q={one(known.numbers)}",
@@ -181,17 +194,30 @@ def company_pages(company: int, known: Known) -> Ways:
         "received from an issuer": lambda: f"{received}?issuer=1{chance.randrange(400):08}",
         "received, a number": lambda: f"{received}?number=E31{chance.randrange(known.many // 10):010}",
         "received, not decided": lambda: f"{received}?state=pending",
+        "received, a type": lambda: f"{received}?type=34",
+        "received, a name": lambda: f"{received}?text=suplidora+{chance.randrange(400)}",
+        "received, a name of nobody": lambda: f"{received}?text=nadie",
+        "received, an amount": lambda: f"{received}?total_from=100&total_to=117",
+        "received, days of issue": lambda: (
+            f"{received}?issued_from={day(chance.randrange(100, 300))}&issued_to={day(50)}"
+        ),
+        "received, days of issue, a name": lambda: f"{received}?issued_from={day(300)}&text=suplidora+7",
+        "received, not decided, further down": lambda: f"{received}?state=pending&before={before()}",
         "received, approved (none)": lambda: f"{received}?state=approved",
         "one received document": lambda: f"{received}/{one(known.received)}",
         "one received document's XML": lambda: f"{received}/{one(known.received)}/document",
         "new receipt: which": lambda: f"{at}/ecf/new",
-        "new receipt: customers as one types": lambda: f"{at}/ecf/new/options?of=customer&q={one(('ho', '1318'))}",
+        "new receipt: customers as one types": lambda: (
+            f"{at}/ecf/new/options?of=customer&q={one(('ho', '1318', 'colmado mesa', 'zzz'))}"
+        ),
+        "new receipt: a taxpayer": lambda: f"{at}/ecf/new/options?of=customer&q=1{chance.randrange(10**6):08}",
         "new receipt: products as one types": lambda: f"{at}/ecf/new/options?of=product&q={one(('ca', 'mesa', 'x'))}",
         "new receipt: the form": lambda: f"{at}/ecf/new/{one(('31', '32', '33', '34', '41', '47'))}",
         "new receipt: a copy": lambda: f"{at}/ecf/new/copy?from={one(known.ids)}",
         "new receipt: lines that come back": lambda: f"{at}/ecf/new/return?from={one(known.ids)}",
         "new receipt: a draft": lambda: f"{at}/ecf/new/31/{one(known.drafts)}",
         "imports": lambda: f"{at}/ecf/imports",
+        "one import": lambda: f"{at}/ecf/imports/{one(known.imports)}",
         "months": lambda: f"{at}/ecf/months",
         "a month": lambda: f"{at}/ecf/months/{month()}",
         "purchases of a month (606)": lambda: f"{at}/ecf/months/{month()}/606",
@@ -214,7 +240,7 @@ def company_pages(company: int, known: Known) -> Ways:
         "deliveries, a period": lambda: f"{hooks}/deliveries?from={day(20)}&to={day(chance.randrange(19))}",
         "one delivery": lambda: f"{hooks}/deliveries/{one(known.deliveries)}",
         "customers": lambda: f"{at}/customers",
-        "customers, a search": lambda: f"{at}/customers?q={one(('ho', '1318'))}",
+        "customers, a search": lambda: f"{at}/customers?q={one(('ho', '1318', 'mesa', 'zzz'))}",
         "new customer": lambda: f"{at}/customers/new",
         "customers from a file": lambda: f"{at}/customers/import",
         "products": lambda: f"{at}/products",

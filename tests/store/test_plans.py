@@ -354,6 +354,7 @@ async def test_a_cursor_reads_its_page_alone(grown: str) -> None:
         (history.HistoryFilter(client_request_id=ClientRequestId("nobody's")), 0),
         (history.HistoryFilter(e_ncf="E310000000040"), 4),
         (history.HistoryFilter(ecf_type=EcfType.EXPORTS), 0),
+        (history.HistoryFilter(state=Status.ERROR), 0),
         (history.HistoryFilter(issued_from=date(2020, 1, 1), issued_to=date(2020, 1, 31)), 0),
         (history.HistoryFilter(issued_from=date(2020, 1, 1), total_to=Decimal(1), text="none"), 0),
         (history.HistoryFilter(user="nobody"), 0),

@@ -27,6 +27,8 @@ _COLUMNS = """s.submission_id, s.track_id, s.environment, s.status, s.e_ncf, s.q
            s.ncf_expiration, s.signed_at, s.number_fate, s.response, s.submitted_at, s.updated_at, s.client_request_id,
            s.format, s.ecf_type, s.buyer_rnc, s.total, s.itbis, s.buyer_name, s.issued_on"""
 
+#: States that have an index of their own.
+_IN_INDEX = frozenset({Status.REJECTED, Status.ERROR, Status.CONDITIONAL})
 _FILTERS = {
     "state": "s.status = %(state)s",
     "e_ncf": "s.e_ncf = %(e_ncf)s",
@@ -56,8 +58,8 @@ _DEAD = """dead_letters AS w
                                    FROM submissions AS dead
                                   WHERE dead.tenant_id = %(tenant)s AND dead.submission_id = w.subject
                                  OFFSET 0) AS s"""
-# The index of types begins with the environment: one look for each keeps a page in the order of ids.
-_OF_A_TYPE = """unnest(%(environments)s::text[]) AS k (environment)
+# The indexes of types and of states begin with the environment: one look for each keeps a page in the order of ids.
+_OF_EACH_ENVIRONMENT = """unnest(%(environments)s::text[]) AS k (environment)
              CROSS JOIN LATERAL (SELECT s.*
                                    FROM submissions AS s
                                   WHERE {where} AND s.environment = k.environment AND s.submission_id < %(below)s
@@ -97,8 +99,9 @@ class HistoryFilter:
         if self._is_of_dead_letters:
             return f"{_DEAD} WHERE {self.where()}"
         others = (self.e_ncf, self.buyer_rnc, self.user)
-        if self.ecf_type is not None and not self.is_by_day_of_issue and others == (None,) * len(others):
-            return f"{_OF_A_TYPE.format(where=self.where())} WHERE true"
+        is_indexed = self.ecf_type is not None or self.state in _IN_INDEX
+        if is_indexed and not self.is_by_day_of_issue and others == (None,) * len(others):
+            return f"{_OF_EACH_ENVIRONMENT.format(where=self.where())} WHERE true"
         return f"{_ALL} WHERE {self.where()}"
 
     @property
@@ -124,7 +127,10 @@ class HistoryFilter:
         table = self.key.partition(".")[0]
         chosen = [f"{table}.tenant_id = %(tenant)s AND {self.key} BETWEEN %(first)s AND %(last)s"]
         for name, condition in _FILTERS.items():
-            if getattr(self, name) is not None and not (name == "state" and self.state is Place.DEAD_LETTER):
+            if name == "state" and self.state in _IN_INDEX:
+                # As a constant: the index is of these alone.
+                chosen.append(f"s.status = '{self.state}'")
+            elif getattr(self, name) is not None and not (name == "state" and self.state is Place.DEAD_LETTER):
                 chosen.append(condition)
         if self.user is not None:
             chosen.append(f"s.{'as_user_id' if isinstance(self.user, UUID) else 'as_user'} = %(user)s")

@@ -93,6 +93,17 @@ class ImportRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportLine:
+    """An import in a list."""
+
+    import_id: UUID
+    state: ImportState
+    created_at: datetime
+    name: str
+    receipts: int
+
+
+@dataclass(frozen=True, slots=True)
 class ImportReceipt:
     """A receipt and what became of it."""
 
@@ -232,9 +243,21 @@ _COLUMNS = """
                      WHERE r.tenant_id = i.tenant_id AND r.import_id = i.import_id
                      GROUP BY coalesce(r.outcome, '')) AS c) AS n ON true
 """
+# The places of an import are 0, 1, 2 and so on: the last one counts its receipts.
+_NEWEST = f"""
+    SELECT i.import_id, i.state, i.created_at, f.name,
+           coalesce((SELECT r.place + 1
+                       FROM import_receipts AS r
+                      WHERE r.tenant_id = i.tenant_id AND r.import_id = i.import_id
+                      ORDER BY r.place DESC
+                      LIMIT 1), 0) AS receipts
+      FROM imports AS i
+      JOIN import_files AS f ON f.tenant_id = i.tenant_id AND f.import_id = i.import_id
+     WHERE i.tenant_id = %(tenant)s AND i.environment = %(environment)s
+     ORDER BY i.created_at DESC
+     LIMIT {MOST}
+"""
 _ONE = f"{_COLUMNS} WHERE i.tenant_id = %(tenant)s AND i.import_id = %(id)s"
-_NEWEST = f"""{_COLUMNS} WHERE i.tenant_id = %(tenant)s AND i.environment = %(environment)s
-     ORDER BY i.created_at DESC LIMIT {MOST}"""
 
 
 async def find(conn: Conn, tenant_id: TenantId, import_id: UUID) -> ImportRecord | None:
@@ -243,9 +266,9 @@ async def find(conn: Conn, tenant_id: TenantId, import_id: UUID) -> ImportRecord
     return await (await cursor.execute(_ONE, {"tenant": tenant_id, "id": import_id})).fetchone()
 
 
-async def newest(conn: Conn, tenant_id: TenantId, environment: Environment) -> list[ImportRecord]:
+async def newest(conn: Conn, tenant_id: TenantId, environment: Environment) -> list[ImportLine]:
     """List a tenant's imports, the newest first."""
-    cursor = conn.cursor(row_factory=record_row(ImportRecord))
+    cursor = conn.cursor(row_factory=record_row(ImportLine))
     return await (await cursor.execute(_NEWEST, {"tenant": tenant_id, "environment": environment})).fetchall()
 
 

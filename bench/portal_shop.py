@@ -1,0 +1,63 @@
+"""Data of bench.portal beside receipts: customers, products, the register of taxpayers, sums of days, and imports."""
+
+from typing import Any
+
+import psycopg
+
+CUSTOMERS, PRODUCTS, TAXPAYERS, IMPORTED = 20_000, 20_000, 1_000_000, 5_000
+
+_WORDS = """(ARRAY['mesa','silla','camion','cable','cafe','arroz','martillo','pintura','tubo','cemento','llave','papel',
+                   'tinta','jabon','aceite','lampara','puerta','vidrio','madera','clavo'])"""
+_HOUSES = """(ARRAY['Hotel','Colmado','Ferreteria','Farmacia','Panaderia','Constructora','Inversiones','Agencia',
+                    'Transporte','Comercial'])"""
+_STATEMENTS = (
+    f"""INSERT INTO customers (tenant_id, id, name, rnc, search, source, version, changed_at, changed_by, used_at)
+        SELECT %(tenant)s, 'C-' || n, h.name, r.rnc, ' ' || lower(replace(h.name, '  ', ' ')) || ' ' || r.rnc, 'api', 1,
+               now(), 'key', CASE WHEN n %% 20 = 0 THEN now() - make_interval(mins => n) END
+          FROM generate_series(1, {CUSTOMERS}) AS n
+         CROSS JOIN LATERAL (
+            SELECT {_HOUSES}[n %% 10 + 1] || ' ' || {_WORDS}[n / 10 %% 20 + 1] || ' ' || n AS name) AS h
+         CROSS JOIN LATERAL (SELECT '1' || lpad((n * 31 %% 10000000)::text, 8, '0') AS rnc) AS r""",
+    f"""INSERT INTO products (tenant_id, id, name, code, price, price_has_itbis, itbis, kind, additional_taxes, search,
+                              source, version, changed_at, changed_by, used_at)
+        SELECT %(tenant)s, 'P-' || n, initcap(w.name), 'A' || n, n %% 900 + 0.5, true, '18', 'good', '{{}}',
+               ' ' || w.name || ' a' || n, 'api', 1, now(), 'key',
+               CASE WHEN n %% 20 = 0 THEN now() - make_interval(mins => n) END
+          FROM generate_series(1, {PRODUCTS}) AS n
+         CROSS JOIN LATERAL (
+            SELECT {_WORDS}[n %% 20 + 1] || ' ' || {_WORDS}[n / 20 %% 20 + 1] || ' ' || n AS name) AS w""",
+    f"""INSERT INTO taxpayers (generation, rnc, name, trade_name, activity, status, regime)
+        SELECT 1, '1' || lpad(n::text, 8, '0'), 'CONTRIBUYENTE ' || n || ' SRL', '', 'VENTA AL POR MENOR', 'ACTIVO',
+               'NORMAL'
+          FROM generate_series(1, {TAXPAYERS}) AS n""",
+    f"""INSERT INTO taxpayer_register (one, generation, rows, loaded_at, loaded_by)
+        VALUES (true, 1, {TAXPAYERS}, now(), 'bench')""",
+    # As sql/functions/metering/add_receipt_days.sql leaves them.
+    """INSERT INTO receipt_days (tenant_id, environment, issued_on, ecf_type, status, receipts, total, itbis, base18,
+                                 base16, base0, exempt, itbis18, itbis16, itbis_withheld, isr_withheld, without_amounts,
+                                 first_number, last_number)
+       SELECT tenant_id, environment, issued_on, ecf_type, status, count(*), sum(total), sum(itbis),
+              sum((amounts ->> 'base18')::numeric), 0, 0, 0, sum(itbis), 0, 0, 0, 0, min(e_ncf), max(e_ncf)
+         FROM submissions
+        GROUP BY tenant_id, environment, issued_on, ecf_type, status""",
+    """INSERT INTO import_files (tenant_id, import_id, environment, created_at, api_key_id, name, digest, content,
+                                 notes)
+       SELECT %(tenant)s, gen_random_uuid(), 'ecf', now() - make_interval(hours => n), 'fak_000000000000',
+              'ventas.xlsx', sha256(n::text::bytea), '\\x', '[]'
+         FROM generate_series(1, 30) AS n""",
+    """INSERT INTO imports (tenant_id, import_id, environment, state, created_at)
+       SELECT tenant_id, import_id, environment, 'issued', created_at FROM import_files""",
+    f"""INSERT INTO import_receipts (tenant_id, import_id, place, key, is_own_key, file_rows, prefix, payload, outcome,
+                                     misread, faults, e_ncf)
+        SELECT tenant_id, import_id, n - 1, 'row ' || n, true, ARRAY[n], 'E32', convert_to(repeat('x', 300), 'UTF8'),
+               CASE WHEN n % 10 = 0 THEN 'faulty' ELSE 'issued' END, '[]',
+               CASE WHEN n % 10 = 0 THEN '[[1, null, "wrong", "no cuadra"]]'::jsonb ELSE '[]' END,
+               'E32' || lpad(n::text, 10, '0')
+          FROM import_files CROSS JOIN generate_series(1, {IMPORTED}) AS n""",
+)
+
+
+def fill_shop(conn: "psycopg.Connection[Any]", tenant: int) -> None:
+    """Give the tenant its catalogue, sums and imports, and the installation its register."""
+    for statement in _STATEMENTS:
+        conn.execute(statement.encode(), {"tenant": tenant} if "%(" in statement else None)

@@ -427,6 +427,12 @@ CREATE TABLE received_approvals (
     PRIMARY KEY (tenant_id, submission_id)
 );
 
+CREATE TABLE received_waiting (
+    tenant_id bigint NOT NULL, environment environment NOT NULL, received_id uuid NOT NULL,
+    PRIMARY KEY (tenant_id, environment, received_id),
+    FOREIGN KEY (tenant_id, received_id) REFERENCES received(tenant_id, received_id)
+);
+
 CREATE TABLE receivers (
     environment environment NOT NULL, rnc text NOT NULL, tenant_id bigint NOT NULL, demands_token boolean NOT NULL,
     since timestamptz NOT NULL,

@@ -7,9 +7,8 @@ from functools import partial
 
 import trio
 
+from fe.accounts.received_facts import facts_of
 from fe.ecf.catalogue import EcfType, Environment
-from fe.ecf.parse import parse_xml
-from fe.ecf.tax_amounts import tax_amounts
 from fe.identifiers import TenantId
 from fe.lifecycle import Status
 from fe.month.period import YearMonth
@@ -191,13 +190,8 @@ async def _compute_amounts(conn: Conn, tenant_id: TenantId, environment: Environ
         documents = await month_sums.without_amounts(conn, tenant_id, environment, month)
         if not documents:
             return True
-        read = partial(_amounts_of, [content for _, content in documents])
+        read = partial(facts_of, [content for _, content in documents])
         found = await trio.to_thread.run_sync(read)
         ids = [received_id for received_id, _ in documents]
         await month_sums.keep_amounts(conn, tenant_id, list(zip(ids, found, strict=True)))
     return not await month_sums.without_amounts(conn, tenant_id, environment, month)
-
-
-def _amounts_of(documents: Sequence[bytes]) -> list[dict[str, str]]:
-    """Read documents that were verified when they were received."""
-    return [tax_amounts(parse_xml(document)) for document in documents]

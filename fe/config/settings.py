@@ -173,6 +173,14 @@ class Settings(BaseSettings):
         " OpenID Connect",
     )
 
+    approval_days: int = Field(
+        0,
+        ge=0,
+        le=365,
+        description="days in which a company answers a received receipt, from its arrival, as the portal counts them"
+        " down; 0: it shows how long each waits (the law leaves the time to technical texts)",
+    )
+
     portal_oidc_issuer: str = Field(
         "", description="OpenID Connect provider for signing in (https://...); empty: passwords only"
     )

@@ -1,6 +1,6 @@
 """`fe received`: list suppliers' documents and approve or reject them, through the API with a stored key."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -9,6 +9,10 @@ from fe.cli.failures import Failure
 from fe.cli.printing import json_option, show, show_all
 from fe.integrator.api import opened
 from fe.integrator.options import api_options
+
+#: Ids of one request.
+MAX_DECIDED = 100
+_DECISIONS = {"approve": "approved", "reject": "rejected"}
 
 
 @click.group()
@@ -43,28 +47,51 @@ def show_(profile: str, patience: float, received_id: str, as_json: bool) -> Non
 
 @received.command()
 @api_options
-@click.argument("received_id")
-@click.option("--request-id", metavar="TEXT", help="clientRequestId.")
+@click.argument("received_ids", metavar="ID...", nargs=-1, required=True)
+@click.option("--request-id", metavar="TEXT", help="clientRequestId, of one alone.")
 @json_option
-def approve(profile: str, patience: float, received_id: str, request_id: str | None, as_json: bool) -> None:
-    """Approve a receipt: an ACECF goes to the authority and, once accepted, to the issuer. Repeating it is safe."""
-    _decide(profile, patience, received_id, "approve", _with_id({}, request_id), as_json=as_json)
+def approve(
+    profile: str, patience: float, received_ids: tuple[str, ...], request_id: str | None, as_json: bool
+) -> None:
+    """Approve receipts: an ACECF goes to the authority and, once accepted, to the issuer. Repeating it is safe."""
+    _decide(profile, patience, received_ids, "approve", _with_id({}, request_id), as_json=as_json)
 
 
 @received.command()
 @api_options
-@click.argument("received_id")
+@click.argument("received_ids", metavar="ID...", nargs=-1, required=True)
 @click.option("--reason", required=True, metavar="TEXT", help="Why, in up to 250 characters: the issuer reads it.")
-@click.option("--request-id", metavar="TEXT", help="clientRequestId.")
+@click.option("--request-id", metavar="TEXT", help="clientRequestId, of one alone.")
 @json_option
-def reject(profile: str, patience: float, received_id: str, reason: str, request_id: str | None, as_json: bool) -> None:
-    """Reject one, for a reason."""
-    _decide(profile, patience, received_id, "reject", _with_id({"reason": reason}, request_id), as_json=as_json)
+def reject(
+    profile: str,
+    patience: float,
+    received_ids: tuple[str, ...],
+    reason: str,
+    request_id: str | None,
+    as_json: bool,
+) -> None:
+    """Reject receipts, for a reason."""
+    _decide(profile, patience, received_ids, "reject", _with_id({"reason": reason}, request_id), as_json=as_json)
 
 
-def _decide(profile: str, patience: float, received_id: str, what: str, body: dict[str, str], *, as_json: bool) -> None:
-    answer = _call(profile, patience, "POST", f"/received/{_one_segment(received_id)}/{what}", **body)
-    show(answer, as_json=as_json)
+def _decide(
+    profile: str, patience: float, received_ids: Sequence[str], what: str, body: dict[str, str], *, as_json: bool
+) -> None:
+    ids = [_one_segment(one) for one in received_ids]
+    if len(ids) == 1:
+        show(_call(profile, patience, "POST", f"/received/{ids[0]}/{what}", **body), as_json=as_json)
+        return
+    if "clientRequestId" in body:
+        raise click.UsageError("--request-id goes with one id: repeating many is safe without it")
+    items = []
+    with opened(profile, patience) as api:
+        for first in range(0, len(ids), MAX_DECIDED):
+            some: dict[str, Any] = {"decision": _DECISIONS[what], "ids": ids[first : first + MAX_DECIDED], **body}
+            items += api.post("/received/approvals", some)["items"]
+    show_all(items, as_json=as_json, none="nothing was decided")
+    if wrong := sum(one["statusCode"] >= 400 for one in items):
+        raise Failure(f"{wrong} of {len(items)} could not be decided")
 
 
 def _with_id(body: dict[str, str], request_id: str | None) -> dict[str, str]:

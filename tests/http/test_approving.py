@@ -15,13 +15,14 @@ from fe.issuing.decide import decision_on, take_in
 from fe.lifecycle import Status
 from fe.store.postgres.db import Conn, Database, open_database
 from fe.store.postgres.roles import RECEPTION
-from fe.store.records import approvals, received, receivers
+from fe.store.records import approvals, received, receivers, waiting
 from fe.store.records.approvals import DecisionOutcome, DecisionResult
 from fe.store.records.receivers import Receiver
 from tests.factories.companies import make_certificate
 from tests.factories.tenants import ACCEPTED_AT, make_submission, rows
 from tests.http import worker
 from tests.http.front import Running, make_key, make_tenant
+from tests.portal.receipts import make_received
 from tests.receiving import supplier
 from tests.receiving.supplier import OURS, THEIRS, approval, document, start_reception
 from tests.waiting import PATIENCE
@@ -329,3 +330,54 @@ async def test_only_who_received_it_decides_with_the_scope_and_in_its_environmen
     for unknown in (str(uuid4()), "x"):
         assert (await api.post(f"/received/{unknown}/approve")).status_code == 404
     assert await rows(db, "SELECT 1 AS n FROM approvals") == []
+
+
+async def test_many_ids_decided_together_each_answer_for_themselves(
+    api: httpx.AsyncClient, db: Database, tenant: TenantId, one: str
+) -> None:
+    another = await make_received(db, tenant, e_ncf="E310000000078", environment=Environment.TESTECF)
+    decided = await make_received(db, tenant, e_ncf="E310000000079", environment=Environment.TESTECF)
+    elsewhere = await make_received(db, tenant, e_ncf="E310000000080", environment=Environment.ECF)
+    await api.post(f"/received/{decided}/reject", json={"reason": "no"})
+    ids = [one, str(another), str(decided), str(elsewhere), str(uuid4()), "x", one]
+
+    first, again = [
+        (await api.post("/received/approvals", json={"decision": "approved", "ids": ids})).json()["items"]
+        for _ in range(2)
+    ]
+
+    assert [item["id"] for item in first] == ids[:-1]
+    assert [item["statusCode"] for item in first] == [202, 202, 409, 403, 404, 404]
+    assert [item["statusCode"] for item in again] == [200, 200, 409, 403, 404, 404]
+    assert [item["taxLogId"] for item in first[:3]] == [item["taxLogId"] for item in again[:3]]
+    assert len(await rows(db, "SELECT 1 FROM submissions")) == 3
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"decision": "approved", "ids": []},
+        {"decision": "approved", "ids": ["x"] * 101},
+        {"decision": "rejected", "ids": ["x"]},
+        {"decision": "rejected", "ids": ["x"], "reason": "  "},
+        {"decision": "approved", "ids": ["x"], "reason": "no"},
+        {"decision": "maybe", "ids": ["x"]},
+    ],
+)
+async def test_many_decided_by_a_body_that_is_wrong_are_refused(api: httpx.AsyncClient, body: dict[str, Any]) -> None:
+    assert (await api.post("/received/approvals", json=body)).status_code == 400
+
+
+async def test_accepted_answer_takes_the_receipt_off_those_that_wait(
+    api: httpx.AsyncClient, db: Database, tenant: TenantId, one: str
+) -> None:
+    assert (await db.run_for(tenant, waiting.count, Environment.TESTECF))[0] == 1
+    taken = (await api.post(f"/received/{one}/approve")).json()["taxLogId"]
+    assert (await db.run_for(tenant, waiting.page, Environment.TESTECF)).rows == []
+
+    await carry_through(db, taken, Status.REJECTED)
+    assert [str(row.received_id) for row in (await db.run_for(tenant, waiting.page, Environment.TESTECF)).rows] == [one]
+
+    taken = (await api.post(f"/received/{one}/approve")).json()["taxLogId"]
+    await carry_through(db, taken, Status.ACCEPTED)
+    assert await rows(db, "SELECT 1 FROM received_waiting") == []

@@ -29,7 +29,7 @@ async def test_the_list_is_of_one_environment_and_filtered(owner: Browser, tenan
     await make_received(db, tenant, e_ncf="E310000000003", environment=Environment.TESTECF)
 
     for query, wanted in (
-        ("", ["E310000000002", "E310000000001"]),
+        ("", ["E310000000001", "E310000000002"]),
         ("issuer=101000001", ["E310000000002"]),
         ("number=e310000000001", ["E310000000001"]),
         ("state=pending", ["E310000000002", "E310000000001"]),
@@ -196,3 +196,61 @@ async def test_what_strangers_write_is_text_and_nothing_else(
     cells = [cell for line in csv.reader(io.StringIO(exported.text.removeprefix("\ufeff"))) for cell in line]
     assert "131880738" in cells
     assert not [cell for cell in cells if cell.lstrip().startswith(("=", "+", "-", "@"))]
+
+
+async def test_those_that_wait_are_listed_first_oldest_first_with_their_time(
+    owner: Browser, portal: Running, tenant: TenantId, db: Database
+) -> None:
+    for number, days in ((1, 1), (2, 40), (3, 3)):
+        await make_received(db, tenant, e_ncf=f"E31000000000{number}", at=NOW - timedelta(days=days))
+    here = f"/companies/{tenant}/ecf/received"
+
+    page = await owner.get(here)
+
+    numbers = re.findall(r"<td>(E[0-9]+)</td>", page.text)
+    assert numbers == ["E310000000002", "E310000000003", "E310000000001"]
+    assert "waits for 40 d" in page.text
+    assert len(re.findall(r'<input type="checkbox" name="id"', page.text)) == 3
+
+
+async def test_chosen_receipts_are_confirmed_with_count_and_sum_then_decided_once(
+    owner: Browser, tenant: TenantId, db: Database
+) -> None:
+    ids = [str(await make_received(db, tenant, e_ncf=f"E31000000000{number}")) for number in (1, 2, 3)]
+    here = f"/companies/{tenant}/ecf/received"
+    await owner.get(f"{here}/{ids[2]}")
+    await owner.send(f"{here}/{ids[2]}/approve")
+    await owner.get(here)
+
+    page = await owner.send(f"{here}/choose", {"id": [*ids, "x", str(uuid4())], "do": "reject"})
+    assert (str(page.url.path), "<b>3</b> · RD$ <b>354.00</b>" in page.text) == (f"{here}/decide", True), page.text
+    refused = await owner.send(f"{here}/decide", {"id": ids, "reason": "  "})
+    assert (refused.status_code, "Say why" in refused.text) == (400, True)
+    form = {**hidden_fields(refused.text, f"{here}/decide"), "id": ids, "reason": "No es lo pedido"}
+    assert not await rows(db, "SELECT 1 FROM tenant_changes WHERE after ->> 'decision' = 'rejected'")
+
+    first = await owner.client.post(f"{here}/decide", data=form)
+    again = await owner.client.post(f"{here}/decide", data=form)
+
+    for page, new, before in ((first, 2, 1), (again, 0, 3)):
+        assert page.status_code == 200
+        assert page.text.count("On its way to the DGII") == new
+        assert page.text.count("decided otherwise before") == 1
+        assert page.text.count(", by you") == before
+    assert len(await rows(db, "SELECT 1 FROM submissions")) == 3
+    assert "waiting" not in (await owner.get(here)).text
+
+
+async def test_nothing_ticked_leads_back_and_accountants_have_no_boxes(
+    owner: Browser, portal: Running, tenant: TenantId, db: Database
+) -> None:
+    one = await make_received(db, tenant)
+    here = f"/companies/{tenant}/ecf/received"
+    await owner.get(here)
+    page = await owner.send(f"{here}/choose", {"do": "approve"})
+    assert "Tick the receipts first" in page.text
+
+    reader = await portal.person(tenant, PortalRole.ACCOUNTANT, email="luis@example.do")
+    async with portal.browser(reader) as browser:
+        assert 'type="checkbox"' not in (await browser.get(here)).text
+        assert (await browser.get(f"{here}/decide?do=approve&ids={one}")).status_code == 403

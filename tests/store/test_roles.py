@@ -98,6 +98,7 @@ MATRIX = """
 | `received` | S | S | S | S | SI | S | |
 | `received_amounts` | SI | | SI | S | | SI | |
 | `received_approvals` | S | | S | S | SI | S | |
+| `received_waiting` | S | SD | S | S | SI | SD | |
 | `receivers` | | | SIUD | S | S | S | |
 | `recovery_codes` | | | SIUD | | | SIUD | |
 | `replay_items` | | | SIU | S | | | |
@@ -508,6 +509,7 @@ def test_reception_sees_one_tenant_of_what_it_may_see_and_adds_to_one_only(dsn: 
         "acknowledgements",
         "certificates",
         "received",
+        "received_waiting",
         "received_approvals",
         "receivers",
         "spent_seeds",

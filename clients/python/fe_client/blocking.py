@@ -144,6 +144,7 @@ class Fe:
     received_ticket = _call(calls.received_ticket)
     approve = _call(calls.approve)
     reject = _call(calls.reject)
+    decide = _call(calls.decide)
 
     printing = _call(calls.printing)
     set_printing = _call(calls.set_printing)

@@ -29,6 +29,7 @@ from fe_client.models import (
     ChangedSequence,
     CustomerItem,
     CustomerRequest,
+    DecidedItem,
     Deduped,
     Deleted,
     Delivery,
@@ -460,6 +461,36 @@ def reject(
     body = {**_decision(client_request_id, as_user, as_user_id), "reason": reason}
     path = f"/received/{_in_path(received_id)}/reject"
     return session.call("POST", path, body=body, request_id=body["clientRequestId"])
+
+
+#: Ids of one request.
+_DECIDED = 100
+
+
+def decide(
+    session: Session,
+    decision: Literal["approved", "rejected"],
+    ids: Sequence[str],
+    *,
+    reason: str | None = None,
+    as_user: str | None = None,
+    as_user_id: str | None = None,
+) -> Plan[list[DecidedItem]]:
+    """Approve or reject many received documents, 100 in a request; a rejection has a reason. Repeating it is safe.
+
+    Each is decided by itself: `statusCode` says what became of it, as `approve` and `reject` would. An error carries
+    the results of the requests before it as `items`.
+    """
+    said = _without_none({"reason": reason, "asUser": as_user, "asUserId": as_user_id})
+    answered: list[DecidedItem] = []
+    for first in range(0, len(ids), _DECIDED):
+        body = {"decision": decision, "ids": list(ids[first : first + _DECIDED]), **said}
+        try:
+            answered += yield from session.items("POST", "/received/approvals", body=body)
+        except FeError as error:
+            error.items = answered
+            raise
+    return answered
 
 
 def printing(session: Session) -> Plan[PrintSettingsAnswer]:

@@ -347,6 +347,43 @@ class CustomerRequest(TypedDict):
     """the `version` that you read: where it is another by now, nothing changes and you get 409; 0: only if new"""
 
 
+class DecideReceived(TypedDict):
+    """One decision about many received documents; each is decided by itself."""
+
+    decision: Literal["approved", "rejected"]
+    """of all of them"""
+    ids: list[str]
+    """`id` of received documents"""
+    reason: NotRequired[str | None]
+    """of a rejection: the issuers and the authority read it"""
+    asUser: NotRequired[str | None]
+    """e-mail address: issue with that user's certificate"""
+    asUserId: NotRequired[str | None]
+    """the same by id; wins over asUser"""
+
+
+class DecidedItem(TypedDict):
+    """What became of one received document: the `statusCode` that a decision about it alone would have."""
+
+    id: str
+    statusCode: int
+    """202: taken in; 200: decided alike before; 403: of another environment, or issued to another taxpayer; 404: there is none; 409: the contrary was decided, or a decision is under way"""
+    message: str
+    taxLogId: NotRequired[str]
+    """of the ACECF, also of one in the way"""
+    status: NotRequired["Status"]
+    """of the ACECF"""
+
+
+class DecidedMany(TypedDict):
+    """What became of each, in the order of the request; an id that was named twice is there once."""
+
+    decision: Literal["approved", "rejected"]
+    items: "list[DecidedItem]"
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
+
+
 class Deduped(TypedDict):
     """This clientRequestId was used before: the first submission, and nothing is processed again."""
 

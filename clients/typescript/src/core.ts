@@ -372,6 +372,52 @@ export type components = {
             /** @description the `version` that you read: where it is another by now, nothing changes and you get 409; 0: only if new */
             version?: number | null;
         };
+        /**
+         * @description One decision about many received documents; each is decided by itself.
+         * @example {
+         *       "decision": "approved",
+         *       "ids": [
+         *         "019aa3b0-7c11-7d53-9a53-5c3f8f6f2b10"
+         *       ]
+         *     }
+         */
+        DecideReceived: {
+            /**
+             * @description of all of them
+             * @enum {string}
+             */
+            decision: "approved" | "rejected";
+            /** @description `id` of received documents */
+            ids: string[];
+            /** @description of a rejection: the issuers and the authority read it */
+            reason?: string | null;
+            /** @description e-mail address: issue with that user's certificate */
+            asUser?: string | null;
+            /**
+             * Format: uuid
+             * @description the same by id; wins over asUser
+             */
+            asUserId?: string | null;
+        };
+        /** @description What became of one received document: the `statusCode` that a decision about it alone would have. */
+        DecidedItem: {
+            id: string;
+            /** @description 202: taken in; 200: decided alike before; 403: of another environment, or issued to another taxpayer; 404: there is none; 409: the contrary was decided, or a decision is under way */
+            statusCode: number;
+            message: string;
+            /** @description of the ACECF, also of one in the way */
+            taxLogId?: string;
+            /** @description of the ACECF */
+            status?: components["schemas"]["Status"];
+        };
+        /** @description What became of each, in the order of the request; an id that was named twice is there once. */
+        DecidedMany: {
+            /** @enum {string} */
+            decision: "approved" | "rejected";
+            items: components["schemas"]["DecidedItem"][];
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
+        };
         /** @description This clientRequestId was used before: the first submission, and nothing is processed again. */
         Deduped: {
             taxLogId: string;
@@ -4340,6 +4386,9 @@ export type ChangedSequence = components['schemas']['ChangedSequence'];
 export type CustomerItem = components['schemas']['CustomerItem'];
 export type CustomerList = components['schemas']['CustomerList'];
 export type CustomerRequest = components['schemas']['CustomerRequest'];
+export type DecideReceived = components['schemas']['DecideReceived'];
+export type DecidedItem = components['schemas']['DecidedItem'];
+export type DecidedMany = components['schemas']['DecidedMany'];
 export type Deduped = components['schemas']['Deduped'];
 export type Deleted = components['schemas']['Deleted'];
 export type Delivery = components['schemas']['Delivery'];

@@ -8,6 +8,7 @@ import type {
   ChangedSequence,
   CustomerItem,
   CustomerRequest,
+  DecidedItem,
   Deduped,
   Deleted,
   Delivery,
@@ -97,6 +98,11 @@ export interface Decision extends ByUser {
   clientRequestId?: string | undefined;
 }
 
+export interface ManyDecided extends ByUser {
+  /** Of a rejection: the issuers and the authority read it. */
+  reason?: string | undefined;
+}
+
 export interface OnPaper extends CallOptions {
   layout?: 'letter' | 'a4' | '80mm' | '58mm' | undefined;
   /** Of the words beside the prescribed ones. */
@@ -180,6 +186,8 @@ const SIMULATE = ['outcome', 'code', 'seconds', 'now'];
 
 /** A request has so many receipts and bytes at most; the service's own limit of bytes is 1 MiB. */
 const BATCH_ITEMS = 500;
+/** Ids of one request. */
+const DECIDED = 100;
 const BATCH_BYTES = 1_000_000;
 
 function content(filter: ReceiptFilter): ReceiptFilter {
@@ -473,6 +481,32 @@ export class Fe {
   /** Reject a received document, for a reason that its issuer and the authority read. Throws as `approve` does. */
   reject(receivedId: string, reason: string, options: Decision = {}): Promise<ApprovalTaken> {
     return this.#decide(receivedId, 'reject', { reason }, options);
+  }
+
+  /**
+   * Approve or reject many received documents, 100 in a request; a rejection has a reason. Repeating it is safe. Each
+   * is decided by itself: `statusCode` says what became of it, as `approve` and `reject` would. An error carries the
+   * results of the requests before it as `items`.
+   */
+  async decide(
+    decision: 'approved' | 'rejected',
+    ids: readonly string[],
+    options: ManyDecided = {},
+  ): Promise<DecidedItem[]> {
+    known('decide', options, [...BY_USER, 'reason']);
+    const { reason, asUser, asUserId, signal } = options;
+    const answered: DecidedItem[] = [];
+    for (let first = 0; first < ids.length; first += DECIDED) {
+      const body = { decision, ids: ids.slice(first, first + DECIDED), reason, asUser, asUserId };
+      const asked = { body, signal };
+      try {
+        answered.push(...(await this.session.call<{ items: DecidedItem[] }>('POST', '/received/approvals', asked)).items);
+      } catch (error) {
+        if (error instanceof FeError) error.items = answered;
+        throw error;
+      }
+    }
+    return answered;
   }
 
   /** Show how your receipts are printed where a call says nothing else. */

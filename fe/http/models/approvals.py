@@ -65,4 +65,31 @@ class ApprovalTaken(TypedDict):
     warnings: NotRequired[Warnings]
 
 
+@closed
+class DecidedItem(TypedDict):
+    """What became of one received document: the `statusCode` that a decision about it alone would have."""
+
+    id: str
+    statusCode: Annotated[
+        int,
+        Field(
+            description="202: taken in; 200: decided alike before; 403: of another environment, or issued to another "
+            "taxpayer; 404: there is none; 409: the contrary was decided, or a decision is under way"
+        ),
+    ]
+    message: str
+    taxLogId: NotRequired[Annotated[str, Field(description="of the ACECF, also of one in the way")]]
+    status: NotRequired[Annotated[Status, Field(description="of the ACECF")]]
+
+
+@closed
+class DecidedMany(TypedDict):
+    """What became of each, in the order of the request; an id that was named twice is there once."""
+
+    decision: Literal["approved", "rejected"]
+    items: list[DecidedItem]
+    warnings: NotRequired[Warnings]
+
+
+DECIDED_MANY = ResponseModel(DecidedMany)
 APPROVAL_TAKEN = ResponseModel(ApprovalTaken)

@@ -15,7 +15,7 @@ from fe.http.messages import goes_with, say
 from fe.http.parameters import parse_moment
 from fe.http.request_bodies import InvalidField, RequestModel
 from fe.identifiers import ClientRequestId, UserId
-from fe.issuing.decide import MAX_REASON
+from fe.issuing.decide import MAX_REASON, is_reason
 from fe.issuing.prepare import Draft
 from fe.requested_outcome import LARGEST_CODE, MAX_SECONDS, WITH_CODE, WITH_SECONDS, AskedOutcome, Simulation
 
@@ -56,40 +56,45 @@ _EXAMPLE: dict[str, JsonValue] = {
 _OF_A_PAYLOAD = frozenset({"Encabezado", "DetallesItems", *Root})
 
 
+AsUser = Annotated[
+    str | None,
+    Field(min_length=3, max_length=254, description="e-mail address: issue with that user's certificate"),
+]
+AsUserId = Annotated[
+    str | None,
+    Field(description="the same by id; wins over asUser", json_schema_extra={"format": "uuid"}),
+]
+
+
+def _user_address(value: str | None) -> str | None:
+    if value is not None and "@" not in value[1:-1]:
+        raise InvalidField(say("an-address"))
+    return value
+
+
+def _user_id(value: str | None) -> str | None:
+    # UUID() takes braces, urn: and stray hyphens; the interface means the one usual form.
+    if value is not None and (len(value) != _UUID_LENGTH or str(_uuid(value)) != value.lower()):
+        raise InvalidField(say("a-uuid"))
+    return value
+
+
 class ByUser(RequestModel):
     """With whose certificate something is signed, and what the client calls its request."""
 
     clientRequestId: Annotated[
         ClientRequestId | None, Field(min_length=1, max_length=120, description="idempotency key")
     ] = None
-    asUser: Annotated[
-        str | None,
-        Field(min_length=3, max_length=254, description="e-mail address: issue with that user's certificate"),
-    ] = None
-    asUserId: Annotated[
-        str | None,
-        Field(description="the same by id; wins over asUser", json_schema_extra={"format": "uuid"}),
-    ] = None
+    asUser: AsUser = None
+    asUserId: AsUserId = None
 
     @classmethod
     def messages(cls) -> dict[str, Text]:
         """The interface's own messages."""
         return {"clientRequestId": say("client-request-id-form")}
 
-    @field_validator("asUser")
-    @classmethod
-    def _is_an_address(cls, value: str | None) -> str | None:
-        if value is not None and "@" not in value[1:-1]:
-            raise InvalidField(say("an-address"))
-        return value
-
-    @field_validator("asUserId")
-    @classmethod
-    def _is_a_uuid(cls, value: str | None) -> str | None:
-        # UUID() takes braces, urn: and stray hyphens; the interface means the one usual form.
-        if value is not None and (len(value) != _UUID_LENGTH or str(_uuid(value)) != value.lower()):
-            raise InvalidField(say("a-uuid"))
-        return value
+    _is_an_address = field_validator("asUser")(_user_address)
+    _is_a_uuid = field_validator("asUserId")(_user_id)
 
     @property
     def user_id(self) -> UserId | None:
@@ -290,6 +295,51 @@ class RejectReceived(ByUser):
         if not value.strip() or not writable(value):
             raise InvalidField(say("a-text"))
         return value
+
+
+#: Received documents that one request decides about.
+MAX_DECIDED = 100
+
+
+class DecideReceived(RequestModel):
+    """One decision about many received documents; each is decided by itself."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"decision": "approved", "ids": ["019aa3b0-7c11-7d53-9a53-5c3f8f6f2b10"]}]}
+    )
+
+    decision: Annotated[Literal["approved", "rejected"], Field(description="of all of them")]
+    ids: Annotated[
+        list[Annotated[str, Field(max_length=64)]],
+        Field(min_length=1, max_length=MAX_DECIDED, description="`id` of received documents"),
+    ]
+    reason: Annotated[
+        str | None,
+        Field(max_length=MAX_REASON, description="of a rejection: the issuers and the authority read it"),
+    ] = None
+    asUser: AsUser = None
+    asUserId: AsUserId = None
+
+    _is_an_address = field_validator("asUser")(_user_address)
+    _is_a_uuid = field_validator("asUserId")(_user_id)
+
+    @classmethod
+    def messages(cls) -> dict[str, Text]:
+        """Name the required forms."""
+        return {"ids": say("decided-ids-form", maximum=MAX_DECIDED), "reason": say("reason-form")}
+
+    @model_validator(mode="after")
+    def _has_its_reason(self) -> Self:
+        if self.decision == "rejected" and not is_reason(self.reason or ""):
+            raise InvalidField(say("reason-form"))
+        if self.decision == "approved" and self.reason is not None:
+            raise InvalidField(say("no-reason-of-approval"))
+        return self
+
+    @property
+    def user_id(self) -> UserId | None:
+        """The user whose certificate signs."""
+        return UserId(UUID(self.asUserId)) if self.asUserId is not None else None
 
 
 def _moment(text: str) -> datetime | None:

@@ -1,6 +1,7 @@
 """Decisions on received documents over HTTP: approving and rejecting."""
 
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, cast
+from uuid import UUID
 
 import trio
 
@@ -8,14 +9,15 @@ from fe.clock import Clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.ids import read_id
 from fe.http.calls import ApiReply, Call
-from fe.http.errors import ApiError
+from fe.http.errors import ApiError, describe
 from fe.http.languages import Language, serialize_problems
 from fe.http.messages import of_decision, say
-from fe.http.models.approvals import APPROVAL_TAKEN, ApprovalTaken
-from fe.http.models.requests import ApproveReceived, RejectReceived
+from fe.http.models.approvals import APPROVAL_TAKEN, DECIDED_MANY, ApprovalTaken, DecidedItem, DecidedMany
+from fe.http.models.requests import ApproveReceived, DecideReceived, RejectReceived
 from fe.http.request_bodies import read_body
 from fe.identifiers import TenantId
 from fe.issuing.decide import decision_on, take_in
+from fe.issuing.issuers import ForbiddenIssuer
 from fe.issuing.prepare import Draft
 from fe.issuing.submitting import Submitting
 from fe.lifecycle import Stage, Status
@@ -32,7 +34,7 @@ B = TypeVar("B", ApproveReceived, RejectReceived)
 
 
 class ApprovalHandlers:
-    """The handlers of /received/{id}/approve and /reject."""
+    """The handlers of /received/{id}/approve, /reject and /received/approvals."""
 
     def __init__(
         self,
@@ -62,6 +64,71 @@ class ApprovalHandlers:
         """Reject a received document, for a reason."""
         return await self._decide(call, RejectReceived)
 
+    async def decide_many(self, call: Call) -> ApiReply:
+        """Decide about many, each by itself: 200, and what became of each. Repeating it is safe."""
+        caller = call.identity
+        raw = await call.body()
+        self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
+        body = read_body(DecideReceived, raw)
+        ids = list(dict.fromkeys(body.ids))
+        self._quotas.add(caller.tenant_id, len(ids) - 1)
+        wanted = {text: read_id(text) for text in ids}
+        found = await self._db.run_for(
+            caller.tenant_id, received.of_ids, [one for one in wanted.values() if one is not None]
+        )
+        records = {record.received_id: record for record in found}
+        asked = Draft(format="structured", as_user=body.asUser, as_user_id=body.user_id)
+        items: list[DecidedItem] = []
+        for text in ids:
+            record = None if wanted[text] is None else records.get(cast(UUID, wanted[text]))
+            try:
+                items.append(await self._decide_one(call, text, record, body.reason, asked))
+            except (ApiError, ForbiddenIssuer) as refused:
+                said = describe(refused)
+                items.append({"id": text, "statusCode": said.status, "message": said.message.said(call.language)})
+        await self._db.confirm()
+        answer: DecidedMany = {"decision": body.decision, "items": items}
+        if body.ignored:
+            answer["warnings"] = serialize_problems(body.ignored, call.language)
+        return ApiReply(200, DECIDED_MANY.write(answer))
+
+    async def _decide_one(
+        self, call: Call, text: str, record: ReceivedRecord | None, reason: str | None, asked: Draft
+    ) -> DecidedItem:
+        """Decide about one of many. Raises ApiError and ForbiddenIssuer."""
+        if record is None:
+            raise ApiError(404, say("no-received"))
+        decided = await self._take_in(call, record, reason, asked)
+        wrong = of_decision(decided, approved=reason is None)
+        is_new = decided.outcome is DecisionOutcome.ACCEPTED
+        return {
+            "id": text,
+            "statusCode": 409 if wrong is not None else 202 if is_new else 200,
+            "message": (wrong or say("decision-taken-in" if is_new else "decided-before")).said(call.language),
+            "taxLogId": str(decided.submission_id),
+            "status": decided.status,
+        }
+
+    async def _take_in(self, call: Call, record: ReceivedRecord, reason: str | None, asked: Draft) -> DecisionResult:
+        """Take a decision in, or tell what was decided before. Raises ApiError (403) and ForbiddenIssuer."""
+        caller = call.identity
+        if record.environment is not caller.environment:
+            raise ApiError(403, say("received-elsewhere", environment=record.environment))
+        now = self._clock()
+        decision, new = decision_on(record, reason, caller.tenant_id, caller.api_key_id, now, asked=asked)
+        await self._submitting.require_own_name(new)
+        decided = await take_in(lambda: self._db.run_for(new.tenant_id, approvals.decide, decision, new, now))
+        if decided.outcome is DecisionOutcome.ACCEPTED:
+            self._accepted[caller.environment].inc()
+            self._wakeups.notify(Stage.SIGN)
+            self._log.info(
+                "a decision on a received document was accepted",
+                decided.submission_id,
+                request_id=call.request_id,
+                e_ncf=record.e_ncf,
+            )
+        return decided
+
     async def _decide(self, call: Call, model: type[B]) -> ApiReply:
         """Take the decision in: 202; or 200 with the first one, which counts.
 
@@ -72,32 +139,18 @@ class ApprovalHandlers:
         self._quotas.take(caller.tenant_id, len(raw), trio.current_time())
         body: ApproveReceived | RejectReceived = read_body(model, raw or b"{}")
         record = await self._find(caller.tenant_id, call.params["received_id"])
-        if record.environment is not caller.environment:
-            raise ApiError(403, say("received-elsewhere", environment=record.environment))
         reason = body.reason if isinstance(body, RejectReceived) else None
-        now = self._clock()
         asked = Draft(
             format="structured",
             client_request_id=body.clientRequestId,
             as_user=body.asUser,
             as_user_id=body.user_id,
         )
-        decision, new = decision_on(record, reason, caller.tenant_id, caller.api_key_id, now, asked=asked)
-        await self._submitting.require_own_name(new)
-        decided = await take_in(lambda: self._db.run_for(new.tenant_id, approvals.decide, decision, new, now))
+        decided = await self._take_in(call, record, reason, asked)
         _refuse(decided, approved=reason is None)
         is_new = decided.outcome is DecisionOutcome.ACCEPTED
         if not is_new:
             await self._db.confirm()
-        if is_new:
-            self._accepted[caller.environment].inc()
-            self._wakeups.notify(Stage.SIGN)
-            self._log.info(
-                "a decision on a received document was accepted",
-                decided.submission_id,
-                request_id=call.request_id,
-                e_ncf=record.e_ncf,
-            )
         answer = _serialize(record, reason is None, decided, call.language)
         if body.ignored:
             answer["warnings"] = serialize_problems(body.ignored, call.language)

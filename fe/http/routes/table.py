@@ -5,11 +5,11 @@ from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.http.auth.login import Login, LoginRequest
 from fe.http.calls import Handler
 from fe.http.models import responses as response_models
-from fe.http.models.approvals import APPROVAL_TAKEN
+from fe.http.models.approvals import APPROVAL_TAKEN, DECIDED_MANY
 from fe.http.models.mail_settings import MAIL_SETTINGS, MailSettingsRequest
 from fe.http.models.month import MONTH
 from fe.http.models.printing import PRINT_SETTINGS, PrintManyRequest, PrintSettingsRequest
-from fe.http.models.requests import ApproveReceived, BatchRequest, NewInvoice, RejectReceived
+from fe.http.models.requests import ApproveReceived, BatchRequest, DecideReceived, NewInvoice, RejectReceived
 from fe.http.models.sharing import REVOKED, SHARED
 from fe.http.openapi.described_errors import DescribedError, errors
 from fe.http.openapi.docs import Docs
@@ -434,6 +434,21 @@ def every_route(
                 errors=errors("bad-mail-setting", "mail-forbidden"),
             ),
             SMALL_BODY,
+        ),
+        Route(
+            "POST",
+            f"{prefix}/received/approvals",
+            "invoices:write",
+            approvals.decide_many,
+            About(
+                "decideReceived",
+                "Approve or reject up to 100 of them",
+                _RECEIVED,
+                {200: (DECIDED_MANY,)},
+                DecideReceived,
+                errors=errors("bad-decided-ids"),
+            ),
+            _IDS_BODY,
         ),
         Route(
             "POST",

@@ -1,22 +1,27 @@
 """Receipts received from suppliers: find, read, approve or reject."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from functools import partial
 from uuid import UUID
 
+from fe.accounts import received_facts
 from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import local
 from fe.ecf.ids import moment_of
 from fe.ecf.texts import Text
 from fe.http.messages import of_decision, say
-from fe.identifiers import PORTAL_KEY
-from fe.issuing.decide import MAX_REASON, decision_on, is_reason, take_in
-from fe.lifecycle import Stage, Status
+from fe.issuing.decide import MAX_REASON, is_reason
+from fe.lifecycle import Status
 from fe.portal import receipt_words as words
+from fe.portal.answer_time import time_left
 from fe.portal.csv_cells import CSV_TYPE, Cell, csv_file
 from fe.portal.document_facts import name_shown
 from fe.portal.document_view import show_document
 from fe.portal.filters import Filters
 from fe.portal.page_types import Needs, Page
+from fe.portal.pages.received_decisions import WHY, take_decision
 from fe.portal.pages.submissions import presets, shown_days
 from fe.portal.printing import options_asked, pdf_reply
 from fe.portal.replies import Refused, Reply, not_found, redirect
@@ -24,24 +29,17 @@ from fe.portal.visit import Visit
 from fe.receiving.assess import SENT_TO_RECEIVERS
 from fe.store.portal import inbox
 from fe.store.portal.inbox import InboxPage
-from fe.store.postgres.db import Conn
-from fe.store.postgres.errors import TenantDisabled
-from fe.store.records import approvals, received
-from fe.store.records.approvals import DecisionOutcome, DecisionResult, Word
+from fe.store.records import approvals, received, waiting
+from fe.store.records.approvals import DecisionOutcome, Word
 from fe.store.records.received import ApprovalStatus, ReceivedFilter, ReceivedRecord
+from fe.store.records.waiting import WaitingPage
 
 _STATES: Mapping[str, ApprovalStatus] = {status.value: status for status in ApprovalStatus}
 _TYPES: Mapping[str, EcfType] = {code.value: code for code in sorted(SENT_TO_RECEIVERS)}
+_NONE_WAIT = WaitingPage([])
 #: The rows of a file at most; the next file begins where one ends, by its dates.
 MAX_EXPORTED = 5000
 
-_WHY = Text(
-    f"Say why, in up to {MAX_REASON} characters: the issuer and the DGII read it.",
-    f"Diga por qué, en un máximo de {MAX_REASON} caracteres: lo leen el emisor y la DGII.",
-)
-_DISABLED = Text(
-    "The company is disabled: nothing is decided for it.", "La empresa está desactivada: no se decide nada por ella."
-)
 _TAKEN_IN = Text(
     "Your decision is on its way to the DGII and then to the issuer.",
     "Su decisión va en camino a la DGII y luego al emisor.",
@@ -66,20 +64,39 @@ def _chosen(visit: Visit, filters: Filters) -> ReceivedFilter:
 
 
 async def listed(visit: Visit) -> Reply:
-    """List received receipts, newest first."""
+    """List received receipts, newest first; above them, on the first page, those that wait for an answer."""
     filters = Filters(visit.query)
     chosen = _chosen(visit, filters)
     if filters.problem is not None:
-        return _show(visit, filters, InboxPage(()), 400)
-    return _show(visit, filters, await visit.read_list(inbox.page, chosen, below=filters.place()))
+        return await _show(visit, filters, InboxPage(()), 400)
+    found = await visit.read_list(inbox.page, chosen, below=filters.place())
+    waits = _NONE_WAIT
+    if not filters.again() and not filters.place():
+        waits = await visit.read_list(waiting.page, visit.environment, after=_after(visit.query.get("after", "")))
+    shown = {row.received_id for row in waits.rows}
+    others = [row for row in found.rows if row.received_id not in shown]
+    return await _show(visit, filters, replace(found, rows=others), waits=waits)
 
 
-def _show(visit: Visit, filters: Filters, found: InboxPage, status: int = 200) -> Reply:
+def _after(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+async def _show(
+    visit: Visit, filters: Filters, found: InboxPage, status: int = 200, waits: WaitingPage = _NONE_WAIT
+) -> Reply:
+    ids = list({row.received_id for row in (*waits.rows, *found.rows)})
     return visit.page(
         "company/received_list.html",
         status,
         filters=filters,
         found=found,
+        waits=waits,
+        facts=await visit.read_list(received_facts.complete, ids) if ids else {},
+        time_left=partial(time_left, now=visit.now, days=visit.portal.settings.approval_days),
         types=_TYPES.values(),
         presets=presets(local(visit.now).date()),
         shown_days=shown_days,
@@ -97,8 +114,34 @@ def _kind(record: ReceivedRecord) -> Text:
 
 
 _HEADINGS = {
-    "en": ("Received", "Type", "e-NCF", "Issuer RNC", "Issuer", "Issued", "Total", "Decision", "Id"),
-    "es": ("Recibido", "Tipo", "e-NCF", "RNC emisor", "Emisor", "Emitido", "Monto total", "Decisión", "Id"),
+    "en": (
+        "Received",
+        "Type",
+        "e-NCF",
+        "Issuer RNC",
+        "Issuer",
+        "Issued",
+        "Total",
+        "Decision",
+        "Id",
+        "ITBIS",
+        "Security code",
+        "Signed",
+    ),
+    "es": (
+        "Recibido",
+        "Tipo",
+        "e-NCF",
+        "RNC emisor",
+        "Emisor",
+        "Emitido",
+        "Monto total",
+        "Decisión",
+        "Id",
+        "ITBIS",
+        "Código de seguridad",
+        "Firmado",
+    ),
 }
 
 
@@ -107,12 +150,13 @@ async def export(visit: Visit) -> Reply:
     filters = Filters(visit.query)
     chosen = _chosen(visit, filters)
     if filters.problem is not None:
-        return _show(visit, filters, InboxPage(()), 400)
+        return await _show(visit, filters, InboxPage(()), 400)
     lines: list[Sequence[Cell]] = []
     below: UUID | None = None
     for _ in range(MAX_EXPORTED // inbox.PAGE):
         found = await visit.read_list(inbox.page, chosen, below=below)
-        lines += [_line(visit, row) for row in found.rows]
+        facts = await visit.read_list(received_facts.complete, [row.received_id for row in found.rows])
+        lines += [_line(visit, row, facts.get(row.received_id, {})) for row in found.rows]
         below = found.older
         if below is None:
             break
@@ -122,7 +166,7 @@ async def export(visit: Visit) -> Reply:
     return visit.file(name, CSV_TYPE, csv_file(_HEADINGS[visit.language], lines))
 
 
-def _line(visit: Visit, row: ReceivedRecord) -> Sequence[Cell]:
+def _line(visit: Visit, row: ReceivedRecord, facts: Mapping[str, str]) -> Sequence[Cell]:
     return (
         row.received_at,
         _kind(row).said(visit.language),
@@ -133,6 +177,9 @@ def _line(visit: Visit, row: ReceivedRecord) -> Sequence[Cell]:
         row.total,
         words.DECISIONS[row.approval_status].text.said(visit.language),
         str(row.received_id),
+        Decimal(facts["itbis"]) if "itbis" in facts else None,
+        facts.get("securityCode"),
+        facts.get("signedAt"),
     )
 
 
@@ -156,6 +203,8 @@ async def _show_one(visit: Visit, record: ReceivedRecord, problem: Text | None =
         problem=problem,
         reason=visit.form.get("reason"),
         longest=MAX_REASON,
+        facts=(await visit.read(received_facts.complete, [record.received_id])).get(record.received_id, {}),
+        time_left=partial(time_left, now=visit.now, days=visit.portal.settings.approval_days),
         view=show_document(document, is_xml=True),
         words=words,
         name_shown=name_shown,
@@ -211,38 +260,22 @@ async def reject(visit: Visit) -> Reply:
     """Reject it, for a reason."""
     reason = visit.form.get("reason")
     if not is_reason(reason):
-        return await _show_one(visit, await _find(visit), _WHY, 400)
+        return await _show_one(visit, await _find(visit), WHY, 400)
     return await _decide(visit, reason)
 
 
 async def _decide(visit: Visit, reason: str | None) -> Reply:
-    """Take the decision in, as POST /received/{id}/approve and /reject do."""
     record = await _find(visit)
     if record.environment is not visit.environment:
         raise not_found()
-    decision, new = decision_on(record, reason, visit.tenant_id, PORTAL_KEY, visit.now)
-    said = {"decision": "approved" if reason is None else "rejected", "reason": reason, "eNCF": record.e_ncf}
-
-    async def take(conn: Conn) -> DecisionResult:
-        decided = await approvals.decide(conn, visit.tenant_id, decision, new, visit.now)
-        wrong = of_decision(decided, approved=reason is None)
-        if wrong is not None:
-            raise Refused(409, wrong)
-        if decided.outcome is DecisionOutcome.ACCEPTED:
-            shown = {**said, "taxLogId": str(decided.submission_id)}
-            await visit.note(conn, "received decided", str(record.received_id), None, shown)
-        return decided
-
-    await visit.portal.submitting.require_own_name(new)
-    try:
-        decided = await take_in(lambda: visit.change(take))
-    except TenantDisabled:
-        raise Refused(409, _DISABLED) from None
-    if decided.outcome is DecisionOutcome.ACCEPTED:
-        visit.portal.wakeups.notify(Stage.SIGN)
+    decided = await take_decision(visit, record, reason, once=True)
+    wrong = of_decision(decided, approved=reason is None)
+    if wrong is not None:
+        raise Refused(409, wrong)
     is_new = decided.outcome is DecisionOutcome.ACCEPTED
-    notice = _TAKEN_IN if is_new else say("decided-before")
-    return await visit.go(visit.within(f"received/{record.received_id}"), notice)
+    return await visit.go(
+        visit.within(f"received/{record.received_id}"), _TAKEN_IN if is_new else say("decided-before")
+    )
 
 
 async def _find(visit: Visit) -> ReceivedRecord:

@@ -22,6 +22,7 @@ DISTRIBUTED = (
     "billing_months",
     "received",
     "received_amounts",
+    "received_waiting",
     "acknowledgements",
     "received_approvals",
     "approvals",

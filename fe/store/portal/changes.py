@@ -1,5 +1,6 @@
 """The log of changes for a tenant, for its people to read: who, when, from and to which value. Append-only."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -74,6 +75,26 @@ async def latest(
     cursor = conn.cursor(row_factory=class_row(TenantChange))
     await cursor.execute(_LATEST, {"tenant": tenant_id, "limit": limit, "before": before, "action": action})
     return await cursor.fetchall()
+
+
+#: Changes that are looked through for who made one.
+_LOOK = 2000
+_BY_SUBJECT = f"""
+    SELECT DISTINCT ON (c.subject) c.subject, c.by_whom
+      FROM (SELECT x.subject, x.by_whom, x.change_id
+              FROM tenant_changes AS x
+             WHERE x.tenant_id = %(tenant)s AND x.action = %(action)s
+             ORDER BY x.change_id DESC
+             LIMIT {_LOOK}) AS c
+     WHERE c.subject = ANY (%(subjects)s)
+     ORDER BY c.subject, c.change_id DESC
+"""
+
+
+async def by_subject(conn: Conn, tenant_id: TenantId, action: str, subjects: Sequence[str]) -> dict[str, str]:
+    """Tell who made the last change of a kind to each of these, of the latest changes of that kind."""
+    cursor = await conn.execute(_BY_SUBJECT, {"tenant": tenant_id, "action": action, "subjects": list(subjects)})
+    return dict(await cursor.fetchall())
 
 
 _ACTIONS = "SELECT DISTINCT action FROM tenant_changes WHERE tenant_id = %(tenant)s ORDER BY action"

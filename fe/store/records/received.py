@@ -162,7 +162,8 @@ _WORD = """(
                AND s.status IN ('Aceptado', 'Aceptado Condicional')
              ORDER BY s.submission_id DESC
              LIMIT 1)"""
-_RECORD = f"""
+#: The columns of a record; what they are read from follows, as `r`.
+RECORD = f"""
     SELECT r.received_id, r.environment, r.issuer_rnc, r.issuer_name, r.e_ncf, r.ecf_type, r.buyer_rnc, r.issued_on,
            r.total, r.received_at, coalesce({_WORD}, 'pending') AS approval_status
       FROM"""
@@ -292,7 +293,7 @@ async def listed(
     else:
         source = _LOOK.format(where=f"{chosen.in_index()} AND {after}", order=order)
         where = chosen.looked_through() or "true"
-    page = f"{_RECORD} {_PAGE.format(source=source, where=where, order=order)} AS r ORDER BY {order}"
+    page = f"{RECORD} {_PAGE.format(source=source, where=where, order=order)} AS r ORDER BY {order}"
     await found.execute(page.encode(), values)
     return await found.fetchall()
 
@@ -328,7 +329,7 @@ async def count(conn: Conn, tenant_id: TenantId, chosen: ReceivedFilter) -> int:
     return int(row[0])
 
 
-_ONE = f"{_RECORD} received AS r WHERE r.tenant_id = %(tenant)s AND r.received_id = %(received)s"
+_ONE = f"{RECORD} received AS r WHERE r.tenant_id = %(tenant)s AND r.received_id = %(received)s"
 
 
 async def one(conn: Conn, tenant_id: TenantId, received_id: UUID) -> ReceivedRecord | None:
@@ -338,7 +339,7 @@ async def one(conn: Conn, tenant_id: TenantId, received_id: UUID) -> ReceivedRec
     return await found.fetchone()
 
 
-_OF_IDS = f"{_RECORD} received AS r WHERE r.tenant_id = %(tenant)s AND r.received_id = ANY (%(ids)s)"
+_OF_IDS = f"{RECORD} received AS r WHERE r.tenant_id = %(tenant)s AND r.received_id = ANY (%(ids)s)"
 
 
 async def of_ids(conn: Conn, tenant_id: TenantId, ids: Sequence[UUID]) -> list[ReceivedRecord]:
@@ -363,3 +364,34 @@ async def documents(conn: Conn, tenant_id: TenantId, received_id: UUID) -> tuple
     row = await cursor.fetchone()
     assert row is not None
     return bytes(row[0]), bytes(row[1])
+
+
+_FACTS = """
+    SELECT a.received_id, a.amounts
+      FROM received_amounts AS a
+     WHERE a.tenant_id = %(tenant)s AND a.received_id = ANY (%(ids)s)
+"""
+
+
+async def facts(conn: Conn, tenant_id: TenantId, ids: Sequence[UUID]) -> dict[UUID, dict[str, str]]:
+    """Return the amounts by tax, security code and signing time of received documents, where they were read."""
+    cursor = await conn.execute(_FACTS, {"tenant": tenant_id, "ids": list(ids)})
+    return {row[0]: row[1] for row in await cursor.fetchall()}
+
+
+_SMALL_DOCUMENTS = """
+    SELECT r.received_id, a.document
+      FROM received AS r
+      JOIN acknowledgements AS a
+        ON a.tenant_id = r.tenant_id AND a.environment = r.environment AND a.digest = r.digest
+     WHERE r.tenant_id = %(tenant)s AND a.tenant_id = %(tenant)s AND r.received_id = ANY (%(ids)s) AND a.reason = 0
+       AND octet_length(a.document) <= %(largest)s
+"""
+
+
+async def small_documents(
+    conn: Conn, tenant_id: TenantId, ids: Sequence[UUID], largest: int
+) -> list[tuple[UUID, bytes]]:
+    """Fetch the documents among these that have at most `largest` bytes."""
+    cursor = await conn.execute(_SMALL_DOCUMENTS, {"tenant": tenant_id, "ids": list(ids), "largest": largest})
+    return [(row[0], bytes(row[1])) for row in await cursor.fetchall()]

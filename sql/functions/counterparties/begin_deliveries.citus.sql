@@ -7,7 +7,8 @@ DECLARE
 BEGIN
     FOR n IN 1 .. coalesce(cardinality(p_subjects), 0) LOOP
         CONTINUE WHEN p_subjects[n] IS NULL OR p_statuses[n] NOT IN ('Aceptado', 'Aceptado Condicional');
-        SELECT r.root::text AS root, r.ecf_type, r.environment::text AS environment, r.issuer_rnc, r.buyer_rnc INTO s
+        SELECT r.root::text AS root, r.ecf_type, r.environment::text AS environment, r.issuer_rnc, r.buyer_rnc,
+               r.e_ncf INTO s
           FROM submissions AS r
          WHERE r.tenant_id = p_tenants[n] AND r.submission_id = p_subjects[n];
         IF s.root = 'ECF' THEN
@@ -18,6 +19,11 @@ BEGIN
             ON CONFLICT DO NOTHING;
         END IF;
         IF s.root = 'ACECF' THEN
+            DELETE FROM received_waiting AS w
+             USING received AS r
+             WHERE w.tenant_id = p_tenants[n] AND r.tenant_id = p_tenants[n] AND w.received_id = r.received_id
+               AND w.environment = r.environment AND r.environment::text = s.environment
+               AND r.issuer_rnc = s.issuer_rnc AND r.e_ncf = s.e_ncf;
             CONTINUE WHEN NOT EXISTS (SELECT 1
                                         FROM approvals AS a
                                        WHERE a.tenant_id = p_tenants[n] AND a.submission_id = p_subjects[n]);

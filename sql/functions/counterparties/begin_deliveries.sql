@@ -42,6 +42,14 @@ BEGIN
           JOIN counterparty_deliveries AS d ON d.tenant_id = b.tenant_id AND d.submission_id = b.subject
         ON CONFLICT DO NOTHING;
     END IF;
+    DELETE FROM received_waiting AS w
+     USING unnest(p_tenants, p_subjects, p_statuses) AS b (tenant_id, subject, status), submissions AS s, received AS r
+     WHERE b.status IN ('Aceptado', 'Aceptado Condicional') AND s.root = 'ACECF'
+       AND s.tenant_id = b.tenant_id AND s.submission_id = b.subject
+       AND s.submission_id BETWEEN span.first AND span.last
+       AND r.tenant_id = b.tenant_id AND r.environment = s.environment AND r.issuer_rnc = s.issuer_rnc
+       AND r.e_ncf = s.e_ncf
+       AND w.tenant_id = b.tenant_id AND w.environment = r.environment AND w.received_id = r.received_id;
 END
 $$;
 

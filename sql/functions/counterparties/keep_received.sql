@@ -21,6 +21,7 @@ BEGIN
              WHERE a.tenant_id = p_tenant AND a.environment = p_environment AND a.digest = p_digest AND a.reason = 0;
             RETURN said;
         END IF;
+        INSERT INTO received_waiting (tenant_id, environment, received_id) VALUES (p_tenant, p_environment, p_received);
     END IF;
     INSERT INTO acknowledgements (tenant_id, environment, digest, reason, issuer_rnc, e_ncf, signer, presenter,
                                   document, acknowledgement, said_at)

@@ -13,6 +13,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -36,10 +37,13 @@ from fe.store.postgres.db import open_database
 from fe.store.records.catalogue import CUSTOMERS, PRODUCTS
 from tests.portal.operators import make_dead
 from tests.portal.provider import CLIENT_ID, CLIENT_SECRET, running_provider
+from tests.portal.receipts import make_received
 from tests.ports import free_port
 from tests.waiting import PATIENCE
 
 PASSPHRASE = "de las pruebas"
+#: Receipts of suppliers that wait for an answer.
+RECEIVED = 20
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,9 @@ async def _fill(stack: Stack, credential: Credential, provider: str) -> Installa
         company = tenant.tenant.tenant_id
         people = await make_people(db, stack.environment, (company,), now)
         await make_dead(db, company, now, 2)
+        for number in range(RECEIVED):
+            e_ncf, at = f"E31{number + 501:010}", now - timedelta(hours=number)
+            await make_received(db, company, e_ncf=e_ncf, environment=ENVIRONMENT, at=at)
         written: Any = {"source": EntrySource.IMPORT, "at": now, "by": OWNER}
         customers, products = customers_in(_CUSTOMERS.encode()), products_in(_PRODUCTS.encode())
         await db.transact_for(company, CUSTOMERS.write_all, company, customers.entries, **written)

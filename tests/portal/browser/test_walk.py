@@ -12,13 +12,13 @@ from threading import Thread
 from typing import Any
 
 import pyotp
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.document import Document
 from fe.ecf.totals import totals
 from fe.portal.receipt.view import vat_of
-from tests.portal.browser.installation import Installation
+from tests.portal.browser.installation import RECEIVED, Installation
 from tests.portal.browser.looking import Looker, Seen
 from tests.waiting import PATIENCE
 
@@ -391,6 +391,36 @@ _COMPUTE = """(receipts) => receipts.map(({payload, vat}) => {
     const sum = totalOf(lines, adjustments, payload.Encabezado.IdDoc.IndicadorMontoGravado === "1", vat);
     return [showAmount(sum.total), showAmount(sum.tax)];
 })"""
+
+
+def test_twenty_received_receipts_are_approved_with_three_clicks(
+    look: Looker, installation: Installation, owner_state: str
+) -> None:
+    seen = look.window(state=owner_state, axe=True)
+    waiting = seen.page.locator("section[aria-labelledby=waiting]")
+    seen.open(f"/companies/{installation.company}/{installation.environment}/received")
+    clicks = 0
+
+    def click(what: Locator) -> None:
+        nonlocal clicks
+        clicks += 1
+        what.click()
+
+    click(waiting.locator("[data-check-all]"))
+    click(waiting.locator("button[value=approve]"))
+    assert "20 · RD$ 2,360.00" in seen.page.locator(".lead").inner_text()
+    assert seen.findings() == []
+    click(seen.page.locator("main form button"))
+
+    assert clicks == 3
+    assert "20 · RD$ 2,360.00" in seen.page.locator(".lead").inner_text()
+    assert seen.page.locator("tbody .badge.ok").count() == RECEIVED
+    assert seen.findings() == []
+    seen.page.reload()
+    expect(seen.page.locator("tbody")).to_contain_text("usted")
+    assert seen.page.locator("tbody .badge.ok").count() == 0
+    seen.open(f"/companies/{installation.company}/{installation.environment}/received")
+    assert waiting.count() == 0
 
 
 def test_totals_computed_by_the_script_are_those_of_the_service(

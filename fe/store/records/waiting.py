@@ -1,0 +1,83 @@
+"""Received receipts that wait for the tenant's answer, those that wait longest first."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.ids import moment_of
+from fe.identifiers import TenantId
+from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
+from fe.store.records.received import RECORD, ApprovalStatus, ReceivedRecord
+
+#: Receipts on a page.
+PAGE = 50
+#: Counts stop at this number.
+MAX_COUNTED = 1000
+
+# Without those whose answer is on its way; one that the authority refused, or that ended as an error, is none.
+_NOT_ANSWERED = """
+       NOT EXISTS (
+           SELECT 1
+             FROM approvals AS a
+             JOIN submissions AS s ON s.tenant_id = %(tenant)s AND s.submission_id = a.submission_id
+            WHERE a.tenant_id = %(tenant)s AND a.received_id = w.received_id
+              AND s.status NOT IN ('Rechazado', 'error'))"""
+
+# The page first, and then what was said of each on it.
+_PAGE = f"""
+    {RECORD} (
+            SELECT r.*
+              FROM received_waiting AS w
+              JOIN received AS r ON r.tenant_id = %(tenant)s AND r.received_id = w.received_id
+             WHERE w.tenant_id = %(tenant)s AND w.environment = %(environment)s AND w.received_id > %(after)s
+               AND {_NOT_ANSWERED}
+             ORDER BY w.received_id
+             LIMIT %(limit)s) AS r
+     ORDER BY r.received_id
+"""
+_FORGET = """
+    DELETE FROM received_waiting AS w
+     WHERE w.tenant_id = %(tenant)s AND w.environment = %(environment)s AND w.received_id = ANY (%(ids)s)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingPage:
+    """Receipts that wait; `next` is where the next page begins, None at the end."""
+
+    rows: list[ReceivedRecord]
+    next: UUID | None = None
+
+
+async def page(conn: Conn, tenant_id: TenantId, environment: Environment, *, after: UUID | None = None) -> WaitingPage:
+    """List one page. Receipts that turn out to be answered through POST /invoices are left out from now on."""
+    cursor = conn.cursor(row_factory=record_row(ReceivedRecord))
+    values = {"tenant": tenant_id, "environment": environment, "after": after or UUID(int=0), "limit": PAGE + 1}
+    await cursor.execute(_PAGE, values)
+    found = await cursor.fetchall()
+    answered = [row.received_id for row in found if row.approval_status is not ApprovalStatus.PENDING]
+    if answered:
+        await conn.execute(_FORGET, {"tenant": tenant_id, "environment": environment, "ids": answered})
+    shown = found[:PAGE]
+    rows = [row for row in shown if row.approval_status is ApprovalStatus.PENDING]
+    return WaitingPage(rows, shown[-1].received_id if len(found) > PAGE else None)
+
+
+_COUNT = f"""
+    SELECT count(*), min(x.received_id::text)
+      FROM (SELECT w.received_id
+              FROM received_waiting AS w
+             WHERE w.tenant_id = %(tenant)s AND w.environment = %(environment)s AND {_NOT_ANSWERED}
+             ORDER BY w.received_id
+             LIMIT {MAX_COUNTED}) AS x
+"""
+
+
+async def count(conn: Conn, tenant_id: TenantId, environment: Environment) -> tuple[int, datetime | None]:
+    """Count those that wait, MAX_COUNTED at most, and tell since when the first of them does."""
+    cursor = await conn.execute(_COUNT, {"tenant": tenant_id, "environment": environment})
+    row = await cursor.fetchone()
+    assert row is not None
+    return int(row[0]), None if row[1] is None else moment_of(UUID(row[1]))

@@ -117,6 +117,7 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     given("foreign-issuer", await api.post("/invoices", json=structured(foreign)))
     given("foreign-issuer", await api.post("/invoices/validate", json=structured(foreign)))
     given("no-items", await api.post("/invoices/batch", json={"items": []}))
+    given("no-ids", await api.post("/received/approvals", json={"decision": "approved", "ids": []}))
 
     # Sequences.
     given("no-range", await api.post("/ncf", json={"prefix": "E32", "minSequence": 9, "maxSequence": 8}))

@@ -249,12 +249,12 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
     await db.run(receivers.open_reception, Receiver(tenant, Environment.TESTECF, OURS, False))
     async with open_database(dsn, role=RECEPTION) as reception_db:
         reception = await start_reception(nursery, db, reception_db, tenant=tenant)
-        for number in (1, 2):
+        for number in (1, 2, 3):
             raw = document(Encabezado__IdDoc__eNCF=f"E31{number:010}")
             assert supplier.read(await reception.send(raw)).state == "0"
     received = like("listReceived", await api.get("/received"), "page")
     like("listReceived", await api.get(f"/received?cursor={newest}"), "after-cursor")
-    mine, other = (f"/received/{item['id']}" for item in received["items"])
+    mine, other, third = (f"/received/{item['id']}" for item in received["items"])
     like("getReceived", await api.get(mine), "pending")
     like("getReceivedXml", await api.get(f"{mine}/xml"), "document")
     like("getReceived", await api.get("/received/nobody"), "not-found")
@@ -264,6 +264,9 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
     like("approveReceived", await api.post(f"{mine}/approve", json=approval), "decided-before")
     like("rejectReceived", await api.post(f"{other}/reject", json=rejection), "taken-in")
     like("rejectReceived", await api.post(f"{other}/reject", json=rejection), "decided-before")
+    (many,) = bodies("decideReceived")
+    many["ids"] = [third.removeprefix("/received/"), *many["ids"]]
+    like("decideReceived", await api.post("/received/approvals", json=many), "each")
 
     (printing,) = bodies("putPrinting")
     like("getPrinting", await api.get("/printing"), "defaults")

@@ -48,7 +48,7 @@ _NONE_CHOSEN = Text("Tick the receipts first.", "Marque primero los comprobantes
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class AnsweredReceipt:
     """What became of one. `word` is the decision that counts, `by_whom` its person; both None for one that has none."""
 
     record: ReceivedRecord
@@ -104,10 +104,10 @@ async def decide(visit: Visit) -> Reply:
         return await visit.go(visit.within("received"), _NONE_CHOSEN)
     outcomes = [(record, *await _outcome(visit, record, reason)) for record in records]
     people = await visit.read(changes.by_subject, "received decided", [str(one.received_id) for one in records])
-    done: list[Decided] = []
+    done: list[AnsweredReceipt] = []
     for record, is_new, problem in outcomes:
         word = await visit.read(approvals.word_on, record.received_id)
-        done.append(Decided(record, is_new, problem, word, people.get(str(record.received_id))))
+        done.append(AnsweredReceipt(record, is_new, problem, word, people.get(str(record.received_id))))
     return visit.page(
         "company/received_decided.html",
         do=do,

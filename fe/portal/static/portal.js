@@ -151,7 +151,8 @@ function renew(after) {
 }
 if (document.querySelector("[data-refresh]")) renew(500);
 
-// data-check-all: one box that checks all boxes of that name in its form.
+// data-check-all: one box that checks all boxes of that name in its form. data-with-script: is of no use without.
+for (const one of document.querySelectorAll("[data-with-script]")) one.hidden = false;
 document.querySelectorAll("[data-check-all]").forEach((all) => {
   all.hidden = false;
   all.addEventListener("change", () => {

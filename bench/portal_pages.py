@@ -43,6 +43,7 @@ NOT_ASKED = {
     "/companies/<int:company>/<environment>/months/<month>/csv": "a file, as that of receipts",
     "/companies/<int:company>/<environment>/months/<month>/606.txt": "a file, as that of receipts",
     f"{_ISSUED}/<uuid:submission>/pdf": "printed by a process of the pool for large documents, at low priority",
+    f"{_RECEIVED}/decide": "of receipts that wait, which the benchmark has none of",
     f"{_RECEIVED}/<uuid:received>/pdf": "printed as a receipt is",
     "/operators/dead-letters.csv": "a file, as that of receipts",
 }

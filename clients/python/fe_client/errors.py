@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fe_client.models import BatchItem, Deduped, DocumentProblem, Submission
+from fe_client.models import BatchItem, DecidedItem, Deduped, DocumentProblem, Submission
 
 
 class FeError(Exception):
@@ -11,7 +11,7 @@ class FeError(Exception):
     #: Id that the receipt was submitted under. Repeated with this id it is issued once at most.
     client_request_id: str | None = None
     #: Of a batch that went in several requests: the results before the request that failed.
-    items: list[BatchItem] | None = None
+    items: list[BatchItem] | list[DecidedItem] | None = None
 
 
 class ServerAwayError(FeError):

@@ -1,13 +1,13 @@
 /** What can go wrong, each as a class of its own. A refusal by the tax authority is none of these: it is a verdict. */
 
-import type { BatchItem, Deduped, DocumentProblem, Submission } from './core.js';
+import type { BatchItem, DecidedItem, Deduped, DocumentProblem, Submission } from './core.js';
 
 /** Anything that went wrong. Its message is for people. */
 export class FeError extends Error {
   /** Under which id a receipt was handed in. Repeated under it, it is certain to be issued once. */
   clientRequestId: string | undefined = undefined;
   /** Of a batch that went in several requests: what became of the receipts of those before the one that failed. */
-  items: BatchItem[] | undefined = undefined;
+  items: BatchItem[] | DecidedItem[] | undefined = undefined;
 
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -363,7 +363,7 @@ class DecideReceived(TypedDict):
 
 
 class DecidedItem(TypedDict):
-    """What became of one received document: the `statusCode` that a decision about it alone would have."""
+    """The outcome of one received document: the `statusCode` of a decision about it alone."""
 
     id: str
     statusCode: int
@@ -376,7 +376,7 @@ class DecidedItem(TypedDict):
 
 
 class DecidedMany(TypedDict):
-    """What became of each, in the order of the request; an id that was named twice is there once."""
+    """The outcome of each document, in the order of the request; repeated ids appear once."""
 
     decision: Literal["approved", "rejected"]
     items: "list[DecidedItem]"

@@ -399,7 +399,7 @@ export type components = {
              */
             asUserId?: string | null;
         };
-        /** @description What became of one received document: the `statusCode` that a decision about it alone would have. */
+        /** @description The outcome of one received document: the `statusCode` of a decision about it alone. */
         DecidedItem: {
             id: string;
             /** @description 202: taken in; 200: decided alike before; 403: of another environment, or issued to another taxpayer; 404: there is none; 409: the contrary was decided, or a decision is under way */
@@ -410,7 +410,7 @@ export type components = {
             /** @description of the ACECF */
             status?: components["schemas"]["Status"];
         };
-        /** @description What became of each, in the order of the request; an id that was named twice is there once. */
+        /** @description The outcome of each document, in the order of the request; repeated ids appear once. */
         DecidedMany: {
             /** @enum {string} */
             decision: "approved" | "rejected";

@@ -49,7 +49,7 @@ _NONE_CHOSEN = Text("Tick the receipts first.", "Marque primero los comprobantes
 
 @dataclass(frozen=True, slots=True)
 class AnsweredReceipt:
-    """What became of one. `word` is the decision that counts, `by_whom` its person; both None for one that has none."""
+    """The outcome of one receipt. `word` is the decision that counts, `by_whom` its person; None where there is none."""
 
     record: ReceivedRecord
     is_new: bool

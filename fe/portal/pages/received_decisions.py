@@ -49,7 +49,7 @@ _NONE_CHOSEN = Text("Tick the receipts first.", "Marque primero los comprobantes
 
 @dataclass(frozen=True, slots=True)
 class AnsweredReceipt:
-    """The outcome of one receipt. `word` is the decision that counts, `by_whom` its person; None where there is none."""
+    """The outcome of one receipt. `word` is the decision that counts, `by_whom` its person; None if there is none."""
 
     record: ReceivedRecord
     is_new: bool

@@ -62,6 +62,12 @@ class Seen:
     def width(self) -> int:
         return int(self.page.evaluate("document.documentElement.scrollWidth"))
 
+    def width_on(self, screen: str) -> int:
+        """Make the window as large as a screen; return how wide the page is then."""
+        width, height = SCREENS[screen]
+        self.page.set_viewport_size({"width": width, "height": height})
+        return self.width()
+
     def findings(self) -> list[Any]:
         """Return axe's serious findings."""
         found: dict[str, Any] = self.page.evaluate(_RUN_AXE)
@@ -91,7 +97,7 @@ class Looker:
         axe: bool = False,
         script: bool = True,
     ) -> Seen:
-        """Open a window. One for axe lets its script past the policy, which is why others are to be looked at, too."""
+        """Open a window; with axe in its pages, which the browser runs whatever their policy says."""
         width, height = SCREENS[screen]
         context = self.browser.new_context(
             viewport={"width": width, "height": height},
@@ -101,7 +107,6 @@ class Looker:
             is_mobile=screen == "phone",
             has_touch=screen == "phone",
             storage_state=json.loads(state) if state else None,
-            bypass_csp=axe,
             java_script_enabled=script,
         )
         context.set_default_timeout(PATIENCE * 1000)

@@ -5,6 +5,7 @@ draft under that id, and each answer to an unfinished form leads to the draft's 
 or close the tab.
 """
 
+from decimal import Decimal
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
@@ -17,6 +18,7 @@ from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.dates import local
 from fe.ecf.document import Document, NotADocument
 from fe.ecf.ids import new_id, read_id
+from fe.ecf.json_text import write_json
 from fe.ecf.parse import Malformed, parse_json
 from fe.ecf.problems import Repair
 from fe.ecf.texts import Text
@@ -31,6 +33,7 @@ from fe.portal.pages.sign_in import set_language
 from fe.portal.receipt import choices, drafts, messages
 from fe.portal.receipt.checking import CheckedReceipt, Issuing, found
 from fe.portal.receipt.copies import NOTES, note_for, the_same_again
+from fe.portal.receipt.currency import convert_prices
 from fe.portal.receipt.doubts import doubts
 from fe.portal.receipt.drafts import OpenDraft
 from fe.portal.receipt.entry import ReceiptEntry
@@ -121,6 +124,7 @@ async def send(visit: Visit) -> Reply:
     if action == "repair":
         entry = _repaired(entry, what)
     await choices.complete(visit, entry)
+    convert_prices(entry)
     compute_withheld(entry)
     if action != "issue":
         return await to_draft(visit, form_id, OpenDraft(entry, is_checked=True))
@@ -174,8 +178,27 @@ async def _switch_type(visit: Visit, entry: ReceiptEntry, form_id: str, wanted: 
     return await to_draft(visit, form_id, OpenDraft(ReceiptEntry.of_draft(layout(EcfType(wanted)), entry.draft())))
 
 
+async def _convert(visit: Visit, entry: ReceiptEntry, form_id: str, _: str) -> Reply:
+    """Convert prices that were typed in another currency to pesos."""
+    is_done = convert_prices(entry, typed_in_other=True)
+    draft = OpenDraft(entry) if is_done else OpenDraft(entry, message=messages.say("no-rate"), status=400)
+    return await to_draft(visit, form_id, draft)
+
+
+async def _total(visit: Visit, entry: ReceiptEntry, form_id: str, _: str) -> Reply:
+    """Compute the totals that the script does not: those with taxes beside ITBIS, and with other fields."""
+    convert_prices(entry)
+    try:
+        checked = await _checked(_work(visit, entry, form_id))
+    except _Stopped:
+        return Reply(HTTPStatus.NO_CONTENT, b"")
+    return Reply(HTTPStatus.OK, write_json(checked.totals), (("Content-Type", "application/json"),))
+
+
 _SWITCHES = {
     "save": _save,
+    "total": _total,
+    "convert": _convert,
     "language": _switch_language,
     "environment": _switch_environment,
     "type": _switch_type,
@@ -255,7 +278,7 @@ async def _issue(visit: Visit, work: Issuing, form_id: str) -> Reply:
     except DatabaseUnavailable as away:
         _log.warning("a receipt of the portal may not have been taken in", reason=str(away))
         raise _Stopped(503, messages.say("not-known"), checked) from None
-    return await _after(visit, work, accepted, form_id)
+    return await _after(visit, work, accepted, form_id, None if checked is None else checked.change)
 
 
 async def _what_stops(visit: Visit, work: Issuing, checked: CheckedReceipt) -> _Stopped | None:
@@ -275,7 +298,7 @@ async def _was_seen(visit: Visit, work: Issuing, checked: CheckedReceipt) -> boo
     return visit.form.get("shown") == checked.totals.get("MontoTotal") and not await doubts(visit, work.entry)
 
 
-async def _after(visit: Visit, work: Issuing, accepted: Accepted, form_id: str) -> Reply:
+async def _after(visit: Visit, work: Issuing, accepted: Accepted, form_id: str, change: Decimal | None) -> Reply:
     there = visit.within(f"submissions/{accepted.submission_id}")
     if accepted.outcome == "deduped" and accepted.body_matched:
         return await visit.go(there, messages.say("issued-before"))
@@ -292,7 +315,7 @@ async def _after(visit: Visit, work: Issuing, accepted: Accepted, form_id: str) 
     except DatabaseUnavailable as away:  # it is issued, whatever is noted: its clientRequestId says by whom
         _log.warning("issue not recorded in portal", reason=str(away))
     remark = next((one.text for one in remarks(accepted)), None)
-    return await visit.go(there, messages.issued(accepted.e_ncf, remark))
+    return await visit.go(there, messages.issued(accepted.e_ncf, change, remark))
 
 
 async def _checked(work: Issuing, *, is_counted: bool = False) -> CheckedReceipt:

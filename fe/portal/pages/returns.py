@@ -45,9 +45,10 @@ class _Item:
 
 
 async def show(visit: Visit) -> Reply:
-    """Show the lines of a receipt, all ticked."""
+    """Show the lines of a receipt; a single one is ticked."""
     record, source = await _returnable(visit, visit.query.get("from", ""))
-    return _page(visit, record, _items(source), {str(place) for place, _ in enumerate(_items(source), 1)})
+    items = _items(source)
+    return _page(visit, record, items, {"1"} if len(items) == 1 else set())
 
 
 async def take(visit: Visit) -> Reply:

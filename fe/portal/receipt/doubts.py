@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from fe.ecf.dates import local, read_day
 from fe.ecf.money import number
 from fe.ecf.texts import Text
+from fe.portal.receipt.currency import CURRENCY, OTHER_PRICE
 from fe.portal.receipt.entry import ReceiptEntry
 from fe.portal.visit import Visit
 from fe.store.portal import receipt
@@ -21,9 +22,17 @@ _NOT_HERE = Text(
 )
 
 
+_PESOS = Text(
+    "Prices are in pesos, and the other currency only converts the total: if you typed them in that currency, press "
+    "«Convert the prices to pesos».",
+    "Los precios van en pesos; la otra moneda solo convierte el total. Si los escribió en esa moneda, presione "
+    "«Convertir los precios a pesos».",
+)
+
+
 async def doubts(visit: Visit, entry: ReceiptEntry) -> list[Text]:
     """List what a person should look at twice."""
-    found = [*_dated(entry, local(visit.now).date()), *_free(entry)]
+    found = [*_dated(entry, local(visit.now).date()), *_free(entry), *_priced(entry)]
     modified = entry.values.get(_MODIFIED, "")
     if modified and not await visit.read(receipt.of_number, visit.environment, modified):
         found.append(_NOT_HERE)
@@ -51,3 +60,8 @@ def _free(entry: ReceiptEntry) -> Iterator[Text]:
     prices = (row.get("item.PrecioUnitarioItem", "") for row in entry.rows.get("item", ()))
     if any(number(price) == 0 for price in prices if price):
         yield _FREE
+
+
+def _priced(entry: ReceiptEntry) -> Iterator[Text]:
+    if entry.values.get(CURRENCY) and not any(row.get(OTHER_PRICE) for row in entry.rows.get("item", ())):
+        yield _PESOS

@@ -1,5 +1,7 @@
 """Messages of the pages of new receipts (messages.toml)."""
 
+from decimal import Decimal
+
 from fe.ecf.data_files import toml_file
 from fe.ecf.texts import Text
 
@@ -17,7 +19,10 @@ def no_number(reason: str, prefix: str) -> Text:
     return say(key if key in MESSAGES else "no-number-none", prefix=prefix)
 
 
-def issued(e_ncf: str | None, remark: Text | None) -> Text:
-    """Say that it is on its way, and what its number did to the sequence."""
+def issued(e_ncf: str | None, change: Decimal | None, remark: Text | None) -> Text:
+    """Say that it is on its way, the change to give, and what its number did to the sequence."""
     said = say("issued") if e_ncf is None else say("issued-number", e_ncf=e_ncf)
+    if change:
+        back = say("change", amount=f"{change:,.2f}")
+        said = Text(f"{back.en} {said.en}", f"{back.es} {said.es}")
     return said if remark is None else Text(f"{said.en} {remark.en}.", f"{said.es} {remark.es}.")

@@ -13,12 +13,17 @@ function readAmount(text) {
   return found[1] === "-" ? -units : units;
 }
 
-// over / under, rounded half up (away from zero) to the cent, in units.
-function cents(over, under) {
-  const size = over < 0n ? -over : over;
-  const rounded = (200n * size + under) / (2n * under) * CENT;
-  return over < 0n ? -rounded : rounded;
+// over / under, rounded half up (away from zero) to a multiple of `step`, in units.
+function rounded(over, under, step) {
+  const size = over < 0n ? -over : over, parts = ONE / step;
+  const found = (2n * parts * size + under) / (2n * under) * step;
+  return over < 0n ? -found : found;
 }
+const cents = (over, under) => rounded(over, under, CENT);
+
+// An amount of pesos in another currency, and a price in it in pesos, as fe/ecf/currency.py and the form convert them.
+const inOther = (total, rate) => cents(total, rate);
+const inPesos = (price, rate) => rounded(price * rate, ONE * ONE, ONE / 10000n);
 
 const lineAmount = (line) => cents(line.price * line.quantity, ONE * ONE) - line.discount;
 
@@ -122,16 +127,25 @@ function showAmount(units) {
   };
   const isBlank = (row) => !inRow(row, "item.NombreItem").value && !inRow(row, "item.PrecioUnitarioItem").value;
 
+  const exchangeRate = () => {
+    const rate = readAmount(form.elements["Encabezado.OtraMoneda.TipoCambio"]?.value ?? "");
+    return form.elements["Encabezado.OtraMoneda.TipoMoneda"]?.value && rate > 0n ? rate : null;
+  };
+  const priceIn = (row) => {
+    const price = amountIn(row, "item.PrecioUnitarioItem", undefined);
+    if (price !== undefined) return price;
+    const other = amountIn(row, "item.OtraMonedaDetalle.PrecioOtraMoneda", null), rate = exchangeRate();
+    return other === null || rate === null ? null : inPesos(other, rate);
+  };
   const readLine = (row) => {
     const rate = inRow(row, "item.IndicadorFacturacion").value || "4";
     const line = {
-      price: amountIn(row, "item.PrecioUnitarioItem", null),
+      price: priceIn(row),
       quantity: amountIn(row, "item.CantidadItem", null),
       discount: amountIn(row, "item.DescuentoMonto", 0n),
       rate: Number(rate),
     };
-    const isRead = ![line.price, line.quantity, line.discount].includes(null) && /^[0-4]$/.test(rate);
-    return isRead && !inRow(row, "item.more").value ? line : null;
+    return ![line.price, line.quantity, line.discount].includes(null) && /^[0-4]$/.test(rate) ? line : null;
   };
   const readAdjustment = (row) => {
     const isPercent = inRow(row, "adjust.TipoValor").value === "%";
@@ -153,14 +167,35 @@ function showAmount(units) {
       return isBlank(row) ? undefined : line;
     }).filter((line) => line !== undefined);
     const adjustments = [...rowsOf("adjust")?.children ?? []].map(readAdjustment);
-    const isKnown = lines.length && !lines.includes(null) && !form.elements.more.value.trim();
+    const isRead = lines.length > 0 && !lines.includes(null);
+    const hasMore = [...form.querySelectorAll('[name="item.more"]'), form.elements.more].some((one) => one.value.trim());
     const isIncluded = form.elements["Encabezado.IdDoc.IndicadorMontoGravado"]?.checked ?? false;
-    const sum = isKnown ? totalOf(lines, adjustments, isIncluded, vat) : null;
-    const paid = form.elements.paid ? readAmount(form.elements.paid.value) : null;
+    const sum = isRead && !hasMore ? totalOf(lines, adjustments, isIncluded, vat) : null;
+    show(sum);
+    clearTimeout(asking);
+    turn += 1;
+    if (isRead && hasMore) asking = setTimeout(ask, 300, turn);
+  };
+
+  const show = (sum) => {
+    const paid = form.elements.paid ? readAmount(form.elements.paid.value) : null, rate = exchangeRate();
+    const currency = form.elements["Encabezado.OtraMoneda.TipoMoneda"]?.value;
     put("[data-sum]", sum ? ` · RD$ ${showAmount(sum.total)}` : "");
     put("[data-vat-sum]", sum ? showAmount(sum.tax) : "");
+    put("[data-other-sum]", sum && rate ? `${currency} ${showAmount(inOther(sum.total, rate))}` : "");
     put(".actions [data-change]", sum && paid !== null && paid >= sum.total ? showAmount(paid - sum.total) : "");
     form.elements.shown.value = sum ? showAmount(sum.total).replaceAll(",", "") : "";
+  };
+
+  // Taxes beside ITBIS, and other fields: the server computes with them.
+  let turn = 0, asking = 0;
+  const ask = async (number) => {
+    const typed = new FormData(form);
+    typed.set("do", "total");
+    const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(typed) }).catch(() => null);
+    const found = answer?.status === 200 ? await answer.json() : {};
+    if (number !== turn || !found.MontoTotal) return;
+    show({ total: readAmount(found.MontoTotal), tax: readAmount(found.TotalITBIS ?? "0") });
   };
 
   // -- customers and products of the catalogue -----------------------------------------------------------------------

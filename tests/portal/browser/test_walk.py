@@ -15,7 +15,9 @@ import pyotp
 from playwright.sync_api import Locator, expect
 
 from fe.ecf.catalogue import EcfType, Root
+from fe.ecf.currency import header_amounts
 from fe.ecf.document import Document
+from fe.ecf.money import exact
 from fe.ecf.totals import totals
 from fe.portal.receipt.view import vat_of
 from tests.portal.browser.installation import RECEIVED, Installation
@@ -373,8 +375,9 @@ def made_up(chance: Random, of: EcfType) -> dict[str, Any]:
         for _ in range(chance.randrange(3))
     ]
     included = {"IndicadorMontoGravado": chance.choice("01")}
+    rate = f"{chance.randrange(1, 90)}.{chance.randrange(10**4):04}"
     return {
-        "Encabezado": {"IdDoc": {"TipoeCF": of.value, **included}},
+        "Encabezado": {"IdDoc": {"TipoeCF": of.value, **included}, "OtraMoneda": {"TipoCambio": rate}},
         "DetallesItems": {"Item": items},
         "DescuentosORecargos": {"DescuentoORecargo": adjustments},
     }
@@ -389,7 +392,8 @@ _COMPUTE = """(receipts) => receipts.map(({payload, vat}) => {
         sign: one.TipoAjuste === "R" ? 1n : -1n, amount: read(one.MontoDescuentooRecargo),
         percent: read(one.ValorDescuentooRecargo), rate: Number(one.IndicadorFacturacionDescuentooRecargo) || null}));
     const sum = totalOf(lines, adjustments, payload.Encabezado.IdDoc.IndicadorMontoGravado === "1", vat);
-    return [showAmount(sum.total), showAmount(sum.tax)];
+    const rate = readAmount(payload.Encabezado.OtraMoneda.TipoCambio);
+    return [sum.total, sum.tax, inOther(sum.total, rate)].map(showAmount);
 })"""
 
 
@@ -431,7 +435,10 @@ def test_totals_computed_by_the_script_are_those_of_the_service(
     expected = []
     for of, payload in receipts:
         found = totals(Document(Root.ECF, of, payload))
-        expected.append([f"{found['MontoTotal']:,}", f"{found.get('TotalITBIS', Decimal('0.00')):,}"])
+        with exact():
+            other = header_amounts(found, Decimal(payload["Encabezado"]["OtraMoneda"]["TipoCambio"]))
+        amounts = (found["MontoTotal"], found.get("TotalITBIS", Decimal("0.00")), other["MontoTotalOtraMoneda"])
+        expected.append([f"{one:,}" for one in amounts])
     seen = look.window(state=owner_state)
     seen.open(f"/companies/{installation.company}/{installation.environment}/new/32")
 
@@ -439,6 +446,22 @@ def test_totals_computed_by_the_script_are_those_of_the_service(
 
     wrong = [case for case in zip(receipts, computed, expected, strict=True) if case[1] != case[2]]
     assert wrong == []
+
+    page = seen.page
+    page.locator('[name="item.NombreItem"]').first.fill("Almuerzo")
+    page.locator('[name="item.OtraMonedaDetalle.PrecioOtraMoneda"]').first.evaluate(
+        "(field) => { field.value = '8.50'; }"
+    )
+    page.locator("#options > summary").click()
+    page.locator('[name="Encabezado.OtraMoneda.TipoMoneda"]').select_option("USD")
+    page.locator('[name="Encabezado.OtraMoneda.TipoCambio"]').fill("60.5")
+    expect(page.locator("[data-sum]")).to_contain_text("RD$ 606.82")
+    expect(page.locator("[data-other-sum]")).to_have_text("USD 10.03")
+    tip = "TablaImpuestoAdicional.ImpuestoAdicional[1].TipoImpuesto=001"
+    page.locator('[name="item.more"]').first.evaluate("(field, tip) => { field.value = tip; }", tip)
+    page.locator('[name="Encabezado.OtraMoneda.TipoCambio"]').fill("60")
+    expect(page.locator("[data-sum]")).to_contain_text("RD$ 652.80")
+    expect(page.locator("[data-other-sum]")).to_have_text("USD 10.88")
 
 
 def test_form_works_without_script_and_so_does_the_switch_of_the_language(

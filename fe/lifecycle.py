@@ -77,11 +77,6 @@ class NumberFate(StrEnum):
     VOID = "void"
 
 
-#: In the contract, but not written by any transition yet: the authority's answer to a voiding of ranges does not name
-#: the void numbers in a machine-readable way. See docs/decisions/life-as-a-table.md.
-UNWRITTEN_FATES = frozenset({NumberFate.VOID})
-
-
 class EventKind(StrEnum):
     """The kind of an event."""
 
@@ -99,6 +94,7 @@ class EventKind(StrEnum):
     DEAD_LETTER = "dead_letter"
     REPLAYED = "replayed"
     DISCARDED = "discarded"
+    VOIDED = "voided"
 
     @property
     def meaning(self) -> str:
@@ -121,6 +117,7 @@ _MEANINGS: Mapping[EventKind, str] = {
     EventKind.DEAD_LETTER: "out of attempts, an operator's matter",
     EventKind.REPLAYED: "an operator set it going again, attempts afresh",
     EventKind.DISCARDED: "an operator gave it up",
+    EventKind.VOIDED: "its number, which no signed document had, was voided at the authority",
 }
 
 
@@ -145,6 +142,7 @@ class StepOutcome(StrEnum):
     OUT_OF_ATTEMPTS = "out of attempts"
     REPLAYED = "replayed"
     DISCARDED = "discarded"
+    VOIDED = "voided"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +166,10 @@ _AT_THE_AUTHORITY = (Place.SEND, Place.TRACK, Place.RECONCILE)
 _NEW, _SIGN, _SEND, _TRACK, _RECONCILE = (Place.NEW,), (Place.SIGN,), (Place.SEND,), (Place.TRACK,), (Place.RECONCILE,)
 _DEAD, _ENDED = (Place.DEAD_LETTER,), (Place.ENDED,)
 _USED, _REUSABLE, _UNKNOWN = (NumberFate.USED,), (NumberFate.REUSABLE,), (NumberFate.UNKNOWN,)
+_VOID = (NumberFate.VOID,)
 
-#: All transitions. The front writes the first, operators the last two, and the holder of the claim all others.
+#: All transitions. The front writes the first, operators the two before the last, a voiding the last, and the holder of
+#: the claim all others.
 TABLE: tuple[Transition, ...] = (
     Transition(_NEW, StepOutcome.ACCEPTED, _SIGN, Status.QUEUED, (NumberFate.RESERVED,), EventKind.ACCEPTED),
     Transition(_SIGN, StepOutcome.SIGNED, _SEND, None, None, EventKind.SIGNED),
@@ -203,6 +203,8 @@ TABLE: tuple[Transition, ...] = (
     Transition(_DEAD, StepOutcome.REPLAYED, _WAITING, None, None, EventKind.REPLAYED),
     # The number is free again only if certainly nothing was sent.
     Transition(_DEAD, StepOutcome.DISCARDED, _ENDED, Status.ERROR, _REUSABLE + _UNKNOWN, EventKind.DISCARDED),
+    # Its number was free again (`reusable`) and never in a signed document: the authority voided it.
+    Transition(_ENDED, StepOutcome.VOIDED, None, None, _VOID, EventKind.VOIDED),
 )
 
 
@@ -243,7 +245,7 @@ class Life:
 
     def after(self, kind: str, detail: Mapping[str, Any]) -> "Life":
         """Return the state after one more event with this `detail`. Raises Unlawful."""
-        if self.place is Place.ENDED:
+        if self.place is Place.ENDED and self.fate is not NumberFate.REUSABLE:
             raise Unlawful(f"{kind} after its end")
         found = {
             Life(move.to, move.status or self.status, move.fate or self.fate)

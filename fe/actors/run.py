@@ -14,6 +14,7 @@ from fe.actors.credentials import SigningCredentials
 from fe.actors.mailer import printer_of, run_mail
 from fe.actors.maintenance import honour_maintenance
 from fe.actors.stages import authority_circuits, budget_of, parallel_input_reader, probe_of, stages
+from fe.actors.voider import Voider, voiding_kind, voiding_stage
 from fe.actors.webhooks import run_webhooks
 from fe.actors.writers import submission_kind
 from fe.authority.client import Authority, Timeouts
@@ -55,6 +56,7 @@ from fe.store.records import charges
 from fe.store.records.charges import CHARGES
 from fe.store.records.counterparty import COUNTERPARTY_OUTBOX
 from fe.store.records.mail import MAIL, MAILS
+from fe.store.records.voidings import VOIDINGS
 from fe.webhooks.secrets import webhook_vault
 
 _log = structlog.get_logger(__name__)
@@ -64,7 +66,7 @@ _OPENING = 2
 
 #: Every queue table of this release: the rescuer frees rows of silent workers in each. A new kind of work adds its own
 #: table here (docs/reference/queue-table.md).
-QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX, COUNTERPARTY_OUTBOX, DELIVERIES, RECOVERIES, CHARGES, MAILS)
+QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX, COUNTERPARTY_OUTBOX, DELIVERIES, RECOVERIES, CHARGES, MAILS, VOIDINGS)
 
 #: The circuit's name of the session that the host of summaries needs and another host gives.
 _SESSION = "session"
@@ -114,6 +116,7 @@ async def run_actors(context: ServiceContext, db: Database, vault: Vault, node: 
             results = ResultWriter(kind, db, clock)
             handlers = _counterparty_handlers(settings, db, authority, credentials, clock)
             forwarded = ResultWriter(handing_kind(metrics, handlers.kinds), db, clock)
+            voided = ResultWriter(voiding_kind(metrics), db, clock)
             apart = Apart(settings.large_processes, metrics)
             inputs = parallel_input_reader(db, results)
             intake = context.intake or DirectIntake()
@@ -121,6 +124,7 @@ async def run_actors(context: ServiceContext, db: Database, vault: Vault, node: 
                 results.running(),
                 apart.running(),
                 forwarded.running(),
+                voided.running(),
                 inputs.running(),
                 intake.open(results, Stage.SIGN, holder=holder, lease=settings.lease),
                 trio.open_nursery() as actors,
@@ -148,6 +152,10 @@ async def run_actors(context: ServiceContext, db: Database, vault: Vault, node: 
                     supervisor.start(actors, stage.name, run_stage, stage, own, supervisor.stopping, results)
                 for forward in handing_stages(handlers, forwarded.kind, budget=budget_of(settings), scale=scale):
                     supervisor.start(actors, forward.name, run_stage, forward, tools, supervisor.stopping, forwarded)
+                voider = Voider(db, authority, credentials, clock)
+                void = voiding_stage(voider, voided.kind, budget=budget_of(settings), scale=scale)
+                gated = replace(tools, gate=partial(_open_while_right, context.clock_fault, circuits.gate))
+                supervisor.start(actors, void.name, run_stage, void, gated, supervisor.stopping, voided)
                 relay = relay_from_settings(settings)
                 if relay is None:
                     _log.warning("mail is not configured, mails to buyers wait: set FE_MAIL_RELAY")

@@ -1,6 +1,6 @@
 """Which certificate signs what, and why: what the one rule (`certificate_choice`) chooses, for people to see."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -34,8 +34,7 @@ class Signs:
 def who_signs(records: Sequence[CertificateRecord], users: Sequence[User], now: datetime) -> list[Signs]:
     """Apply the rule to receipts without a user, and to those of each user."""
     by_id = {one.certificate_id: one for one in records if one.retired_at is None}
-    of_user = {user.user_id: user for user in users}
-    candidates = [_candidate(one, of_user) for one in by_id.values()]
+    candidates = candidates_of(list(by_id.values()), {user.user_id: user for user in users})
     found = []
     for user in (None, *users):
         asked = None if user is None else user.email
@@ -49,7 +48,12 @@ def who_signs(records: Sequence[CertificateRecord], users: Sequence[User], now: 
     return found
 
 
-def _candidate(record: CertificateRecord, of_user: dict[UserId, User]) -> Candidate:
+def candidates_of(records: Sequence[CertificateRecord], of_user: Mapping[UserId, User]) -> list[Candidate]:
+    """Return certificates in use as the rule chooses among them."""
+    return [_candidate(one, of_user) for one in records]
+
+
+def _candidate(record: CertificateRecord, of_user: Mapping[UserId, User]) -> Candidate:
     user = of_user.get(record.user_id) if record.user_id is not None else None
     return Candidate(
         certificate_id=record.certificate_id,

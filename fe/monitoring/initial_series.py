@@ -25,7 +25,7 @@ SHARES = (
 WEBHOOK_RESULTS = ("url", "address", "dns", "connect", "tls", "proxy", "timeout", "closed", "answer", "status")
 
 #: Every stage of every kind of work.
-STAGES = (*Stage, "webhook", "webhook_recovery", "address", "pass_on", "mail")
+STAGES = (*Stage, "webhook", "webhook_recovery", "address", "pass_on", "mail", "void")
 
 #: Results of a try of a mail.
 MAIL_OUTCOMES = ("sent", "refused", "suppressed", "no_recipient", "put_off", "failed_try", "gave_up")

@@ -106,6 +106,8 @@ def _places(body: str) -> Iterator[str]:
         yield Place.DEAD_LETTER
     elif re.search(r"DELETE FROM outbox", body) or (re.search(r"DELETE FROM dead_letters", body) and not inserted):
         yield Place.ENDED
+    if "UPDATE submissions" in body and not re.search(r"outbox|complete_batch|dead_letters", body):
+        yield STAYS
     for assigned in _assigned(body, "outbox"):
         yield Place(*_values(assigned["stage"], body)) if "stage" in assigned else STAYS
 

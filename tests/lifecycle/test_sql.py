@@ -57,6 +57,7 @@ OUTCOMES: dict[str, tuple[StepOutcome, ...]] = {
     "book_dead_letter_batch": (StepOutcome.OUT_OF_ATTEMPTS,),
     "replay_dead_letter": (StepOutcome.REPLAYED,),
     "discard_dead_letter": (StepOutcome.DISCARDED,),
+    "void_numbers": (StepOutcome.VOIDED,),
 }
 
 #: Outcomes that a function may add in the same commit; they move nothing.
@@ -137,6 +138,7 @@ def said_or(values: frozenset[str], written: frozenset[str]) -> frozenset[str]:
         ("book_signed_batch", "PERFORM announce_batch(", "PERFORM length("),
         ("book_signed_batch", "'remarked'", "'retry'"),
         ("discard_dead_letter", "ELSE 'reusable'", "ELSE 'used'"),
+        ("void_numbers", "SET number_fate = 'void'", "SET number_fate = 'used'"),
         ("replay_dead_letter", "dead.stage;", "'sign';"),
         ("accept_submission", "'sign'", "'send'"),
         ("accept_submissions", "'sign'", "'send'"),
@@ -246,6 +248,11 @@ def _operator(write: Callable[..., Awaitable[Any]]) -> Drive:
     return drive
 
 
+async def _void(db: Database, work: Work, _: Move) -> None:
+    given = {"tenant": work.tenant_id, "submission": work.subject, "at": AT}
+    await rows(db, "SELECT void_numbers(%(tenant)s, ARRAY[%(submission)s], %(at)s, gen_random_uuid())", **given)
+
+
 _PROCESSING = _booking(bookings.processing, after=SOON, response={"said": "En Proceso"})
 
 #: Which function brings about which outcome, and how it is called.
@@ -269,7 +276,10 @@ DRIVES: dict[tuple[str, StepOutcome], Drive] = {
     ("book_dead_letter_batch", StepOutcome.OUT_OF_ATTEMPTS): _booking(bookings.dead_letter, error="why"),
     ("replay_dead_letter", StepOutcome.REPLAYED): _operator(dead_letters.replay),
     ("discard_dead_letter", StepOutcome.DISCARDED): _operator(dead_letters.discard),
+    ("void_numbers", StepOutcome.VOIDED): _void,
 }
+#: It asks for the state in which a failure leaves a submission.
+_OF_ANY_STATE = [pair for pair in DRIVES if pair[1] is not StepOutcome.VOIDED]
 
 
 @dataclass(frozen=True)
@@ -313,7 +323,10 @@ async def brought_to(db: Database, move: Move) -> Work:
             await _announce(db, work, move)
         await db.run(bookings.dead_letter, work, at=AT, error="why")
         return work
-    work = await take(db, await make_submission(db, await make_tenant(db), stage=Stage(move.before)))
+    stage = Stage.SIGN if move.before is Place.ENDED else Stage(move.before)
+    work = await take(db, await make_submission(db, await make_tenant(db), stage=stage))
+    if move.before is Place.ENDED:
+        await db.run(bookings.failure, work, at=AT, response={"error": "no"}, fate=NumberFate.REUSABLE)
     if move.outcome is StepOutcome.ANNOUNCED_AGAIN:
         await _announce(db, work, move)
     if move.outcome is StepOutcome.STILL_PROCESSING:
@@ -348,7 +361,7 @@ async def test_a_function_does_what_the_table_says(db: Database, function: str, 
         assert lived(told) == Life(after.place, after.status, after.fate)
 
 
-@pytest.mark.parametrize(("function", "outcome"), DRIVES)
+@pytest.mark.parametrize(("function", "outcome"), _OF_ANY_STATE)
 async def test_what_the_table_does_not_change_stays_whatever_it_was(
     db: Database, function: str, outcome: StepOutcome
 ) -> None:

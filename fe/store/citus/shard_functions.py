@@ -46,6 +46,7 @@ _BETWEEN = (
     "draw_number",
     "refuse_to_draw",
     "number_is_free",
+    "voiding_of",
     "first_free_number",
     "take_returned_number",
     "return_numbers",

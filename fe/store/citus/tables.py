@@ -12,6 +12,7 @@ DISTRIBUTED = (
     "held_numbers",
     "sequences",
     "returned_numbers",
+    "voided_ranges",
     "usage_ends",
     "usage_carried",
     "usage_days",

@@ -41,6 +41,13 @@ BEGIN
             EXIT WHEN substr(somebodys, 4)::bigint > number;
             number := substr(somebodys, 4)::bigint + 1;
         END LOOP;
+        number := greatest(number, (
+            SELECT v.last_number + 1
+              FROM voided_ranges AS v
+             WHERE v.tenant_id = p_tenant AND v.environment = p_environment AND v.prefix = p_prefix
+               AND v.first_number <= number
+             ORDER BY v.first_number DESC
+             LIMIT 1));
     END LOOP;
 END
 $$;

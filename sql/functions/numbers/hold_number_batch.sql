@@ -1,12 +1,31 @@
 -- Hold numbers for submissions. Returns the holder of each: the submission itself if no other holds the number, or if
--- the other's number is free again. NULL has no holder. Of two submissions with one number in a batch the first gets
--- it.
+-- the other's number is free again; the voiding that a number is in. NULL has no holder. Of two submissions with one
+-- number in a batch the first gets it.
 CREATE OR REPLACE FUNCTION hold_number_batch(
     p_tenants bigint[], p_environments text[], p_e_ncfs text[], p_issuers text[], p_subjects uuid[]
 ) RETURNS uuid[] LANGUAGE plpgsql AS $$
 DECLARE
     holders uuid[];
+    voidings uuid[];
 BEGIN
+    IF EXISTS (SELECT 1 FROM voided_ranges AS v WHERE v.tenant_id = ANY (p_tenants)) THEN
+        voidings := ARRAY(
+            SELECT voiding_of(b.tenant_id, b.environment, b.e_ncf)
+              FROM unnest(p_tenants, p_environments, p_e_ncfs) WITH ORDINALITY AS b (tenant_id, environment, e_ncf, n)
+             ORDER BY b.n);
+        IF num_nonnulls(VARIADIC voidings) > 0 THEN
+            holders := hold_number_batch(
+                p_tenants, p_environments,
+                ARRAY(SELECT CASE WHEN b.voiding IS NULL THEN b.e_ncf END
+                        FROM unnest(p_e_ncfs, voidings) WITH ORDINALITY AS b (e_ncf, voiding, n)
+                       ORDER BY b.n),
+                p_issuers, p_subjects);
+            RETURN ARRAY(
+                SELECT CASE WHEN b.subject IS NOT NULL AND b.voiding IS NOT NULL THEN b.voiding ELSE b.holder END
+                  FROM unnest(p_subjects, voidings, holders) WITH ORDINALITY AS b (subject, voiding, holder, n)
+                 ORDER BY b.n);
+        END IF;
+    END IF;
     -- In the order of the key, so that two transactions cannot deadlock.
     INSERT INTO held_numbers (tenant_id, environment, e_ncf, issuer_rnc, submission_id)
     SELECT b.tenant_id, b.environment, b.e_ncf, b.issuer_rnc, b.subject

@@ -1,4 +1,4 @@
--- Whether a number can be drawn: no signed submission has it, and none that waits to be signed. Waiting submissions are
+-- Whether a number can be drawn: it is not void, no signed submission has it, and none that waits to be signed. Waiting submissions are
 -- searched from p_set_at on, when the sequence was set to this number, and for forty days at most.
 CREATE OR REPLACE FUNCTION number_is_free(
     p_tenant bigint, p_environment text, p_e_ncf text, p_set_at timestamptz
@@ -22,7 +22,8 @@ BEGIN
           FROM held_numbers AS n
           JOIN submissions AS s ON s.tenant_id = p_tenant AND s.submission_id = n.submission_id
          WHERE n.tenant_id = p_tenant AND n.environment = p_environment AND n.e_ncf = p_e_ncf
-           AND s.number_fate <> 'reusable');
+           AND s.number_fate <> 'reusable')
+       AND voiding_of(p_tenant, p_environment, p_e_ncf) IS NULL;
 END
 $$;
 

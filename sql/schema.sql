@@ -632,6 +632,25 @@ CREATE TABLE users (
 );
 CREATE UNIQUE INDEX users_email_unique ON users (tenant_id, lower(email)) WHERE (removed_at IS NULL);
 
+CREATE TABLE voided_ranges (
+    tenant_id bigint NOT NULL, environment environment NOT NULL, prefix text NOT NULL, first_number bigint NOT NULL,
+    last_number bigint NOT NULL, voiding_id uuid NOT NULL, fate text NOT NULL, reason smallint NOT NULL, voided_on date,
+    PRIMARY KEY (tenant_id, environment, prefix, first_number)
+);
+
+CREATE TABLE voidings (
+    tenant_id bigint NOT NULL, subject uuid NOT NULL, stage text NOT NULL, environment environment NOT NULL,
+    host text NOT NULL, run_at timestamptz NOT NULL, attempt int NOT NULL, epoch bigint NOT NULL, holder text,
+    deaths int NOT NULL, entered_at timestamptz NOT NULL, last_error text, client_request_id text,
+    requested_at timestamptz NOT NULL, requested_by text NOT NULL, issuer_rnc text NOT NULL, reason smallint NOT NULL,
+    ranges jsonb NOT NULL, numbers bigint NOT NULL, document bytea, certificate_id uuid, signed_at timestamptz,
+    unanswered int NOT NULL, answer jsonb, finished_at timestamptz,
+    PRIMARY KEY (tenant_id, subject),
+    UNIQUE (tenant_id, environment, client_request_id)
+);
+CREATE INDEX voidings_due ON voidings (stage, environment, host, tenant_id, run_at) WHERE (run_at < 'infinity'::timestamptz);
+CREATE INDEX voidings_in_doubt ON voidings (finished_at) WHERE (stage = 'in doubt');
+
 CREATE TABLE webhook_attempts (
     tenant_id bigint NOT NULL, delivery_id uuid NOT NULL, epoch bigint NOT NULL, attempt int NOT NULL,
     at timestamptz NOT NULL, duration_ms int NOT NULL, status int, error text, redirected boolean NOT NULL,
@@ -776,6 +795,8 @@ CREATE TABLE write_probes (
 -- sequence_is_over(p_expire_at timestamptz, p_at timestamptz) returns boolean
 -- sequence_last_day(p_expire_at timestamptz) returns date
 -- take_returned_number(p_tenant bigint, p_environment text, p_prefix text, p_min bigint, p_next bigint) returns bigint
+-- void_numbers(p_tenant bigint, p_submissions uuid[], p_at timestamptz, p_voiding uuid) returns void
+-- voiding_of(p_tenant bigint, p_environment text, p_e_ncf text) returns uuid
 -- with_former_range(p_former former_range[], p_old_min bigint, p_old_max bigint, p_old_expire_at timestamptz, p_min
 --    bigint, p_max bigint) returns former_range[]
 

@@ -43,7 +43,7 @@ _SECONDS_BETWEEN = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Voided(End):
+class NumbersVoided(End):
     """The authority voided the numbers, but for those in `left_out`."""
 
     left_out: tuple[str, ...]
@@ -166,7 +166,7 @@ def _read(answer: Verdict, asked: Voiding, *, is_sure: bool) -> Outcome:
         )
     if len(found) == asked.numbers:
         return _refused("the authority left out every number", answer.raw, is_sure=is_sure)
-    return Voided(left_out=tuple(found), answer=answer.raw)
+    return NumbersVoided(left_out=tuple(found), answer=answer.raw)
 
 
 def _refused(reason: str, answer: Mapping[str, Any], *, is_sure: bool) -> Outcome:
@@ -178,7 +178,7 @@ def _refused(reason: str, answer: Mapping[str, Any], *, is_sure: bool) -> Outcom
 # --- writers of outcomes ----------------------------------------------------------------------------------------------
 
 
-async def _voided(conn: Conn, work: VoidingWork, outcome: Voided, at: datetime) -> bool:
+async def _voided(conn: Conn, work: VoidingWork, outcome: NumbersVoided, at: datetime) -> bool:
     return await voidings.void(conn, work, outcome.left_out, outcome.answer, at)
 
 
@@ -200,7 +200,7 @@ async def _park(conn: Conn, work: VoidingWork, outcome: Park, at: datetime) -> b
 
 
 WRITERS: Mapping[type[Outcome], Writer[VoidingWork]] = {
-    Voided: one_by_one(_voided),
+    NumbersVoided: one_by_one(_voided),
     NotVoided: one_by_one(_not_voided),
     VoidInDoubt: one_by_one(_in_doubt),
     Retry: one_by_one(_retry),

@@ -41,6 +41,7 @@ COMMANDS = {
     "key": ("fe.cli.key:key", "Create, list and revoke API keys."),
     "certificate": ("fe.cli.certificate:certificate", "Add, list, retire and remove certificates."),
     "sequence": ("fe.cli.sequence:sequence", "Set, list and delete number sequences."),
+    "void": ("fe.cli.void:void", "Void numbers that were never sent nor handed over; the 608."),
     "reception": ("fe.cli.reception:reception", "Open, close and list where suppliers' receipts are received."),
     "received": ("fe.integrator.received:received", "List suppliers' receipts, and approve or reject them."),
     "customer": ("fe.integrator.catalogue:customer", "Keep your customers: list, write, delete, import CSV."),

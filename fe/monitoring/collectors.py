@@ -64,6 +64,7 @@ class Collectors:
                 self._billing,
                 self._given_up,
                 self._mails,
+                self._voidings,
             ]
             if look_number % _SLOW_EVERY == 0:
                 looks += [self._certificates, self._sequences, self._tables, self._webhooks]
@@ -168,6 +169,9 @@ class Collectors:
         late, given_up = await statistics.mails(conn)
         self._metrics.mail_late.set(late)
         self._metrics.mails_given_up.set(given_up)
+
+    async def _voidings(self, conn: Conn) -> None:
+        self._metrics.voidings_in_doubt.set(await statistics.voidings_in_doubt(conn))
 
     async def _webhooks(self, conn: Conn) -> None:
         found = await statistics.webhooks(conn)

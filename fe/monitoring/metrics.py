@@ -283,6 +283,9 @@ class Metrics:
         self.mails_given_up = _unread(
             "fe_mails_given_up", "Mails that gave up in the last week, and were not sent again", own
         )
+        self.voidings_in_doubt = _unread(
+            "fe_voidings_in_doubt", "Voidings of number ranges that an operator has to settle", own
+        )
         self.webhook_endpoints = Gauge("fe_webhook_endpoints", "Endpoints of webhooks", ("state",), registry=own)
         self.pauses = _unread("fe_pauses", "Pauses in force", own)
         self.pauses_age = _unread("fe_pauses_oldest_seconds", "How long the oldest has been in force", own)

@@ -1,5 +1,7 @@
 """Voiding of number ranges (authority.md#voiding)."""
 
+from itertools import pairwise
+
 from lxml import etree
 
 from fe.ecf.catalogue import Root
@@ -45,7 +47,7 @@ def _reply(rnc: str | None, code: str, name: str, messages: list[str]) -> Author
 
 
 def _read_ranges(root: etree._Element, call: AuthorityCall, issuer: str) -> list[Voided]:
-    found = []
+    found: list[Voided] = []
     for line, block in enumerate(root.iterfind("DetalleAnulacion/Anulacion"), 1):
         if block.findtext("NoLinea") != str(line):
             raise Refusal("El NoLinea no está en orden.")
@@ -56,7 +58,20 @@ def _read_ranges(root: etree._Element, call: AuthorityCall, issuer: str) -> list
             if first.number > last.number:
                 raise Refusal("La secuencia desde es mayor que la secuencia hasta.")
             found.append(Voided(call.environment, issuer, first.type, first.number, last.number))
+        _check_count(block, [one for one in found if one.type == block.findtext("TipoeCF")])
+    _check_count(root.find("Encabezado"), found)
     return found
+
+
+def _check_count(said: etree._Element | None, ranges: list[Voided]) -> None:
+    """Check a total; a number in two ranges of one ANECF counts twice and is refused with it."""
+    numbers = sum(one.last - one.first + 1 for one in ranges)
+    if said is None or (said.findtext("CantidadeNCFAnulados") or "").strip().lstrip("0") != str(numbers):
+        raise Refusal("El campo CantidadeNCFAnulados no es válido.")
+    in_order = sorted(ranges, key=lambda one: (one.type, one.first))
+    for before, after in pairwise(in_order):
+        if before.type == after.type and after.first <= before.last:
+            raise Refusal("El campo SecuenciaeNCFDesde no es válido.")
 
 
 def _number(pair: etree._Element, name: str) -> ENcf:

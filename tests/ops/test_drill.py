@@ -270,6 +270,11 @@ FAULTS = (
         after=70,  # it looks an hour back
     ),
     Fault(
+        "a voiding is left in doubt",
+        gauge(f"fe_voidings_in_doubt{{{A}}}", 0, 1),
+        frozenset({"FeVoidingInDoubt"}),
+    ),
+    Fault(
         "nobody counts the months again",
         gauge(f"fe_billing_reconciled_seconds{{{A}}}", 100, 20000),
         frozenset({"FeBillingLag"}),

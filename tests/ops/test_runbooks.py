@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -110,9 +111,31 @@ async def prepare(db: Database, folder: Path, name: str) -> dict[str, str]:
             "INSERT INTO mails (tenant_id, subject, stage, environment, run_at, finished_at)"
             f" VALUES ({owner.tenant_id}, '{subject}', 'failed', 'ecf', 'infinity', now())",
         )
+    if name == "voiding-in-doubt":
+        voiding = await leave_in_doubt(db, owner.tenant_id)
+        return told | {"VOIDING": voiding}
     if name == "webhooks-failing":
         return told | {"ENVIRONMENT": "ecf", "DELIVERY": await fail_to_deliver(db, owner.tenant_id)}
     return told
+
+
+async def leave_in_doubt(db: Database, tenant: TenantId) -> str:
+    """Record a voiding to which no answer came; return its id."""
+    voiding = str(uuid4())
+    await rows(
+        db,
+        "INSERT INTO voidings (tenant_id, subject, stage, environment, run_at, requested_at, requested_by, issuer_rnc,"
+        " reason, ranges, numbers, unanswered, finished_at, document)"
+        f" VALUES ({tenant}, '{voiding}', 'in doubt', 'ecf', 'infinity', now(), 'eva', '131880738', 8,"
+        """ '[{"prefix": "E31", "first": 900, "last": 910}]', 11, 1, now(), '<ANECF/>')""",
+    )
+    await rows(
+        db,
+        "INSERT INTO voided_ranges (tenant_id, environment, prefix, first_number, last_number, voiding_id, fate,"
+        " reason)"
+        f" VALUES ({tenant}, 'ecf', 'E31', 900, 910, '{voiding}', 'asked', 8)",
+    )
+    return voiding
 
 
 def told_of(tenant: str, key: str, subject: SubmissionId) -> dict[str, str]:

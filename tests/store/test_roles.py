@@ -105,7 +105,7 @@ MATRIX = """
 | `replay_plans` | | | SIU | S | | | |
 | `request_counts` | SIU | | S | S | | SIU | |
 | `request_flushes` | SIU | SD | | | | SIU | |
-| `returned_numbers` | SD | SI | SI | S | | SD | |
+| `returned_numbers` | SD | SI | SID | S | | SD | |
 | `second_person` | | | S | S | | | |
 | `sends` | s | SIU | S | S | | S | |
 | `sequences` | SIUD | Su | SIUD | S | | SIUD | |
@@ -126,6 +126,8 @@ MATRIX = """
 | `usage_latency` | | SIUD | SIUD | S | | | |
 | `usage_marks` | S | SIUD | SIUD | S | | S | |
 | `users` | S | S | SIu | S | | SIu | |
+| `voided_ranges` | SI | SIUD | SIUD | S | | SI | |
+| `voidings` | SI | SUD | SIU | S | | SI | |
 | `webhook_attempts` | S | SID | S | S | | S | |
 | `webhook_deliveries` | SIu | SIUD | SIu | S | I | SIu | |
 | `webhook_endpoints` | SIU | Su | SIU | s | s | SIU | |
@@ -147,7 +149,7 @@ SOME_COLUMNS = {
     **{("pauses", role, "SELECT"): {"tenant_id", "environment"} for role in ASKED},
     ("sends", FRONT, "SELECT"): {"tenant_id", "submission_id", "outcome"},
     ("outbox", PORTAL, "SELECT"): {"tenant_id", "subject", "stage", "environment", "run_at"},
-    ("sequences", WORKER, "UPDATE"): {"paused_at", "paused_for"},
+    ("sequences", WORKER, "UPDATE"): {"paused_at", "paused_for", "current_number", "updated_at"},
     ("api_keys", FRONT, "UPDATE"): {"secret_hash", "pepper_id"},
     ("api_keys", PORTAL, "UPDATE"): {"secret_hash", "pepper_id", "revoked_at"},
     ("submissions", RECEPTION, "SELECT"): {
@@ -293,7 +295,8 @@ CALLERS = {
     **dict.fromkeys(("reconcile_month", "close_month"), (WORKER, OPERATOR)),
     **dict.fromkeys(("set_billing_terms", "needs_second_person"), (OPERATOR,)),
     "span_of": (WORKER, OPERATOR),
-    "return_numbers": (WORKER, OPERATOR),
+    **dict.fromkeys(("return_numbers", "void_numbers"), (WORKER, OPERATOR)),
+    "voiding_of": (FRONT, WORKER, OPERATOR, PORTAL),
     **dict.fromkeys(("note_ends", "add_usage", "fold_usage", "close_usage", "restart_usage"), (WORKER, OPERATOR)),
     "add_receipt_days": (WORKER, OPERATOR),
     **dict.fromkeys(("latency_bucket", "latency_of_bucket", "microseconds_of"), (WORKER, OPERATOR)),

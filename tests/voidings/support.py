@@ -92,9 +92,8 @@ async def request(
     reason: int = 8,
     request_id: str | None = None,
 ) -> UUID:
-    new = NewVoiding(
-        new_id(NOW), TEST, ISSUER, reason, in_order(ranges), request_id and ClientRequestId(request_id), "eva"
-    )
+    named = None if request_id is None else ClientRequestId(request_id)
+    new = NewVoiding(new_id(NOW), TEST, ISSUER, reason, in_order(ranges), named, "eva")
     return await db.transact_for(tenant, voidings.request, tenant, new, NOW)
 
 

@@ -352,6 +352,15 @@ async def mails(conn: Conn) -> tuple[float, int]:
     return late, given_up
 
 
+_VOIDINGS_IN_DOUBT = "SELECT count(*)::int FROM voidings AS v WHERE v.stage = 'in doubt'"
+
+
+async def voidings_in_doubt(conn: Conn) -> int:
+    """Count the voidings that an operator has to settle."""
+    found = await (await conn.execute(_VOIDINGS_IN_DOUBT)).fetchone()
+    return 0 if found is None else int(found[0])
+
+
 _HANDING_ON = """
     SELECT o.stage, greatest(extract(EPOCH FROM now() - min(o.entered_at)), 0)::float8
       FROM counterparty_outbox AS o

@@ -116,7 +116,7 @@ class Voider:
         except AuthorityRefused as refusal:
             words = "; ".join(message.valor for message in refusal.messages) or refusal.reason
             return _refused(words, refusal.raw, is_sure=unanswered <= intended)
-        failpoints.reached("voiding answered")
+        failpoints.reached("voided")
         assert not isinstance(answer, Receipt)
         return _read(answer, asked, is_sure=unanswered <= intended)
 

@@ -32,6 +32,8 @@ POINTS = (
     "charging",  # the intent to charge is committed, no byte sent to the payment processor
     "charged",  # the payment processor has answered, nothing booked
     "called",  # a webhook has answered, nothing booked
+    "voiding",  # the intent to void numbers is committed, no byte sent
+    "voided",  # the authority has answered a voiding, nothing booked
     "mailed",  # the relay has taken a mail, nothing booked
     "acknowledged",  # what a supplier sent and its acknowledgement are committed, not yet answered
 )

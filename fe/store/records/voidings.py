@@ -3,7 +3,6 @@
 `voided_ranges` takes numbers out of use from the moment of the request: no draw gives them, no submission holds them.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -620,7 +619,6 @@ async def _first(conn: Conn, statement: LiteralString, given: Mapping[str, Any])
 
 def _voiding(row: Sequence[Any]) -> Voiding:
     tenant_id, voiding_id, environment, state, request_id, at, by, issuer, reason, ranges, *rest = row
-    found = json.loads(ranges) if isinstance(ranges, str) else ranges
     return Voiding(
         tenant_id,
         voiding_id,
@@ -631,7 +629,7 @@ def _voiding(row: Sequence[Any]) -> Voiding:
         by,
         issuer,
         reason,
-        [NumberRange(EcfType(one["prefix"][1:]), one["first"], one["last"]) for one in found],
+        [NumberRange(EcfType(one["prefix"][1:]), one["first"], one["last"]) for one in ranges],
         *rest,
     )
 

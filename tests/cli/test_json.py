@@ -26,6 +26,8 @@ WITHOUT = {
     "run": "it does not end, and says what happens in its log, which is JSON",
     "openapi": "one JSON object, the description or the collection, is all it prints",
     "demo": "it is for people, and does not end",
+    "void xml": "the signed ANECF is all it prints",
+    "void 608": "the name of the file is all it prints",
     "audit export": "a link a line, in JSON, is all it prints",
     "evidence export": "one JSON object, with the very text that was hashed, is all it prints",
 }

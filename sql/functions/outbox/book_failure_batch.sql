@@ -6,6 +6,15 @@ CREATE OR REPLACE FUNCTION book_failure_batch(
 DECLARE
     mine uuid[] := complete_batch(p_tenants, p_subjects, p_epochs);
 BEGIN
+    IF EXISTS (SELECT 1 FROM voided_ranges AS v WHERE v.tenant_id = ANY (p_tenants)) THEN
+        -- A number that was voided meanwhile is not free again.
+        p_number_fates := ARRAY(
+            SELECT CASE WHEN voiding_of(b.tenant_id, s.environment, s.e_ncf) IS NULL THEN b.number_fate ELSE 'used' END
+              FROM unnest(p_tenants, p_subjects, p_number_fates) WITH ORDINALITY AS b (tenant_id, subject, number_fate, n)
+              LEFT JOIN submissions AS s
+                ON s.tenant_id = b.tenant_id AND s.submission_id = b.subject AND s.root IN ('ECF', 'RFCE')
+             ORDER BY b.n);
+    END IF;
     UPDATE submissions AS s
        SET status = 'error', response = b.response, number_fate = b.number_fate, updated_at = p_at
       FROM unnest(p_tenants, mine, p_responses, p_number_fates) AS b (tenant_id, subject, response, number_fate)

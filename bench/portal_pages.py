@@ -41,6 +41,8 @@ NOT_ASKED = {
     "/companies/<int:company>/<environment>/imports/templates/<type>": "a file that asks nothing of the database",
     "/companies/<int:company>/<environment>/imports/<uuid:import>/workbook": "a file, made by the pool of processes",
     "/companies/<int:company>/<environment>/months/<month>/csv": "a file, as that of receipts",
+    "/companies/<int:company>/<environment>/months/<month>/xlsx": "a file, as that of receipts",
+    "/companies/<int:company>/<environment>/months/<month>/zip": "a ZIP, sent while it is made",
     "/companies/<int:company>/<environment>/months/<month>/606.txt": "a file, as that of receipts",
     f"{_ISSUED}/<uuid:submission>/pdf": "printed by a process of the pool for large documents, at low priority",
     f"{_RECEIVED}/decide": "of receipts that wait, which the benchmark has none of",

@@ -46,6 +46,7 @@ COMMANDS = {
     "received": ("fe.integrator.received:received", "List suppliers' receipts, and approve or reject them."),
     "customer": ("fe.integrator.catalogue:customer", "Keep your customers: list, write, delete, import CSV."),
     "product": ("fe.integrator.catalogue:product", "Keep your products: list, write, delete, import CSV."),
+    "month": ("fe.integrator.month:month", "Sum up a month; write its workbook, its ZIP and its 606."),
     "counterparty": (
         "fe.cli.counterparty:counterparty",
         "See what goes to receivers and issuers; replay it.",

@@ -269,7 +269,7 @@ class Api:
             ShareHandlers(db, deps.sharing, clock),
             ImportHandlers(db, uploads, lists),
             CatalogueHandlers(db, lists, clock),
-            MonthHandlers(db, lists),
+            MonthHandlers(db, lists, self._printers),
         )
         by_name = {route.name: route for route in self.routes}
         self._handing_in = by_name[f"POST {PREFIX}/invoices"]

@@ -15,6 +15,7 @@ from fe.http.errors import ApiError
 from fe.http.messages import must_be, number_between, say
 from fe.identifiers import ClientRequestId, SubmissionId, TrackId, UserId
 from fe.lifecycle import Place, Status, WebhookEvent
+from fe.month.period import YearMonth
 from fe.store.records.history import HistoryFilter
 from fe.store.records.received import ApprovalStatus, ReceivedFilter
 from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryState
@@ -61,6 +62,14 @@ A_MOMENT = {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].+)?$"
 
 A_DAY = {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
 AN_AMOUNT = {"type": "string", "pattern": r"^[0-9]{1,16}(\.[0-9]{1,2})?$"}
+
+
+def read_month(params: Mapping[str, str]) -> YearMonth:
+    """Read the month of a path. Raises ApiError (400)."""
+    month = YearMonth.read(params["month"])
+    if month is None:
+        raise ApiError(400, must_be("month", say("month-form")))
+    return month
 
 
 def read_track_or_id(text: str) -> SubmissionId | TrackId | None:

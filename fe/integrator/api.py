@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -148,6 +149,24 @@ class ApiSession:
             self._read(answer)  # raises
         return answer.content
 
+    def save(self, path: str, to: Path, **params: str) -> int:
+        """Write a file as it arrives, whole or not at all; return its bytes. Raises as `file` does, and ApiAway."""
+        part, size = to.with_name(f"{to.name}.part"), 0
+        answer = self._ask("GET", path, params=params, stream=True)
+        try:
+            if not answer.is_success:
+                self._read(answer)  # raises
+            with part.open("wb") as file:
+                for chunk in answer.iter_bytes():
+                    size += file.write(chunk)
+            part.replace(to)
+        except httpx.HTTPError as error:
+            raise self._away(str(error) or type(error).__name__) from None
+        finally:
+            answer.close()
+            part.unlink(missing_ok=True)
+        return size
+
     def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Send JSON; decimals keep every digit. The call may be repeated: see above."""
         return self._call("POST", path, content=write_json(body))
@@ -177,15 +196,23 @@ class ApiSession:
         assert self._token is not None
         return {"Authorization": f"Bearer {self._token.access_token}"}
 
-    def _try(self, method: str, path: str, headers: Mapping[str, str], **how: Any) -> httpx.Response:
-        """Make a call until something comes back that does not pass, or patience is at its end."""
+    def _try(
+        self, method: str, path: str, headers: Mapping[str, str], *, stream: bool = False, **how: Any
+    ) -> httpx.Response:
+        """Make a call until something comes back that does not pass, or patience is at its end.
+
+        The body of a `stream` that is good is not read yet.
+        """
         if "content" in how:
             headers = {**headers, "Content-Type": "application/json"}
         pauses, left = iter(_PAUSES), self._patience
         while True:
             answer: httpx.Response | None = None
             try:
-                answer = self._client.request(method, self.profile.base_url + path, headers=headers, **how)
+                asked = self._client.build_request(method, self.profile.base_url + path, headers=headers, **how)
+                answer = self._client.send(asked, stream=stream)
+                if not answer.is_success:
+                    answer.read()
             except httpx.HTTPError as error:
                 away = self._away(str(error) or type(error).__name__)
                 named = None

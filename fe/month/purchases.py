@@ -92,6 +92,19 @@ class Missing(StrEnum):
     PAYMENT = "payment"
     PAID_ON = "paidOn"
 
+    @property
+    def name_shown(self) -> Text:
+        """Its name for people."""
+        return _LACKS[self]
+
+
+_LACKS = {
+    Missing.KIND: Text("kind of expense", "tipo de gasto"),
+    Missing.ISR_TYPE: Text("type of ISR withholding", "tipo de retención ISR"),
+    Missing.PAYMENT: Text("form of payment", "forma de pago"),
+    Missing.PAID_ON: Text("day of payment", "fecha de pago"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Purchase:
@@ -175,6 +188,12 @@ def paid_on(purchase: Purchase, expense: Expense | None, month: YearMonth) -> da
     if day is None and expense.paid_after is not None:
         day = purchase.issued_on + timedelta(days=expense.paid_after)
     return day if day is not None and day <= month.last else None
+
+
+def is_unpaid(purchase: Purchase, expense: Expense | None, month: YearMonth) -> bool:
+    """Whether a classified purchase has no day of payment: it goes into the file as not paid yet."""
+    is_note = purchase.ecf_type == EcfType.CREDIT_NOTE
+    return expense is not None and not is_note and paid_on(purchase, expense, month) is None
 
 
 def missing(purchase: Purchase, expense: Expense | None, month: YearMonth) -> Sequence[Missing]:

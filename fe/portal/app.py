@@ -137,6 +137,7 @@ class PortalApp:
             request_id=scope["state"]["request_id"],
             token=_cookie(self.portal.cookie) or "",
             came_from=_path_of(headers.get("Referer", ""), self.portal.url),
+            until_sent=scope["state"]["until_sent"],
         )
 
     def _turn(self, scope: HTTPScope) -> AbstractAsyncContextManager[None]:
@@ -244,7 +245,9 @@ def create_portal(portal: Portal) -> QuartTrio:
     running = app.extensions["fe"] = PortalApp(portal)
 
     def respond(reply: Reply) -> Response:
-        response = Response(reply.body, reply.status, content_type="text/html; charset=utf-8")
+        response = Response(reply.stream or reply.body, reply.status, content_type="text/html; charset=utf-8")
+        if reply.stream is not None:
+            response.timeout = None  # it bounds itself
         response.headers.update(_SAFE)
         if portal.is_https:
             response.headers["Strict-Transport-Security"] = _HSTS

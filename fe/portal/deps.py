@@ -52,6 +52,8 @@ class Portal:
     quotas: DocumentQuota
     #: Prints receipts.
     printers: Apart
+    #: Limits the archives of prints that a company takes at once.
+    archives: ConcurrencyLimit[TenantId]
     trusted_proxies: tuple[Network, ...] = ()
     #: The provider that people may log in by; None: by password alone.
     openid: OpenId | None = None

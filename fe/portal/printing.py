@@ -1,7 +1,10 @@
 """Printing in the portal: receipts as PDF, by the pool of processes for large documents."""
 
 from fe.ecf.texts import Text
+from fe.http.archives import Printer, Receipt
+from fe.http.errors import ApiError
 from fe.http.messages import say
+from fe.http.routes.printing import standing_as
 from fe.limits import TurnTimeout
 from fe.offload.pool import ApartFailed
 from fe.portal.replies import Refused, Reply
@@ -9,6 +12,7 @@ from fe.portal.visit import Visit
 from fe.printing import NotPrintable, PaperSize, PrintOptions, TooManyPages, pdf
 from fe.printing.settings import LAYOUTS
 from fe.store.records import print_settings
+from fe.store.records.received import ReceivedRecord
 
 #: Seconds that a page waits for its turn in the pool.
 _PATIENCE = 20.0
@@ -23,6 +27,24 @@ async def options_asked(visit: Visit) -> PrintOptions:
     settings = await visit.read(print_settings.of)
     layout = visit.query.get("layout")
     return settings.options(PaperSize(layout) if layout in LAYOUTS else None)
+
+
+async def printer_of_many(visit: Visit) -> Printer:
+    """Make the printer of an archive, which raises ApiError."""
+    options, settings = await options_asked(visit), visit.portal.settings
+
+    async def print_one(receipt: Receipt, xml: bytes) -> bytes:
+        if isinstance(receipt, ReceivedRecord):
+            ecf, fc = settings.authority_ecf_url, settings.authority_fc_url
+            of_one = options.of_received(receipt.environment, ecf_host=ecf, fc_host=fc)
+        else:
+            of_one = standing_as(options, receipt.status, receipt.environment, receipt.qr_code_url)
+        try:
+            return await visit.portal.printers.run(visit.tenant_id, pdf, xml, of_one)
+        except (NotPrintable, TooManyPages):
+            raise ApiError(409, say("not-printable")) from None
+
+    return print_one
 
 
 async def pdf_reply(visit: Visit, xml: bytes, options: PrintOptions, name: str) -> Reply:

@@ -1,5 +1,6 @@
 """Replies of pages, and refusals."""
 
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 
 from fe.ecf.texts import Text
@@ -9,11 +10,12 @@ Headers = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer. `body` is HTML unless `headers` name another content type."""
+    """An answer. `body` is HTML unless `headers` name another content type; `stream` is sent in its place."""
 
     status: int
     body: bytes
     headers: Headers = field(default=())
+    stream: AsyncGenerator[bytes, None] | None = None
 
 
 class Refused(Exception):

@@ -12,6 +12,7 @@ from fe.clock import Clock, ClockFault, no_fault
 from fe.config import Settings, origin_of, read_networks
 from fe.egress.configured import egress_from_settings
 from fe.egress.target import CONFIGURED
+from fe.http.archives import archive_limit
 from fe.http.paging import list_limit
 from fe.http.server.listener import serve_http
 from fe.issuing.sharing import Sharing
@@ -69,6 +70,7 @@ def build_portal(
         submitting=Submitting(pools[PORTAL], wakeups, metrics, SubmissionLog(settings.submission_log)),
         quotas=DocumentQuota(QuotaLimits.from_settings(settings), metrics),
         printers=Apart(settings.large_processes, metrics),
+        archives=archive_limit(metrics),
         trusted_proxies=read_networks(settings.trusted_proxies),
         openid=openid_of(settings, form_keys[0]),
         plans=None if OPERATOR not in pools else PlanRunner(pools[OPERATOR], new_holder(), clock),

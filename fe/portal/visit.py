@@ -1,7 +1,8 @@
 """One request as its page sees it: the person, the company, the form, and the ways to answer."""
 
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -110,6 +111,8 @@ class Visit:
     is_stale: bool = False
     #: Set for pages whose address has `<company>` in it.
     of_company: Company | None = None
+    #: Closed when the answer was sent, or the browser has left.
+    until_sent: ExitStack = field(default_factory=ExitStack)
     #: Headers of the answer beside its own.
     headers: list[tuple[str, str]] = field(default_factory=list)
 
@@ -243,6 +246,10 @@ class Visit:
         assert name.replace(".", "").replace("-", "").isalnum()
         disposition = f'{"inline" if inline else "attachment"}; filename="{name}"'
         return Reply(200, body, self._with((("Content-Type", content_type), ("Content-Disposition", disposition))))
+
+    def streamed(self, name: str, content_type: str, stream: AsyncGenerator[bytes, None]) -> Reply:
+        """Answer with a file to keep that is sent while it is made."""
+        return replace(self.file(name, content_type, b""), stream=stream)
 
     def _with(self, more: Headers) -> Headers:
         return (*more, *self.headers)

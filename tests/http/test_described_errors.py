@@ -97,6 +97,7 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     given("filter-without-period", await api.get("/invoices?text=caf&from=2026-01-01&to=2026-11-01"))
     given("period-reversed", await api.get("/invoices?from=2026-02-01&to=2026-01-01"))
     given("month-malformed", await api.get("/months/2026-13"))
+    given("empty-month", await api.get("/months/2026-01/zip"))
     given("days-out-of-range", await api.get("/usage?days=0"))
     given("wait-out-of-range", await api.get(f"/invoices/{uuid4()}?wait=31"))
 

@@ -20,9 +20,10 @@ from fe.http.openapi.served import description
 from fe.identifiers import TenantId, TrackId
 from fe.integrator.demo.documents import FIRST
 from fe.lifecycle import Status
+from fe.month.purchases import Expense
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import RECEPTION
-from fe.store.records import receivers, taxpayers
+from fe.store.records import expenses, receivers, taxpayers
 from fe.store.records.receivers import Receiver
 from tests.ecf.drafts import any_draft
 from tests.ecf.receipts import USUAL_INDICATOR, line, payload
@@ -315,6 +316,10 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
     like("listRecoveries", await api.get("/webhooks/recoveries"), "begun")
 
     like("getMonth", await api.get("/months/2026-11"), "a-month")
+    like("getMonthPurchases", await api.get("/months/2026-11/606"), "incomplete")
+    suppliers = [one["rncEmisor"] for one in (await api.get("/received")).json()["items"]]
+    await db.run_for(tenant, expenses.put, suppliers[0], None, Expense("02", payment="01"), datetime.now(UTC))
+    like("getMonthPurchases", await api.get("/months/2026-11/606"), "complete")
     like("getUsage", await api.get("/usage"), "a-month")
     like("getCurrentBill", await api.get("/billing/current-period"), "nothing-yet")
 

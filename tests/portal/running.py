@@ -17,6 +17,7 @@ from fe.accounts import totp
 from fe.accounts.openid import CALLBACK, OpenId
 from fe.accounts.people import create_person
 from fe.config import load_settings
+from fe.http.archives import archive_limit
 from fe.http.paging import list_limit
 from fe.http.server.listener import serve_http
 from fe.identifiers import TenantId
@@ -196,6 +197,7 @@ async def start_portal(
             "submitting": Submitting(portal_db, wakeups, metrics, SubmissionLog()),
             "quotas": DocumentQuota(NO_QUOTA, metrics),
             "printers": Apart(1, metrics),
+            "archives": archive_limit(metrics),
             **more,
         }
     )

@@ -2,6 +2,9 @@
 
 import csv
 import io
+import json
+import zipfile
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -10,6 +13,7 @@ from lxml import etree
 from fe.ecf.catalogue import Environment
 from fe.identifiers import TenantId
 from fe.metering import usage
+from fe.offload.pool import Apart
 from fe.portal.plots import Plot, Series
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Database
@@ -159,7 +163,13 @@ def test_a_plot_is_well_formed_and_escapes_what_it_is_given(many: int) -> None:
         assert all(-1 <= value <= 700 for value in coordinates)
 
 
-async def test_a_month_shows_its_sums_and_leads_to_its_receipts(owner: Browser, tenant: TenantId, db: Database) -> None:
+async def test_a_month_shows_its_sums_and_leads_to_its_receipts(
+    owner: Browser, tenant: TenantId, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def here(_: Apart, __: TenantId, work: Callable[..., bytes], *given: object, within: float = 0) -> bytes:
+        return work(*given)
+
+    monkeypatch.setattr(Apart, "run", here)
     await make_receipt(db, tenant, at=datetime(2026, 11, 5, 15, tzinfo=UTC))
     here = f"/companies/{tenant}/ecf/months"
 
@@ -173,3 +183,9 @@ async def test_a_month_shows_its_sums_and_leads_to_its_receipts(owner: Browser, 
     assert rows[1][0] == "2026-11-05"
     assert rows[1][6:] == ["901.00", "0.00", "0.00", "0.00", "162.18", "0.00", "0.00", "1063.18"]
     assert (await owner.get(f"{here}/2026-13")).status_code == 404
+    assert (await owner.get(f"{here}/2026-11/xlsx")).content[:2] == b"PK"
+    archive = await owner.get(f"{here}/2026-11/zip")
+    assert archive.headers["content-disposition"] == 'attachment; filename="ecf-2026-11.zip"'
+    with zipfile.ZipFile(io.BytesIO(archive.content)) as made:
+        (line,) = json.loads(made.read("manifest.json"))["receipts"]
+    assert line["eNCF"] == "E310000000001"

@@ -157,6 +157,9 @@ class AsyncFe:
     printing = _call(calls.printing)
     set_printing = _call(calls.set_printing)
     month = _call(calls.month)
+    month_workbook = _call(calls.month_workbook)
+    month_archive = _call(calls.month_archive)
+    month_606 = _call(calls.month_606)
     usage = _call(calls.usage)
     billing = _call(calls.billing)
 

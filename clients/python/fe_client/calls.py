@@ -48,6 +48,7 @@ from fe_client.models import (
     PrintSettingsRequest,
     ProductItem,
     ProductRequest,
+    PurchasesAnswer,
     ReceivedItem,
     ReceivedXml,
     Recovery,
@@ -535,6 +536,35 @@ def import_template(session: Session, prefix: str) -> Plan[bytes]:
 def month(session: Session, month: str) -> Plan[MonthAnswer]:
     """Sum up a month such as `2026-11`, by the days of issue in Santo Domingo."""
     return session.call("GET", f"/months/{_in_path(month)}")
+
+
+def month_workbook(session: Session, month: str) -> Plan[bytes]:
+    """Fetch a month as a workbook (.xlsx): totals, receipts issued and received, numbers."""
+    return session.fetch(f"/months/{_in_path(month)}/xlsx", _XLSX)
+
+
+def month_archive(
+    session: Session,
+    month: str,
+    *,
+    layout: Layout | None = None,
+    language: Language | None = None,
+    to: Sink | None = None,
+) -> Plan[bytes]:
+    """Fetch PDF and XML of all receipts of a month in a ZIP, issued and received; `to` as in `pdfs`.
+
+    Raises NotThereError where there is none, and InvalidError where there are more than 5,000.
+    """
+    query = {"layout": layout, "language": language}
+    path = f"/months/{_in_path(month)}/zip"
+    answer = yield from session.exchange("GET", path, query=query, wait=600.0, media_type=_ZIP, sink=to)
+    content: bytes = answer.body
+    return content
+
+
+def month_606(session: Session, month: str) -> Plan[PurchasesAnswer]:
+    """Write the 606 of a month: `content`, or None beside the list of what it lacks."""
+    return session.call("GET", f"/months/{_in_path(month)}/606")
 
 
 def usage(session: Session, *, days: int | None = None) -> Plan[UsageReport]:

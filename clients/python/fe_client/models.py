@@ -4293,6 +4293,20 @@ class ImportRequest(TypedDict):
     """the .xlsx, .ods or .csv in base64, at most 8 MB before it"""
 
 
+class IncompletePurchase(TypedDict):
+    """A purchase that the 606 cannot take yet."""
+
+    supplier: str
+    """tax id; your own where the receipt names none"""
+    supplierName: str
+    eNCF: str
+    issuedOn: str
+    missing: "list[Missing]"
+    """what no XML has: say it in the portal, once for a supplier"""
+    message: str
+    messageEs: str
+
+
 class IssuedOfMonth(TypedDict):
     """Receipts of one type in one state."""
 
@@ -4363,6 +4377,10 @@ class Mailing(TypedDict):
     """the relay's last refusal, in its words"""
     at: str
     """when it came to this state"""
+
+
+#: A field of a row that is missing.
+Missing: TypeAlias = Literal["kind", "isrType", "payment", "paidOn"]
 
 
 class MonthAnswer(TypedDict):
@@ -4648,6 +4666,34 @@ class ProductRequest(TypedDict):
     """the `version` that you read: where it is another by now, nothing changes and you get 409; 0: only if new"""
 
 
+class PurchasesAnswer(TypedDict):
+    """The 606 of a month, or what it lacks."""
+
+    month: str
+    environment: "Environment"
+    fileName: str
+    rows: int
+    """purchases of the month; none: the 606 is informative"""
+    incomplete: int
+    """of these, purchases that lack something"""
+    missing: "list[IncompletePurchase]"
+    """the first 500 of them"""
+    remarks: "list[PurchasesRemark]"
+    content: str | None
+    """the TXT that the authority takes, ASCII with CRLF; null while something is missing"""
+
+
+class PurchasesRemark(TypedDict):
+    """A remark on the file as a whole."""
+
+    code: "RemarkCode"
+    """`no-rnc` and `too-many` stand in the way of the file"""
+    receipts: int
+    """how many it is about"""
+    message: str
+    messageEs: str
+
+
 class ReceivedApproval(TypedDict):
     """The tenant's last decision about a received document, and who has been told of it."""
 
@@ -4789,6 +4835,10 @@ class RejectReceived(TypedDict):
     """the same by id; wins over asUser"""
     reason: str
     """DetalleMotivoRechazo: the issuer and the authority read it"""
+
+
+#: A remark on a 606. The first two stand in the way of the file.
+RemarkCode: TypeAlias = Literal["no-rnc", "too-many", "consumer", "unanswered", "unpaid"]
 
 
 class RevokedAnswer(TypedDict):

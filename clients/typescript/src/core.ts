@@ -3299,6 +3299,18 @@ export type components = {
             /** @description the .xlsx, .ods or .csv in base64, at most 8 MB before it */
             content: string;
         };
+        /** @description A purchase that the 606 cannot take yet. */
+        IncompletePurchase: {
+            /** @description tax id; your own where the receipt names none */
+            supplier: string;
+            supplierName: string;
+            eNCF: string;
+            issuedOn: string;
+            /** @description what no XML has: say it in the portal, once for a supplier */
+            missing: components["schemas"]["Missing"][];
+            message: string;
+            messageEs: string;
+        };
         /** @description Receipts of one type in one state. */
         IssuedOfMonth: {
             /** @enum {string} */
@@ -3393,6 +3405,11 @@ export type components = {
              */
             at: string;
         };
+        /**
+         * @description A field of a row that is missing.
+         * @enum {string}
+         */
+        Missing: "kind" | "isrType" | "payment" | "paidOn";
         /** @description A month by the days of issue that receipts state. */
         MonthAnswer: {
             month: string;
@@ -3747,6 +3764,30 @@ export type components = {
             /** @description the `version` that you read: where it is another by now, nothing changes and you get 409; 0: only if new */
             version?: number | null;
         };
+        /** @description The 606 of a month, or what it lacks. */
+        PurchasesAnswer: {
+            month: string;
+            environment: components["schemas"]["Environment"];
+            fileName: string;
+            /** @description purchases of the month; none: the 606 is informative */
+            rows: number;
+            /** @description of these, purchases that lack something */
+            incomplete: number;
+            /** @description the first 500 of them */
+            missing: components["schemas"]["IncompletePurchase"][];
+            remarks: components["schemas"]["PurchasesRemark"][];
+            /** @description the TXT that the authority takes, ASCII with CRLF; null while something is missing */
+            content: string | null;
+        };
+        /** @description A remark on the file as a whole. */
+        PurchasesRemark: {
+            /** @description `no-rnc` and `too-many` stand in the way of the file */
+            code: components["schemas"]["RemarkCode"];
+            /** @description how many it is about */
+            receipts: number;
+            message: string;
+            messageEs: string;
+        };
         /** @description The tenant's last decision about a received document, and who has been told of it. */
         ReceivedApproval: {
             /** @enum {string} */
@@ -3895,6 +3936,11 @@ export type components = {
             /** @description DetalleMotivoRechazo: the issuer and the authority read it */
             reason: string;
         };
+        /**
+         * @description A remark on a 606. The first two stand in the way of the file.
+         * @enum {string}
+         */
+        RemarkCode: "no-rnc" | "too-many" | "consumer" | "unanswered" | "unpaid";
         /** @description No link leads to the receipt. */
         RevokedAnswer: {
             ok: boolean;
@@ -4588,11 +4634,13 @@ export type Handing = components['schemas']['Handing'];
 export type ImportAnswer = components['schemas']['ImportAnswer'];
 export type ImportFault = components['schemas']['ImportFault'];
 export type ImportRequest = components['schemas']['ImportRequest'];
+export type IncompletePurchase = components['schemas']['IncompletePurchase'];
 export type IssuedOfMonth = components['schemas']['IssuedOfMonth'];
 export type LoginRequest = components['schemas']['LoginRequest'];
 export type MailSettingsAnswer = components['schemas']['MailSettingsAnswer'];
 export type MailSettingsRequest = components['schemas']['MailSettingsRequest'];
 export type Mailing = components['schemas']['Mailing'];
+export type Missing = components['schemas']['Missing'];
 export type MonthAnswer = components['schemas']['MonthAnswer'];
 export type MonthTotalsAnswer = components['schemas']['MonthTotalsAnswer'];
 export type NewInvoice = components['schemas']['NewInvoice'];
@@ -4614,6 +4662,8 @@ export type ProblemRepair = components['schemas']['ProblemRepair'];
 export type ProductItem = components['schemas']['ProductItem'];
 export type ProductList = components['schemas']['ProductList'];
 export type ProductRequest = components['schemas']['ProductRequest'];
+export type PurchasesAnswer = components['schemas']['PurchasesAnswer'];
+export type PurchasesRemark = components['schemas']['PurchasesRemark'];
 export type ReceivedApproval = components['schemas']['ReceivedApproval'];
 export type ReceivedEcf = components['schemas']['ReceivedEcf'];
 export type ReceivedEcfEvent = components['schemas']['ReceivedEcfEvent'];
@@ -4626,6 +4676,7 @@ export type Recoveries = components['schemas']['Recoveries'];
 export type Recovery = components['schemas']['Recovery'];
 export type RecoveryRequest = components['schemas']['RecoveryRequest'];
 export type RejectReceived = components['schemas']['RejectReceived'];
+export type RemarkCode = components['schemas']['RemarkCode'];
 export type RevokedAnswer = components['schemas']['RevokedAnswer'];
 export type Rfce = components['schemas']['Rfce'];
 export type RfceComprador = components['schemas']['RfceComprador'];

@@ -20,6 +20,7 @@ import type {
   MailSettingsAnswer,
   MailSettingsRequest,
   MonthAnswer,
+  PurchasesAnswer,
   NewInvoice,
   NewSequence,
   WebhookRequest,
@@ -523,6 +524,27 @@ export class Fe {
   /** Sum up a month such as `2026-11`, by the days of issue in Santo Domingo. */
   month(month: string, options: CallOptions = {}): Promise<MonthAnswer> {
     return this.session.call('GET', `/months/${encodeURIComponent(month)}`, options);
+  }
+
+  /** Fetch a month as a workbook (.xlsx): totals, receipts issued and received, numbers. */
+  monthWorkbook(month: string, options: CallOptions = {}): Promise<Uint8Array> {
+    return this.session.fetch(`/months/${encodeURIComponent(month)}/xlsx`, XLSX, options);
+  }
+
+  /**
+   * Fetch PDF and XML of all receipts of a month in a ZIP, issued and received; `to` as in `pdfs`. Throws NotThereError
+   * where there is none, and InvalidError where there are more than 5,000.
+   */
+  monthArchive(month: string, options: OnPaper & Pick<Archive, 'to'> = {}): Promise<Uint8Array> {
+    known('monthArchive', options, [...ON_PAPER, 'to']);
+    const { signal, to, ...query } = options;
+    const asked = { query: { ...query }, wait: 600, signal, to };
+    return this.session.fetch(`/months/${encodeURIComponent(month)}/zip`, 'application/zip', asked);
+  }
+
+  /** Write the 606 of a month: `content`, or null beside the list of what it lacks. */
+  month606(month: string, options: CallOptions = {}): Promise<PurchasesAnswer> {
+    return this.session.call('GET', `/months/${encodeURIComponent(month)}/606`, options);
   }
 
   /** Read the usage of whole UTC days that end yesterday: 30, or as many as said (180 at most). */

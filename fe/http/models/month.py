@@ -1,4 +1,4 @@
-"""Answer of GET /months/{month}."""
+"""Answers of GET /months/{month} and /months/{month}/606."""
 
 from typing import Annotated
 
@@ -6,9 +6,12 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from fe.accounts.months import MonthReport
+from fe.accounts.purchases import PurchaseLine, Purchases, RemarkCode
 from fe.ecf.catalogue import Environment
+from fe.ecf.texts import Language
 from fe.http.models.response_types import Amount, Code, ResponseModel, closed
 from fe.lifecycle import Status
+from fe.month.purchases import Missing
 
 
 @closed
@@ -161,4 +164,86 @@ def serialize_month(report: MonthReport) -> MonthAnswer:
             for one in report.numbers
         ],
         "isComplete": report.is_complete,
+    }
+
+
+#: Incomplete purchases that an answer lists.
+_LISTED = 500
+
+
+@closed
+class IncompletePurchase(TypedDict):
+    """A purchase that the 606 cannot take yet."""
+
+    supplier: Annotated[str, Field(description="tax id; your own where the receipt names none")]
+    supplierName: str
+    eNCF: str
+    issuedOn: str
+    missing: Annotated[list[Missing], Field(description="what no XML has: say it in the portal, once for a supplier")]
+    message: str
+    messageEs: str
+
+
+@closed
+class PurchasesRemark(TypedDict):
+    """A remark on the file as a whole."""
+
+    code: Annotated[RemarkCode, Field(description="`no-rnc` and `too-many` stand in the way of the file")]
+    receipts: Annotated[int, Field(description="how many it is about")]
+    message: str
+    messageEs: str
+
+
+@closed
+class PurchasesAnswer(TypedDict):
+    """The 606 of a month, or what it lacks."""
+
+    month: str
+    environment: Environment
+    fileName: str
+    rows: Annotated[int, Field(description="purchases of the month; none: the 606 is informative")]
+    incomplete: Annotated[int, Field(description="of these, purchases that lack something")]
+    missing: Annotated[list[IncompletePurchase], Field(description=f"the first {_LISTED} of them")]
+    remarks: list[PurchasesRemark]
+    content: Annotated[
+        str | None,
+        Field(description="the TXT that the authority takes, ASCII with CRLF; null while something is missing"),
+    ]
+
+
+PURCHASES = ResponseModel(PurchasesAnswer)
+
+
+def serialize_purchases(found: Purchases, environment: Environment, language: Language) -> PurchasesAnswer:
+    """Serialize a 606."""
+    return {
+        "month": str(found.month),
+        "environment": environment,
+        "fileName": found.name,
+        "rows": len(found.lines),
+        "incomplete": len(found.incomplete),
+        "missing": [_incomplete(line, language) for line in found.incomplete[:_LISTED]],
+        "remarks": [
+            {
+                "code": one.code,
+                "receipts": one.receipts,
+                "message": one.text.said(language),
+                "messageEs": one.text.es,
+            }
+            for one in found.remarks
+        ],
+        "content": found.file().decode("ascii") if found.is_ready else None,
+    }
+
+
+def _incomplete(line: PurchaseLine, language: Language) -> IncompletePurchase:
+    lacks = [lack.name_shown for lack in line.missing]
+    return {
+        "supplier": line.purchase.supplier,
+        "supplierName": line.purchase.supplier_name,
+        "eNCF": line.purchase.e_ncf,
+        "issuedOn": line.purchase.issued_on.isoformat(),
+        "missing": list(line.missing),
+        "message": ", ".join(lack.said(language) for lack in lacks),
+        "messageEs": ", ".join(lack.es for lack in lacks),
     }

@@ -2,12 +2,13 @@
 
 from fe.ecf.catalogue import PREFIXES, EcfType
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
+from fe.http.archives import ISSUED, RECEIVED
 from fe.http.auth.login import Login, LoginRequest
 from fe.http.calls import Handler
 from fe.http.models import responses as response_models
 from fe.http.models.approvals import APPROVAL_TAKEN, DECIDED_MANY
 from fe.http.models.mail_settings import MAIL_SETTINGS, MailSettingsRequest
-from fe.http.models.month import MONTH
+from fe.http.models.month import MONTH, PURCHASES
 from fe.http.models.printing import PRINT_SETTINGS, PrintManyRequest, PrintSettingsRequest
 from fe.http.models.requests import ApproveReceived, BatchRequest, DecideReceived, NewInvoice, RejectReceived
 from fe.http.models.sharing import REVOKED, SHARED
@@ -37,7 +38,7 @@ from fe.http.routes.invoices import Invoices
 from fe.http.routes.mail_settings import MailSettingsHandlers
 from fe.http.routes.months import MonthHandlers
 from fe.http.routes.ncf import ChangedSequence, Ncf, NewSequence
-from fe.http.routes.print_archives import ISSUED, RECEIVED, PrintArchives
+from fe.http.routes.print_archives import PrintArchives
 from fe.http.routes.printing import PrintHandlers
 from fe.http.routes.received import ReceivedHandlers
 from fe.http.routes.sharing import ShareHandlers
@@ -45,6 +46,7 @@ from fe.http.routes.types import About, Parameter, Route, RouteLink, whole
 from fe.http.routes.usage import DAYS_DEFAULT, DAYS_MAX, UsageHandlers
 from fe.http.routes.webhook_table import webhook_routes
 from fe.http.routes.webhooks import WebhookHandlers
+from fe.month.book import XLSX
 from fe.printing.settings import LANGUAGES, LAYOUTS, ROLLS
 from fe.store.records.received import ApprovalStatus
 
@@ -563,6 +565,50 @@ def every_route(
                 "Sum up a month by day of issue",
                 _ACCOUNT,
                 {200: (MONTH,)},
+                parameters=(_MONTH,),
+                errors=errors("bad-month"),
+            ),
+        ),
+        Route(
+            "GET",
+            f"{prefix}/months/<month>/xlsx",
+            "invoices:read",
+            months.workbook,
+            About(
+                "getMonthWorkbook",
+                "Fetch a month as a workbook",
+                _ACCOUNT,
+                {},
+                parameters=(_MONTH,),
+                errors=errors("bad-month"),
+                file=XLSX,
+            ),
+        ),
+        Route(
+            "GET",
+            f"{prefix}/months/<month>/zip",
+            "invoices:read",
+            archives.month,
+            About(
+                "getMonthArchive",
+                "Fetch PDF and XML of a month in a ZIP",
+                _ACCOUNT,
+                {},
+                parameters=(_MONTH, *_ON_PAPER),
+                errors=errors("bad-month", "empty-month"),
+                file="application/zip",
+            ),
+        ),
+        Route(
+            "GET",
+            f"{prefix}/months/<month>/606",
+            "invoices:read",
+            months.purchases,
+            About(
+                "getMonthPurchases",
+                "Write a month's 606, or tell what it lacks",
+                _ACCOUNT,
+                {200: (PURCHASES,)},
                 parameters=(_MONTH,),
                 errors=errors("bad-month"),
             ),

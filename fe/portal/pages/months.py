@@ -1,60 +1,28 @@
 """A company's month: sums by type and rate, ITBIS, what is open, and an account of the numbers."""
 
-from collections.abc import Sequence
-from decimal import Decimal
-
-from fe.accounts import months
+from fe.accounts import month_book, months
 from fe.ecf.catalogue import EcfType
 from fe.ecf.dates import local
 from fe.ecf.texts import Text
+from fe.http.archives import of_month, written
+from fe.http.errors import ApiError
+from fe.limits import TurnTimeout
+from fe.month.book import XLSX, workbook
 from fe.month.period import YearMonth
+from fe.offload.pool import ApartFailed
 from fe.portal import receipt_words as words
-from fe.portal.csv_cells import CSV_TYPE, Cell, csv_file
-from fe.portal.document_facts import name_shown
+from fe.portal.csv_cells import CSV_TYPE, csv_file
 from fe.portal.page_types import Needs, Page
-from fe.portal.replies import Reply, not_found, redirect
+from fe.portal.printing import printer_of_many
+from fe.portal.replies import Refused, Reply, not_found, redirect
 from fe.portal.visit import Visit
-from fe.store.records import month_sums
-from fe.store.records.month_sums import IssuedLine
 
-#: Lines of a file at most.
-MAX_EXPORTED = 20_000
-_HEADINGS = {
-    "en": (
-        "Issued",
-        "Type",
-        "e-NCF",
-        "Status",
-        "Buyer RNC",
-        "Buyer",
-        "Taxed at 18 %",
-        "Taxed at 16 %",
-        "Taxed at 0 %",
-        "Exempt",
-        "ITBIS",
-        "ITBIS withheld",
-        "ISR withheld",
-        "Total",
-    ),
-    "es": (
-        "Fecha de emisión",
-        "Tipo",
-        "e-NCF",
-        "Estado",
-        "RNC comprador",
-        "Comprador",
-        "Gravado al 18 %",
-        "Gravado al 16 %",
-        "Gravado al 0 %",
-        "Exento",
-        "ITBIS",
-        "ITBIS retenido",
-        "ISR retenido",
-        "Monto total",
-    ),
-}
-_AMOUNTS = ("base18", "base16", "base0", "exempt")
-_WITHHELD = ("itbisWithheld", "isrWithheld")
+#: Seconds that a workbook waits for its turn in the pool.
+_PATIENCE = 20.0
+_NOT_MADE = Text(
+    "The workbook could not be made now; try again in a moment.",
+    "La hoja no se pudo generar ahora; intente de nuevo en un momento.",
+)
 
 
 async def newest(visit: Visit) -> Reply:
@@ -81,40 +49,37 @@ async def show(visit: Visit) -> Reply:
 
 async def export(visit: Visit) -> Reply:
     """Export the receipts issued in a month as CSV, by day of issue."""
+    month, language = _month(visit), visit.language
+    lines, is_cut = await month_book.issued_lines(visit.read_list, visit.environment, month)
+    rows = [month_book.issued_row(one, language) for one in lines]
+    if is_cut:
+        rows.append([month_book.MORE_LINES.said(language)])
+    heads = [head.said(language) for head in month_book.ISSUED_HEADS]
+    return visit.file(f"{visit.environment}-{month}.csv", CSV_TYPE, csv_file(heads, rows))
+
+
+async def export_workbook(visit: Visit) -> Reply:
+    """Export the month as a workbook."""
     month = _month(visit)
-    lines: list[Sequence[Cell]] = []
-    after: IssuedLine | None = None
-    while len(lines) < MAX_EXPORTED:
-        found = await visit.read_list(month_sums.issued_lines, visit.environment, month, after)
-        lines += [_line(visit, one) for one in found]
-        if len(found) < month_sums.A_PAGE:
-            break
-        after = found[-1]
-    else:
-        lines.append([words.MORE_ROWS.said(visit.language)])
-    return visit.file(f"{visit.environment}-{month}.csv", CSV_TYPE, csv_file(_HEADINGS[visit.language], lines))
+    sheets = await month_book.read_sheets(visit.read_list, visit.environment, month, visit.language)
+    try:
+        made = await visit.portal.printers.run(visit.tenant_id, workbook, sheets, within=_PATIENCE)
+    except (ApartFailed, TurnTimeout):
+        raise Refused(503, _NOT_MADE) from None
+    return visit.file(f"{visit.environment}-{month}.xlsx", XLSX, made)
 
 
-def _line(visit: Visit, one: IssuedLine) -> Sequence[Cell]:
-    amounts = one.amounts or {}
-
-    def of(names: Sequence[str]) -> list[Cell]:
-        if one.amounts is None:
-            return [None] * len(names)
-        return [Decimal(amounts.get(name, "0.00")) for name in names]
-
-    return (
-        one.issued_on,
-        _kind(one.ecf_type).said(visit.language),
-        one.e_ncf,
-        words.status_badge(one.status).text.said(visit.language),
-        one.buyer_rnc,
-        name_shown(one.buyer_name or ""),
-        *of(_AMOUNTS),
-        one.itbis,
-        *of(_WITHHELD),
-        one.total,
-    )
+async def export_archive(visit: Visit) -> Reply:
+    """Send PDF and XML of all receipts of the month, while the PDFs are made."""
+    month = _month(visit)
+    printer = await printer_of_many(visit)
+    try:
+        parts = await of_month(visit.portal.db, visit.tenant_id, visit.read_list, visit.environment, month)
+    except ApiError as error:
+        raise Refused(error.status, error.message) from None
+    visit.until_sent.enter_context(visit.portal.archives.held(visit.tenant_id))
+    stream = written(visit.portal.db, visit.tenant_id, parts, printer, visit.language, folders=True)
+    return visit.streamed(f"{visit.environment}-{month}.zip", "application/zip", stream)
 
 
 def _kind(code: str) -> Text:
@@ -137,4 +102,6 @@ PAGES = (
     Page("GET", _LIST, Needs.READ, newest),
     Page("GET", f"{_LIST}/<month>", Needs.READ, show),
     Page("GET", f"{_LIST}/<month>/csv", Needs.READ, export),
+    Page("GET", f"{_LIST}/<month>/xlsx", Needs.READ, export_workbook),
+    Page("GET", f"{_LIST}/<month>/zip", Needs.READ, export_archive),
 )

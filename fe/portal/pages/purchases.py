@@ -4,7 +4,7 @@ from fe.accounts import purchases
 from fe.accounts.purchases import PurchaseLine, Purchases
 from fe.ecf.texts import LocalizedError, Text
 from fe.month.period import YearMonth
-from fe.month.purchases import ISR_TYPES, KINDS, PAYMENTS, Expense, Itbis, Missing, name_606
+from fe.month.purchases import ISR_TYPES, KINDS, PAYMENTS, Expense, Itbis
 from fe.portal.days import read_day
 from fe.portal.document_facts import name_shown
 from fe.portal.page_types import Needs, Page
@@ -14,18 +14,11 @@ from fe.store.postgres.db import Conn
 from fe.store.records import expenses
 
 _LONGEST_CREDIT = 365
-_LACKS = {
-    Missing.KIND: Text("kind of expense", "tipo de gasto"),
-    Missing.ISR_TYPE: Text("type of ISR withholding", "tipo de retención ISR"),
-    Missing.PAYMENT: Text("form of payment", "forma de pago"),
-    Missing.PAID_ON: Text("day of payment", "fecha de pago"),
-}
 _ITBIS = {
     Itbis.ADVANCE: Text("To be deducted", "Por adelantar"),
     Itbis.COST: Text("Part of the cost", "Llevado al costo"),
     Itbis.PROPORTIONAL: Text("Proportional (art. 349)", "Sujeto a proporcionalidad (art. 349)"),
 }
-_NO_RNC = Text("Enter the company's RNC under Company data first.", "Escriba primero el RNC en Datos de la empresa.")
 _INCOMPLETE = Text(
     "The file is not complete yet: classify the purchases marked below.",
     "El archivo todavía no está completo: clasifique las compras marcadas.",
@@ -53,8 +46,6 @@ async def _show(visit: Visit, problem: Text | None, status: int) -> Reply:
         found=found,
         lines=lines[:500],
         problem=problem,
-        rnc=_rnc(visit),
-        lacks=_LACKS,
         kinds=KINDS,
         name_shown=name_shown,
     )
@@ -62,14 +53,11 @@ async def _show(visit: Visit, problem: Text | None, status: int) -> Reply:
 
 async def file(visit: Visit) -> Reply:
     """Return the file, once nothing is missing."""
-    rnc = _rnc(visit)
-    if rnc is None:
-        return await _show(visit, _NO_RNC, 409)
     found = await _read(visit)
-    if found.incomplete or found.is_cut:
-        return await _show(visit, _INCOMPLETE, 409)
-    reply = visit.file("606.txt", "text/plain; charset=us-ascii", found.file(rnc))
-    named = f'attachment; filename="{name_606(rnc, found.month)}"'
+    if not found.is_ready:
+        return await _show(visit, _INCOMPLETE if found.incomplete else found.remarks[0].text, 409)
+    reply = visit.file("606.txt", "text/plain; charset=us-ascii", found.file())
+    named = f'attachment; filename="{found.name}"'
     headers = tuple((name, named if name == "Content-Disposition" else value) for name, value in reply.headers)
     return Reply(reply.status, reply.body, headers)
 
@@ -149,13 +137,8 @@ async def _chosen(visit: Visit) -> tuple[PurchaseLine, str | None]:
 
 
 async def _read(visit: Visit) -> Purchases:
-    rnc = _rnc(visit) or ""
+    rnc = purchases.rnc_of(visit.company.tenant.issuer)
     return await visit.read_list(purchases.of_month, visit.environment, _month(visit), rnc)
-
-
-def _rnc(visit: Visit) -> str | None:
-    rnc = visit.company.tenant.issuer.get("RNCEmisor")
-    return str(rnc) if rnc else None
 
 
 def _month(visit: Visit) -> YearMonth:

@@ -86,17 +86,19 @@ async def put(
 
 @dataclass(frozen=True, slots=True)
 class PurchaseDocument:
-    """The XML of a purchase of a month."""
+    """The XML of a purchase of a month. `is_answered`: the tenant approved it; its own are."""
 
     document_id: UUID
+    ecf_type: str
     issued_on: date
+    is_answered: bool
     document: bytes
 
 
 #: Documents of one read.
 A_PAGE = 200
 _RECEIVED = f"""
-    SELECT r.received_id AS document_id, r.issued_on, d.document
+    SELECT r.received_id AS document_id, r.ecf_type, r.issued_on, w.approved IS NOT NULL AS is_answered, d.document
       FROM received AS r
       JOIN acknowledgements AS d
         ON d.tenant_id = %(tenant)s AND d.environment = r.environment AND d.digest = r.digest AND d.reason = 0
@@ -114,7 +116,7 @@ _RECEIVED = f"""
      LIMIT {A_PAGE}
 """
 _OWN = f"""
-    SELECT s.submission_id AS document_id, s.issued_on, d.content AS document
+    SELECT s.submission_id AS document_id, s.ecf_type, s.issued_on, true AS is_answered, d.content AS document
       FROM submissions AS s
       JOIN submission_documents AS d
         ON d.tenant_id = %(tenant)s AND d.submission_id = s.submission_id AND d.kind = 'signed'

@@ -273,6 +273,21 @@ async def keep_amounts(conn: Conn, tenant_id: TenantId, found: Sequence[tuple[UU
 
 
 @dataclass(frozen=True, slots=True)
+class ReceivedLine:
+    """One received receipt of a month. `approved`: the tenant's answer, if it gave one that was not rejected."""
+
+    received_id: UUID
+    issued_on: date
+    ecf_type: str
+    e_ncf: str
+    issuer_rnc: str
+    issuer_name: str
+    total: Decimal
+    amounts: dict[str, str] | None
+    approved: bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class IssuedLine:
     """One signed receipt of a month."""
 
@@ -313,4 +328,37 @@ async def issued_lines(
         "after_id": UUID(int=0) if after is None else after.submission_id,
     }
     await cursor.execute(_LINES.encode(), values)
+    return await cursor.fetchall()
+
+
+_RECEIVED_LINES = f"""
+    SELECT r.received_id, r.issued_on, r.ecf_type, r.e_ncf, r.issuer_rnc, r.issuer_name, r.total, m.amounts, w.approved
+      FROM received AS r
+      LEFT JOIN received_amounts AS m ON m.tenant_id = %(tenant)s AND m.received_id = r.received_id
+      LEFT JOIN LATERAL (
+        SELECT a.approved
+          FROM approvals AS a
+          JOIN submissions AS s ON s.tenant_id = a.tenant_id AND s.submission_id = a.submission_id
+         WHERE a.tenant_id = %(tenant)s AND s.tenant_id = %(tenant)s AND a.received_id = r.received_id
+           AND s.status NOT IN ('Rechazado', 'error')
+         ORDER BY a.round DESC
+         LIMIT 1) AS w ON true
+     WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s AND r.issued_on <= %(last)s
+       AND (r.issued_on, r.received_id) > (%(after_day)s, %(after_id)s)
+     ORDER BY r.issued_on, r.received_id
+     LIMIT {A_PAGE}
+"""
+
+
+async def received_lines(
+    conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth, after: ReceivedLine | None = None
+) -> Sequence[ReceivedLine]:
+    """List the received receipts of a month by day of issue, A_PAGE at most, after one of them."""
+    cursor = conn.cursor(row_factory=class_row(ReceivedLine))
+    values = {
+        **_values(tenant_id, environment, month),
+        "after_day": month.first if after is None else after.issued_on,
+        "after_id": UUID(int=0) if after is None else after.received_id,
+    }
+    await cursor.execute(_RECEIVED_LINES.encode(), values)
     return await cursor.fetchall()

@@ -21,6 +21,7 @@ ONCE = (
     "test_login_timing",
     "test_mail_settings",
     "test_metering",
+    "test_months",
     "test_peppers",
     "test_print_archives",
     "test_printing",

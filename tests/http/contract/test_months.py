@@ -1,0 +1,98 @@
+"""A month over HTTP: its workbook, its ZIP, and its 606."""
+
+import io
+import json
+import zipfile
+from datetime import UTC, date, datetime
+
+import httpx
+import pytest
+from python_calamine import CalamineWorkbook
+
+from fe.ecf.catalogue import Environment
+from fe.http import archives
+from fe.identifiers import TenantId
+from fe.lifecycle import Status
+from fe.month.purchases import Expense
+from fe.store.postgres.db import Database
+from fe.store.records import expenses
+from tests.factories.tenants import rows
+from tests.portal.receipts import make_receipt, make_received
+from tests.portal.test_purchases import DOCUMENT
+from tests.printing.documents import GOLDEN, signed
+
+AT = datetime(2026, 11, 5, 15, tzinfo=UTC)
+HERE = "/months/2026-11"
+
+
+@pytest.fixture
+async def month(db: Database, tenant: TenantId) -> None:
+    """Two receipts issued and one received, in the environment of the token."""
+    for number, status in ((1, Status.ACCEPTED), (3, Status.REJECTED)):
+        made = await make_receipt(
+            db, tenant, status=status, at=AT, e_ncf=f"E31{number:010d}", environment=Environment.TESTECF
+        )
+        await rows(
+            db,
+            "UPDATE submission_documents SET content = %(xml)b WHERE submission_id = %(id)s AND kind = 'signed'",
+            xml=signed(GOLDEN[0]),
+            id=made,
+        )
+    received = DOCUMENT.format(number="E310000000009").encode()
+    await make_received(
+        db, tenant, e_ncf="E310000000009", environment=Environment.TESTECF, at=AT, document=received, name="=2+5 SRL"
+    )
+
+
+@pytest.mark.usefixtures("in_process")
+async def test_workbook_has_amounts_as_numbers_and_text_as_text(api: httpx.AsyncClient, month: None) -> None:
+    answer = await api.get(f"{HERE}/xlsx", headers={"Accept-Language": "es"})
+
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="testecf-2026-11.xlsx"'
+    book = CalamineWorkbook.from_filelike(io.BytesIO(answer.content))
+    assert book.sheet_names == ["Totales", "Emitidos", "Recibidos", "Numeración"]
+    sheets = {name: book.get_sheet_by_name(name).to_python() for name in book.sheet_names}
+    assert sheets["Totales"][0][0] == "noviembre 2026"
+    assert sheets["Totales"][1][-1] == 1063.18
+    first, second = sorted(sheets["Emitidos"][1:], key=lambda line: line[2])
+    assert first[:4] == [date(2026, 11, 5), "E31", "E310000000001", "Aceptado"]
+    assert (first[6], first[-1], second[3]) == (901.0, 1063.18, "Rechazado")
+    (got,) = sheets["Recibidos"][1:]
+    assert (got[3:5], got[9], got[-2], got[-1]) == (["131880738", "=2+5 SRL"], 18.0, 118.0, "")
+    assert sheets["Numeración"][1:] == [
+        ["E31", "E310000000001", "E310000000003", 2.0, 1.0, 1.0, 0.0, 0.0, 1.0],
+        ["E31 sin comprobante", "E310000000002", "E310000000002", "", "", "", "", "", 1.0],
+    ]
+
+
+@pytest.mark.usefixtures("in_process")
+async def test_archive_has_issued_and_received_receipts_and_is_bounded(
+    api: httpx.AsyncClient, month: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = await api.get(f"{HERE}/zip?layout=80mm")
+
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="2026-11.zip"'
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        lines = json.loads(archive.read("manifest.json"))["receipts"]
+        assert sorted(line["eNCF"] for line in lines[:2]) == ["E310000000001", "E310000000003"]
+        assert lines[2]["eNCF"] == "E310000000009"
+        assert archive.read(lines[0]["pdf"])[:5] == b"%PDF-"
+        assert lines[0]["xml"].startswith(f"issued/{lines[0]['eNCF']}-")
+        assert lines[2].get("xml", "received/").startswith("received/")
+    monkeypatch.setattr(archives, "MAX_OF_MONTH", 2)
+    assert "more than 2 receipts" in (await api.get(f"{HERE}/zip")).json()["message"]
+
+
+async def test_606_lists_what_is_missing_and_then_is_a_file(
+    api: httpx.AsyncClient, month: None, db: Database, tenant: TenantId
+) -> None:
+    early = (await api.get(f"{HERE}/606")).json()
+    await db.run_for(tenant, expenses.put, "131880738", None, Expense("02"), AT)
+    made = (await api.get(f"{HERE}/606")).json()
+
+    (lack,) = early["missing"]
+    assert (lack["eNCF"], lack["missing"], lack["messageEs"]) == ("E310000000009", ["kind"], "tipo de gasto")
+    assert (early["rows"], early["incomplete"], early["content"]) == (1, 1, None)
+    assert (made["missing"], made["incomplete"]) == ([], 0)
+    assert [one["code"] for one in made["remarks"]] == ["unanswered", "unpaid"]
+    assert made["content"].split("\r\n")[1].startswith("131880738|1|02|E310000000009||20261106||100.00||100.00|18.00|")

@@ -64,6 +64,11 @@ process.stdout.write(
     replyTo: (await fe.mail()).replyTo,
     archived: [Buffer.concat(parts).toString('hex', 0, 4), rest.length, await refused(fe.receivedPdfs([nobody]))],
     printed: (await Promise.all(prints)).map((made) => Buffer.from(made.subarray(0, 4)).toString('hex')),
+    month: [
+      Buffer.from(await fe.monthWorkbook('2026-01')).toString('latin1', 0, 2),
+      (await fe.month606('2026-01')).rows,
+      await refused(fe.monthArchive('2026-01')),
+    ],
     events: (await fe.timeline(verdicts.E31.taxLogId)).events.length,
     ended: await refused(fe.ncf({ signal: ended.signal })),
     put: (await fe.putNcf({ prefix: 'E31', maxSequence: 5000, expireAt: '2028-12-31' })).maxSequence,

@@ -120,6 +120,11 @@ def _blocking(stack: Stack, began: datetime) -> None:
         track = known["taxLogId"]
         prints = [fe.pdf(track, layout="80mm"), fe.ticket(track), fe.qr_png(track), fe.qr_svg(track), fe.pdfs([track])]
         assert [made[:4] for made in prints] == PRINTS
+        month = f"{datetime.now(UTC):%Y-%m}"
+        assert fe.month_workbook(month)[:2] == b"PK"
+        assert fe.month_606(month)["rows"] == len(fe.month_606(month)["missing"])
+        with pytest.raises(NotThereError):
+            fe.month_archive("2026-01")
         written = io.BytesIO()
         assert fe.pdfs(encf=seen["eNCF"], to=written) == b""
         assert zipfile.is_zipfile(written)

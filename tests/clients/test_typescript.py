@@ -159,6 +159,7 @@ def _walked(road: dict[str, Any], began: datetime) -> None:
     assert road["catalogue"] == ["Ana", 5.5, 1, "P-1", True, True]
     assert road["replyTo"] == "ventas@ozama.do"
     assert road["imports"] == ["InvalidError", 2, "ConflictError", True]
+    assert road["month"] == ["PK", 0, "NotThereError"]
     assert (road["footer"], [bytes.fromhex(begin) for begin in road["printed"]]) == ("Gracias", PRINTS)
     assert (road["ended"], road["put"], road["changed"]) == ("AbortError", "5000", False)
     assert road["deleted"] == ["E47", "NotThereError"]

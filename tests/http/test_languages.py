@@ -59,7 +59,7 @@ def values_of(node: ast.expr) -> list[str]:
 
 
 #: Words that are the same in both languages.
-SAME = {"no", "No"}
+SAME = {"no", "No", "ITBIS", "e-NCF"}
 #: Where a text may be given again as it is, and why.
 REPEATING = {
     "http/reception/handlers.py",  # suppliers' programs speak the authority's protocol

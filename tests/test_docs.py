@@ -59,6 +59,7 @@ _TERMINAL = "tests/cli/integrator/test_page.py::test_every_command_of_the_page_s
 #: Commands that are executed by other tests, and by which.
 ELSEWHERE = {
     "fe import": "tests/cli/integrator/test_import.py::test_import_validates_issues_and_keeps_the_copy",
+    "fe month": "tests/cli/integrator/test_month.py::test_month_writes_its_files",
     "fe print": "tests/cli/integrator/test_print.py::test_receipt_is_printed_to_a_file",
     "fe key older-pepper": "tests/cli/test_keys.py::test_keys_under_an_older_pepper_are_listed_over_all_tenants",
     "make wheel": "tests/test_version.py::test_pip_installs_the_wheel_of_a_newer_commit_over_an_older_one",

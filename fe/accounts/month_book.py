@@ -10,7 +10,7 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.texts import Language, Text
 from fe.identifiers import TenantId
 from fe.lifecycle import Status
-from fe.month.book import Cell, Sheet
+from fe.month.book import Cell, MonthSheet
 from fe.month.period import YearMonth
 from fe.store.postgres.db import Conn
 from fe.store.records import month_sums
@@ -125,17 +125,17 @@ async def received_lines(read: Read, environment: Environment, month: YearMonth)
 
 async def read_sheets(
     read: Read, environment: Environment, month: YearMonth, language: Language, *, with_open: bool = True
-) -> list[Sheet]:
+) -> list[MonthSheet]:
     """Read a month and lay it out; `with_open` as in `months.report`."""
     report = await read(months.report, environment, month, with_open=with_open)
     issued, is_cut = await issued_lines(read, environment, month)
     received, is_cut_too = await received_lines(read, environment, month)
 
-    def table(title: Text, heads: Sequence[Text], rows: list[Sequence[Cell]], *, is_cut: bool = False) -> Sheet:
+    def table(title: Text, heads: Sequence[Text], rows: list[Sequence[Cell]], *, is_cut: bool = False) -> MonthSheet:
         width = len(heads)
         if is_cut:
             rows.append((MORE_LINES.said(language), *[None] * (width - 1)))
-        return Sheet(title.said(language), [head.said(language) for head in heads], rows)
+        return MonthSheet(title.said(language), [head.said(language) for head in heads], rows)
 
     return [
         table(

@@ -17,7 +17,7 @@ _NARROWEST, _WIDEST = 10, 44
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class MonthSheet:
     """A table. Decimals are amounts with two decimals; text stays text, whatever it begins with."""
 
     title: str
@@ -25,7 +25,7 @@ class Sheet:
     rows: Sequence[Sequence[Cell]]
 
 
-def workbook(sheets: Sequence[Sheet]) -> bytes:
+def workbook(sheets: Sequence[MonthSheet]) -> bytes:
     """Write the sheets as XLSX."""
     sink = io.BytesIO()
     book = Workbook(sink, {"in_memory": True})

@@ -166,10 +166,12 @@ def test_a_plot_is_well_formed_and_escapes_what_it_is_given(many: int) -> None:
 async def test_a_month_shows_its_sums_and_leads_to_its_receipts(
     owner: Browser, tenant: TenantId, db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def here(_: Apart, __: TenantId, work: Callable[..., bytes], *given: object, within: float = 0) -> bytes:
+    async def in_process(
+        _: Apart, __: TenantId, work: Callable[..., bytes], *given: object, within: float = 0
+    ) -> bytes:
         return work(*given)
 
-    monkeypatch.setattr(Apart, "run", here)
+    monkeypatch.setattr(Apart, "run", in_process)
     await make_receipt(db, tenant, at=datetime(2026, 11, 5, 15, tzinfo=UTC))
     here = f"/companies/{tenant}/ecf/months"
 

@@ -7,7 +7,6 @@ It speaks the same protocol as the simulator (fe/simulator), which checks what i
 milliseconds a document; tests use that one.
 """
 
-import argparse
 import json
 import re
 import select
@@ -15,6 +14,8 @@ import socket
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+
+from bench.runner import read_options
 
 _SEED = (
     b'<?xml version="1.0" encoding="utf-8"?>\n<SemillaModel xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
@@ -119,9 +120,7 @@ def serve(listener: socket.socket, ledger: Ledger) -> None:
 
 def main() -> None:
     """Serve until killed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--delay", type=float, default=0.2, help="seconds a document is En Proceso")
-    arguments = parser.parse_args()
+    arguments = read_options(__doc__, {"delay": (0.2, "seconds a document is En Proceso")})
     with socket.create_server(("127.0.0.1", 0), backlog=256) as listener:
         base = f"http://127.0.0.1:{listener.getsockname()[1]}"
         print(json.dumps({"ecf": base, "fc": base, "status": base}), flush=True)

@@ -31,6 +31,7 @@ from bench.citus_nodes import measure_nodes
 from bench.citus_steps import Rates, fill_backlog, make_tenants, measure_claims, measure_steps, rows_read
 from bench.report import Report, in_turn
 from bench.road import Numbers, drive
+from bench.runner import read_options
 from bench.stack import QUICK, Stack, open_stack
 from fe.store.engines import EngineName
 from ops.citus.cluster import Cluster, environment
@@ -210,26 +211,23 @@ def near(report: Report, stacks: dict[EngineName, Stack], arguments: argparse.Na
 
 def arguments_of(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=Path, default=os.environ.get("CITUS_PGBIN") or None)
-    parser.add_argument("--parts", nargs="+", choices=_PARTS, default=list(_PARTS))
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=3.0, help="of each step in a round")
-    parser.add_argument("--tenants", type=int, default=16)
-    parser.add_argument("--documents", type=int, default=300, help="whole ones, of a round")
-    parser.add_argument("--clients", type=int, default=16)
-    parser.add_argument("--idle-seconds", type=float, default=20.0)
-    parser.add_argument("--backlog", type=int, nargs="+", default=[100_000, 1_000_000])
-    parser.add_argument("--claims", type=int, default=3000, help="rows of a round that are claimed near their node")
-    parser.add_argument("--nodes", type=int, nargs="+", default=[1, 2, 3], help="workers of the clusters")
-    parser.add_argument("--tenants-each", type=int, default=3, help="tenants of a worker")
-    parser.add_argument("--name", default="citus", help="of the result")
-    parser.add_argument("--short", action="store_true", help="as `make bench` runs it")
-    arguments = parser.parse_args(argv)
-    if arguments.short:
-        arguments.rounds, arguments.seconds, arguments.documents, arguments.idle_seconds = 2, 1.5, 100, 8.0
-        arguments.backlog, arguments.nodes = [10_000, 50_000], [1, 2]
-    return arguments
+    wanted = {
+        "programs": {"type": Path, "default": os.environ.get("CITUS_PGBIN") or None},
+        "parts": {"nargs": "+", "choices": _PARTS, "default": list(_PARTS)},
+        "rounds": 3,
+        "seconds": (3.0, "of each step in a round"),
+        "tenants": 16,
+        "documents": (300, "whole ones, of a round"),
+        "clients": 16,
+        "idle-seconds": 20.0,
+        "backlog": [100_000, 1_000_000],
+        "claims": (3000, "rows of a round that are claimed near their node"),
+        "nodes": ([1, 2, 3], "workers of the clusters"),
+        "tenants-each": (3, "tenants of a worker"),
+        "name": ("citus", "of the result"),
+    }
+    fewer = {"rounds": 2, "seconds": 1.5, "documents": 100, "idle_seconds": 8.0, "backlog": [10_000, 50_000]}
+    return read_options(__doc__, wanted, short=fewer | {"nodes": [1, 2]}, argv=argv)
 
 
 def main() -> int:

@@ -5,20 +5,16 @@ a query plain beside the same within the tenant scope, by either driver. In turn
 server, eight tasks.
 """
 
-import argparse
-import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
-from pathlib import Path
 
 import trio
 
 from bench.report import Report
+from bench.runner import empty_postgres, read_options
 from fe.identifiers import TenantId
 from fe.store.postgres.db import Conn, DriverName, open_database
-from fe.store.postgres.embedded import start_embedded
-from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import FRONT
 from fe.store.records import tenants
 
@@ -102,11 +98,6 @@ def tell(report: Report, what: str, found: dict[str, list[tuple[float, float]]],
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=4.0, help="for each driver and kind")
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, Report("database") as opened:
-        server = start_embedded(Path(folder) / "postgres", keep=False)
-        migrate(server)
-        opened.server(server)
+    arguments = read_options(__doc__, {"seconds": (4.0, "for each driver and kind")})
+    with empty_postgres() as (server, _), Report("database", server) as opened:
         trio.run(main, opened, server, arguments.seconds)

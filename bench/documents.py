@@ -8,7 +8,6 @@ to signed bytes, and an exchange with the authority, in RSA-2048 signatures as `
 key, in turn. Then runs many documents through the whole chain and tells of the memory at start, middle and end.
 """
 
-import argparse
 import gc
 import os
 import re
@@ -31,6 +30,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 
 from bench.exchange import exchange_us
 from bench.report import Report
+from bench.runner import read_options
 from fe.ecf.autofill import autofill
 from fe.ecf.build import build, to_bytes
 from fe.ecf.catalogue import Environment, Root
@@ -284,10 +284,8 @@ def memory(report: Report, signer: Signer, documents: int) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=30, help="time for the rates, about (default 30)")
-    parser.add_argument("--documents", type=int, default=20_000, help="documents of the memory run (default 20000)")
-    arguments = parser.parse_args()
+    wanted = {"seconds": (30.0, "time for the rates, about (default 30)")}
+    arguments = read_options(__doc__, wanted | {"documents": (20_000, "documents of the memory run (default 20000)")})
 
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # openssl, started from here, runs there too

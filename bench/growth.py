@@ -36,6 +36,7 @@ from bench.history import fill, live_in, quickly
 from bench.reads import BATCH, beside, pages_of
 from bench.report import Report, in_turn
 from bench.road import Numbers, drive, quantile
+from bench.runner import read_options
 from bench.stack import EMBEDDED, QUICK, Stack, open_stack
 
 #: Each measured value may be this many times that of the empty system.
@@ -208,24 +209,19 @@ def room_for(stack: Stack, rows: int, document_bytes: int) -> bool:
 
 def arguments_of(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--history", type=int, nargs="*", default=[1_000_000, 10_000_000], help="old submissions, growing"
-    )
-    parser.add_argument("--tenants", type=int, nargs="*", default=[1_000, 20_000], help="tenants, growing")
-    parser.add_argument("--backlog", type=int, default=1_000_000, help="due rows of one tenant; 0: leave it out")
-    parser.add_argument("--dead", type=int, default=300_000, help="dead row versions under the held snapshot")
-    parser.add_argument("--document-bytes", type=int, default=200, help="of each document in the history")
-    parser.add_argument("--documents", type=int, default=400, help="that each measurement brings to their verdict")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=20.0, help="for which a backlog is worked on")
-    parser.add_argument("--embedded", action="store_true", help="on the embedded Postgres, which does not count pages")
-    parser.add_argument("--short", action="store_true", help="as `make bench` runs it")
-    arguments = parser.parse_args(argv)
-    if arguments.short:
-        arguments.history, arguments.tenants, arguments.backlog = [200_000], [1_000, 20_000], 200_000
-        arguments.dead, arguments.documents, arguments.rounds, arguments.seconds = 60_000, 160, 2, 6.0
-    return arguments
+    wanted = {
+        "history": ([1_000_000, 10_000_000], "old submissions, growing"),
+        "tenants": ([1_000, 20_000], "tenants, growing"),
+        "backlog": (1_000_000, "due rows of one tenant; 0: leave it out"),
+        "dead": (300_000, "dead row versions under the held snapshot"),
+        "document-bytes": (200, "of each document in the history"),
+        "documents": (400, "that each measurement brings to their verdict"),
+        "rounds": 3,
+        "seconds": (20.0, "for which a backlog is worked on"),
+        "embedded": (False, "on the embedded Postgres, which does not count pages"),
+    }
+    short = {"history": [200_000], "backlog": 200_000, "dead": 60_000, "documents": 160, "rounds": 2, "seconds": 6.0}
+    return read_options(__doc__, wanted, short=short, argv=argv)
 
 
 def grow(report: Report, comparison: Comparison, grown: Grown, arguments: argparse.Namespace) -> None:

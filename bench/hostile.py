@@ -20,7 +20,6 @@ Beside the times it reports the answers to good tenants (never a 5xx, never a 42
 and how late its loop was. tests/http/test_hostile.py makes the same attacks and judges by those counts alone.
 """
 
-import argparse
 import json
 import math
 import os
@@ -29,7 +28,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,8 +39,10 @@ from pathlib import Path
 
 import trio
 
-from bench.http import SECRET, body, cpu_seconds, free_port, postmaster, request, serving
+from bench.http import SECRET, body, postmaster, request, serving
 from bench.report import ROOT, Report
+from bench.runner import empty_postgres, read_options
+from bench.stack import cpu_seconds, free_port
 from fe.accounts.keys import SCOPES, hash_secret, new_api_key
 from fe.clock import system_clock
 from fe.config import load_settings, read_networks
@@ -54,8 +54,6 @@ from fe.monitoring.metrics import Metrics
 from fe.process.cpu import run_when_idle
 from fe.process.parent_watch import obey
 from fe.store.postgres.db import Database, open_database
-from fe.store.postgres.embedded import start_embedded
-from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import FRONT
 from fe.store.queue.wakeups import Wakeups
 from fe.store.records import keys, tenants
@@ -594,19 +592,17 @@ def main() -> None:
         obey(0)
         trio.run(_refuse_all, int(sys.argv[2]))
         return
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=4.0, help="for each phase")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--only", nargs="+", default=(), metavar="ATTACK")
-    parser.add_argument("--short", action="store_true", help="one round of short phases")
-    parser.add_argument("--behind-nginx", action="store_true", help="reach the front through nginx")
-    arguments = parser.parse_args()
-    seconds, rounds = (2.0, 1) if arguments.short else (arguments.seconds, arguments.rounds)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        dsn = start_embedded(Path(folder) / "postgres", keep=False)
-        migrate(dsn)
+    wanted = {
+        "seconds": (4.0, "for each phase"),
+        "rounds": 7,
+        "only": {"nargs": "+", "default": (), "metavar": "ATTACK"},
+        "behind-nginx": (False, "reach the front through nginx"),
+    }
+    arguments = read_options(__doc__, wanted, short={"seconds": 2.0, "rounds": 1})
+    seconds, rounds = arguments.seconds, arguments.rounds
+    with empty_postgres() as (dsn, folder):
         tokens = trio.run(partial(prepare, dsn))
-        port, lags = free_port(), Path(folder) / "lags.json"
+        port, lags = free_port(), folder / "lags.json"
         os.environ["LAGS"] = str(lags)
         if arguments.behind_nginx:
             os.environ["PROXY"] = f"{HERE}/32"
@@ -614,7 +610,7 @@ def main() -> None:
             pid = stack.enter_context(serving(serve_command(port, dsn), port))
             sink = stack.enter_context(elsewhere())
             if arguments.behind_nginx:
-                port = stack.enter_context(nginx_before(port, Path(folder)))
+                port = stack.enter_context(nginx_before(port, folder))
             report = stack.enter_context(Report("hostile_nginx" if arguments.behind_nginx else "hostile", dsn))
             report.note(f"{GOOD} good tenants, a receipt a second each, one front; phases of {seconds:g} s")
             measure(report, Front(pid, postmaster(dsn), port, lags), tokens, seconds, rounds, arguments.only, sink)

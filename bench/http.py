@@ -16,7 +16,6 @@ Postgres share the cores with what is measured, so only the ratios mean anything
 `--old N` first fills the history with N old submissions of the tenant, to see that latency does not depend on them.
 """
 
-import argparse
 import json
 import os
 import re
@@ -39,6 +38,8 @@ import psycopg
 import trio
 
 from bench.report import Report, in_turn
+from bench.runner import HIDDEN, empty_postgres, read_options
+from bench.stack import cpu_seconds, free_port
 from fe.accounts.keys import SCOPES, hash_secret, new_api_key
 from fe.clock import system_clock
 from fe.config import load_settings
@@ -50,8 +51,6 @@ from fe.identifiers import TenantId
 from fe.monitoring.metrics import Metrics
 from fe.process.workers import collect_rarely, open_sockets
 from fe.store.postgres.db import Conn, open_database
-from fe.store.postgres.embedded import start_embedded
-from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import FRONT
 from fe.store.queue.wakeups import Wakeups
 from fe.store.records import history, keys, tenants
@@ -177,35 +176,12 @@ def serving(command: Sequence[str], port: int) -> Iterator[int]:
         process.wait()
 
 
-def cpu_seconds(*roots: int) -> float:
-    """CPU that these processes and all below them have used, user and system, with those that have ended."""
-    parents, used = {}, {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended
-            continue
-        pid = int(stat.parent.name)
-        parents[pid], used[pid] = int(fields[1]), sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-    wanted = set(roots)
-    while more := {pid for pid, parent in parents.items() if parent in wanted} - wanted:
-        wanted |= more
-    return sum(used[pid] for pid in wanted if pid in used)
-
-
 def postmaster(dsn: str) -> int:
     """The process id of the server."""
     with psycopg.connect(dsn, autocommit=True) as conn:
         found = conn.execute("SELECT pg_backend_pid()").fetchone()
         assert found is not None
         return int(Path(f"/proc/{found[0]}/stat").read_text().rpartition(")")[2].split()[1])
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port: int = sock.getsockname()[1]
-        return port
 
 
 def load(port: int, connections: int, seconds: float, sent: bytes) -> dict[str, Any]:
@@ -318,23 +294,22 @@ def install_peers(folder: Path) -> None:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=6.0, help="for each kind in each round")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--connections", type=int, default=64)
-    parser.add_argument("--processes", type=int, default=2, help="of each server")
-    parser.add_argument("--peers", type=Path, help="a folder to install FastAPI into")
-    parser.add_argument("--old", type=int, default=0, help="old submissions to put into the history first")
-    parser.add_argument("--serve", nargs=3, metavar=("PORT", "DSN", "PROCESSES"), help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
+    wanted = {
+        "seconds": (6.0, "for each kind in each round"),
+        "rounds": 3,
+        "connections": 64,
+        "processes": (2, "of each server"),
+        "peers": (Path, "a folder to install FastAPI into"),
+        "old": (0, "old submissions to put into the history first"),
+        "serve": {"nargs": 3, "help": HIDDEN},
+    }
+    arguments = read_options(__doc__, wanted)
     if arguments.serve:
         port, dsn, processes = arguments.serve
         serve_front(int(port), dsn, int(processes))
     if arguments.peers:
         install_peers(arguments.peers)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        dsn = start_embedded(Path(folder) / "postgres", keep=False)
-        migrate(dsn)
+    with empty_postgres() as (dsn, _):
         tenant_id, token = trio.run(prepare, dsn, arguments.old)
         options = (arguments.processes, arguments.connections, arguments.seconds)
         bench = Bench(dsn, tenant_id, token, arguments.peers, find_pgbench(), *options)

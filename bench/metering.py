@@ -12,16 +12,13 @@ with --at-once summed by one statement: some minutes for ten million. The month 
 submissions, and by GET /usage over real sockets.
 """
 
-import argparse
 import json
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -29,7 +26,8 @@ import trio
 
 from bench import http
 from bench.report import Report, in_turn
-from bench.stack import cpu_seconds
+from bench.runner import HIDDEN, empty_postgres, read_options
+from bench.stack import cpu_seconds, free_port
 from fe.accounts import provision
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
@@ -41,9 +39,7 @@ from fe.identifiers import TenantId
 from fe.metering import aggregator
 from fe.monitoring.metrics import Metrics
 from fe.store.postgres.db import open_database
-from fe.store.postgres.embedded import start_embedded
 from fe.store.postgres.errors import DatabaseUnavailable
-from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import FRONT, WORKER
 from fe.store.queue.wakeups import Wakeups
 from fe.store.records import metering, usage
@@ -304,7 +300,7 @@ def side_by_side(dsn: str, tenant: TenantId, token: str, seconds: float, rounds:
 def ask_over_sockets(dsn: str, token: str, seconds: float, report: Report, what: str) -> None:
     """GET /usage of the month on connections that are kept, one question after the other on each."""
     request = f"GET {PREFIX}/usage?days=31 HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
-    port = http.free_port()
+    port = free_port()
     command = [sys.executable, "-m", "bench.http", "--serve", str(port), dsn, "1"]
     with http.serving(command, port):
         for connections in (1, 8):
@@ -316,21 +312,20 @@ def ask_over_sockets(dsn: str, token: str, seconds: float, report: Report, what:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--submissions", type=int, default=1_000_000)
-    parser.add_argument("--at-once", action="store_true", help="sum by one statement instead of folding")
-    parser.add_argument("--posts", type=int, default=1500)
-    parser.add_argument("--seconds", type=float, default=5.0, help="for each turn over sockets")
-    parser.add_argument("--rounds", type=int, default=6)
-    parser.add_argument("--serve-unmetered", nargs=3, metavar=("PORT", "DSN", "PROCESSES"), help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    wanted = {
+        "submissions": 1_000_000,
+        "at-once": (False, "sum by one statement instead of folding"),
+        "posts": 1500,
+        "seconds": (5.0, "for each turn over sockets"),
+        "rounds": 6,
+        "serve-unmetered": {"nargs": 3, "help": HIDDEN},
+    }
+    args = read_options(__doc__, wanted)
     if args.serve_unmetered:
         port, dsn, processes = args.serve_unmetered
         serve_unmetered(int(port), dsn, int(processes))
-    with tempfile.TemporaryDirectory(prefix="fe-bench-", ignore_cleanup_errors=True) as folder:
-        dsn = start_embedded(Path(folder) / "postgres")
-        postmaster = int((Path(folder) / "postgres" / "postmaster.pid").read_text().splitlines()[0])
-        migrate(dsn)
+    with empty_postgres() as (dsn, _):
+        postmaster = http.postmaster(dsn)
         with Report("metering", dsn) as report:
             without, with_it, added = trio.run(posts, dsn, postmaster, args.posts)
             report.figure("POST /invoices without metering", "us of CPU", [without])

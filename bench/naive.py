@@ -6,7 +6,6 @@ Two processes each, on one Postgres and against one authority, in turn. Document
 that of the middle eight tenths, so that neither start nor end counts. The authority judges at once (bench.authority).
 """
 
-import argparse
 import json
 import sys
 import time
@@ -20,6 +19,7 @@ from bench.history import live_in
 from bench.naive_worker import INDEX, TABLE
 from bench.report import Report, in_turn
 from bench.road import Numbers, verdicts_of, wait_for_verdicts
+from bench.runner import read_options
 from bench.stack import QUICK, Stack, cpu_seconds, open_stack
 from bench.submit import Order, payload, submit
 
@@ -123,17 +123,12 @@ def cpu_of_ended(stack: Stack, name: str) -> float | None:
 
 def main() -> int:
     """Measure and tell."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--documents", type=int, default=600, help="of each kind in a round")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--short", action="store_true", help="as `make bench` runs it")
-    arguments = parser.parse_args()
-    rounds = 2 if arguments.short else arguments.rounds
+    arguments = read_options(__doc__, {"documents": (600, "of each kind in a round"), "rounds": 3}, short={"rounds": 2})
     with Report("naive") as report, open_stack(authority=[*QUICK, "--delay", "0"]) as stack:
         report.server(stack.dsn)
         live_in(stack)
         turn = Round(stack, Numbers(), arguments.documents)
-        found = in_turn({"service": turn.ours, "naive": turn.naive}, rounds)
+        found = in_turn({"service": turn.ours, "naive": turn.naive}, arguments.rounds)
         ours, naive = found["service"], found["naive"]
         report.ratio(
             "signed, sent, judged and booked/s, service : naive",

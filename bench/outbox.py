@@ -26,6 +26,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -33,8 +34,9 @@ from urllib.parse import urlsplit
 import trio
 from psycopg.rows import scalar_row
 
-from bench.report import Report
+from bench.report import Report, in_turn
 from bench.road import quantile
+from bench.runner import read_options
 from fe.actors.writers import WRITERS
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
@@ -59,6 +61,8 @@ from fe.store.queue.wakeups import Wakeups
 SLOTS = 500
 #: procrastinate takes its jobs one by one: a fiftieth of the jobs shows its rate.
 _FEWER = {"procrastinate": 50}
+#: Jobs a second, and seconds from enqueue to start.
+Found = tuple[float, list[float]]
 LANE = OutboxLane(Environment.ECF)
 LEASE = timedelta(seconds=60)
 TENANT = TenantId(1)
@@ -247,32 +251,27 @@ class Databases:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--jobs", type=int, default=100_000)
-    parser.add_argument("--latency-jobs", type=int, default=200)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--peers", type=Path, help="where the peers are, or are to be installed")
-    parser.add_argument("--short", action="store_true", help="as `make bench` runs it")
-    arguments = parser.parse_args()
+    peers_folder = (Path, "where the peers are, or are to be installed")
+    wanted = {"jobs": 100_000, "latency-jobs": 200, "rounds": 3, "peers": peers_folder}
+    arguments = read_options(__doc__, wanted, short={"jobs": 20_000, "rounds": 2, "latency_jobs": 100})
     collect_rarely()
-    if arguments.short:
-        arguments.jobs, arguments.rounds, arguments.latency_jobs = 20_000, 2, 100
     peers = install_peers(arguments.peers) if arguments.peers else {}
-    rates: dict[str, list[float]] = {name: [] for name in ("ours", *peers)}
-    delays: dict[str, list[list[float]]] = {name: [] for name in ("ours", *peers)}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, Report("outbox") as report:
         server = start_embedded(Path(folder) / "postgres", keep=False)
         report.server(server)
         databases = Databases(server)
-        for _ in range(arguments.rounds):
-            one_round(arguments, databases, peers, rates, delays)
+        kinds = {"ours": partial(measure_ours, arguments, databases)}
+        kinds |= {name: partial(measure_peer, arguments, databases, name, peers[name]) for name in peers}
+        found = in_turn(kinds, arguments.rounds)
         if not peers:
             report.skip("pgqueuer, procrastinate, graphile-worker", "no --peers FOLDER")
-        tell(report, rates, delays)
+        tell(report, found)
 
 
-def tell(report: Report, rates: dict[str, list[float]], delays: dict[str, list[list[float]]]) -> None:
+def tell(report: Report, found: dict[str, list[Found]]) -> None:
     """Put it into the report; each job its own outcome is what the service does, and what the target is set on."""
+    rates = {name: [rate for rate, _ in rounds] for name, rounds in found.items()}
+    delays = {name: [waited for _, waited in rounds] for name, rounds in found.items()}
     late = {name: [quantile(waited, 95) for waited in rounds] for name, rounds in delays.items()}
     peers = [name for name in rates if name != "ours"]
     if "graphile-worker" in peers:
@@ -281,29 +280,23 @@ def tell(report: Report, rates: dict[str, list[float]], delays: dict[str, list[l
     if peers:
         best = min(peers, key=lambda name: statistics.median(late[name]))
         report.ratio(f"p95 from enqueue to start, ours : {best}, the best peer", late["ours"], late[best], at_most=1)
-    for name, found in rates.items():
-        report.figure(name, "jobs/s", found)
+    for name, each in rates.items():
+        report.figure(name, "jobs/s", each)
     for name, rounds in delays.items():
         for percent in (50, 95, 99):
             waited = [quantile(seconds, percent) for seconds in rounds]
             report.figure(name, f"enqueue to start p{percent}, ms", waited)
 
 
-def one_round(
-    arguments: argparse.Namespace,
-    databases: Databases,
-    peers: dict[str, list[str]],
-    rates: dict[str, list[float]],
-    delays: dict[str, list[list[float]]],
-) -> None:
-    """Everything once, so that what a while is good or bad for is so for all."""
-    rates["ours"].append(trio.run(throughput, databases.fresh(ours=True), arguments.jobs, SLOTS))
-    delays["ours"].append(trio.run(latency, databases.fresh(ours=True), arguments.latency_jobs))
-    for name, command in peers.items():
-        jobs = arguments.jobs // _FEWER.get(name, 1)
-        rates[name].append(jobs / run_peer(command, databases.fresh(ours=False), "throughput", jobs)["seconds"])
-        waited = run_peer(command, databases.fresh(ours=False), "latency", arguments.latency_jobs)
-        delays[name].append(waited["latencies"])
+def measure_ours(arguments: argparse.Namespace, databases: Databases) -> Found:
+    rate = trio.run(throughput, databases.fresh(ours=True), arguments.jobs, SLOTS)
+    return rate, trio.run(latency, databases.fresh(ours=True), arguments.latency_jobs)
+
+
+def measure_peer(arguments: argparse.Namespace, databases: Databases, name: str, command: list[str]) -> Found:
+    jobs = arguments.jobs // _FEWER.get(name, 1)
+    rate = jobs / run_peer(command, databases.fresh(ours=False), "throughput", jobs)["seconds"]
+    return rate, run_peer(command, databases.fresh(ours=False), "latency", arguments.latency_jobs)["latencies"]
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ Every line is a figure of bench/results/road.json times the rate, divided by wha
 nothing of what does not grow in proportion; docs/scaling.md says what that is.
 """
 
-import argparse
 import json
 import math
 import sys
@@ -15,6 +14,7 @@ from typing import Any
 
 from bench.report import ROOT, show_table
 from bench.road import OURS
+from bench.runner import read_options
 
 #: How much of a core, a process or a disk is planned with; the rest is for peaks, failover and maintenance.
 USED = 0.6
@@ -58,11 +58,12 @@ def _row(what: str, value: float, how: str) -> dict[str, Any]:
 
 def main() -> int:
     """Print the plan."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rate", type=float, default=10_000, help="documents a second at the peak")
-    parser.add_argument("--connections", type=int, default=8, help="FE_DATABASE_CONNECTIONS of a process of one role")
-    parser.add_argument("--result", type=Path, default=ROOT / "bench" / "results" / "road.json")
-    arguments = parser.parse_args()
+    wanted = {
+        "rate": (10_000.0, "documents a second at the peak"),
+        "connections": (8, "FE_DATABASE_CONNECTIONS of a process of one role"),
+        "result": {"type": Path, "default": ROOT / "bench" / "results" / "road.json"},
+    }
+    arguments = read_options(__doc__, wanted)
     if not arguments.result.exists():
         print(f"there is no {arguments.result}: run bench.road first", file=sys.stderr)
         return 1

@@ -5,7 +5,6 @@
 Lines over one axis are all we draw, so it takes no library.
 """
 
-import argparse
 import json
 import math
 import re
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.report import ROOT
+from bench.runner import read_options
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 720, 360, 70, 20, 36, 74
 _INK, _FAINT = "#1f2933", "#d5dbe1"
@@ -117,10 +117,8 @@ def draw_all(results: Path, into: Path) -> list[Path]:
 
 def main() -> int:
     """Draw all there is."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--results", type=Path, default=ROOT / "bench" / "results")
-    parser.add_argument("--into", type=Path, default=INTO)
-    arguments = parser.parse_args()
+    results = {"type": Path, "default": ROOT / "bench" / "results"}
+    arguments = read_options(__doc__, {"results": results, "into": {"type": Path, "default": INTO}})
     draw_all(arguments.results, arguments.into)
     return 0
 

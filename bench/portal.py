@@ -8,16 +8,13 @@ one request after the other. Times are those of the server (from the routed requ
 client (the round trip). Usage is also measured before its days are closed, as after an import of the history.
 """
 
-import argparse
 import re
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -26,7 +23,7 @@ import pyotp
 import trio
 
 from bench.api_lists import api_lists, token
-from bench.http import PORT, free_port, serving
+from bench.http import PORT, serving
 from bench.portal_history import fill
 from bench.portal_pages import (
     Known,
@@ -40,6 +37,8 @@ from bench.portal_pages import (
 )
 from bench.portal_setup import OPERATOR_EMAIL, OWNER, PASSWORD, SEED, VAULT, Made, prepare, settings_of
 from bench.report import Report
+from bench.runner import HIDDEN, empty_postgres, read_options
+from bench.stack import free_port
 from fe.accounts import totp
 from fe.clock import system_clock
 from fe.http.server.listener import serve_http
@@ -54,8 +53,6 @@ from fe.portal.replies import Reply
 from fe.portal.serve import build_portal
 from fe.process.workers import open_sockets
 from fe.store.postgres.db import open_database
-from fe.store.postgres.embedded import start_embedded
-from fe.store.postgres.migrate import migrate
 from fe.store.postgres.roles import OPERATOR, PORTAL
 from fe.store.postgres.tenant_scope import _NAME_TENANT
 from fe.store.queue.wakeups import Wakeups
@@ -175,22 +172,20 @@ def ask_api(client: httpx.Client, ways: Ways, asked: int) -> dict[str, Times]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--submissions", type=int, default=1_000_000)
-    parser.add_argument("--asked", type=int, default=200, help="how many times for each page")
-    parser.add_argument("--only", default="", help="pages whose name begins so, while one looks at them")
-    parser.add_argument("--serve", nargs=2, metavar=("PORT", "DSN"), help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    wanted = {
+        "submissions": 1_000_000,
+        "asked": (200, "how many times for each page"),
+        "only": ("", "pages whose name begins so, while one looks at them"),
+        "serve": {"nargs": 2, "help": HIDDEN},
+    }
+    args = read_options(__doc__, wanted)
     if args.serve:
         trio.run(_serve, int(args.serve[0]), args.serve[1])
         return 0
-    with tempfile.TemporaryDirectory(prefix="fe-bench-", ignore_cleanup_errors=True) as folder:
-        dsn = start_embedded(Path(folder) / "postgres")
-        migrate(dsn)
-        with Report("portal", dsn) as report:
-            made = trio.run(prepare, dsn)
-            fill(dsn, made.tenant, args.submissions)
-            show(report, measure(dsn, made, args.submissions, args.asked, args.only))
+    with empty_postgres() as (dsn, _), Report("portal", dsn) as report:
+        made = trio.run(prepare, dsn)
+        fill(dsn, made.tenant, args.submissions)
+        show(report, measure(dsn, made, args.submissions, args.asked, args.only))
     return 0
 
 

@@ -5,7 +5,6 @@ typeface, and the same QR code; it makes no PDF/A, no tags and embeds no XML. Th
 seconds alone and for as long while two tenants ask it for PDFs, in turn, within a minute.
 """
 
-import argparse
 import http.client
 import io
 import json
@@ -28,7 +27,8 @@ from reportlab.pdfgen.canvas import Canvas
 
 import bench.printing
 from bench import submit
-from bench.report import Report
+from bench.report import Report, in_turn
+from bench.runner import read_options
 from bench.stack import Stack, family, open_stack
 from fe.ecf.catalogue import EcfType
 from fe.monitoring.metrics import Metrics
@@ -47,21 +47,16 @@ _RECEIPTS, _TENANTS, _AT_ONCE = 120, 2, 8
 
 def main() -> None:
     """Measure, and show it."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--short", action="store_true", help="as `make bench` runs it")
-    chosen = parser.parse_args()
-    rounds, lines, parts = (2, 1_000, 1) if chosen.short else (chosen.rounds, _LINES, _PARTS)
+    chosen = read_options(__doc__, {"rounds": 5}, short={"rounds": 2})
+    lines, parts = (1_000, 1) if chosen.short else (_LINES, _PARTS)
     xml, options = signed(GOLDEN[0]), PrintOptions()
     beside = _same_with_reportlab(xml, options)
     with Report("printing") as report:
-        ours, theirs = [], []
-        for _ in range(rounds):
-            ours.append(_cpu_ms(lambda: pdf(xml, options)))
-            theirs.append(_cpu_ms(beside))
-        report.figure("one receipt", "ms of CPU", ours)
-        report.figure("one receipt by reportlab", "ms of CPU", theirs)
-        report.ratio("CPU of a receipt / reportlab's", ours, theirs, at_most=2)
+        kinds = {"ours": lambda: _cpu_ms(lambda: pdf(xml, options)), "reportlab": lambda: _cpu_ms(beside)}
+        took = in_turn(kinds, chosen.rounds)
+        report.figure("one receipt", "ms of CPU", took["ours"])
+        report.figure("one receipt by reportlab", "ms of CPU", took["reportlab"])
+        report.ratio("CPU of a receipt / reportlab's", took["ours"], took["reportlab"], at_most=2)
         longest = long_receipt(lines, EcfType.DEBIT_NOTE)
         for paper in PaperSize:
             began = time.process_time()

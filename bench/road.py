@@ -32,6 +32,7 @@ import psycopg
 from bench import wal
 from bench.history import live_in
 from bench.report import ROOT, Report, in_turn
+from bench.runner import read_options
 from bench.stack import QUICK, SIMULATOR, Stack, open_stack, tree_of
 from bench.submit import Order, submit
 from bench.traffic import Counts, counted
@@ -338,25 +339,23 @@ def show(report: Report, name: str, rounds: Sequence[Road], signature: float, co
 
 def arguments_of(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--documents", type=int, default=1000, help="of a round")
-    parser.add_argument("--counted", type=int, default=200, help="documents of the pass that counts")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--clients", type=int, default=32, help="how many submit at once")
-    parser.add_argument("--processes", type=int, default=1, help="of the service")
-    parser.add_argument(
-        "--check",
-        choices=["quick", "none", "signature", "full"],
-        default="quick",
-        help="how closely the authority reads: quick is bench.authority, the others the simulator's",
-    )
-    parser.add_argument("--verdict-delay", type=float, default=0.2, help="seconds a document is En Proceso")
-    parser.add_argument("--beside", metavar="COMMIT", help="run that commit's service in turn with this tree's")
-    parser.add_argument(
-        "--profile", action="store_true", help="tell where the service's CPU goes, in a pass of its own"
-    )
-    parser.add_argument("--name", default="road", help="of the result")
-    return parser.parse_args(argv)
+    wanted = {
+        "documents": (1000, "of a round"),
+        "counted": (200, "documents of the pass that counts"),
+        "rounds": 3,
+        "clients": (32, "how many submit at once"),
+        "processes": (1, "of the service"),
+        "check": {
+            "choices": ["quick", "none", "signature", "full"],
+            "default": "quick",
+            "help": "how closely the authority reads: quick is bench.authority, the others the simulator's",
+        },
+        "verdict-delay": (0.2, "seconds a document is En Proceso"),
+        "beside": (str, "a commit: run its service in turn with this tree's"),
+        "profile": (False, "tell where the service's CPU goes, in a pass of its own"),
+        "name": ("road", "of the result"),
+    }
+    return read_options(__doc__, wanted, argv=argv)
 
 
 def main() -> int:

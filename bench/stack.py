@@ -365,9 +365,9 @@ def family(pid: int) -> list[int]:
     return members
 
 
-def cpu_seconds(pid: int) -> float:
-    """CPU of a process and of its children, those that have ended included."""
-    ticks = sum(sum(int(ticks) for ticks in _stat(member)[11:15]) for member in family(pid))
+def cpu_seconds(*pids: int) -> float:
+    """CPU of processes and of their children, those that have ended included."""
+    ticks = sum(int(ticks) for pid in pids for member in family(pid) for ticks in _stat(member)[11:15])
     return ticks / os.sysconf("SC_CLK_TCK")
 
 

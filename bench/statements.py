@@ -6,7 +6,6 @@ Asks pg_stat_statements, which takes Debian's Postgres (bench/debian.py; apt-get
 for locks, and those of a function the statements within it. Ends with 1 where that server is not installed.
 """
 
-import argparse
 import sys
 
 import psycopg
@@ -15,6 +14,7 @@ from bench.debian import programs
 from bench.history import live_in
 from bench.report import Report
 from bench.road import Numbers, drive
+from bench.runner import read_options
 from bench.stack import open_stack
 from bench.traffic import label
 
@@ -29,12 +29,13 @@ _TOP = """
 
 def main() -> int:
     """Measure and tell."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--documents", type=int, default=500)
-    parser.add_argument("--clients", type=int, default=32, help="how many submit at once")
-    parser.add_argument("--new", action="store_true", help="a database that was made a moment ago, with its plans")
-    parser.add_argument("--top", type=int, default=30, help="statements to show")
-    arguments = parser.parse_args()
+    wanted = {
+        "documents": 500,
+        "clients": (32, "how many submit at once"),
+        "new": (False, "a database that was made a moment ago, with its plans"),
+        "top": (30, "statements to show"),
+    }
+    arguments = read_options(__doc__, wanted)
     if programs() is None:
         print("SKIPPED: no Postgres of Debian's packages here (apt-get install postgresql)", file=sys.stderr)
         return 1

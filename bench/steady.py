@@ -9,26 +9,22 @@ can be cleaned away. Printed: rate, dead tuples and size of the outbox over time
 document.
 """
 
-import argparse
 import statistics
-import tempfile
 import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
 import trio
 
+from bench.runner import empty_postgres, read_options
 from fe.ecf.catalogue import EcfType, Environment, Host, Root
 from fe.ecf.ids import new_id
 from fe.identifiers import ApiKeyId, CertificateId, ClientRequestId, SubmissionId, TenantId, TrackId
 from fe.lifecycle import NumberFate, Stage, Status
 from fe.store.postgres.db import Conn, Database, open_database
-from fe.store.postgres.embedded import start_embedded
-from fe.store.postgres.migrate import migrate
 from fe.store.queue import outbox, steps, tables
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.steps import SignedDocument
@@ -190,11 +186,6 @@ async def main(dsn: str, seconds: float, rate: int) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=600.0)
-    parser.add_argument("--rate", type=int, default=200, help="documents a second")
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        server = start_embedded(Path(folder) / "postgres", keep=False)
-        migrate(server)
+    arguments = read_options(__doc__, {"seconds": 600.0, "rate": (200, "documents a second")})
+    with empty_postgres() as (server, _):
         trio.run(main, server, arguments.seconds, arguments.rate)

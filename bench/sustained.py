@@ -9,7 +9,6 @@ as was asked, with memory looked at all the while. Documents come when their mom
 authority takes --verdict-delay to judge, which is taken off.
 """
 
-import argparse
 import statistics
 import sys
 import time
@@ -20,6 +19,7 @@ from urllib.parse import urlsplit
 from bench.history import live_in
 from bench.report import Report
 from bench.road import Numbers, drive, quantile, verdicts_of, wait_for_verdicts
+from bench.runner import read_options
 from bench.stack import QUICK, Stack, memory_mib, open_stack
 from bench.submit import Answer, Order, finish, start, submit
 
@@ -88,18 +88,16 @@ def growth(samples: Sequence[tuple[float, float]]) -> float:
 
 def main() -> int:
     """Measure and tell."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=10.0)
-    parser.add_argument("--curve-seconds", type=float, default=15.0, help="for each load of the curve")
-    parser.add_argument("--peak-documents", type=int, default=2000, help="that the peak is measured with")
-    parser.add_argument("--processes", type=int, default=2, help="of the service")
-    parser.add_argument("--verdict-delay", type=float, default=0.2, help="seconds the authority takes to judge")
-    parser.add_argument("--rate", type=float, default=0.0, help="documents a second, instead of 70 %% of the peak")
-    parser.add_argument("--short", action="store_true", help="as `make bench` runs it")
-    arguments = parser.parse_args()
+    wanted = {
+        "minutes": 10.0,
+        "curve-seconds": (15.0, "for each load of the curve"),
+        "peak-documents": (2000, "that the peak is measured with"),
+        "processes": (2, "of the service"),
+        "verdict-delay": (0.2, "seconds the authority takes to judge"),
+        "rate": (0.0, "documents a second, instead of 70 %% of the peak"),
+    }
+    arguments = read_options(__doc__, wanted, short={"minutes": 40 / 60, "curve_seconds": 6.0, "peak_documents": 600})
     seconds, curve, most = arguments.minutes * 60, arguments.curve_seconds, arguments.peak_documents
-    if arguments.short:
-        seconds, curve, most = 40.0, 6.0, 600
     authority = [*QUICK, "--delay", str(arguments.verdict_delay)]
     with Report("sustained") as report, open_stack(authority=authority) as stack:
         report.server(stack.dsn)

@@ -6,7 +6,6 @@
 The page has it between two comments, and a test compares the two: figures there are those of the results.
 """
 
-import argparse
 import json
 import re
 import sys
@@ -17,6 +16,7 @@ from typing import Any
 
 from bench.plots import INTO, file_of
 from bench.report import ROOT, number
+from bench.runner import read_options
 
 RESULTS = ROOT / "bench" / "results"
 PAGE = ROOT / "docs" / "performance.md"
@@ -151,10 +151,8 @@ def with_table(text: str, lines: str) -> str:
 
 def main() -> int:
     """Print the table, or write it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="into docs/performance.md")
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    arguments = parser.parse_args()
+    results = {"type": Path, "default": RESULTS}
+    arguments = read_options(__doc__, {"write": (False, "into docs/performance.md"), "results": results})
     if arguments.write:
         write(arguments.results)
     else:

@@ -8,11 +8,9 @@ deliverer as `fe run --role actors` runs it, `naive` a table, 64 tasks and one h
 is run with all endpoints well, and again with some that take the connection and never answer.
 """
 
-import argparse
 import json
 import os
 import random
-import socket
 import statistics
 import subprocess
 import sys
@@ -30,7 +28,8 @@ import psycopg
 import trio
 
 from bench.report import ROOT, Report
-from bench.stack import open_stack
+from bench.runner import HIDDEN, read_options
+from bench.stack import free_port, open_stack
 from fe.actors.webhooks import run_webhooks
 from fe.clock import system_clock
 from fe.config import load_settings
@@ -187,14 +186,6 @@ class Found:
     lost: int
 
 
-def free_port() -> int:
-    """A port that is free at this moment."""
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port: int = sock.getsockname()[1]
-        return port
-
-
 @contextmanager
 def process(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
     """This module as another process, killed at the end."""
@@ -304,17 +295,13 @@ def _arrivals(journal: Path, wanted: dict[str, float]) -> dict[str, float]:
 
 def main() -> int:
     """Measure, or be one of the processes that are measured."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--endpoints", type=int, default=1000)
-    parser.add_argument("--dead", type=int, default=50)
-    parser.add_argument("--rate", type=float, default=60.0)
-    parser.add_argument("--seconds", type=float, default=15.0)
-    parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
-    parser.add_argument("--listen", nargs=3, help=argparse.SUPPRESS)
-    parser.add_argument("--ours", help=argparse.SUPPRESS)
-    parser.add_argument("--naive", help=argparse.SUPPRESS)
-    asked = parser.parse_args()
+    wanted = {
+        **{"endpoints": 1000, "dead": 50, "rate": 60.0, "seconds": 15.0, "rounds": 1},
+        "kinds": {"nargs": "+", "choices": KINDS, "default": KINDS},
+        "listen": {"nargs": 3, "help": HIDDEN},
+        **{"ours": (str, HIDDEN), "naive": (str, HIDDEN)},
+    }
+    asked = read_options(__doc__, wanted)
     if asked.listen:
         trio.run(listen, int(asked.listen[0]), int(asked.listen[1]), Path(asked.listen[2]))
     elif asked.ours:

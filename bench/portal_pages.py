@@ -43,6 +43,7 @@ NOT_ASKED = {
     "/companies/<int:company>/<environment>/months/<month>/csv": "a file, as that of receipts",
     "/companies/<int:company>/<environment>/months/<month>/xlsx": "a file, as that of receipts",
     "/companies/<int:company>/<environment>/months/<month>/zip": "a ZIP, sent while it is made",
+    "/months/zip": "a file, as that of receipts",
     "/companies/<int:company>/<environment>/months/<month>/606.txt": "a file, as that of receipts",
     f"{_ISSUED}/<uuid:submission>/pdf": "printed by a process of the pool for large documents, at low priority",
     f"{_RECEIVED}/decide": "of receipts that wait, which the benchmark has none of",
@@ -280,6 +281,8 @@ def operators_pages(company: int, known: Known) -> Ways:
     at = "/operators"
     return {
         "home": lambda: "/",
+        "switch of the company": lambda: "/switch?to=ecf/received",
+        "month of all companies": lambda: f"/months?month={datetime.now(UTC):%Y-%m}",
         "installation": lambda: at,
         "dead letters": lambda: f"{at}/dead-letters",
         "dead letters, by error": lambda: f"{at}/dead-letters?error=503&stage=send",

@@ -5,13 +5,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from fe.accounts.expiry import warnings
+from fe.ecf.catalogue import Environment
+from fe.ecf.dates import local
 from fe.ecf.texts import Text
+from fe.portal.answer_time import URGENT, time_left
 from fe.store.portal.standing import MAX_COUNTED, Unsettled
+from fe.store.portal.todo import Todo
 from fe.store.records.certificates import CertificateRecord
 from fe.store.records.sequences import Sequence as NumberSequence
+from fe.store.records.waiting import MAX_COUNTED as MAX_ANSWERS
 from fe.store.webhooks.endpoints import Endpoint
 from fe.webhooks.notices import SEQUENCE_DAYS, SEQUENCE_PERCENTS
 
+#: The day of a month by which the 606 of the month before is filed.
+DAY_OF_606 = 15
 #: Age up to which rejected or failed receipts are shown here.
 LATELY = timedelta(days=7)
 
@@ -25,6 +32,13 @@ class PortalNotice:
     path: str
     #: Whether it is still to come: a day or a number that is near.
     is_soon: bool = False
+    #: Days that are left, where that is known: fewer are more urgent.
+    days: int | None = None
+
+    @property
+    def urgency(self) -> tuple[bool, bool, int]:
+        """Return what notices are ordered by: urgent ones first, then those with the fewest days left."""
+        return self.colour != "bad", self.days is None, 0 if self.days is None else self.days
 
 
 def notices(
@@ -33,15 +47,41 @@ def notices(
     endpoints: Sequence[Endpoint],
     troubles: Sequence[Unsettled],
     now: datetime,
+    *,
+    todo: Todo | None = None,
+    answer_days: int = 0,
 ) -> list[PortalNotice]:
-    """List the company's notices, the worst first."""
+    """List the company's notices, the worst first; a received receipt is answered within `answer_days`, 0: whenever."""
     found = [
         *_of_certificates(certificates, now),
         *_of_troubles(troubles),
+        *(() if todo is None else _of_todo(todo, now, answer_days)),
         *_of_sequences(sequences, now),
         *_of_endpoints(endpoints),
     ]
-    return sorted(found, key=lambda notice: notice.colour != "bad")
+    return sorted(found, key=lambda notice: notice.urgency)
+
+
+def _of_todo(todo: Todo, now: datetime, answer_days: int) -> Iterator[PortalNotice]:
+    if todo.answers and todo.since is not None:
+        many = f"{todo.answers}+" if todo.answers >= MAX_ANSWERS else str(todo.answers)
+        time = time_left(todo.since, now=now, days=answer_days)
+        said = Text(
+            f"Received receipts that wait for your answer: {many}. The oldest: {time.text.en}.",
+            f"Recibidos que esperan su respuesta: {many}. El más antiguo: {time.text.es}.",
+        )
+        colour = "bad" if time.colour == "bad" else "warn"
+        days = answer_days - (now - todo.since).days if answer_days else None
+        yield PortalNotice(colour, said, f"{todo.environment}/received", is_soon=colour != "bad", days=days)
+    if todo.unclassified:
+        left = DAY_OF_606 - local(now).day
+        said = Text(
+            f"Suppliers without a kind of expense for the 606 of {todo.month}: {todo.unclassified}.",
+            f"Suplidores sin tipo de gasto para el 606 de {todo.month}: {todo.unclassified}.",
+        )
+        colour = "bad" if 0 <= left <= URGENT else "warn"
+        path = f"{todo.environment}/months/{todo.month}/606"
+        yield PortalNotice(colour, said, path, is_soon=colour != "bad", days=left if left >= 0 else None)
 
 
 def _of_certificates(certificates: Sequence[CertificateRecord], now: datetime) -> Iterator[PortalNotice]:
@@ -75,6 +115,14 @@ _FAILED = Text(
 )
 
 
+#: Before a sentence about an environment; production goes without saying.
+_WHERE = {
+    Environment.ECF: Text("", ""),
+    Environment.CERTECF: Text("Certification: ", "Certificación: "),
+    Environment.TESTECF: Text("Tests: ", "Pruebas: "),
+}
+
+
 def _of_troubles(troubles: Sequence[Unsettled]) -> Iterator[PortalNotice]:
     for one in troubles:
         here = f"{one.environment}/submissions"
@@ -85,7 +133,8 @@ def _of_troubles(troubles: Sequence[Unsettled]) -> Iterator[PortalNotice]:
         ):
             if many:
                 shown = f"{many}+" if many >= MAX_COUNTED else str(many)
-                said = Text(f"{one.environment}: {what.en}: {shown}.", f"{one.environment}: {what.es}: {shown}.")
+                where = _WHERE[one.environment]
+                said = Text(_sentence(f"{where.en}{what.en}: {shown}."), _sentence(f"{where.es}{what.es}: {shown}."))
                 yield PortalNotice("bad" if one.environment.billable else "warn", said, f"{here}?state={state}")
 
 
@@ -127,7 +176,7 @@ def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterato
         elif days < max(SEQUENCE_DAYS):
             when = _SOON.get(days) or Text(f"in {days} days", f"en {days} días")
             said = Text(f"The sequence {name} expires {when.en}.", f"La secuencia {name} vence {when.es}.")
-            yield PortalNotice("warn", said, path, is_soon=True)
+            yield PortalNotice("warn", said, path, is_soon=True, days=days)
 
 
 def _of_endpoints(endpoints: Sequence[Endpoint]) -> Iterator[PortalNotice]:

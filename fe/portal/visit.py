@@ -269,6 +269,12 @@ class Visit:
             return self.came_from or "/"
         return f"{self.path}?{urlencode(self.query)}" if self.query else self.path
 
+    @property
+    def section(self) -> str:
+        """The part of this page's address that pages of other companies have, too: `ecf/submissions`, `people`."""
+        parts = self.path.split("/")[3:]
+        return "/".join(parts[: 2 if parts and parts[0] in list(Environment) else 1])
+
     def at(self, path: str) -> str:
         """The address of a page of the company: `visit.at("keys")`.
 

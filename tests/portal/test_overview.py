@@ -51,7 +51,7 @@ async def test_what_went_wrong_is_shown_with_the_way_there(
 
     assert f'href="/companies/{tenant}/ecf/submissions?state=rejected"' in page.text
     assert f'href="/companies/{tenant}/ecf/submissions?state=dead"' in page.text
-    assert "ecf: receipts rejected in the last 7 days: 1." in page.text
+    assert "Receipts rejected in the last 7 days: 1." in page.text
     line = page.text.partition('ecf/submissions">Production</a></th>')[2].partition("</tr>")[0]
     assert [cell.partition("<")[0] for cell in line.split('<td class="num">')[1:]] == ["1", "0", "1", "1"]
     assert page.text.index("E310000000004") < page.text.index("E310000000001")

@@ -5,6 +5,7 @@ from fe.portal.page_types import Needs, Page
 from fe.portal.pages import (
     account,
     again,
+    all_months,
     billing,
     catalogue,
     certificates,
@@ -52,6 +53,7 @@ def every_page(portal: Portal) -> tuple[Page, ...]:
         *certificates.PAGES,
         *changes.PAGES,
         *home.PAGES,
+        *all_months.PAGES,
         *imports.PAGES,
         *invitations.PAGES,
         *keys.PAGES,

@@ -1,9 +1,10 @@
 """A company's month: sums by type and rate, ITBIS, what is open, and an account of the numbers."""
 
 from fe.accounts import month_book, months
-from fe.ecf.catalogue import EcfType
+from fe.accounts.month_book import Read
+from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.dates import local
-from fe.ecf.texts import Text
+from fe.ecf.texts import Language, Text
 from fe.http.archives import of_month, written
 from fe.http.errors import ApiError
 from fe.limits import TurnTimeout
@@ -49,13 +50,18 @@ async def show(visit: Visit) -> Reply:
 
 async def export(visit: Visit) -> Reply:
     """Export the receipts issued in a month as CSV, by day of issue."""
-    month, language = _month(visit), visit.language
-    lines, is_cut = await month_book.issued_lines(visit.read_list, visit.environment, month)
+    month = _month(visit)
+    content, _ = await issued_csv(visit.read_list, visit.environment, month, visit.language)
+    return visit.file(f"{visit.environment}-{month}.csv", CSV_TYPE, content)
+
+
+async def issued_csv(read: Read, environment: Environment, month: YearMonth, language: Language) -> tuple[bytes, int]:
+    """Write the receipts issued in a month as CSV, and tell how many there are."""
+    lines, is_cut = await month_book.issued_lines(read, environment, month)
     rows = [month_book.issued_row(one, language) for one in lines]
     if is_cut:
         rows.append([month_book.MORE_LINES.said(language)])
-    heads = [head.said(language) for head in month_book.ISSUED_HEADS]
-    return visit.file(f"{visit.environment}-{month}.csv", CSV_TYPE, csv_file(heads, rows))
+    return csv_file([head.said(language) for head in month_book.ISSUED_HEADS], rows), len(lines)
 
 
 async def export_workbook(visit: Visit) -> Reply:

@@ -159,3 +159,34 @@ document.querySelectorAll("[data-check-all]").forEach((all) => {
     all.form.querySelectorAll(`input[name="${all.dataset.checkAll}"]`).forEach((one) => { one.checked = all.checked; });
   });
 });
+
+// data-switch: the list of companies opens in a dialog, narrowed as one types; Enter goes to the first.
+async function choose(link) {
+  const answer = await fetch(link.href).catch(() => null);
+  const list = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("companies");
+  if (!list) { location.assign(link.href); return; }
+  const dialog = document.createElement("dialog");
+  const typed = Object.assign(document.createElement("input"), { type: "search", placeholder: words.search });
+  dialog.className = "switch";
+  dialog.setAttribute("aria-label", link.title);
+  typed.setAttribute("aria-label", words.search);
+  const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+  const rows = [...list.children].map((row) => [row, plain(row.textContent)]);
+  typed.addEventListener("input", () => {
+    const wanted = plain(typed.value).split(/\s+/);
+    for (const [row, text] of rows) row.hidden = !wanted.every((word) => text.includes(word));
+  });
+  typed.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") list.querySelector("li:not([hidden]) a")?.click();
+  });
+  dialog.addEventListener("close", () => { dialog.remove(); link.focus(); });
+  dialog.append(typed, list);
+  document.body.append(dialog);
+  dialog.showModal();
+  typed.focus();
+}
+document.querySelector("[data-switch]")?.addEventListener("click", (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  choose(event.currentTarget);
+});

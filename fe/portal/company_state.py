@@ -1,0 +1,67 @@
+"""What needs attention in a company: read in one go, for its own page and for the inbox over several companies."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.dates import local
+from fe.identifiers import PersonId, TenantId
+from fe.month.period import YearMonth
+from fe.portal import attention
+from fe.portal.attention import PortalNotice
+from fe.store.portal import standing, todo
+from fe.store.portal.standing import Unsettled
+from fe.store.portal.todo import Todo
+from fe.store.postgres.db import Conn
+from fe.store.records import certificates, sequences
+from fe.store.webhooks import endpoints
+
+
+@dataclass(frozen=True, slots=True)
+class CompanyState:
+    """The notices of a company, the most urgent first, and the counts behind them."""
+
+    notices: Sequence[PortalNotice]
+    troubles: Sequence[Unsettled]
+    todo: Todo
+
+    @property
+    def now(self) -> int:
+        """How many notices are urgent."""
+        return sum(one.colour == "bad" for one in self.notices)
+
+    @property
+    def soon(self) -> int:
+        """How many are not."""
+        return len(self.notices) - self.now
+
+    @property
+    def rejected(self) -> int:
+        """Receipts of production that were rejected or failed of late."""
+        return sum(one.rejected + one.failed for one in self.troubles if one.environment.billable)
+
+    @property
+    def given_up(self) -> int:
+        """Receipts of production that wait for the service's operator."""
+        return sum(one.given_up for one in self.troubles if one.environment.billable)
+
+
+async def read(conn: Conn, tenant_id: TenantId, person_id: PersonId, now: datetime, answer_days: int) -> CompanyState:
+    """Read the state of a company as a person has left it: what was looked at before is not counted."""
+    seen_at = await standing.troubles_seen_at(conn, tenant_id, person_id)
+    since = now - attention.LATELY
+    troubles = await standing.trouble(conn, tenant_id, since if seen_at is None else max(since, seen_at))
+    ranges = [one for of in Environment for one in await sequences.listed(conn, tenant_id, of)]
+    month = YearMonth.of(local(now).date()).before
+    things = await todo.of_company(conn, tenant_id, Environment.ECF, month)
+    found = attention.notices(
+        await certificates.in_use(conn, tenant_id),
+        ranges,
+        await endpoints.listed(conn, tenant_id),
+        troubles,
+        now,
+        todo=things,
+        answer_days=answer_days,
+    )
+    return CompanyState(found, troubles, things)

@@ -1,4 +1,4 @@
-"""What needs attention in a company: read in one go, for its own page and for the inbox over several companies."""
+"""Notices and counts of one company: for its own page, and for the inbox over several companies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

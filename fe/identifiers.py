@@ -15,6 +15,8 @@ UserId = NewType("UserId", UUID)
 ApiKeyId = NewType("ApiKeyId", str)
 #: Stands for the key in submissions made in the portal. No real key has this form.
 PORTAL_KEY = ApiKeyId("portal")
+#: Stands for the key in submissions of a set of tests (fe/certification).
+CERTIFICATION_KEY = ApiKeyId("certification")
 CertificateId = NewType("CertificateId", UUID)
 #: A number sequence.
 SequenceId = NewType("SequenceId", UUID)

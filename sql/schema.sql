@@ -114,6 +114,38 @@ CREATE TABLE certificates (
 );
 CREATE UNIQUE INDEX certificates_in_use ON certificates (tenant_id, user_id, not_before) NULLS NOT DISTINCT WHERE (retired_at IS NULL);
 
+CREATE TABLE certification_cases (
+    tenant_id bigint NOT NULL, run_id uuid NOT NULL, place int NOT NULL, name text NOT NULL, e_ncf text NOT NULL,
+    is_summary boolean NOT NULL, original bytea, attempt int NOT NULL, submission_id uuid,
+    is_confirmed boolean NOT NULL,
+    PRIMARY KEY (tenant_id, run_id, place),
+    UNIQUE (tenant_id, run_id, name),
+    FOREIGN KEY (tenant_id, run_id) REFERENCES certification_runs(tenant_id, run_id)
+);
+
+CREATE TABLE certification_runs (
+    tenant_id bigint NOT NULL, run_id uuid NOT NULL, state text NOT NULL, loaded_at timestamptz NOT NULL,
+    loaded_by text NOT NULL, name text NOT NULL, digest bytea NOT NULL, content bytea NOT NULL, stopped_en text,
+    stopped_es text,
+    PRIMARY KEY (tenant_id, run_id),
+    UNIQUE (tenant_id, digest),
+    FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+);
+CREATE UNIQUE INDEX certification_runs_open ON certification_runs (tenant_id) WHERE (state <> 'replaced');
+
+CREATE TABLE certification_steps (
+    tenant_id bigint NOT NULL, step int NOT NULL, done_at timestamptz NOT NULL, done_by text NOT NULL,
+    note text NOT NULL,
+    PRIMARY KEY (tenant_id, step),
+    FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+);
+
+CREATE TABLE certifications (
+    tenant_id bigint NOT NULL, path text NOT NULL, begun_at timestamptz NOT NULL, begun_by text NOT NULL,
+    PRIMARY KEY (tenant_id),
+    FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+);
+
 CREATE TABLE circuits (
     environment environment NOT NULL, host host NOT NULL, is_open boolean NOT NULL, since timestamptz NOT NULL,
     reason text NOT NULL, probe_at timestamptz NOT NULL, failed_probes int NOT NULL,

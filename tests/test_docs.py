@@ -50,6 +50,9 @@ _SHUT_OUT = "tests/cli/test_people.py::test_a_person_is_shut_out_let_in_and_made
 
 _LINKS = "tests/cli/test_people.py::test_links_are_shown_once_and_only_hashes_are_kept"
 
+_CERTIFICATION = "tests/certification/test_page.py::test_every_command_of_the_guide_does_what_it_is_there_for"
+_STEPS = ("status", "path", "done", "load", "check", "send", "resume", "evidence", "sign")
+
 _TERMS = "tests/cli/test_billing.py::test_a_tenant_is_billed_shown_and_billed_no_more"
 
 _MONTHS = "tests/cli/test_billing.py::test_a_month_is_counted_again_closed_once_and_its_failed_charge_tried_again"
@@ -58,6 +61,7 @@ _TERMINAL = "tests/cli/integrator/test_page.py::test_every_command_of_the_page_s
 
 #: Commands that are executed by other tests, and by which.
 ELSEWHERE = {
+    **{f"fe certification {name}": _CERTIFICATION for name in _STEPS},
     "fe import": "tests/cli/integrator/test_import.py::test_import_validates_issues_and_keeps_the_copy",
     "fe month": "tests/cli/integrator/test_month.py::test_month_writes_its_files",
     "fe print": "tests/cli/integrator/test_print.py::test_receipt_is_printed_to_a_file",

@@ -42,6 +42,10 @@ COMMANDS = {
     "certificate": ("fe.cli.certificate:certificate", "Add, list, retire and remove certificates."),
     "sequence": ("fe.cli.sequence:sequence", "Set, list and delete number sequences."),
     "void": ("fe.cli.void:void", "Void numbers that were never sent nor handed over; the 608."),
+    "certification": (
+        "fe.cli.certification:certification",
+        "Take a tenant through the authority's certification.",
+    ),
     "reception": ("fe.cli.reception:reception", "Open, close and list where suppliers' receipts are received."),
     "received": ("fe.integrator.received:received", "List suppliers' receipts, and approve or reject them."),
     "customer": ("fe.integrator.catalogue:customer", "Keep your customers: list, write, delete, import CSV."),

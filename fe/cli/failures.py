@@ -107,6 +107,7 @@ KNOWN_LATER = (
     ("fe.accounts.approvals", "DecisionRefused", FAILED),
     ("fe.webhooks.accounts", "WebhookRefused", FAILED),
     ("fe.ecf.certificate", "CertificateError", FAILED),
+    ("fe.ecf.texts", "LocalizedError", FAILED),
     ("fe.authority.errors", "AuthorityError", NO_AUTHORITY),
 )
 

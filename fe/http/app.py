@@ -53,6 +53,7 @@ from fe.http.server.limited_requests import request_class
 from fe.http.server.replies import refuser, respond
 from fe.http.server.requests import make_call, note_trace
 from fe.identifiers import TenantId
+from fe.issuing.certification_runs import CertificationRunner
 from fe.issuing.imports import ImportRunner, Imports
 from fe.issuing.sharing import Sharing
 from fe.issuing.submitting import Submitting
@@ -233,6 +234,7 @@ class Api:
         # Validating thousands of receipts takes a share of a processor that printing takes too, not that of the API.
         uploads = Imports(db, self._printers, clock)
         self._imports = ImportRunner(db, self._printers, self._submitting, quotas, clock, uploads)
+        self._certifications = CertificationRunner(db, self._submitting, clock)
         self.routes = every_route(
             PREFIX,
             docs(),
@@ -362,6 +364,7 @@ class Api:
             nursery.start_soon(self._prune)
             nursery.start_soon(self.waiting.run)
             nursery.start_soon(self._imports.run)
+            nursery.start_soon(self._certifications.run)
             if self._own_verdicts:
                 nursery.start_soon(self._verdicts.run)
             task_status.started()

@@ -56,6 +56,10 @@ MATRIX = """
 | `billing_rounds` | | SIU | SIU | | | | |
 | `billing_terms` | | S | SI | S | | | |
 | `certificates` | s | S | SIu | s | S | sIu | |
+| `certification_cases` | Su | | SIU | S | | | |
+| `certification_runs` | su | | SIU | S | | | |
+| `certification_steps` | | | SID | S | | | |
+| `certifications` | | | SIU | S | | | |
 | `circuits` | | SIU | S | S | | | |
 | `client_requests` | SI | | S | S | | SI | |
 | `counterparty_deliveries` | S | SIU | SU | S | | S | |
@@ -173,6 +177,9 @@ SOME_COLUMNS = {
     },
     ("certificates", OPERATOR, "UPDATE"): {"retired_at", "destroyed_at", "x509"},
     ("certificates", PORTAL, "UPDATE"): {"retired_at"},
+    ("certification_runs", FRONT, "SELECT"): {"tenant_id", "run_id", "state"},
+    ("certification_runs", FRONT, "UPDATE"): {"state", "stopped_en", "stopped_es"},
+    ("certification_cases", FRONT, "UPDATE"): {"submission_id"},
     ("people", WORKER, "SELECT"): {"person_id", "totp_secret"},
     ("import_files", WORKER, "SELECT"): {"tenant_id", "import_id", "created_at"},
     ("import_receipts", WORKER, "SELECT"): {"tenant_id", "import_id", "place"},
@@ -447,6 +454,7 @@ def test_the_wall_stands_around_every_table_that_has_a_tenant(dsn: str) -> None:
     gates = [policy for policy in policies if policy[3] != OWN]
     assert sorted(gates) == [
         ("api_keys", "SELECT", [FRONT], "true", None),
+        ("certification_runs", "SELECT", [FRONT], "(state = 'sending'::text)", None),
         ("disabled_tenants", "SELECT", [FRONT, PORTAL], "true", None),
         ("imports", "SELECT", [FRONT], "(state = ANY (ARRAY['validating'::text, 'issuing'::text]))", None),
         ("outbox", "SELECT", [FRONT], "true", None),

@@ -5,7 +5,7 @@ See authority.md#signature and #security-code.
 
 from fe.ecf.signature.profile import security_code, signature_time
 from fe.ecf.signature.signer import Canonical, NotSignable, SignedXml, Signer
-from fe.ecf.signature.verifier import BadSignature, Reason, Verified, verify
+from fe.ecf.signature.verifier import BadSignature, Reason, Verified, verify, verify_portal_file
 
 __all__ = [
     "BadSignature",
@@ -18,4 +18,5 @@ __all__ = [
     "security_code",
     "signature_time",
     "verify",
+    "verify_portal_file",
 ]

@@ -6,7 +6,7 @@ what is left to do is then so little that it is done in the open: two canonicali
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from enum import StrEnum
@@ -101,8 +101,17 @@ def verify(raw: bytes, *, max_bytes: int = MAX_BYTES, max_elements: int = MAX_XM
 
     Raises MalformedXml for bytes that are no XML document we read, BadSignature for everything else.
     """
-    root = parse_xml(raw, max_bytes=max_bytes, max_elements=max_elements)
-    signature = _only_signature(root)
+    return _verified(parse_xml(raw, max_bytes=max_bytes, max_elements=max_elements), ROOTS)
+
+
+def verify_portal_file(raw: bytes) -> Verified:
+    """Do the same for a file of the authority's portal, whose root may have any name."""
+    root = parse_xml(raw)
+    return _verified(root, frozenset({str(root.tag)}))
+
+
+def _verified(root: etree._Element, roots: Collection[str]) -> Verified:
+    signature = _only_signature(root, roots)
     signed_info, value, key_info = _children(signature, "SignedInfo", "SignatureValue", "KeyInfo")
     exclusive, expected_digest, reference_exclusive = _read_signed_info(signed_info)
     candidates = _read_key_info(key_info)
@@ -118,8 +127,8 @@ def verify(raw: bytes, *, max_bytes: int = MAX_BYTES, max_elements: int = MAX_XM
     return Verified(root, certificate, signature_value, profile.security_code(signature_value))
 
 
-def _only_signature(root: etree._Element) -> etree._Element:
-    if root.tag not in ROOTS:
+def _only_signature(root: etree._Element, roots: Collection[str]) -> etree._Element:
+    if root.tag not in roots:
         raise BadSignature(Reason.ROOT, "the root element is none of those that are signed")
     if any(str(name).startswith(f"{{{profile.XML_NAMESPACE}}}") for name in root.attrib):
         raise BadSignature(Reason.ROOT, "the root element has an xml: attribute")

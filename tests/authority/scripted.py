@@ -9,7 +9,7 @@ import socket
 import ssl
 import struct
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -171,7 +171,7 @@ class Scripted:
         if self._tls is not None:
             stream = trio.SSLStream(tcp, self._tls, server_side=True, https_compatible=True)
         try:
-            while (heard := await self._hear(stream, number)) is not None:
+            while (heard := await hear(stream, number, self._before_body)) is not None:
                 self.heard.append(heard)
                 path = heard.path.partition("/")[2] if heard.path.partition("/")[0] in set(Environment) else heard.path
                 waiting = self._script[path]
@@ -185,25 +185,28 @@ class Scripted:
             await trio.aclose_forcefully(tcp)
             self.closed[number].set()
 
-    async def _hear(self, stream: Stream, number: int) -> Heard | None:
-        received = b""
-        while b"\r\n\r\n" not in received:
+
+async def hear(stream: Stream, number: int, before_body: Iterable[str] = ()) -> Heard | None:
+    """Read a request; without its body, when its path ends like one of `before_body`. None: the client has closed."""
+    received = b""
+    while b"\r\n\r\n" not in received:
+        data = await stream.receive_some(65536)
+        if not data:
+            return None
+        received += data
+    head, _, body = received.partition(b"\r\n\r\n")
+    first, *lines = head.decode("ascii").split("\r\n")
+    method, target, _version = first.split(" ")
+    path, _, query = target.lstrip("/").partition("?")
+    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+    assert len(headers) == len(lines), "a header twice"
+    if not any(path.endswith(ignored) for ignored in before_body):
+        while len(body) < int(headers.get("content-length", 0)):
             data = await stream.receive_some(65536)
             if not data:
                 return None
-            received += data
-        head, _, body = received.partition(b"\r\n\r\n")
-        first, *lines = head.decode("ascii").split("\r\n")
-        method, target, _version = first.split(" ")
-        path, _, query = target.lstrip("/").partition("?")
-        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
-        if not any(path.endswith(ignored) for ignored in self._before_body):
-            while len(body) < int(headers.get("content-length", 0)):
-                data = await stream.receive_some(65536)
-                if not data:
-                    return None
-                body += data
-        return Heard(method, path, query, headers, body, number)
+            body += data
+    return Heard(method, path, query, headers, body, number)
 
 
 @asynccontextmanager

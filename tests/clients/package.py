@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from clients.generate import TYPESCRIPT
+from tests.clients.npm import install
 
 
 def built(folder: Path) -> Path:
@@ -18,18 +19,7 @@ def built(folder: Path) -> Path:
         pytest.skip(f"NOT PROVED HERE: node is {version}, and older than 18")
     package = folder / "typescript"
     shutil.copytree(TYPESCRIPT, package, ignore=shutil.ignore_patterns("node_modules", "dist"))
-    try:
-        ended = subprocess.run(
-            ["npm", "ci", "--ignore-scripts", "--prefer-offline"],
-            cwd=package,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-    except subprocess.TimeoutExpired:
-        pytest.skip("NOT PROVED HERE: the registry of npm did not answer in time")
-    if ended.returncode:
-        pytest.skip(f"NOT PROVED HERE: typescript could not be installed: {ended.stderr.strip().splitlines()[-1]}")
+    install(package, "ci")
     compiled = subprocess.run(["node_modules/.bin/tsc"], cwd=package, capture_output=True, text=True)
     assert compiled.returncode == 0, compiled.stdout
     return package

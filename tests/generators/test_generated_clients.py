@@ -24,6 +24,7 @@ from fe.http.app import PREFIX
 from fe.http.openapi.collection import collection
 from fe.http.openapi.served import description
 from fe.workbooks.report import XLSX
+from tests.clients.npm import install
 from tests.clients.receipts import of_type
 from tests.system.stack import Stack, running_stack
 
@@ -74,22 +75,9 @@ def python_client(described: Path) -> Path:
 @pytest.fixture(scope="module")
 def node_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what `walk_typescript/package-lock.json` names, and the walk."""
-    if not (shutil.which("node") and shutil.which("npm")):
-        pytest.skip("NOT PROVED HERE: there is no node or no npm")
     folder = tmp_path_factory.mktemp("npm") / "walk"
     shutil.copytree(HERE / "walk_typescript", folder)
-    try:
-        ended = subprocess.run(
-            ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=LONG,
-        )
-    except subprocess.TimeoutExpired:
-        pytest.skip("NOT PROVED HERE: the registry of npm did not answer in time")
-    if ended.returncode:
-        pytest.skip(f"NOT PROVED HERE: the packages could not be installed: {ended.stderr.strip().splitlines()[-1]}")
+    install(folder, "ci")
     return folder
 
 

@@ -4,7 +4,9 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +99,16 @@ class Shell:
         return seen.removesuffix(_END)
 
 
+@asynccontextmanager
+async def running_shell(*command: str, **how: Any) -> AsyncIterator[Shell]:
+    """Shell that reads commands from its standard input until the block ends; `how` goes to the process."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    async with trio.open_nursery() as nursery:
+        process: trio.Process = await nursery.start(partial(trio.run_process, command, check=False, **pipes, **how))
+        yield Shell(process)
+        nursery.cancel_scope.cancel()
+
+
 #: Pages whose receipts come to their verdict: they are run beside a whole service, one after the other.
 LIVE = ("README.md", "idempotency.md", "sequences.md", "states.md", "testing.md")
 
@@ -164,18 +176,7 @@ async def test_every_receipt_of_the_pages_comes_to_the_verdict_that_is_meant(dsn
 
 async def _walk(page: str, text: str, given: dict[str, str]) -> None:
     """Run a page's commands in one bash, in their order, and compare what comes back with what the page shows."""
-    async with trio.open_nursery() as nursery:
-        process: trio.Process = await nursery.start(
-            lambda task_status: trio.run_process(  # noqa: ASYNC105  (the nursery awaits it)
-                ["bash", "--norc"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                check=False,
-                task_status=task_status,
-            )
-        )
-        shell = Shell(process)
+    async with running_shell("bash", "--norc") as shell:
         await shell.prepare(given)
         answers: list[Any] = []
         ran, shown, said = 0, 0, ""
@@ -197,7 +198,6 @@ async def _walk(page: str, text: str, given: dict[str, str]) -> None:
         assert answers == []
         assert ran >= 1
         assert shown >= 1
-        nursery.cancel_scope.cancel()
 
 
 def test_the_pages_are_all_there_and_lead_to_each_other() -> None:

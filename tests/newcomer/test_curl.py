@@ -6,18 +6,14 @@ Ten types are accepted and one is refused; following the refusal's advice works.
 import json
 import re
 import shutil
-import subprocess
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-import trio
 
 from fe.ecf.catalogue import PREFIXES, Environment
 from fe.ecf.identity import TaxId
-from tests.http.test_api_docs import Shell, blocks, values
+from tests.http.test_api_docs import Shell, blocks, running_shell, values
 from tests.system.stack import ISSUER, Stack, provision, running_stack
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,25 +34,6 @@ def guide() -> str:
 def part(page: str, first: str, last: str) -> str:
     """The page from one heading to before another."""
     return page[page.index(f"\n## {first}\n") : page.index(f"\n## {last}\n")]
-
-
-@asynccontextmanager
-async def pasting(command: list[str], given: dict[str, str]) -> AsyncIterator[Shell]:
-    async with trio.open_nursery() as nursery:
-        process: trio.Process = await nursery.start(
-            lambda task_status: trio.run_process(  # noqa: ASYNC105  (the nursery awaits it)
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                check=False,
-                task_status=task_status,
-            )
-        )
-        shell = Shell(process)
-        await shell.prepare(given)
-        yield shell
-        nursery.cancel_scope.cancel()
 
 
 async def key_of(stack: Stack, rnc: TaxId) -> dict[str, str]:
@@ -110,7 +87,8 @@ async def test_from_the_readme_to_ten_types_and_a_refusal_that_is_understood(dsn
         for name, command in SHELLS.items():
             if name in missing:
                 continue
-            async with pasting(command, await key_of(stack, next(companies))) as shell:
+            async with running_shell(*command) as shell:
+                await shell.prepare(await key_of(stack, next(companies)))
                 ended = await ten_types(shell, page)
                 refused, mended = await mend_a_refusal(shell, page)
 

@@ -16,6 +16,7 @@ import trio
 from fe.ecf.build import to_bytes
 from fe.ecf.certificate import Credential
 from fe.store.postgres.db import Database
+from tests.clients.npm import install
 from tests.factories.certificates import PASSPHRASE, default_credential, make_3des_p12
 from tests.factories.tenants import rows
 from tests.receiving.supplier import OURS, THEIRS, start_reception, unsigned
@@ -27,8 +28,6 @@ SCRIPT = Path(__file__).with_name("dgii_ecf.js")
 @pytest.fixture(scope="session")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which node finds the package."""
-    if not (shutil.which("node") and shutil.which("npm")):
-        pytest.skip("NOT PROVED HERE: there is no node or no npm")
     folder = tmp_path_factory.mktemp("npm")
     # It asks for `fs`, an empty package of that name that not every mirror of the registry has.
     (folder / "fs").mkdir()
@@ -36,18 +35,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     wanted = {"dgii-ecf": VERSION, "fs": "file:./fs"}
     manifest = {"name": "supplier", "private": True, "dependencies": wanted, "overrides": {"fs": "file:./fs"}}
     (folder / "package.json").write_text(json.dumps(manifest))
-    try:
-        ended = subprocess.run(
-            ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-    except subprocess.TimeoutExpired:
-        pytest.skip("NOT PROVED HERE: the registry of npm did not answer in time")
-    if ended.returncode:
-        pytest.skip(f"NOT PROVED HERE: dgii-ecf could not be installed: {ended.stderr.strip().splitlines()[-1]}")
+    install(folder, "install")
     shutil.copy(SCRIPT, folder)
     return folder
 

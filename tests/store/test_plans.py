@@ -32,6 +32,7 @@ from fe.store.records import label_lookup as named
 from fe.store.records.submissions import NewSubmission
 from tests.factories import bookings
 from tests.factories.tenants import rows
+from tests.store.grown import counting, make_grown
 
 HISTORY = int(os.environ.get("FE_PLAN_HISTORY", "60000"))
 DUE = int(os.environ.get("FE_PLAN_DUE", "10000"))
@@ -79,19 +80,7 @@ _FILL = (
 @pytest.fixture(scope="module")
 def grown(postgres: str, template: str) -> str:
     """DSN of a database with a long history and a long queue; made once, because it takes long."""
-    from psycopg.conninfo import make_conninfo
-
-    name = f"grown_{uuid.uuid4().hex[:8]}"
-    with psycopg.connect(postgres, autocommit=True) as conn:
-        conn.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
-    dsn = make_conninfo(postgres, dbname=name)
-    values = {"tenants": TENANTS, "history": HISTORY, "due": DUE, "now": NOW}
-    with psycopg.connect(dsn, autocommit=True) as conn:
-        for month in range(4):
-            conn.execute("SELECT ensure_month(%s)", (NOW - timedelta(days=30 * month),))
-        for statement in _FILL:
-            conn.execute(statement.encode(), values if "%(" in statement else None)
-    return dsn
+    return make_grown(postgres, template, _FILL, NOW, tenants=TENANTS, history=HISTORY, due=DUE)
 
 
 _OLD_MONTHS = f"""
@@ -110,11 +99,7 @@ _LOOKED_INTO = """
      WHERE relname ~ '^submissions_' AND coalesce(seq_scan + idx_scan, 0) > 0
 """
 
-_READ = """
-    SELECT coalesce(sum(seq_tup_read), 0)::int, coalesce(sum(idx_tup_fetch), 0)::int
-      FROM pg_stat_xact_user_tables
-     WHERE relname ~ '^(submissions|submission_|sends|outbox|client_requests)'
-"""
+_TABLES = "^(submissions|submission_|sends|outbox|client_requests)"
 
 
 async def rows_read(db: Database, work: Callable[[Conn], Awaitable[Any]]) -> tuple[int, int]:
@@ -122,17 +107,8 @@ async def rows_read(db: Database, work: Callable[[Conn], Awaitable[Any]]) -> tup
 
     The tenant, where the role sees one only, is number 1.
     """
-
-    async def measured(conn: Conn, tenant_id: TenantId) -> tuple[int, int]:
-        async with conn.transaction():
-            await conn.execute("SET LOCAL plan_cache_mode = force_generic_plan")
-            await work(conn)
-            cursor = await conn.execute(_READ)
-            row = await cursor.fetchone()
-        assert row is not None
-        return row[0], row[1]
-
-    return await db.run_for(TenantId(1), measured)
+    _, scanned, fetched = await db.run_for(TenantId(1), counting(lambda conn, _: work(conn), _TABLES))
+    return scanned, fetched
 
 
 async def some_work(conn: Conn) -> Work:

@@ -14,6 +14,7 @@ from fe.store.postgres.db import Conn, open_database
 from fe.store.postgres.roles import PORTAL
 from fe.store.records import billing, charges
 from fe.store.records import number_history as fates
+from tests.store.grown import counting, fill
 
 NUMBERS = 20_000
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -40,11 +41,7 @@ _FILL = (
     "ANALYZE",
 )
 
-_READ = """
-    SELECT coalesce(sum(seq_tup_read), 0)::int, coalesce(sum(idx_tup_fetch), 0)::int
-      FROM pg_stat_xact_user_tables
-     WHERE relname ~ '^(submissions|submission_events|held_numbers|usage_|billing_)'
-"""
+_TABLES = "^(submissions|submission_events|held_numbers|usage_|billing_)"
 
 
 @pytest.fixture
@@ -52,26 +49,15 @@ def grown(dsn: str) -> str:
     with psycopg.connect(dsn, autocommit=True) as conn:
         for month in range(5):
             conn.execute("SELECT ensure_month(%s)", (NOW - timedelta(days=30 * month),))
-        for statement in _FILL:
-            values = {"numbers": NUMBERS, "now": NOW} if "%(" in statement else None
-            conn.execute(statement.encode(), values)
+        fill(conn, _FILL, {"numbers": NUMBERS, "now": NOW})
     return dsn
 
 
 async def rows_read(dsn: str, work: Callable[..., Awaitable[Any]]) -> tuple[int, int]:
     """How many rows of the growing tables a piece of work read by scanning, and by index, when its plan is settled."""
-
-    async def measured(conn: Conn, tenant_id: TenantId) -> tuple[int, int]:
-        async with conn.transaction():
-            await conn.execute("SET LOCAL plan_cache_mode = force_generic_plan")
-            await work(conn, tenant_id)
-            cursor = await conn.execute(_READ)
-            row = await cursor.fetchone()
-        assert row is not None
-        return row[0], row[1]
-
     async with open_database(dsn, role=PORTAL) as db:
-        return await db.run_for(TenantId(1), measured)
+        _, scanned, fetched = await db.run_for(TenantId(1), counting(work, _TABLES))
+    return scanned, fetched
 
 
 async def test_the_use_of_sequences_reads_a_few_keys(grown: str) -> None:

@@ -9,9 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-import psycopg
 import pytest
-from psycopg.conninfo import make_conninfo
 
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.ids import period_of_ids
@@ -22,6 +20,7 @@ from fe.store.portal.receipts import ReceiptFilter
 from fe.store.postgres.db import Conn, open_database
 from fe.store.postgres.roles import PORTAL
 from fe.store.records.received import ApprovalStatus, ReceivedFilter
+from tests.store.grown import counting, make_grown
 
 ROWS, WAITING = 40_000, 5000
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -77,27 +76,13 @@ _FILL = (
     "VACUUM ANALYZE",
 )
 
-_READ = """
-    SELECT coalesce(sum(seq_tup_read), 0)::int, coalesce(sum(idx_tup_fetch), 0)::int
-      FROM pg_stat_xact_user_tables
-     WHERE relname ~ '^(submissions|submission_|outbox|client_requests|received|usage_days)'
-"""
+_TABLES = "^(submissions|submission_|outbox|client_requests|received|usage_days)"
 
 
 @pytest.fixture(scope="module")
 def grown(postgres: str, template: str) -> str:
     """DSN of a database in which one tenant has a long history; made once, because it takes long."""
-    name = f"grown_{uuid.uuid4().hex[:8]}"
-    with psycopg.connect(postgres, autocommit=True) as conn:
-        conn.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
-    dsn = make_conninfo(postgres, dbname=name)
-    values = {"rows": ROWS, "waiting": WAITING, "now": NOW, "user": USER}
-    with psycopg.connect(dsn, autocommit=True) as conn:
-        for month in range(4):
-            conn.execute("SELECT ensure_month(%s)", (NOW - timedelta(days=30 * month),))
-        for statement in _FILL:
-            conn.execute(statement.encode(), values if "%(" in statement else None)
-    return dsn
+    return make_grown(postgres, template, _FILL, NOW, rows=ROWS, waiting=WAITING, user=USER)
 
 
 async def rows_read(dsn: str, work: Callable[[Conn, TenantId], Awaitable[Any]]) -> tuple[Any, int, int]:
@@ -105,18 +90,8 @@ async def rows_read(dsn: str, work: Callable[[Conn, TenantId], Awaitable[Any]]) 
 
     Except dead letters: these are few.
     """
-
-    async def measured(conn: Conn, tenant_id: TenantId) -> tuple[Any, int, int]:
-        async with conn.transaction():
-            await conn.execute("SET LOCAL plan_cache_mode = force_generic_plan")
-            found = await work(conn, tenant_id)
-            cursor = await conn.execute(_READ)
-            row = await cursor.fetchone()
-        assert row is not None
-        return found, row[0], row[1]
-
     async with open_database(dsn, role=PORTAL) as db:
-        return await db.run_for(TENANT, measured)
+        return await db.run_for(TENANT, counting(work, _TABLES))
 
 
 def chosen(environment: Environment = Environment.ECF, **more: Any) -> ReceiptFilter:

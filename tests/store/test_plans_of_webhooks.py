@@ -23,6 +23,7 @@ from fe.store.records import received
 from fe.store.records.received import ReceivedFilter
 from fe.store.webhooks import deliveries
 from fe.store.webhooks.deliveries import DeliveryFilter, DeliveryRecord, DeliveryState
+from tests.store.grown import count_reads, counting, fill
 
 TENANTS, EACH = 10, 1000
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -54,19 +55,14 @@ _FILL = (
     "ANALYZE",
 )
 
-_READ = """
-    SELECT coalesce(sum(seq_tup_read), 0)::int, coalesce(sum(idx_tup_fetch), 0)::int
-      FROM pg_stat_xact_user_tables
-     WHERE relname IN ('received', 'webhook_events', 'webhook_deliveries', 'webhook_attempts')
-"""
+_TABLES = "^(received|webhook_events|webhook_deliveries|webhook_attempts)$"
 
 
 @pytest.fixture
 def grown(dsn: str) -> str:
     values = {"tenants": TENANTS, "rows": TENANTS * EACH, "now": NOW}
     with psycopg.connect(dsn, autocommit=True) as conn:
-        for statement in _FILL:
-            conn.execute(statement.encode(), values if "%(" in statement else None)
+        fill(conn, _FILL, values)
     return dsn
 
 
@@ -74,16 +70,7 @@ async def rows_read(
     dsn: str, work: Callable[[Conn, TenantId], Awaitable[Any]], *, role: str = FRONT
 ) -> tuple[Any, int, int]:
     """Return the result of a piece of work of tenant 1, and the rows it read by scan and by index."""
-
-    async def measured(conn: Conn, tenant_id: TenantId) -> tuple[Any, int, int]:
-        async with conn.transaction():
-            await conn.execute("SET LOCAL plan_cache_mode = force_generic_plan")
-            found = await work(conn, tenant_id)
-            cursor = await conn.execute(_READ)
-            row = await cursor.fetchone()
-        assert row is not None
-        return found, row[0], row[1]
-
+    measured = counting(work, _TABLES)
     async with open_database(dsn, role=role) as db:
         return await (db.run_for(TenantId(1), measured) if role == FRONT else db.run(measured, TenantId(1)))
 
@@ -208,9 +195,7 @@ async def test_what_is_forgotten_goes_part_by_part_past_what_stays(grown: str) -
                     at=NOW,
                     limit=100,
                 )
-                row = await (await conn.execute(_READ)).fetchone()
-            assert row is not None
-            fetched.append(row[1])
+                fetched.append((await count_reads(conn, _TABLES))[1])
             if following is None:
                 return parts
             parts.append(following)

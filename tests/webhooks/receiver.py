@@ -34,7 +34,7 @@ from fe.webhooks.schedule import ATTEMPTS, PATIENCE
 from fe.webhooks.secrets import WebhookVault
 from fe.webhooks.signature import new_secret
 from tests.authority.scripted import Heard as Heard
-from tests.authority.scripted import Step, say
+from tests.authority.scripted import Step, hear, say
 
 WEBHOOK_VAULT = WebhookVault(Vault({"w1": bytes(range(32))}))
 
@@ -65,7 +65,7 @@ class Receiver:
     async def serve(self, stream: trio.SocketStream) -> None:
         self.connections += 1
         try:
-            heard = await _hear(stream, self.connections)
+            heard = await hear(stream, self.connections)
             if heard is None:
                 return
             self.heard.append(heard)
@@ -76,27 +76,6 @@ class Receiver:
             pass  # the client closed: that is for the tests to judge
         finally:
             await trio.aclose_forcefully(stream)
-
-
-async def _hear(stream: trio.SocketStream, number: int) -> Heard | None:
-    received = b""
-    while b"\r\n\r\n" not in received:
-        data = await stream.receive_some(65536)
-        if not data:
-            return None
-        received += data
-    head, _, body = received.partition(b"\r\n\r\n")
-    first, *lines = head.decode("ascii").split("\r\n")
-    method, target, _version = first.split(" ")
-    path, _, query = target.lstrip("/").partition("?")
-    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
-    assert len(headers) == len(lines), "a header twice"
-    while len(body) < int(headers.get("content-length", 0)):
-        data = await stream.receive_some(65536)
-        if not data:
-            return None
-        body += data
-    return Heard(method, path, query, headers, body, number)
 
 
 @asynccontextmanager

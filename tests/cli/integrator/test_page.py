@@ -2,11 +2,8 @@
 
 import json
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-
-import trio
 
 from fe.accounts.provision import create_key
 from fe.ecf.catalogue import Environment
@@ -14,7 +11,7 @@ from fe.simulator import SimulatorSettings
 from fe.store.records.tenants import Tenant
 from tests.cli.running import environment
 from tests.cli.warm import path_with_fe
-from tests.http.test_api_docs import Shell
+from tests.http.test_api_docs import running_shell
 from tests.system.stack import ISSUER, Stack, provision, running_stack
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs/api"
@@ -92,25 +89,11 @@ async def test_every_command_of_the_page_says_what_it_shows(dsn: str, tmp_path: 
 async def walk(text: str, folder: Path, told: dict[str, str]) -> int:
     """Run a page's commands in one bash, in their order; tell how many blocks there were."""
     ran = 0
-    async with trio.open_nursery() as nursery:
-        process: trio.Process = await nursery.start(
-            lambda task_status: trio.run_process(  # noqa: ASYNC105  (the nursery awaits it)
-                ["bash", "--norc"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                check=False,
-                cwd=folder,
-                env=told,
-                task_status=task_status,
-            )
-        )
-        shell = Shell(process)
+    async with running_shell("bash", "--norc", cwd=folder, env=told) as shell:
         for commands, shown in blocks(text):
             seen = await shell.run(commands)
             assert says(seen, shown), f"the page shows\n{shown}\nbut it was\n{seen}"
             ran += 1
-        nursery.cancel_scope.cancel()
     return ran
 
 

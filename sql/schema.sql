@@ -241,7 +241,7 @@ CREATE TABLE import_files (
 CREATE TABLE import_receipts (
     tenant_id bigint NOT NULL, import_id uuid NOT NULL, place int NOT NULL, key text NOT NULL,
     is_own_key boolean NOT NULL, file_rows int[] NOT NULL, prefix text, payload bytea NOT NULL, outcome text,
-    misread jsonb NOT NULL, faults jsonb NOT NULL, submission_id uuid, e_ncf text,
+    misread jsonb NOT NULL, faults jsonb NOT NULL, submission_id uuid, e_ncf text, total numeric(18,2),
     PRIMARY KEY (tenant_id, import_id, place)
 );
 CREATE INDEX import_receipts_open ON import_receipts (tenant_id, import_id, place) WHERE ((outcome IS NULL) OR (outcome = 'valid'));

@@ -3,6 +3,7 @@
 import base64
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ def import_file(source: Path, profile: str, patience: float, yes: bool, copy: Pa
         said = api.post("/imports", body)
         said = _wait(api, said, "validating", "waiting", say("validating", "validando"))
         left = said["valid"] + said["failed"]
+        _print_sums(said)
         if left and said["state"] != "issuing" and not _is_agreed(left, yes):
             remark(say("nothing was issued: --yes issues what is valid", "no se emitió nada: --yes emite lo válido"))
             left = 0
@@ -87,6 +89,22 @@ def _wait(api: ApiSession, said: dict[str, Any], state: str, left: str, label: s
             time.sleep(_BETWEEN)
             said = api.get(f"/imports/{said['importId']}")
     return said
+
+
+def _print_sums(said: Mapping[str, Any]) -> None:
+    """Say what can be issued, before anything is: by type, and together."""
+    for note in said["notes"]:
+        remark(note)
+    for one in said["types"]:
+        remark(f"{one['prefix']}: {one['receipts']:,}, RD$ {one['montoTotal']:,.2f}")
+    if len(said["types"]) > 1:
+        number = sum(one["receipts"] for one in said["types"])
+        remark(
+            say(
+                f"together: {number:,}, RD$ {said['montoTotal']:,.2f}",
+                f"total: {number:,}, RD$ {said['montoTotal']:,.2f}",
+            )
+        )
 
 
 def _print_faults(faults: list[dict[str, Any]]) -> None:

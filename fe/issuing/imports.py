@@ -8,6 +8,7 @@ it once. A front works on imports chunk by chunk; each chunk is booked after it 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from uuid import UUID
 
 import structlog
@@ -17,6 +18,7 @@ from fe.clock import Clock
 from fe.ecf.catalogue import Environment
 from fe.ecf.document import NotADocument
 from fe.ecf.ids import new_id
+from fe.ecf.money import cents, number
 from fe.ecf.parse import parse_json
 from fe.ecf.problems import Problem
 from fe.ecf.taxes import Rates
@@ -25,7 +27,7 @@ from fe.identifiers import ApiKeyId, ClientRequestId, PersonId, TenantId
 from fe.issuing.accept import admit
 from fe.issuing.prepare import Draft
 from fe.issuing.submitting import Submitting
-from fe.issuing.validate import Survey, find_problems, is_fatal, unsigned
+from fe.issuing.validate import Survey, examine, is_fatal, unsigned
 from fe.limits import DocumentQuota, LimitReached
 from fe.offload.pool import Apart, ApartFailed
 from fe.store.postgres.db import Database
@@ -60,6 +62,8 @@ _TURN_SECONDS = 20.0
 _LONGEST_NAME = 120
 #: Faults stored of one receipt.
 _MOST_FAULTS = 30
+#: Totals from here on are not stored: the format takes none of them.
+_TOO_LARGE = Decimal(10) ** 16
 
 _TOO_MUCH = Text(
     "The workbook takes too much time or memory to read. Keep one sheet with the rows, and divide it.",
@@ -174,12 +178,12 @@ class Imports:
         wanted = await self._db.run_for(tenant_id, imports.needed, found.import_id)
         listed = await self._db.run_for(tenant_id, sequences.listed, found.environment)
         left = {one.prefix: one.max_number - one.current_number + 1 for one in listed if one.is_active}
-        for prefix, number in sorted(wanted.items()):
-            if number > left.get(prefix, 0):
+        for prefix, count in sorted(wanted.items()):
+            if count > left.get(prefix, 0):
                 raise ImportNotReady(
                     Text(
-                        f"the sequence {prefix} has {left.get(prefix, 0):,} numbers left, and {number:,} are needed",
-                        f"a la secuencia {prefix} le quedan {left.get(prefix, 0):,} números y se necesitan {number:,}",
+                        f"the sequence {prefix} has {left.get(prefix, 0):,} numbers left, and {count:,} are needed",
+                        f"a la secuencia {prefix} le quedan {left.get(prefix, 0):,} números y se necesitan {count:,}",
                     )
                 )
 
@@ -290,7 +294,7 @@ class ImportRunner:
             found.append(contexts[same])
         examined = await self._apart.run(work.tenant_id, _examine, receipts, found, now)
         booked = []
-        for receipt, look, problems in zip(receipts, looked, examined, strict=True):
+        for receipt, look, (problems, total) in zip(receipts, looked, examined, strict=True):
             earlier = known.get(request_id(receipt.key))
             if earlier is not None and earlier.body_digest == look.digest:
                 booked.append(
@@ -303,7 +307,9 @@ class ImportRunner:
                 said = _OTHER_CONTENT.fill(number=earlier.e_ncf or earlier.submission_id)
                 faults, is_bad = [_stored(RowFault(receipt.file_rows[0], "Comprobante", said))], True
             booked.append(
-                ReceiptOutcome(receipt.place, ImportOutcome.FAULTY if is_bad else ImportOutcome.VALID, faults)
+                ReceiptOutcome(
+                    receipt.place, ImportOutcome.FAULTY if is_bad else ImportOutcome.VALID, faults, total=total
+                )
             )
         await self._db.run_for(work.tenant_id, imports.book, work.import_id, booked, was=None)
 
@@ -403,14 +409,17 @@ def _look(receipts: Sequence[OpenReceipt], work: ImportWork, now: datetime) -> l
 
 def _examine(
     receipts: Sequence[OpenReceipt], found: Sequence[tuple[TenantContext, Rates] | None], now: datetime
-) -> list[list[Problem]]:
-    examined: list[list[Problem]] = []
+) -> list[tuple[list[Problem], Decimal | None]]:
+    """Find the problems of documents, and their totals as they would be issued."""
+    examined: list[tuple[list[Problem], Decimal | None]] = []
     for receipt, known in zip(receipts, found, strict=True):
         if known is None:
-            examined.append([])
+            examined.append(([], None))
             continue
         draft = _draft(receipt)
-        examined.append(find_problems(draft, draft.read(), known[0], now, known[1]))
+        made, problems = examine(draft, draft.read(), known[0], now, known[1])
+        total = number(made.get("Encabezado.Totales.MontoTotal"))
+        examined.append((problems, None if total is None or abs(total) >= _TOO_LARGE else cents(total)))
     return examined
 
 

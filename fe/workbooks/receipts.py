@@ -85,7 +85,30 @@ def read_receipts(content: bytes, bounds: Bounds = BOUNDS) -> ReadImport:
                 "Hay comprobantes sin clave: este mismo archivo se emite una sola vez, una copia modificada otra vez.",
             )
         )
+    if repeated := _repeated(receipts):
+        notes.append(_REPEATED.fill(rows=repeated))
     return ReadImport(receipts, tuple(notes), digest)
+
+
+_REPEATED = Text(
+    "Rows without a key that repeat an earlier row exactly: {rows}. Each is issued: delete those that are one sale.",
+    "Filas sin clave que repiten otra exactamente: {rows}. Cada una se emite: elimine las que sean la misma venta.",
+)
+_MOST_REPEATED = 20
+
+
+def _repeated(receipts: Sequence[ReadReceipt]) -> str:
+    """Name the rows without a key whose receipt an earlier row has, too."""
+    seen: set[bytes] = set()
+    rows = []
+    for one in receipts:
+        if one.is_own_key or one.faults:
+            continue
+        if one.payload in seen:
+            rows.append(one.rows[0])
+        seen.add(one.payload)
+    more = ", …" if len(rows) > _MOST_REPEATED else ""
+    return ", ".join(map(str, rows[:_MOST_REPEATED])) + more
 
 
 @dataclass(frozen=True, slots=True)

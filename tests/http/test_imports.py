@@ -76,6 +76,8 @@ async def test_workbook_is_validated_mended_and_issued_once(db: Database, api: h
 
     found = await validated(api, content)
     assert (found["receipts"], found["valid"], found["faulty"]) == (3, 1, 2)
+    assert found["types"] == [{"prefix": "E32", "receipts": 1, "montoTotal": found["montoTotal"]}]
+    assert found["montoTotal"] == 126.26
     assert [(one["row"], one["heading"]) for one in found["faults"]] == [(4, "Unit price"), (5, "Unit price")]
     done = await issued(api, found["importId"])
     assert (done["issued"], done["valid"], done["faulty"]) == (1, 0, 2)

@@ -184,7 +184,7 @@ SOME_COLUMNS = {
     ("import_files", WORKER, "SELECT"): {"tenant_id", "import_id", "created_at"},
     ("import_receipts", WORKER, "SELECT"): {"tenant_id", "import_id", "place"},
     **{("imports", role, "UPDATE"): {"state", "held_until"} for role in ASKED},
-    **{("import_receipts", role, "UPDATE"): {"outcome", "faults", "submission_id", "e_ncf"} for role in ASKED},
+    **{("import_receipts", role, "UPDATE"): {"outcome", "faults", "submission_id", "e_ncf", "total"} for role in ASKED},
     ("people", PORTAL, "INSERT"): {"person_id", "email", "name", "language", "password_hash", "created_at"},
     ("people", PORTAL, "UPDATE"): {
         "name",

@@ -92,6 +92,7 @@ def test_row_without_key_is_a_receipt_by_the_digest_and_its_row() -> None:
     assert [one.key for one in read.receipts] == [f"{read.digest.hex()[:24]}-{at}" for at in (2, 3)]
     assert not any(one.is_own_key for one in read.receipts)
     assert any("no key" in note.en for note in read.notes)
+    assert any("repeat an earlier row exactly: 3." in note.en for note in read.notes)
 
 
 @pytest.mark.parametrize(("delimiter", "encoding"), [(";", "cp1252"), ("\t", "utf-16"), (",", "utf-8-sig")])

@@ -4263,6 +4263,10 @@ class ImportAnswer(TypedDict):
     """issued by an earlier import of the same keys, and not again"""
     failed: int
     """valid, and refused when it was issued: issue again"""
+    types: "list[ImportedType]"
+    """what was issued and what can be, by type"""
+    montoTotal: Number
+    """sum of `types`"""
     notes: list[str]
     """about the whole file"""
     faults: "list[ImportFault]"
@@ -4291,6 +4295,15 @@ class ImportRequest(TypedDict):
     """of the file, for people"""
     content: str
     """the .xlsx, .ods or .csv in base64, at most 8 MB before it"""
+
+
+class ImportedType(TypedDict):
+    """Receipts of one type."""
+
+    prefix: Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"]
+    receipts: int
+    montoTotal: Number
+    """sum of their totals"""
 
 
 class IncompletePurchase(TypedDict):
@@ -5223,7 +5236,7 @@ class TimelineEvent(TypedDict):
     seq: int
     at: str
     kind: str
-    """`accepted`: submission, number and first step stored, in one commit; `signed`: made, checked, signed: these bytes are kept for good; `remarked`: what had to be assumed in making it; `sending`: intent to send committed; then it goes out; `received`: the authority has it; its verdict is to come; `processing`: the authority is still at it; `outcome_unknown`: nobody knows whether it arrived: ask before sending again; `not_known_there`: asked: it is not known there, send the same bytes again; `verdict`: the authority's verdict; `error`: permanent failure; `retry`: it did not work out, due again; `dead_letter`: out of attempts, an operator's matter; `replayed`: an operator set it going again, attempts afresh; `discarded`: an operator gave it up"""
+    """`accepted`: submission, number and first step stored, in one commit; `signed`: made, checked, signed: these bytes are kept for good; `remarked`: what had to be assumed in making it; `sending`: intent to send committed; then it goes out; `received`: the authority has it; its verdict is to come; `processing`: the authority is still at it; `outcome_unknown`: nobody knows whether it arrived: ask before sending again; `not_known_there`: asked: it is not known there, send the same bytes again; `verdict`: the authority's verdict; `error`: permanent failure; `retry`: it did not work out, due again; `dead_letter`: out of attempts, an operator's matter; `replayed`: an operator set it going again, attempts afresh; `discarded`: an operator gave it up; `voided`: its number, which no signed document had, was voided at the authority"""
     detail: dict[str, Any]
 
 

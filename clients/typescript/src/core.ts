@@ -3268,6 +3268,10 @@ export type components = {
             issuedBefore: number;
             /** @description valid, and refused when it was issued: issue again */
             failed: number;
+            /** @description what was issued and what can be, by type */
+            types: components["schemas"]["ImportedType"][];
+            /** @description sum of `types` */
+            montoTotal: number;
             /** @description about the whole file */
             notes: string[];
             /** @description the first 200; the workbook has all */
@@ -3298,6 +3302,14 @@ export type components = {
             name: string;
             /** @description the .xlsx, .ods or .csv in base64, at most 8 MB before it */
             content: string;
+        };
+        /** @description Receipts of one type. */
+        ImportedType: {
+            /** @enum {string} */
+            prefix: "E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47";
+            receipts: number;
+            /** @description sum of their totals */
+            montoTotal: number;
         };
         /** @description A purchase that the 606 cannot take yet. */
         IncompletePurchase: {
@@ -4288,7 +4300,7 @@ export type components = {
             seq: number;
             /** Format: date-time */
             at: string;
-            /** @description `accepted`: submission, number and first step stored, in one commit; `signed`: made, checked, signed: these bytes are kept for good; `remarked`: what had to be assumed in making it; `sending`: intent to send committed; then it goes out; `received`: the authority has it; its verdict is to come; `processing`: the authority is still at it; `outcome_unknown`: nobody knows whether it arrived: ask before sending again; `not_known_there`: asked: it is not known there, send the same bytes again; `verdict`: the authority's verdict; `error`: permanent failure; `retry`: it did not work out, due again; `dead_letter`: out of attempts, an operator's matter; `replayed`: an operator set it going again, attempts afresh; `discarded`: an operator gave it up */
+            /** @description `accepted`: submission, number and first step stored, in one commit; `signed`: made, checked, signed: these bytes are kept for good; `remarked`: what had to be assumed in making it; `sending`: intent to send committed; then it goes out; `received`: the authority has it; its verdict is to come; `processing`: the authority is still at it; `outcome_unknown`: nobody knows whether it arrived: ask before sending again; `not_known_there`: asked: it is not known there, send the same bytes again; `verdict`: the authority's verdict; `error`: permanent failure; `retry`: it did not work out, due again; `dead_letter`: out of attempts, an operator's matter; `replayed`: an operator set it going again, attempts afresh; `discarded`: an operator gave it up; `voided`: its number, which no signed document had, was voided at the authority */
             kind: string;
             detail: {
                 [key: string]: unknown;
@@ -4634,6 +4646,7 @@ export type Handing = components['schemas']['Handing'];
 export type ImportAnswer = components['schemas']['ImportAnswer'];
 export type ImportFault = components['schemas']['ImportFault'];
 export type ImportRequest = components['schemas']['ImportRequest'];
+export type ImportedType = components['schemas']['ImportedType'];
 export type IncompletePurchase = components['schemas']['IncompletePurchase'];
 export type IssuedOfMonth = components['schemas']['IssuedOfMonth'];
 export type LoginRequest = components['schemas']['LoginRequest'];

@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field
 # As in response_models.py.
 from typing_extensions import TypedDict
 
-from fe.http.models.response_types import Moment, ResponseModel, closed
+from fe.http.models.response_types import Amount, Code, Moment, ResponseModel, closed
 from fe.http.models.warnings import Warnings
 from fe.http.request_bodies import RequestModel
 
@@ -45,6 +45,15 @@ class ImportFault(TypedDict):
 
 
 @closed
+class ImportedType(TypedDict):
+    """Receipts of one type."""
+
+    prefix: Code
+    receipts: int
+    montoTotal: Annotated[Amount, Field(description="sum of their totals")]
+
+
+@closed
 class ImportAnswer(TypedDict):
     """An import, and how many of its receipts came how far."""
 
@@ -63,6 +72,8 @@ class ImportAnswer(TypedDict):
     issued: int
     issuedBefore: Annotated[int, Field(description="issued by an earlier import of the same keys, and not again")]
     failed: Annotated[int, Field(description="valid, and refused when it was issued: issue again")]
+    types: Annotated[list[ImportedType], Field(description="what was issued and what can be, by type")]
+    montoTotal: Annotated[Amount, Field(description="sum of `types`")]
     notes: Annotated[list[str], Field(description="about the whole file")]
     faults: Annotated[list[ImportFault], Field(description="the first 200; the workbook has all")]
     warnings: NotRequired[Warnings]

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from decimal import Decimal
 from functools import partial
 from uuid import UUID
 
@@ -152,6 +153,11 @@ def _serialize(found: ImportRecord, faults: list[ImportFault], language: Languag
         "issued": found.count(ImportOutcome.ISSUED),
         "issuedBefore": found.count(ImportOutcome.BEFORE),
         "failed": found.count(ImportOutcome.FAILED),
+        "types": [
+            {"prefix": prefix, "receipts": receipts, "montoTotal": Decimal(total)}
+            for prefix, receipts, total in found.types
+        ],
+        "montoTotal": sum((Decimal(total) for _, _, total in found.types), Decimal("0.00")),
         "notes": [Text(*note).said(language) for note in found.notes],
         "faults": faults,
     }

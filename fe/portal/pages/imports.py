@@ -1,5 +1,6 @@
 """Import of receipts from a workbook: upload, look over, issue, and the file back."""
 
+from decimal import Decimal
 from functools import partial
 from uuid import UUID
 
@@ -104,6 +105,8 @@ async def _shown(visit: Visit, found: ImportRecord, problem: Text | None = None,
         is_validating=found.state is ImportState.VALIDATING,
         ended=found.receipts - (found.count(None) if found.state is ImportState.VALIDATING else left),
         left=left,
+        types=[(kind_of(Root.ECF, EcfType(prefix[1:])), receipts, total) for prefix, receipts, total in found.types],
+        total=sum((Decimal(total) for _, _, total in found.types), Decimal(0)),
         faults=faults,
         done=done,
         problem=problem,

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
@@ -75,7 +76,10 @@ class NewImport:
 
 @dataclass(frozen=True, slots=True)
 class ImportRecord:
-    """An import, with the number of receipts by outcome ('' for those that are not validated)."""
+    """An import, with the number of receipts by outcome ('' for those that are not validated).
+
+    `types` are those that it issued or can issue: prefix, number of receipts, and sum of their totals.
+    """
 
     import_id: UUID
     environment: Environment
@@ -86,6 +90,7 @@ class ImportRecord:
     receipts: int
     keyless: int
     counts: Mapping[str, int]
+    types: Sequence[tuple[str, int, Decimal]]
 
     def count(self, outcome: ImportOutcome | None) -> int:
         """The receipts with an outcome."""
@@ -232,7 +237,7 @@ async def _delete(conn: Conn, tenant_id: TenantId, ids: Sequence[UUID]) -> None:
 _COLUMNS = """
     SELECT i.import_id, i.environment, i.state, i.created_at, f.name, f.notes,
            coalesce(n.receipts, 0)::int AS receipts, coalesce(n.keyless, 0)::int AS keyless,
-           coalesce(n.counts, '{}') AS counts
+           coalesce(n.counts, '{}') AS counts, coalesce(y.types, '[]') AS types
       FROM imports AS i
       JOIN import_files AS f ON f.tenant_id = i.tenant_id AND f.import_id = i.import_id
       LEFT JOIN LATERAL (
@@ -242,6 +247,13 @@ _COLUMNS = """
                       FROM import_receipts AS r
                      WHERE r.tenant_id = i.tenant_id AND r.import_id = i.import_id
                      GROUP BY coalesce(r.outcome, '')) AS c) AS n ON true
+      LEFT JOIN LATERAL (
+            SELECT jsonb_agg(jsonb_build_array(c.prefix, c.number, c.total::text) ORDER BY c.prefix) AS types
+              FROM (SELECT r.prefix, count(*) AS number, coalesce(sum(r.total), 0) AS total
+                      FROM import_receipts AS r
+                     WHERE r.tenant_id = i.tenant_id AND r.import_id = i.import_id AND r.prefix IS NOT NULL
+                       AND r.outcome IN ('valid', 'failed', 'issued')
+                     GROUP BY r.prefix) AS c) AS y ON true
 """
 # The places of an import are 0, 1, 2 and so on: the last one counts its receipts.
 _NEWEST = f"""
@@ -346,9 +358,10 @@ _OPEN = """
 """
 _BOOK = """
     UPDATE import_receipts AS r
-       SET outcome = x.outcome, faults = x.faults::jsonb, submission_id = x.submission, e_ncf = x.e_ncf
+       SET outcome = x.outcome, faults = x.faults::jsonb, submission_id = x.submission, e_ncf = x.e_ncf,
+           total = coalesce(x.total, r.total)
       FROM unnest(%(places)s::int[], %(outcomes)s::text[], %(faults)s::text[], %(submissions)s::uuid[],
-                  %(numbers)s::text[]) AS x (place, outcome, faults, submission, e_ncf)
+                  %(numbers)s::text[], %(totals)s::numeric[]) AS x (place, outcome, faults, submission, e_ncf, total)
      WHERE r.tenant_id = %(tenant)s AND r.import_id = %(id)s AND r.place = x.place
        AND r.outcome IS NOT DISTINCT FROM %(was)s
 """
@@ -414,6 +427,8 @@ class ReceiptOutcome:
     faults: Sequence[StoredFault] = ()
     submission_id: SubmissionId | None = None
     e_ncf: str | None = None
+    #: None: as it was stored before.
+    total: Decimal | None = None
 
 
 async def book(
@@ -429,6 +444,7 @@ async def book(
         "faults": [json.dumps(one.faults) for one in booked],
         "submissions": [one.submission_id for one in booked],
         "numbers": [one.e_ncf for one in booked],
+        "totals": [one.total for one in booked],
     }
     await conn.execute(_BOOK, given)
 

@@ -18,7 +18,8 @@ def answer(state: str, **counts: int) -> dict[str, Any]:
     fault = {"row": 3, "column": "x", "heading": "Unit price", "message": "must be a number", "messageEs": "x"}
     faults = [fault] if counts.get("faulty") else []
     whole = {"importId": "i-1", "state": state, "receipts": 2, **dict.fromkeys(COUNTS, 0), **counts}
-    return {**whole, "faults": faults}
+    sums = {"types": [{"prefix": "E32", "receipts": 2, "montoTotal": 236.0}], "montoTotal": 236.0}
+    return {**whole, **sums, "faults": faults, "notes": []}
 
 
 class Api:
@@ -82,6 +83,7 @@ def test_import_without_a_yes_issues_nothing_and_names_the_errors(
     assert ended.code == 1
     assert "row 3: Unit price: must be a number" in ended.out
     assert "nothing was issued" in ended.err
+    assert "E32: 2, RD$ 236.00" in ended.err
 
 
 def test_import_refuses_an_unreadable_file_before_any_call(here: FeHere, tmp_path: Path) -> None:

@@ -70,6 +70,13 @@ def authority() -> None:
 @click.option("--messages", type=_choice(Catalogue), default=Catalogue.INTERFACE.value, show_default=True)
 @click.option("--availability", type=_choice(Availability), default=Availability.V1_7.value, show_default=True)
 @click.option("--verdict-delay", type=float, default=0.2, show_default=True, help="Seconds a document is En Proceso.")
+@click.option(
+    "--certification-lag",
+    type=float,
+    default=120.0,
+    show_default=True,
+    help="Seconds after its verdict until a document counts in certecf.",
+)
 @click.option("--require-references", is_flag=True, help="Refuse notes about documents that were never sent here.")
 @json_option
 def simulate_(
@@ -89,6 +96,7 @@ def simulate_(
     messages: str,
     availability: str,
     verdict_delay: float,
+    certification_lag: float,
     require_references: bool,
     as_json: bool,
 ) -> None:
@@ -113,6 +121,7 @@ def simulate_(
             catalogue=Catalogue(messages),
             availability=Availability(availability),
             verdict_delay=timedelta(seconds=verdict_delay),
+            certification_lag=timedelta(seconds=certification_lag),
             require_references=require_references,
         )
     except PublicBindRefused as refused:

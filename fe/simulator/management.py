@@ -8,6 +8,7 @@ from typing import Any
 from fe.ecf.catalogue import Environment
 from fe.ecf.identity import e_ncf
 from fe.ecf.parse import MalformedJson, parse_json
+from fe.simulator.certification import counters
 from fe.simulator.connection import FaultyConnection
 from fe.simulator.exchange import RawAnswer, RawRequest
 from fe.simulator.faults import FaultWindow, Script
@@ -44,6 +45,7 @@ class Management:
             ("DELETE", "faults"): self._clear_faults,
             ("POST", "reset"): self._reset,
             ("GET", "counterparty"): lambda _: {"heard": [each.to_record() for each in state.deliveries]},
+            ("GET", "certification"): self._certification,
             ("GET", "supplier"): lambda _: self._supplier.describe(),
             **{("POST", path): self._registering(kind) for kind, path in KINDS.items()},
         }
@@ -136,6 +138,13 @@ class Management:
             "verdicts": verdicts,
             "faults": dict(sorted(state.faults.applied.items())),
         }
+
+    def _certification(self, request: RawRequest) -> Any:
+        """The counters of an issuer in the certification environment, `?issuer=`."""
+        state = self._state
+        if not (issuer := request.query.get("issuer", "").strip()):
+            raise Wrong("name the issuer: ?issuer=RNC")
+        return counters(state.ledger, issuer, state.now(), state.settings.certification_lag)
 
     # --- What is to go wrong ---
 

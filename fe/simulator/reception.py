@@ -6,12 +6,14 @@ See authority.md#reception, #summary and #checks.
 import random
 import re
 import uuid
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import trio
 
 from fe.authority.estado import Estado
+from fe.ecf.catalogue import Environment
 from fe.ecf.identity import E_NCF_FORM, TAX_ID_FORM
 from fe.ecf.parse import MalformedXml
 from fe.simulator import requested_outcome
@@ -142,6 +144,9 @@ def _filed(state: AuthorityState, call: AuthorityCall, part: Part, examined: Exa
         verdict = requested_outcome.apply(
             validate(case, state.settings.catalogue), call.asked, state.settings.catalogue
         )
+        is_summary = call.operation is SimulatedOperation.SUMMARY_RECEPTION
+        if is_summary and call.environment is Environment.CERTECF and not verdict.accepted and call.asked is None:
+            verdict = replace(verdict, number_used=True)  # a refused summary burns its number there
     at_once = call.operation is SimulatedOperation.SUMMARY_RECEPTION
     filed = Filed(
         call.operation,

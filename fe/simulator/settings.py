@@ -72,6 +72,8 @@ class SimulatorSettings:
 
     #: How long a document stays `En Proceso`.
     verdict_delay: timedelta = timedelta(milliseconds=200)
+    #: How long after its verdict a document counts in the certification environment.
+    certification_lag: timedelta = timedelta(minutes=2)
     check: CheckLevel = CheckLevel.FULL
     answers: AnswerForm = AnswerForm.LIVE
     catalogue: Catalogue = Catalogue.INTERFACE

@@ -31,7 +31,16 @@ from fe.store.records import certification
 from fe.store.records.certification import CertificationRun, RunCase, RunState
 from fe.store.records.tenants import Tenant
 from fe.workbooks.tables import read_table
-from tests.certification.sets import CASES_OF_THE_ORDER, DISCLOSED, DISCLOSED_ISSUER, Sheets, sheets, xlsx
+from tests.certification.sets import (
+    CASES_OF_THE_ORDER,
+    COUNTS,
+    DISCLOSED,
+    DISCLOSED_ISSUER,
+    SMALL,
+    Sheets,
+    sheets,
+    xlsx,
+)
 from tests.factories.tenants import rows
 from tests.http.test_imports import here
 from tests.system.stack import ISSUER, Stack, provision, running_stack
@@ -39,9 +48,10 @@ from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
-#: How often a run is killed; 50 for the whole proof.
-KILLS = int(os.environ.get("FE_TEST_CERTIFICATION_KILLS", "12"))
-QUICK = SimulatorSettings(verdict_delay=timedelta(milliseconds=20))
+#: How often a run is killed; CERTIFICATION_KILLS=50 for the whole proof.
+KILLS = int(os.environ.get("CERTIFICATION_KILLS", "12"))
+QUICK = SimulatorSettings(verdict_delay=timedelta(milliseconds=20), certification_lag=timedelta(0))
+ALL_COUNTED = {f"E{written}": number for written, number in COUNTS.items()} | {"RFCE": SMALL}
 SMALL_SET = ["E310000000001", "E410000000001", "E340000000001", "E320000000011"]
 
 
@@ -126,6 +136,14 @@ async def journal(simulator: Addresses, **wanted: str) -> list[dict[str, Any]]:
     return records
 
 
+async def counters(simulator: Addresses) -> tuple[dict[str, int], int]:
+    """Counters of the portal, without types at 0, and how often they were reset."""
+    async with httpx.AsyncClient(trust_env=False) as client:
+        found = await client.get(f"{simulator.management}/certification", params={"issuer": ISSUER["RNCEmisor"]})
+    shown = found.json()
+    return {name: number for name, number in shown["counters"].items() if number}, shown["resets"]
+
+
 async def fault(simulator: Addresses, **order: Any) -> None:
     async with httpx.AsyncClient(trust_env=False) as client:
         assert (await client.post(f"{simulator.management}/faults", json=order)).status_code == 200
@@ -156,6 +174,7 @@ async def test_set_and_disclosed_set_are_sent_in_order_and_to_the_cent(dsn: str,
         sent = await journal(stack.simulator, issuer=own.tenant.issuer["RNCEmisor"])
         assert [one["eNCF"] for one in sent] == CASES_OF_THE_ORDER
         assert {one["verdict"]["estado"] for one in sent} == {"Aceptado"}
+        assert await counters(stack.simulator) == (ALL_COUNTED, 0)
         assert [one["operation"] for one in sent[-4:]] == ["summary_reception"] * 4, sent[-1]
         await own.require_equal(made)
         with pytest.raises(CannotRun, match="was sent and accepted"):
@@ -213,6 +232,7 @@ async def test_rejected_set_is_replaced_by_a_new_one(dsn: str, tmp_path: Path) -
         assert (stopped.state, "E310000000001 was rejected" in str(stopped.stopped_en)) == (RunState.STOPPED, True)
         assert "generate a new set there" in str(stopped.stopped_en)
         assert len(await journal(stack.simulator)) == 1
+        assert await counters(stack.simulator) == ({}, 1)
         with pytest.raises(CannotRun, match="was rejected"):
             await operator.send()
         await operator.load(xlsx(sheets(only=SMALL_SET[1:])), replace=True)
@@ -241,12 +261,14 @@ async def test_run_that_is_killed_sends_no_case_twice_and_comes_to_its_end(dsn: 
                     if is_last:
                         await operator.ended()
                     else:
-                        await trio.sleep(chance.uniform(0.2, 0.9))
+                        await trio.sleep(chance.uniform(0.1, 0.9 if KILLS <= 12 else 0.4))
                     nursery.cancel_scope.cancel()
                 killed += 1
+        assert killed > KILLS // 2
         sent = await journal(stack.simulator)
         assert sorted(one["eNCF"] for one in sent) == sorted(CASES_OF_THE_ORDER)
         assert {one["verdict"]["estado"] for one in sent} == {"Aceptado"}
+        assert await counters(stack.simulator) == (ALL_COUNTED, 0)
         await operator.require_equal(made)
 
 

@@ -40,6 +40,11 @@ _STATEMENTS = (
               sum((amounts ->> 'base18')::numeric), 0, 0, 0, sum(itbis), 0, 0, 0, 0, min(e_ncf), max(e_ncf)
          FROM submissions
         GROUP BY tenant_id, environment, issued_on, ecf_type, status""",
+    # As reception keeps them (fe/month/received_facts.py).
+    """INSERT INTO received_amounts (tenant_id, received_id, amounts)
+       SELECT tenant_id, received_id,
+              '{"itbis": "18.00", "base18": "100.00", "itbis18": "18.00", "services": "0.00", "goods": "100.00"}'
+         FROM received""",
     """INSERT INTO import_files (tenant_id, import_id, environment, created_at, api_key_id, name, digest, content,
                                  notes)
        SELECT %(tenant)s, gen_random_uuid(), 'ecf', now() - make_interval(hours => n), 'fak_000000000000',

@@ -8,6 +8,7 @@ from typing import Any
 
 import trio
 
+from fe.accounts.received_facts import facts_of
 from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.parse import parse_xml
 from fe.ecf.texts import Text
@@ -22,12 +23,13 @@ from fe.month.purchases import (
     is_unpaid,
     missing,
     name_606,
+    purchase_of,
     read_purchase,
     row,
 )
 from fe.store.postgres.db import Conn
-from fe.store.records import expenses
-from fe.store.records.expenses import PurchaseDocument
+from fe.store.records import expenses, month_sums
+from fe.store.records.expenses import PurchaseDocument, PurchasePlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +90,16 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Purchases:
-    """A month's purchases: received receipts but for those that the tenant rejected, and its own E41, E43 and E47."""
+    """A month's purchases: received receipts but for those that the tenant rejected, and its own E41, E43 and E47.
+
+    `next_place`: where a part of them ends. Only the whole has remarks that count receipts.
+    """
 
     month: YearMonth
     rnc: str
     lines: Sequence[PurchaseLine]
     remarks: Sequence[Remark]
+    next_place: PurchasePlace | None = None
 
     @property
     def incomplete(self) -> Sequence[PurchaseLine]:
@@ -123,40 +129,85 @@ def rnc_of(issuer: Mapping[str, Any]) -> str:
     return str(issuer.get("RNCEmisor") or "")
 
 
-async def of_month(conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth, rnc: str) -> Purchases:
-    """Read the purchases of a month from their XML, in stretches."""
+async def of_month(
+    conn: Conn,
+    tenant_id: TenantId,
+    environment: Environment,
+    month: YearMonth,
+    rnc: str,
+    *,
+    supplier: str | None = None,
+    after: PurchasePlace | None = None,
+    most: int = MOST_ROWS,
+) -> Purchases:
+    """Read the purchases of a month, or of one supplier, `most` of them after a place of the list."""
     found: list[Purchase] = []
     unanswered = 0
+    places: list[PurchasePlace] = []
     for is_own in (False, True):
-        after: PurchaseDocument | None = None
-        while len(found) <= MOST_ROWS:
-            page = await expenses.documents(conn, tenant_id, environment, month, is_own=is_own, after=after)
-            found += await trio.to_thread.run_sync(partial(_read, page, rnc, is_own=is_own))
+        if after is not None and after.is_own and not is_own:
+            continue
+        place = after if after is not None and after.is_own == is_own else None
+        while len(found) <= most:
+            page = await expenses.documents(
+                conn, tenant_id, environment, month, own_rnc=rnc, is_own=is_own, supplier=supplier, after=place
+            )
+            found += await _purchases(conn, tenant_id, page, rnc, is_own=is_own)
             unanswered += sum(not one.is_answered and one.ecf_type != EcfType.CONSUMER for one in page)
+            places += [PurchasePlace(is_own, one.issued_on, one.document_id) for one in page]
             if len(page) < expenses.A_PAGE:
                 break
-            after = page[-1]
-    purchases = [one for one in found if one.ecf_type != EcfType.CONSUMER]
-    is_cut = len(found) > MOST_ROWS
-    suppliers = sorted({one.supplier for one in purchases})
+            place = places[-1]
+    next_place = places[most - 1] if len(found) > most else None
+    is_whole = after is None and next_place is None
+    found = found[:most]
+    bought = [one for one in found if one.ecf_type != EcfType.CONSUMER]
+    suppliers = sorted({one.supplier for one in bought})
     of_suppliers = await expenses.of_suppliers(conn, tenant_id, suppliers)
-    of_receipts = await expenses.of_receipts(conn, tenant_id, suppliers, [one.e_ncf for one in purchases])
+    of_receipts = await expenses.of_receipts(conn, tenant_id, suppliers, [one.e_ncf for one in bought])
     lines = []
-    for one in purchases[:MOST_ROWS]:
+    for one in bought:
         expense = of_receipts.get((one.supplier, one.e_ncf)) or of_suppliers.get(one.supplier)
         lines.append(PurchaseLine(one, expense, missing(one, expense, month)))
-    counts = {
-        RemarkCode.NO_RNC: int(not rnc),
-        RemarkCode.TOO_MANY: int(is_cut),
-        RemarkCode.CONSUMER: len(found) - len(purchases),
-        RemarkCode.UNANSWERED: unanswered,
-        RemarkCode.UNPAID: sum(is_unpaid(line.purchase, line.expense, month) for line in lines),
-    }
-    return Purchases(month, rnc, lines, [Remark(code, number) for code, number in counts.items() if number])
+    counts = {RemarkCode.NO_RNC: int(not rnc), RemarkCode.TOO_MANY: int(most == MOST_ROWS and next_place is not None)}
+    if is_whole:
+        counts |= {
+            RemarkCode.CONSUMER: len(found) - len(bought),
+            RemarkCode.UNANSWERED: unanswered,
+            RemarkCode.UNPAID: sum(is_unpaid(line.purchase, line.expense, month) for line in lines),
+        }
+    remarks = [Remark(code, number) for code, number in counts.items() if number]
+    return Purchases(month, rnc, lines, remarks, next_place)
 
 
-def _read(page: Sequence[PurchaseDocument], own_rnc: str, *, is_own: bool) -> list[Purchase]:
+async def _purchases(
+    conn: Conn, tenant_id: TenantId, page: Sequence[PurchaseDocument], own_rnc: str, *, is_own: bool
+) -> list[Purchase]:
+    """Make purchases of what was kept; of received ones, what nothing was kept of is read and kept."""
+    unread = [one for one in page if one.facts is None and one.document is not None]
+    if not unread:
+        facts = {}
+    elif is_own:
+        return await trio.to_thread.run_sync(partial(_read, page, own_rnc))
+    else:
+        read = await trio.to_thread.run_sync(partial(facts_of, [bytes(one.document or b"") for one in unread]))
+        facts = {one.document_id: each for one, each in zip(unread, read, strict=True)}
+        await month_sums.keep_amounts(conn, tenant_id, list(facts.items()))
     return [
-        read_purchase(parse_xml(bytes(one.document)), own_rnc=own_rnc, is_own=is_own, issued_on=one.issued_on)
+        purchase_of(
+            one.facts or facts[one.document_id],
+            supplier=one.supplier,
+            supplier_name=one.supplier_name,
+            ecf_type=one.ecf_type,
+            e_ncf=one.e_ncf,
+            issued_on=one.issued_on,
+        )
+        for one in page
+    ]
+
+
+def _read(page: Sequence[PurchaseDocument], own_rnc: str) -> list[Purchase]:
+    return [
+        read_purchase(parse_xml(bytes(one.document or b"")), own_rnc=own_rnc, is_own=True, issued_on=one.issued_on)
         for one in page
     ]

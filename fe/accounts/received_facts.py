@@ -7,29 +7,18 @@ from uuid import UUID
 import trio
 
 from fe.ecf.parse import parse_xml
-from fe.ecf.reading import text_at
-from fe.ecf.signature.profile import NAMESPACE, security_code
-from fe.ecf.tax_amounts import tax_amounts
 from fe.identifiers import TenantId
+from fe.month.received_facts import received_facts
 from fe.store.postgres.db import Conn
 from fe.store.records import month_sums, received
 
 #: Documents that are not read for a list when they are larger.
 _LARGEST = 256 * 1024
-_SIGNATURE = f"{{{NAMESPACE}}}Signature/{{{NAMESPACE}}}SignatureValue"
 
 
 def facts_of(documents: Sequence[bytes]) -> list[dict[str, str]]:
-    """Read documents that were verified when they were received: `tax_amounts`, `securityCode` and `signedAt`."""
-    return [_facts(document) for document in documents]
-
-
-def _facts(document: bytes) -> dict[str, str]:
-    root = parse_xml(document)
-    value = "".join((root.findtext(_SIGNATURE) or "").split())
-    signed = (text_at(root, "FechaHoraFirma") or "").strip()
-    found = {"securityCode": security_code(value) if value else "", "signedAt": signed}
-    return {**tax_amounts(root), **{name: text for name, text in found.items() if text}}
+    """Read documents that were verified when they were received (fe/month/received_facts.py)."""
+    return [received_facts(parse_xml(document)) for document in documents]
 
 
 async def complete(conn: Conn, tenant_id: TenantId, ids: Sequence[UUID]) -> dict[UUID, dict[str, str]]:

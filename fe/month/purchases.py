@@ -126,30 +126,58 @@ class Purchase:
         return Decimal(self.amounts.get(name, "0"))
 
 
+def purchase_facts(document: etree._Element) -> dict[str, str]:
+    """Read what the 606 says from the XML of a purchase: `tax_amounts`, services, goods, payment, modified number."""
+
+    def text(path: str) -> str:
+        return (text_at(document, *path.split("/")) or "").strip()
+
+    amounts = tax_amounts(document)
+    total = cents(number(text("Encabezado/Totales/MontoTotal")) or ZERO)
+    taxes = sum((Decimal(amounts.get(one, "0")) for one in ("itbis", "excise", "otherTaxes", "tip")), ZERO)
+    services, goods = _split(document, total - taxes)
+    is_note = text("Encabezado/IdDoc/TipoeCF") == EcfType.CREDIT_NOTE
+    found = {
+        "services": str(services),
+        "goods": str(goods),
+        "payment": "06" if is_note else _payment(document) or "",
+        "modified": text("InformacionReferencia/NCFModificado"),
+    }
+    return {**amounts, **{name: value for name, value in found.items() if value}}
+
+
+def purchase_of(
+    facts: Mapping[str, str], *, supplier: str, supplier_name: str, ecf_type: str, e_ncf: str, issued_on: date
+) -> Purchase:
+    """Make a purchase of its `purchase_facts`."""
+    return Purchase(
+        supplier=supplier,
+        supplier_name=supplier_name,
+        ecf_type=ecf_type,
+        e_ncf=e_ncf,
+        modified=facts.get("modified"),
+        issued_on=issued_on,
+        services=Decimal(facts["services"]),
+        goods=Decimal(facts["goods"]),
+        amounts=facts,
+        payment=facts.get("payment"),
+    )
+
+
 def read_purchase(document: etree._Element, *, own_rnc: str, is_own: bool, issued_on: date) -> Purchase:
     """Read a purchase from its XML: one that a supplier issued, or an E41, E43 or E47 of the company's own."""
 
     def text(path: str) -> str:
         return (text_at(document, "Encabezado", *path.split("/")) or "").strip()
 
-    ecf_type = text("IdDoc/TipoeCF")
     party, id_tag = ("Comprador", "RNCComprador") if is_own else ("Emisor", "RNCEmisor")
-    name = text(f"{party}/RazonSocial{party}")
-    amounts = tax_amounts(document)
-    total = cents(number(text("Totales/MontoTotal")) or ZERO)
-    taxes = sum((Decimal(amounts.get(one, "0")) for one in ("itbis", "excise", "otherTaxes", "tip")), ZERO)
-    services, goods = _split(document, total - taxes)
-    return Purchase(
+    return purchase_of(
+        purchase_facts(document),
         supplier=text(f"{party}/{id_tag}") or own_rnc,
-        supplier_name=name,
-        ecf_type=ecf_type,
+        supplier_name=text(f"{party}/RazonSocial{party}"),
+        ecf_type=text("IdDoc/TipoeCF"),
         e_ncf=text("IdDoc/eNCF"),
-        modified=(document.findtext("InformacionReferencia/NCFModificado") or "").strip() or None,
         issued_on=issued_on,
-        services=services,
-        goods=goods,
-        amounts=amounts,
-        payment="06" if ecf_type == EcfType.CREDIT_NOTE else _payment(document),
     )
 
 

@@ -29,6 +29,7 @@ from fe.ecf.schema import validate
 from fe.ecf.signature import BadSignature, Verified, verify
 from fe.ecf.trust import check_certificate
 from fe.ecf.xml_positions import without_other_markup
+from fe.month.received_facts import received_facts
 from fe.store.records.buyer_approvals import Approval
 from fe.store.records.received import ReceivedFacts
 
@@ -164,6 +165,7 @@ def _facts(root: etree._Element) -> ReceivedFacts | None:
         buyer_rnc=_text(root, "Encabezado/Comprador/RNCComprador"),
         issued_on=issued_on,
         total=total,
+        kept=received_facts(root),
     )
 
 

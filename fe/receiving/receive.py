@@ -9,11 +9,13 @@ deleted. They are assessed and refused each time.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
 from typing import Protocol, TypeVar
+from uuid import UUID
 
 import structlog
 import trio
@@ -26,8 +28,9 @@ from fe.identifiers import CertificateId, TenantId
 from fe.process import failpoints
 from fe.receiving.assess import AckReason, ApprovalRefused, Assessment, Trust, acknowledgement, assess, assess_approval
 from fe.store.postgres.db import Database
-from fe.store.records import buyer_approvals, certificates, received
-from fe.store.records.received import Said
+from fe.store.postgres.errors import DatabaseUnavailable
+from fe.store.records import buyer_approvals, certificates, month_sums, received
+from fe.store.records.received import ReceivedFacts, Said
 from fe.store.records.receivers import Receiver
 
 T = TypeVar("T")
@@ -125,10 +128,17 @@ class Reception:
         counts = await self.db.run_for(receiver.tenant_id, received.keep, said)
         if counts != signed:
             await self.db.confirm()
+        elif said.facts is not None:
+            await self._keep_facts(receiver, said.received_id, said.facts)
         failpoints.reached("acknowledged")
         if counts is not None:
             self._note(receiver, assessed, reason)
         return counts
+
+    async def _keep_facts(self, receiver: Receiver, received_id: UUID, facts: ReceivedFacts) -> None:
+        """Keep what lists and months show; where the database is away, they read it off the document."""
+        with suppress(DatabaseUnavailable):
+            await self.db.run_for(receiver.tenant_id, month_sums.keep_amounts, [(received_id, facts.kept)])
 
     def _note(self, receiver: Receiver, assessed: Assessment, reason: AckReason) -> None:
         self.count(receiver.environment, reason)

@@ -100,7 +100,7 @@ MATRIX = """
 | `receipt_days` | S | SIUD | SIUD | S | | S | |
 | `receipt_expenses` | SIU | | S | S | | SIU | |
 | `received` | S | S | S | S | SI | S | |
-| `received_amounts` | SI | | SI | S | | SI | |
+| `received_amounts` | SI | | SI | S | SI | SI | |
 | `received_approvals` | S | | S | S | SI | S | |
 | `received_waiting` | S | SD | S | S | SI | SD | |
 | `receivers` | | | SIUD | S | S | S | |
@@ -520,6 +520,7 @@ def test_reception_sees_one_tenant_of_what_it_may_see_and_adds_to_one_only(dsn: 
         "acknowledgements",
         "certificates",
         "received",
+        "received_amounts",
         "received_waiting",
         "received_approvals",
         "receivers",

@@ -4,7 +4,7 @@ from fe.accounts import purchases
 from fe.accounts.purchases import PurchaseLine, Purchases
 from fe.ecf.texts import LocalizedError, Text
 from fe.month.period import YearMonth
-from fe.month.purchases import ISR_TYPES, KINDS, PAYMENTS, Expense, Itbis
+from fe.month.purchases import ISR_TYPES, KINDS, MOST_ROWS, PAYMENTS, Expense, Itbis
 from fe.portal.days import read_day
 from fe.portal.document_facts import name_shown
 from fe.portal.page_types import Needs, Page
@@ -12,7 +12,10 @@ from fe.portal.replies import Reply, not_found
 from fe.portal.visit import Visit
 from fe.store.postgres.db import Conn
 from fe.store.records import expenses
+from fe.store.records.expenses import PurchasePlace
 
+#: Purchases on a page.
+PAGE = 100
 _LONGEST_CREDIT = 365
 _ITBIS = {
     Itbis.ADVANCE: Text("To be deducted", "Por adelantar"),
@@ -32,19 +35,18 @@ _KEPT = Text("Remembered.", "Guardado.")
 
 
 async def show(visit: Visit) -> Reply:
-    """Show the purchases of a month, those that lack something first."""
-    return await _show(visit, None, 200)
+    """Show purchases of a month, of each page those that lack something first."""
+    return _show(visit, await _read(visit, after=PurchasePlace.read(visit.query.get("after", "")), most=PAGE))
 
 
-async def _show(visit: Visit, problem: Text | None, status: int) -> Reply:
-    found = await _read(visit)
+def _show(visit: Visit, found: Purchases, problem: Text | None = None, status: int = 200) -> Reply:
     lines = sorted(found.lines, key=lambda line: not line.missing)
     return visit.page(
         "company/purchases.html",
         status,
         month=found.month,
         found=found,
-        lines=lines[:500],
+        lines=lines[:PAGE],
         problem=problem,
         kinds=KINDS,
         name_shown=name_shown,
@@ -55,7 +57,7 @@ async def file(visit: Visit) -> Reply:
     """Return the file, once nothing is missing."""
     found = await _read(visit)
     if not found.is_ready:
-        return await _show(visit, _INCOMPLETE if found.incomplete else found.remarks[0].text, 409)
+        return _show(visit, found, _INCOMPLETE if found.incomplete else found.remarks[0].text, 409)
     reply = visit.file("606.txt", "text/plain; charset=us-ascii", found.file())
     named = f'attachment; filename="{found.name}"'
     headers = tuple((name, named if name == "Content-Disposition" else value) for name, value in reply.headers)
@@ -130,15 +132,19 @@ def _expense(visit: Visit, *, is_of_receipt: bool) -> Expense:
 async def _chosen(visit: Visit) -> tuple[PurchaseLine, str | None]:
     """Find a purchase of the supplier of the address: the receipt that is named, or any. Raises Refused."""
     supplier, e_ncf = visit.params["supplier"], visit.query.get("receipt") or None
-    for line in (await _read(visit)).lines:
-        if line.purchase.supplier == supplier and e_ncf in (None, line.purchase.e_ncf):
+    for line in (await _read(visit, supplier=supplier)).lines:
+        if e_ncf in (None, line.purchase.e_ncf):
             return line, e_ncf
     raise not_found()
 
 
-async def _read(visit: Visit) -> Purchases:
+async def _read(
+    visit: Visit, *, supplier: str | None = None, after: PurchasePlace | None = None, most: int = MOST_ROWS
+) -> Purchases:
     rnc = purchases.rnc_of(visit.company.tenant.issuer)
-    return await visit.read_list(purchases.of_month, visit.environment, _month(visit), rnc)
+    return await visit.read_list(
+        purchases.of_month, visit.environment, _month(visit), rnc, supplier=supplier, after=after, most=most
+    )
 
 
 def _month(visit: Visit) -> YearMonth:

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, time
 from uuid import UUID
 
 from psycopg.rows import class_row
 
 from fe.ecf.catalogue import Environment
+from fe.ecf.dates import ZONE
+from fe.ecf.ids import first_id
 from fe.identifiers import TenantId
 from fe.month.period import YearMonth
 from fe.month.purchases import Expense, Itbis
@@ -86,22 +88,36 @@ async def put(
 
 @dataclass(frozen=True, slots=True)
 class PurchaseDocument:
-    """The XML of a purchase of a month. `is_answered`: the tenant approved it; its own are."""
+    """A purchase of a month: what was kept of it (fe/month/received_facts.py), or its XML where nothing was.
+
+    `is_answered`: the tenant approved it; its own are.
+    """
 
     document_id: UUID
-    ecf_type: str
     issued_on: date
+    supplier: str
+    supplier_name: str
+    ecf_type: str
+    e_ncf: str
     is_answered: bool
-    document: bytes
+    facts: dict[str, str] | None
+    document: bytes | None
 
 
 #: Documents of one read.
 A_PAGE = 200
 _RECEIVED = f"""
-    SELECT r.received_id AS document_id, r.ecf_type, r.issued_on, w.approved IS NOT NULL AS is_answered, d.document
+    SELECT r.received_id AS document_id, r.issued_on, r.issuer_rnc AS supplier, r.issuer_name AS supplier_name,
+           r.ecf_type, r.e_ncf, w.approved IS NOT NULL AS is_answered, f.amounts AS facts,
+           CASE WHEN f.amounts IS NULL
+                THEN (SELECT d.document
+                        FROM acknowledgements AS d
+                       WHERE d.tenant_id = %(tenant)s AND d.environment = r.environment AND d.digest = r.digest
+                         AND d.reason = 0)
+           END AS document
       FROM received AS r
-      JOIN acknowledgements AS d
-        ON d.tenant_id = %(tenant)s AND d.environment = r.environment AND d.digest = r.digest AND d.reason = 0
+      LEFT JOIN received_amounts AS f
+        ON f.tenant_id = %(tenant)s AND f.received_id = r.received_id AND f.amounts ? 'services'
       LEFT JOIN LATERAL (
         SELECT a.approved
           FROM approvals AS a
@@ -112,20 +128,51 @@ _RECEIVED = f"""
          LIMIT 1) AS w ON true
      WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s AND r.issued_on <= %(last)s
        AND (r.issued_on, r.received_id) > (%(after_day)s, %(after_id)s) AND w.approved IS DISTINCT FROM false
+       AND (%(supplier)s::text IS NULL OR r.issuer_rnc = %(supplier)s)
      ORDER BY r.issued_on, r.received_id
      LIMIT {A_PAGE}
 """
+# A receipt is dated no later than the day it was submitted, so older ids are of other months.
 _OWN = f"""
-    SELECT s.submission_id AS document_id, s.ecf_type, s.issued_on, true AS is_answered, d.content AS document
-      FROM submissions AS s
+    SELECT s.submission_id AS document_id, s.issued_on, coalesce(s.buyer_rnc, '') AS supplier,
+           coalesce(s.buyer_name, '') AS supplier_name, s.ecf_type, s.e_ncf, true AS is_answered,
+           NULL::jsonb AS facts, d.content AS document
+      FROM unnest(ARRAY['41', '43', '47']) AS t (code)
+     CROSS JOIN LATERAL (
+        SELECT x.* FROM submissions AS x
+         WHERE x.tenant_id = %(tenant)s AND x.environment = %(environment)s AND x.ecf_type = t.code
+           AND x.submission_id >= %(since)s
+        OFFSET 0) AS s
       JOIN submission_documents AS d
         ON d.tenant_id = %(tenant)s AND d.submission_id = s.submission_id AND d.kind = 'signed'
-     WHERE s.tenant_id = %(tenant)s AND s.environment = %(environment)s AND s.ecf_type IN ('41', '43', '47')
-       AND s.status IN ('Aceptado', 'Aceptado Condicional') AND s.issued_on <= %(last)s
+     WHERE s.status IN ('Aceptado', 'Aceptado Condicional') AND s.issued_on <= %(last)s
        AND (s.issued_on, s.submission_id) > (%(after_day)s, %(after_id)s)
+       AND (%(supplier)s::text IS NULL OR coalesce(s.buyer_rnc, %(own)s) = %(supplier)s)
      ORDER BY s.issued_on, s.submission_id
      LIMIT {A_PAGE}
 """
+
+
+@dataclass(frozen=True, slots=True)
+class PurchasePlace:
+    """A place in the list of a month's purchases: received ones first, then the company's own."""
+
+    is_own: bool
+    issued_on: date
+    document_id: UUID
+
+    @classmethod
+    def read(cls, text: str) -> "PurchasePlace | None":
+        """Read a place as `str` writes it; None where it is none."""
+        is_own, _, place = text.partition(".")
+        day, _, document_id = place.partition(".")
+        try:
+            return cls(is_own == "own", date.fromisoformat(day), UUID(document_id))
+        except ValueError:
+            return None
+
+    def __str__(self) -> str:
+        return f"{'own' if self.is_own else 'received'}.{self.issued_on}.{self.document_id}"
 
 
 async def documents(
@@ -134,16 +181,22 @@ async def documents(
     environment: Environment,
     month: YearMonth,
     *,
+    own_rnc: str,
     is_own: bool,
-    after: PurchaseDocument | None = None,
+    supplier: str | None = None,
+    after: PurchasePlace | None = None,
 ) -> Sequence[PurchaseDocument]:
     """List purchases of a month by day of issue, A_PAGE at most, after one of them.
 
-    Received ones but for those that the tenant rejected; or the accepted E41, E43 and E47 of its own.
+    Received ones but for those that the tenant rejected; or the accepted E41, E43 and E47 of its own, which name
+    `own_rnc` as the supplier where they name none.
     """
     values = {
         "tenant": tenant_id,
         "environment": environment,
+        "own": own_rnc,
+        "supplier": supplier,
+        "since": first_id(datetime.combine(month.first, time.min, ZONE)),
         "last": month.last,
         "after_day": month.first if after is None else after.issued_on,
         "after_id": UUID(int=0) if after is None else after.document_id,

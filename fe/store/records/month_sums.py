@@ -253,7 +253,9 @@ _WITHOUT_AMOUNTS = f"""
 """
 _KEEP_AMOUNTS = """
     INSERT INTO received_amounts (tenant_id, received_id, amounts)
-    SELECT %(tenant)s, x.id, x.amounts FROM unnest(%(ids)s::uuid[], %(amounts)s::jsonb[]) AS x (id, amounts)
+    SELECT %(tenant)s, x.id, x.amounts
+      FROM unnest(%(ids)s::uuid[], %(amounts)s::jsonb[]) AS x (id, amounts)
+      JOIN received AS r ON r.tenant_id = %(tenant)s AND r.received_id = x.id
     ON CONFLICT DO NOTHING
 """
 

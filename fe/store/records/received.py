@@ -1,7 +1,7 @@
 """Received: the documents that suppliers sent, and the acknowledgements they were given."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -18,13 +18,14 @@ from fe.store.postgres.rows import record_row
 
 @dataclass(frozen=True, slots=True)
 class ReceivedFacts:
-    """The signed content of a received document."""
+    """The signed content of a received document. `kept`: what lists and months show (fe/month/received_facts.py)."""
 
     ecf_type: str
     issuer_name: str
     buyer_rnc: str
     issued_on: date
     total: Decimal
+    kept: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ from fe.http.routes.table import PREFIX as PREFIX  # re-exported for servers and
 from fe.http.routes.table import every_route
 from fe.http.routes.types import Route
 from fe.http.routes.usage import UsageHandlers
+from fe.http.routes.voidings import VoidingHandlers
 from fe.http.routes.webhooks import WebhookHandlers
 from fe.http.server.addresses import Address, client_address, holder_of
 from fe.http.server.fast_path import FastPath
@@ -272,6 +273,7 @@ class Api:
             ImportHandlers(db, uploads, lists),
             CatalogueHandlers(db, lists, clock),
             MonthHandlers(db, lists, self._printers),
+            VoidingHandlers(db, lists, clock),
         )
         by_name = {route.name: route for route in self.routes}
         self._handing_in = by_name[f"POST {PREFIX}/invoices"]

@@ -17,6 +17,7 @@ from fe.store.postgres.roles import RECEPTION
 from fe.store.records import mail, receivers, tenants
 from fe.store.records.receivers import Receiver
 from tests.factories.companies import make_certificate
+from tests.factories.tenants import rows
 from tests.http import worker
 from tests.http.contract.test_sequences import go_out
 from tests.http.front import ISSUER, Key, Running, invoice_payload, make_key, start_front, structured
@@ -172,6 +173,18 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
     while (await api.get(f"/imports/{faulty}")).json()["state"] == "validating":  # noqa: ASYNC110  (only it knows)
         await trio.sleep(0.05)
     given("not-issuable", await api.post(f"/imports/{faulty}/issue"))
+
+    # Voidings.
+    given("no-such-voiding", await api.get(f"/voidings/{uuid4()}"))
+    one_range = {"first": "E340000000900"}
+    given("bad-ranges", await api.post("/voidings", json={"ranges": [one_range, one_range], "reason": 8}))
+    await api.post("/ncf", json={"prefix": "E34", "maxSequence": 1000})
+    voided = (await api.post("/voidings", json={"ranges": [one_range], "reason": 8})).json()["voidingId"]
+    given("not-voidable", await api.post("/voidings", json={"ranges": [one_range], "reason": 8}))
+    given("voiding-unsigned", await api.get(f"/voidings/{voided}/xml"))
+    await rows(db, "UPDATE tenants SET issuer = jsonb_build_object('was', issuer) RETURNING 1")
+    given("not-in-608", await api.get("/months/2026-11/608"))
+    await rows(db, "UPDATE tenants SET issuer = issuer -> 'was' RETURNING 1")
 
     # Webhooks.
     given("no-webhook", await api.post("/webhooks/rotate"))

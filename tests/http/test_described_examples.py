@@ -315,6 +315,14 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
     like("recoverDeliveries", await api.post("/webhooks/recover", json=since), "begun")
     like("listRecoveries", await api.get("/webhooks/recoveries"), "begun")
 
+    (to_void,) = bodies("voidNumbers")
+    await api.post("/ncf", json={"prefix": "E32", "minSequence": 1, "maxSequence": 1000})
+    voiding = like("voidNumbers", await api.post("/voidings", json=to_void), "requested")["voidingId"]
+    like("voidNumbers", await api.post("/voidings", json=to_void), "again")
+    like("listVoidable", await api.get("/voidings/proposals?prefix=E32"), "two")
+    like("listVoidings", await api.get("/voidings"), "one")
+    like("getVoiding", await api.get(f"/voidings/{voiding}"), "waiting")
+
     like("getMonth", await api.get("/months/2026-11"), "a-month")
     like("getMonthPurchases", await api.get("/months/2026-11/606"), "incomplete")
     suppliers = [one["rncEmisor"] for one in (await api.get("/received")).json()["items"]]

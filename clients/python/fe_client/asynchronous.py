@@ -160,6 +160,12 @@ class AsyncFe:
     month_workbook = _call(calls.month_workbook)
     month_archive = _call(calls.month_archive)
     month_606 = _call(calls.month_606)
+    voidable = _call(calls.voidable)
+    void_numbers = _call(calls.void_numbers)
+    voidings = _call(calls.voidings)
+    voiding = _call(calls.voiding)
+    voiding_xml = _call(calls.voiding_xml)
+    month_608 = _call(calls.month_608)
     usage = _call(calls.usage)
     billing = _call(calls.billing)
 

@@ -24,6 +24,7 @@ from fe_client.errors import (
 from fe_client.models import (
     AcceptedSubmission,
     ApprovalTaken,
+    AskedRange,
     BatchItem,
     BillingPeriod,
     ChangedSequence,
@@ -49,6 +50,7 @@ from fe_client.models import (
     ProductItem,
     ProductRequest,
     PurchasesAnswer,
+    ProposalsAnswer,
     ReceivedItem,
     ReceivedXml,
     Recovery,
@@ -64,6 +66,8 @@ from fe_client.models import (
     Token,
     UsageReport,
     Validation,
+    VoidingAnswer,
+    VoidingsAnswer,
     Webhook,
     WebhookRequest,
     Webhooks,
@@ -86,6 +90,7 @@ Qr: TypeAlias = Literal["native", "raster"]
 FINAL = frozenset({"Aceptado", "Aceptado Condicional", "Rechazado", "error"})
 
 _PDF, _TICKET, _ZIP = "application/pdf", "application/octet-stream", "application/zip"
+_XML, _TXT = "application/xml", "text/plain"
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _LONGEST_WAIT = 30
 _ASK_AGAIN = 5.0
@@ -531,6 +536,42 @@ def import_workbook(session: Session, import_id: str) -> Plan[bytes]:
 def import_template(session: Session, prefix: str) -> Plan[bytes]:
     """Fetch the template of a type (`E31`), an .xlsx. Raises InvalidError."""
     return session.fetch(f"/imports/templates/{_in_path(prefix)}", _XLSX)
+
+
+def voidable(session: Session, prefix: str | None = None) -> Plan[ProposalsAnswer]:
+    """List the numbers that can be voided, of one type (`E31`) or of all."""
+    return session.call("GET", "/voidings/proposals", query={"prefix": prefix})
+
+
+def void_numbers(
+    session: Session, ranges: Sequence[AskedRange], reason: int, client_request_id: str | None = None
+) -> Plan[VoidingAnswer]:
+    """Void numbers for good that were never sent nor handed over. Raises InvalidError, ConflictError.
+
+    `reason` is the kind of the 608, 1 to 8. With the same `client_request_id` it is requested once; default: a new one.
+    """
+    body = {"ranges": list(ranges), "reason": reason, "clientRequestId": client_request_id or str(uuid.uuid4())}
+    return session.call("POST", "/voidings", body=body)
+
+
+def voidings(session: Session) -> Plan[VoidingsAnswer]:
+    """List the newest hundred voidings."""
+    return session.call("GET", "/voidings")
+
+
+def voiding(session: Session, voiding_id: str) -> Plan[VoidingAnswer]:
+    """Show a voiding. Raises NotThereError."""
+    return session.call("GET", f"/voidings/{_in_path(voiding_id)}")
+
+
+def voiding_xml(session: Session, voiding_id: str) -> Plan[bytes]:
+    """Fetch the signed ANECF of a voiding. Raises NotThereError, ConflictError."""
+    return session.fetch(f"/voidings/{_in_path(voiding_id)}/xml", _XML)
+
+
+def month_608(session: Session, month: str) -> Plan[bytes]:
+    """Fetch the 608 of a month such as `2026-11`. Raises ConflictError."""
+    return session.fetch(f"/months/{_in_path(month)}/608", _TXT)
 
 
 def month(session: Session, month: str) -> Plan[MonthAnswer]:

@@ -184,6 +184,14 @@ class ApproveReceived(TypedDict):
     """the same by id; wins over asUser"""
 
 
+class AskedRange(TypedDict):
+    """Numbers of one type, both ends included."""
+
+    first: str
+    last: NotRequired[str | None]
+    """default: `first`"""
+
+
 class Attempt(TypedDict):
     """A try."""
 
@@ -4506,6 +4514,13 @@ class NumberGapAnswer(TypedDict):
     last: str
 
 
+class NumberRangeAnswer(TypedDict):
+    """Numbers of one type, both ends included."""
+
+    first: str
+    last: str
+
+
 class NumberSequence(TypedDict):
     """A number sequence; numbers are strings because a range reaches 9999999999."""
 
@@ -4677,6 +4692,22 @@ class ProductRequest(TypedDict):
     """codes of additional taxes, 001 to 039"""
     version: NotRequired[int | None]
     """the `version` that you read: where it is another by now, nothing changes and you get 409; 0: only if new"""
+
+
+class ProposalsAnswer(TypedDict):
+    """The ranges that can be voided."""
+
+    items: "list[ProposedRange]"
+
+
+class ProposedRange(TypedDict):
+    """Numbers that can be voided."""
+
+    first: str
+    last: str
+    numbers: int
+    why: Literal["never drawn", "without receipt"]
+    """`never drawn`: from the next number on; `without receipt`: skipped, or given back"""
 
 
 class PurchasesAnswer(TypedDict):
@@ -5291,6 +5322,40 @@ class Validation(TypedDict):
     valid: bool
     """whether it would be signed and sent"""
     problems: "list[DocumentProblem]"
+
+
+class VoidingAnswer(TypedDict):
+    """A voiding and what became of it."""
+
+    voidingId: str
+    environment: "Environment"
+    state: Literal["waiting", "voided", "partly voided", "rejected", "refused", "in doubt"]
+    """`rejected` by the authority and `refused` before sending: no number is void; `in doubt`: the numbers stay out of use until the operator settles it"""
+    ranges: "list[NumberRangeAnswer]"
+    numbers: int
+    reason: int
+    clientRequestId: str | None
+    requestedAt: str
+    signedAt: str | None
+    endedAt: str | None
+    problem: str | None
+    """why it waits, was refused, or is in doubt"""
+
+
+class VoidingRequest(TypedDict):
+    """Ranges to void for good: never sent to anyone, and printed or handed out nowhere."""
+
+    ranges: "list[AskedRange]"
+    reason: int
+    """tipo de anulación of the 608: 1 Deterioro de factura preimpresa; 2 Errores de impresión (factura preimpresa); 3 Impresión defectuosa; 4 Corrección de la información; 5 Cambio de productos; 6 Devolución de productos; 7 Omisión de productos; 8 Errores en secuencia de NCF"""
+    clientRequestId: NotRequired[str | None]
+    """with the same id it is requested once"""
+
+
+class VoidingsAnswer(TypedDict):
+    """The newest hundred, the newest first."""
+
+    items: "list[VoidingAnswer]"
 
 
 class Webhook(TypedDict):

@@ -161,6 +161,12 @@ export type components = {
              */
             asUserId?: string | null;
         };
+        /** @description Numbers of one type, both ends included. */
+        AskedRange: {
+            first: string;
+            /** @description default: `first` */
+            last?: string | null;
+        };
         /** @description A try. */
         Attempt: {
             /** Format: date-time */
@@ -3573,6 +3579,11 @@ export type components = {
             first: string;
             last: string;
         };
+        /** @description Numbers of one type, both ends included. */
+        NumberRangeAnswer: {
+            first: string;
+            last: string;
+        };
         /** @description A number sequence; numbers are strings because a range reaches 9999999999. */
         NumberSequence: {
             id: string;
@@ -3775,6 +3786,21 @@ export type components = {
             additionalTaxes?: string[];
             /** @description the `version` that you read: where it is another by now, nothing changes and you get 409; 0: only if new */
             version?: number | null;
+        };
+        /** @description The ranges that can be voided. */
+        ProposalsAnswer: {
+            items: components["schemas"]["ProposedRange"][];
+        };
+        /** @description Numbers that can be voided. */
+        ProposedRange: {
+            first: string;
+            last: string;
+            numbers: number;
+            /**
+             * @description `never drawn`: from the next number on; `without receipt`: skipped, or given back
+             * @enum {string}
+             */
+            why: "never drawn" | "without receipt";
         };
         /** @description The 606 of a month, or what it lacks. */
         PurchasesAnswer: {
@@ -4351,6 +4377,50 @@ export type components = {
             valid: boolean;
             problems: components["schemas"]["DocumentProblem"][];
         };
+        /** @description A voiding and what became of it. */
+        VoidingAnswer: {
+            voidingId: string;
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description `rejected` by the authority and `refused` before sending: no number is void; `in doubt`: the numbers stay out of use until the operator settles it
+             * @enum {string}
+             */
+            state: "waiting" | "voided" | "partly voided" | "rejected" | "refused" | "in doubt";
+            ranges: components["schemas"]["NumberRangeAnswer"][];
+            numbers: number;
+            reason: number;
+            clientRequestId: string | null;
+            /** Format: date-time */
+            requestedAt: string;
+            signedAt: string | null;
+            endedAt: string | null;
+            /** @description why it waits, was refused, or is in doubt */
+            problem: string | null;
+        };
+        /**
+         * @description Ranges to void for good: never sent to anyone, and printed or handed out nowhere.
+         * @example {
+         *       "clientRequestId": "void-2026-11",
+         *       "ranges": [
+         *         {
+         *           "first": "E320000000900",
+         *           "last": "E320000000950"
+         *         }
+         *       ],
+         *       "reason": 8
+         *     }
+         */
+        VoidingRequest: {
+            ranges: components["schemas"]["AskedRange"][];
+            /** @description tipo de anulación of the 608: 1 Deterioro de factura preimpresa; 2 Errores de impresión (factura preimpresa); 3 Impresión defectuosa; 4 Corrección de la información; 5 Cambio de productos; 6 Devolución de productos; 7 Omisión de productos; 8 Errores en secuencia de NCF */
+            reason: number;
+            /** @description with the same id it is requested once */
+            clientRequestId?: string | null;
+        };
+        /** @description The newest hundred, the newest first. */
+        VoidingsAnswer: {
+            items: components["schemas"]["VoidingAnswer"][];
+        };
         /** @description Where the tenant is called, and how that goes. */
         Webhook: {
             id: string;
@@ -4433,6 +4503,7 @@ export type ApprovalAtAuthority = components['schemas']['ApprovalAtAuthority'];
 export type ApprovalStatus = components['schemas']['ApprovalStatus'];
 export type ApprovalTaken = components['schemas']['ApprovalTaken'];
 export type ApproveReceived = components['schemas']['ApproveReceived'];
+export type AskedRange = components['schemas']['AskedRange'];
 export type Attempt = components['schemas']['Attempt'];
 export type Batch = components['schemas']['Batch'];
 export type BatchItem = components['schemas']['BatchItem'];
@@ -4663,6 +4734,7 @@ export type NewXmlInvoice = components['schemas']['NewXmlInvoice'];
 export type NotFound = components['schemas']['NotFound'];
 export type NumberFate = components['schemas']['NumberFate'];
 export type NumberGapAnswer = components['schemas']['NumberGapAnswer'];
+export type NumberRangeAnswer = components['schemas']['NumberRangeAnswer'];
 export type NumberSequence = components['schemas']['NumberSequence'];
 export type NumbersOfMonth = components['schemas']['NumbersOfMonth'];
 export type PrefixName = components['schemas']['PrefixName'];
@@ -4675,6 +4747,8 @@ export type ProblemRepair = components['schemas']['ProblemRepair'];
 export type ProductItem = components['schemas']['ProductItem'];
 export type ProductList = components['schemas']['ProductList'];
 export type ProductRequest = components['schemas']['ProductRequest'];
+export type ProposalsAnswer = components['schemas']['ProposalsAnswer'];
+export type ProposedRange = components['schemas']['ProposedRange'];
 export type PurchasesAnswer = components['schemas']['PurchasesAnswer'];
 export type PurchasesRemark = components['schemas']['PurchasesRemark'];
 export type ReceivedApproval = components['schemas']['ReceivedApproval'];
@@ -4722,6 +4796,9 @@ export type Token = components['schemas']['Token'];
 export type UsageItem = components['schemas']['UsageItem'];
 export type UsageReport = components['schemas']['UsageReport'];
 export type Validation = components['schemas']['Validation'];
+export type VoidingAnswer = components['schemas']['VoidingAnswer'];
+export type VoidingRequest = components['schemas']['VoidingRequest'];
+export type VoidingsAnswer = components['schemas']['VoidingsAnswer'];
 export type Webhook = components['schemas']['Webhook'];
 export type WebhookRequest = components['schemas']['WebhookRequest'];
 export type Webhooks = components['schemas']['Webhooks'];

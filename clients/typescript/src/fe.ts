@@ -14,21 +14,20 @@ import type {
   Delivery,
   DeliveryAgain,
   DeliveryDetail,
-  ImportAnswer,
   EntryDeleted,
-  SubmissionItem,
+  ImportAnswer,
   MailSettingsAnswer,
   MailSettingsRequest,
   MonthAnswer,
   PurchasesAnswer,
   NewInvoice,
   NewSequence,
-  WebhookRequest,
   NumberSequence,
   PrintSettingsAnswer,
   PrintSettingsRequest,
   ProductItem,
   ProductRequest,
+  ProposalsAnswer,
   ReceivedItem,
   ReceivedXml,
   Recovery,
@@ -37,14 +36,19 @@ import type {
   SharedAnswer,
   Simulate,
   Submission,
+  SubmissionItem,
+  SubmissionXml,
   TaxpayerAnswer,
   Timeline,
   Token,
   UsageReport,
   Validation,
+  VoidingAnswer,
+  VoidingRequest,
+  VoidingsAnswer,
   Webhook,
+  WebhookRequest,
   Webhooks,
-  SubmissionXml,
 } from './core.js';
 import {
   AnswerLostError,
@@ -519,6 +523,41 @@ export class Fe {
   setPrinting(settings: PrintSettingsRequest, options: CallOptions = {}): Promise<PrintSettingsAnswer> {
     known('setPrinting', settings, ['logo', 'accent', 'footer', 'marks', 'language', 'layout']);
     return this.session.call('PUT', '/printing', { body: settings, ...options });
+  }
+
+  /** List the numbers that can be voided, of one type (`E31`) or of all. */
+  voidable(prefix?: string, options: CallOptions = {}): Promise<ProposalsAnswer> {
+    return this.session.call('GET', '/voidings/proposals', { query: { prefix }, ...options });
+  }
+
+  /**
+   * Void numbers for good that were never sent nor handed over; `reason` is the kind of the 608, 1 to 8. With the same
+   * `clientRequestId` it is requested once; default: a new one. Throws InvalidError, ConflictError.
+   */
+  async voidNumbers(request: VoidingRequest, options: CallOptions = {}): Promise<VoidingAnswer> {
+    known('voidNumbers', request, ['ranges', 'reason', 'clientRequestId']);
+    const body = { clientRequestId: await newId(), ...request };
+    return this.session.call('POST', '/voidings', { body, ...options });
+  }
+
+  /** List the newest hundred voidings. */
+  voidings(options: CallOptions = {}): Promise<VoidingsAnswer> {
+    return this.session.call('GET', '/voidings', options);
+  }
+
+  /** Show a voiding. Throws NotThereError. */
+  voiding(voidingId: string, options: CallOptions = {}): Promise<VoidingAnswer> {
+    return this.session.call('GET', `/voidings/${encodeURIComponent(voidingId)}`, options);
+  }
+
+  /** Fetch the signed ANECF of a voiding. Throws NotThereError, ConflictError. */
+  voidingXml(voidingId: string, options: CallOptions = {}): Promise<Uint8Array> {
+    return this.session.fetch(`/voidings/${encodeURIComponent(voidingId)}/xml`, 'application/xml', options);
+  }
+
+  /** Fetch the 608 of a month such as `2026-11`. Throws ConflictError. */
+  month608(month: string, options: CallOptions = {}): Promise<Uint8Array> {
+    return this.session.fetch(`/months/${encodeURIComponent(month)}/608`, 'text/plain', options);
   }
 
   /** Sum up a month such as `2026-11`, by the days of issue in Santo Domingo. */

@@ -30,6 +30,7 @@ _VARIABLES = {
     "receivedId": "",
     "deliveryId": "",
     "importId": "",
+    "voidingId": "",
     "customerId": "postman-customer",
     "productId": "postman-product",
     "rnc": "131880681",
@@ -42,6 +43,7 @@ _PATHS = {
     "receivedId": "receivedId",
     "deliveryId": "deliveryId",
     "importId": "importId",
+    "voidingId": "voidingId",
     "customers/entryId": "customerId",
     "products/entryId": "productId",
     "rnc": "rnc",
@@ -55,6 +57,7 @@ _KEPT = {
     "listReceived": {"receivedId": "items?.[0]?.id"},
     "listDeliveries": {"deliveryId": "items?.[0]?.id"},
     "createImport": {"importId": "importId"},
+    "listVoidings": {"voidingId": "items?.[0]?.voidingId"},
 }
 
 _FIRST, _TYPES, _OUTCOMES, _READING, _CHANGES = (

@@ -44,6 +44,8 @@ from fe.http.routes.received import ReceivedHandlers
 from fe.http.routes.sharing import ShareHandlers
 from fe.http.routes.types import About, Parameter, Route, RouteLink, whole
 from fe.http.routes.usage import DAYS_DEFAULT, DAYS_MAX, UsageHandlers
+from fe.http.routes.voiding_table import voiding_routes
+from fe.http.routes.voidings import VoidingHandlers
 from fe.http.routes.webhook_table import webhook_routes
 from fe.http.routes.webhooks import WebhookHandlers
 from fe.month.book import XLSX
@@ -165,6 +167,7 @@ def every_route(
     imports: ImportHandlers,
     catalogue: CatalogueHandlers,
     months: MonthHandlers,
+    voidings: VoidingHandlers,
 ) -> tuple[Route, ...]:
     """Make the table of routes."""
     all_of_them, one = f"{prefix}/invoices", f"{prefix}/invoices/<track_or_id>"
@@ -413,6 +416,7 @@ def every_route(
             _PRINT_SETTINGS_BODY,
         ),
         *import_routes(prefix, imports),
+        *voiding_routes(prefix, voidings, _MONTH),
         *webhook_routes(prefix, webhooks),
         *catalogue_routes(prefix, catalogue),
         Route(

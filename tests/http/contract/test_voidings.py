@@ -1,0 +1,68 @@
+"""Voidings of number ranges through the API, and the 608 field by field."""
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+import httpx
+
+from fe.identifiers import TenantId
+from fe.store.postgres.db import Database
+from fe.store.records import voidings
+from tests.factories.tenants import rows
+
+
+async def settle(db: Database, tenant: TenantId, voiding: str, at: datetime, *left_out: str) -> None:
+    """Have it void, as the voider or an operator would."""
+    await rows(db, "UPDATE voidings SET stage = 'in doubt' WHERE subject = %(id)s", id=voiding)
+    assert await db.transact(voidings.settle, tenant, UUID(voiding), is_void=True, left_out=left_out, at=at)
+
+
+async def test_numbers_are_proposed_voided_once_and_listed_in_the_608(
+    api: httpx.AsyncClient, db: Database, tenant: TenantId
+) -> None:
+    for prefix, maximum in (("E31", 20), ("E32", 5)):
+        await api.post("/ncf", json={"prefix": prefix, "minSequence": 1, "maxSequence": maximum})
+    proposed = (await api.get("/voidings/proposals?prefix=E31")).json()["items"]
+    assert proposed == [{"first": "E310000000001", "last": "E310000000020", "numbers": 20, "why": "never drawn"}]
+    body = {
+        "ranges": [{"first": "E310000000018", "last": "E310000000020"}, {"first": "E320000000004"}],
+        "reason": 4,
+        "clientRequestId": "close-of-month",
+    }
+
+    first, again = await api.post("/voidings", json=body), await api.post("/voidings", json=body)
+    other = await api.post("/voidings", json={**body, "reason": 8})
+    late = (await api.post("/voidings", json={"ranges": [{"first": "E320000000001"}], "reason": 8})).json()
+
+    assert (first.status_code, again.status_code, other.status_code) == (202, 200, 409)
+    assert again.json() == first.json()
+    assert (first.json()["state"], first.json()["numbers"]) == ("waiting", 4)
+    assert len((await api.get("/voidings")).json()["items"]) == 2
+    # 00:30 UTC is the evening before in Santo Domingo.
+    await settle(db, tenant, first.json()["voidingId"], datetime(2026, 12, 1, 0, 30, tzinfo=UTC), "E310000000019")
+    await settle(db, tenant, late["voidingId"], datetime(2026, 12, 1, 12, tzinfo=UTC))
+
+    november, december = await api.get("/months/2026-11/608"), await api.get("/months/2026-12/608")
+
+    assert november.headers["content-type"] == "text/plain"
+    assert november.headers["content-disposition"] == 'attachment; filename="DGII_F_608_131880681_202611.TXT"'
+    assert november.content == (
+        b"608|131880681|202611|3\r\nE310000000018|20261130|4\r\nE310000000020|20261130|4\r\nE320000000004|20261130|4"
+    )
+    assert december.content == b"608|131880681|202612|1\r\nE320000000001|20261201|8"
+    assert (await api.get("/months/2026-10/608")).content == b"608|131880681|202610|0"
+    assert (await api.get(f"/voidings/{first.json()['voidingId']}")).json()["state"] == "partly voided"
+
+
+async def test_bad_ranges_are_refused(api: httpx.AsyncClient) -> None:
+    await api.post("/ncf", json={"prefix": "E31", "minSequence": 1, "maxSequence": 20})
+    for body, status in (
+        ({"ranges": [], "reason": 8}, 400),
+        ({"ranges": [{"first": "E310000000005", "last": "E320000000005"}], "reason": 8}, 400),
+        ({"ranges": [{"first": "B0100000005"}], "reason": 8}, 400),
+        ({"ranges": [{"first": "E310000000005", "last": "E310000000001"}], "reason": 8}, 400),
+        ({"ranges": [{"first": "E310000000021"}], "reason": 8}, 409),
+        ({"ranges": [{"first": "E310000000005"}], "reason": 9}, 409),
+    ):
+        answer = await api.post("/voidings", json=body)
+        assert answer.status_code == status, (body, answer.text)

@@ -213,6 +213,7 @@ def test_the_pages_are_all_there_and_lead_to_each_other() -> None:
         "mail",
         "catalogue",
         "imports",
+        "voidings",
         "printing",
     }
     assert {page.stem for page in PAGES} == named

@@ -1,0 +1,66 @@
+"""Voiding numbers in the portal: proposed, ticked, confirmed, and in the 608 once void."""
+
+import re
+from datetime import UTC, datetime
+from uuid import UUID
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.ids import new_id
+from fe.identifiers import SequenceId, TenantId
+from fe.store.portal.people import PortalRole
+from fe.store.postgres.db import Database
+from fe.store.records import sequences, voidings
+from tests.factories.tenants import rows
+from tests.portal.running import Running
+
+AT = datetime(2026, 11, 20, 15, tzinfo=UTC)
+
+
+async def make_sequence(db: Database, tenant: TenantId) -> None:
+    await rows(
+        db,
+        "UPDATE tenants SET issuer = jsonb_build_object('RNCEmisor', '131880681') WHERE tenant_id = %(id)s",
+        id=tenant,
+    )
+    await db.run_for(
+        tenant,
+        sequences.put,
+        Environment.ECF,
+        "E31",
+        new_id=SequenceId(new_id(AT)),
+        minimum=1,
+        maximum=50,
+        expire_at=None,
+        is_active=True,
+        at=AT,
+    )
+
+
+async def test_ticked_numbers_are_confirmed_voided_and_in_the_608(
+    portal: Running, tenant: TenantId, db: Database
+) -> None:
+    await make_sequence(db, tenant)
+    here = f"/companies/{tenant}/ecf/voidings"
+    person = await portal.person(tenant, PortalRole.OWNER)
+    whole = "E310000000001-E310000000050"
+    async with portal.browser(person) as browser:
+        assert whole in (await browser.get(here)).text
+        nothing = await browser.send(here, {})
+        outside = await browser.send(here, {"range": whole, "first-0": "0", "last-0": "50"})
+        asked = await browser.send(here, {"range": whole, "first-0": "41", "last-0": "50"})
+        chosen = re.findall(r'name="range" value="([^"]+)"', asked.text)
+        unconfirmed = await browser.send(f"{here}/confirmed", {"range": chosen[0], "reason": "8"})
+        made = await browser.send(f"{here}/confirmed", {"range": chosen[0], "reason": "8", "confirmed": "yes"})
+        again = await browser.get(here)
+        (row,) = await rows(db, "UPDATE voidings SET stage = 'in doubt' RETURNING subject")
+        assert await db.transact(voidings.settle, tenant, UUID(str(row["subject"])), is_void=True, left_out=(), at=AT)
+        ended = await browser.get(f"{here}/{row['subject']}")
+        file = await browser.get(f"/companies/{tenant}/ecf/months/2026-11/608.txt")
+
+    assert (nothing.status_code, outside.status_code, unconfirmed.status_code) == (400, 400, 400)
+    assert chosen == ["E310000000041-E310000000050"]
+    assert "Waiting for the DGII" in made.text
+    assert "E310000000001-E310000000040" in again.text
+    assert "Voided" in ended.text
+    assert file.headers["content-disposition"] == 'attachment; filename="DGII_F_608_131880681_202611.TXT"'
+    assert file.text.split("\r\n")[:2] == ["608|131880681|202611|10", "E310000000041|20261120|8"]

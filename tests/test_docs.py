@@ -65,6 +65,10 @@ ELSEWHERE = {
     "fe import": "tests/cli/integrator/test_import.py::test_import_validates_issues_and_keeps_the_copy",
     "fe month": "tests/cli/integrator/test_month.py::test_month_writes_its_files",
     "fe print": "tests/cli/integrator/test_print.py::test_receipt_is_printed_to_a_file",
+    **dict.fromkeys(
+        ("fe void propose", "fe void request", "fe void list", "fe void doubts", "fe void settle", "fe void xml"),
+        "tests/cli/test_void.py::test_numbers_are_proposed_requested_settled_and_written_into_the_608",
+    ),
     "fe key older-pepper": "tests/cli/test_keys.py::test_keys_under_an_older_pepper_are_listed_over_all_tenants",
     "make wheel": "tests/test_version.py::test_pip_installs_the_wheel_of_a_newer_commit_over_an_older_one",
     **dict.fromkeys(("fe login", "fe submit", "fe validate", "fe status", "fe list", "fe xml"), _TERMINAL),

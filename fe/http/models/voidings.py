@@ -44,7 +44,7 @@ class VoidingRequest(RequestModel):
         }
     )
 
-    ranges: Annotated[list[AskedRange], Field(json_schema_extra={"minItems": 1, "maxItems": 1000})]
+    ranges: Annotated[list[AskedRange], Field(json_schema_extra={"minItems": 1, "maxItems": 200})]
     reason: Annotated[
         int,
         Field(description=f"tipo de anulación of the 608: {_REASON}", json_schema_extra={"minimum": 1, "maximum": 8}),

@@ -9,8 +9,8 @@ from fe.http.routes.voidings import VoidingHandlers
 _GROUP = "Number sequences"
 _ID = Parameter("voidingId", "`voidingId` of a voiding", {"type": "string", "maxLength": 64}, "path")
 _PREFIX = Parameter("prefix", "of this type", {"type": "string", "enum": list(PREFIXES)})
-#: A thousand ranges.
-_BODY = 96 * 1024
+#: Two hundred ranges.
+_BODY = 16 * 1024
 
 
 def voiding_routes(prefix: str, voidings: VoidingHandlers, month: Parameter) -> tuple[Route, ...]:

@@ -23,8 +23,8 @@ from fe.http.models.voidings import (
     serialize_proposal,
     serialize_voiding,
 )
+from fe.http.parameters import read_month
 from fe.http.request_bodies import read_body
-from fe.http.routes.months import read_month
 from fe.identifiers import ClientRequestId, TenantId
 from fe.limits import ConcurrencyLimit
 from fe.month.voided import file_608, name_608
@@ -34,7 +34,7 @@ from fe.store.records.tenants import Tenant
 from fe.store.records.voidings import Voiding
 
 _NUMBER = re.compile(r"E[0-9]{12}")
-_MOST_RANGES, _LONGEST_ID = 1000, 120
+_MOST_RANGES, _LONGEST_ID = 200, 120
 _A_NUMBER = Text("an e-NCF such as E310000000005", "un e-NCF como E310000000005")
 _OF_ONE_TYPE = Text("of the type of first", "del tipo de first")
 _RANGES = Text(f"a list of 1 to {_MOST_RANGES} ranges", f"una lista de 1 a {_MOST_RANGES} rangos")
@@ -105,7 +105,7 @@ class VoidingHandlers:
 
     async def file_608(self, call: Call) -> ApiReply:
         """Send the 608 of a month."""
-        caller, month = call.identity, read_month(call)
+        caller, month = call.identity, read_month(call.params)
 
         async def read(conn: Conn) -> tuple[str, bytes]:
             rnc = str((await _tenant(conn, caller.tenant_id)).issuer.get("RNCEmisor") or "")

@@ -1,6 +1,7 @@
 """The tables of a month's workbook: totals, what was issued and received, and the account of numbers."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
@@ -102,14 +103,18 @@ class Read(Protocol):
 
 
 async def issued_lines(read: Read, environment: Environment, month: YearMonth) -> tuple[list[IssuedLine], bool]:
-    """Read the receipts issued in a month, by day; and whether there are more than MOST_LINES."""
+    """Read the receipts issued in a month, by day and number; and whether there are more than MOST_LINES."""
     lines: list[IssuedLine] = []
     while len(lines) < MOST_LINES:
         page = await read(month_sums.issued_lines, environment, month, lines[-1] if lines else None)
         lines += page
         if len(page) < month_sums.A_PAGE:
-            return lines, False
+            return sorted(lines, key=_by_number), False
     return lines, True
+
+
+def _by_number(line: IssuedLine | ReceivedLine) -> tuple[date, str]:
+    return line.issued_on, line.e_ncf
 
 
 async def received_lines(read: Read, environment: Environment, month: YearMonth) -> tuple[list[ReceivedLine], bool]:
@@ -119,7 +124,7 @@ async def received_lines(read: Read, environment: Environment, month: YearMonth)
         page = await read(month_sums.received_lines, environment, month, lines[-1] if lines else None)
         lines += page
         if len(page) < month_sums.A_PAGE:
-            return lines, False
+            return sorted(lines, key=_by_number), False
     return lines, True
 
 

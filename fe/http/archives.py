@@ -165,7 +165,10 @@ async def written(
     most_bytes: int = MAX_ARCHIVE_BYTES,
     seconds: float = MAX_SECONDS,
 ) -> AsyncGenerator[bytes, None]:
-    """Write the ZIP, part by part; with `folders`, a folder for each kind."""
+    """Write the ZIP, part by part.
+
+    With `folders`, a folder for each kind, and the XML also of receipts that cannot be printed.
+    """
     sink, manifest = _Sink(), []
     sent, until = 0, trio.current_time() + seconds
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -173,6 +176,7 @@ async def written(
             for kind, record in await part():
                 line = kind.line(record)
                 manifest.append(line)
+                xml = made = None
                 try:
                     if sent >= most_bytes or trio.current_time() >= until:
                         raise ApiError(409, say("archive-full"))
@@ -180,15 +184,17 @@ async def written(
                     made = await printer(record, xml)
                 except ApiError as error:
                     line["error"] = error.message.said(language)
-                    continue
                 except Exception as error:  # whatever it is, the manifest names the receipt and the others follow
                     _log.warning(
                         "a receipt of an archive was not printed", receipt=str(kind.id_of(record)), error=error
                     )
                     line["error"] = say("print-failed").said(language)
+                if made is None and not folders:
                     continue
                 folder = f"{kind.folder.said(language)}/" if folders else ""
                 for suffix, content in (("pdf", made), ("xml", xml)):
+                    if content is None:
+                        continue
                     name = f"{folder}{record.e_ncf or 'e-CF'}-{kind.id_of(record)}.{suffix}"
                     line[suffix] = name
                     line[f"{suffix}Sha256"] = sha256(content).hexdigest()

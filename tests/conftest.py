@@ -1,6 +1,7 @@
 """Fixtures shared by all tests: a real Postgres, migrated once, and a fresh copy of it for each test."""
 
 import atexit
+import gc
 import logging
 import os
 import secrets
@@ -8,7 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -98,6 +99,17 @@ def pytest_xdist_auto_num_workers() -> int | None:
         return None  # xdist reads it
     usable = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     return usable + 2
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Turn garbage collection off, and exempt the collected tests from it: it takes a third of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

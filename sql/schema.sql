@@ -303,6 +303,7 @@ CREATE INDEX mails_given_up ON mails (finished_at) WHERE (stage = 'failed');
 
 CREATE TABLE memberships (
     tenant_id bigint NOT NULL, person_id uuid NOT NULL, role portal_role NOT NULL, since timestamptz NOT NULL,
+    answers boolean NOT NULL,
     PRIMARY KEY (tenant_id, person_id),
     FOREIGN KEY (person_id) REFERENCES people(person_id),
     FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)

@@ -93,12 +93,21 @@ async def accept(conn: Conn, invitation: Invitation, person: Person, *, now: dat
     await note("person joined", person.email, None, {"role": str(invitation.role), "invited": invitation.email})
 
 
-async def change_role(conn: Conn, tenant_id: TenantId, person_id: PersonId, role: PortalRole, *, note: Note) -> Member:
-    """Change a member's role. Raises PersonRefused for the last owner, and when nothing changes."""
+async def change_role(
+    conn: Conn, tenant_id: TenantId, person_id: PersonId, role: PortalRole, *, answers: bool = False, note: Note
+) -> Member:
+    """Change a member's role; `answers`: an accountant also approves and rejects received receipts.
+
+    Raises PersonRefused for the last owner.
+    """
     member = await _member(conn, tenant_id, person_id, stays_owner=role is PortalRole.OWNER)
-    if member.role is not role:
-        await members.set_role(conn, tenant_id, person_id, role)
-        await note("role changed", member.email, {"role": str(member.role)}, {"role": str(role)})
+    answers = answers and role is PortalRole.ACCOUNTANT
+    if (member.role, member.answers) != (role, answers):
+        await members.set_role(conn, tenant_id, person_id, role, answers=answers)
+        before, after = {"role": str(member.role)}, {"role": str(role)}
+        if member.answers != answers:
+            before, after = before | {"answers": str(member.answers)}, after | {"answers": str(answers)}
+        await note("role changed", member.email, before, after)
     return member
 
 

@@ -166,6 +166,12 @@ class Settings(BaseSettings):
     portal_url: str = Field(
         "", description="public address of the portal (https://...); in development the default is its own address"
     )
+    portal_name: str = Field(
+        "fe",
+        min_length=1,
+        max_length=40,
+        description="name of the portal in titles; its first two letters are the mark",
+    )
     portal_operators: bool = Field(False, description="serve the operators' pages beside those of tenants")
     portal_second_factor: Literal["operators", "everyone"] = Field(
         "operators",

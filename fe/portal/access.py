@@ -9,20 +9,32 @@ from fe.portal.replies import NOT_ALLOWED, Refused, Reply, not_found, redirect
 from fe.portal.session import FRESH
 from fe.portal.sign_in_flow import own_path
 from fe.portal.visit import Company, Visit
-from fe.store.portal import people
+from fe.store.portal import people, standing
 from fe.store.portal.people import PortalRole
 from fe.store.postgres.db import Conn
+from fe.store.queue import pauses
 from fe.store.records import tenants
-from fe.store.records.tenants import Tenant
 
 _NOT_DONE = Text(
     "Nothing was changed: confirm your identity, and repeat it.",
     "No se cambió nada: confirme su identidad y repita la operación.",
 )
 
+_PAUSED = Text(
+    "The service has paused sending to the DGII. Nothing is lost: receipts go out when the pause ends.",
+    "El servicio tiene en pausa los envíos a la DGII. Nada se pierde: los comprobantes se envían cuando termine.",
+)
+_AWAY = Text(
+    "The DGII does not answer now. Receipts are signed and have their number, so you may hand them over; they are sent "
+    "by themselves.",
+    "La DGII no responde en este momento. Los comprobantes se firman y llevan su número, así que puede entregarlos; se "
+    "envían solos.",
+)
+
 _MAY = {
     Needs.READ: (PortalRole.OWNER, PortalRole.MEMBER, PortalRole.ACCOUNTANT),
     Needs.WRITE: (PortalRole.OWNER, PortalRole.MEMBER),
+    Needs.ANSWER: (PortalRole.OWNER, PortalRole.MEMBER),
     Needs.OWN: (PortalRole.OWNER,),
 }
 
@@ -47,7 +59,8 @@ async def let_in(page: Page, visit: Visit) -> Reply | None:
         visit.of_company = await _company(visit, session.person.person_id)
         if visit.of_company is None:
             raise not_found()
-        if visit.of_company.role not in _MAY[page.needs]:
+        answers = page.needs is Needs.ANSWER and visit.of_company.answers
+        if visit.of_company.role not in _MAY[page.needs] and not answers:
             raise Refused(403, NOT_ALLOWED)
     if page.fresh and visit.now - session.record.authenticated_at > FRESH:
         return await visit.go(f"/again{_back(visit)}", None if visit.method == "GET" else _NOT_DONE)
@@ -69,9 +82,17 @@ def _back(visit: Visit) -> str:
 async def _company(visit: Visit, person_id: PersonId) -> Company | None:
     tenant_id = TenantId(visit.params["company"])
 
-    async def find(conn: Conn, tenant_id: TenantId) -> tuple[Tenant | None, PortalRole | None]:
-        role = await people.role_in(conn, tenant_id, person_id)
-        return (await tenants.by_id(conn, tenant_id) if role is not None else None), role
+    async def find(conn: Conn, tenant_id: TenantId) -> Company | None:
+        rights = await people.role_in(conn, tenant_id, person_id)
+        tenant = await tenants.by_id(conn, tenant_id) if rights is not None else None
+        if tenant is None or rights is None:
+            return None
+        held = None
+        if visit.method == "GET":
+            if await pauses.is_paused(conn, tenant_id, visit.here):
+                held = _PAUSED
+            elif await standing.is_authority_away(conn, tenant_id, visit.here):
+                held = _AWAY
+        return Company(tenant, *rights, held)
 
-    tenant, role = await visit.portal.db.run_for(tenant_id, find)
-    return None if tenant is None or role is None else Company(tenant, role)
+    return await visit.portal.db.run_for(tenant_id, find)

@@ -15,6 +15,8 @@ from fe.store.portal.standing import Unsettled
 from fe.store.portal.todo import Todo
 from fe.store.postgres.db import Conn
 from fe.store.records import certificates, sequences
+from fe.store.records.certificates import CertificateRecord
+from fe.store.records.sequences import Sequence as NumberSequence
 from fe.store.webhooks import endpoints
 
 
@@ -25,6 +27,8 @@ class CompanyState:
     notices: Sequence[PortalNotice]
     troubles: Sequence[Unsettled]
     todo: Todo
+    certificates: Sequence[CertificateRecord]
+    ranges: Sequence[NumberSequence]
 
     @property
     def now(self) -> int:
@@ -55,8 +59,9 @@ async def read(conn: Conn, tenant_id: TenantId, person_id: PersonId, now: dateti
     ranges = [one for of in Environment for one in await sequences.listed(conn, tenant_id, of)]
     month = YearMonth.of(local(now).date()).before
     things = await todo.of_company(conn, tenant_id, Environment.ECF, month)
+    in_use = await certificates.in_use(conn, tenant_id)
     found = attention.notices(
-        await certificates.in_use(conn, tenant_id),
+        in_use,
         ranges,
         await endpoints.listed(conn, tenant_id),
         troubles,
@@ -64,4 +69,4 @@ async def read(conn: Conn, tenant_id: TenantId, person_id: PersonId, now: dateti
         todo=things,
         answer_days=answer_days,
     )
-    return CompanyState(found, troubles, things)
+    return CompanyState(found, troubles, things, in_use, ranges)

@@ -19,6 +19,8 @@ class Needs(Enum):
     READ = auto()
     #: An owner or member of the company, not an accountant.
     WRITE = auto()
+    #: The same, and an accountant who answers suppliers.
+    ANSWER = auto()
     #: An owner of it.
     OWN = auto()
     #: An operator of the installation. There are none where FE_PORTAL_OPERATORS is not set.

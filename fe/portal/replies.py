@@ -36,8 +36,8 @@ STALE_FORM = Text(
 RESUMED = Text(
     "You signed in again after opening this form, so nothing was done. Your text is here: check it, and "
     "press the button again.",
-    "Usted entró de nuevo después de abrir este formulario, y ahora no se hizo nada. Lo que escribió está aquí: "
-    "revíselo y presione el botón otra vez.",
+    "Usted inició sesión de nuevo después de abrir este formulario, y ahora no se hizo nada. Lo que escribió está "
+    "aquí: revíselo y presione el botón otra vez.",
 )
 CHANGED_MEANWHILE = Text(
     "This was changed meanwhile: check the current state, and repeat your change if it is still right.",

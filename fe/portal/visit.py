@@ -75,11 +75,20 @@ class Company:
 
     tenant: Tenant
     role: PortalRole
+    #: Whether an accountant approves and rejects received receipts.
+    may_answer: bool = False
+    #: Why receipts of the page's environment do not go out now; None: they do.
+    held: Text | None = None
 
     @property
     def writes(self) -> bool:
         """Whether more than reading is allowed."""
         return self.role is not PortalRole.ACCOUNTANT
+
+    @property
+    def answers(self) -> bool:
+        """Whether received receipts may be approved and rejected."""
+        return self.writes or self.may_answer
 
     @property
     def owns(self) -> bool:

@@ -72,7 +72,7 @@ async def stranger(portal: Running) -> AsyncIterator[Browser]:
 
 
 async def test_pages_of_a_company_are_told_by_their_address(pages: tuple[Page, ...]) -> None:
-    needs = {Needs.READ, Needs.WRITE, Needs.OWN}
+    needs = {Needs.READ, Needs.WRITE, Needs.ANSWER, Needs.OWN}
     assert [page.name for page in pages if (page.needs in needs) != of_company(page)] == []
     assert [page.name for page in pages if (page.needs is Needs.OPERATE) != page.path.startswith("/operators")] == []
     assert len({page.name for page in pages}) == len(pages)
@@ -137,7 +137,7 @@ async def test_an_accountant_reads_and_changes_nothing(
     portal: Running, tenant: TenantId, pages: tuple[Page, ...]
 ) -> None:
     for role, closed in (
-        (PortalRole.ACCOUNTANT, {Needs.WRITE, Needs.OWN}),
+        (PortalRole.ACCOUNTANT, {Needs.WRITE, Needs.ANSWER, Needs.OWN}),
         (PortalRole.MEMBER, {Needs.OWN}),
     ):
         async with portal.browser(await portal.person(tenant, role, email=f"{role}@example.do")) as browser:

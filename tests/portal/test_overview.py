@@ -15,10 +15,11 @@ from fe.portal.attention import notices
 from fe.store.portal.standing import MAX_COUNTED, Unsettled
 from fe.store.postgres.db import Database, open_database
 from fe.store.postgres.roles import WORKER
+from fe.store.queue import circuits
 from fe.store.records import sequences, tenants
 from fe.store.records.sequences import Sequence
 from tests.factories.companies import make_certificate
-from tests.factories.tenants import make_submission
+from tests.factories.tenants import make_submission, rows
 from tests.http import worker
 from tests.portal.receipts import make_receipt
 from tests.portal.running import Browser, Running
@@ -152,3 +153,37 @@ def test_more_than_anybody_counts_is_said_so() -> None:
     told = notices([], [], [], [Unsettled(Environment.TESTECF, 0, 0, MAX_COUNTED, 0)], NOW)
 
     assert f"rejected in the last 7 days: {MAX_COUNTED}+" in str(told[-1].text)
+
+
+async def test_first_steps_are_ticked_one_by_one_and_gone_after_the_first_real_receipt(
+    owner: Browser, tenant: TenantId, db: Database
+) -> None:
+    page = await owner.get(f"/companies/{tenant}")
+    assert "First steps <small>1/7</small>" in page.text
+    await make_certificate(db, tenant)
+    page = await owner.get(f"/companies/{tenant}")
+    assert "First steps <small>2/7</small>" in page.text
+
+    accepted = """
+        INSERT INTO usage_days (tenant_id, utc_day, environment, submitted, settled, accepted, conditional, rejected,
+                                answered, latency_us)
+        VALUES (%(tenant)s, now(), 'ecf', 1, 1, 1, 0, 0, 1, 0)
+    """
+    await rows(db, accepted, tenant=tenant)
+    assert "First steps" not in (await owner.get(f"/companies/{tenant}")).text
+
+
+async def test_every_page_says_that_the_authority_is_away_or_sending_is_paused(
+    owner: Browser, tenant: TenantId, db: Database
+) -> None:
+    here = f"/companies/{tenant}/ecf/sequences"
+    assert "does not answer now" not in (await owner.get(here)).text
+    assert await db.run(circuits.open_circuit, "ecf", "ecf", "no answer", timedelta(minutes=1))
+    assert "does not answer now" in (await owner.get(here)).text
+    assert "does not answer now" not in (await owner.get(f"/companies/{tenant}/testecf/sequences")).text
+
+    await rows(
+        db,
+        "INSERT INTO pauses (tenant_id, environment, paused_at, paused_by, reason) VALUES (0, '', now(), 'luis', 'x')",
+    )
+    assert "has paused sending" in (await owner.get(f"/companies/{tenant}/settings")).text

@@ -254,3 +254,26 @@ async def test_nothing_ticked_leads_back_and_accountants_have_no_boxes(
     async with portal.browser(reader) as browser:
         assert 'type="checkbox"' not in (await browser.get(here)).text
         assert (await browser.get(f"{here}/decide?do=approve&ids={one}")).status_code == 403
+
+
+async def test_accountant_whom_the_owner_lets_answer_approves_and_goes_to_the_next(
+    owner: Browser, portal: Running, tenant: TenantId, db: Database
+) -> None:
+    first, second = [
+        await make_received(db, tenant, e_ncf=f"E31000000000{number}", at=NOW - timedelta(days=4 - number))
+        for number in (1, 2)
+    ]
+    here = f"/companies/{tenant}/ecf/received"
+    reader = await portal.person(tenant, PortalRole.ACCOUNTANT, email="luis@example.do")
+    at = f"/companies/{tenant}/people/{reader.person_id}"
+    await owner.get(at)
+    await owner.send(f"{at}/role", {"role": "accountant", "answers": "on"})
+
+    async with portal.browser(reader) as browser:
+        page = await browser.get(f"{here}/{first}")
+        assert f'{here}/{second}" rel="next"' in page.text
+        page = await browser.send(f"{here}/{first}/approve")
+        assert "Your decision is on its way" in page.text
+        assert (await browser.get(f"/companies/{tenant}/ecf/new")).status_code == 403
+    (change,) = await rows(db, "SELECT after FROM tenant_changes WHERE action = 'role changed'")
+    assert change["after"] == {"role": "accountant", "answers": "True"}

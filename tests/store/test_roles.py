@@ -60,7 +60,7 @@ MATRIX = """
 | `certification_runs` | su | | SIU | S | | | |
 | `certification_steps` | | | SID | S | | | |
 | `certifications` | | | SIU | S | | | |
-| `circuits` | | SIU | S | S | | | |
+| `circuits` | | SIU | S | S | | s | |
 | `client_requests` | SI | | S | S | | SI | |
 | `counterparty_deliveries` | S | SIU | SU | S | | S | |
 | `counterparty_outbox` | | SIUD | SI | S | | | |
@@ -251,6 +251,7 @@ SOME_COLUMNS = {
 ALL_BUT = {
     ("api_keys", READONLY, "SELECT"): {"secret_hash"},
     ("certificates", READONLY, "SELECT"): {"p12", "passphrase"},
+    ("circuits", PORTAL, "SELECT"): {"since", "reason", "probe_at", "failed_probes"},
     ("certificates", PORTAL, "SELECT"): {"p12", "passphrase", "x509"},
     ("people", READONLY, "SELECT"): {"password_hash", "totp_secret", "totp_last_step"},
     ("webhook_endpoints", READONLY, "SELECT"): {"headers"},

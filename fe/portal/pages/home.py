@@ -14,6 +14,7 @@ from fe.portal import receipt_words as words
 from fe.portal.attention import PortalNotice
 from fe.portal.company_state import CompanyState
 from fe.portal.document_facts import total_in
+from fe.portal.first_steps import first_steps
 from fe.portal.page_types import Needs, Page
 from fe.portal.pages.submissions import names_of
 from fe.portal.replies import Reply, redirect
@@ -163,11 +164,13 @@ async def company(visit: Visit) -> Reply:
     """Show a company's overview: notices, the month's numbers, the latest receipts."""
     person_id, days = visit.person.person.person_id, visit.portal.settings.approval_days
     state = await visit.read(company_state.read, person_id, visit.now, days)
+    accepted = await visit.read(standing.accepted_in)
     month = local(visit.now).date().replace(day=1)
     recent = await visit.read(receipts.newest, _RECENT)
     return visit.page(
         "company/home.html",
         notices=state.notices,
+        steps=first_steps(visit.company.tenant.issuer, state.certificates, state.ranges, accepted),
         numbers=list(zip(await visit.read(standing.verdicts, month), state.troubles, strict=True)),
         max_counted=standing.MAX_COUNTED,
         has_rejections=any(one.rejected or one.failed for one in state.troubles),

@@ -115,7 +115,9 @@ async def change_role(visit: Visit) -> Reply:
     visit.require_unchanged(_shown(found))
 
     async def work(conn: Conn) -> Member:
-        return await accounts.change_role(conn, visit.tenant_id, found.person_id, role, note=partial(visit.note, conn))
+        answers = visit.form.has("answers")
+        note = partial(visit.note, conn)
+        return await accounts.change_role(conn, visit.tenant_id, found.person_id, role, answers=answers, note=note)
 
     try:
         await visit.change(work)
@@ -142,7 +144,7 @@ async def remove(visit: Visit) -> Reply:
 
 
 def _shown(found: Member) -> Any:
-    return [found.person_id, found.role]
+    return [found.person_id, found.role, found.answers]
 
 
 def _role(visit: Visit) -> PortalRole | None:

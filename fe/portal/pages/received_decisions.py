@@ -182,7 +182,7 @@ def _sum(records: list[ReceivedRecord]) -> Decimal:
 
 _LIST = "/companies/<int:company>/<environment>/received"
 PAGES = (
-    Page("POST", f"{_LIST}/choose", Needs.WRITE, choose),
-    Page("GET", f"{_LIST}/decide", Needs.WRITE, confirm),
-    Page("POST", f"{_LIST}/decide", Needs.WRITE, decide),
+    Page("POST", f"{_LIST}/choose", Needs.ANSWER, choose),
+    Page("GET", f"{_LIST}/decide", Needs.ANSWER, confirm),
+    Page("POST", f"{_LIST}/decide", Needs.ANSWER, decide),
 )

@@ -29,8 +29,8 @@ _PAGE = 50
 #: Characters shown of a body: a received receipt with its XML may have megabytes.
 _BODY_BYTES = 16 * 1024
 
-_AGAIN = Text("It is on its way again.", "Va en camino de nuevo.")
-_TESTED = Text("The test is on its way: this is its delivery.", "La prueba va en camino: esta es su entrega.")
+_AGAIN = Text("It is on its way again.", "Se está enviando de nuevo.")
+_TESTED = Text("The test is on its way: this is its delivery.", "La prueba se está enviando: esta es su entrega.")
 _RECOVERING = Text(
     "Events not delivered since then are being sent again.",
     "Los eventos no entregados desde entonces se están enviando de nuevo.",

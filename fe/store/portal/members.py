@@ -17,6 +17,8 @@ class Member:
     email: str
     name: str
     role: PortalRole
+    #: Whether an accountant approves and rejects received receipts.
+    answers: bool
     since: datetime
     #: Whether a second factor is asked for.
     has_second_factor: bool
@@ -24,7 +26,8 @@ class Member:
 
 
 _OF_TENANT = """
-    SELECT m.person_id, p.email, p.name, m.role, m.since, p.totp_since IS NOT NULL AS has_second_factor, p.disabled_at
+    SELECT m.person_id, p.email, p.name, m.role, m.answers, m.since,
+           p.totp_since IS NOT NULL AS has_second_factor, p.disabled_at
       FROM memberships AS m
       JOIN people AS p ON p.person_id = m.person_id
      WHERE m.tenant_id = %(tenant)s AND (%(person)s::uuid IS NULL OR m.person_id = %(person)s)
@@ -66,12 +69,17 @@ async def lock_owners(conn: Conn, tenant_id: TenantId) -> set[PersonId]:
     return {PersonId(row[0]) for row in await cursor.fetchall()}
 
 
-_SET_ROLE = "UPDATE memberships SET role = %(role)s WHERE tenant_id = %(tenant)s AND person_id = %(person)s"
+_SET_ROLE = """
+    UPDATE memberships SET role = %(role)s, answers = %(answers)s
+     WHERE tenant_id = %(tenant)s AND person_id = %(person)s
+"""
 
 
-async def set_role(conn: Conn, tenant_id: TenantId, person_id: PersonId, role: PortalRole) -> bool:
+async def set_role(
+    conn: Conn, tenant_id: TenantId, person_id: PersonId, role: PortalRole, *, answers: bool = False
+) -> bool:
     """Change a member's role; False if the person is no member."""
-    done = await conn.execute(_SET_ROLE, {"tenant": tenant_id, "person": person_id, "role": role})
+    done = await conn.execute(_SET_ROLE, {"tenant": tenant_id, "person": person_id, "role": role, "answers": answers})
     return done.rowcount == 1
 
 

@@ -141,7 +141,7 @@ async def join(conn: Conn, tenant_id: TenantId, person_id: PersonId, role: Porta
 
 _TENANTS_OF = "SELECT m.tenant_id, m.role FROM memberships AS m WHERE m.person_id = %(person)s ORDER BY m.tenant_id"
 
-_ROLE = "SELECT m.role FROM memberships AS m WHERE m.tenant_id = %(tenant)s AND m.person_id = %(person)s"
+_ROLE = "SELECT m.role, m.answers FROM memberships AS m WHERE m.tenant_id = %(tenant)s AND m.person_id = %(person)s"
 
 
 async def tenants_of(conn: Conn, person_id: PersonId) -> list[tuple[TenantId, PortalRole]]:
@@ -150,8 +150,8 @@ async def tenants_of(conn: Conn, person_id: PersonId) -> list[tuple[TenantId, Po
     return [(TenantId(tenant_id), PortalRole(role)) for tenant_id, role in await cursor.fetchall()]
 
 
-async def role_in(conn: Conn, tenant_id: TenantId, person_id: PersonId) -> PortalRole | None:
-    """Tell what a person may do for a tenant; None: nothing."""
+async def role_in(conn: Conn, tenant_id: TenantId, person_id: PersonId) -> tuple[PortalRole, bool] | None:
+    """Tell what a person may do for a tenant, and whether an accountant answers suppliers; None: nothing."""
     cursor = await conn.execute(_ROLE, {"tenant": tenant_id, "person": person_id})
     row = await cursor.fetchone()
-    return None if row is None else PortalRole(row[0])
+    return None if row is None else (PortalRole(row[0]), bool(row[1]))

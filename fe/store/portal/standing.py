@@ -80,6 +80,31 @@ _TROUBLE = f"""
 """
 
 
+_ACCEPTED_IN = """
+    SELECT DISTINCT u.environment
+      FROM usage_days AS u
+     WHERE u.tenant_id = %(tenant)s AND u.accepted + u.conditional > 0
+"""
+
+
+async def accepted_in(conn: Conn, tenant_id: TenantId) -> set[Environment]:
+    """Name the environments in which a receipt was ever accepted, as usage counts them."""
+    cursor = await conn.execute(_ACCEPTED_IN, {"tenant": tenant_id})
+    return {Environment(row[0]) for row in await cursor.fetchall()}
+
+
+_SENDING = """
+    SELECT EXISTS (SELECT 1 FROM circuits AS c WHERE c.environment = %(environment)s AND c.is_open)
+"""
+
+
+async def is_authority_away(conn: Conn, tenant_id: TenantId, environment: Environment) -> bool:
+    """Tell whether a host of the authority does not answer in an environment."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_SENDING, {"tenant": tenant_id, "environment": environment})
+    return bool(await cursor.fetchone())
+
+
 _SEEN_AT = "SELECT seen_at FROM portal_troubles_seen WHERE tenant_id = %(tenant)s AND person_id = %(person)s"
 
 

@@ -65,6 +65,23 @@ async def page(conn: Conn, tenant_id: TenantId, environment: Environment, *, aft
     return WaitingPage(rows, shown[-1].received_id if len(found) > PAGE else None)
 
 
+_NEXT = f"""
+    SELECT w.received_id
+      FROM received_waiting AS w
+     WHERE w.tenant_id = %(tenant)s AND w.environment = %(environment)s AND w.received_id <> %(but)s
+       AND {_NOT_ANSWERED}
+     ORDER BY w.received_id < %(but)s, w.received_id
+     LIMIT 1
+"""
+
+
+async def next_after(conn: Conn, tenant_id: TenantId, environment: Environment, received_id: UUID) -> UUID | None:
+    """Return the receipt that waits after another one, or the first of all; None where no other waits."""
+    cursor = await conn.execute(_NEXT, {"tenant": tenant_id, "environment": environment, "but": received_id})
+    row = await cursor.fetchone()
+    return None if row is None else UUID(str(row[0]))
+
+
 _COUNT = f"""
     SELECT count(*), min(x.received_id::text)
       FROM (SELECT w.received_id

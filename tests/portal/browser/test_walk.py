@@ -147,7 +147,7 @@ def openid(seen: Seen) -> None:
     press(seen, "Continuar en")
     expect(page.locator("main")).to_contain_text("vinculada desde el")
     page.locator("header .leave button").click()
-    press(seen, "Entrar con Acme")
+    press(seen, "Iniciar sesión con Acme")
     page.wait_for_url("**/companies/*")
 
 

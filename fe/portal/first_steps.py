@@ -1,0 +1,63 @@
+"""The steps of a new company, from its data to the first receipt in production. Pure."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fe.ecf.catalogue import Environment
+from fe.ecf.texts import Text
+from fe.store.records.certificates import CertificateRecord
+from fe.store.records.sequences import Sequence as NumberSequence
+
+_NEEDED = ("RNCEmisor", "RazonSocialEmisor", "DireccionEmisor")
+
+
+@dataclass(frozen=True, slots=True)
+class FirstStep:
+    """One step; `path` is its page below the company's."""
+
+    text: Text
+    path: str
+    is_done: bool
+
+
+def first_steps(
+    issuer: Mapping[str, Any],
+    certificates: Sequence[CertificateRecord],
+    ranges: Sequence[NumberSequence],
+    accepted: Collection[Environment],
+) -> list[FirstStep]:
+    """List the steps; none once a receipt of production was accepted. `accepted`: environments with accepted ones."""
+    if Environment.ECF in accepted:
+        return []
+
+    def has_range(environment: Environment) -> bool:
+        return any(one.environment is environment and one.is_active for one in ranges)
+
+    test, certification, production = Environment.TESTECF, Environment.CERTECF, Environment.ECF
+    is_tested = test in accepted
+    return [
+        FirstStep(
+            Text("Company data: RNC, name, address", "Datos de la empresa: RNC, nombre, dirección"),
+            "settings",
+            all(issuer.get(name) for name in _NEEDED),
+        ),
+        FirstStep(Text("Certificate", "Certificado digital"), "certificates", bool(certificates)),
+        FirstStep(
+            Text("Sequences for tests", "Secuencias de prueba"),
+            f"{test}/sequences",
+            has_range(test) or is_tested,
+        ),
+        FirstStep(Text("A test receipt accepted", "Un comprobante de prueba aceptado"), f"{test}/new", is_tested),
+        FirstStep(
+            Text("Certification at the DGII", "Certificación en la DGII"),
+            f"{certification}/submissions",
+            certification in accepted,
+        ),
+        FirstStep(
+            Text("Sequences of production", "Secuencias de producción"),
+            f"{production}/sequences",
+            has_range(production),
+        ),
+        FirstStep(Text("The first real receipt", "El primer comprobante real"), f"{production}/new", False),
+    ]

@@ -77,6 +77,8 @@ VIEWS = {
     "billing": View("{company}/billing"),
     "changes": View("{company}/changes"),
     "companies": View("/", "operator"),
+    "switch": View("/switch?to=people"),
+    "months": View("/months"),
     "installation": View("/operators", "operator", day=True, night=True),
     "dead-letters": View("/operators/dead-letters", "operator", day=True),
     "replays": View("/operators/replays", "operator"),

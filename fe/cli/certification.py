@@ -24,6 +24,7 @@ from fe.config import Settings
 from fe.ecf.json_text import write_canonical_json
 from fe.issuing.certificate_choice import choose_certificate
 from fe.issuing.certification_runs import check_set, load, signing_certificate, start
+from fe.lifecycle import FINAL
 from fe.monitoring.metrics import Metrics
 from fe.offload.pool import Apart
 from fe.secrets.hsm import open_vault
@@ -98,7 +99,7 @@ async def _status(db: Database, owner: Tenant) -> dict[str, Any]:
             "loadedAt": run.loaded_at,
             "loadedBy": run.loaded_by,
             "cases": len(cases),
-            "accepted": sum(case.status == "Aceptado" or case.is_confirmed for case in cases),
+            "accepted": sum(case.is_through for case in cases),
             "stopped": run.stopped_en,
         },
         "next": _next(following, run),
@@ -276,7 +277,9 @@ def _send(
     record = {
         "state": run.state,
         "stopped": run.stopped_en,
-        "documents": [{"eNCF": one.e_ncf, "status": one.status, "taxLogId": one.submission_id} for one in cases],
+        "documents": [
+            {"eNCF": one.e_ncf, "status": one.outcome.status, "taxLogId": one.submission_id} for one in cases
+        ],
     }
     if run.state is RunState.STOPPED:
         if as_json:
@@ -304,9 +307,9 @@ async def _followed(
                 present = run if found is None else found
                 cases = await db.run(records.cases, owner.tenant_id, run.run_id)
             for case in cases:
-                if case.status is not None and case.status.value not in ("queued", "En Proceso") and not quiet:
+                if case.outcome.status in FINAL and not quiet:
                     if case.place not in told:
-                        click.echo(f"{case.place:>3}  {case.e_ncf}  {case.status}")
+                        click.echo(f"{case.place:>3}  {case.e_ncf}  {case.outcome.status}")
                     told.add(case.place)
             if present.state is not RunState.SENDING:
                 break
@@ -352,7 +355,7 @@ async def _archive(db: Database, owner: Tenant, run: CertificationRun) -> tuple[
                 archive.writestr(f"{name}{_KINDS.get(document.kind, document.kind)}.xml", document.content)
                 if case.is_summary and document.kind == "signed":
                     archive.writestr(f"upload/{case.name}.xml", document.content)
-            answer = {"status": case.status, "response": case.response, "taxLogId": case.submission_id}
+            answer = {"status": case.outcome.status, "response": case.outcome.response, "taxLogId": case.submission_id}
             archive.writestr(f"{name}-answer.json", _json(answer))
     return sink.getvalue(), number
 

@@ -238,26 +238,22 @@ async def start(db: Database, tenant: Tenant, run: CertificationRun, *, counted:
         if case.e_ncf in counted:
             await db.run(certification.confirm, tenant.tenant_id, run.run_id, case.place)
             continue
-        if case.submission_id is None or _is_through(case):
+        if case.submission_id is None or case.is_through:
             continue
-        if case.status is Status.ERROR and case.fate is NumberFate.REUSABLE:
+        if case.outcome.status is Status.ERROR and case.outcome.fate is NumberFate.REUSABLE:
             await db.run(certification.send_again, tenant.tenant_id, run.run_id, case.place, case.submission_id)
         elif (why := stop_of(case)) is not None:
             raise CannotRun(why)
     await db.run(certification.start, tenant.tenant_id, run.run_id)
 
 
-def _is_through(case: RunCase) -> bool:
-    return case.status is Status.ACCEPTED or case.is_confirmed
-
-
 def stop_of(case: RunCase) -> Text | None:
     """Say why a set stops at a case that was handed in, and what to do; None where it goes on or waits."""
-    if _is_through(case):
+    if case.is_through:
         return None
-    said = _said(case.response)
-    if case.status is Status.REJECTED:
-        used = case.fate is not NumberFate.REUSABLE
+    said = _said(case.outcome.response)
+    if case.outcome.status is Status.REJECTED:
+        used = case.outcome.fate is not NumberFate.REUSABLE
         en = "its number is used" if used else "its number was not used"
         es = "su número quedó usado" if used else "su número no fue usado"
         return Text(
@@ -266,19 +262,19 @@ def stop_of(case: RunCase) -> Text | None:
             f"{case.e_ncf} fue rechazado: {said}; {es}. Los contadores del portal retroceden: corrija la causa, genere "
             "allí un set nuevo y cárguelo.",
         )
-    if case.status is Status.CONDITIONAL:
+    if case.outcome.status is Status.CONDITIONAL:
         return Text(
             f"{case.e_ncf} was accepted with remarks: {said}. Look whether the portal counts it; if so, resume with "
             f"--counted {case.e_ncf}.",
             f"{case.e_ncf} fue aceptado con observaciones: {said}. Vea si el portal lo cuenta; si es así, reanude con "
             f"--counted {case.e_ncf}.",
         )
-    if case.status is Status.ERROR:
+    if case.outcome.status is Status.ERROR:
         return Text(
             f"{case.e_ncf} was not accepted for sending: {said}. Mend the cause, then resume.",
             f"{case.e_ncf} no se envió: {said}. Corrija la causa y luego reanude.",
         )
-    if case.is_dead:
+    if case.outcome.is_dead:
         return Text(
             f"it is not known whether {case.e_ncf} arrived. Look at the portal's counter: if it counts it, resume with "
             f"--counted {case.e_ncf}; if not, replay {case.submission_id} (`fe outbox replay`), then resume.",
@@ -329,7 +325,7 @@ class CertificationRunner:
         for case in await self._db.run_for(tenant_id, certification.cases, run_id):
             if case.submission_id is None:
                 why = await self._hand_in(tenant_id, run_id, case)
-            elif _is_through(case):
+            elif case.is_through:
                 continue
             else:
                 why = stop_of(case)

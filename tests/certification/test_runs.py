@@ -194,6 +194,8 @@ async def test_rejection_and_doubt_stop_the_set_and_say_what_to_do(dsn: str, tmp
         operator = Operator(stack)
         with pytest.raises(CannotRun, match="no set is loaded"):
             await operator.check()
+        with pytest.raises(CannotRun, match="the certificate expires on"):
+            await signing_certificate(stack.db, stack.tenant, datetime.now(UTC) + timedelta(days=364))
         await operator.load(xlsx(sheets(only=SMALL_SET)))
         # The answer is lost: in certecf nothing tells whether it arrived.
         await fault(stack.simulator, kind="reset-after", operation="reception", eNCF="E410000000001")
@@ -274,7 +276,7 @@ async def test_run_that_is_killed_sends_no_case_twice_and_comes_to_its_end(dsn: 
 
 async def _as_a_person(operator: Operator) -> None:
     """Look at the portal for the document in doubt: go on where it is counted, else replay it first."""
-    (doubtful,) = [case for case in await operator.cases() if case.is_dead]
+    (doubtful,) = [case for case in await operator.cases() if case.outcome.is_dead]
     assert doubtful.submission_id is not None
     if await journal(operator.stack.simulator, eNCF=doubtful.e_ncf):
         await operator.send(doubtful.e_ncf)

@@ -1,7 +1,7 @@
 """The certification of a tenant: its path, the steps that are done, and the sets of tests with their documents."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -80,8 +80,20 @@ class NewCase:
 
 
 @dataclass(frozen=True, slots=True)
+class CaseOutcome:
+    """Status of the submission of a document; empty before it was handed in."""
+
+    submission_id: SubmissionId | None = None
+    status: Status | None = None
+    fate: NumberFate | None = None
+    response: Mapping[str, Any] | None = None
+    #: Whether the engine gave up asking, so that a person has to look it up in the authority's portal.
+    is_dead: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RunCase:
-    """A document of a set, and what became of it; `status` is None before it was handed in."""
+    """A document of a set, with the outcome of its submission."""
 
     place: int
     name: str
@@ -89,13 +101,14 @@ class RunCase:
     is_summary: bool
     attempt: int
     submission_id: SubmissionId | None
-    status: Status | None
-    fate: NumberFate | None
-    response: Mapping[str, Any] | None
-    #: Whether the engine gave up asking, so that a person has to look it up in the authority's portal.
-    is_dead: bool
     #: Whether a person saw in the portal that the authority counts it.
     is_confirmed: bool
+    outcome: CaseOutcome = CaseOutcome()
+
+    @property
+    def is_through(self) -> bool:
+        """Whether the next document may follow."""
+        return self.outcome.status is Status.ACCEPTED or self.is_confirmed
 
 
 _PATH = "SELECT c.path, c.begun_at, c.begun_by FROM certifications AS c WHERE c.tenant_id = %(tenant)s"
@@ -135,13 +148,17 @@ _LOAD_CASES = """
            AS x (place, name, e_ncf, is_summary)
 """
 _CASES = """
-    SELECT c.place, c.name, c.e_ncf, c.is_summary, c.attempt, c.submission_id, s.status, s.number_fate AS fate,
-           s.response, d.subject IS NOT NULL AS is_dead, c.is_confirmed
+    SELECT c.place, c.name, c.e_ncf, c.is_summary, c.attempt, c.submission_id, c.is_confirmed
       FROM certification_cases AS c
-      LEFT JOIN submissions AS s ON s.tenant_id = %(tenant)s AND s.submission_id = c.submission_id
-      LEFT JOIN dead_letters AS d ON d.tenant_id = %(tenant)s AND d.subject = c.submission_id
      WHERE c.tenant_id = %(tenant)s AND c.run_id = %(run)s
      ORDER BY c.place
+"""
+# Apart from the cases: on a cluster submissions are spread over its nodes, and cases are not.
+_OUTCOMES = """
+    SELECT s.submission_id, s.status, s.number_fate AS fate, s.response, d.subject IS NOT NULL AS is_dead
+      FROM submissions AS s
+      LEFT JOIN dead_letters AS d ON d.tenant_id = %(tenant)s AND d.subject = s.submission_id
+     WHERE s.tenant_id = %(tenant)s AND s.submission_id = ANY(%(submissions)s)
 """
 _ORIGINAL = """
     SELECT c.original FROM certification_cases AS c
@@ -265,7 +282,14 @@ async def load(
 async def cases(conn: Conn, tenant_id: TenantId, run_id: UUID) -> list[RunCase]:
     """List the documents of a set in the order of sending."""
     cursor = conn.cursor(row_factory=record_row(RunCase))
-    return await (await cursor.execute(_CASES, {"tenant": tenant_id, "run": run_id})).fetchall()
+    found = await (await cursor.execute(_CASES, {"tenant": tenant_id, "run": run_id})).fetchall()
+    submissions = [case.submission_id for case in found if case.submission_id is not None]
+    if not submissions:
+        return found
+    outcomes = conn.cursor(row_factory=record_row(CaseOutcome))
+    await outcomes.execute(_OUTCOMES, {"tenant": tenant_id, "submissions": submissions})
+    by_submission = {one.submission_id: one for one in await outcomes.fetchall()}
+    return [replace(case, outcome=by_submission.get(case.submission_id, CaseOutcome())) for case in found]
 
 
 async def original(conn: Conn, tenant_id: TenantId, run_id: UUID, place: int) -> bytes | None:

@@ -14,6 +14,8 @@ from fe.workbooks.cells import fold
 KEY = "Comprobante"
 TYPE = "Encabezado.IdDoc.TipoeCF"
 LINE = "DetallesItems.Item"
+#: Each row may say one form of payment of its receipt.
+PAID = "Encabezado.IdDoc.TablaFormasPago.FormaDePago"
 #: Types in whose receipts the other side sells: the format names the supplier as Comprador.
 _SUPPLIERS = (EcfType.PURCHASES, EcfType.PAYMENTS_ABROAD)
 

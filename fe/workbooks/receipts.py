@@ -16,7 +16,7 @@ from fe.ecf.problems import Problem
 from fe.ecf.schema.model import ValueForm
 from fe.ecf.texts import Text
 from fe.workbooks.cells import BadCell, Style, code_of, day_of, fold, number_of, style_of, text_of
-from fe.workbooks.columns import COLUMNS, IGNORED, KEY, LINE, TYPE, any_field, by_heading, fields_of
+from fe.workbooks.columns import COLUMNS, IGNORED, KEY, LINE, PAID, TYPE, any_field, by_heading, fields_of
 from fe.workbooks.tables import BOUNDS, Bounds, Cell, ReadSheet, ReadTable, UnreadableWorkbook, read_table
 
 #: Rows in which the headings are looked for, and how many of them there must be.
@@ -275,9 +275,16 @@ def _receipt(
         made.faults.append(RowFault(rows[0], KEY, _LONG_KEY))
     ecf_type = _TYPES.get(str(_value(headed, TYPE, group.at[0], None, style, merged, made, rows[0]) or ""))
     for path in COLUMNS:
-        if path not in (KEY, TYPE) and not COLUMNS[path].of_line:
+        if path not in (KEY, TYPE) and not COLUMNS[path].of_line and COLUMNS[path].group != PAID:
             _put_of_head(headed, group, path, ecf_type, style, merged, made)
     _put(made.payload, TYPE, ecf_type.value if ecf_type else None)
+    forms = [_form_of_payment(headed, at, ecf_type, style, merged, made) for at in group.at]
+    if forms := [form for form in forms if form]:
+        *groups, name = PAID.split(".")
+        tree = made.payload
+        for one in groups:
+            tree = tree.setdefault(one, {})
+        tree[name] = forms
     items = [_item(headed, at, ecf_type, style, merged, made) for at in group.at]
     made.payload["DetallesItems"] = {"Item": items}
     if ecf_type is None and not any(fault.column == TYPE for fault in made.faults):
@@ -318,6 +325,21 @@ def _put_of_head(
     if first is None and column.initial and ecf_type is not None and path in fields_of(ecf_type):
         first = column.initial
     _put(made.payload, path, first)
+
+
+def _form_of_payment(
+    headed: HeadedSheet,
+    at: int,
+    ecf_type: EcfType | None,
+    style: Style | None,
+    merged: Mapping[tuple[int, int], int],
+    made: _Made,
+) -> dict[str, Any]:
+    form: dict[str, Any] = {}
+    for column in COLUMNS.values():
+        if column.group == PAID:
+            _put(form, column.code, _value(headed, column.path, at, ecf_type, style, merged, made, at + 1))
+    return form
 
 
 def _item(

@@ -84,6 +84,18 @@ def test_rows_with_one_key_are_one_receipt_and_its_head_must_agree() -> None:
     assert first.prefix == "E32"
 
 
+def test_each_row_may_say_a_form_of_payment() -> None:
+    head = [*HEAD, "Forma de pago", "MontoPago"]
+    rows = [[*row("A"), "1", 60], [*row("A"), "tarjeta de débito o crédito", "58.00"], [*row("B"), "", ""]]
+
+    first, second = read_receipts(csv(rows, head)).receipts
+
+    paid = parse_json(first.payload)["Encabezado"]["IdDoc"]["TablaFormasPago"]["FormaDePago"]
+    assert not first.faults
+    assert [(one["FormaPago"], str(one["MontoPago"])) for one in paid] == [("1", "60"), ("3", "58.00")]
+    assert "TablaFormasPago" not in parse_json(second.payload)["Encabezado"]["IdDoc"]
+
+
 def test_row_without_key_is_a_receipt_by_the_digest_and_its_row() -> None:
     content = csv([row("", 1), row("", 1)])
 

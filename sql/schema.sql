@@ -532,8 +532,9 @@ CREATE TABLE sequences (
     min_number bigint NOT NULL, max_number bigint NOT NULL, current_number bigint NOT NULL, is_active boolean NOT NULL,
     expire_at timestamptz, created_at timestamptz NOT NULL, updated_at timestamptz NOT NULL,
     former_ranges former_range[] NOT NULL, set_at timestamptz, paused_at timestamptz, paused_for text,
-    resumed_at timestamptz,
+    resumed_at timestamptz, user_ids uuid[] NOT NULL, user_emails text[] NOT NULL,
     PRIMARY KEY (tenant_id, environment, prefix),
+    EXCLUDE USING gist (int8range(tenant_id, tenant_id, '[]') WITH =, int4range(((((substr(prefix, 2, 2))::int * 10) + (((environment) = 'certecf'))::int) + ((((environment) = 'testecf'))::int * 2)), ((((substr(prefix, 2, 2))::int * 10) + (((environment) = 'certecf'))::int) + ((((environment) = 'testecf'))::int * 2)), '[]') WITH =, int8range(min_number, max_number, '[]') WITH &&),
     FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 );
 
@@ -822,11 +823,14 @@ CREATE TABLE write_probes (
 -- holders_of_batch(p_tenants bigint[], p_environments text[], p_e_ncfs text[], p_issuers text[]) returns uuid[]
 -- next_number_in(p_next bigint, p_old_max bigint, p_min bigint, p_max bigint) returns bigint
 -- number_is_free(p_tenant bigint, p_environment text, p_e_ncf text, p_set_at timestamptz) returns boolean
+-- number_lies(p_e_ncf text, p_sequence text, p_min bigint, p_max bigint, p_former former_range[]) returns int
 -- pause_sequence(p_tenant bigint, p_submission uuid) returns text
 -- refuse_to_draw(p_tenant bigint, p_environment text, p_prefix text, p_at timestamptz) returns void
 -- return_numbers(p_tenants bigint[], p_subjects uuid[]) returns void
 -- sequence_is_over(p_expire_at timestamptz, p_at timestamptz) returns boolean
 -- sequence_last_day(p_expire_at timestamptz) returns date
+-- sequence_to_draw_from(p_tenant bigint, p_environment text, p_wanted text, p_as_user text, p_as_user_id uuid) returns
+--    text
 -- take_returned_number(p_tenant bigint, p_environment text, p_prefix text, p_min bigint, p_next bigint) returns bigint
 -- void_numbers(p_tenant bigint, p_submissions uuid[], p_at timestamptz, p_voiding uuid) returns void
 -- voiding_of(p_tenant bigint, p_environment text, p_e_ncf text) returns uuid

@@ -4,7 +4,7 @@ The portal and the command line both use these functions, so people read one aud
 caller's transaction. A refused change leaves no record. Records hold no secrets.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Literal
@@ -240,20 +240,20 @@ async def revoke_key(conn: Conn, by: Author, tenant: Tenant, api_key_id: ApiKeyI
 
 
 async def put_sequence(
-    conn: Conn, /, by: Author, tenant: Tenant, environment: Environment, prefix: str, **what: Any
+    conn: Conn, /, by: Author, tenant: Tenant, environment: Environment, key: str, **what: Any
 ) -> Sequence:
     """See `provision.put_sequence`. Numbers that are drawn meanwhile are no part of the record."""
-    before = await sequence_store.locked(conn, tenant.tenant_id, environment, prefix)
-    made = await provision.put_sequence(conn, tenant, environment, prefix, now=by.at, **what)
+    before = await sequence_store.locked(conn, tenant.tenant_id, environment, key)
+    made = await provision.put_sequence(conn, tenant, environment, key, now=by.at, **what)
     await _sequence_set(conn, by, tenant, environment, before, made)
     return made
 
 
 async def create_sequence(
-    conn: Conn, by: Author, tenant: Tenant, environment: Environment, prefix: str, **what: Any
+    conn: Conn, by: Author, tenant: Tenant, environment: Environment, key: str, **what: Any
 ) -> Sequence:
     """See `sequences.create`."""
-    made = await sequences.create(conn, tenant.tenant_id, environment, prefix, now=by.at, **what)
+    made = await sequences.create(conn, tenant.tenant_id, environment, key, now=by.at, **what)
     await _sequence_set(conn, by, tenant, environment, None, made)
     return made
 
@@ -263,31 +263,42 @@ async def change_sequence(
     by: Author,
     tenant: Tenant,
     environment: Environment,
-    prefix: str,
+    key: str,
     what: sequence_store.Change,
 ) -> Sequence:
     """See `sequences.change`."""
-    before = await sequence_store.locked(conn, tenant.tenant_id, environment, prefix)
-    made = await sequences.change(conn, tenant.tenant_id, environment, prefix, what, now=by.at)
+    before = await sequence_store.locked(conn, tenant.tenant_id, environment, key)
+    made = await sequences.change(conn, tenant.tenant_id, environment, key, what, now=by.at)
     await _sequence_set(conn, by, tenant, environment, before, made)
     return made
 
 
-async def delete_sequence(conn: Conn, by: Author, tenant: Tenant, environment: Environment, prefix: str) -> bool:
+async def assign_sequence(
+    conn: Conn, by: Author, tenant: Tenant, environment: Environment, key: str, emails: Iterable[str]
+) -> Sequence:
+    """See `sequences.assign`."""
+    before = await sequence_store.locked(conn, tenant.tenant_id, environment, key)
+    made = await sequences.assign(conn, tenant.tenant_id, environment, key, list(emails), now=by.at)
+    await _sequence_set(conn, by, tenant, environment, before, made)
+    return made
+
+
+async def delete_sequence(conn: Conn, by: Author, tenant: Tenant, environment: Environment, key: str) -> bool:
     """Delete a sequence; False when there is none. Receipts already issued stay as they are. Raises BadSequence."""
-    sequences.check_prefix(prefix)
-    before = await sequence_store.locked(conn, tenant.tenant_id, environment, prefix)
-    is_deleted = await sequence_store.delete(conn, tenant.tenant_id, environment, prefix)
+    sequences.check_key(key)
+    before = await sequence_store.locked(conn, tenant.tenant_id, environment, key)
+    is_deleted = await sequence_store.delete(conn, tenant.tenant_id, environment, key)
     if is_deleted:
         shown = None if before is None else show_sequence(before)
-        await note(conn, tenant, by, "sequence deleted", f"{prefix} {environment}", shown, None)
+        subject = f"{sequences.label_of(key)} {environment}"
+        await note(conn, tenant, by, "sequence deleted", subject, shown, None)
     return is_deleted
 
 
 async def _sequence_set(
     conn: Conn, by: Author, tenant: Tenant, environment: Environment, before: Sequence | None, made: Sequence
 ) -> None:
-    subject, after = f"{made.prefix} {environment}", show_sequence(made)
+    subject, after = f"{made.label} {environment}", show_sequence(made)
     if before is None:
         await note(conn, tenant, by, "sequence set", subject, None, after)
         return
@@ -347,4 +358,4 @@ def show_sequence(found: Sequence) -> Shown:
     """Show a sequence in a record."""
     shown = sequences.show(found)
     names = ("minSequence", "maxSequence", "currentSequence", "isActive", "expireOn", "pausedAt")
-    return {name: shown[name] for name in names}
+    return {name: shown[name] for name in (*names, *(("users",) if shown.get("users") else ()))}

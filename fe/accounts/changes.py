@@ -21,7 +21,7 @@ from fe.secrets.vault import P12_PURPOSE, PASSPHRASE_PURPOSE, Belongs, Vault, Va
 from fe.store.postgres.db import Conn
 from fe.store.queue import audit
 from fe.store.queue.audit import OperatorAction
-from fe.store.records import certificates, issuers, keys, tenants, throttle
+from fe.store.records import certificates, issuers, keys, sequences, tenants, throttle
 from fe.store.records.certificates import CertificateRecord, EncryptedCertificate
 from fe.store.records.issuers import Standing
 from fe.store.records.tenants import Tenant, User
@@ -181,6 +181,8 @@ async def remove_user(conn: Conn, tenant: Tenant, user: User, at: datetime) -> N
     """Remove a user; signed receipts keep the name. Raises ProvisioningRefused while something needs it."""
     outcome, waiting = await tenants.remove_user(conn, tenant.tenant_id, user.user_id, at)
     match outcome:
+        case "removed":
+            await sequences.unassign(conn, tenant.tenant_id, user.user_id)
         case "none":
             raise Unknown.user(tenant, user.email)
         case "certificate":

@@ -13,8 +13,9 @@ from fe.identifiers import TenantId
 from fe.lifecycle import Status
 from fe.month.period import YearMonth
 from fe.store.postgres.db import Conn, Database
-from fe.store.records import month_sums
-from fe.store.records.month_sums import IssuedSum, NumberGap, ReceivedSum, UnansweredReceipt
+from fe.store.records import month_sums, sequences
+from fe.store.records.month_sums import IssuedSum, NumberGap, NumberStretch, ReceivedSum, UnansweredReceipt
+from fe.store.records.sequences import Sequence as NumberSequence
 
 #: Received documents whose amounts one request computes; what is left is computed by the next.
 MOST_COMPUTED = 2000
@@ -29,7 +30,8 @@ class NumberAccount:
     """Numbers of one type that receipts have, from the first to the last of the month.
 
     `drawn` is the sum of the counts from `accepted` to `other_months`: receipts with another day of issue.
-    `without_receipt` is beside it: all numbers of the gaps, however far apart a client chose its numbers.
+    `without_receipt` is beside it: all numbers of the gaps, however far apart a client chose its numbers, but
+    of a type with several sequences not those between them.
     """
 
     prefix: str
@@ -106,7 +108,7 @@ def sign_of(ecf_type: str) -> int:
 async def report(
     conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth, *, with_open: bool = True
 ) -> MonthReport:
-    """Read a month: six statements and two for each type, over sums, a queue, and the month's numbers.
+    """Read a month: seven statements and at most three for each type, over sums, a queue, and the month's numbers.
 
     Without `with_open`, for a role that may not see whose rows wait, open receipts count among `other_months`.
     """
@@ -117,8 +119,9 @@ async def report(
     failed = {}
     if any(one.status is Status.ERROR for one in issued):
         failed = await month_sums.failed_holders(conn, tenant_id, environment, month)
+    ranges = await sequences.listed(conn, tenant_id, environment)
     numbers = [
-        await _account(conn, tenant_id, environment, prefix, issued, waiting, failed.get(prefix, 0))
+        await _account(conn, tenant_id, environment, prefix, issued, waiting, failed.get(prefix, 0), ranges)
         for prefix in sorted(prefixes)
     ]
     received = await month_sums.received(conn, tenant_id, environment, month)
@@ -138,14 +141,18 @@ async def _account(
     issued: Sequence[IssuedSum],
     waiting: Sequence[UnansweredReceipt],
     failed: int,
+    ranges: Sequence[NumberSequence],
 ) -> NumberAccount:
     of_type = [one for one in issued if one.first_number.startswith(prefix)]
     open_numbers = [one.e_ncf for one in waiting if one.e_ncf is not None and one.e_ncf.startswith(prefix)]
     first = min([*(one.first_number for one in of_type), *open_numbers])
     last = max([*(one.last_number for one in of_type), *open_numbers])
-    stretch = int(last[3:]) - int(first[3:]) + 1
-    held = await month_sums.numbers_held(conn, tenant_id, environment, first, last)
-    gaps = [] if held == stretch else await month_sums.number_gaps(conn, tenant_id, environment, first, last)
+    held = await month_sums.numbers_held(conn, tenant_id, environment, [(first, last)])
+    stretches = drawn_between(first, last, [one for one in ranges if one.prefix == prefix])
+    stretch = sum(int(end[3:]) - int(begin[3:]) + 1 for begin, end in stretches)
+    if len(stretches) > 1:
+        stretch += held - await month_sums.numbers_held(conn, tenant_id, environment, stretches)
+    gaps = [] if held == stretch else await month_sums.number_gaps(conn, tenant_id, environment, stretches)
     # A number that was drawn for a receipt that is not signed yet is held by none.
     unsigned = {int(one.e_ncf[3:]) for one in waiting if one.e_ncf in open_numbers and not one.is_signed and one.e_ncf}
     gaps = _split(gaps, sorted(unsigned))
@@ -182,6 +189,14 @@ def _split(gaps: Sequence[NumberGap], unsigned: Sequence[int]) -> list[NumberGap
         if first <= gap.last:
             found.append(NumberGap(first, gap.last))
     return found
+
+
+def drawn_between(first: str, last: str, ranges: Sequence[NumberSequence]) -> Sequence[NumberStretch]:
+    """Return the numbers from `first` to `last` that the sequences of their type gave: all, where there is only one."""
+    prefix, low, high = first[:3], int(first[3:]), int(last[3:])
+    gave = [(max(low, one.min_number), min(high, one.current_number - 1)) for one in ranges]
+    stretches = [(f"{prefix}{begin:010}", f"{prefix}{end:010}") for begin, end in gave if begin <= end]
+    return stretches if len(stretches) > 1 else [(first, last)]
 
 
 async def _compute_amounts(conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth) -> bool:

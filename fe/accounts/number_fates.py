@@ -95,7 +95,9 @@ async def runs(
     behind = found[-1].number if found else first - 1
     follower = None
     if behind < end:
-        follower = await fates.next_taken(conn, tenant_id, environment, sequence.prefix, after=last)
+        follower = await fates.next_taken(
+            conn, tenant_id, environment, sequence.prefix, after=last, last=sequence.max_number
+        )
     gaps = list(_gaps(found, follower, first=first, end=end))
     brought = await fates.came_with_their_number(
         conn, tenant_id, [gap.submission_id for gap in gaps if gap.submission_id]
@@ -190,8 +192,8 @@ async def outlooks(
     conn: Conn, tenant_id: TenantId, environment: Environment, found: Many[Sequence], now: datetime
 ) -> list[Outlook]:
     """Return the progress of each of a tenant's sequences in an environment."""
-    used = {one.prefix: one for one in await fates.use(conn, tenant_id, environment, now - timedelta(days=RATE_DAYS))}
-    return [_outlook(one, used.get(one.prefix), now) for one in found]
+    used = {one.key: one for one in await fates.use(conn, tenant_id, environment, now - timedelta(days=RATE_DAYS))}
+    return [_outlook(one, used.get(one.key), now) for one in found]
 
 
 def _outlook(sequence: Sequence, use: fates.Use | None, now: datetime) -> Outlook:

@@ -305,7 +305,7 @@ async def put_sequence(
     conn: Conn,
     tenant: Tenant,
     environment: Environment,
-    prefix: str,
+    key: str,
     *,
     minimum: int = 1,
     maximum: int = sequences.LARGEST,
@@ -313,12 +313,12 @@ async def put_sequence(
     is_active: bool = True,
     now: datetime,
 ) -> NumberSequence:
-    """Create or change the number sequence of a prefix; good to the end of `expires`. Raises sequences.BadSequence."""
+    """Create or change the number sequence of a key; good to the end of `expires`. Raises sequences.BadSequence."""
     return await sequences.put(
         conn,
         tenant.tenant_id,
         environment,
-        prefix,
+        key,
         minimum=minimum,
         maximum=maximum,
         last_day=expires,

@@ -1,5 +1,7 @@
 """Number sequences: validation, changes and display, shared by API and CLI."""
 
+import re
+from collections.abc import Sequence as Many
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
@@ -13,7 +15,7 @@ from fe.ecf.problems import Problem, Severity
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import SequenceId, TenantId
 from fe.store.postgres.db import Conn
-from fe.store.records import sequences
+from fe.store.records import sequences, tenants
 from fe.store.records.sequences import Change, Sequence, Unchanged
 
 LARGEST = 9_999_999_999
@@ -39,30 +41,48 @@ _SENT = Text(
 )
 
 
+#: The name of a sequence: of a branch, a till, a user.
+NAME_FORM = r"[^\W_][\w .,&'#()+-]{0,39}"
+_NAME = re.compile(NAME_FORM)
+NAME_WORDS = Text(
+    "a name has 1 to 40 letters, digits, blanks or any of .,&'#()+-_, and begins with a letter or digit",
+    "un nombre tiene de 1 a 40 letras, dígitos, espacios o signos .,&'#()+-_, y empieza con letra o dígito",
+)
+_OVERLAP = Text(
+    "numbers of this range are in another sequence of the type: two sequences never share a number",
+    "hay números de este rango en otra secuencia del mismo tipo: dos secuencias nunca comparten un número",
+)
+_DEFAULT_TAKES_ALL = Text(
+    "users are assigned to a sequence with a name only: everyone else draws from the one without",
+    "solo se asignan usuarios a una secuencia con nombre: los demás usan la que no lo tiene",
+)
+
+
 class BadSequence(LocalizedError):
     """Invalid prefix, range or last day; nothing was written. The message may be shown to any user."""
 
 
 class NoSequence(LocalizedError):
-    """There is no sequence of that prefix."""
+    """There is no sequence of that key."""
 
-    def __init__(self, prefix: str) -> None:
+    def __init__(self, key: str) -> None:
+        prefix, name = key[:3], key[4:]
         super().__init__(
             Text(
-                f"no NCF sequence exists for the prefix {prefix}",
-                f"no existe una secuencia de NCF para el prefijo {prefix}",
+                f"no NCF sequence exists for the prefix {prefix}" + (f" with the name {name}" if name else ""),
+                f"no existe una secuencia de NCF para el prefijo {prefix}" + (f" con el nombre {name}" if name else ""),
             )
         )
 
 
 class SequenceExists(LocalizedError):
-    """There is a sequence of that prefix already: it can be changed."""
+    """There is a sequence of that key already: it can be changed."""
 
-    def __init__(self, prefix: str) -> None:
+    def __init__(self, label: str) -> None:
         super().__init__(
             Text(
-                f"there is a sequence for {prefix} already: change that one",
-                f"ya existe una secuencia para {prefix}: cambie esa",
+                f"there is a sequence for {label} already: change that one, or give this one another name",
+                f"ya existe una secuencia para {label}: cambie esa, o ponga otro nombre a esta",
             )
         )
 
@@ -78,6 +98,24 @@ def check_prefix(prefix: str) -> None:
     """Raise BadSequence unless `prefix` is in the catalogue."""
     if prefix not in PREFIXES:
         raise BadSequence(PREFIX_WORDS)
+
+
+def label_of(key: str) -> str:
+    """Return the prefix and the name of a key, for a person."""
+    return f"{key[:3]} {key[4:]}".rstrip()
+
+
+def check_key(key: str) -> None:
+    """Raise BadSequence unless `key` is a prefix of the catalogue, alone or with a slash and a name behind it."""
+    check_prefix(key[:3])
+    if key[3:]:
+        check_name(key[4:] if key[3] == "/" else "")
+
+
+def check_name(name: str) -> None:
+    """Raise BadSequence unless a sequence may have this name."""
+    if not _NAME.fullmatch(name) or name != name.strip():
+        raise BadSequence(NAME_WORDS)
 
 
 def check_range(minimum: int | None, maximum: int | None) -> None:
@@ -102,7 +140,7 @@ async def put(
     conn: Conn,
     tenant_id: TenantId,
     environment: Environment,
-    prefix: str,
+    key: str,
     *,
     minimum: int = 1,
     maximum: int = LARGEST,
@@ -111,55 +149,78 @@ async def put(
     now: datetime,
     sequence_id: SequenceId | None = None,
 ) -> Sequence:
-    """Create or replace the sequence of a prefix (interface.md#sequences).
+    """Create or replace the sequence of a key, which is a prefix by default (interface.md#sequences).
 
     It is valid until the end of `last_day` in Santo Domingo. `sequence_id` applies only to a new one; default: random.
     Raises BadSequence.
     """
-    check_prefix(prefix)
+    check_key(key)
     check_range(minimum, maximum)
-    return await sequences.put(
-        conn,
-        tenant_id,
-        environment,
-        prefix,
-        new_id=sequence_id or SequenceId(new_id(now)),
-        minimum=minimum,
-        maximum=maximum,
-        expire_at=end_of(last_day),
-        is_active=is_active,
-        at=now,
-    )
+    try:
+        return await sequences.put(
+            conn,
+            tenant_id,
+            environment,
+            key,
+            new_id=sequence_id or SequenceId(new_id(now)),
+            minimum=minimum,
+            maximum=maximum,
+            expire_at=end_of(last_day),
+            is_active=is_active,
+            at=now,
+        )
+    except Unchanged:
+        raise BadSequence(_OVERLAP) from None
 
 
 async def change(
-    conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str, changes: Change, *, now: datetime
+    conn: Conn, tenant_id: TenantId, environment: Environment, key: str, changes: Change, *, now: datetime
 ) -> Sequence:
     """Change only the parts of a sequence that `changes` names. Raises BadSequence, NoSequence or NumberSent.
 
     The next number may be lowered if no number from there on was sent, or the authority returned it.
     """
-    check_prefix(prefix)
+    check_key(key)
     check_range(changes.minimum, changes.maximum)
     try:
-        return await sequences.change(conn, tenant_id, environment, prefix, changes, at=now)
+        return await sequences.change(conn, tenant_id, environment, key, changes, at=now)
     except Unchanged as refused:
         match refused.reason:
             case "none":
-                raise NoSequence(prefix) from None
+                raise NoSequence(key) from None
             case "sent":
                 raise NumberSent from None
             case "outside":
                 raise BadSequence(_OUTSIDE) from None
+            case "overlap":
+                raise BadSequence(_OVERLAP) from None
             case _:
                 raise BadSequence(_RANGE) from None
+
+
+async def assign(
+    conn: Conn, tenant_id: TenantId, environment: Environment, key: str, emails: Many[str], *, now: datetime
+) -> Sequence:
+    """Let the users of these addresses, and no others, draw from a named sequence. Raises BadSequence, NoSequence."""
+    check_key(key)
+    if len(key) == len("E31") and emails:
+        raise BadSequence(_DEFAULT_TAKES_ALL)
+    known = {user.email.lower(): user for user in await tenants.users_of(conn, tenant_id)} if emails else {}
+    wanted = dict.fromkeys(email.lower() for email in emails)
+    for email in wanted:
+        if email not in known:
+            raise BadSequence(Text(f"users: no user has the address {email}", f"users: ningún usuario tiene {email}"))
+    try:
+        return await sequences.assign(conn, tenant_id, environment, key, [known[email] for email in wanted], at=now)
+    except Unchanged:
+        raise NoSequence(key) from None
 
 
 async def create(
     conn: Conn,
     tenant_id: TenantId,
     environment: Environment,
-    prefix: str,
+    key: str,
     *,
     minimum: int,
     maximum: int,
@@ -167,7 +228,7 @@ async def create(
     is_active: bool,
     now: datetime,
 ) -> Sequence:
-    """Create the sequence of a prefix, in a transaction that is given up when this raises.
+    """Create the sequence of a key, in a transaction that is given up when this raises.
 
     Raises BadSequence, and SequenceExists where there is one already.
     """
@@ -176,7 +237,7 @@ async def create(
         conn,
         tenant_id,
         environment,
-        prefix,
+        key,
         minimum=minimum,
         maximum=maximum,
         last_day=last_day,
@@ -185,7 +246,7 @@ async def create(
         sequence_id=sequence_id,
     )
     if made.sequence_id != sequence_id:
-        raise SequenceExists(prefix)
+        raise SequenceExists(made.label)
     return made
 
 
@@ -219,6 +280,7 @@ def show(sequence: Sequence) -> dict[str, Any]:
         "id": str(sequence.sequence_id),
         "type": sequence.prefix,
         "prefix": sequence.prefix,
+        **({"name": sequence.name, "users": list(sequence.user_emails)} if sequence.name else {}),
         "description": PREFIXES[sequence.prefix].name,
         "minSequence": str(sequence.min_number),
         "maxSequence": str(sequence.max_number),

@@ -11,13 +11,13 @@ from fe.cli.failures import Failure
 from fe.cli.operator_options import author, by_option
 from fe.cli.printing import json_option, print_result, show, show_all
 from fe.cli.sequence_probe import probe
-from fe.cli.sequence_use import fates, outlook
+from fe.cli.sequence_use import fates, name_option, none_for, outlook
 from fe.cli.session import environment_option, run_query, run_transaction, tenant_option
 from fe.clock import system_clock
 from fe.ecf.catalogue import Environment
 from fe.store.postgres.db import Conn
 from fe.store.records import sequences
-from fe.store.records.sequences import Change, Sequence
+from fe.store.records.sequences import Change, Sequence, sequence_key
 
 
 @click.group()
@@ -34,6 +34,7 @@ sequence.add_command(probe)
 @click.argument("prefix")
 @tenant_option
 @environment_option
+@name_option
 @click.option("--from", "minimum", type=int, default=1, show_default=True, help="First authorised number.")
 @click.option("--to", "maximum", type=int, default=9_999_999_999, show_default=True, help="Last authorised number.")
 @click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help="Last day it may be used.")
@@ -44,6 +45,7 @@ def put(
     prefix: str,
     tenant_name: str,
     environment: Environment,
+    name: str | None,
     minimum: int,
     maximum: int,
     expires: datetime | None,
@@ -63,7 +65,7 @@ def put(
             author(by_whom),
             owner,
             environment,
-            prefix,
+            sequence_key(prefix, name),
             minimum=minimum,
             maximum=maximum,
             expires=expires.date() if expires else None,
@@ -77,6 +79,7 @@ def put(
 @click.argument("prefix")
 @tenant_option
 @environment_option
+@name_option
 @click.option("--from", "minimum", type=int, help="First authorised number.")
 @click.option("--to", "maximum", type=int, help="Last authorised number.")
 @click.option("--next", "next_number", type=int, help="Next number; it may go back while nothing from there was sent.")
@@ -89,6 +92,7 @@ def set_(
     prefix: str,
     tenant_name: str,
     environment: Environment,
+    name: str | None,
     minimum: int | None,
     maximum: int | None,
     next_number: int | None,
@@ -112,13 +116,14 @@ def set_(
 
     async def task(conn: Conn) -> Sequence:
         owner = await provision.find_tenant(conn, tenant_name)
-        before = await sequences.locked(conn, owner.tenant_id, environment, prefix)
+        key = sequence_key(prefix, name)
+        before = await sequences.locked(conn, owner.tenant_id, environment, key)
         try:
-            after = await audited_changes.change_sequence(conn, author(by_whom), owner, environment, prefix, changes)
+            after = await audited_changes.change_sequence(conn, author(by_whom), owner, environment, key, changes)
             _warn_of_what_is_passed_over(before, after)
             return after
         except flow.NoSequence:
-            raise Failure(_none_for(tenant_name, prefix, environment)) from None
+            raise Failure(none_for(tenant_name, prefix, name, environment)) from None
 
     _show(run_transaction(task), as_json=as_json)
 
@@ -127,21 +132,59 @@ def set_(
 @click.argument("prefix")
 @tenant_option
 @environment_option
+@name_option
 @by_option
 @json_option
-def resume(prefix: str, tenant_name: str, environment: Environment, by_whom: str, as_json: bool) -> None:
+def resume(
+    prefix: str, tenant_name: str, environment: Environment, name: str | None, by_whom: str, as_json: bool
+) -> None:
     """Draw from the paused sequence of PREFIX again, from where it stands; `set --next` resumes it elsewhere."""
 
     async def task(conn: Conn) -> Sequence:
         owner = await provision.find_tenant(conn, tenant_name)
-        before = await sequences.locked(conn, owner.tenant_id, environment, prefix)
+        key = sequence_key(prefix, name)
+        before = await sequences.locked(conn, owner.tenant_id, environment, key)
         if before is None:
-            raise Failure(_none_for(tenant_name, prefix, environment))
+            raise Failure(none_for(tenant_name, prefix, name, environment))
         if before.paused_at is None:
-            raise Failure(f"the sequence {prefix} of tenant {tenant_name!r} in {environment.value} is not paused")
+            raise Failure(f"the sequence {before.label} of tenant {tenant_name!r} in {environment.value} is not paused")
         return await audited_changes.change_sequence(
-            conn, author(by_whom), owner, environment, prefix, Change(is_active=True)
+            conn, author(by_whom), owner, environment, key, Change(is_active=True)
         )
+
+    _show(run_transaction(task), as_json=as_json)
+
+
+@sequence.command()
+@click.argument("prefix")
+@tenant_option
+@environment_option
+@click.option("--name", metavar="TEXT", required=True, help="Name of the sequence.")
+@click.option("--user", "users", multiple=True, metavar="EMAIL", help="User who draws from it; none: nobody.")
+@by_option
+@json_option
+def assign(
+    prefix: str,
+    tenant_name: str,
+    environment: Environment,
+    name: str,
+    users: tuple[str, ...],
+    by_whom: str,
+    as_json: bool,
+) -> None:
+    """Assign users to the sequence of PREFIX with this name; the named users replace those assigned before.
+
+    A submission as one of them (asUser) that names no sequence draws from it.
+    """
+
+    async def task(conn: Conn) -> Sequence:
+        owner = await provision.find_tenant(conn, tenant_name)
+        try:
+            return await audited_changes.assign_sequence(
+                conn, author(by_whom), owner, environment, sequence_key(prefix, name), users
+            )
+        except flow.NoSequence:
+            raise Failure(none_for(tenant_name, prefix, name, environment)) from None
 
     _show(run_transaction(task), as_json=as_json)
 
@@ -166,20 +209,24 @@ def list_(tenant_name: str, environment: Environment, as_json: bool) -> None:
 @click.argument("prefix")
 @tenant_option
 @environment_option
+@name_option
 @by_option
 @json_option
-def delete(prefix: str, tenant_name: str, environment: Environment, by_whom: str, as_json: bool) -> None:
+def delete(
+    prefix: str, tenant_name: str, environment: Environment, name: str | None, by_whom: str, as_json: bool
+) -> None:
     """Delete the sequence of PREFIX. Receipts that were issued from it are not touched."""
 
     async def task(conn: Conn) -> bool:
-        flow.check_prefix(prefix)
+        key = sequence_key(prefix, name)
+        flow.check_key(key)
         owner = await provision.find_tenant(conn, tenant_name)
-        return await audited_changes.delete_sequence(conn, author(by_whom), owner, environment, prefix)
+        return await audited_changes.delete_sequence(conn, author(by_whom), owner, environment, key)
 
     if not run_transaction(task):
-        raise Failure(_none_for(tenant_name, prefix, environment))
-    record = {"prefix": prefix, "environment": environment, "deleted": True}
-    print_result(f"{prefix} is deleted", record, as_json=as_json)
+        raise Failure(none_for(tenant_name, prefix, name, environment))
+    record = {"prefix": prefix, **({"name": name} if name else {}), "environment": environment, "deleted": True}
+    print_result(f"{prefix}{f' {name}' if name else ''} is deleted", record, as_json=as_json)
 
 
 def _show(found: Sequence, *, as_json: bool) -> None:
@@ -196,10 +243,6 @@ def _warn_of_what_is_passed_over(before: Sequence | None, after: Sequence) -> No
             f" there on, --next {lost.first} goes back",
             err=True,
         )
-
-
-def _none_for(tenant_name: str, prefix: str, environment: Environment) -> str:
-    return f"tenant {tenant_name!r} has no NCF sequence for {prefix} in {environment.value}"
 
 
 def _record(found: Sequence) -> dict[str, Any]:

@@ -178,14 +178,14 @@ async def _apply(db: Database, probed: Probed, by_whom: str) -> Probed:
         return probed
 
     async def task(conn: Conn) -> str:
-        before = await sequences.locked(conn, sequence.tenant_id, sequence.environment, sequence.prefix)
+        before = await sequences.locked(conn, sequence.tenant_id, sequence.environment, sequence.key)
         if before is None:
             return "not set: it was deleted meanwhile"
         if before.current_number > proposed:
             return f"not set: it has gone on to {before.current_number} meanwhile, probe again"
         change = Change(next_number=proposed)
         await audited_changes.change_sequence(
-            conn, author(by_whom), probed.tenant, sequence.environment, sequence.prefix, change
+            conn, author(by_whom), probed.tenant, sequence.environment, sequence.key, change
         )
         return f"set to {proposed}"
 
@@ -197,6 +197,7 @@ def _record(one: Probed) -> dict[str, Any]:
         "tenant": one.tenant.name,
         "environment": one.sequence.environment,
         "prefix": one.sequence.prefix,
+        **({"name": one.sequence.name} if one.sequence.name else {}),
         "next": str(one.sequence.current_number),
         "paused": one.sequence.paused_at is not None,
         "asked": one.asked,

@@ -14,6 +14,14 @@ from fe.ecf.catalogue import Environment
 from fe.store.postgres.db import Conn
 from fe.store.records import sequences
 
+name_option = click.option("--name", metavar="TEXT", help="Name of the sequence. [the one without a name]")
+
+
+def none_for(tenant_name: str, prefix: str, name: str | None, environment: Environment) -> str:
+    """Say that a tenant has no such sequence."""
+    named = f" with the name {name!r}" if name else ""
+    return f"tenant {tenant_name!r} has no NCF sequence for {prefix}{named} in {environment.value}"
+
 
 @click.command()
 @tenant_option
@@ -36,20 +44,27 @@ def outlook(tenant_name: str, environment: Environment, as_json: bool) -> None:
 @click.argument("prefix")
 @tenant_option
 @environment_option
+@name_option
 @click.option("--from", "first", type=click.IntRange(min=1), help=f"First number. [{STRETCH} before the last]")
 @click.option("--to", "last", type=click.IntRange(min=1), help="Last number. [the last that was used]")
 @json_option
 def fates(
-    prefix: str, tenant_name: str, environment: Environment, first: int | None, last: int | None, as_json: bool
+    prefix: str,
+    tenant_name: str,
+    environment: Environment,
+    name: str | None,
+    first: int | None,
+    last: int | None,
+    as_json: bool,
 ) -> None:
     """List the state of the numbers of PREFIX in runs, gaps with their reason."""
 
     async def task(conn: Conn) -> list[NumberRun]:
         owner = await provision.find_tenant(conn, tenant_name)
-        found = {one.prefix: one for one in await sequences.listed(conn, owner.tenant_id, environment)}
-        if prefix not in found:
-            raise Failure(f"tenant {tenant_name!r} has no NCF sequence for {prefix} in {environment.value}")
-        sequence = found[prefix]
+        found = {one.key: one for one in await sequences.listed(conn, owner.tenant_id, environment)}
+        sequence = found.get(sequences.sequence_key(prefix, name))
+        if sequence is None:
+            raise Failure(none_for(tenant_name, prefix, name, environment))
         upto = sequence.current_number - 1 if last is None else min(last, sequence.max_number)
         begin = max(sequence.min_number, upto - STRETCH + 1 if first is None else first)
         runs: list[NumberRun] = []
@@ -65,6 +80,7 @@ def fates(
 def _outlook(one: Outlook) -> dict[str, Any]:
     return {
         "prefix": one.sequence.prefix,
+        **({"name": one.sequence.name} if one.sequence.name else {}),
         "numbers": str(one.size),
         "drawn": str(one.drawn),
         "left": str(one.left),

@@ -102,7 +102,15 @@ def describe(error: Exception) -> ErrorAnswer:
         case ApartFailed():
             return ErrorAnswer(503, UNAVAILABLE, (("Retry-After", str(RETRY_WHEN_DOWN)),))
         case NoNumber():
-            return ErrorAnswer(400, say(f"no-number-{error.reason.replace(' ', '-')}", prefix=error.prefix))
+            names = ", ".join(error.names)
+            said = say(
+                f"no-number-{error.reason.replace(' ', '-')}",
+                prefix=error.prefix,
+                label=error.label,
+                name=error.name,
+                names=Text(names or "none", names or "ninguno"),
+            )
+            return ErrorAnswer(400, said)
         case TenantDisabled():
             # Its key was still believed a moment ago; by now the next call is refused before it gets here.
             return ErrorAnswer(401, say("key-revoked"), (WWW_AUTHENTICATE,))

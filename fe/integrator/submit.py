@@ -35,6 +35,7 @@ source_argument = click.argument("source", metavar="FILE")
     metavar="TEXT",
     help="Your own id of this receipt, such as an order number. Default: derived from the document.",
 )
+@click.option("--sequence", metavar="NAME", help="Draw the number from the sequence with this name.")
 @click.option("--notify", metavar="ADDRESS", help="Mail the accepted receipt to this address.")
 @click.option("--wait", is_flag=True, help="Wait for the verdict.")
 @click.option(
@@ -51,6 +52,7 @@ def submit(
     profile: str,
     patience: float,
     request_id: str | None,
+    sequence: str | None,
     notify: str | None,
     wait: bool,
     timeout: float,
@@ -64,7 +66,7 @@ def submit(
 
     Exit code 0 once submitted (with --wait: accepted), 1 when rejected, 9 when there is no verdict yet.
     """
-    body = read_body(source)
+    body = read_body(source) | ({} if sequence is None else {"sequence": sequence})
     given = request_id or body.get("clientRequestId") or content_id(body)
     body = {**body, "clientRequestId": given, **({} if notify is None else {"notify": notify})}
     remark(f"clientRequestId {given}")
@@ -143,7 +145,8 @@ def content_id(body: dict[str, Any]) -> str:
     A digest instead of a random id makes a repeated command safe: the same document is issued once. A second receipt
     with exactly the same content needs an explicit id; the command says so.
     """
-    meant = {name: value for name, value in body.items() if name in ("format", "payload", "xml", "asUser", "asUserId")}
+    names = ("format", "payload", "xml", "asUser", "asUserId", "sequence")
+    meant = {name: value for name, value in body.items() if name in names}
     return f"sha256-{hashlib.sha256(write_canonical_json(meant)).hexdigest()}"
 
 

@@ -28,7 +28,7 @@ from fe.ecf.rules import assumptions, of_the_issue_date
 from fe.ecf.texts import Text
 from fe.identifiers import ApiKeyId, SubmissionId, TenantId
 from fe.issuing.large import is_short
-from fe.issuing.messages import number_far_ahead
+from fe.issuing.messages import number_far_ahead, of_the_sequence
 from fe.issuing.prepare import Draft, prefix_to_draw
 from fe.lifecycle import Stage
 from fe.process import failpoints
@@ -39,7 +39,8 @@ from fe.store.postgres.errors import Contended, DatabaseUnavailable, LockNotHad,
 from fe.store.queue.inputs import AcceptedInput
 from fe.store.queue.outbox import OutboxLane, Work
 from fe.store.queue.wakeups import Wakeups
-from fe.store.records import submissions
+from fe.store.records import sequences, submissions
+from fe.store.records.sequences import sequence_key
 from fe.store.records.submissions import Accepted, Leases, NewSubmission
 
 _E_NCF = re.compile(E_NCF_FORM)
@@ -100,6 +101,7 @@ def admit(
     if document.root not in SUBMITTABLE:
         raise NotADocument((_not_submittable(document.root),))
     e_ncf = _if_like(_E_NCF, document.e_ncf)
+    prefix = prefix_to_draw(draft.format, document)
     return NewSubmission(
         tenant_id=tenant_id,
         submission_id=SubmissionId(new_id(now)),
@@ -116,13 +118,18 @@ def admit(
         as_user=draft.as_user,
         as_user_id=draft.as_user_id,
         original=original,
-        draw_prefix=prefix_to_draw(draft.format, document),
+        draw_prefix=None if prefix is None else sequence_key(prefix, draft.sequence),
         simulation=draft.simulation,
         notify=draft.notify,
         # Of XML the signer refuses more than the door does, so it reads it again.
         document=document if draft.format == "structured" and is_short(original) else None,
         facts=facts_before_signing(document),
-        remarks=(*draft.remarks, *assumptions(document), *of_the_issue_date(document, now)),
+        remarks=(
+            *draft.remarks,
+            *of_the_sequence(draft.sequence, prefix),
+            *assumptions(document),
+            *of_the_issue_date(document, now),
+        ),
     )
 
 
@@ -169,6 +176,8 @@ class Acceptance:
             if isinstance(answer, Exception):
                 raise answer
             return answer
+        except NoNumber as none:
+            raise await self._with_names(none, new) from None
         finally:
             self._in_work -= 1
 
@@ -188,10 +197,12 @@ class Acceptance:
                 return answers + [error] * (len(news) - len(answers))
             for (new, _), answer in zip(rows, written, strict=True):
                 if answer is not None:
-                    answers.append(answer)
+                    answers.append(await self._with_names(answer, new) if isinstance(answer, NoNumber) else answer)
                     continue
                 try:
                     answers.append(await self._alone(new, now))
+                except NoNumber as error:
+                    answers.append(await self._with_names(error, new))
                 except (Contended, NodeUnavailable) as error:  # others were in its way, or its node is away
                     answers.append(error)
                 except DatabaseUnavailable as error:  # as above: each of a hundred would else wait for it
@@ -199,6 +210,16 @@ class Acceptance:
                 except Exception as error:  # its own answer, whatever it is: the others have theirs
                     answers.append(error)
         return answers
+
+    async def _with_names(self, none: NoNumber, new: NewSubmission) -> NoNumber:
+        """Say which names there are, where the one that the client wrote is none of them."""
+        if not none.name or none.reason != "none":
+            return none
+        try:
+            names = await self._db.run_for(new.tenant_id, sequences.names_of, new.environment, none.prefix)
+        except DatabaseUnavailable:
+            return none
+        return NoNumber(none.key, none.reason if none.name in names else "unknown", tuple(names))
 
     async def _alone(self, new: NewSubmission, now: datetime) -> Accepted:
         """One statement, one round trip, one commit."""
@@ -364,6 +385,8 @@ def _digest(draft: Draft, original: bytes) -> bytes:
     """Tell one request body from another: format, document, whose certificate, which outcome, and whom to notify."""
     digest = hashlib.sha256(draft.format.encode())
     parts = [original, (draft.as_user or "").encode(), str(draft.as_user_id or "").encode()]
+    if draft.sequence is not None:
+        parts.append(b"sequence\n" + draft.sequence.encode())
     if draft.simulation is not None:
         parts.append(str(draft.simulation).encode())
     if draft.notify is not None:

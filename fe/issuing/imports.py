@@ -177,7 +177,7 @@ class Imports:
             raise ImportNotReady(Text(missing.message, missing.message_es))
         wanted = await self._db.run_for(tenant_id, imports.needed, found.import_id)
         listed = await self._db.run_for(tenant_id, sequences.listed, found.environment)
-        left = {one.prefix: one.max_number - one.current_number + 1 for one in listed if one.is_active}
+        left = {one.prefix: one.max_number - one.current_number + 1 for one in listed if one.is_active and not one.name}
         for prefix, count in sorted(wanted.items()):
             if count > left.get(prefix, 0):
                 raise ImportNotReady(
@@ -354,7 +354,7 @@ def _booked(receipt: OpenReceipt, outcome: Accepted | Exception) -> ReceiptOutco
         case Accepted():
             said = _OTHER_CONTENT.fill(number=outcome.e_ncf or outcome.submission_id)
         case NoNumber():
-            said = _NO_NUMBER.fill(prefix=outcome.prefix)
+            said = _NO_NUMBER.fill(prefix=outcome.label)
         case TenantDisabled():
             said = _DISABLED
         case _:

@@ -3,6 +3,7 @@
 `fe.ecf.rules` reports problems that the document alone shows.
 """
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 import msgspec
@@ -65,6 +66,18 @@ def number_far_ahead(e_ncf: str, skipped: int, left: int) -> Problem:
 def unknown_user(asked: str, found: str) -> Problem:
     """The tenant has no user with that id or address; `asked` is `asUser` or `asUserId`."""
     return _problem("unknown-user", asked, found=show(found), asked=asked)
+
+
+def unknown_sequence(prefix: str, name: str, names: Sequence[str]) -> Problem:
+    """No sequence of the prefix has the name that the client wrote."""
+    return _problem(
+        "unknown-sequence", found=show(name), expected=", ".join(names) or None, asked=show(name), prefix=prefix
+    )
+
+
+def of_the_sequence(name: str | None, prefix: str | None) -> list[Problem]:
+    """Remark on a sequence that was named for a document that draws no number (`prefix` is None)."""
+    return [] if name is None or prefix is not None else [_problem("sequence-not-drawn", found=show(name))]
 
 
 def foreign_issuer(root: Root, path: str, rnc: str, own: str) -> Problem:

@@ -38,6 +38,8 @@ class Draft:
     client_request_id: ClientRequestId | None = None
     as_user: str | None = None
     as_user_id: UserId | None = None
+    #: The name of the sequence that gives the number; None: that of its user, or the one without a name.
+    sequence: str | None = None
     #: The outcome requested of the simulated authority, and the moment to validate for.
     simulation: Simulation | None = None
     simulated_now: datetime | None = None

@@ -34,6 +34,8 @@ from fe.issuing.messages import (
     modified_of_another_buyer,
     modified_on_another_day,
     no_certificate,
+    of_the_sequence,
+    unknown_sequence,
     unknown_user,
 )
 from fe.issuing.prepare import Draft, prefix_to_draw, prepare
@@ -199,9 +201,10 @@ def examine(
     draft: Draft, document: Document, known: TenantContext, now: datetime, rates: Rates = RATES
 ) -> tuple[Document, list[Problem]]:
     """Do the same, and give the document as it would be signed, too: numbered, and completed as far as can be."""
-    drawn = prefix_to_draw(draft.format, document)
+    prefix = prefix_to_draw(draft.format, document)
+    drawn = None if prefix is None else known.sequence_of(prefix, draft.sequence)
     today = local(now).date()
-    ends = known.expiries.get(_prefix(document))
+    ends = known.expiries.get(drawn or _prefix(document))
     until = last_day(ends) if ends is not None else None
     number = known.next_numbers.get(drawn) if drawn is not None else None
     if number is not None and until is not None and until < today:
@@ -209,7 +212,7 @@ def examine(
     receipt = _receipt_of(document, known)
     prepared = prepare(
         document,
-        number=f"{drawn}{number:010}" if number is not None else None,
+        number=f"{prefix}{number:010}" if number is not None else None,
         issuer=known.issuer,
         last_day=until,
         holders=known.holders,
@@ -221,6 +224,7 @@ def examine(
     problems = [
         *draft.remarks,
         *_of_the_user(draft, known),
+        *_of_its_sequence(draft, prefix, known),
         *prepared.problems,
         *_of_the_issuer(made, known),
         *_of_the_modified(made, known),
@@ -253,6 +257,12 @@ def _of_the_user(draft: Draft, known: TenantContext) -> Iterator[Problem]:
         yield unknown_user("asUserId", str(draft.as_user_id))
     elif draft.as_user is not None:
         yield unknown_user("asUser", draft.as_user)
+
+
+def _of_its_sequence(draft: Draft, prefix: str | None, known: TenantContext) -> Iterator[Problem]:
+    yield from of_the_sequence(draft.sequence, prefix)
+    if draft.sequence is not None and prefix is not None and draft.sequence not in known.names_of(prefix):
+        yield unknown_sequence(prefix, draft.sequence, known.names_of(prefix))
 
 
 def _of_the_issuer(document: Document, known: TenantContext) -> Iterator[Problem]:

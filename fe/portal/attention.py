@@ -9,6 +9,7 @@ from fe.ecf.catalogue import Environment
 from fe.ecf.dates import local
 from fe.ecf.texts import Text
 from fe.portal.answer_time import URGENT, time_left
+from fe.portal.sequence_forms import page_of
 from fe.store.portal.standing import MAX_COUNTED, Unsettled
 from fe.store.portal.todo import Todo
 from fe.store.records.certificates import CertificateRecord
@@ -149,7 +150,7 @@ def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterato
     for one in sequences:
         if not one.is_active:
             continue
-        name, path = f"{one.environment} {one.prefix}", f"{one.environment}/sequences"
+        name, path = f"{one.environment} {one.label}", f"{one.environment}/sequences"
         left, size = one.max_number - one.current_number + 1, one.max_number - one.min_number + 1
         is_bad = one.environment.billable
         if one.paused_at is not None:
@@ -157,7 +158,7 @@ def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterato
                 f"The sequence {name} is paused: another document holds {one.paused_for}, which it gave.",
                 f"La secuencia {name} está en pausa: otro comprobante tiene el {one.paused_for}, que ella dio.",
             )
-            yield PortalNotice("bad" if is_bad else "warn", said, f"{path}/{one.prefix}")
+            yield PortalNotice("bad" if is_bad else "warn", said, f"{one.environment}/{page_of(one)}")
         if left <= 0:
             said = Text(f"The sequence {name} is used up.", f"La secuencia {name} está agotada.")
             yield PortalNotice("bad" if is_bad else "warn", said, path)

@@ -3,13 +3,14 @@
 import re
 from dataclasses import dataclass
 from datetime import date
+from urllib.parse import quote
 
 from fe.accounts import sequences as flow
 from fe.accounts.sequences import LARGEST, BadSequence
 from fe.ecf.texts import Text
 from fe.portal.days import read_day
 from fe.portal.visit import Form
-from fe.store.records.sequences import Change, Sequence
+from fe.store.records.sequences import Change, Sequence, sequence_key
 
 _NUMBER = re.compile(r"[0-9]{1,11}")
 #: A whole number as the DGII's letter has it: only its last ten digits are the range's.
@@ -26,6 +27,14 @@ class TypedSequence:
     expires: str
     is_active: bool
     prefix: str = ""
+    name: str = ""
+    #: Addresses of the users who draw from it by default.
+    users: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The key of the sequence to create."""
+        return sequence_key(self.prefix, self.name)
 
     @property
     def last_day(self) -> date | None:
@@ -76,6 +85,8 @@ def typed(form: Form) -> TypedSequence:
         expires=form.get("expires"),
         is_active=form.has("active"),
         prefix=form.get("prefix"),
+        name=form.get("name"),
+        users=tuple(form.every("user")),
     )
 
 
@@ -87,6 +98,7 @@ def as_it_is(sequence: Sequence) -> TypedSequence:
         following="",
         expires="" if sequence.last_day is None else sequence.last_day.isoformat(),
         is_active=_gives(sequence),
+        users=tuple(sequence.user_emails),
     )
 
 
@@ -109,4 +121,10 @@ def state_of(sequence: Sequence) -> list[object]:
         sequence.is_active,
         sequence.expire_at,
         sequence.paused_at,
+        *sequence.user_emails,
     ]
+
+
+def page_of(sequence: Sequence) -> str:
+    """The page of a sequence, below its environment's."""
+    return f"sequences/{sequence.prefix}" + (f"?name={quote(sequence.name)}" if sequence.name else "")

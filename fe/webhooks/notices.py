@@ -13,6 +13,7 @@ from fe.clock import iso
 from fe.ecf.json_text import write_json
 from fe.identifiers import TenantId
 from fe.lifecycle import WebhookEvent
+from fe.store.records.sequences import sequence_key
 from fe.store.webhooks.ending import EndingCertificate, EndingSequence
 
 #: Days before a sequence or a certificate ends at which that is told; 0: it has ended.
@@ -37,11 +38,12 @@ def of_sequence(sequence: EndingSequence, now: datetime) -> Iterator[Notice]:
     """Return the due notice of a sequence, unless it was made before."""
     size = sequence.max_number - sequence.min_number + 1
     left = sequence.max_number - sequence.current_number + 1
-    which = f"{sequence.environment}/{sequence.prefix}"
+    which = f"{sequence.environment}/{sequence_key(sequence.prefix, sequence.name)}"
     shown = {
         "sequence": {
             "environment": sequence.environment,
             "prefix": sequence.prefix,
+            **({"name": sequence.name} if sequence.name else {}),
             "currentSequence": str(sequence.current_number),
             "maxSequence": str(sequence.max_number),
             "remaining": str(left),

@@ -118,3 +118,22 @@ def test_it_is_told_how_long_sequences_last_and_what_became_of_their_numbers(fe:
     assert latest == [{"first": "1311", "last": "1510", **gap}]
     assert every == [{**gap, "first": "11", "last": "1510", "count": "1500"}]
     assert fe.refused("sequence", "fates", "E32", "--tenant", tenant, *TEST).endswith("for E32 in testecf")
+
+
+def test_a_named_sequence_is_set_assigned_and_deleted_by_its_name(fe: Fe, tenant: str) -> None:
+    where, named = ("E31", "--tenant", tenant, *TEST), ("--name", "Caja 2")
+    fe("user", "create", "--tenant", tenant, "ana@example.com")
+    fe("sequence", "put", *where, "--to", "100")
+    made = fe("sequence", "put", *where, *named, "--from", "101", "--to", "200", "--json").json
+
+    moved = fe("sequence", "set", *where, *named, "--next", "150", "--json").json
+    assigned = fe("sequence", "assign", *where, *named, "--user", "ana@example.com", "--json").json
+    outlook = fe("sequence", "outlook", "--tenant", tenant, *TEST, "--json").json
+
+    assert (made["name"], made["users"], moved["currentSequence"]) == ("Caja 2", [], "150")
+    assert assigned["users"] == ["ana@example.com"]
+    assert [one.get("name") for one in outlook] == [None, "Caja 2"]
+    assert "another sequence" in fe.refused("sequence", "set", *where, "--to", "101")
+    assert "with the name 'Caja 9'" in fe.refused("sequence", "set", *where, "--name", "Caja 9", "--active")
+    assert fe("sequence", "delete", *where, *named, "--json").json["name"] == "Caja 2"
+    assert len(fe("sequence", "list", "--tenant", tenant, *TEST, "--json").json) == 1

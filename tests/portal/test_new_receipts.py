@@ -697,3 +697,25 @@ def test_a_global_discount_that_names_no_kind_of_lines_is_said_to_be_for_lines_o
     assert "adjustment-indicator" in codes("1", "4")
     assert codes("4", "4") == set()
     assert (kind.blank.en, kind.blank.es) == ("All, where they are of one kind", "Todas, si son de una sola clase")
+
+
+async def test_the_form_draws_from_the_chosen_sequence_and_remembers_it(
+    portal: Running, owner: Browser, able: TenantId
+) -> None:
+    for key, first, last in (("E31", 1, 100), ("E31/Caja 2", 101, 200), ("E32", 1, 100), ("E32/Caja 2", 101, 200)):
+        await portal.db.run(
+            put, able, Environment.TESTECF, key, minimum=first, maximum=last, last_day=date(2028, 12, 31), now=_NOW
+        )
+    form = await simple(owner, able)
+    assert "E310000000001" in form.text
+
+    form.type("sequence", "Caja 2")
+    issued = await form.press("issue")
+    again, other = await owner.get(at(able)), await owner.get(at(able, "32"))
+    third = await owner.get(at(able, "33"))
+
+    assert "E310000000101" in issued.text
+    assert [one["e_ncf"] for one in await submissions(portal)] == ["E310000000101"]
+    assert ["E310000000102" in again.text, "E320000000101" in other.text] == [True, True]
+    assert '<option value="Caja 2" selected>' in again.text
+    assert "f-sequence" not in third.text

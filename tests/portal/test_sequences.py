@@ -3,17 +3,18 @@
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from fe.accounts import sequences as flow
 from fe.accounts.number_fates import Fate, NumberRun, runs
 from fe.ecf.catalogue import EcfType, Environment, Root
 from fe.ecf.ids import new_id
-from fe.identifiers import SequenceId, SubmissionId, TenantId
+from fe.identifiers import SequenceId, SubmissionId, TenantId, UserId
 from fe.lifecycle import NumberFate, Status
 from fe.store.portal import changes
 from fe.store.portal.people import PortalRole
 from fe.store.records import number_history as fates
-from fe.store.records import sequences, submissions
+from fe.store.records import sequences, submissions, tenants
 from fe.store.records.sequences import Sequence
 from tests.factories.tenants import new_submission, rows
 from tests.http.front import make_tenant
@@ -95,7 +96,7 @@ async def test_a_sequence_is_made_and_seen(portal: Running, owner: Browser, tena
     listed = await owner.get(at(tenant))
     assert "0 of 4,900" in listed.text
     assert "none are used now" in listed.text
-    assert '<option value="E31"' not in listed.text
+    assert '<option value="E32" selected>' in listed.text
     (change,) = await portal.db.run(changes.latest, tenant, limit=9)
     assert (change.action, change.subject, change.before) == ("sequence set", "E31 ecf", None)
     assert change.after is not None
@@ -380,3 +381,27 @@ async def test_one_that_nobody_used_is_deleted_and_one_in_use_stays(
     forged = await owner.client.post(at(tenant, "/E31/delete"), data=fresh)
     assert (forged.status_code, "Numbers of it were used" in forged.text) == (409, True)
     assert len(await portal.db.run(sequences.listed, tenant, Environment.ECF)) == 1
+
+
+async def test_a_named_sequence_has_a_page_and_users_who_draw_from_it(
+    portal: Running, owner: Browser, tenant: TenantId
+) -> None:
+    await make(portal, tenant, maximum=100)
+    await portal.db.run(tenants.create_user, tenant, UserId(UUID(int=9)), "Ana@example.com", None)
+    new = {"prefix": "E31", "name": "Caja 2", "minimum": "50", "maximum": "200", "expires": "2030-12-31", "active": "y"}
+    page = at(tenant, "/E31?name=Caja%202")
+
+    await owner.get(at(tenant))
+    refused = await owner.send(at(tenant), new)
+    shown = await owner.send(at(tenant), new | {"minimum": "101"})
+    changed = {"minimum": "101", "maximum": "200", "expires": "2030-12-31", "active": "y", "user": "ana@example.com"}
+    await owner.send(page, changed)
+
+    assert (refused.status_code, "are in another sequence" in refused.text) == (400, True)
+    assert 'value="Caja 2"' in refused.text
+    assert str(shown.url).endswith(page)
+    assert "<bdi>Caja 2</bdi>" in shown.text
+    found = {one.key: list(one.user_emails) for one in await portal.db.run(sequences.listed, tenant, Environment.ECF)}
+    assert found == {"E31": [], "E31/Caja 2": ["ana@example.com"]}
+    assert "checked" in (await owner.get(page)).text.partition('value="ana@example.com"')[2][:20]
+    assert "E31 <bdi>Caja 2</bdi>" in (await owner.get(at(tenant))).text

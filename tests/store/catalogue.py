@@ -104,8 +104,8 @@ _KEYS = f"""
     SELECT c.relname, pg_get_constraintdef(x.oid)
       FROM pg_constraint AS x
       JOIN pg_class AS c ON c.oid = x.conrelid
-     WHERE {_OURS} AND NOT c.relispartition AND x.contype IN ('p', 'u', 'f')
-     ORDER BY c.relname, array_position(ARRAY['p', 'u', 'f'], x.contype::text), x.conname
+     WHERE {_OURS} AND NOT c.relispartition AND x.contype IN ('p', 'u', 'x', 'f')
+     ORDER BY c.relname, array_position(ARRAY['p', 'u', 'x', 'f'], x.contype::text), x.conname
 """
 _INDEXES = f"""
     SELECT c.relname, replace(pg_get_indexdef(i.indexrelid), ' USING btree', '')

@@ -84,7 +84,7 @@ async def test_a_stretch_of_numbers_reads_that_stretch(grown: str) -> None:
 
 async def test_the_number_behind_a_gap_is_found_by_its_key(grown: str) -> None:
     scanned, fetched = await rows_read(
-        grown, partial(fates.next_taken, environment=Environment.ECF, prefix="E31", after=5000)
+        grown, partial(fates.next_taken, environment=Environment.ECF, prefix="E31", after=5000, last=9_999_999_999)
     )
 
     assert scanned == 0

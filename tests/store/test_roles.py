@@ -268,10 +268,10 @@ CALLERS = {
     **dict.fromkeys(
         ("accept_submissions", "draw_number", "number_is_free", "first_free_number", "take_returned_number"), ASKED
     ),
-    **dict.fromkeys(("name_tenant", "name_submitter"), ASKED),
+    **dict.fromkeys(("name_tenant", "name_submitter", "sequence_to_draw_from"), ASKED),
     **dict.fromkeys(("sequence_last_day", "sequence_is_over", "next_number_in"), (FRONT, OPERATOR, PORTAL)),
     **dict.fromkeys(("change_sequence", "first_number_since", "with_former_range"), (FRONT, OPERATOR, PORTAL)),
-    **dict.fromkeys(("expiry_of_number", "former_expiry"), (FRONT, WORKER, OPERATOR, PORTAL)),
+    **dict.fromkeys(("expiry_of_number", "former_expiry", "number_lies"), (FRONT, WORKER, OPERATOR, PORTAL)),
     **dict.fromkeys(("hold_number_batch", "holders_of_batch"), (WORKER,)),
     **dict.fromkeys(("complete_batch", "record_event_batch", "announce_batch"), (WORKER,)),
     **dict.fromkeys(("close_sends_batch", "close_intents_batch", "intend_to_send_batch"), (WORKER,)),

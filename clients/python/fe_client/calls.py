@@ -136,6 +136,7 @@ def submit(
     strict: bool | None = None,
     simulate: Simulate | None = None,
     notify: str | None = None,
+    sequence: str | None = None,
 ) -> Plan[AcceptedSubmission | Deduped]:
     """Submit a receipt. It is stored once, also when the call is repeated after a lost answer; its verdict comes later.
 
@@ -143,12 +144,14 @@ def submit(
     another process, without issuing twice; without one the client makes one for this call, and errors carry it. A
     receipt with problems is refused at once, unless `strict` (here, or of the client) is False. `simulate` asks a
     sandbox for an outcome. `notify` is the address that the accepted receipt is mailed to, where your mail is on.
+    `sequence` is the name of the sequence that gives the number, where you have several of a type.
 
     Raises InvalidError with `problems`, ReusedIdError, and what every call may raise.
     """
     request_id = client_request_id or str(uuid.uuid4())
     is_strict = session.strict if strict is None else strict
-    body = {**_handed_in(document, as_user, as_user_id, simulate, is_strict, notify), "clientRequestId": request_id}
+    handed_in = _handed_in(document, as_user, as_user_id, simulate, is_strict, notify, sequence)
+    body = {**handed_in, "clientRequestId": request_id}
     taken: AcceptedSubmission | Deduped = yield from session.call("POST", "/invoices", body=body, request_id=request_id)
     if taken.get("bodyMatched") is False:
         reused = ReusedIdError(cast(Deduped, taken))
@@ -168,6 +171,7 @@ def submit_and_wait(
     strict: bool | None = None,
     simulate: Simulate | None = None,
     notify: str | None = None,
+    sequence: str | None = None,
 ) -> Plan[Submission]:
     """Hand in a receipt as `submit` does, and wait for its verdict: `status` says what it was, `Rechazado` included.
 
@@ -185,6 +189,7 @@ def submit_and_wait(
         strict=strict,
         simulate=simulate,
         notify=notify,
+        sequence=sequence,
     )
     try:
         return (yield from wait(session, taken["taxLogId"], timeout=ends - session.clock()))
@@ -321,9 +326,10 @@ def validate(
     as_user: str | None = None,
     as_user_id: str | None = None,
     simulate: Simulate | None = None,
+    sequence: str | None = None,
 ) -> Plan[Validation]:
     """List all problems of a receipt, without submitting it."""
-    body = _handed_in(document, as_user, as_user_id, simulate)
+    body = _handed_in(document, as_user, as_user_id, simulate, sequence=sequence)
     return session.call("POST", "/invoices/validate", body=body)
 
 
@@ -378,18 +384,21 @@ def ncf(session: Session) -> Plan[Sequences]:
 
 
 def put_ncf(session: Session, sequence: NewSequence) -> Plan[NumberSequence]:
-    """Create or replace the sequence of a prefix. Fields left out take their defaults."""
+    """Create or replace the sequence of a prefix, or the one of this `name`. Fields left out take their defaults."""
     return session.call("POST", "/ncf", body=_known("put_ncf", sequence, NewSequence))
 
 
-def change_ncf(session: Session, prefix: str, changes: ChangedSequence) -> Plan[NumberSequence]:
-    """Change only the named fields of a sequence. Raises NotThereError, ConflictError."""
-    return session.call("PATCH", f"/ncf/{_in_path(prefix)}", body=_known("change_ncf", changes, ChangedSequence))
+def change_ncf(
+    session: Session, prefix: str, changes: ChangedSequence, *, name: str | None = None
+) -> Plan[NumberSequence]:
+    """Change only the named fields of a sequence, or of the one of this name. Raises NotThereError, ConflictError."""
+    body, query = _known("change_ncf", changes, ChangedSequence), _without_none({"name": name})
+    return session.call("PATCH", f"/ncf/{_in_path(prefix)}", query=query, body=body)
 
 
-def delete_ncf(session: Session, prefix: str) -> Plan[Deleted]:
-    """Delete the sequence of a prefix. Raises NotThereError where there is none."""
-    return session.call("DELETE", f"/ncf/{_in_path(prefix)}", repeatable=False)
+def delete_ncf(session: Session, prefix: str, *, name: str | None = None) -> Plan[Deleted]:
+    """Delete the sequence of a prefix, or the one of this name. Raises NotThereError where there is none."""
+    return session.call("DELETE", f"/ncf/{_in_path(prefix)}", query=_without_none({"name": name}), repeatable=False)
 
 
 def received_document(session: Session, received_id: str) -> Plan[ReceivedItem | None]:
@@ -831,12 +840,20 @@ def _handed_in(
     simulate: Simulate | None,
     strict: bool | None = None,
     notify: str | None = None,
+    sequence: str | None = None,
 ) -> dict[str, Any]:
     form: dict[str, Any] = {"format": "structured", "payload": document}
     if isinstance(document, str):
         form = {"format": "xml", "xml": document}
     simulated = None if simulate is None else _known("simulate", simulate, Simulate)
-    more = {"asUser": as_user, "asUserId": as_user_id, "simulate": simulated, "strict": strict, "notify": notify}
+    more = {
+        "asUser": as_user,
+        "asUserId": as_user_id,
+        "simulate": simulated,
+        "strict": strict,
+        "notify": notify,
+        "sequence": sequence,
+    }
     return {**form, **_without_none(more)}
 
 

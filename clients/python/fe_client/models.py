@@ -297,6 +297,8 @@ class ChangedSequence(TypedDict):
     expireAt: NotRequired[str | None]
     """a date (YYYY-MM-DD) or a full ISO 8601 timestamp, which means the day it falls on in Santo Domingo"""
     isActive: NotRequired[bool | None]
+    users: NotRequired[list[str] | None]
+    """addresses of the users who draw from it when a submission names no sequence (asUser); only of a sequence with a name; left out: they stay"""
     currentSequence: NotRequired[int | None]
     """the next number; it may go back while nothing from there was sent"""
 
@@ -4455,6 +4457,8 @@ class NewStructuredInvoice(TypedDict):
     """refuse at once, with every problem, a document that would not be sent"""
     simulate: NotRequired["Simulate | None"]
     """where the authority is a simulator: what becomes of the receipt, for testing a client"""
+    sequence: NotRequired[str | None]
+    """name of the sequence that gives the number, where the document has no eNCF; default: the one that the user of asUser is assigned to, else the one without a name"""
     notify: NotRequired[str | None]
     """e-mail address that gets the accepted receipt instead of CorreoComprador, where the company sends receipts by mail"""
 
@@ -4476,6 +4480,8 @@ class NewXmlInvoice(TypedDict):
     """refuse at once, with every problem, a document that would not be sent"""
     simulate: NotRequired["Simulate | None"]
     """where the authority is a simulator: what becomes of the receipt, for testing a client"""
+    sequence: NotRequired[str | None]
+    """name of the sequence that gives the number, where the document has no eNCF; default: the one that the user of asUser is assigned to, else the one without a name"""
     notify: NotRequired[str | None]
     """e-mail address that gets the accepted receipt instead of CorreoComprador, where the company sends receipts by mail"""
 
@@ -4492,7 +4498,11 @@ class NewSequence(TypedDict):
     expireAt: NotRequired[str | None]
     """a date (YYYY-MM-DD) or a full ISO 8601 timestamp, which means the day it falls on in Santo Domingo"""
     isActive: NotRequired[bool | None]
+    users: NotRequired[list[str] | None]
+    """addresses of the users who draw from it when a submission names no sequence (asUser); only of a sequence with a name; left out: they stay"""
     prefix: Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"]
+    name: NotRequired[str | None]
+    """of a sequence beside the one without a name"""
 
 
 class NotFound(TypedDict):
@@ -4527,6 +4537,10 @@ class NumberSequence(TypedDict):
     id: str
     type: Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"]
     prefix: Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"]
+    name: NotRequired[str]
+    """absent: the sequence of the prefix that a submission draws from by default"""
+    users: NotRequired[list[str]]
+    """of one with a name: the users who draw from it when their submission names no sequence"""
     description: str
     minSequence: str
     maxSequence: str
@@ -5042,6 +5056,8 @@ class SequenceState(TypedDict):
 
     environment: "Environment"
     prefix: Literal["E31", "E32", "E33", "E34", "E41", "E43", "E44", "E45", "E46", "E47"]
+    name: NotRequired[str]
+    """of a sequence that has one"""
     currentSequence: str
     maxSequence: str
     remaining: str

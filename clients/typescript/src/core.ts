@@ -312,6 +312,8 @@ export type components = {
             /** @description a date (YYYY-MM-DD) or a full ISO 8601 timestamp, which means the day it falls on in Santo Domingo */
             expireAt?: string | null;
             isActive?: boolean | null;
+            /** @description addresses of the users who draw from it when a submission names no sequence (asUser); only of a sequence with a name; left out: they stay */
+            users?: string[] | null;
             /** @description the next number; it may go back while nothing from there was sent */
             currentSequence?: number | null;
         };
@@ -3496,7 +3498,8 @@ export type components = {
         /**
          * @description A number sequence to create or change; what is left out takes its default, also when there is a sequence already.
          *
-         *     To change only what is named, use `PATCH /ncf/{prefix}`.
+         *     To change only what is named, use `PATCH /ncf/{prefix}`. A prefix has one sequence without a name, and may have
+         *     others with one, for a branch, till or user; two never share a number.
          * @example {
          *       "expireAt": "2028-12-31",
          *       "maxSequence": 5000,
@@ -3510,8 +3513,12 @@ export type components = {
             /** @description a date (YYYY-MM-DD) or a full ISO 8601 timestamp, which means the day it falls on in Santo Domingo */
             expireAt?: string | null;
             isActive?: boolean | null;
+            /** @description addresses of the users who draw from it when a submission names no sequence (asUser); only of a sequence with a name; left out: they stay */
+            users?: string[] | null;
             /** @enum {string} */
             prefix: "E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47";
+            /** @description of a sequence beside the one without a name */
+            name?: string | null;
         };
         /** @description A receipt to submit. In the form `structured`. */
         NewStructuredInvoice: {
@@ -3535,6 +3542,8 @@ export type components = {
             strict?: boolean | null;
             /** @description where the authority is a simulator: what becomes of the receipt, for testing a client */
             simulate?: components["schemas"]["Simulate"] | null;
+            /** @description name of the sequence that gives the number, where the document has no eNCF; default: the one that the user of asUser is assigned to, else the one without a name */
+            sequence?: string | null;
             /** @description e-mail address that gets the accepted receipt instead of CorreoComprador, where the company sends receipts by mail */
             notify?: string | null;
         };
@@ -3560,6 +3569,8 @@ export type components = {
             strict?: boolean | null;
             /** @description where the authority is a simulator: what becomes of the receipt, for testing a client */
             simulate?: components["schemas"]["Simulate"] | null;
+            /** @description name of the sequence that gives the number, where the document has no eNCF; default: the one that the user of asUser is assigned to, else the one without a name */
+            sequence?: string | null;
             /** @description e-mail address that gets the accepted receipt instead of CorreoComprador, where the company sends receipts by mail */
             notify?: string | null;
         };
@@ -3591,6 +3602,10 @@ export type components = {
             type: "E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47";
             /** @enum {string} */
             prefix: "E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47";
+            /** @description absent: the sequence of the prefix that a submission draws from by default */
+            name?: string;
+            /** @description of one with a name: the users who draw from it when their submission names no sequence */
+            users?: string[];
             description: string;
             minSequence: string;
             maxSequence: string;
@@ -4108,6 +4123,8 @@ export type components = {
             environment: components["schemas"]["Environment"];
             /** @enum {string} */
             prefix: "E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47";
+            /** @description of a sequence that has one */
+            name?: string;
             currentSequence: string;
             maxSequence: string;
             remaining: string;

@@ -83,6 +83,13 @@ export interface ByUser extends CallOptions {
 export interface Checked extends ByUser {
   /** Ask a sandbox for an outcome. */
   simulate?: Simulate | undefined;
+  /** The name of the sequence that gives the number, where you have several of a type. */
+  sequence?: string | undefined;
+}
+
+export interface OneSequence extends CallOptions {
+  /** The sequence of the prefix with this name; without it the one that has none. */
+  name?: string | undefined;
 }
 
 export interface Receipt extends Checked {
@@ -173,15 +180,15 @@ export interface OfVersion extends CallOptions {
 
 const CALL = ['signal'];
 const BY_USER = [...CALL, 'asUser', 'asUserId'];
-const CHECKED = [...BY_USER, 'simulate'];
+const CHECKED = [...BY_USER, 'simulate', 'sequence'];
 const RECEIPT = [...CHECKED, 'clientRequestId', 'strict', 'notify'];
 const DECISION = [...BY_USER, 'clientRequestId'];
 const LISTED = [...CALL, 'since', 'until', 'pageSize'];
 const CONTENT = ['tipoEcf', 'issuedFrom', 'issuedTo', 'totalFrom', 'totalTo', 'text'];
 const ON_PAPER = [...CALL, 'layout', 'language'];
 const ON_ROLL = [...ON_PAPER, 'qr'];
-const OF_SEQUENCE = ['minSequence', 'maxSequence', 'expireAt', 'isActive'];
-const INVOICE = ['format', 'xml', 'payload', 'clientRequestId', 'asUser', 'asUserId', 'strict', 'simulate', 'notify'];
+const OF_SEQUENCE = ['minSequence', 'maxSequence', 'expireAt', 'isActive', 'users'];
+const INVOICE = ['format', 'xml', 'payload', 'clientRequestId', ...CHECKED.slice(CALL.length), 'strict', 'notify'];
 const IN_CATALOGUE = [...CALL, 'q', 'pageSize'];
 const OF_VERSION = [...CALL, 'version'];
 const OF_CUSTOMER = ['name', 'rnc', 'email', 'phone', 'address', 'municipality', 'province', 'type', 'version'];
@@ -428,19 +435,24 @@ export class Fe {
 
   /** Create or change the sequence of a prefix. What is left out takes its default, also when it is there already. */
   putNcf(sequence: NewSequence, options: CallOptions = {}): Promise<NumberSequence> {
-    known('putNcf', sequence, ['prefix', ...OF_SEQUENCE]);
+    known('putNcf', sequence, ['prefix', 'name', ...OF_SEQUENCE]);
     return this.session.call('POST', '/ncf', { body: sequence, ...options });
   }
 
   /** Change of a sequence only what is named. Throws NotThereError, ConflictError. */
-  changeNcf(prefix: string, changes: ChangedSequence, options: CallOptions = {}): Promise<NumberSequence> {
+  changeNcf(prefix: string, changes: ChangedSequence, options: OneSequence = {}): Promise<NumberSequence> {
     known('changeNcf', changes, ['currentSequence', ...OF_SEQUENCE]);
-    return this.session.call('PATCH', `/ncf/${encodeURIComponent(prefix)}`, { body: changes, ...options });
+    known('changeNcf', options, [...CALL, 'name']);
+    const { name, ...call } = options;
+    return this.session.call('PATCH', `/ncf/${encodeURIComponent(prefix)}`, { body: changes, query: { name }, ...call });
   }
 
   /** Delete the sequence of a prefix. Throws NotThereError where there is none. */
-  deleteNcf(prefix: string, options: CallOptions = {}): Promise<Deleted> {
-    return this.session.call('DELETE', `/ncf/${encodeURIComponent(prefix)}`, { repeatable: false, ...options });
+  deleteNcf(prefix: string, options: OneSequence = {}): Promise<Deleted> {
+    known('deleteNcf', options, [...CALL, 'name']);
+    const { name, ...call } = options;
+    const asked = { repeatable: false, query: { name }, ...call };
+    return this.session.call('DELETE', `/ncf/${encodeURIComponent(prefix)}`, asked);
   }
 
   /** Go through what suppliers issued to you, newest first; `rnc` is the supplier's. */
@@ -821,10 +833,10 @@ function* parts(items: readonly NewInvoice[]): Generator<NewInvoice[]> {
   if (part.length > 0) yield part;
 }
 
-function handedIn(document: Document, { asUser, asUserId, simulate }: Checked): object {
+function handedIn(document: Document, { asUser, asUserId, simulate, sequence }: Checked): object {
   known('simulate', simulate ?? {}, SIMULATE);
   const form = typeof document === 'string' ? { format: 'xml', xml: document } : { format: 'structured', payload: document };
-  return { ...form, asUser, asUserId, simulate };
+  return { ...form, asUser, asUserId, simulate, sequence };
 }
 
 function one(trackOrId: string): string {

@@ -7,7 +7,7 @@
 export type * as models from './core.js';
 export * from './errors.js';
 export { Fe } from './fe.js';
-export type { ByUser, Checked, Decision, Document, ManyDecided, Moment, OnPaper, OnRoll, Receipt } from './fe.js';
+export type { ByUser, Checked, Decision, Document, ManyDecided, Moment, OneSequence, OnPaper, OnRoll, Receipt } from './fe.js';
 export type { CallOptions, Options, Retries } from './session.js';
 export { verifyServiceSignature, verifyWebhook } from './webhooks.js';
 export type { FeEvent, HeadersLike, VerifyOptions } from './webhooks.js';

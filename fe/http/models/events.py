@@ -3,7 +3,7 @@
 The database makes them (sql/functions/webhooks); a test checks them against these models.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 
@@ -84,6 +84,7 @@ class SequenceState(TypedDict):
 
     environment: Environment
     prefix: Code
+    name: NotRequired[Annotated[str, Field(description="of a sequence that has one")]]
     currentSequence: Digits
     maxSequence: Digits
     remaining: Digits

@@ -7,11 +7,12 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
 
+from fe.accounts.sequences import BadSequence, check_name
 from fe.ecf.catalogue import Root
 from fe.ecf.mail_address import BadAddress, MailAddress, parse_address
 from fe.ecf.parse import writable
 from fe.ecf.texts import Text
-from fe.http.messages import goes_with, say
+from fe.http.messages import goes_with, must_be, say
 from fe.http.parameters import parse_moment
 from fe.http.request_bodies import InvalidField, RequestModel
 from fe.identifiers import ClientRequestId, UserId
@@ -177,6 +178,15 @@ class NewInvoice(ByUser):
         Field(description="where the authority is a simulator: what becomes of the receipt, for testing a client"),
     ] = None
 
+    sequence: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=40,
+            description="name of the sequence that gives the number, where the document has no eNCF; default: the one "
+            "that the user of asUser is assigned to, else the one without a name",
+        ),
+    ] = None
     notify: Annotated[
         str | None,
         Field(
@@ -184,6 +194,16 @@ class NewInvoice(ByUser):
             "sends receipts by mail",
         ),
     ] = None
+
+    @field_validator("sequence")
+    @classmethod
+    def _is_a_name(cls, value: str | None) -> str | None:
+        try:
+            if value is not None:
+                check_name(value)
+        except BadSequence:
+            raise InvalidField(must_be("sequence", say("sequence-name"))) from None
+        return value
 
     @field_validator("notify")
     @classmethod
@@ -196,7 +216,11 @@ class NewInvoice(ByUser):
     @classmethod
     def messages(cls) -> dict[str, Text]:
         """The interface's own messages."""
-        return {**super().messages(), "format": say("format-form")}
+        return {
+            **super().messages(),
+            "format": say("format-form"),
+            "sequence": must_be("sequence", say("sequence-name")),
+        }
 
     @classmethod
     def hint(cls, value: Mapping[str, Any]) -> Text | None:
@@ -220,6 +244,7 @@ class NewInvoice(ByUser):
             client_request_id=self.clientRequestId,
             as_user=self.asUser,
             as_user_id=self.user_id,
+            sequence=self.sequence,
             simulation=None if self.simulate is None else self.simulate.asked(),
             simulated_now=None if self.simulate is None else self.simulate.moment(),
             notify=None if self.notify is None else MailAddress(self.notify),

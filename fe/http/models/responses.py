@@ -357,6 +357,15 @@ class NumberSequence(TypedDict):
     id: Uuid
     type: Code
     prefix: Code
+    name: NotRequired[
+        Annotated[str, Field(description="absent: the sequence of the prefix that a submission draws from by default")]
+    ]
+    users: NotRequired[
+        Annotated[
+            list[str],
+            Field(description="of one with a name: the users who draw from it when their submission names no sequence"),
+        ]
+    ]
     description: str
     minSequence: Digits
     maxSequence: Digits

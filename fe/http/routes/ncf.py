@@ -1,6 +1,6 @@
 """The number sequences of a tenant, in the environment of the key (interface.md#sequences)."""
 
-from datetime import date
+from datetime import date, datetime
 from typing import Annotated, Self, cast
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
@@ -15,13 +15,14 @@ from fe.ecf.texts import Text
 from fe.http.calls import ApiReply, Call
 from fe.http.errors import ApiError
 from fe.http.languages import Language, serialize_problems
-from fe.http.messages import number_between, say
+from fe.http.messages import must_be, number_between, say
 from fe.http.models.responses import DELETED, NUMBER_SEQUENCE, SEQUENCES, NumberSequence, Sequences
 from fe.http.parameters import parse_moment
 from fe.http.request_bodies import InvalidField, RequestModel, read_body
-from fe.store.postgres.db import Database
+from fe.identifiers import TenantId
+from fe.store.postgres.db import Conn, Database
 from fe.store.records import sequences
-from fe.store.records.sequences import Change, Sequence
+from fe.store.records.sequences import Change, Sequence, sequence_key
 
 _EXPIRY = "a date (YYYY-MM-DD) or a full ISO 8601 timestamp, which means the day it falls on in Santo Domingo"
 
@@ -33,6 +34,14 @@ class _OfSequence(RequestModel):
     maxSequence: Annotated[int | None, Field(ge=1, le=LARGEST)] = None
     expireAt: Annotated[str | None, Field(description=_EXPIRY)] = None
     isActive: bool | None = None
+    users: Annotated[
+        list[str] | None,
+        Field(
+            max_length=200,
+            description="addresses of the users who draw from it when a submission names no sequence (asUser); only of "
+            "a sequence with a name; left out: they stay",
+        ),
+    ] = None
 
     @classmethod
     def messages(cls) -> dict[str, Text]:
@@ -43,6 +52,7 @@ class _OfSequence(RequestModel):
             "maxSequence": number_between("maxSequence", 1, LARGEST),
             "currentSequence": number_between("currentSequence", 1, LARGEST + 1),
             "expireAt": say("expiry-form"),
+            "name": must_be("name", say("sequence-name")),
         }
 
     @field_validator("expireAt")
@@ -64,7 +74,8 @@ class _OfSequence(RequestModel):
 class NewSequence(_OfSequence):
     """A number sequence to create or change; what is left out takes its default, also when there is a sequence already.
 
-    To change only what is named, use `PATCH /ncf/{prefix}`.
+    To change only what is named, use `PATCH /ncf/{prefix}`. A prefix has one sequence without a name, and may have
+    others with one, for a branch, till or user; two never share a number.
     """
 
     model_config = ConfigDict(
@@ -76,6 +87,17 @@ class NewSequence(_OfSequence):
     prefix: Annotated[str, Field(json_schema_extra={"enum": list(PREFIXES)})]
     minSequence: Annotated[int | None, Field(ge=1, le=LARGEST, json_schema_extra={"default": 1})] = None
     maxSequence: Annotated[int | None, Field(ge=1, le=LARGEST, json_schema_extra={"default": LARGEST})] = None
+
+    name: Annotated[
+        str | None, Field(min_length=1, max_length=40, description="of a sequence beside the one without a name")
+    ] = None
+
+    @field_validator("name")
+    @classmethod
+    def _is_a_name(cls, value: str | None) -> str | None:
+        if value is not None:
+            _check_name(value)
+        return value
 
     @field_validator("prefix")
     @classmethod
@@ -126,6 +148,13 @@ class ChangedSequence(_OfSequence):
         )
 
 
+def _check_name(name: str) -> None:
+    try:
+        account_sequences.check_name(name)
+    except BadSequence:
+        raise InvalidField(must_be("name", say("sequence-name"))) from None
+
+
 def _read_day(text: str) -> date:
     """The day a date or a timestamp means. Raises BadSequence when it is neither."""
     moment = parse_moment(text)
@@ -159,33 +188,43 @@ class Ncf:
         caller = call.identity
         new = read_body(NewSequence, await call.body())
         now = self._clock()
-        sequence = await self._db.run_for(
-            caller.tenant_id,
-            account_sequences.put,
-            caller.environment,
-            new.prefix,
-            minimum=new.minimum,
-            maximum=new.maximum,
-            last_day=new.last_day,
-            is_active=new.isActive is not False,
-            now=now,
-        )
+
+        async def put(conn: Conn, tenant_id: TenantId) -> Sequence:
+            key = sequence_key(new.prefix, new.name)
+            made = await account_sequences.put(
+                conn,
+                tenant_id,
+                caller.environment,
+                key,
+                minimum=new.minimum,
+                maximum=new.maximum,
+                last_day=new.last_day,
+                is_active=new.isActive is not False,
+                now=now,
+            )
+            return await _assigned(conn, made, new, now)
+
+        try:
+            sequence = await self._db.transact_for(caller.tenant_id, put, caller.tenant_id)
+        except BadSequence as wrong:
+            raise ApiError(400, wrong.text) from None
         return ApiReply(200, NUMBER_SEQUENCE.write(self._serialize(sequence, new.ignored, call.language)))
 
     async def change(self, call: Call) -> ApiReply:
         """Change of a sequence only what is named, and put its next number back where nothing was sent."""
         caller = call.identity
-        prefix = read_prefix(call)
+        key = read_key(call)
         changed = read_body(ChangedSequence, await call.body())
-        try:
-            sequence = await self._db.run_for(
-                caller.tenant_id,
-                account_sequences.change,
-                caller.environment,
-                prefix,
-                changed.as_change(),
-                now=self._clock(),
+        now = self._clock()
+
+        async def change(conn: Conn, tenant_id: TenantId) -> Sequence:
+            made = await account_sequences.change(
+                conn, tenant_id, caller.environment, key, changed.as_change(), now=now
             )
+            return await _assigned(conn, made, changed, now)
+
+        try:
+            sequence = await self._db.transact_for(caller.tenant_id, change, caller.tenant_id)
         except BadSequence as wrong:
             raise ApiError(400, wrong.text) from None
         except NoSequence as missing:
@@ -197,10 +236,10 @@ class Ncf:
     async def delete(self, call: Call) -> ApiReply:
         """Delete the sequence of a prefix; receipts already issued are not touched."""
         caller = call.identity
-        prefix = read_prefix(call)
-        if not await self._db.run_for(caller.tenant_id, sequences.delete, caller.environment, prefix):
-            raise ApiError(404, NoSequence(prefix).text)
-        return ApiReply(200, DELETED.write({"ok": True, "prefix": prefix}))
+        key = read_key(call)
+        if not await self._db.run_for(caller.tenant_id, sequences.delete, caller.environment, key):
+            raise ApiError(404, NoSequence(key).text)
+        return ApiReply(200, DELETED.write({"ok": True, "prefix": key[:3]}))
 
     def _serialize(self, sequence: Sequence, ignored: tuple[Problem, ...], language: Language) -> NumberSequence:
         """Show what was just set, with remarks on it and on members of the request that were ignored."""
@@ -208,6 +247,12 @@ class Ncf:
         if remarks := [*ignored, *account_sequences.remarks(sequence, self._clock())]:
             fields["warnings"] = serialize_problems(remarks, language)
         return fields
+
+
+async def _assigned(conn: Conn, made: Sequence, wanted: _OfSequence, now: datetime) -> Sequence:
+    if wanted.users is None:
+        return made
+    return await account_sequences.assign(conn, made.tenant_id, made.environment, made.key, wanted.users, now=now)
 
 
 def _serialize_sequence(sequence: Sequence) -> NumberSequence:
@@ -220,3 +265,14 @@ def read_prefix(call: Call) -> str:
     if prefix not in PREFIXES:
         raise ApiError(400, say("no-such-type"))
     return prefix
+
+
+def read_key(call: Call) -> str:
+    """Return the key of the sequence: the prefix in the path, and the name of the query. Raises ApiError (400)."""
+    prefix, name = read_prefix(call), call.query().get("name")
+    try:
+        if name is not None:
+            account_sequences.check_name(name)
+    except BadSequence:
+        raise ApiError(400, must_be("name", say("sequence-name"))) from None
+    return sequence_key(prefix, name)

@@ -75,6 +75,11 @@ _IDEMPOTENCY_KEY = Parameter(
     "header",
 )
 _PREFIX = Parameter("prefix", "a type of e-CF", {"type": "string", "enum": list(PREFIXES)}, "path")
+_SEQUENCE_NAME = Parameter(
+    "name",
+    "the sequence of the prefix with this name; without it the one that has none",
+    {"type": "string", "minLength": 1, "maxLength": 40},
+)
 _WAIT = Parameter("wait", "seconds to wait for the verdict, if there is none yet", whole(0, WAIT_MAX, 0))
 _CONTENT = (
     Parameter("tipoEcf", "of this type", {"type": "string", "enum": [f"E{code}" for code in EcfType]}),
@@ -526,7 +531,7 @@ def every_route(
                 _SEQUENCES,
                 {200: (response_models.NUMBER_SEQUENCE,)},
                 ChangedSequence,
-                parameters=(_PREFIX,),
+                parameters=(_PREFIX, _SEQUENCE_NAME),
                 errors=errors("bad-prefix", "no-sequence", "number-sent"),
             ),
             SMALL_BODY,
@@ -541,7 +546,7 @@ def every_route(
                 "Delete a sequence",
                 _SEQUENCES,
                 {200: (response_models.DELETED,)},
-                parameters=(_PREFIX,),
+                parameters=(_PREFIX, _SEQUENCE_NAME),
                 errors=errors("bad-prefix", "no-sequence"),
             ),
         ),

@@ -5,6 +5,7 @@ draft under that id, and each answer to an unfinished form leads to the draft's 
 or close the tab.
 """
 
+from dataclasses import replace
 from decimal import Decimal
 from http import HTTPStatus
 from typing import Any
@@ -49,7 +50,7 @@ from fe.portal.visit import Visit
 from fe.store.portal import receipt, receipts
 from fe.store.portal.receipt import ReceiptRecord
 from fe.store.postgres.errors import DatabaseUnavailable, NoNumber, TenantDisabled
-from fe.store.records import submissions, tenants
+from fe.store.records import sequences, submissions, tenants
 from fe.store.records.catalogue import PRODUCTS
 from fe.store.records.submissions import Accepted
 
@@ -96,7 +97,7 @@ async def fill_in(visit: Visit) -> Reply:
 async def _sequence_first(visit: Visit, record: ReceiptRecord) -> Text | None:
     """Return the advice for a receipt rejected for its sequence, while the sequence is unchanged."""
     codes = [code for code, _ in explained(record)]
-    sequence = (await sequences_of(visit)).get((record.e_ncf or "")[:3])
+    sequence = sequences.of_number(await visit.read(sequences.listed, visit.environment), record.e_ncf)
     if record.environment is not visit.environment or next_step(record, codes, sequence) is not AdvisedStep.SEQUENCE:
         return None
     return next(advice_on(code).text for code in codes if advice_on(code).step is AdvisedStep.SEQUENCE)
@@ -272,7 +273,7 @@ async def _issue(visit: Visit, work: Issuing, form_id: str) -> Reply:
     except (ForbiddenIssuer, Malformed) as error:
         raise _Stopped(400, error.text, checked) from None
     except NoNumber as none:
-        raise _Stopped(409, messages.no_number(none.reason, none.prefix), checked) from None
+        raise _Stopped(409, messages.no_number(none.reason, none.label), checked) from None
     except TenantDisabled:
         raise _Stopped(409, messages.say("disabled"), checked) from None
     except DatabaseUnavailable as away:
@@ -348,7 +349,7 @@ def _repaired(entry: ReceiptEntry, what: str) -> ReceiptEntry:
         mend(payload, repair)
     except (Malformed, NoPlace, KeyError, TypeError, AttributeError):
         raise Refused(400, CHANGED_MEANWHILE) from None
-    return ReceiptEntry.of(entry.layout, payload, entry.as_user)
+    return replace(ReceiptEntry.of(entry.layout, payload, entry.as_user), sequence=entry.sequence)
 
 
 def _entry(visit: Visit) -> ReceiptEntry:

@@ -1,22 +1,23 @@
 """Number sequences: progress, outlook, state of the numbers, and changes."""
 
 import re
+from dataclasses import replace
 
 from fe.accounts import audited_changes, number_fates
 from fe.accounts import sequences as flow
 from fe.accounts.number_fates import RATE_DAYS, STRETCH, Outlook
-from fe.accounts.sequences import NoSequence, NumberSent, PassedOver, SequenceExists
+from fe.accounts.sequences import BadSequence, NoSequence, NumberSent, PassedOver, SequenceExists
 from fe.ecf.dates import local
 from fe.ecf.texts import LocalizedError, Text
 from fe.identifiers import TenantId
 from fe.portal import receipt_words as words
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, not_found
-from fe.portal.sequence_forms import TypedSequence, as_it_is, empty, state_of, typed
+from fe.portal.sequence_forms import TypedSequence, as_it_is, empty, page_of, state_of, typed
 from fe.portal.visit import Visit
 from fe.store.postgres.db import Conn
-from fe.store.records import sequences
-from fe.store.records.sequences import Sequence
+from fe.store.records import sequences, tenants
+from fe.store.records.sequences import Sequence, sequence_key
 
 #: The types by the prefix of their numbers, as receipts are called everywhere in the portal.
 _KINDS = {of.prefix: name for of, name in words.TYPE_NAMES.items()}
@@ -61,14 +62,13 @@ async def _list(
     visit: Visit, status: int = 200, problem: Text | None = None, given: TypedSequence | None = None
 ) -> Reply:
     shown = await visit.read(_outlooks, visit)
-    known = {one.sequence.prefix for one in shown}
+    known = {one.sequence.key for one in shown}
     return visit.page(
         "company/sequences.html",
         status,
         shown=shown,
         kinds=_KINDS,
-        missing=[code for code in _KINDS if code not in known],
-        typed=given or empty(),
+        typed=given or replace(empty(), prefix=next((code for code in _KINDS if code not in known), "")),
         problem=problem,
         rate_days=RATE_DAYS,
     )
@@ -86,7 +86,7 @@ async def create(visit: Visit) -> Reply:
         made = await visit.change(_create, visit, given)
     except LocalizedError as refused:
         return await _list(visit, _status(refused), refused.text, given)
-    return await visit.go(visit.within(f"sequences/{made.prefix}"), _with_remarks(visit, _CREATED, made))
+    return await visit.go(visit.within(page_of(made)), _with_remarks(visit, _CREATED, made))
 
 
 async def _create(conn: Conn, visit: Visit, given: TypedSequence) -> Sequence:
@@ -99,7 +99,7 @@ async def _create(conn: Conn, visit: Visit, given: TypedSequence) -> Sequence:
         visit.author,
         visit.company.tenant,
         visit.environment,
-        given.prefix,
+        given.key,
         minimum=1 if minimum is None else minimum,
         maximum=flow.LARGEST if maximum is None else maximum,
         last_day=last_day,
@@ -115,7 +115,7 @@ async def one(visit: Visit) -> Reply:
 async def _page(
     visit: Visit, status: int = 200, problem: Text | None = None, given: TypedSequence | None = None
 ) -> Reply:
-    outlook = next((one for one in await visit.read(_outlooks, visit) if one.sequence.prefix == _prefix(visit)), None)
+    outlook = next((one for one in await visit.read(_outlooks, visit) if one.sequence.key == _key(visit)), None)
     if outlook is None:
         raise not_found()
     sequence = outlook.sequence
@@ -131,6 +131,7 @@ async def _page(
         state=state_of(sequence),
         typed=given or as_it_is(sequence),
         problem=problem,
+        users=await visit.read(tenants.users_of) if sequence.name else [],
         runs=list(reversed(runs)),
         first=first,
         upto=upto,
@@ -148,11 +149,13 @@ def _upto(visit: Visit, sequence: Sequence) -> int:
     return min(max(int(asked), sequence.min_number), sequence.max_number)
 
 
-def _prefix(visit: Visit) -> str:
-    prefix: str = visit.params["prefix"]
-    if prefix not in _KINDS:
-        raise not_found()
-    return prefix
+def _key(visit: Visit) -> str:
+    key = sequence_key(visit.params["prefix"], visit.query.get("name"))
+    try:
+        flow.check_key(key)
+    except BadSequence:
+        raise not_found() from None
+    return key
 
 
 async def change(visit: Visit) -> Reply:
@@ -166,7 +169,7 @@ async def change(visit: Visit) -> Reply:
         raise not_found() from None
     except LocalizedError as refused:
         return await _page(visit, _status(refused), refused.text, given)
-    return await visit.go(visit.within(f"sequences/{made.prefix}"), _with_remarks(visit, _CHANGED, made))
+    return await visit.go(visit.within(page_of(made)), _with_remarks(visit, _CHANGED, made))
 
 
 async def _change(conn: Conn, visit: Visit, given: TypedSequence) -> Sequence:
@@ -174,8 +177,12 @@ async def _change(conn: Conn, visit: Visit, given: TypedSequence) -> Sequence:
     visit.require_unchanged(state_of(before))
     wanted = given.changes(before)
     made = await audited_changes.change_sequence(
-        conn, visit.author, visit.company.tenant, visit.environment, before.prefix, wanted
+        conn, visit.author, visit.company.tenant, visit.environment, before.key, wanted
     )
+    if before.name and set(given.users) != set(before.user_emails):
+        made = await audited_changes.assign_sequence(
+            conn, visit.author, visit.company.tenant, visit.environment, before.key, given.users
+        )
     lost = flow.passed_over(before, made)
     if lost is not None and lost.is_far and lost.count > _agreed(visit):
         raise _Asks(lost)  # and with it nothing is changed
@@ -198,7 +205,7 @@ async def _delete(conn: Conn, visit: Visit) -> None:
     visit.require_unchanged(state_of(found))
     if found.current_number != found.min_number:
         raise LocalizedError(_USED)
-    await audited_changes.delete_sequence(conn, visit.author, visit.company.tenant, visit.environment, found.prefix)
+    await audited_changes.delete_sequence(conn, visit.author, visit.company.tenant, visit.environment, found.key)
 
 
 def _agreed(visit: Visit) -> int:
@@ -209,15 +216,15 @@ def _agreed(visit: Visit) -> int:
 
 async def _find(conn: Conn, visit: Visit) -> Sequence:
     """The sequence as it stays until the transaction ends. Raises NoSequence."""
-    found = await sequences.locked(conn, visit.tenant_id, visit.environment, _prefix(visit))
+    found = await sequences.locked(conn, visit.tenant_id, visit.environment, _key(visit))
     if found is None:
-        raise NoSequence(_prefix(visit))
+        raise NoSequence(_key(visit))
     return found
 
 
 async def _confirm(visit: Visit, given: TypedSequence, lost: PassedOver) -> Reply:
     found = await visit.read(_outlooks, visit)
-    outlook = next(one for one in found if one.sequence.prefix == _prefix(visit))
+    outlook = next(one for one in found if one.sequence.key == _key(visit))
     return visit.page(
         "company/sequence_confirm.html", 409, outlook=outlook, sequence=outlook.sequence, typed=given, lost=lost
     )

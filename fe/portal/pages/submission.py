@@ -27,6 +27,7 @@ from fe.portal.pages.receipt_mail import mail_of
 from fe.portal.printing import options_asked, pdf_reply
 from fe.portal.receipt_advice import VALID, AdvisedStep, advice_on, explained, fix_of, meaning_of, next_step
 from fe.portal.replies import Refused, Reply, not_found, redirect
+from fe.portal.sequence_forms import page_of
 from fe.portal.visit import Visit
 from fe.store.portal import receipt as store
 from fe.store.portal.receipt import ReceiptRecord, Relative
@@ -242,15 +243,14 @@ async def _action(
     if not visit.company.writes or receipt.root not in ISSUED:
         return None
     prefix = (receipt.e_ncf or "")[:3]
-    sequence = next(
-        (one for one in await visit.read(sequences.listed, visit.environment) if one.prefix == prefix), None
-    )
+    sequence = sequences.of_number(await visit.read(sequences.listed, visit.environment), receipt.e_ncf)
     match next_step(receipt, codes, sequence):
         case None:
             return None
         case AdvisedStep.SEQUENCE:
-            there = f"sequences/{prefix}" if sequence is not None else "sequences"
-            return Text(f"Open the sequence {prefix}", f"Abrir la secuencia {prefix}"), visit.within(there)
+            there = page_of(sequence) if sequence is not None else "sequences"
+            name = sequence.label if sequence is not None else prefix
+            return Text(f"Open the sequence {name}", f"Abrir la secuencia {name}"), visit.within(there)
         case AdvisedStep.NUMBER if others:
             said = Text("Look for the receipts of this number", "Buscar los comprobantes de este número")
             return said, f"{visit.within('submissions')}?q={receipt.e_ncf}"

@@ -78,7 +78,14 @@ class Issuing:
         """Make the draft, and say how many bytes it has. Raises Malformed for what no client may send either."""
         payload, size = await trio.to_thread.run_sync(_through_the_door, self.entry)
         as_user = UserId(UUID(self.entry.as_user)) if self.entry.as_user else None
-        return Draft("structured", payload=payload, client_request_id=self.request_id, as_user_id=as_user), size
+        draft = Draft(
+            "structured",
+            payload=payload,
+            client_request_id=self.request_id,
+            as_user_id=as_user,
+            sequence=self.entry.sequence or None,
+        )
+        return draft, size
 
     async def check(self, draft: Draft) -> CheckedReceipt:
         """Validate it. Raises ForbiddenIssuer, and DatabaseUnavailable."""

@@ -58,6 +58,8 @@ class ReceiptEntry:
     as_user: str = ""
     #: Money received, to compute the change. It is not in the document.
     paid: str = ""
+    #: The name of the sequence that gives the number; '' for that of the user, or the one without a name.
+    sequence: str = ""
     unread: list[Unread] = field(default_factory=list)
 
     # -- from ----------------------------------------------------------------------------------------------------
@@ -81,6 +83,7 @@ class ReceiptEntry:
             form.get(MORE),
             form.get("as_user"),
             form.get("paid"),
+            form.get("sequence"),
         )
         entry.keep_least()
         return entry
@@ -122,13 +125,21 @@ class ReceiptEntry:
             str(said["more"]),
             str(said["as_user"]),
             str(said.get("paid", "")),
+            str(said.get("sequence", "")),
         )
         entry.keep_least()
         return entry
 
     def draft(self) -> dict[str, Any]:
         """All that was typed, as values of JSON."""
-        return {"values": self.values, "rows": self.rows, "more": self.more, "as_user": self.as_user, "paid": self.paid}
+        return {
+            "values": self.values,
+            "rows": self.rows,
+            "more": self.more,
+            "as_user": self.as_user,
+            "paid": self.paid,
+            "sequence": self.sequence,
+        }
 
     def _into_row(self, path: str, value: str) -> bool:
         for table in self.layout.tables:

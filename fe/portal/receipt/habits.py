@@ -18,11 +18,12 @@ _OF_TYPE = ("Encabezado.IdDoc.TipoPago", "Encabezado.IdDoc.TipoIngresos")
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """The last receipt: its type, its user ('': the company), and its document."""
+    """The last receipt: its type, its user ('': the company), its document, and the name of its sequence."""
 
     type: EcfType
     as_user: str
     payload: dict[str, Any]
+    sequence: str = ""
 
 
 async def habits_of(visit: Visit) -> Habits | None:
@@ -30,20 +31,20 @@ async def habits_of(visit: Visit) -> Habits | None:
     found = await visit.read(receipt.last_of_person, visit.environment, visit.person.person.person_id, visit.now)
     if found is None:
         return None
-    of, as_user, content = found
+    of, as_user, content, sequence = found
     try:
         payload = parse_json(content)
     except Malformed:
         return None
-    return Habits(of, "" if as_user is None else str(as_user), payload)
+    return Habits(of, "" if as_user is None else str(as_user), payload, sequence or "")
 
 
 def begun(entry: ReceiptEntry, habits: Habits | None) -> ReceiptEntry:
-    """Fill in a new form by habit: the user, and how lines are priced where both are of one type or sales."""
+    """Fill in a new form by habit: user, sequence, and how lines are priced where both are of one type or sales."""
     if habits is None:
         return entry
     of, id_doc = entry.layout.type, section(section(habits.payload, "Encabezado"), "IdDoc")
-    entry.as_user = habits.as_user
+    entry.as_user, entry.sequence = habits.as_user, habits.sequence
     if of is not habits.type and not {of, habits.type} <= SALES:
         return entry
     names = (PRICES_INCLUDE_VAT, *(_OF_TYPE if of is habits.type else ()))

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from collections.abc import Sequence as Many
 from functools import partial
 
 import trio
@@ -54,9 +55,17 @@ def why_none(sequence: Sequence | None, visit: Visit) -> str | None:
 
 
 async def sequences_of(visit: Visit) -> dict[str, Sequence]:
-    """The company's sequences in this environment, by prefix."""
+    """The company's sequences in this environment, by prefix: the one without a name, where there is one."""
     listed = await visit.read(sequences.listed, visit.environment)
-    return {one.prefix: one for one in listed}
+    return {one.prefix: one for one in reversed(listed)}
+
+
+def _chosen(entry: ReceiptEntry, listed: Many[Sequence], users: Many[User]) -> Sequence | None:
+    """The sequence that the receipt draws from, as sequence_to_draw_from.sql chooses it."""
+    if entry.sequence:
+        return next((one for one in listed if one.name == entry.sequence), None)
+    assigned = (one for one in listed if entry.as_user in map(str, one.user_ids))
+    return next(assigned, next((one for one in listed if not one.name), None))
 
 
 async def show_form(
@@ -71,13 +80,17 @@ async def show_form(
     """Answer with the form. `message` is shown above it, and the problems in `checked` beside their fields."""
     of = entry.layout.type
     sequence: Sequence | None = None
+    of_type: list[Sequence] = []
     users: list[User] = []
     reason: str | None = None
     buttons: list[Choice] = []
     offered: dict[str, list[Choice]] = {}
     try:
-        sequence = (await sequences_of(visit)).get(of.prefix)
+        of_type = [one for one in await visit.read(sequences.listed, visit.environment) if one.prefix == of.prefix]
+        if checked is None and message is None and entry.sequence not in [one.name for one in of_type]:
+            entry.sequence = "" if not of_type else of_type[0].name  # remembered, and of another type
         users = await visit.read(tenants.users_of)
+        sequence = _chosen(entry, of_type, users)
         reason = why_none(sequence, visit)
         if of in choices.OFFERED:
             offered["customer"] = await choices.customers(visit, "", choices.LISTED)
@@ -86,7 +99,7 @@ async def show_form(
     except DatabaseUnavailable:
         if message is None:
             raise  # typed values with problems are shown all the same
-    missing = None if reason is None else no_number(reason, of.prefix)
+    missing = None if reason is None else no_number(reason, f"{of.prefix} {entry.sequence}".rstrip())
     if missing is not None and checked is not None:
         checked.notices.beside.pop(NUMBER, None)  # the reason is said in its place
         message = missing if message == MESSAGES["nothing-done"] else message
@@ -102,6 +115,7 @@ async def show_form(
         action=visit.within(f"new/{of.value}"),
         agreed=digest(entry.payload()) if checked and not checked.fatal and not entry.unread else None,
         sequence=sequence,
+        of_type=of_type,
         no_number=missing,
         users=users,
         checked=checked,

@@ -54,6 +54,21 @@ _ALONE = """
        AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.objid = c.oid AND d.deptype = 'e')
      ORDER BY 1
 """
+#: Keeps sequences apart where the table is distributed: there a constraint has to compare the tenant itself, which an
+#: index of ranges does with btree_gist (sql/migrations/0084_named_sequences.sql has the form without it).
+_APART = (
+    "CREATE EXTENSION IF NOT EXISTS btree_gist",
+    "ALTER TABLE sequences DROP CONSTRAINT IF EXISTS sequences_apart",
+    """ALTER TABLE sequences ADD CONSTRAINT sequences_apart EXCLUDE USING gist (
+           tenant_id WITH =, environment WITH =, left(prefix, 3) WITH =,
+           int8range(min_number, max_number, '[]') WITH &&)""",
+)
+_ARE_APART = """
+    SELECT count(*)
+      FROM pg_constraint AS c
+     WHERE c.conname = 'sequences_apart' AND c.conrelid = %s::regclass
+       AND pg_get_constraintdef(c.oid) LIKE '%%(tenant_id WITH =%%'
+"""
 #: A row in each shard (tables.sql), of numbers below 0, which no tenant has: twenty tries for each shard miss one of
 #: them once in a hundred million times.
 _ANCHOR = (
@@ -125,6 +140,9 @@ def distribute(conn: psycopg.Connection) -> list[str]:
         for table, name in _TRIGGERS:
             if table in todo:
                 conn.execute(f"DROP TRIGGER IF EXISTS {name} ON {table}".encode())
+        if _count(conn, _ARE_APART, "sequences") == 0:
+            for statement in _APART:
+                conn.execute(statement.encode())
         for table in todo:
             beside = "none" if table == DISTRIBUTED[0] else DISTRIBUTED[0]
             conn.execute(

@@ -49,6 +49,7 @@ _BETWEEN = (
     "voiding_of",
     "first_free_number",
     "take_returned_number",
+    "sequence_to_draw_from",
     "return_numbers",
     "close_sends_batch",
     "close_intents_batch",

@@ -112,7 +112,11 @@ async def of_number(conn: Conn, tenant_id: TenantId, environment: Environment, e
 
 # Ids of forms are made in the order of time: the last one of a person is the end of a range of the primary key.
 _LAST_OF_PERSON = """
-    SELECT s.ecf_type, s.as_user_id, d.content
+    SELECT s.ecf_type, s.as_user_id, d.content,
+           (SELECT min(substr(q.prefix, 5))
+              FROM sequences AS q
+             WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s AND left(q.prefix, 3) = left(s.e_ncf, 3)
+               AND substr(s.e_ncf, 4)::bigint BETWEEN q.min_number AND q.max_number) AS sequence
       FROM (SELECT c.submission_id
               FROM client_requests AS c
              WHERE c.tenant_id = %(tenant)s AND c.environment = %(environment)s
@@ -133,9 +137,12 @@ _LAST_OF_PERSON = """
 
 async def last_of_person(
     conn: Conn, tenant_id: TenantId, environment: Environment, person_id: PersonId, now: datetime
-) -> tuple[EcfType, UserId | None, bytes] | None:
-    """Find the last receipt that a person issued with the portal: type, user and document. A long one is left out."""
+) -> tuple[EcfType, UserId | None, bytes, str | None] | None:
+    """Find the last receipt that a person issued with the portal: type, user, document, and name of its sequence.
+
+    A long one is left out.
+    """
     ends = {"first": f"portal:{person_id}:", "last": f"portal:{person_id}:{new_id(now + _CLOCKS_DIFFER)}"}
     values = {"tenant": tenant_id, "environment": environment, **ends}
     row = await (await conn.execute(_LAST_OF_PERSON, values, binary=True)).fetchone()
-    return None if row is None or row[0] is None else (EcfType(row[0]), row[1], bytes(row[2]))
+    return None if row is None or row[0] is None else (EcfType(row[0]), row[1], bytes(row[2]), row[3])

@@ -6,6 +6,7 @@ over once, whatever number of statements it makes.
 """
 
 import logging
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from functools import partial
@@ -92,6 +93,8 @@ _SCHEMA_CHANGES = {
 _AWAY = "the node that it lies on does not answer"
 #: Others were in the way, and the statement has left nothing behind.
 _CONTENDED = {"40001": Contended, "40P01": Contended, "55P03": LockNotHad}
+#: The words around the sequence in the messages of refuse_to_draw.sql.
+_AROUND_SEQUENCE = re.compile(r"^.*? NCF sequence for | (?:has expired|is paused|is used up)$")
 _NO_NUMBER = {"FE001": "none", "FE002": "expired", "FE003": "used up", "FE012": "paused"}
 _DISABLED = "FE004"
 _SECOND_PERSON = "FE013"
@@ -405,8 +408,7 @@ def _translate(error: psycopg.Error) -> Exception:
         # A DataError without SQLSTATE is psycopg refusing a value: a bug at our door, never the server's condition.
         return DatabaseUnavailable(f"{type(error).__name__}: {words(error)}") if is_link else error
     if state in _NO_NUMBER:
-        prefix = (error.diag.message_primary or "").rsplit("for ", 1)[-1][:3]
-        return NoNumber(prefix, _NO_NUMBER[state])
+        return NoNumber(_AROUND_SEQUENCE.sub("", error.diag.message_primary or ""), _NO_NUMBER[state])
     if state == _DISABLED:
         return TenantDisabled("the tenant is disabled")
     if state == _SECOND_PERSON:

@@ -43,12 +43,19 @@ class LeaseLost(StoreError):
 
 
 class NoNumber(StoreError):
-    """A number was to be drawn and there is none; `reason` is one of `none`, `expired`, `paused`, `used up`."""
+    """A number was to be drawn and there is none.
 
-    def __init__(self, prefix: str, reason: str) -> None:
-        super().__init__(prefix, reason)
-        self.prefix = prefix
+    `reason` is one of `none`, `expired`, `paused`, `used up`, and `unknown` where no sequence has the name; then
+    `names` are those that there are. `key` is that of the sequence (sequences.prefix).
+    """
+
+    def __init__(self, key: str, reason: str, names: tuple[str, ...] = ()) -> None:
+        super().__init__(key, reason)
+        self.key = key
+        self.prefix, self.name = key[:3], key[4:]
+        self.label = f"{self.prefix} {self.name}".rstrip()
         self.reason = reason
+        self.names = names
 
 
 class SecondPersonNeeded(StoreError):

@@ -122,10 +122,14 @@ _LIST = f"""
                       FROM submission_documents AS b
                      WHERE b.tenant_id = s.tenant_id AND b.submission_id = s.submission_id AND b.kind = 'signed')
                )), 'hex') AS sent_sha256,
-               (SELECT expiry_of_number(s.e_ncf, q.min_number, q.max_number, q.expire_at, q.former_ranges)
+               (SELECT (array_agg(
+                            expiry_of_number(s.e_ncf, q.min_number, q.max_number, q.expire_at, q.former_ranges)
+                            ORDER BY number_lies(s.e_ncf, q.prefix, q.min_number, q.max_number, q.former_ranges)))[1]
                   FROM sequences AS q
-                 WHERE q.tenant_id = s.tenant_id AND q.environment = s.environment AND q.prefix = left(s.e_ncf, 3)
-                   AND q.is_active) AS sequence_until,
+                 WHERE q.tenant_id = s.tenant_id AND q.environment = s.environment AND q.is_active
+                   AND left(q.prefix, 3) = left(s.e_ncf, 3)
+                   AND number_lies(s.e_ncf, q.prefix, q.min_number, q.max_number, q.former_ranges) IS NOT NULL
+               ) AS sequence_until,
                (SELECT count(*)::int
                   FROM sends AS x
                  WHERE x.tenant_id = s.tenant_id AND x.submission_id = s.submission_id

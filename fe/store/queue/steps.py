@@ -29,13 +29,18 @@ from fe.store.records import numbers, tenant_context
 _SIGNING_INPUT = """
     SELECT s.format, s.root, s.ecf_type, s.e_ncf, s.as_user, s.as_user_id, d.content AS original, t.issuer,
            t.consumer_summary,
-           expiry_of_number(s.e_ncf, q.min_number, q.max_number, q.expire_at, q.former_ranges) AS sequence_expires
+           (SELECT (array_agg(
+                        expiry_of_number(s.e_ncf, q.min_number, q.max_number, q.expire_at, q.former_ranges)
+                        ORDER BY number_lies(s.e_ncf, q.prefix, q.min_number, q.max_number, q.former_ranges)))[1]
+              FROM sequences AS q
+             WHERE q.tenant_id = s.tenant_id AND q.environment = s.environment AND q.is_active
+               AND left(q.prefix, 3) = left(s.e_ncf, 3)
+               AND number_lies(s.e_ncf, q.prefix, q.min_number, q.max_number, q.former_ranges) IS NOT NULL
+           ) AS sequence_expires
       FROM submissions AS s
       JOIN submission_documents AS d
         ON d.tenant_id = s.tenant_id AND d.submission_id = s.submission_id AND d.kind = 'original'
       JOIN tenants AS t ON t.tenant_id = s.tenant_id
-      LEFT JOIN sequences AS q
-        ON q.tenant_id = s.tenant_id AND q.environment = s.environment AND q.prefix = left(s.e_ncf, 3) AND q.is_active
      WHERE s.tenant_id = %(tenant)s AND s.submission_id = %(submission)s
        AND d.tenant_id = %(tenant)s AND d.submission_id = %(submission)s
 """

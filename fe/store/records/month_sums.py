@@ -174,38 +174,57 @@ class NumberGap:
 
 #: Gaps of a type that are named.
 MOST_GAPS = 50
-_HELD = """
+_STRETCHES = "unnest(%(firsts)s::text[], %(lasts)s::text[]) WITH ORDINALITY AS x (first, last, n)"
+_HELD = f"""
     SELECT count(*)
-      FROM held_numbers AS h
-     WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s AND h.e_ncf BETWEEN %(first)s AND %(last)s
+      FROM {_STRETCHES}
+      JOIN held_numbers AS h
+        ON h.tenant_id = %(tenant)s AND h.environment = %(environment)s AND h.e_ncf BETWEEN x.first AND x.last
 """
+# Of several stretches, which need not begin or end with a number that a receipt has, the ends count as well.
 _GAPS = f"""
-    SELECT substr(x.e_ncf, 4)::bigint + 1 AS first, substr(x.following, 4)::bigint - 1 AS last
-      FROM (SELECT h.e_ncf, lead(h.e_ncf) OVER (ORDER BY h.e_ncf) AS following
-              FROM held_numbers AS h
-             WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s
-               AND h.e_ncf BETWEEN %(first)s AND %(last)s) AS x
-     WHERE substr(x.following, 4)::bigint > substr(x.e_ncf, 4)::bigint + 1
-     ORDER BY x.e_ncf
+    SELECT z.number + 1 AS first, z.following - 1 AS last
+      FROM (SELECT y.number, lead(y.number) OVER (PARTITION BY y.n ORDER BY y.number) AS following
+              FROM (SELECT x.n, substr(h.e_ncf, 4)::bigint AS number
+                      FROM {_STRETCHES}
+                      JOIN held_numbers AS h
+                        ON h.tenant_id = %(tenant)s AND h.environment = %(environment)s
+                       AND h.e_ncf BETWEEN x.first AND x.last
+                     UNION ALL
+                    SELECT x.n, e.number
+                      FROM {_STRETCHES}
+                     CROSS JOIN LATERAL (VALUES (substr(x.first, 4)::bigint - 1), (substr(x.last, 4)::bigint + 1))
+                           AS e (number)
+                     WHERE cardinality(%(firsts)s::text[]) > 1) AS y) AS z
+     WHERE z.following > z.number + 1
+     ORDER BY z.number
      LIMIT {MOST_GAPS}
 """
 
+#: The first and the last of some numbers in a row.
+NumberStretch = tuple[str, str]
 
-async def numbers_held(conn: Conn, tenant_id: TenantId, environment: Environment, first: str, last: str) -> int:
-    """Count the numbers of a stretch that signed receipts have."""
+
+def _of_stretches(tenant_id: TenantId, environment: Environment, stretches: Sequence[NumberStretch]) -> dict[str, Any]:
+    firsts, lasts = [first for first, _ in stretches], [last for _, last in stretches]
+    return {"tenant": tenant_id, "environment": environment, "firsts": firsts, "lasts": lasts}
+
+
+async def numbers_held(
+    conn: Conn, tenant_id: TenantId, environment: Environment, stretches: Sequence[NumberStretch]
+) -> int:
+    """Count the numbers of stretches that signed receipts have."""
     cursor = conn.cursor(row_factory=scalar_row)
-    await cursor.execute(_HELD, {"tenant": tenant_id, "environment": environment, "first": first, "last": last})
+    await cursor.execute(_HELD.encode(), _of_stretches(tenant_id, environment, stretches))
     return int((await cursor.fetchone()) or 0)
 
 
 async def number_gaps(
-    conn: Conn, tenant_id: TenantId, environment: Environment, first: str, last: str
+    conn: Conn, tenant_id: TenantId, environment: Environment, stretches: Sequence[NumberStretch]
 ) -> Sequence[NumberGap]:
-    """List the gaps of a stretch, MOST_GAPS at most."""
+    """List the gaps of stretches, MOST_GAPS at most."""
     cursor = conn.cursor(row_factory=class_row(NumberGap))
-    await cursor.execute(
-        _GAPS.encode(), {"tenant": tenant_id, "environment": environment, "first": first, "last": last}
-    )
+    await cursor.execute(_GAPS.encode(), _of_stretches(tenant_id, environment, stretches))
     return await cursor.fetchall()
 
 

@@ -32,7 +32,8 @@ class TakenNumber:
 class Use:
     """How many numbers of a sequence went since a moment: passed over or used."""
 
-    prefix: str
+    #: Of the sequence.
+    key: str
     #: From when on was looked: the moment that was asked for, or that of the sequence's making if it is later.
     since: datetime
     numbers: int
@@ -74,7 +75,7 @@ _NEXT_TAKEN = """
       FROM (SELECT h.e_ncf, h.submission_id
               FROM held_numbers AS h
              WHERE h.tenant_id = %(tenant)s AND h.environment = %(environment)s
-               AND h.e_ncf > %(after)s AND h.e_ncf < %(end)s
+               AND h.e_ncf > %(after)s AND h.e_ncf <= %(last)s
              ORDER BY h.e_ncf
              LIMIT 1) AS n
       JOIN submissions AS s ON s.tenant_id = %(tenant)s AND s.submission_id = n.submission_id
@@ -82,11 +83,16 @@ _NEXT_TAKEN = """
 
 
 async def next_taken(
-    conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str, *, after: int
+    conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str, *, after: int, last: int
 ) -> TakenNumber | None:
-    """Find the first number behind `after` that a signed submission has."""
+    """Find the first number behind `after`, up to `last`, that a signed submission has."""
     cursor = conn.cursor(row_factory=record_row(TakenNumber))
-    values = {"tenant": tenant_id, "environment": environment, "after": _e_ncf(prefix, after), "end": f"{prefix}:"}
+    values = {
+        "tenant": tenant_id,
+        "environment": environment,
+        "after": _e_ncf(prefix, after),
+        "last": _e_ncf(prefix, last),
+    }
     await cursor.execute(_NEXT_TAKEN, values)
     return await cursor.fetchone()
 
@@ -108,9 +114,9 @@ async def came_with_their_number(
 
 
 _USE = """
-    SELECT x.prefix, x.since,
+    SELECT x.prefix AS key, x.since,
            x.current_number - first_number_since(
-               x.tenant_id, x.environment, x.prefix, x.min_number, x.current_number, x.since) AS numbers
+               x.tenant_id, x.environment, left(x.prefix, 3), x.min_number, x.current_number, x.since) AS numbers
       FROM (SELECT q.*, greatest(%(since)s::timestamptz, q.created_at) AS since
               FROM sequences AS q
              WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s) AS x
@@ -126,9 +132,9 @@ _RANGES = """
      ORDER BY q.prefix
 """
 _USE_OF_RANGES = """
-    SELECT x.prefix, x.since,
+    SELECT x.prefix AS key, x.since,
            x.current_number - first_number_since(
-               %(tenant)s, %(environment)s, x.prefix, x.min_number, x.current_number, x.since) AS numbers
+               %(tenant)s, %(environment)s, left(x.prefix, 3), x.min_number, x.current_number, x.since) AS numbers
       FROM unnest(%(prefixes)s::text[], %(mins)s::bigint[], %(nexts)s::bigint[], %(sinces)s::timestamptz[])
            AS x (prefix, min_number, current_number, since)
      ORDER BY x.prefix

@@ -1,17 +1,31 @@
-"""NCF sequences: the numbers the authority gave a tenant, per environment and prefix."""
+"""NCF sequences: the numbers the authority gave a tenant, per environment and prefix.
 
+A prefix has one sequence without a name, and may have others that have one. The key of a sequence is its prefix, and of
+a named one a slash and the name behind it.
+"""
+
+from collections.abc import Iterator
+from collections.abc import Sequence as Many
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
 
+from psycopg.errors import ExclusionViolation
 from psycopg.rows import scalar_row
 
 from fe.ecf.catalogue import Environment
 from fe.ecf.dates import end_of_day, last_day
-from fe.identifiers import SequenceId, SubmissionId, TenantId
+from fe.identifiers import SequenceId, SubmissionId, TenantId, UserId
 from fe.store.postgres.db import Conn
 from fe.store.postgres.errors import StoreError
 from fe.store.postgres.rows import record_row
+from fe.store.records.tenants import User
+
+
+def sequence_key(prefix: str, name: str | None) -> str:
+    """Return the key of a sequence; '' and None: the one without a name."""
+    return f"{prefix}/{name}" if name else prefix
 
 
 class EndsWithADay:
@@ -51,13 +65,28 @@ class Sequence(EndsWithADay):
     #: Since when it gives no numbers, because another document holds `paused_for` at the authority, which it gave.
     paused_at: datetime | None = None
     paused_for: str | None = None
+    #: '' of the one that a submission draws from by default.
+    name: str = ""
+    #: The users who draw from it when their submission names no sequence: ids, and their addresses in lower case.
+    user_ids: Many[UserId] = ()
+    user_emails: Many[str] = ()
+
+    @property
+    def key(self) -> str:
+        """The key of it."""
+        return sequence_key(self.prefix, self.name)
+
+    @property
+    def label(self) -> str:
+        """The prefix and the name, for a person."""
+        return f"{self.prefix} {self.name}".rstrip()
 
 
 _SET_COLUMNS = (
     "tenant_id, environment, prefix, sequence_id, min_number, max_number, current_number, is_active, expire_at"
 )
-_COLUMNS = """tenant_id, environment, prefix, sequence_id, min_number, max_number, current_number, is_active, expire_at,
-    paused_at, paused_for"""
+_COLUMNS = """tenant_id, environment, left(prefix, 3) AS prefix, substr(prefix, 5) AS name, sequence_id, min_number,
+    max_number, current_number, is_active, expire_at, paused_at, paused_for, user_ids, user_emails"""
 
 # A range that moves takes the next number with it (interface.md#sequences), and is remembered: numbers of it may wait.
 _PUT = f"""
@@ -89,7 +118,7 @@ async def put(
     conn: Conn,
     tenant_id: TenantId,
     environment: Environment,
-    prefix: str,
+    key: str,
     *,
     new_id: SequenceId,
     minimum: int,
@@ -98,25 +127,26 @@ async def put(
     is_active: bool,
     at: datetime,
 ) -> Sequence:
-    """Create the sequence of a prefix (then it gets `new_id`), or change it in place (interface.md#sequences).
+    """Create the sequence of a key (then it gets `new_id`), or change it in place (interface.md#sequences).
 
-    What waits with a number of the range that it had before is still dated by that range's end.
+    What waits with a number of the range that it had before is still dated by that range's end. Raises Unchanged.
     """
     cursor = conn.cursor(row_factory=record_row(Sequence))
-    await cursor.execute(
-        _PUT,
-        {
-            "tenant": tenant_id,
-            "environment": environment,
-            "prefix": prefix,
-            "id": new_id,
-            "min": minimum,
-            "max": maximum,
-            "expire_at": expire_at,
-            "active": is_active,
-            "at": at,
-        },
-    )
+    with _apart():
+        await cursor.execute(
+            _PUT,
+            {
+                "tenant": tenant_id,
+                "environment": environment,
+                "prefix": key,
+                "id": new_id,
+                "min": minimum,
+                "max": maximum,
+                "expire_at": expire_at,
+                "active": is_active,
+                "at": at,
+            },
+        )
     sequence = await cursor.fetchone()
     assert sequence is not None
     return sequence
@@ -136,11 +166,20 @@ class Change:
 
 
 class Unchanged(StoreError):
-    """A change was refused; `reason` is `none`, `range`, `outside` or `sent` (change_sequence.sql)."""
+    """A change was refused; `reason` is `none`, `range`, `outside` or `sent` (change_sequence.sql), or `overlap`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+@contextmanager
+def _apart() -> Iterator[None]:
+    """Translate what the constraint says where numbers would lie in two sequences."""
+    try:
+        yield
+    except ExclusionViolation:
+        raise Unchanged("overlap") from None
 
 
 _CHANGE = """
@@ -158,13 +197,13 @@ _LOCKED = f"{_ONE} FOR UPDATE"
 
 
 async def change(
-    conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str, changes: Change, *, at: datetime
+    conn: Conn, tenant_id: TenantId, environment: Environment, key: str, changes: Change, *, at: datetime
 ) -> Sequence:
     """Change what is named, in one step, and give the sequence as it is then. Raises Unchanged."""
     values = {
         "tenant": tenant_id,
         "environment": environment,
-        "prefix": prefix,
+        "prefix": key,
         "min": changes.minimum,
         "max": changes.maximum,
         "next": changes.next_number,
@@ -174,7 +213,8 @@ async def change(
         "at": at,
     }
     outcome = conn.cursor(row_factory=scalar_row)
-    await outcome.execute(_CHANGE, values)
+    with _apart():
+        await outcome.execute(_CHANGE, values)
     if (answer := await outcome.fetchone()) != "changed":
         raise Unchanged(str(answer))
     cursor = conn.cursor(row_factory=record_row(Sequence))
@@ -185,10 +225,10 @@ async def change(
     return sequence
 
 
-async def locked(conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str) -> Sequence | None:
-    """Find and lock the sequence of a prefix until the transaction ends."""
+async def locked(conn: Conn, tenant_id: TenantId, environment: Environment, key: str) -> Sequence | None:
+    """Find and lock the sequence of a key until the transaction ends."""
     cursor = conn.cursor(row_factory=record_row(Sequence))
-    values = {"tenant": tenant_id, "environment": environment, "prefix": prefix}
+    values = {"tenant": tenant_id, "environment": environment, "prefix": key}
     await cursor.execute(_LOCKED, values)
     return await cursor.fetchone()
 
@@ -196,15 +236,24 @@ async def locked(conn: Conn, tenant_id: TenantId, environment: Environment, pref
 _LIST = f"""
     SELECT {_COLUMNS} FROM sequences
      WHERE tenant_id = %(tenant)s AND environment = %(environment)s
-     ORDER BY prefix
+     ORDER BY left(prefix, 3), substr(prefix, 5)
 """
 
 
 async def listed(conn: Conn, tenant_id: TenantId, environment: Environment) -> list[Sequence]:
-    """List a tenant's sequences of one environment by prefix."""
+    """List a tenant's sequences of one environment by prefix, the one without a name first."""
     cursor = conn.cursor(row_factory=record_row(Sequence))
     await cursor.execute(_LIST, {"tenant": tenant_id, "environment": environment})
     return await cursor.fetchall()
+
+
+def of_number(found: Many[Sequence], e_ncf: str | None) -> Sequence | None:
+    """Return the sequence that a number lies in, else the one of its prefix that has no name."""
+    mine = [one for one in found if e_ncf is not None and one.prefix == e_ncf[:3]]
+    return next(
+        (one for one in mine if one.min_number <= int(str(e_ncf)[3:]) <= one.max_number),
+        next((one for one in mine if not one.name), None),
+    )
 
 
 _DELETE = """
@@ -213,10 +262,76 @@ _DELETE = """
 """
 
 
-async def delete(conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str) -> bool:
-    """Delete the sequence of a prefix; False when there is none."""
-    cursor = await conn.execute(_DELETE, {"tenant": tenant_id, "environment": environment, "prefix": prefix})
+async def delete(conn: Conn, tenant_id: TenantId, environment: Environment, key: str) -> bool:
+    """Delete the sequence of a key; False when there is none."""
+    cursor = await conn.execute(_DELETE, {"tenant": tenant_id, "environment": environment, "prefix": key})
     return cursor.rowcount == 1
+
+
+# A user draws from one sequence of a prefix: the others lose those whom this one gets.
+_ASSIGN = """
+    UPDATE sequences AS q
+       SET user_ids = CASE WHEN q.prefix = %(prefix)s THEN %(ids)s::uuid[]
+                           ELSE ARRAY(SELECT u.id FROM unnest(q.user_ids) AS u (id) WHERE NOT u.id = ANY (%(ids)s)) END,
+           user_emails = CASE WHEN q.prefix = %(prefix)s THEN %(emails)s::text[]
+                              ELSE ARRAY(SELECT u.email
+                                           FROM unnest(q.user_ids, q.user_emails) AS u (id, email)
+                                          WHERE NOT u.id = ANY (%(ids)s)) END,
+           updated_at = %(at)s
+     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s AND left(q.prefix, 3) = left(%(prefix)s, 3)
+       AND (q.prefix = %(prefix)s OR q.user_ids && %(ids)s)
+"""
+
+
+async def assign(
+    conn: Conn, tenant_id: TenantId, environment: Environment, key: str, users: Many[User], *, at: datetime
+) -> Sequence:
+    """Let these users, and no others, draw from a sequence by default. Raises Unchanged."""
+    values = {
+        "tenant": tenant_id,
+        "environment": environment,
+        "prefix": key,
+        "ids": [user.user_id for user in users],
+        "emails": [user.email.lower() for user in users],
+        "at": at,
+    }
+    await conn.execute(_ASSIGN, values)
+    cursor = conn.cursor(row_factory=record_row(Sequence))
+    await cursor.execute(_ONE, values)
+    sequence = await cursor.fetchone()
+    if sequence is None:
+        raise Unchanged("none")
+    return sequence
+
+
+_UNASSIGN = """
+    UPDATE sequences AS q
+       SET user_ids = ARRAY(SELECT u.id FROM unnest(q.user_ids) AS u (id) WHERE u.id <> %(user)s),
+           user_emails = ARRAY(SELECT u.email
+                                 FROM unnest(q.user_ids, q.user_emails) AS u (id, email)
+                                WHERE u.id <> %(user)s)
+     WHERE q.tenant_id = %(tenant)s AND %(user)s = ANY (q.user_ids)
+"""
+
+
+async def unassign(conn: Conn, tenant_id: TenantId, user_id: UserId) -> None:
+    """Take a user off every sequence."""
+    await conn.execute(_UNASSIGN, {"tenant": tenant_id, "user": user_id})
+
+
+_NAMES = """
+    SELECT substr(prefix, 5) FROM sequences
+     WHERE tenant_id = %(tenant)s AND environment = %(environment)s AND left(prefix, 3) = %(prefix)s
+       AND length(prefix) > 3
+     ORDER BY 1
+"""
+
+
+async def names_of(conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str) -> list[str]:
+    """List the names of the sequences of a prefix."""
+    cursor = conn.cursor(row_factory=scalar_row)
+    await cursor.execute(_NAMES, {"tenant": tenant_id, "environment": environment, "prefix": prefix})
+    return await cursor.fetchall()
 
 
 _PAUSE = "SELECT pause_sequence(%(tenant)s, %(submission)s)"

@@ -30,7 +30,7 @@ from fe.store.records.mail import MailState
 
 @dataclass(frozen=True, slots=True)
 class NewSubmission:
-    """A submission at acceptance. `draw_prefix` asks for the next number of that sequence."""
+    """A submission at acceptance. `draw_prefix` asks for the next number of a prefix, or of a sequence by its key."""
 
     tenant_id: TenantId
     submission_id: SubmissionId
@@ -243,7 +243,7 @@ async def _accept_many(
     answers: list[Accepted | NoNumber] = []
     for new, (outcome, submission_id, status, *rest, refusal) in zip(news, await cursor.fetchall(), strict=True):
         if outcome == "refused":
-            answers.append(NoNumber(str(new.draw_prefix), refusal))
+            answers.append(NoNumber(rest[0] or str(new.draw_prefix), refusal))
         else:
             answers.append(Accepted(outcome, submission_id, Status(status), *rest))
     return answers

@@ -1,6 +1,7 @@
 """Tenant data for validating a document before acceptance."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -12,19 +13,20 @@ from fe.store.postgres.db import Conn
 from fe.store.queue.inputs import Candidate
 from fe.store.records import numbers
 from fe.store.records.numbers import Holder, NumberUse
+from fe.store.records.sequences import sequence_key
 
 
 @dataclass(frozen=True, slots=True)
 class TenantContext:
-    """The tenant's fiscal data as the chosen user's receipts show them, and its active sequences by prefix."""
+    """The tenant's fiscal data as the chosen user's receipts show them, and its active sequences by key."""
 
     issuer: dict[str, Any]
     #: Whether the user that was asked for is the tenant's; True when none was.
     user_is_known: bool
     #: The tax ids that it issues under without a remark: its own and those its users issue for.
     own_rncs: frozenset[str]
-    #: When each sequence expires, that of the document's number by the range which that belongs to; without an expiry
-    #: it has no entry.
+    #: When each sequence expires; without an expiry it has no entry. Under the prefix of the document's number: when
+    #: the range expires that the number belongs to.
     expiries: dict[str, datetime]
     #: The number each sequence would give next; one that is used up has no entry.
     next_numbers: dict[str, int]
@@ -34,6 +36,18 @@ class TenantContext:
     modified: tuple[NumberUse, ...] = ()
     #: Whether its consumer invoices under the threshold go out as their summary: `automatic`, or `off`.
     consumer_summary: str = "automatic"
+    #: The sequence that the chosen user is assigned to, by prefix.
+    sequences_of_user: Mapping[str, str] = field(default_factory=dict)
+    #: The keys of all sequences, also of those that are not active.
+    sequences: frozenset[str] = frozenset()
+
+    def sequence_of(self, prefix: str, name: str | None) -> str:
+        """Return the key of the sequence that a document draws from, as sequence_to_draw_from.sql chooses it."""
+        return sequence_key(prefix, name) if name is not None else self.sequences_of_user.get(prefix, prefix)
+
+    def names_of(self, prefix: str) -> list[str]:
+        """The names of the sequences of a prefix."""
+        return sorted(key[4:] for key in self.sequences if key.startswith(f"{prefix}/"))
 
 
 _TENANT = """
@@ -51,17 +65,23 @@ _TENANT = """
 """
 
 _SEQUENCES = """
-    SELECT q.prefix, q.max_number,
+    SELECT q.prefix, q.max_number, q.is_active,
+           CASE WHEN %(user)s::uuid IS NOT NULL THEN %(user)s::uuid = ANY (q.user_ids)
+                ELSE coalesce(lower(%(email)s::text) = ANY (q.user_emails), false) END AS is_of_user,
            coalesce((SELECT min(r.number)
                        FROM returned_numbers AS r
-                      WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s AND r.prefix = q.prefix
-                        AND r.number >= q.min_number AND r.number < q.current_number),
+                      WHERE r.tenant_id = %(tenant)s AND r.environment = %(environment)s
+                        AND r.prefix = left(q.prefix, 3) AND r.number >= q.min_number AND r.number < q.current_number),
                     q.current_number) AS next_number,
-           CASE WHEN q.prefix = left(%(e_ncf)s::text, 3)
+           q.expire_at,
+           CASE WHEN left(q.prefix, 3) = left(%(e_ncf)s::text, 3)
+                THEN number_lies(%(e_ncf)s::text, q.prefix, q.min_number, q.max_number, q.former_ranges) END AS lies,
+           CASE WHEN left(q.prefix, 3) = left(%(e_ncf)s::text, 3)
                 THEN expiry_of_number(%(e_ncf)s::text, q.min_number, q.max_number, q.expire_at, q.former_ranges)
-                ELSE q.expire_at END AS expire_at
+                END AS expires_for_number
       FROM sequences AS q
-     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s AND q.is_active
+     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s
+     ORDER BY q.prefix
 """
 
 
@@ -86,19 +106,28 @@ async def tenant_context(
     await sequences.execute(_SEQUENCES, values)
     row = await tenant.fetchone()
     assert row is not None
-    found = await sequences.fetchall()
+    every = await sequences.fetchall()
+    found = [each for each in every if each["is_active"]]
+    expiries = {each["prefix"]: each["expire_at"] for each in found}
+    own_sequence = min(
+        (each for each in found if each["lies"] is not None), key=lambda each: each["lies"], default=None
+    )
+    if own_sequence is not None and e_ncf is not None:
+        expiries[e_ncf[:3]] = own_sequence["expires_for_number"]
     own = {row["issuer"].get("RNCEmisor"), *row["rncs_of_users"]}
     return TenantContext(
         issuer={**row["issuer"], **(row["issuer_override"] or {})},
         user_is_known=row["found"] or (user_id is None and email is None),
         own_rncs=frozenset(str(rnc) for rnc in own if rnc),
-        expiries={each["prefix"]: each["expire_at"] for each in found if each["expire_at"] is not None},
+        expiries={key: ends for key, ends in expiries.items() if ends is not None},
         next_numbers={
             each["prefix"]: each["next_number"] for each in found if each["next_number"] <= each["max_number"]
         },
         holders=await numbers.holders(conn, tenant_id, environment, e_ncf, now) if e_ncf is not None else (),
         modified=await numbers.issued(conn, tenant_id, environment, modified) if modified is not None else (),
         consumer_summary=row["consumer_summary"],
+        sequences_of_user={each["prefix"][:3]: each["prefix"] for each in reversed(every) if each["is_of_user"]},
+        sequences=frozenset(each["prefix"] for each in every),
     )
 
 

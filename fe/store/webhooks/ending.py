@@ -22,6 +22,8 @@ class EndingSequence(EndsWithADay):
     max_number: int
     current_number: int
     expire_at: datetime | None
+    #: '' of the one that a submission draws from by default.
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,8 @@ _WANTS_SEQUENCES = _WANTED.format(table="q", wants="e.events && ARRAY['sequence.
 _WANTS_CERTIFICATES = _WANTED.format(table="c", wants="'certificate.expiring' = ANY (e.events)")
 
 _SEQUENCES = f"""
-    SELECT q.tenant_id, q.environment, q.prefix, q.min_number, q.max_number, q.current_number, q.expire_at
+    SELECT q.tenant_id, q.environment, left(q.prefix, 3) AS prefix, substr(q.prefix, 5) AS name, q.min_number,
+           q.max_number, q.current_number, q.expire_at
       FROM sequences AS q
      WHERE q.is_active AND {_WANTS_SEQUENCES}
        AND ((q.max_number - q.current_number + 1) * 10 <= q.max_number - q.min_number + 1 OR q.expire_at < %(before)s)

@@ -1,4 +1,5 @@
--- Change the given fields of a sequence; NULL leaves a field as it is (the expiry: p_sets_expiry false).
+-- Change the given fields of a sequence; NULL leaves a field as it is (the expiry: p_sets_expiry false). `p_prefix` is
+-- its key. Raises exclusion_violation if numbers of the new range lie in another sequence.
 --   'changed'
 --   'none'      there is no such sequence
 --   'range'     the minimum would exceed the maximum
@@ -34,7 +35,8 @@ BEGIN
           JOIN submissions AS s ON s.tenant_id = p_tenant AND s.submission_id = n.submission_id
           JOIN sends AS x ON x.tenant_id = p_tenant AND x.submission_id = n.submission_id
          WHERE n.tenant_id = p_tenant AND n.environment = p_environment
-           AND n.e_ncf BETWEEN p_prefix || lpad(p_next::text, 10, '0') AND p_prefix || lpad(new_max::text, 10, '0')
+           AND n.e_ncf BETWEEN left(p_prefix, 3) || lpad(p_next::text, 10, '0')
+               AND left(p_prefix, 3) || lpad(new_max::text, 10, '0')
            AND s.number_fate <> 'reusable' AND x.outcome <> 'not_sent') THEN
         RETURN 'sent';
     END IF;

@@ -1,9 +1,10 @@
--- Draw the next number of an active sequence that no submission has: returned numbers first. Raises as
--- accept_submission does.
+-- Draw the next number of an active sequence that no submission has: returned numbers first. `p_prefix` is the key of
+-- the sequence (sequences.prefix). Raises as accept_submission does.
 CREATE OR REPLACE FUNCTION draw_number(p_tenant bigint, p_environment text, p_prefix text, p_at timestamptz)
 RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
+    type_prefix text := left(p_prefix, 3);
     number bigint;
     free bigint;
     last bigint;
@@ -15,7 +16,7 @@ BEGIN
      WHERE q.tenant_id = p_tenant AND q.environment = p_environment AND q.prefix = p_prefix
        AND q.is_active AND q.paused_at IS NULL AND NOT sequence_is_over(q.expire_at, p_at)
        FOR NO KEY UPDATE;
-    free := take_returned_number(p_tenant, p_environment, p_prefix, found.min_number, found.current_number);
+    free := take_returned_number(p_tenant, p_environment, type_prefix, found.min_number, found.current_number);
     IF free IS NOT NULL THEN
         RETURN free;
     END IF;
@@ -24,7 +25,7 @@ BEGIN
      WHERE q.tenant_id = p_tenant AND q.environment = p_environment AND q.prefix = p_prefix
        AND q.is_active AND q.paused_at IS NULL AND q.current_number <= q.max_number AND NOT sequence_is_over(q.expire_at, p_at)
     RETURNING q.current_number - 1, q.max_number, q.set_at INTO number, last, set_at;
-    free := first_free_number(p_tenant, p_environment, p_prefix, number, set_at, p_at);
+    free := first_free_number(p_tenant, p_environment, type_prefix, number, set_at, p_at);
     IF number IS NULL OR free > last THEN
         PERFORM refuse_to_draw(p_tenant, p_environment, p_prefix, p_at);
     END IF;

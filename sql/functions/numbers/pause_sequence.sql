@@ -6,6 +6,7 @@ CREATE OR REPLACE FUNCTION pause_sequence(p_tenant bigint, p_submission uuid) RE
 LANGUAGE plpgsql AS $$
 DECLARE
     given record;
+    its_sequence text;
 BEGIN
     SELECT s.environment, s.e_ncf, s.submitted_at INTO given
       FROM submissions AS s
@@ -16,9 +17,14 @@ BEGIN
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
+    SELECT (array_agg(q.prefix ORDER BY number_lies(given.e_ncf, q.prefix, q.min_number, q.max_number, q.former_ranges)))[1]
+      INTO its_sequence
+      FROM sequences AS q
+     WHERE q.tenant_id = p_tenant AND q.environment = given.environment AND left(q.prefix, 3) = left(given.e_ncf, 3)
+       AND number_lies(given.e_ncf, q.prefix, q.min_number, q.max_number, q.former_ranges) IS NOT NULL;
     UPDATE sequences AS q
        SET paused_at = clock_timestamp(), paused_for = given.e_ncf
-     WHERE q.tenant_id = p_tenant AND q.environment = given.environment AND q.prefix = left(given.e_ncf, 3)
+     WHERE q.tenant_id = p_tenant AND q.environment = given.environment AND q.prefix = its_sequence
        AND q.paused_at IS NULL AND (q.resumed_at IS NULL OR q.resumed_at < given.submitted_at);
     RETURN CASE WHEN FOUND THEN 'paused' ELSE 'known' END;
 END

@@ -1,4 +1,4 @@
--- Raise the reason why a sequence gives no number.
+-- Raise the reason why a sequence gives no number. `p_prefix` is its key (sequences.prefix).
 CREATE OR REPLACE FUNCTION refuse_to_draw(p_tenant bigint, p_environment text, p_prefix text, p_at timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

@@ -35,7 +35,14 @@ BEGIN
         SELECT c.lane, c.due, c.tenants, c.shares, c.tenant_id, c.subject, c.attempt, c.epoch, c.deaths, c.waited,
                c.last_error, s.format::text, s.root::text, s.ecf_type, s.e_ncf, s.as_user, s.as_user_id, NULL::text,
                NULL::text, NULL::uuid, NULL::text, CASE WHEN octet_length(d.content) <= 65536 THEN d.content END,
-               NULL::boolean, NULL::boolean, expiry_of_number(s.e_ncf, q.min_number, q.max_number, q.expire_at, q.former_ranges),
+               NULL::boolean, NULL::boolean,
+               (SELECT (array_agg(
+                            expiry_of_number(s.e_ncf, q.min_number, q.max_number, q.expire_at, q.former_ranges)
+                            ORDER BY number_lies(s.e_ncf, q.prefix, q.min_number, q.max_number, q.former_ranges)))[1]
+                  FROM sequences AS q
+                 WHERE q.tenant_id = c.tenant_id AND q.environment = p_environments[c.lane] AND q.is_active
+                   AND left(q.prefix, 3) = left(s.e_ncf, 3)
+                   AND number_lies(s.e_ncf, q.prefix, q.min_number, q.max_number, q.former_ranges) IS NOT NULL),
                same.holders, same.issuers, NULL::text
           FROM unnest(claims) AS c
           LEFT JOIN submissions AS s
@@ -44,9 +51,6 @@ BEGIN
           LEFT JOIN submission_documents AS d
             ON d.tenant_id = c.tenant_id AND d.submission_id = c.subject AND d.kind = 'original'
            AND d.submission_id BETWEEN span.first AND span.last
-          LEFT JOIN sequences AS q
-            ON q.tenant_id = c.tenant_id AND q.environment = p_environments[c.lane] AND q.prefix = left(s.e_ncf, 3)
-           AND q.is_active
           LEFT JOIN LATERAL (
                 -- Held, or on its way to be signed: see fe/store/records/numbers.py.
                 SELECT array_agg(one.submission_id) AS holders, array_agg(one.issuer_rnc) AS issuers

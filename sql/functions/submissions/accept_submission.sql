@@ -1,7 +1,8 @@
 -- Accept a submission: its row, bytes, number and first outbox row, or none of them.
 --   outcome 'accepted'  a new submission
 --           'deduped'   the clientRequestId was used before; the columns describe that submission
--- Drawing a number raises FE001 (no active sequence), FE002 (expired) or FE003 (used up), and nothing is kept. Names
+-- The submission draws from the sequence that sequence_to_draw_from chooses by p_draw_prefix. A number of its own moves
+-- the sequence that it lies in. Drawing a number raises FE001 (no active sequence), FE002 (expired) or FE003 (used up), and nothing is kept. Names
 -- the tenant to row-level security, which saves the front a statement.
 CREATE OR REPLACE FUNCTION accept_submission(
     p_tenant bigint, p_submission uuid, p_at timestamptz, p_environment text, p_api_key text, p_client_request text,
@@ -16,6 +17,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
     number bigint;
     number_text text := p_e_ncf;
+    its_sequence text;
     expected bigint;
     skipped bigint;
     remaining bigint;
@@ -38,17 +40,20 @@ BEGIN
     END IF;
 
     IF p_draw_prefix IS NOT NULL THEN
-        number := draw_number(p_tenant, p_environment, p_draw_prefix, p_at);
-        number_text := p_draw_prefix || lpad(number::text, 10, '0');
+        number := draw_number(
+            p_tenant, p_environment,
+            sequence_to_draw_from(p_tenant, p_environment, p_draw_prefix, p_as_user, p_as_user_id), p_at);
+        number_text := left(p_draw_prefix, 3) || lpad(number::text, 10, '0');
     ELSIF p_e_ncf IS NOT NULL AND p_root IN ('ECF', 'RFCE') THEN
         number := substr(p_e_ncf, 4)::bigint;
         -- Without a lock: others may move it on in between, and then a few that they used count as passed over.
-        SELECT q.current_number INTO expected
+        SELECT q.prefix, q.current_number INTO its_sequence, expected
           FROM sequences AS q
-         WHERE q.tenant_id = p_tenant AND q.environment = p_environment AND q.prefix = left(p_e_ncf, 3);
+         WHERE q.tenant_id = p_tenant AND q.environment = p_environment AND left(q.prefix, 3) = left(p_e_ncf, 3)
+           AND number BETWEEN q.min_number AND q.max_number;
         UPDATE sequences AS q
            SET current_number = number + 1, updated_at = p_at
-         WHERE q.tenant_id = p_tenant AND q.environment = p_environment AND q.prefix = left(p_e_ncf, 3)
+         WHERE q.tenant_id = p_tenant AND q.environment = p_environment AND q.prefix = its_sequence
            AND number BETWEEN q.current_number AND q.max_number
         RETURNING number - expected, q.max_number - number INTO skipped, remaining;
     END IF;

@@ -2,7 +2,8 @@
 -- order:
 --   outcome 'accepted'  as there
 --           'deduped'   as there; also where the first use of the clientRequestId is in the same call
---           'refused'   no number could be drawn, and nothing is kept; `refusal`: none, expired, used up
+--           'refused'   no number could be drawn, and nothing is kept; `refusal`: none, expired, paused, used up;
+--                       e_ncf: the key of the sequence
 -- `place` is the row's place in the arrays, from 1. A row with a lease is leased to `p_holder` as the first attempt of
 -- epoch 1, unless its work is paused; `leased` tells.
 --
@@ -32,6 +33,7 @@ DECLARE
     remaining bigint[] := array_fill(NULL::bigint, ARRAY[every]);
     leases interval[] := array_fill(NULL::interval, ARRAY[every]);
     firsts uuid[] := '{}';
+    elsewhere int[];
     wanted record;
     found record;
     one int;
@@ -41,6 +43,19 @@ DECLARE
     moved_at timestamptz;
 BEGIN
     PERFORM set_config('lock_timeout', '250ms', true);
+
+    IF num_nonnulls(VARIADIC p_as_users) + num_nonnulls(VARIADIC p_as_user_ids) > 0 THEN
+        FOR one IN
+            SELECT x.place
+              FROM unnest(p_draw_prefixes, p_as_users, p_as_user_ids) WITH ORDINALITY
+                   AS x (prefix, as_user, as_user_id, place)
+             WHERE length(x.prefix) = 3 AND num_nonnulls(x.as_user, x.as_user_id) > 0
+        LOOP
+            PERFORM name_tenant(p_tenants[one]);
+            p_draw_prefixes[one] := sequence_to_draw_from(
+                p_tenants[one], p_environments[one], p_draw_prefixes[one], p_as_users[one], p_as_user_ids[one]);
+        END LOOP;
+    END IF;
 
     -- Refuse rows of a sequence that gives no number before anything is written, except repeats.
     FOR wanted IN
@@ -56,7 +71,8 @@ BEGIN
                    SELECT 1
                      FROM returned_numbers AS r
                     WHERE r.tenant_id = wanted.tenant AND r.environment = wanted.environment
-                      AND r.prefix = wanted.prefix AND r.number >= q.min_number) AS used_up INTO found
+                      AND r.prefix = left(wanted.prefix, 3) AND r.number BETWEEN q.min_number AND q.max_number
+                   ) AS used_up INTO found
           FROM sequences AS q
          WHERE q.tenant_id = wanted.tenant AND q.environment = wanted.environment AND q.prefix = wanted.prefix;
         FOREACH one IN ARRAY wanted.places LOOP
@@ -84,6 +100,7 @@ BEGIN
             refusals[one] := NULL;
         ELSE
             outcomes[one] := 'refused';
+            numbers[one] := p_draw_prefixes[one];
         END IF;
     END LOOP;
 
@@ -132,8 +149,9 @@ BEGIN
         -- A number that was passed already moves nothing, and locks nothing.
         CONTINUE WHEN NOT wanted.draws AND NOT EXISTS (
             SELECT 1 FROM sequences AS q
-             WHERE q.tenant_id = wanted.tenant AND q.environment = wanted.environment AND q.prefix = wanted.prefix
-               AND q.current_number <= wanted.highest);
+             WHERE q.tenant_id = wanted.tenant AND q.environment = wanted.environment
+               AND left(q.prefix, 3) = wanted.prefix AND q.current_number <= wanted.highest);
+        elsewhere := '{}';
         SELECT q.is_active AND q.paused_at IS NULL AS gives, q.expire_at, q.min_number, q.current_number, q.max_number, q.set_at INTO found
           FROM sequences AS q
          WHERE q.tenant_id = wanted.tenant AND q.environment = wanted.environment AND q.prefix = wanted.prefix
@@ -142,7 +160,8 @@ BEGIN
         returned := wanted.draws AND EXISTS (
             SELECT 1
               FROM returned_numbers AS r
-             WHERE r.tenant_id = wanted.tenant AND r.environment = wanted.environment AND r.prefix = wanted.prefix);
+             WHERE r.tenant_id = wanted.tenant AND r.environment = wanted.environment
+               AND r.prefix = left(wanted.prefix, 3));
         FOREACH one IN ARRAY wanted.places LOOP
             IF p_draw_prefixes[one] IS NULL THEN
                 drawn := substr(p_e_ncfs[one], 4)::bigint;
@@ -151,6 +170,8 @@ BEGIN
                     remaining[one] := found.max_number - drawn;
                     next := drawn + 1;
                     moved_at := p_ats[one];
+                ELSIF (drawn BETWEEN found.min_number AND found.max_number) IS NOT TRUE THEN
+                    elsewhere := elsewhere || one;
                 END IF;
                 CONTINUE;
             END IF;
@@ -159,18 +180,19 @@ BEGIN
             END IF;
             IF returned THEN
                 drawn := take_returned_number(
-                    wanted.tenant, wanted.environment, wanted.prefix, found.min_number, found.current_number);
+                    wanted.tenant, wanted.environment, left(wanted.prefix, 3), found.min_number, found.current_number);
                 returned := drawn IS NOT NULL;
                 IF returned THEN
-                    numbers[one] := wanted.prefix || lpad(drawn::text, 10, '0');
+                    numbers[one] := left(wanted.prefix, 3) || lpad(drawn::text, 10, '0');
                     CONTINUE;
                 END IF;
             END IF;
-            next := first_free_number(wanted.tenant, wanted.environment, wanted.prefix, next, found.set_at, p_ats[one]);
+            next := first_free_number(
+                wanted.tenant, wanted.environment, left(wanted.prefix, 3), next, found.set_at, p_ats[one]);
             IF next > found.max_number THEN
                 RAISE EXCEPTION 'a sequence ended among several draws' USING ERRCODE = 'FE010';
             END IF;
-            numbers[one] := wanted.prefix || lpad(next::text, 10, '0');
+            numbers[one] := left(wanted.prefix, 3) || lpad(next::text, 10, '0');
             next := next + 1;
             moved_at := p_ats[one];
         END LOOP;
@@ -179,6 +201,21 @@ BEGIN
                SET current_number = next, updated_at = moved_at
              WHERE q.tenant_id = wanted.tenant AND q.environment = wanted.environment AND q.prefix = wanted.prefix;
         END IF;
+        -- Numbers outside the range may lie in a sequence with a name.
+        FOREACH one IN ARRAY elsewhere LOOP
+            drawn := substr(p_e_ncfs[one], 4)::bigint;
+            SELECT q.prefix, q.current_number, q.max_number INTO found
+              FROM sequences AS q
+             WHERE q.tenant_id = wanted.tenant AND q.environment = wanted.environment
+               AND left(q.prefix, 3) = wanted.prefix AND drawn BETWEEN q.current_number AND q.max_number
+               FOR NO KEY UPDATE;
+            CONTINUE WHEN found.prefix IS NULL;
+            skipped[one] := drawn - found.current_number;
+            remaining[one] := found.max_number - drawn;
+            UPDATE sequences AS q
+               SET current_number = drawn + 1, updated_at = p_ats[one]
+             WHERE q.tenant_id = wanted.tenant AND q.environment = wanted.environment AND q.prefix = found.prefix;
+        END LOOP;
     END LOOP;
 
     INSERT INTO submissions (tenant_id, submission_id, environment, api_key_id, client_request_id, body_digest, format,

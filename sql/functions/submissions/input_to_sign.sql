@@ -14,12 +14,16 @@ DECLARE
 BEGIN
     RETURN QUERY
     SELECT c.place::int, c.tenant_id,
-           expiry_of_number(c.e_ncf, q.min_number, q.max_number, q.expire_at, q.former_ranges),
+           (SELECT (array_agg(
+                        expiry_of_number(c.e_ncf, q.min_number, q.max_number, q.expire_at, q.former_ranges)
+                        ORDER BY number_lies(c.e_ncf, q.prefix, q.min_number, q.max_number, q.former_ranges)))[1]
+              FROM sequences AS q
+             WHERE q.tenant_id = c.tenant_id AND q.environment = c.environment AND q.is_active
+               AND left(q.prefix, 3) = left(c.e_ncf, 3)
+               AND number_lies(c.e_ncf, q.prefix, q.min_number, q.max_number, q.former_ranges) IS NOT NULL),
            same.holders, same.issuers, NULL::text
       FROM unnest(p_tenants, p_subjects, p_environments, p_e_ncfs, p_owned) WITH ORDINALITY
            AS c (tenant_id, subject, environment, e_ncf, owned, place)
-      LEFT JOIN sequences AS q
-        ON q.tenant_id = c.tenant_id AND q.environment = c.environment AND q.prefix = left(c.e_ncf, 3) AND q.is_active
       LEFT JOIN LATERAL (
             -- Held, or on its way to be signed: see fe/store/records/numbers.py.
             SELECT array_agg(one.submission_id) AS holders, array_agg(one.issuer_rnc) AS issuers

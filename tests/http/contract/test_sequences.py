@@ -8,9 +8,10 @@ import httpx
 
 from fe.ecf.catalogue import EcfType, Environment, Host
 from fe.ecf.dates import local
-from fe.identifiers import CertificateId, SubmissionId, TenantId
+from fe.identifiers import CertificateId, SubmissionId, TenantId, UserId
 from fe.store.postgres.db import Database
 from fe.store.queue.steps import SignedDocument
+from fe.store.records import tenants
 from tests.factories import bookings
 from tests.factories.tenants import ACCEPTED_AT, LEASE, take
 from tests.http.clauses import clause
@@ -346,3 +347,43 @@ async def test_a_key_sees_the_sequences_of_its_environment(front: Running, db: D
         assert (await test.delete("/ncf/E31")).status_code == 200
         assert (await test.get("/ncf")).json()["items"] == []
         assert len((await live.get("/ncf")).json()["items"]) == 1
+
+
+async def test_a_named_sequence_lives_beside_the_one_without_a_name(
+    api: httpx.AsyncClient, db: Database, tenant: TenantId
+) -> None:
+    ana = await db.run(tenants.create_user, tenant, UserId(UUID(int=7)), "ana@example.com", None)
+    assert ana is not None
+    plain = await put(api, maxSequence=100)
+    till = await put(api, name="Caja 2", minSequence=101, maxSequence=200, users=["Ana@example.com"])
+    drawn = structured(invoice_payload(None, TipoeCF="31"))
+
+    answers = [
+        (await api.post("/invoices", json=drawn | more)).json()
+        for more in ({}, {"sequence": "Caja 2"}, {"asUser": "ana@example.com"}, {"sequence": "Caja 9"})
+    ]
+    checked = (await api.post("/invoices/validate", json=drawn | {"sequence": "Caja 9"})).json()
+    brought = (await api.post("/invoices", json=structured() | {"sequence": "Caja 2"})).json()
+    overlap = await api.post("/ncf", json={"prefix": "E31", "name": "Caja 3", "minSequence": 200, "maxSequence": 300})
+    ill_named = await api.post("/ncf", json={"prefix": "E31", "name": " a/b"})
+    changed = await api.patch("/ncf/E31?name=Caja%202", json={"users": []})
+    unknown = await api.patch("/ncf/E31?name=Caja%209", json={"isActive": True})
+
+    assert not plain.keys() & {"name", "users"}
+    assert (till["name"], till["users"]) == ("Caja 2", ["ana@example.com"])
+    assert [one.get("eNCF") for one in answers[:3]] == ["E310000000001", "E310000000101", "E310000000102"]
+    assert answers[3]["message"] == "sequence: E31 has no sequence Caja 9; the names there are: Caja 2"
+    assert [(one["code"], one["expected"]) for one in checked["problems"] if one["path"] == "sequence"] == [
+        ("unknown-sequence", "Caja 2")
+    ]
+    assert [one["code"] for one in brought["warnings"]] == ["sequence-not-drawn"]
+    assert (overlap.status_code, ill_named.status_code) == (400, 400)
+    assert "another sequence" in overlap.json()["message"]
+    assert ill_named.json()["message"].startswith("name must be a name of 1 to 40 letters")
+    assert (changed.json()["users"], changed.json()["currentSequence"]) == ([], "103")
+    assert (unknown.status_code, unknown.json()["message"]) == (
+        404,
+        "no NCF sequence exists for the prefix E31 with the name Caja 9",
+    )
+    assert (await api.delete("/ncf/E31?name=Caja%202")).json() == {"ok": True, "prefix": "E31"}
+    assert [one["id"] for one in (await api.get("/ncf")).json()["items"]] == [plain["id"]]

@@ -164,17 +164,17 @@ async def free_ranges(conn: Conn, tenant_id: TenantId, environment: Environment,
 # --- the request ------------------------------------------------------------------------------------------------------
 
 _LOCK = """
-    SELECT q.prefix, q.min_number, q.max_number
+    SELECT left(q.prefix, 3), q.min_number, q.max_number
       FROM sequences AS q
-     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s AND q.prefix = ANY(%(prefixes)s)
+     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s AND left(q.prefix, 3) = ANY(%(prefixes)s)
      ORDER BY q.prefix
        FOR UPDATE
 """
 _FORMER = """
-    SELECT q.prefix, f.min_number, f.max_number
+    SELECT left(q.prefix, 3), f.min_number, f.max_number
       FROM sequences AS q
      CROSS JOIN LATERAL unnest(q.former_ranges) AS f (min_number, max_number, expire_at)
-     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s AND q.prefix = ANY(%(prefixes)s)
+     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s AND left(q.prefix, 3) = ANY(%(prefixes)s)
 """
 _INSERT = """
     INSERT INTO voidings (
@@ -206,7 +206,7 @@ _NOT_RETURNED = """
 _MOVE_ON = """
     UPDATE sequences AS q
        SET current_number = least(%(last)s, q.max_number) + 1, updated_at = %(at)s
-     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s AND q.prefix = %(prefix)s
+     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s AND left(q.prefix, 3) = %(prefix)s
        AND q.current_number BETWEEN %(first)s AND %(last)s AND q.current_number <= q.max_number
 """
 
@@ -503,15 +503,17 @@ _VOID_NUMBERS = "SELECT void_numbers(%(tenant)s, %(submissions)s, %(at)s, %(void
 _LOCK_ONE = """
     SELECT q.current_number
       FROM sequences AS q
-     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s AND q.prefix = %(prefix)s
+     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s AND left(q.prefix, 3) = %(prefix)s
+     ORDER BY q.prefix
        FOR NO KEY UPDATE
 """
 # Where the request moved it on, and nothing was drawn since.
 _GO_BACK = """
     UPDATE sequences AS q
        SET current_number = greatest(%(first)s, q.min_number), updated_at = %(at)s
-     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s AND q.prefix = %(prefix)s
-       AND q.current_number = least(%(last)s, q.max_number) + 1 AND q.max_number >= %(first)s
+     WHERE q.tenant_id = %(tenant)s AND q.environment = %(environment)s AND left(q.prefix, 3) = %(prefix)s
+       AND q.current_number = least(%(last)s, q.max_number) + 1
+       AND q.max_number >= %(first)s AND q.min_number <= %(last)s
 """
 _RETURN = "SELECT return_numbers(%(tenants)s::bigint[], %(submissions)s::uuid[])"
 

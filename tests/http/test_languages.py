@@ -115,7 +115,7 @@ def test_every_text_of_a_data_file_has_the_same_placeholders_in_both_languages()
         (
             messages.MESSAGES.text,
             ("http/", "portal/pages/received", "portal/webhook_visits"),
-            {"no-number-none", "no-number-expired", "no-number-paused", "no-number-used-up"}
+            {"no-number-none", "no-number-unknown", "no-number-expired", "no-number-paused", "no-number-used-up"}
             | {"code-goes-with", "seconds-go-with"},
         ),
         (

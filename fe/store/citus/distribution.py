@@ -55,7 +55,7 @@ _ALONE = """
      ORDER BY 1
 """
 #: Keeps sequences apart where the table is distributed: there a constraint has to compare the tenant itself, which an
-#: index of ranges does with btree_gist (sql/migrations/0084_named_sequences.sql has the form without it).
+#: index of ranges does with btree_gist (sql/migrations/0085_named_sequences.sql has the form without it).
 _APART = (
     "CREATE EXTENSION IF NOT EXISTS btree_gist",
     "ALTER TABLE sequences DROP CONSTRAINT IF EXISTS sequences_apart",

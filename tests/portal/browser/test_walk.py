@@ -480,3 +480,83 @@ def test_form_works_without_script_and_so_does_the_switch_of_the_language(
     press(seen, "Emitir")
     page.wait_for_url("**/submissions/*")
     expect(page.locator("h1 .badge")).to_have_text("Aceptado", timeout=30_000)
+
+
+class Counted:
+    """A window whose taps and typed keys are counted."""
+
+    def __init__(self, seen: Seen) -> None:
+        self.page = seen.page
+        self.taps = self.keys = 0
+
+    def tap(self, what: str | Locator) -> None:
+        found = self.page.locator(what) if isinstance(what, str) else what
+        found.filter(visible=True).first.click()
+        self.taps += 1
+
+    def type(self, text: str) -> None:
+        self.page.keyboard.type(text)
+        self.keys += len(text)
+
+    def issue(self) -> None:
+        self.tap("button[value=issue]")
+        self.page.wait_for_url("**/submissions/*")
+
+
+def test_shops_day_takes_four_taps_a_receipt(look: Looker, installation: Installation, owner_state: str) -> None:
+    """Open, ten sales of one product, one return, one business customer, and the day's list."""
+    at = f"{installation.url}/companies/{installation.company}/{installation.environment}"
+    for screen in ("phone", "desk"):
+        day = Counted(look.window(screen, state=owner_state))
+        page = day.page
+        page.goto(f"{at}/new/32")
+        day.tap('[name="item.NombreItem"]')
+        day.type("mar")
+        day.tap("[role=option]")
+        day.issue()
+        for _ in range(9):
+            day.tap("#next")
+            day.tap(page.locator("button[data-fills]").filter(has_text="Martillo"))
+            day.issue()
+        expect(page.locator("h1 .badge")).to_have_text("Aceptado", timeout=30_000)
+        day.tap("a:has-text('Nota de crédito')")
+        day.tap("button[value=chosen]")
+        day.issue()
+        page.goto(f"{at}/new/32")
+        day.tap("button[value='type:31']")
+        page.wait_for_url("**/new/31/*")
+        day.tap('[name="Encabezado.Comprador.RNCComprador"]')
+        day.type("131880657")
+        day.tap("[role=option]")
+        day.tap(page.locator("button[data-fills]").filter(has_text="Martillo"))
+        expect(page.locator('[name="Encabezado.Comprador.RazonSocialComprador"]')).to_have_value(
+            "Ferretería El Sol, SRL"
+        )
+        day.issue()
+        page.goto(f"{at}/submissions")
+        day.tap("a:has-text('Hoy')")
+        expect(page.locator("main")).to_contain_text("E34 Nota de crédito")
+
+        assert (day.taps <= 4 * 12, day.keys <= 12) == (True, True), (day.taps, day.keys)
+
+
+def test_month_end_of_twelve_companies_takes_under_eighty_taps(
+    look: Looker, installation: Installation, owner_state: str
+) -> None:
+    """One company: month, its 606 with one question for each supplier, the file. The others repeat it."""
+    at = f"{installation.url}/companies/{installation.company}/{installation.environment}"
+    month = Counted(look.window(state=owner_state))
+    page = month.page
+    page.goto(f"{at}/months/2026-11")
+    month.tap("a[href$='/606']")
+    expect(page.locator("main")).to_contain_text("tipo de gasto")
+    month.tap("main tbody a[href*='/606/']:not([href*='receipt='])")
+    page.locator("[name=payment]").select_option("01")
+    month.taps += 2
+    month.tap("main form button:has-text('Guardar')")
+    page.wait_for_url("**/606")
+    with page.expect_download() as made:
+        month.tap("a[href$='606.txt']")
+
+    assert made.value.path().read_text().startswith("606|131880738|202611|20")
+    assert 12 * month.taps <= 80, month.taps

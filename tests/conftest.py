@@ -137,12 +137,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.xfail(reason=reason, run=not whole))
     in_file = Counter(item.path for item in items)
 
-    def place(item: pytest.Item) -> tuple[int, int, str]:
-        file = item.path.relative_to(here).as_posix()
+    places = {}
+    for path, many in in_file.items():
+        file = path.relative_to(here).as_posix()
         first = next((nth for nth, long in enumerate(LONG) if file.startswith(long)), len(LONG))
-        return first, -in_file[item.path], file
-
-    items.sort(key=place)
+        places[path] = first, -many, file
+    items.sort(key=lambda item: places[item.path])
 
 
 @pytest.fixture(autouse=True)

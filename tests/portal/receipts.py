@@ -90,6 +90,7 @@ async def make_received(
     environment: Environment = Environment.ECF,
     at: datetime | None = None,
     document: bytes | None = None,
+    buyer: str = "131880681",
 ) -> UUID:
     """A document that a supplier sent, and its acknowledgement."""
     moment = at or datetime.now(UTC)
@@ -106,7 +107,7 @@ async def make_received(
         acknowledgement=b"<ARECF/>",
         at=moment,
         received_id=received_id,
-        facts=ReceivedFacts(EcfType.CREDIT_FISCAL, name, "131880681", date(2026, 11, 6), Decimal("118.00")),
+        facts=ReceivedFacts(EcfType.CREDIT_FISCAL, name, buyer, date(2026, 11, 6), Decimal("118.00")),
     )
     assert await db.run_for(tenant_id, received.keep, said) is not None
     return received_id

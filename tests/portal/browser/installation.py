@@ -29,7 +29,16 @@ from fe.ecf.certificate import Credential
 from fe.ecf.selfmade import to_p12
 from fe.ecf.signature import Signer
 from fe.integrator.demo.client import Client
-from fe.integrator.demo.documents import BEYOND, BUYER_RNC, COUNTER_SALE, FURNITURE, GRANTED, SAMPLES, body_of
+from fe.integrator.demo.documents import (
+    BEYOND,
+    BUYER_RNC,
+    COUNTER_SALE,
+    FURNITURE,
+    GRANTED,
+    ISSUER_RNC,
+    SAMPLES,
+    body_of,
+)
 from fe.integrator.demo.people import OPERATOR, OWNER, make_people
 from fe.integrator.demo.tenant import ENVIRONMENT, make_credential, make_tenant, world_of
 from fe.integrator.stack import Stack, open_stack
@@ -92,7 +101,9 @@ async def _fill(stack: Stack, credential: Credential, provider: str) -> Installa
         await make_dead(db, company, now, 2)
         for number in range(RECEIVED):
             e_ncf, at = f"E31{number + 501:010}", now - timedelta(hours=number)
-            await make_received(db, company, e_ncf=e_ncf, environment=ENVIRONMENT, at=at)
+            await make_received(
+                db, company, e_ncf=e_ncf, environment=ENVIRONMENT, at=at, issuer="101000001", buyer=ISSUER_RNC
+            )
         written: Any = {"source": EntrySource.IMPORT, "at": now, "by": OWNER}
         customers, products = customers_in(_CUSTOMERS.encode()), products_in(_PRODUCTS.encode())
         await db.transact_for(company, CUSTOMERS.write_all, company, customers.entries, **written)

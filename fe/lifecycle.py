@@ -47,6 +47,8 @@ class WebhookEvent(StrEnum):
     SEQUENCE_LOW = "sequence.low"
     SEQUENCE_EXPIRING = "sequence.expiring"
     CERTIFICATE_EXPIRING = "certificate.expiring"
+    RECURRING_PREVIEW = "recurring.preview"
+    RECURRING_HELD = "recurring.held"
     #: Made on request, and sent regardless of the endpoint's selection.
     TEST = "test"
 

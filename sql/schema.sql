@@ -480,6 +480,31 @@ CREATE TABLE recovery_codes (
     FOREIGN KEY (person_id) REFERENCES people(person_id)
 );
 
+CREATE TABLE recurring_due (
+    tenant_id bigint NOT NULL, recurring_id uuid NOT NULL, run_at timestamptz NOT NULL, held_until timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, recurring_id)
+);
+CREATE INDEX recurring_due_in_order ON recurring_due (run_at);
+
+CREATE TABLE recurring_receipts (
+    tenant_id bigint NOT NULL, recurring_id uuid NOT NULL, environment environment NOT NULL, id text NOT NULL,
+    name text NOT NULL, state text NOT NULL, day int NOT NULL, every int NOT NULL, starts_on date, ends_on date,
+    next_on date, last_month date, customer text, payment_days int, payload bytea NOT NULL, as_user text,
+    as_user_id uuid, notify text, api_key_id text NOT NULL, version int NOT NULL, created_at timestamptz NOT NULL,
+    changed_at timestamptz NOT NULL, changed_by text NOT NULL, preview jsonb, previewed_for date,
+    PRIMARY KEY (tenant_id, recurring_id),
+    UNIQUE (tenant_id, environment, id)
+);
+CREATE INDEX recurring_receipts_previewed ON recurring_receipts (tenant_id) WHERE (previewed_for IS NOT NULL);
+
+CREATE TABLE recurring_turns (
+    tenant_id bigint NOT NULL, recurring_id uuid NOT NULL, month date NOT NULL, due_on date NOT NULL,
+    state text NOT NULL, reason text, said jsonb, tried_at timestamptz, try_at timestamptz, submission_id uuid,
+    e_ncf text,
+    PRIMARY KEY (tenant_id, recurring_id, month)
+);
+CREATE INDEX recurring_turns_held ON recurring_turns (tenant_id) WHERE (state = 'held');
+
 CREATE TABLE replay_items (
     tenant_id bigint NOT NULL, plan_id text NOT NULL, subject uuid NOT NULL, turn int NOT NULL, released_at timestamptz,
     released_to text, passed_over boolean NOT NULL,

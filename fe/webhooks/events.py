@@ -43,6 +43,8 @@ def _about(kind: WebhookEvent, at: datetime) -> dict[str, Any]:
     soon = local(at).date() + timedelta(days=10)
     if kind is WebhookEvent.CERTIFICATE_EXPIRING:
         return {"certificate": {"id": f"{_ID}5", "user": None, "expiresAt": iso(at + timedelta(days=10))}}
+    if kind in (WebhookEvent.RECURRING_PREVIEW, WebhookEvent.RECURRING_HELD):
+        return {"recurring": _recurring(kind, at)}
     return {
         "sequence": {
             "environment": Environment.TESTECF,
@@ -52,6 +54,25 @@ def _about(kind: WebhookEvent, at: datetime) -> dict[str, Any]:
             "remaining": "100",
             "expireOn": soon.isoformat(),
         }
+    }
+
+
+def _recurring(kind: WebhookEvent, at: datetime) -> dict[str, Any]:
+    about = {"id": "alquiler-local-3", "name": "Alquiler, local 3", "environment": Environment.TESTECF}
+    if kind is WebhookEvent.RECURRING_HELD:
+        held = {"reason": "sequence", "messages": ["there are no E31 numbers left"]}
+        return {**about, "dueOn": local(at).date().isoformat(), **held, "messagesEs": ["no quedan números E31"]}
+    return {
+        **about,
+        "dueOn": (local(at).date() + timedelta(days=1)).isoformat(),
+        "type": "E31",
+        "buyerName": "Colmado Dos Hermanos SRL",
+        "buyerRnc": "131880657",
+        "total": 29500,
+        "itbis": 4500,
+        "reason": None,
+        "messages": [],
+        "messagesEs": [],
     }
 
 

@@ -105,6 +105,9 @@ MATRIX = """
 | `received_waiting` | S | SD | S | S | SI | SD | |
 | `receivers` | | | SIUD | S | S | S | |
 | `recovery_codes` | | | SIUD | | | SIUD | |
+| `recurring_due` | SIuD | | S | S | | SIuD | |
+| `recurring_receipts` | SIUD | | S | S | | SIUD | |
+| `recurring_turns` | SIUD | | S | S | | SIUD | |
 | `replay_items` | | | SIU | S | | | |
 | `replay_plans` | | | SIU | S | | | |
 | `request_counts` | SIU | | S | S | | SIU | |
@@ -185,6 +188,7 @@ SOME_COLUMNS = {
     ("import_receipts", WORKER, "SELECT"): {"tenant_id", "import_id", "place"},
     **{("imports", role, "UPDATE"): {"state", "held_until"} for role in ASKED},
     **{("import_receipts", role, "UPDATE"): {"outcome", "faults", "submission_id", "e_ncf", "total"} for role in ASKED},
+    **{("recurring_due", role, "UPDATE"): {"run_at", "held_until"} for role in ASKED},
     ("people", PORTAL, "INSERT"): {"person_id", "email", "name", "language", "password_hash", "created_at"},
     ("people", PORTAL, "UPDATE"): {
         "name",
@@ -460,6 +464,7 @@ def test_the_wall_stands_around_every_table_that_has_a_tenant(dsn: str) -> None:
         ("imports", "SELECT", [FRONT], "(state = ANY (ARRAY['validating'::text, 'issuing'::text]))", None),
         ("outbox", "SELECT", [FRONT], "true", None),
         ("pauses", "SELECT", [FRONT, PORTAL], "true", None),
+        ("recurring_due", "SELECT", [FRONT], "true", None),
     ]
     assert {policy[0] for policy in policies if policy[1] == "ALL"} == {table for table, _ in tables}
 

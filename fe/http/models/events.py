@@ -115,6 +115,61 @@ class CertificateEvent(TypedDict):
     certificate: CertificateState
 
 
+Reason = Annotated[
+    Literal["customer", "tenant", "certificate", "sequence", "document", "issuer", "failure", "late"],
+    Field(
+        description="`customer`: deleted from the catalogue; `tenant`: disabled; `certificate`: none may sign; "
+        "`sequence`: gives no number; `document`: not valid; `issuer`: no delegation; `failure`: ours; `late`: the "
+        "service was not running"
+    ),
+]
+
+
+class RecurringPreview(TypedDict):
+    """The receipt that a recurring receipt will issue, completed and validated for its day."""
+
+    id: Annotated[str, Field(description="yours")]
+    name: str
+    environment: Environment
+    dueOn: Day
+    type: Annotated[str | None, Field(description="type prefix such as E31")]
+    buyerName: str | None
+    buyerRnc: str | None
+    total: Annotated[float | None, Field(description="with its two digits: read it as a decimal")]
+    itbis: Annotated[float | None, Field(description="as total")]
+    reason: Annotated[Reason | None, Field(description="why it would not be issued; null: it would")]
+    messages: Annotated[list[str], Field(description="what is wrong with it, or remarks")]
+    messagesEs: list[str]
+
+
+class RecurringPreviewEvent(TypedDict):
+    """A recurring receipt is issued tomorrow."""
+
+    event: Literal[WebhookEvent.RECURRING_PREVIEW]
+    sentAt: Moment
+    recurring: RecurringPreview
+
+
+class RecurringHeld(TypedDict):
+    """A turn of a recurring receipt that could not be issued."""
+
+    id: Annotated[str, Field(description="yours")]
+    name: str
+    environment: Environment
+    dueOn: Day
+    reason: Reason
+    messages: list[str]
+    messagesEs: list[str]
+
+
+class RecurringHeldEvent(TypedDict):
+    """A recurring receipt could not be issued."""
+
+    event: Literal[WebhookEvent.RECURRING_HELD]
+    sentAt: Moment
+    recurring: RecurringHeld
+
+
 class ProbeMessage(TypedDict):
     """The message of a test event."""
 
@@ -138,5 +193,7 @@ EVENT_MODELS: dict[WebhookEvent, ResponseModel[Any]] = {
     ),
     **dict.fromkeys((WebhookEvent.SEQUENCE_LOW, WebhookEvent.SEQUENCE_EXPIRING), ResponseModel(SequenceEvent)),
     WebhookEvent.CERTIFICATE_EXPIRING: ResponseModel(CertificateEvent),
+    WebhookEvent.RECURRING_PREVIEW: ResponseModel(RecurringPreviewEvent),
+    WebhookEvent.RECURRING_HELD: ResponseModel(RecurringHeldEvent),
     WebhookEvent.TEST: ResponseModel(ProbeEvent),
 }

@@ -32,6 +32,7 @@ _PRODUCTION = (
 
 _RATES = "tests/cli/test_rates.py::test_the_rate_of_a_quarter_is_set_listed_and_taken_back"
 _CATALOGUE = "tests/cli/integrator/test_catalogue.py::test_customer_is_written_listed_and_deleted"
+_RECURRING = "tests/cli/integrator/test_recurring.py::test_recurring_receipt_is_written_listed_decided_and_deleted"
 _OF_THE_CATALOGUE = ("list", "show", "put", "delete", "import")
 _PADRON = "tests/cli/test_padron.py::test_register_is_loaded_and_asked"
 
@@ -168,6 +169,7 @@ ELSEWHERE = {
     "fe authority ping": "tests/cli/test_simulate.py::test_ping_finds_it",
     "fe vault rewrap": "tests/cli/test_rewrap.py::test_everything_is_moved_to_the_first_key_and_opens_as_before",
     "fe openapi": "tests/cli/test_openapi.py::test_the_description_is_printed_as_it_is_served",
+    **{f"fe recurring {name}": _RECURRING for name in ("list", "show", "put", "issue", "skip", "delete")},
     **{f"fe {kind} {name}": _CATALOGUE for kind in ("customer", "product") for name in _OF_THE_CATALOGUE},
     **dict.fromkeys(("fe padron load", "fe padron show"), _PADRON),
     "fe rates set": _RATES,

@@ -25,6 +25,8 @@ SCOPES = (
     "mail:write",
     "catalogue:read",
     "catalogue:write",
+    "recurring:read",
+    "recurring:write",
 )
 
 #: Scopes that a scope adds at login (interface.md#scopes).

@@ -51,6 +51,7 @@ COMMANDS = {
     "customer": ("fe.integrator.catalogue:customer", "Keep your customers: list, write, delete, import CSV."),
     "product": ("fe.integrator.catalogue:product", "Keep your products: list, write, delete, import CSV."),
     "month": ("fe.integrator.month:month", "Sum up a month; write its workbook, its ZIP and its 606."),
+    "recurring": ("fe.integrator.recurring:recurring", "Keep receipts that are issued every month."),
     "counterparty": (
         "fe.cli.counterparty:counterparty",
         "See what goes to receivers and issuers; replay it.",

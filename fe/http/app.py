@@ -41,6 +41,7 @@ from fe.http.routes.ncf import Ncf
 from fe.http.routes.print_archives import PrintArchives
 from fe.http.routes.printing import PrintHandlers
 from fe.http.routes.received import ReceivedHandlers
+from fe.http.routes.recurring import RecurringHandlers
 from fe.http.routes.sharing import ShareHandlers
 from fe.http.routes.table import PREFIX as PREFIX  # re-exported for servers and callers of the application
 from fe.http.routes.table import every_route
@@ -56,6 +57,7 @@ from fe.http.server.requests import make_call, note_trace
 from fe.identifiers import TenantId
 from fe.issuing.certification_runs import CertificationRunner
 from fe.issuing.imports import ImportRunner, Imports
+from fe.issuing.recurring import RecurringRunner
 from fe.issuing.sharing import Sharing
 from fe.issuing.submitting import Submitting
 from fe.limits import NO_QUOTA, WEBHOOK_QUOTA, ConcurrencyLimit, DocumentQuota, QuotaLimits, TokenBucket
@@ -236,6 +238,7 @@ class Api:
         uploads = Imports(db, self._printers, clock)
         self._imports = ImportRunner(db, self._printers, self._submitting, quotas, clock, uploads)
         self._certifications = CertificationRunner(db, self._submitting, clock)
+        self._recurring = RecurringRunner(db, self._submitting, quotas, clock)
         self.routes = every_route(
             PREFIX,
             docs(),
@@ -274,6 +277,7 @@ class Api:
             CatalogueHandlers(db, lists, clock),
             MonthHandlers(db, lists, self._printers),
             VoidingHandlers(db, lists, clock),
+            RecurringHandlers(db, lists, clock),
         )
         by_name = {route.name: route for route in self.routes}
         self._handing_in = by_name[f"POST {PREFIX}/invoices"]
@@ -367,6 +371,7 @@ class Api:
             nursery.start_soon(self.waiting.run)
             nursery.start_soon(self._imports.run)
             nursery.start_soon(self._certifications.run)
+            nursery.start_soon(self._recurring.run)
             if self._own_verdicts:
                 nursery.start_soon(self._verdicts.run)
             task_status.started()

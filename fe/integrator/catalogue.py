@@ -34,7 +34,7 @@ def _id(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
     return value
 
 
-_entry_id = click.argument("entry_id", metavar="ID", callback=_id)
+entry_id = click.argument("entry_id", metavar="ID", callback=_id)
 _version = click.option(
     "--version", type=click.IntRange(0), help="Only if it is at this version; 0: only if it is new."
 )
@@ -50,7 +50,7 @@ def _put(profile: str, patience: float, path: str, entry_id: str, body: Mapping[
 
 @customer.command("put")
 @api_options
-@_entry_id
+@entry_id
 @click.option("--name", required=True, help="Of at most 150 letters for a customer, 80 for a product.")
 @click.option("--rnc", metavar="DIGITS", help="RNC or cédula.")
 @click.option("--email", metavar="ADDRESS", help="Mail address.")
@@ -68,7 +68,7 @@ def put_customer(
 
 @product.command("put")
 @api_options
-@_entry_id
+@entry_id
 @click.option("--name", required=True, help="Of at most 150 letters for a customer, 80 for a product.")
 @click.option("--code", help="Yours, or that of the bar code.")
 @click.option("--unit", metavar="CODE", help="Code or name of the unit of measure.")
@@ -99,7 +99,7 @@ def _shared(group: click.Group, path: str, read: Callable[[bytes], CsvEntries[An
 
     @group.command("show", help=f"Show a {word}.")
     @api_options
-    @_entry_id
+    @entry_id
     @json_option
     def show_(profile: str, patience: float, entry_id: str, as_json: bool) -> None:
         with opened(profile, patience) as api:
@@ -107,7 +107,7 @@ def _shared(group: click.Group, path: str, read: Callable[[bytes], CsvEntries[An
 
     @group.command("delete", help=f"Delete a {word}. Receipts already issued stay as they are.")
     @api_options
-    @_entry_id
+    @entry_id
     @json_option
     def delete(profile: str, patience: float, entry_id: str, as_json: bool) -> None:
         with opened(profile, patience) as api:

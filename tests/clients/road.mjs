@@ -38,6 +38,11 @@ for await (const customer of fe.customers({ q: 'an' })) catalogue.push(customer.
 for await (const product of fe.products()) catalogue.push(product.price);
 catalogue.push((await fe.customer('C-001')).version, (await fe.product('P-1')).id);
 catalogue.push((await fe.deleteCustomer('C-001', { version: 1 })).ok, (await fe.deleteProduct('P-1')).ok);
+const put = await fe.putRecurring('R-1', { name: 'Renta', day: 1, payload: { Encabezado: { IdDoc: { TipoeCF: '31' } } } });
+const recurring = [put.version];
+for await (const one of fe.recurring()) recurring.push(one.id);
+recurring.push((await fe.decideRecurringTurn('R-1', put.nextOn.slice(0, 7), 'skip')).turns[0].status);
+recurring.push((await fe.recurringReceipt('R-1')).day, (await fe.deleteRecurring('R-1', { version: 1 })).ok);
 const prints = [
   fe.pdf(taxLogId, { layout: '80mm' }),
   fe.ticket(taxLogId),
@@ -61,6 +66,7 @@ process.stdout.write(
       Buffer.from(await fe.importWorkbook(imported.importId)).toString().includes('TS-1'),
     ],
     catalogue,
+    recurring,
     replyTo: (await fe.mail()).replyTo,
     archived: [Buffer.concat(parts).toString('hex', 0, 4), rest.length, await refused(fe.receivedPdfs([nobody]))],
     printed: (await Promise.all(prints)).map((made) => Buffer.from(made.subarray(0, 4)).toString('hex')),

@@ -117,6 +117,12 @@ def _blocking(stack: Stack, began: datetime) -> None:
         sold = fe.put_product("P-1", {"name": "Pan", "price": Decimal("5.5")})
         assert [sold] == list(fe.products()) == [fe.product("P-1")]
         assert fe.delete_product("P-1")["ok"]
+        rent = {"Encabezado": {"IdDoc": {"TipoeCF": "31"}}}
+        monthly = fe.put_recurring("R-1", {"name": "Renta", "day": 1, "payload": rent})
+        assert [one["id"] for one in fe.recurring()] == [fe.recurring_receipt("R-1")["id"]]
+        month = str(monthly["nextOn"])[:7]
+        assert [turn["status"] for turn in fe.decide_recurring_turn("R-1", month, "skip")["turns"]] == ["skipped"]
+        assert fe.delete_recurring("R-1", version=1)["ok"]
         track = known["taxLogId"]
         prints = [fe.pdf(track, layout="80mm"), fe.ticket(track), fe.qr_png(track), fe.qr_svg(track), fe.pdfs([track])]
         assert [made[:4] for made in prints] == PRINTS

@@ -156,6 +156,7 @@ def _walked(road: dict[str, Any], began: datetime) -> None:
     signed = verify(road["proof"]["xml"].encode()).root
     assert signed.findtext("Encabezado/IdDoc/eNCF") == verdicts["E31"]["eNCF"]
     assert road["events"] > 3
+    assert road["recurring"] == [1, "R-1", "skipped", 1, True]
     assert road["catalogue"] == ["Ana", 5.5, 1, "P-1", True, True]
     assert road["replyTo"] == "ventas@ozama.do"
     assert road["imports"] == ["InvalidError", 2, "ConflictError", True]

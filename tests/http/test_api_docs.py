@@ -212,6 +212,7 @@ def test_the_pages_are_all_there_and_lead_to_each_other() -> None:
         "webhooks",
         "mail",
         "catalogue",
+        "recurring",
         "imports",
         "voidings",
         "printing",

@@ -79,6 +79,8 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
         "mail-write": ("PUT", "/mail"),
         "catalogue-read": ("GET", "/customers"),
         "catalogue-write": ("PUT", "/products/a"),
+        "recurring-read": ("GET", "/recurring"),
+        "recurring-write": ("PUT", "/recurring/a"),
     }
     async with front.client(await front.token(narrow)) as client:
         for scope, (method, path) in paths.items():
@@ -152,6 +154,18 @@ async def test_every_error_that_is_shown_is_given_in_these_words(
         await api.put(f"/{path}/a", json={"name": "Ana"})
         given("entry-changed", await api.put(f"/{path}/a", json={"name": "Ana", "version": 1}))
     given("no-taxpayer", await api.get("/rnc/131880657"))
+    monthly = {"name": "Renta", "day": 1, "payload": invoice_payload(None, TipoeCF="31")}
+    given("bad-recurring", await api.put("/recurring/a", json=monthly | {"payload": invoice_payload()}))
+    given("no-such-recurring", await api.get("/recurring/a"))
+    await api.put("/recurring/a", json=monthly)
+    made = (await api.put("/recurring/a", json=monthly)).json()
+    given("entry-changed", await api.put("/recurring/a", json=monthly | {"version": 1}))
+    given("no-such-turn", await api.post("/recurring/a/turns/2020-01", json={"action": "skip"}))
+    turn = f"/recurring/a/turns/{made['nextOn'][:7]}"
+    await api.post(turn, json={"action": "skip"})
+    await rows(db, "UPDATE recurring_turns SET state = 'issued' RETURNING 1")
+    given("turn-issued", await api.post(turn, json={"action": "skip"}))
+    given("large-body-262144", await api.put("/recurring/a", content=b" " * (256 * 1024 + 1)))
     given("large-body-8192", await api.put("/customers/a", content=b" " * (8 * 1024 + 1)))
     given("bad-print-setting", await api.put("/printing", json={"accent": "red"}))
     given("no-such-receipt", await api.post(f"/invoices/{uuid4()}/share"))

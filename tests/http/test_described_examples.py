@@ -299,6 +299,16 @@ async def test_answers_look_like_their_examples_and_bodies_are_taken(
         assert (await api.put(path, json=second)).status_code == 200
         like(f"delete{name}", await api.delete(path), "deleted")
 
+    first, second = bodies("putRecurring")
+    like("putRecurring", await api.put("/recurring/alquiler-3", json=first), "new")
+    like("getRecurring", await api.get("/recurring/alquiler-3"), "one")
+    like("listRecurring", await api.get("/recurring"), "one")
+    (skip,) = bodies("decideRecurringTurn")
+    month = (await api.get("/recurring/alquiler-3")).json()["nextOn"][:7]
+    like("decideRecurringTurn", await api.post(f"/recurring/alquiler-3/turns/{month}", json=skip), "skipped")
+    assert (await api.put("/recurring/alquiler-3", json=second)).status_code == 200
+    like("deleteRecurring", await api.delete("/recurring/alquiler-3"), "deleted")
+
     new, changed = bodies("putWebhook")
     like("putWebhook", await api.put("/webhooks", json=new), "new")
     like("putWebhook", await api.put("/webhooks", json=changed), "changed")

@@ -54,6 +54,10 @@ from fe_client.models import (
     ReceivedItem,
     ReceivedXml,
     Recovery,
+    RecurringAnswer,
+    RecurringDeleted,
+    RecurringRequest,
+    RecurringSummary,
     RevokedAnswer,
     Sequences,
     SharedAnswer,
@@ -676,6 +680,31 @@ def delete_product(session: Session, entry_id: str, *, version: int | None = Non
     return session.call("DELETE", path, query={"version": version}, repeatable=False)
 
 
+def recurring_receipt(session: Session, recurring_id: str) -> Plan[RecurringAnswer]:
+    """Show a recurring receipt with its turns. Raises NotThereError."""
+    return session.call("GET", f"/recurring/{_in_path(recurring_id)}")
+
+
+def put_recurring(session: Session, recurring_id: str, recurring: RecurringRequest) -> Plan[RecurringAnswer]:
+    """Create or change a receipt that is issued every month. Raises ConflictError where it is at another `version`."""
+    body = _known("put_recurring", recurring, RecurringRequest)
+    return session.call("PUT", f"/recurring/{_in_path(recurring_id)}", body=body)
+
+
+def delete_recurring(session: Session, recurring_id: str, *, version: int | None = None) -> Plan[RecurringDeleted]:
+    """Delete a recurring receipt. Raises NotThereError, and ConflictError where it is at another version."""
+    path = f"/recurring/{_in_path(recurring_id)}"
+    return session.call("DELETE", path, query={"version": version}, repeatable=False)
+
+
+def decide_recurring_turn(
+    session: Session, recurring_id: str, month: str, action: Literal["issue", "skip"]
+) -> Plan[RecurringAnswer]:
+    """Issue the turn of a month (YYYY-MM) that was not issued, or skip one. Raises NotThereError, ConflictError."""
+    path = f"/recurring/{_in_path(recurring_id)}/turns/{_in_path(month)}"
+    return session.call("POST", path, body={"action": action}, repeatable=False)
+
+
 def webhooks(session: Session) -> Plan[Webhooks]:
     """Show where you are called."""
     return session.call("GET", "/webhooks")
@@ -809,6 +838,11 @@ def products(
 ) -> Pages[ProductItem]:
     """Go through your products by name; `q` has beginnings of words of the name or the code."""
     return Pages(session, "/products", {"q": q, "code": code, "limit": page_size})
+
+
+def recurring(session: Session, *, page_size: int = 200) -> Pages[RecurringSummary]:
+    """Go through your recurring receipts by id."""
+    return Pages(session, "/recurring", {"limit": page_size})
 
 
 def deliveries(

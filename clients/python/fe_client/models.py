@@ -435,7 +435,7 @@ class Delivery(TypedDict):
     """as in `X-Service-Delivery` and `webhook-id`"""
     webhookId: str
     event: str
-    """`received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`"""
+    """`received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held`"""
     about: str
     """id of the received document or the submission, or what else it tells of"""
     environment: "Environment | None"
@@ -467,7 +467,7 @@ class DeliveryDetail(TypedDict):
     """as in `X-Service-Delivery` and `webhook-id`"""
     webhookId: str
     event: str
-    """`received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`"""
+    """`received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held`"""
     about: str
     """id of the received document or the submission, or what else it tells of"""
     environment: "Environment | None"
@@ -4585,6 +4585,20 @@ class PrefixName(TypedDict):
     name: str
 
 
+class PreviewAnswer(TypedDict):
+    """The next turn, completed and validated the day before."""
+
+    dueOn: str
+    type: str | None
+    buyerName: str | None
+    buyerRnc: str | None
+    total: Number | None
+    itbis: Number | None
+    reason: Literal["customer", "tenant", "certificate", "sequence", "document", "issuer", "failure", "late"] | None
+    """why it would not be issued; null: it would"""
+    messages: list[str]
+
+
 class PrintManyRequest(TypedDict):
     """The receipts of an archive. Without it the query chooses them."""
 
@@ -4880,6 +4894,179 @@ class RecoveryRequest(TypedDict):
 
     since: str
     """a date (its start in UTC) or a timestamp"""
+
+
+class RecurringAnswer(TypedDict):
+    """A recurring receipt with its template and turns."""
+
+    id: str
+    name: str
+    status: Literal["active", "paused", "ended"]
+    """`paused`: nothing is issued, also not later; `ended`: for good"""
+    day: int
+    """day of the month; in a shorter month it is the last"""
+    everyMonths: int
+    """issue every so many months"""
+    nextOn: str | None
+    """the next due day; null: none comes"""
+    held: int
+    """turns that could not be issued and may yet be"""
+    version: int
+    changedAt: str
+    environment: Literal["ecf", "certecf", "testecf"]
+    startsOn: str | None
+    endsOn: str | None
+    nextDays: list[str]
+    """the next due days, three at most"""
+    customer: str | None
+    paymentDays: int | None
+    payload: dict[str, Any]
+    asUser: str | None
+    asUserId: str | None
+    notify: str | None
+    preview: "PreviewAnswer | None"
+    turns: "list[RecurringTurn]"
+    """the newest first, 24 at most"""
+    warnings: NotRequired["list[DocumentProblem]"]
+    """remarks on this request, such as members of its body that do not exist and were ignored"""
+
+
+class RecurringDeleted(TypedDict):
+    """It is gone. Receipts already issued are not touched."""
+
+    ok: bool
+    id: str
+
+
+class RecurringHeld(TypedDict):
+    """A turn of a recurring receipt that could not be issued."""
+
+    id: str
+    """yours"""
+    name: str
+    environment: "Environment"
+    dueOn: str
+    reason: Literal["customer", "tenant", "certificate", "sequence", "document", "issuer", "failure", "late"]
+    """`customer`: deleted from the catalogue; `tenant`: disabled; `certificate`: none may sign; `sequence`: gives no number; `document`: not valid; `issuer`: no delegation; `failure`: ours; `late`: the service was not running"""
+    messages: list[str]
+    messagesEs: list[str]
+
+
+class RecurringHeldEvent(TypedDict):
+    """A recurring receipt could not be issued."""
+
+    event: Literal["recurring.held"]
+    sentAt: str
+    recurring: "RecurringHeld"
+
+
+class RecurringList(TypedDict):
+    """Recurring receipts by id."""
+
+    limit: int
+    items: "list[RecurringSummary]"
+    nextCursor: str | None
+    """null at the end"""
+
+
+class RecurringPreview(TypedDict):
+    """The receipt that a recurring receipt will issue, completed and validated for its day."""
+
+    id: str
+    """yours"""
+    name: str
+    environment: "Environment"
+    dueOn: str
+    type: str | None
+    """type prefix such as E31"""
+    buyerName: str | None
+    buyerRnc: str | None
+    total: Number | None
+    """with its two digits: read it as a decimal"""
+    itbis: Number | None
+    """as total"""
+    reason: Literal["customer", "tenant", "certificate", "sequence", "document", "issuer", "failure", "late"] | None
+    """why it would not be issued; null: it would"""
+    messages: list[str]
+    """what is wrong with it, or remarks"""
+    messagesEs: list[str]
+
+
+class RecurringPreviewEvent(TypedDict):
+    """A recurring receipt is issued tomorrow."""
+
+    event: Literal["recurring.preview"]
+    sentAt: str
+    recurring: "RecurringPreview"
+
+
+class RecurringRequest(TypedDict):
+    """A receipt that is issued every month. A field that is left out is unset."""
+
+    name: str
+    """for people"""
+    day: int
+    """day of the month; in a shorter month it is the last"""
+    everyMonths: NotRequired[int]
+    """issue every so many months"""
+    startsOn: NotRequired[str | None]
+    """the first turn is on its day or later; left out: from tomorrow on"""
+    endsOn: NotRequired[str | None]
+    """the last turn is on its day or earlier"""
+    status: NotRequired[Literal["active", "paused", "ended"]]
+    """`paused`: nothing is issued, also not later; `ended`: for good"""
+    customer: NotRequired[str | None]
+    """`id` of a customer: each turn takes name, RNC, mail and address from there"""
+    paymentDays: NotRequired[int | None]
+    """days from the issue to FechaLimitePago, for sales on credit"""
+    payload: dict[str, Any]
+    """as in POST /invoices, with `TipoeCF`, and without number and dates, which each turn gets; `{mes}` and `{año}` in NombreItem and DescripcionItem become those of the turn"""
+    asUser: NotRequired[str | None]
+    """as in POST /invoices"""
+    asUserId: NotRequired[str | None]
+    """the same by id; wins over asUser"""
+    notify: NotRequired[str | None]
+    """as in POST /invoices"""
+    version: NotRequired[int | None]
+    """the `version` that you read: where it is another by now, nothing changes and you get 409; 0: only if new"""
+
+
+class RecurringSummary(TypedDict):
+    """A recurring receipt in a list."""
+
+    id: str
+    name: str
+    status: Literal["active", "paused", "ended"]
+    """`paused`: nothing is issued, also not later; `ended`: for good"""
+    day: int
+    """day of the month; in a shorter month it is the last"""
+    everyMonths: int
+    """issue every so many months"""
+    nextOn: str | None
+    """the next due day; null: none comes"""
+    held: int
+    """turns that could not be issued and may yet be"""
+    version: int
+    changedAt: str
+
+
+class RecurringTurn(TypedDict):
+    """A turn and what became of it."""
+
+    month: str
+    """YYYY-MM"""
+    dueOn: str
+    status: Literal["waiting", "issued", "held", "skipped", "missed"]
+    """`held`: not issued yet, for `reason`; `missed`: the next turn came first"""
+    reason: Literal["customer", "tenant", "certificate", "sequence", "document", "issuer", "failure", "late"] | None
+    messages: list[str]
+    triedAt: str | None
+    retryAt: str | None
+    """when it is tried again; null: when you say so"""
+    clientRequestId: str
+    """of its receipt"""
+    taxLogId: str | None
+    eNCF: str | None
 
 
 class RejectReceived(TypedDict):
@@ -5301,6 +5488,13 @@ class Token(TypedDict):
     """remarks on this request, such as members of its body that do not exist and were ignored"""
 
 
+class TurnRequest(TypedDict):
+    """A decision about a turn that was not issued."""
+
+    action: Literal["issue", "skip"]
+    """`issue` it now, dated today; or `skip` it, also the next one"""
+
+
 class UsageItem(TypedDict):
     """One day in one environment."""
 
@@ -5418,6 +5612,8 @@ class WebhookRequest(TypedDict):
                 "sequence.low",
                 "sequence.expiring",
                 "certificate.expiring",
+                "recurring.preview",
+                "recurring.held",
             ]
         ]
         | None

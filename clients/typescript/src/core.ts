@@ -462,7 +462,7 @@ export type components = {
             /** @description as in `X-Service-Delivery` and `webhook-id` */
             id: string;
             webhookId: string;
-            /** @description `received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring` */
+            /** @description `received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held` */
             event: string;
             /** @description id of the received document or the submission, or what else it tells of */
             about: string;
@@ -495,7 +495,7 @@ export type components = {
             /** @description as in `X-Service-Delivery` and `webhook-id` */
             id: string;
             webhookId: string;
-            /** @description `received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring` */
+            /** @description `received_ecf`; `submission.accepted`; `submission.conditional`; `submission.rejected`; `submission.error`; `sequence.low`; `sequence.expiring`; `certificate.expiring`; `recurring.preview`; `recurring.held` */
             event: string;
             /** @description id of the received document or the submission, or what else it tells of */
             about: string;
@@ -3647,6 +3647,19 @@ export type components = {
             code: "E31" | "E32" | "E33" | "E34" | "E41" | "E43" | "E44" | "E45" | "E46" | "E47";
             name: string;
         };
+        /** @description The next turn, completed and validated the day before. */
+        PreviewAnswer: {
+            /** Format: date */
+            dueOn: string;
+            type: string | null;
+            buyerName: string | null;
+            buyerRnc: string | null;
+            total: number | null;
+            itbis: number | null;
+            /** @description why it would not be issued; null: it would */
+            reason: ("customer" | "tenant" | "certificate" | "sequence" | "document" | "issuer" | "failure" | "late") | null;
+            messages: string[];
+        };
         /**
          * @description The receipts of an archive. Without it the query chooses them.
          * @example {
@@ -3969,6 +3982,262 @@ export type components = {
              * @example 2026-11-20T14:00Z
              */
             since: string;
+        };
+        /** @description A recurring receipt with its template and turns. */
+        RecurringAnswer: {
+            id: string;
+            name: string;
+            /**
+             * @description `paused`: nothing is issued, also not later; `ended`: for good
+             * @enum {string}
+             */
+            status: "active" | "paused" | "ended";
+            /** @description day of the month; in a shorter month it is the last */
+            day: number;
+            /** @description issue every so many months */
+            everyMonths: number;
+            /** @description the next due day; null: none comes */
+            nextOn: string | null;
+            /** @description turns that could not be issued and may yet be */
+            held: number;
+            version: number;
+            /** Format: date-time */
+            changedAt: string;
+            /** @enum {string} */
+            environment: "ecf" | "certecf" | "testecf";
+            startsOn: string | null;
+            endsOn: string | null;
+            /** @description the next due days, three at most */
+            nextDays: string[];
+            customer: string | null;
+            paymentDays: number | null;
+            payload: {
+                [key: string]: unknown;
+            };
+            asUser: string | null;
+            asUserId: string | null;
+            notify: string | null;
+            preview: components["schemas"]["PreviewAnswer"] | null;
+            /** @description the newest first, 24 at most */
+            turns: components["schemas"]["RecurringTurn"][];
+            /** @description remarks on this request, such as members of its body that do not exist and were ignored */
+            warnings?: components["schemas"]["DocumentProblem"][];
+        };
+        /** @description It is gone. Receipts already issued are not touched. */
+        RecurringDeleted: {
+            ok: boolean;
+            id: string;
+        };
+        /** @description A turn of a recurring receipt that could not be issued. */
+        RecurringHeld: {
+            /** @description yours */
+            id: string;
+            name: string;
+            environment: components["schemas"]["Environment"];
+            /** Format: date */
+            dueOn: string;
+            /**
+             * @description `customer`: deleted from the catalogue; `tenant`: disabled; `certificate`: none may sign; `sequence`: gives no number; `document`: not valid; `issuer`: no delegation; `failure`: ours; `late`: the service was not running
+             * @enum {string}
+             */
+            reason: "customer" | "tenant" | "certificate" | "sequence" | "document" | "issuer" | "failure" | "late";
+            messages: string[];
+            messagesEs: string[];
+        };
+        /** @description A recurring receipt could not be issued. */
+        RecurringHeldEvent: {
+            /** @constant */
+            event: "recurring.held";
+            /** Format: date-time */
+            sentAt: string;
+            recurring: components["schemas"]["RecurringHeld"];
+        };
+        /** @description Recurring receipts by id. */
+        RecurringList: {
+            limit: number;
+            items: components["schemas"]["RecurringSummary"][];
+            /** @description null at the end */
+            nextCursor: string | null;
+        };
+        /** @description The receipt that a recurring receipt will issue, completed and validated for its day. */
+        RecurringPreview: {
+            /** @description yours */
+            id: string;
+            name: string;
+            environment: components["schemas"]["Environment"];
+            /** Format: date */
+            dueOn: string;
+            /** @description type prefix such as E31 */
+            type: string | null;
+            buyerName: string | null;
+            buyerRnc: string | null;
+            /** @description with its two digits: read it as a decimal */
+            total: number | null;
+            /** @description as total */
+            itbis: number | null;
+            /** @description why it would not be issued; null: it would */
+            reason: ("customer" | "tenant" | "certificate" | "sequence" | "document" | "issuer" | "failure" | "late") | null;
+            /** @description what is wrong with it, or remarks */
+            messages: string[];
+            messagesEs: string[];
+        };
+        /** @description A recurring receipt is issued tomorrow. */
+        RecurringPreviewEvent: {
+            /** @constant */
+            event: "recurring.preview";
+            /** Format: date-time */
+            sentAt: string;
+            recurring: components["schemas"]["RecurringPreview"];
+        };
+        /**
+         * @description A receipt that is issued every month. A field that is left out is unset.
+         * @example {
+         *       "day": 1,
+         *       "name": "Alquiler, local 3",
+         *       "payload": {
+         *         "DetallesItems": {
+         *           "Item": [
+         *             {
+         *               "CantidadItem": 1,
+         *               "IndicadorBienoServicio": "2",
+         *               "IndicadorFacturacion": "1",
+         *               "MontoItem": 25000,
+         *               "NombreItem": "Alquiler {mes} {año}",
+         *               "NumeroLinea": 1,
+         *               "PrecioUnitarioItem": 25000
+         *             }
+         *           ]
+         *         },
+         *         "Encabezado": {
+         *           "Comprador": {
+         *             "RNCComprador": "131880657",
+         *             "RazonSocialComprador": "Cliente SRL"
+         *           },
+         *           "IdDoc": {
+         *             "IndicadorMontoGravado": "0",
+         *             "TipoIngresos": "01",
+         *             "TipoPago": "1",
+         *             "TipoeCF": "31"
+         *           }
+         *         }
+         *       }
+         *     }
+         * @example {
+         *       "day": 5,
+         *       "name": "Alquiler, local 3",
+         *       "payload": {
+         *         "DetallesItems": {
+         *           "Item": [
+         *             {
+         *               "CantidadItem": 1,
+         *               "IndicadorBienoServicio": "2",
+         *               "IndicadorFacturacion": "1",
+         *               "MontoItem": 25000,
+         *               "NombreItem": "Alquiler {mes} {año}",
+         *               "NumeroLinea": 1,
+         *               "PrecioUnitarioItem": 25000
+         *             }
+         *           ]
+         *         },
+         *         "Encabezado": {
+         *           "Comprador": {
+         *             "RNCComprador": "131880657",
+         *             "RazonSocialComprador": "Cliente SRL"
+         *           },
+         *           "IdDoc": {
+         *             "IndicadorMontoGravado": "0",
+         *             "TipoIngresos": "01",
+         *             "TipoPago": "1",
+         *             "TipoeCF": "31"
+         *           }
+         *         }
+         *       },
+         *       "version": 1
+         *     }
+         */
+        RecurringRequest: {
+            /** @description for people */
+            name: string;
+            /** @description day of the month; in a shorter month it is the last */
+            day: number;
+            /** @description issue every so many months */
+            everyMonths?: number;
+            /**
+             * Format: date
+             * @description the first turn is on its day or later; left out: from tomorrow on
+             */
+            startsOn?: string | null;
+            /**
+             * Format: date
+             * @description the last turn is on its day or earlier
+             */
+            endsOn?: string | null;
+            /**
+             * @description `paused`: nothing is issued, also not later; `ended`: for good
+             * @enum {string}
+             */
+            status?: "active" | "paused" | "ended";
+            /** @description `id` of a customer: each turn takes name, RNC, mail and address from there */
+            customer?: string | null;
+            /** @description days from the issue to FechaLimitePago, for sales on credit */
+            paymentDays?: number | null;
+            /** @description as in POST /invoices, with `TipoeCF`, and without number and dates, which each turn gets; `{mes}` and `{año}` in NombreItem and DescripcionItem become those of the turn */
+            payload: {
+                [key: string]: unknown;
+            };
+            /** @description as in POST /invoices */
+            asUser?: string | null;
+            /**
+             * Format: uuid
+             * @description the same by id; wins over asUser
+             */
+            asUserId?: string | null;
+            /** @description as in POST /invoices */
+            notify?: string | null;
+            /** @description the `version` that you read: where it is another by now, nothing changes and you get 409; 0: only if new */
+            version?: number | null;
+        };
+        /** @description A recurring receipt in a list. */
+        RecurringSummary: {
+            id: string;
+            name: string;
+            /**
+             * @description `paused`: nothing is issued, also not later; `ended`: for good
+             * @enum {string}
+             */
+            status: "active" | "paused" | "ended";
+            /** @description day of the month; in a shorter month it is the last */
+            day: number;
+            /** @description issue every so many months */
+            everyMonths: number;
+            /** @description the next due day; null: none comes */
+            nextOn: string | null;
+            /** @description turns that could not be issued and may yet be */
+            held: number;
+            version: number;
+            /** Format: date-time */
+            changedAt: string;
+        };
+        /** @description A turn and what became of it. */
+        RecurringTurn: {
+            /** @description YYYY-MM */
+            month: string;
+            /** Format: date */
+            dueOn: string;
+            /**
+             * @description `held`: not issued yet, for `reason`; `missed`: the next turn came first
+             * @enum {string}
+             */
+            status: "waiting" | "issued" | "held" | "skipped" | "missed";
+            reason: ("customer" | "tenant" | "certificate" | "sequence" | "document" | "issuer" | "failure" | "late") | null;
+            messages: string[];
+            triedAt: string | null;
+            /** @description when it is tried again; null: when you say so */
+            retryAt: string | null;
+            /** @description of its receipt */
+            clientRequestId: string;
+            taxLogId: string | null;
+            eNCF: string | null;
         };
         /**
          * @description Why a received document is rejected.
@@ -4362,6 +4631,19 @@ export type components = {
             /** @description remarks on this request, such as members of its body that do not exist and were ignored */
             warnings?: components["schemas"]["DocumentProblem"][];
         };
+        /**
+         * @description A decision about a turn that was not issued.
+         * @example {
+         *       "action": "skip"
+         *     }
+         */
+        TurnRequest: {
+            /**
+             * @description `issue` it now, dated today; or `skip` it, also the next one
+             * @enum {string}
+             */
+            action: "issue" | "skip";
+        };
         /** @description One day in one environment. */
         UsageItem: {
             /** Format: date */
@@ -4488,7 +4770,7 @@ export type components = {
             url: string;
             enabled?: boolean | null;
             /** @description what to be told of */
-            events?: ("received_ecf" | "submission.accepted" | "submission.conditional" | "submission.rejected" | "submission.error" | "sequence.low" | "sequence.expiring" | "certificate.expiring")[] | null;
+            events?: ("received_ecf" | "submission.accepted" | "submission.conditional" | "submission.rejected" | "submission.error" | "sequence.low" | "sequence.expiring" | "certificate.expiring" | "recurring.preview" | "recurring.held")[] | null;
             /** @description at most 20 of your own, sent with every call; `{}`: none */
             headers?: {
                 [key: string]: string;
@@ -4755,6 +5037,7 @@ export type NumberRangeAnswer = components['schemas']['NumberRangeAnswer'];
 export type NumberSequence = components['schemas']['NumberSequence'];
 export type NumbersOfMonth = components['schemas']['NumbersOfMonth'];
 export type PrefixName = components['schemas']['PrefixName'];
+export type PreviewAnswer = components['schemas']['PreviewAnswer'];
 export type PrintManyRequest = components['schemas']['PrintManyRequest'];
 export type PrintSettingsAnswer = components['schemas']['PrintSettingsAnswer'];
 export type PrintSettingsRequest = components['schemas']['PrintSettingsRequest'];
@@ -4779,6 +5062,16 @@ export type ReceivedXml = components['schemas']['ReceivedXml'];
 export type Recoveries = components['schemas']['Recoveries'];
 export type Recovery = components['schemas']['Recovery'];
 export type RecoveryRequest = components['schemas']['RecoveryRequest'];
+export type RecurringAnswer = components['schemas']['RecurringAnswer'];
+export type RecurringDeleted = components['schemas']['RecurringDeleted'];
+export type RecurringHeld = components['schemas']['RecurringHeld'];
+export type RecurringHeldEvent = components['schemas']['RecurringHeldEvent'];
+export type RecurringList = components['schemas']['RecurringList'];
+export type RecurringPreview = components['schemas']['RecurringPreview'];
+export type RecurringPreviewEvent = components['schemas']['RecurringPreviewEvent'];
+export type RecurringRequest = components['schemas']['RecurringRequest'];
+export type RecurringSummary = components['schemas']['RecurringSummary'];
+export type RecurringTurn = components['schemas']['RecurringTurn'];
 export type RejectReceived = components['schemas']['RejectReceived'];
 export type RemarkCode = components['schemas']['RemarkCode'];
 export type RevokedAnswer = components['schemas']['RevokedAnswer'];
@@ -4810,6 +5103,7 @@ export type TaxpayerAnswer = components['schemas']['TaxpayerAnswer'];
 export type Timeline = components['schemas']['Timeline'];
 export type TimelineEvent = components['schemas']['TimelineEvent'];
 export type Token = components['schemas']['Token'];
+export type TurnRequest = components['schemas']['TurnRequest'];
 export type UsageItem = components['schemas']['UsageItem'];
 export type UsageReport = components['schemas']['UsageReport'];
 export type Validation = components['schemas']['Validation'];

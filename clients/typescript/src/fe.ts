@@ -31,6 +31,10 @@ import type {
   ReceivedItem,
   ReceivedXml,
   Recovery,
+  RecurringAnswer,
+  RecurringDeleted,
+  RecurringRequest,
+  RecurringSummary,
   RevokedAnswer,
   Sequences,
   SharedAnswer,
@@ -194,6 +198,10 @@ const OF_VERSION = [...CALL, 'version'];
 const OF_CUSTOMER = ['name', 'rnc', 'email', 'phone', 'address', 'municipality', 'province', 'type', 'version'];
 const OF_PRICE = ['unit', 'price', 'priceHasItbis', 'itbis', 'additionalTaxes'];
 const OF_PRODUCT = ['name', 'code', 'kind', 'version', ...OF_PRICE];
+const OF_RECURRING = [
+  ...['name', 'day', 'everyMonths', 'startsOn', 'endsOn', 'status', 'customer', 'paymentDays', 'payload'],
+  ...['asUser', 'asUserId', 'notify', 'version'],
+];
 const SIMULATE = ['outcome', 'code', 'seconds', 'now'];
 
 /** A request has so many receipts and bytes at most; the service's own limit of bytes is 1 MiB. */
@@ -697,6 +705,40 @@ export class Fe {
   deleteProduct(entryId: string, options: OfVersion = {}): Promise<EntryDeleted> {
     known('deleteProduct', options, OF_VERSION);
     return this.#deleted(`/products/${encodeURIComponent(entryId)}`, options);
+  }
+
+  /** Go through your recurring receipts by id. */
+  recurring(options: CallOptions & { pageSize?: number } = {}): AsyncGenerator<RecurringSummary, void> {
+    known('recurring', options, [...CALL, 'pageSize']);
+    return this.#listed('/recurring', {}, options);
+  }
+
+  /** Show a recurring receipt with its turns. Throws NotThereError. */
+  recurringReceipt(recurringId: string, options: CallOptions = {}): Promise<RecurringAnswer> {
+    return this.session.call('GET', `/recurring/${encodeURIComponent(recurringId)}`, options);
+  }
+
+  /** Create or change a receipt that is issued every month. Throws ConflictError where it is at another `version`. */
+  putRecurring(recurringId: string, recurring: RecurringRequest, options: CallOptions = {}): Promise<RecurringAnswer> {
+    known('putRecurring', recurring, OF_RECURRING);
+    return this.session.call('PUT', `/recurring/${encodeURIComponent(recurringId)}`, { body: recurring, ...options });
+  }
+
+  /** Delete a recurring receipt. Throws NotThereError, and ConflictError where it is at another version. */
+  deleteRecurring(recurringId: string, options: OfVersion = {}): Promise<RecurringDeleted> {
+    known('deleteRecurring', options, OF_VERSION);
+    return this.#deleted(`/recurring/${encodeURIComponent(recurringId)}`, options);
+  }
+
+  /** Issue the turn of a month (YYYY-MM) that was not issued, or skip one. Throws NotThereError, ConflictError. */
+  decideRecurringTurn(
+    recurringId: string,
+    month: string,
+    action: 'issue' | 'skip',
+    options: CallOptions = {},
+  ): Promise<RecurringAnswer> {
+    const path = `/recurring/${encodeURIComponent(recurringId)}/turns/${encodeURIComponent(month)}`;
+    return this.session.call('POST', path, { body: { action }, repeatable: false, ...options });
   }
 
   /** Show where you are called. */

@@ -41,6 +41,8 @@ from fe.http.routes.ncf import ChangedSequence, Ncf, NewSequence
 from fe.http.routes.print_archives import PrintArchives
 from fe.http.routes.printing import PrintHandlers
 from fe.http.routes.received import ReceivedHandlers
+from fe.http.routes.recurring import RecurringHandlers
+from fe.http.routes.recurring_table import recurring_routes
 from fe.http.routes.sharing import ShareHandlers
 from fe.http.routes.types import About, Parameter, Route, RouteLink, whole
 from fe.http.routes.usage import DAYS_DEFAULT, DAYS_MAX, UsageHandlers
@@ -173,6 +175,7 @@ def every_route(
     catalogue: CatalogueHandlers,
     months: MonthHandlers,
     voidings: VoidingHandlers,
+    recurring: RecurringHandlers,
 ) -> tuple[Route, ...]:
     """Make the table of routes."""
     all_of_them, one = f"{prefix}/invoices", f"{prefix}/invoices/<track_or_id>"
@@ -424,6 +427,7 @@ def every_route(
         *voiding_routes(prefix, voidings, _MONTH),
         *webhook_routes(prefix, webhooks),
         *catalogue_routes(prefix, catalogue),
+        *recurring_routes(prefix, recurring),
         Route(
             "GET",
             f"{prefix}/mail",

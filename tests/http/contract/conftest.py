@@ -26,6 +26,7 @@ ONCE = (
     "test_print_archives",
     "test_printing",
     "test_received",
+    "test_recurring",
     "test_sequences",
     "test_webhooks",
 )

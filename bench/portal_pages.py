@@ -73,6 +73,7 @@ class Known:
     actions: list[str]
     drafts: list[str]
     imports: list[str]
+    recurring: list[str]
     many: int
     #: Tokens in the links of an invitation and of a new password.
     invitation: str
@@ -102,6 +103,7 @@ class Known:
                 actions=found("SELECT action_id FROM pending_actions"),
                 drafts=found("SELECT draft_id FROM portal_drafts"),
                 imports=found("SELECT import_id FROM imports"),
+                recurring=found("SELECT recurring_id FROM recurring_receipts LIMIT 1000"),
                 many=many,
                 **more,
             )
@@ -124,6 +126,7 @@ class Known:
             actions=some,
             drafts=some,
             imports=some,
+            recurring=some,
             many=10,
             invitation="t",
             reset="t",
@@ -222,6 +225,9 @@ def company_pages(company: int, known: Known) -> Ways:
         "new receipt: a draft": lambda: f"{at}/ecf/new/31/{one(known.drafts)}",
         "imports": lambda: f"{at}/ecf/imports",
         "one import": lambda: f"{at}/ecf/imports/{one(known.imports)}",
+        "recurring receipts": lambda: f"{at}/ecf/recurring",
+        "a receipt to repeat": lambda: f"{at}/ecf/recurring/new?from={one(known.ids)}",
+        "one recurring receipt": lambda: f"{at}/ecf/recurring/{one(known.recurring)}",
         "months": lambda: f"{at}/ecf/months",
         "a month": lambda: f"{at}/ecf/months/{month()}",
         "purchases of a month (606)": lambda: f"{at}/ecf/months/{month()}/606",

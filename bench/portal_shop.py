@@ -1,4 +1,4 @@
-"""Data of bench.portal beside receipts: customers, products, the register of taxpayers, sums of days, and imports."""
+"""Data of bench.portal beside receipts: catalogue, register of taxpayers, sums of days, imports, recurring receipts."""
 
 from typing import Any
 
@@ -59,10 +59,20 @@ _STATEMENTS = (
                CASE WHEN n % 10 = 0 THEN '[[1, null, "wrong", "no cuadra"]]'::jsonb ELSE '[]' END,
                'E32' || lpad(n::text, 10, '0')
           FROM import_files CROSS JOIN generate_series(1, {IMPORTED}) AS n""",
+    """INSERT INTO recurring_receipts (tenant_id, recurring_id, environment, id, name, state, day, every, next_on,
+                                       payload, api_key_id, version, created_at, changed_at, changed_by)
+       SELECT %(tenant)s, gen_random_uuid(), 'ecf', 'renta-' || n, 'Alquiler ' || n, 'active', 1 + n % 28, 1,
+              current_date + n % 28, convert_to('{"Encabezado": {"IdDoc": {"TipoeCF": "31"}}, "DetallesItems": '
+              || '{"Item": [{"NombreItem": "Alquiler", "CantidadItem": 1, "PrecioUnitarioItem": 100}]}}', 'UTF8'),
+              'fak_000000000000', 1, now(), now(), 'ana'
+         FROM generate_series(1, 5000) AS n""",
+    """INSERT INTO recurring_turns (tenant_id, recurring_id, month, due_on, state)
+       SELECT tenant_id, recurring_id, m::date, m::date, 'issued'
+         FROM recurring_receipts CROSS JOIN generate_series('2025-01-01', '2026-10-01', interval '1 month') AS m""",
 )
 
 
 def fill_shop(conn: "psycopg.Connection[Any]", tenant: int) -> None:
-    """Give the tenant its catalogue, sums and imports, and the installation its register."""
+    """Give the tenant its catalogue, sums, imports and recurring receipts, and the installation its register."""
     for statement in _STATEMENTS:
         conn.execute(statement.encode(), {"tenant": tenant} if "%(" in statement else None)

@@ -13,6 +13,7 @@ from fe.portal.sequence_forms import page_of
 from fe.store.portal.standing import MAX_COUNTED, Unsettled
 from fe.store.portal.todo import Todo
 from fe.store.records.certificates import CertificateRecord
+from fe.store.records.recurring import RecurringNotice
 from fe.store.records.sequences import Sequence as NumberSequence
 from fe.store.records.waiting import MAX_COUNTED as MAX_ANSWERS
 from fe.store.webhooks.endpoints import Endpoint
@@ -51,6 +52,7 @@ def notices(
     *,
     todo: Todo | None = None,
     answer_days: int = 0,
+    recurring: Sequence[RecurringNotice] = (),
 ) -> list[PortalNotice]:
     """List the company's notices, the worst first; a received receipt is answered within `answer_days`, 0: whenever."""
     found = [
@@ -59,6 +61,7 @@ def notices(
         *(() if todo is None else _of_todo(todo, now, answer_days)),
         *_of_sequences(sequences, now),
         *_of_endpoints(endpoints),
+        *_of_recurring(recurring),
     ]
     return sorted(found, key=lambda notice: notice.urgency)
 
@@ -178,6 +181,29 @@ def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterato
             when = _SOON.get(days) or Text(f"in {days} days", f"en {days} días")
             said = Text(f"The sequence {name} expires {when.en}.", f"La secuencia {name} vence {when.es}.")
             yield PortalNotice("warn", said, path, is_soon=True, days=days)
+
+
+_HELD = Text("recurring receipts that could not be issued", "comprobantes recurrentes que no se pudieron emitir")
+_AT_RISK = Text(
+    "recurring receipts that would not be issued within a day",
+    "comprobantes recurrentes que no se emitirían en menos de un día",
+)
+_COMING = Text(
+    "recurring receipts that are issued within a day", "comprobantes recurrentes que se emiten en menos de un día"
+)
+
+
+def _of_recurring(recurring: Sequence[RecurringNotice]) -> Iterator[PortalNotice]:
+    for one in recurring:
+        bad = "bad" if one.environment.billable else "warn"
+        for many, what, colour, is_soon in (
+            (one.held, _HELD, bad, False),
+            (one.at_risk, _AT_RISK, bad, True),
+            (one.coming, _COMING, "ok", True),
+        ):
+            if many:
+                said = Text(f"{one.environment}: {what.en}: {many}.", f"{one.environment}: {what.es}: {many}.")
+                yield PortalNotice(colour, said, f"{one.environment}/recurring", is_soon=is_soon)
 
 
 def _of_endpoints(endpoints: Sequence[Endpoint]) -> Iterator[PortalNotice]:

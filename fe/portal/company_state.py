@@ -14,7 +14,7 @@ from fe.store.portal import standing, todo
 from fe.store.portal.standing import Unsettled
 from fe.store.portal.todo import Todo
 from fe.store.postgres.db import Conn
-from fe.store.records import certificates, sequences
+from fe.store.records import certificates, recurring, sequences
 from fe.store.records.certificates import CertificateRecord
 from fe.store.records.sequences import Sequence as NumberSequence
 from fe.store.webhooks import endpoints
@@ -68,5 +68,6 @@ async def read(conn: Conn, tenant_id: TenantId, person_id: PersonId, now: dateti
         now,
         todo=things,
         answer_days=answer_days,
+        recurring=await recurring.notices(conn, tenant_id),
     )
     return CompanyState(found, troubles, things, in_use, ranges)

@@ -321,6 +321,7 @@ BEFORE_THERE_IS_ANY = {
     "GET /again/openid",
     "GET /companies/<int:company>/<environment>/new/copy",
     "GET /companies/<int:company>/<environment>/new/return",
+    "GET /companies/<int:company>/<environment>/recurring/new",
     "GET /companies/<int:company>/<environment>/webhooks/secret",
 }
 

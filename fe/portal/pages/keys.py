@@ -38,6 +38,11 @@ SCOPE_WORDS = {
     "mail:write": Text("change the settings of mail to buyers", "cambiar los ajustes del correo a los compradores"),
     "catalogue:read": Text("see customers and products", "ver clientes y productos"),
     "catalogue:write": Text("change customers and products", "modificar clientes y productos"),
+    "recurring:read": Text("see recurring receipts", "ver comprobantes recurrentes"),
+    "recurring:write": Text(
+        "change recurring receipts, which issue by themselves",
+        "modificar comprobantes recurrentes, que se emiten solos",
+    ),
 }
 _STATES = {
     "active": Text("active", "activa"),

@@ -53,6 +53,8 @@ VIEWS = {
     "new-31": View("{company}/{environment}/new/31", day=True),
     "return": View("{company}/{environment}/new/return?from={accepted}"),
     "imports": View("{company}/{environment}/imports", day=True),
+    "recurring": View("{company}/{environment}/recurring"),
+    "recurring-new": View("{company}/{environment}/recurring/new?from={accepted}", day=True),
     "received": View("{company}/{environment}/received"),
     "customers": View("{company}/customers?environment={environment}", day=True),
     "products": View("{company}/products?environment={environment}", day=True),

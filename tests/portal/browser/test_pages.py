@@ -54,7 +54,7 @@ VIEWS = {
     "return": View("{company}/{environment}/new/return?from={accepted}"),
     "imports": View("{company}/{environment}/imports", day=True),
     "recurring": View("{company}/{environment}/recurring"),
-    "recurring-new": View("{company}/{environment}/recurring/new?from={accepted}", day=True),
+    "recurring-new": View("{company}/{environment}/recurring/new?from={accepted}"),
     "received": View("{company}/{environment}/received"),
     "customers": View("{company}/customers?environment={environment}", day=True),
     "products": View("{company}/products?environment={environment}", day=True),

@@ -253,13 +253,15 @@ def stop_of(case: RunCase) -> Text | None:
         return None
     said = _said(case.outcome.response)
     if case.outcome.status is Status.REJECTED:
-        used = case.outcome.fate is not NumberFate.REUSABLE
-        en = "its number is used" if used else "its number was not used"
-        es = "su número quedó usado" if used else "su número no fue usado"
+        number = (
+            Text("its number was not used", "su número no fue usado")
+            if case.outcome.fate is NumberFate.REUSABLE
+            else Text("its number is used", "su número quedó usado")
+        )
         return Text(
-            f"{case.e_ncf} was rejected: {said}; {en}. The portal's counters fall back: correct the cause, generate a "
+            f"{case.e_ncf} was rejected: {said}; {number.en}. The portal's counters fall back: correct the cause, generate a "
             "new set there, and load it.",
-            f"{case.e_ncf} fue rechazado: {said}; {es}. Los contadores del portal retroceden: corrija la causa, genere "
+            f"{case.e_ncf} fue rechazado: {said}; {number.es}. Los contadores del portal retroceden: corrija la causa, genere "
             "allí un set nuevo y cárguelo.",
         )
     if case.outcome.status is Status.CONDITIONAL:

@@ -13,9 +13,10 @@ from fe.identifiers import TenantId
 from fe.lifecycle import Status
 from fe.month.period import YearMonth
 from fe.store.postgres.db import Conn, Database
-from fe.store.records import month_sums, sequences
+from fe.store.records import month_sums, sequences, voidings
 from fe.store.records.month_sums import IssuedSum, NumberGap, NumberStretch, ReceivedSum, UnansweredReceipt
 from fe.store.records.sequences import Sequence as NumberSequence
+from fe.store.records.voidings import RangeFate
 
 #: Received documents whose amounts one request computes; what is left is computed by the next.
 MOST_COMPUTED = 2000
@@ -44,6 +45,8 @@ class NumberAccount:
     still_open: int
     other_months: int
     without_receipt: int
+    #: Of `without_receipt`: void.
+    void: int
     gaps: Sequence[NumberGap]
 
 
@@ -173,7 +176,15 @@ async def _account(
         still_open=len(open_numbers),
         other_months=held - accepted - rejected - failed - len(open_numbers),
         without_receipt=stretch - held,
+        void=await _void(conn, tenant_id, environment, prefix, int(first[3:]), int(last[3:])),
         gaps=gaps,
+    )
+
+
+async def _void(conn: Conn, tenant_id: TenantId, environment: Environment, prefix: str, first: int, last: int) -> int:
+    found = await voidings.within(conn, tenant_id, environment, prefix, first, last)
+    return sum(
+        min(one.last_number, last) - max(one.first_number, first) + 1 for one in found if one.fate is RangeFate.VOID
     )
 
 

@@ -13,8 +13,10 @@ from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import NumberFate, Status
 from fe.store.postgres.db import Conn
 from fe.store.records import number_history as fates
+from fe.store.records import voidings
 from fe.store.records.number_history import TakenNumber
 from fe.store.records.sequences import Sequence
+from fe.store.records.voidings import RangeFate, VoidRange
 
 #: From how many days the current rate is made.
 RATE_DAYS = 30
@@ -104,7 +106,23 @@ async def runs(
     )
     named = [replace(gap, fate=Fate.PASSED_OVER) if gap.submission_id in brought else gap for gap in gaps]
     taken = [NumberRun(one.number, one.number, _fate(one), one.submission_id) for one in found]
+    void = await voidings.within(conn, tenant_id, environment, sequence.prefix, first, end)
+    named = [part for run in named for part in _with_void(run, void)]
     return joined(sorted([*taken, *named], key=lambda run: run.first))
+
+
+def _with_void(gap: NumberRun, void: Many[VoidRange]) -> Iterator[NumberRun]:
+    """Split a gap into its void numbers and the others."""
+    first = gap.first
+    for one in void:
+        begin, end = max(one.first_number, first), min(one.last_number, gap.last)
+        if one.fate is RangeFate.VOID and begin <= end:
+            if first < begin:
+                yield replace(gap, first=first, last=begin - 1)
+            yield NumberRun(begin, end, Fate.VOID)
+            first = end + 1
+    if first <= gap.last:
+        yield replace(gap, first=first)
 
 
 def _gaps(found: Many[TakenNumber], follower: TakenNumber | None, *, first: int, end: int) -> Iterator[NumberRun]:

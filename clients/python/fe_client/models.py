@@ -4574,6 +4574,8 @@ class NumbersOfMonth(TypedDict):
     """without a verdict yet, or issued in another month"""
     withoutReceipt: int
     """between `first` and `last`, and in no receipt"""
+    void: int
+    """of `withoutReceipt`: voided at the authority"""
     gaps: "list[NumberGapAnswer]"
     """the numbers of `withoutReceipt`, 50 gaps at most"""
 

@@ -3638,6 +3638,8 @@ export type components = {
             others: number;
             /** @description between `first` and `last`, and in no receipt */
             withoutReceipt: number;
+            /** @description of `withoutReceipt`: voided at the authority */
+            void: number;
             /** @description the numbers of `withoutReceipt`, 50 gaps at most */
             gaps: components["schemas"]["NumberGapAnswer"][];
         };

@@ -82,6 +82,7 @@ class NumbersOfMonth(TypedDict):
     failed: Annotated[int, Field(description="ended as `error`, and still hold their number")]
     others: Annotated[int, Field(description="without a verdict yet, or issued in another month")]
     withoutReceipt: Annotated[int, Field(description="between `first` and `last`, and in no receipt")]
+    void: Annotated[int, Field(description="of `withoutReceipt`: voided at the authority")]
     gaps: Annotated[list[NumberGapAnswer], Field(description="the numbers of `withoutReceipt`, 50 gaps at most")]
 
 
@@ -156,6 +157,7 @@ def serialize_month(report: MonthReport) -> MonthAnswer:
                 "failed": one.failed,
                 "others": one.other_months,
                 "withoutReceipt": one.without_receipt,
+                "void": one.void,
                 "gaps": [
                     {"first": f"{one.prefix}{gap.first:010d}", "last": f"{one.prefix}{gap.last:010d}"}
                     for gap in one.gaps

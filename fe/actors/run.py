@@ -68,6 +68,9 @@ _OPENING = 2
 #: table here (docs/reference/queue-table.md).
 QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX, COUNTERPARTY_OUTBOX, DELIVERIES, RECOVERIES, CHARGES, MAILS, VOIDINGS)
 
+#: Voidings are rare and wait for nobody: an idle process looks for them less often.
+_VOIDING_POLL_SECONDS = 10.0
+
 #: The circuit's name of the session that the host of summaries needs and another host gives.
 _SESSION = "session"
 
@@ -154,7 +157,11 @@ async def run_actors(context: ServiceContext, db: Database, vault: Vault, node: 
                     supervisor.start(actors, forward.name, run_stage, forward, tools, supervisor.stopping, forwarded)
                 voider = Voider(db, authority, credentials, clock)
                 void = voiding_stage(voider, voided.kind, budget=budget_of(settings), scale=scale)
-                gated = replace(tools, gate=partial(_open_while_right, context.clock_fault, circuits.gate))
+                gated = replace(
+                    tools,
+                    gate=partial(_open_while_right, context.clock_fault, circuits.gate),
+                    poll_seconds=max(_VOIDING_POLL_SECONDS * scale, tools.poll_seconds),
+                )
                 supervisor.start(actors, void.name, run_stage, void, gated, supervisor.stopping, voided)
                 relay = relay_from_settings(settings)
                 if relay is None:

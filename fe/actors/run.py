@@ -68,7 +68,7 @@ _OPENING = 2
 #: table here (docs/reference/queue-table.md).
 QUEUE_TABLES: Sequence[AnyTable] = (OUTBOX, COUNTERPARTY_OUTBOX, DELIVERIES, RECOVERIES, CHARGES, MAILS, VOIDINGS)
 
-#: Voidings are rare and wait for nobody: an idle process looks for them less often.
+#: Seconds between two polls for voidings, which are rare.
 _VOIDING_POLL_SECONDS = 10.0
 
 #: The circuit's name of the session that the host of summaries needs and another host gives.

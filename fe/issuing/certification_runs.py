@@ -259,10 +259,10 @@ def stop_of(case: RunCase) -> Text | None:
             else Text("its number is used", "su número quedó usado")
         )
         return Text(
-            f"{case.e_ncf} was rejected: {said}; {number.en}. The portal's counters fall back: correct the cause, generate a "
-            "new set there, and load it.",
-            f"{case.e_ncf} fue rechazado: {said}; {number.es}. Los contadores del portal retroceden: corrija la causa, genere "
-            "allí un set nuevo y cárguelo.",
+            f"{case.e_ncf} was rejected: {said}; {number.en}. The portal's counters fall back: correct the cause, "
+            "generate a new set there, and load it.",
+            f"{case.e_ncf} fue rechazado: {said}; {number.es}. Los contadores del portal retroceden: corrija la causa, "
+            "genere allí un set nuevo y cárguelo.",
         )
     if case.outcome.status is Status.CONDITIONAL:
         return Text(

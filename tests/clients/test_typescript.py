@@ -233,7 +233,8 @@ def test_client_is_strict_cuts_batches_and_refuses_unknown_options(package: Path
     assert refused == [
         "TypeError: submit: there is no clientRequestID; did you mean clientRequestId?",
         "TypeError: batch: there is no client_request_id; did you mean clientRequestId?",
-        "TypeError: putNcf: there is no from; there are prefix, name, minSequence, maxSequence, expireAt, isActive, users",
+        "TypeError: putNcf: there is no from; there are prefix, name, minSequence, maxSequence, expireAt, isActive, "
+        "users",
         "TypeError: setWebhook: there is no event; there are url, enabled, events, headers",
         "TypeError: Fe: there is no Strict; did you mean strict?",
         "TypeError: Fe: the base URL is missing, such as https://fe.example.com",

@@ -29,7 +29,7 @@ LIFE = timedelta(hours=24)
 GONE = Text("There is no such request.", "No existe esa solicitud.")
 DECIDED = Text(
     "It was decided already, or its time is over: look at it as it is now.",
-    "Ya se decidió, o su plazo venció: mírela como está ahora.",
+    "Ya se decidió, o su plazo venció: véala como está ahora.",
 )
 SAME_PERSON = Text(
     "You asked for it yourself: another operator has to approve it.",

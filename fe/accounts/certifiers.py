@@ -28,7 +28,7 @@ _IN_SPANISH = {
     Distrust.WRONG_USAGE: "no está hecho para firmar documentos",
     Distrust.WEAK_KEY: "su clave no es RSA de 2048 bits o más",
     Distrust.WEAK_HASH: "fue emitido con un algoritmo anticuado",
-    Distrust.UNKNOWN_ISSUER: "no lo emitió una certificadora de confianza",
+    Distrust.UNKNOWN_ISSUER: "no lo emitió una entidad de certificación de confianza",
     Distrust.UNREADABLE: "no se puede leer",
 }
 
@@ -56,7 +56,7 @@ def examine(
     opened = open_p12(p12, passphrase)
     answer = revocation(opened.certificate, certifiers, hosts, now=now) if hosts else None
     if answer is not None and answer.state is Revocation.REVOKED:
-        raise ProvisioningRefused(Text(answer.says, "la certificadora lo revocó: solicítele uno nuevo"))
+        raise ProvisioningRefused(Text(answer.says, "la entidad de certificación lo revocó: solicítele uno nuevo"))
     found = remarks(opened.certificate, certifiers, now)
     if answer is not None and answer.state is Revocation.UNKNOWN:
         found.append(
@@ -88,7 +88,7 @@ def remarks(certificate: x509.Certificate, certifiers: Sequence[x509.Certificate
         found.append(
             Text(
                 "whether a certifier issued it was not looked at: FE_CERTIFIERS_FILE names none",
-                "no se verificó si lo emitió una certificadora: esta instalación no nombra ninguna",
+                "no se verificó si lo emitió una entidad de certificación: esta instalación no nombra ninguna",
             )
         )
     return found

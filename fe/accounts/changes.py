@@ -103,7 +103,7 @@ async def update_tenant(
                 Text(
                     f"tenant {tenant.name!r} has handed documents in under the RNC {tenant.issuer.get(_RNC)}: "
                     "another RNC is another taxpayer, and so another tenant",
-                    f"«{tenant.name}» ya entregó documentos con el RNC {tenant.issuer.get(_RNC)}: otro RNC es otro "
+                    f"«{tenant.name}» ya envió documentos con el RNC {tenant.issuer.get(_RNC)}: otro RNC es otro "
                     "contribuyente, y por tanto otra empresa",
                 ),
                 "fe tenant create",

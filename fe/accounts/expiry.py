@@ -39,7 +39,8 @@ class ExpiryWarning:
             )
         return Text(
             f"The certificate of {holder} expires within {self.within} days: ask your certifier for a new one.",
-            f"El certificado de {holder} vence en menos de {self.within} días: solicite uno nuevo a su certificadora.",
+            f"El certificado de {holder} vence en menos de {self.within} días: solicite uno nuevo a su entidad de "
+            "certificación.",
         )
 
 

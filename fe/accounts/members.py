@@ -28,7 +28,7 @@ LAST_OWNER = Text(
     "A company must keep an owner: make another person an owner first.",
     "Una empresa tiene siempre un administrador: primero nombre administrador a otra persona.",
 )
-NOT_A_MEMBER = Text("This person does not work for the company.", "Esta persona no trabaja para la empresa.")
+NOT_A_MEMBER = Text("This person does not work for the company.", "Esta persona no tiene acceso a la empresa.")
 
 
 async def invite(
@@ -39,7 +39,7 @@ async def invite(
     for member in await members.of_tenant(conn, tenant_id):
         if member.email.lower() == address.lower():
             raise PersonRefused(
-                Text(f"{address} works for the company already.", f"{address} ya trabaja para la empresa.")
+                Text(f"{address} works for the company already.", f"{address} ya tiene acceso a la empresa.")
             )
     for waiting in await invitations.waiting(conn, tenant_id, now):
         if waiting.email.lower() == address.lower():
@@ -88,7 +88,7 @@ async def accept(conn: Conn, invitation: Invitation, person: Person, *, now: dat
         await people.set_operator(conn, person.person_id, True)
         return
     if await members.one(conn, invitation.tenant_id, person.person_id) is not None:
-        raise PersonRefused(Text("You work for this company already.", "Usted ya trabaja para esta empresa."))
+        raise PersonRefused(Text("You work for this company already.", "Usted ya tiene acceso a esta empresa."))
     await people.join(conn, invitation.tenant_id, person.person_id, invitation.role, now)
     await note("person joined", person.email, None, {"role": str(invitation.role), "invited": invitation.email})
 

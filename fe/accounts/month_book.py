@@ -69,7 +69,7 @@ _NUMBER_HEADS = (
     _TYPE,
     Text("First", "Primero"),
     Text("Last", "Último"),
-    Text("Drawn", "Tomados"),
+    Text("Drawn", "Asignados"),
     Text("Accepted", "Aceptados"),
     Text("Rejected", "Rechazados"),
     Text("Failed", "Con error"),

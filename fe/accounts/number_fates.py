@@ -56,9 +56,7 @@ _WORDS = {
     Fate.ACCEPTED: Text("Used: accepted by DGII", "Usado: aceptado por la DGII"),
     Fate.REJECTED: Text("Used up by a rejection", "Consumido por un rechazo"),
     Fate.ON_ITS_WAY: Text("Reserved: its receipt is on its way", "Reservado: su comprobante está en camino"),
-    Fate.UNKNOWN: Text(
-        "Not known yet whether DGII counts it as used", "Aún no se sabe si la DGII lo cuenta como usado"
-    ),
+    Fate.UNKNOWN: Text("Not known yet whether DGII counts it as used", "Aún no se sabe si la DGII lo da por usado"),
     Fate.FREE: Text("Given back: it can be used again", "Devuelto: puede usarse de nuevo"),
     Fate.TAKEN_ELSEWHERE: Text(
         "Belongs to another document: this one was not sent, or refused",
@@ -66,7 +64,7 @@ _WORDS = {
     ),
     Fate.VOID: Text("Voided", "Anulado"),
     Fate.PASSED_OVER: Text(
-        "Gap: a receipt came with a higher number", "Hueco: un comprobante llegó con un número mayor"
+        "Gap: a receipt came with a higher number", "Hueco: llegó un comprobante con un número mayor"
     ),
     Fate.SKIPPED: Text("Gap: the next number was moved on", "Hueco: se adelantó el próximo número"),
 }

@@ -45,7 +45,7 @@ class ProviderAway(LocalizedError):
         super().__init__(
             Text(
                 f"{name} cannot be reached or does not answer as it should. Try again, or sign in with your password.",
-                f"{name} no responde o no responde como debe. Intente de nuevo o entre con su contraseña.",
+                f"{name} no responde o no responde como debe. Intente de nuevo o inicie sesión con su contraseña.",
             )
         )
 

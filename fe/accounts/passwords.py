@@ -63,8 +63,7 @@ def require_good(password: str, about: Iterable[str]) -> None:
         raise BadPassword(
             Text(
                 "This password is easy to guess: it is common, or made of a name or a date.",
-                "Esta contraseña es de las primeras que alguien probaría: es común o está hecha de un nombre o una "
-                "fecha.",
+                "Esta contraseña es fácil de adivinar: es común o está hecha de un nombre o una fecha.",
             )
         )
 

@@ -30,7 +30,7 @@ _LONGEST_NAME = 200
 
 LINK_OVER = Text(
     "This link is no longer valid: it was used, withdrawn, or is too old. Ask for another.",
-    "Este enlace ya no sirve: se usó, se retiró o es demasiado antiguo. Pida otro.",
+    "Este enlace ya no sirve: se usó, se retiró o venció. Pida otro.",
 )
 
 
@@ -61,7 +61,7 @@ def require_address(email: str) -> str:
     name, at, domain = email.strip().partition("@")
     whole = f"{name}@{domain}"
     if not (name and at and domain) or len(whole) > _LONGEST_ADDRESS or not whole.isprintable() or " " in whole:
-        raise PersonRefused(Text("This is not an e-mail address.", "Esto no es una dirección de correo electrónico."))
+        raise PersonRefused(Text("This is not an e-mail address.", "Esto no es un correo electrónico."))
     return whole
 
 
@@ -103,7 +103,7 @@ async def create_person(
         raise PersonRefused(
             Text(
                 f"There already is a person with the address {email} already.",
-                f"Ya hay una persona con la dirección {email}.",
+                f"Ya hay una persona con el correo {email}.",
             )
         )
     if is_operator:
@@ -118,7 +118,7 @@ async def find_person(conn: Conn, email: str) -> Person:
     found = await people.by_email(conn, email)
     if found is None:
         raise PersonRefused(
-            Text(f"There is no person with the address {email}.", f"No hay ninguna persona con la dirección {email}.")
+            Text(f"There is no person with the address {email}.", f"No hay ninguna persona con el correo {email}.")
         )
     return found
 

@@ -28,7 +28,7 @@ PREFIX_WORDS = Text(
 )
 _RANGE = Text(
     "maximum sequence must be greater or equal to the minimum",
-    "la secuencia máxima debe ser mayor o igual que la mínima",
+    "el último número debe ser igual o mayor que el primero",
 )
 _NUMBERS = Text(f"numbers go from 1 to {LARGEST}", f"los números van de 1 a {LARGEST}")
 _OUTSIDE = Text(
@@ -37,7 +37,7 @@ _OUTSIDE = Text(
 )
 _SENT = Text(
     "a number from there on was sent, and the authority may have it: it cannot be drawn again",
-    "se envió un número desde ahí en adelante: lo que la DGII puede tener no se toma de nuevo",
+    "ya se envió ese número o uno posterior: lo que la DGII puede tener no se vuelve a usar",
 )
 
 
@@ -306,7 +306,7 @@ def remarks(sequence: Sequence, now: datetime) -> list[Problem]:
             code="sequence-expired",
             path="expireAt",
             message=f"the sequence ended on {last_day}: it gives no number, and receipts that name it are refused",
-            message_es=f"la secuencia venció el {last_day}: no da números, y sus comprobantes se rechazan",
+            message_es=f"la secuencia venció el {last_day}: no asigna números, y sus comprobantes se rechazan",
             found=last_day.isoformat(),
             severity=Severity.CONDITIONAL,
         )
@@ -323,6 +323,6 @@ def _without_last_day(prefix: str) -> Problem:
         message_es="la secuencia no dice su último día: un comprobante que no trae su FechaVencimientoSecuencia "
         "termina en error, aunque se le haya dado un número",
         fix=f"set the day that the authority gave, as expireAt, with PATCH /ncf/{prefix}",
-        fix_es=f"ponga el día que dio la DGII, como expireAt, con PATCH /ncf/{prefix}",
+        fix_es=f"ponga la fecha que dio la DGII, como expireAt, con PATCH /ncf/{prefix}",
         severity=Severity.CONDITIONAL,
     )

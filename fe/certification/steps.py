@@ -83,7 +83,7 @@ STEPS: tuple[CertificationStep, ...] = (
         Text("Start of the reception test", "Inicio de la prueba de recepción"),
         Text(
             "Download the root certificate, and press “ENVIAR PRUEBA DE COMPROBANTES”.",
-            "Descargue el certificado raíz y pulse «ENVIAR PRUEBA DE COMPROBANTES».",
+            "Descargue el certificado raíz y presione «ENVIAR PRUEBA DE COMPROBANTES».",
         ),
     ),
     CertificationStep(
@@ -97,7 +97,7 @@ STEPS: tuple[CertificationStep, ...] = (
     CertificationStep(
         10,
         Text("Start of the approval test", "Inicio de la prueba de recepción de aprobación"),
-        Text("Press the button of the portal.", "Pulse el botón del portal."),
+        Text("Press the button of the portal.", "Presione el botón del portal."),
     ),
     CertificationStep(
         11,

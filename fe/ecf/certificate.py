@@ -79,7 +79,9 @@ class NotAP12(CertificateError):
     """Not the structure of a PKCS#12 file: empty, cut off, or another format (PEM, .cer, .pdf)."""
 
     message = "The file is not a .p12 (PKCS#12) file, or it is damaged: upload the file your certifier issued."
-    message_es = "El archivo no es un .p12 (PKCS#12) o está dañado: suba el archivo que emitió su certificadora."
+    message_es = (
+        "El archivo no es un .p12 (PKCS#12) o está dañado: suba el archivo que emitió su entidad de certificación."
+    )
 
 
 class TooCostly(CertificateError):
@@ -124,14 +126,16 @@ class UnsupportedKey(CertificateError):
     """
 
     message = "The key in the .p12 file is not RSA of 2048 to 4096 bits: ask your certifier for one that is."
-    message_es = "La clave del .p12 no es RSA de 2048 a 4096 bits: solicite una así a su certificadora."
+    message_es = "La clave del .p12 no es RSA de 2048 a 4096 bits: solicite una así a su entidad de certificación."
 
 
 class UnreadableCertificate(CertificateError):
     """Its certificate breaks the rules of X.509 so far that holder, issuer or validity cannot be read."""
 
     message = "The certificate in the .p12 file cannot be read: ask your certifier to issue it again."
-    message_es = "El certificado del .p12 no se puede leer: solicite a su certificadora que lo emita de nuevo."
+    message_es = (
+        "El certificado del .p12 no se puede leer: solicite a su entidad de certificación que lo emita de nuevo."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ _WORDS = {
     "*Seen once*: one provider reports it.",
     "es": "Hecho a partir de `fe/ecf/verdicts.toml`. La consulta de estado de un envío trae lo mismo en `explained`, "
     "junto a `response.mensajes` de la DGII. La DGII no publica una lista: estos se han visto, o los trae la interfaz. "
-    "*Visto una vez*: lo informa un solo proveedor.",
+    "*Visto una vez*: lo informa una sola empresa de facturación.",
 }
 
 

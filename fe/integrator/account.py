@@ -72,7 +72,7 @@ def logout(profile: str, as_json: bool) -> None:
     if not profiles.forget(profile):
         raise Failure(say(f"there is no profile {profile}", f"no existe el perfil {profile}"), NOT_THERE)
     print_result(
-        say(f"the profile {profile} is forgotten", f"el perfil {profile} fue olvidado"),
+        say(f"the profile {profile} is forgotten", f"el perfil {profile} se borró"),
         {"profile": profile, "forgotten": True},
         as_json=as_json,
     )

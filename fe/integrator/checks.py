@@ -82,7 +82,7 @@ def check_document(
         verified = verify(raw, **_LIMITS)
     except BadSignature as bad:
         found.append(DocumentCheck("signature", "failed", bad.message))
-        gone = say("not looked at: the signature is not good", "no se miró: la firma no es buena")
+        gone = say("not looked at: the signature is not good", "no se revisó: la firma no es válida")
         found += [DocumentCheck(name, "skipped", gone) for name in ("certificate", "chain")]
         found += _format(document, root, signed_at or now)
         return found + [DocumentCheck(name, "skipped", gone) for name in ("security code", "qr")]

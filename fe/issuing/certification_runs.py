@@ -48,7 +48,7 @@ _CERTIFICATE_LEFT = timedelta(days=2)
 
 _TOO_MUCH = Text(
     "the workbook takes too much time or memory to read: download it again",
-    "el archivo toma demasiado tiempo o memoria: descárguelo otra vez",
+    "el archivo es demasiado pesado para leerlo: descárguelo otra vez",
 )
 _NO_SET = Text("no set is loaded: load the workbook of the portal", "no hay un set cargado: cargue el del portal")
 _UNDER_WAY = Text("the set is being sent", "el set se está enviando")
@@ -58,9 +58,7 @@ _WHOLE = Text(
     "la empresa envía completas las facturas de consumo: ponga antes el resumen en automático",
 )
 _REHEARSE = Text("check the set first: nothing was sent", "revise primero el set: no se envió nada")
-_DISABLED = Text(
-    "the company is disabled: enable it, then resume", "la empresa está inhabilitada: habilítela y reanude"
-)
+_DISABLED = Text("the company is disabled: enable it, then resume", "la empresa está desactivada: actívela y reanude")
 
 
 class CannotRun(LocalizedError):
@@ -180,7 +178,7 @@ async def signing_certificate(db: Database, tenant: Tenant, now: datetime) -> Ca
         raise CannotRun(
             Text(
                 f"the certificate expires on {chosen.not_after:%Y-%m-%d}, during the run: upload a new one first",
-                f"el certificado vence el {chosen.not_after:%Y-%m-%d}, durante el envío: suba antes uno nuevo",
+                f"el certificado vence el {chosen.not_after:%d-%m-%Y}, durante el envío: suba antes uno nuevo",
             )
         )
     return chosen
@@ -254,7 +252,7 @@ def stop_of(case: RunCase) -> Text | None:
     said = _said(case.outcome.response)
     if case.outcome.status is Status.REJECTED:
         number = (
-            Text("its number was not used", "su número no fue usado")
+            Text("its number was not used", "su número no se usó")
             if case.outcome.fate is NumberFate.REUSABLE
             else Text("its number is used", "su número quedó usado")
         )
@@ -268,7 +266,7 @@ def stop_of(case: RunCase) -> Text | None:
         return Text(
             f"{case.e_ncf} was accepted with remarks: {said}. Look whether the portal counts it; if so, resume with "
             f"--counted {case.e_ncf}.",
-            f"{case.e_ncf} fue aceptado con observaciones: {said}. Vea si el portal lo cuenta; si es así, reanude con "
+            f"{case.e_ncf} quedó aceptado condicional: {said}. Vea si el portal lo cuenta; si es así, reanude con "
             f"--counted {case.e_ncf}.",
         )
     if case.outcome.status is Status.ERROR:
@@ -353,7 +351,7 @@ class CertificationRunner:
         if not accepted.body_matched:
             return Text(
                 f"another document was handed in for {case.e_ncf}: load the set again with --replace",
-                f"se entregó otro documento para {case.e_ncf}: cargue el set otra vez con --replace",
+                f"se envió otro documento para {case.e_ncf}: cargue el set otra vez con --replace",
             )
         await self._db.run_for(tenant_id, certification.handed_in, run_id, case.place, accepted.submission_id)
         self._submitting.note(accepted, new, f"certification:{run_id}")

@@ -67,13 +67,13 @@ _TOO_LARGE = Decimal(10) ** 16
 
 _TOO_MUCH = Text(
     "The workbook takes too much time or memory to read. Keep one sheet with the rows, and divide it.",
-    "La hoja toma demasiado tiempo o memoria. Deje una sola hoja con las filas y divídala.",
+    "El archivo es demasiado pesado para leerlo. Deje una sola hoja con las filas y divídala.",
 )
 _OTHER_CONTENT = Text(
     "this key was used before for a receipt with other content, {number}: give this one another key",
     "esta clave ya se usó en un comprobante con otro contenido, {number}: ponga otra clave",
 )
-_DISABLED = Text("the company is disabled", "la empresa está inhabilitada")
+_DISABLED = Text("the company is disabled", "la empresa está desactivada")
 _NO_NUMBER = Text("the sequence {prefix} has no number left", "a la secuencia {prefix} no le quedan números")
 _NOT_DONE = Text("could not be issued: issue the rest again", "no se pudo emitir: emita el resto otra vez")
 

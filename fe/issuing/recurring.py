@@ -91,7 +91,7 @@ _CUSTOMER = Text(
     "the customer {id} is not in the catalogue: put it back, or choose another",
     "el cliente {id} ya no está en el catálogo: vuelva a crearlo, o elija otro",
 )
-_TENANT = Text("the company is disabled", "la empresa está inhabilitada")
+_TENANT = Text("the company is disabled", "la empresa está desactivada")
 _SEQUENCES = {
     "none": Text("there is no active sequence {prefix}", "no hay una secuencia {prefix} activa"),
     "expired": Text("the sequence {prefix} has expired", "la secuencia {prefix} está vencida"),

@@ -29,7 +29,8 @@ _OPERATORS = Text("the operation of the service", "la operación del servicio")
 _RESET = Text("Set a new password", "Establezca una contraseña nueva")
 _ASKED = Text(
     "With this link you set a new password. It is good once, for a day. If you did not ask for it, tell the operator.",
-    "Con este enlace establece una contraseña nueva. Sirve una vez, durante un día. Si no lo pidió, avise al operador.",
+    "Con este enlace establece una contraseña nueva. Sirve una vez, durante un día. Si usted no lo pidió, "
+    "avise al operador.",
 )
 
 

@@ -35,7 +35,7 @@ _INTRODUCTION = Text(
 )
 _CONDITIONAL = Text(
     "{issuer} (RNC {rnc}) issued this electronic receipt, and the DGII (tax authority) accepted it conditionally.",
-    "{issuer} (RNC {rnc}) emitió este comprobante fiscal electrónico y la DGII lo aceptó condicionalmente.",
+    "{issuer} (RNC {rnc}) emitió este comprobante fiscal electrónico y la DGII lo dio por aceptado condicional.",
 )
 _LABELS = (
     Text("Receipt (e-NCF)", "Comprobante (e-NCF)"),

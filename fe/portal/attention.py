@@ -111,7 +111,7 @@ _NONE_OF_THE_COMPANY = Text(
     "La empresa no tiene certificado propio y varios usuarios sí: solo se firman los comprobantes que indican a uno.",
 )
 _GIVEN_UP = Text(
-    "receipts that wait for the service's operator", "comprobantes en revisión por el soporte del servicio"
+    "receipts that wait for the service's operator", "comprobantes en revisión por el operador del servicio"
 )
 _REJECTED = Text("receipts rejected in the last 7 days", "comprobantes rechazados en los últimos 7 días")
 _FAILED = Text(
@@ -159,7 +159,7 @@ def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterato
         if one.paused_at is not None:
             said = Text(
                 f"The sequence {name} is paused: another document holds {one.paused_for}, which it gave.",
-                f"La secuencia {name} está en pausa: otro comprobante tiene el {one.paused_for}, que ella dio.",
+                f"La secuencia {name} está en pausa: otro comprobante tiene el {one.paused_for}, que ella asignó.",
             )
             yield PortalNotice("bad" if is_bad else "warn", said, f"{one.environment}/{page_of(one)}")
         if left <= 0:
@@ -186,10 +186,10 @@ def _of_sequences(sequences: Sequence[NumberSequence], now: datetime) -> Iterato
 _HELD = Text("recurring receipts that could not be issued", "comprobantes recurrentes que no se pudieron emitir")
 _AT_RISK = Text(
     "recurring receipts that would not be issued within a day",
-    "comprobantes recurrentes que no se emitirían en menos de un día",
+    "comprobantes recurrentes que tocan en menos de un día y no se podrían emitir",
 )
 _COMING = Text(
-    "recurring receipts that are issued within a day", "comprobantes recurrentes que se emiten en menos de un día"
+    "recurring receipts that are issued within a day", "comprobantes recurrentes que tocan en menos de un día"
 )
 
 
@@ -210,7 +210,7 @@ def _of_endpoints(endpoints: Sequence[Endpoint]) -> Iterator[PortalNotice]:
     for one in endpoints:
         path = f"{one.environment or 'ecf'}/webhooks"
         if one.disabled_at is not None:
-            said = Text("Your webhook is disabled.", "Su webhook ya no se llama.")
+            said = Text("Your webhook is disabled.", "Su webhook está desactivado.")
             yield PortalNotice("bad", said, path)
         elif one.enabled and one.failing_since is not None:
             said = Text("Calls of your webhook are failing.", "Las llamadas a su webhook están fallando.")

@@ -25,7 +25,7 @@ def read_day(text: str) -> date | None:
             return day
     except ValueError:
         pass
-    raise NoDay(Text("a day is written YYYY-MM-DD", "un día se escribe AAAA-MM-DD"))
+    raise NoDay(Text("a day is written YYYY-MM-DD", "escriba la fecha así: AAAA-MM-DD"))
 
 
 def read_moment(text: str) -> datetime:
@@ -35,4 +35,4 @@ def read_moment(text: str) -> datetime:
             return moment.replace(tzinfo=ZONE)
     except ValueError:
         pass
-    raise NoDay(Text("a moment is written YYYY-MM-DDTHH:MM", "un momento se escribe AAAA-MM-DDTHH:MM"))
+    raise NoDay(Text("a moment is written YYYY-MM-DDTHH:MM", "escriba la fecha y hora así: AAAA-MM-DDTHH:MM"))

@@ -15,9 +15,9 @@ from fe.ecf.texts import Text
 T = TypeVar("T")
 
 _INSTANT = timedelta(milliseconds=1)
-_NO_DAY = Text("A date has the form 2026-12-31.", "Una fecha tiene la forma 2026-12-31.")
+_NO_DAY = Text("A date has the form 2026-12-31.", "Escriba la fecha así: 2026-12-31.")
 _NO_RNC = Text("A tax id has 9 or 11 digits.", "Un RNC tiene 9 dígitos y una cédula 11.")
-_NO_AMOUNT = Text("An amount has the form 1180.50.", "Un monto tiene la forma 1180.50.")
+_NO_AMOUNT = Text("An amount has the form 1180.50.", "Escriba el monto así: 1180.50.")
 _AMOUNT = re.compile(r"[0-9]{1,16}(\.[0-9]{1,2})?")
 _NO_SUCH = Text("This choice does not exist.", "Esta opción no existe.")
 #: Longest search text.

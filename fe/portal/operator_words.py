@@ -29,8 +29,8 @@ ACTIONS = {
     "replay": "reenviar comprobante",
     "resume": "reanudar",
     "tenant create": "crear empresa",
-    "tenant disable": "inhabilitar empresa",
-    "tenant enable": "habilitar empresa",
+    "tenant disable": "desactivar empresa",
+    "tenant enable": "activar empresa",
 }
 
 

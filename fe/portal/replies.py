@@ -36,7 +36,7 @@ STALE_FORM = Text(
 RESUMED = Text(
     "You signed in again after opening this form, so nothing was done. Your text is here: check it, and "
     "press the button again.",
-    "Usted inició sesión de nuevo después de abrir este formulario, y ahora no se hizo nada. Lo que escribió está "
+    "Usted inició sesión de nuevo después de abrir este formulario; por eso no se hizo nada. Lo que escribió está "
     "aquí: revíselo y presione el botón otra vez.",
 )
 CHANGED_MEANWHILE = Text(
@@ -45,7 +45,7 @@ CHANGED_MEANWHILE = Text(
 )
 SENT_TWICE = Text("This form was sent before: it was done once.", "Este formulario ya se envió: se hizo una sola vez.")
 TOO_LARGE = Text("The form is too large.", "El formulario es demasiado grande.")
-_CROWDED = Text("There is too much to do at the moment.", "Hay demasiado que hacer en este momento.")
+_CROWDED = Text("There is too much to do at the moment.", "El servicio está sobrecargado en este momento.")
 _UNAVAILABLE = Text(
     "The service cannot reach its database now.", "El servicio no alcanza su base de datos en este momento."
 )
@@ -59,7 +59,7 @@ _BEGUN = Text(
 )
 _INTERNAL = Text(
     "Something went wrong on our side; it is in the log under the number below.",
-    "Algo falló de nuestro lado; está en el registro bajo el número de abajo.",
+    "Ocurrió un error de nuestro lado; quedó registrado con el número de abajo.",
 )
 
 

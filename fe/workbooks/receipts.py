@@ -74,7 +74,7 @@ def read_receipts(content: bytes, bounds: Bounds = BOUNDS) -> ReadImport:
     notes: list[Text] = []
     groups = _grouped(headed, digest, notes)
     if not groups:
-        raise UnreadableWorkbook(400, Text("The workbook has no receipts.", "La hoja no tiene comprobantes."))
+        raise UnreadableWorkbook(400, Text("The workbook has no receipts.", "El archivo no tiene comprobantes."))
     style = _style(headed)
     merged = _merged(headed)
     receipts = tuple(_receipt(headed, group, style, merged) for group in groups)

@@ -95,9 +95,13 @@ def read_table(content: bytes, bounds: Bounds = BOUNDS) -> ReadTable:
     if content.startswith(_ZIP):
         return _read_workbook(content, _kind_of(content, bounds), bounds)
     if b"\0" in content and not content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise _refuse(415, f"The file is no workbook. {_KINDS.en}", f"El archivo no es una hoja. {_KINDS.es}")
+        raise _refuse(
+            415, f"The file is no workbook. {_KINDS.en}", f"El archivo no es una hoja de cálculo. {_KINDS.es}"
+        )
     if content.lstrip()[:5].lower() in (b"%pdf-", b"<html", b"<?xml", b"<!doc", b"{\\rtf"):
-        raise _refuse(415, f"The file is no workbook. {_KINDS.en}", f"El archivo no es una hoja. {_KINDS.es}")
+        raise _refuse(
+            415, f"The file is no workbook. {_KINDS.en}", f"El archivo no es una hoja de cálculo. {_KINDS.es}"
+        )
     return _read_csv(content, bounds)
 
 
@@ -165,7 +169,7 @@ def _named_by(names: set[str], archive: zipfile.ZipFile) -> Format:
                     "El archivo tiene contraseña. Guárdelo sin ella.",
                 )
             return "ods"
-    raise _refuse(415, f"The file is no workbook. {_KINDS.en}", f"El archivo no es una hoja. {_KINDS.es}")
+    raise _refuse(415, f"The file is no workbook. {_KINDS.en}", f"El archivo no es una hoja de cálculo. {_KINDS.es}")
 
 
 def _refuse_active(names: set[str]) -> None:

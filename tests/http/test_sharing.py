@@ -150,9 +150,9 @@ async def test_page_is_in_the_language_of_the_link_or_the_browser(
 ) -> None:
     path = await shared(api, await issued(api, db, status=Status.CONDITIONAL))
 
-    assert "Aceptado condicionalmente" in (await buyers.get(path)).text
+    assert "Aceptado condicional por la DGII" in (await buyers.get(path)).text
     assert "Accepted conditionally" in (await buyers.get(path, **{"Accept-Language": "en-US,en"})).text
-    assert "Aceptado condicionalmente" in (await buyers.get(f"{path}?lang=es", **{"Accept-Language": "en"})).text
+    assert "Aceptado condicional por la DGII" in (await buyers.get(f"{path}?lang=es", **{"Accept-Language": "en"})).text
     assert 'lang="en"' in (await buyers.get(f"{path}/signature?lang=en")).text
 
 

@@ -99,7 +99,7 @@ def test_the_mail_of_a_test_receipt_says_that_it_has_no_fiscal_value() -> None:
 
     assert found["Subject"].startswith("[PRUEBA, SIN VALOR FISCAL] ")
     assert "SIN VALOR FISCAL" in body(found, "plain")
-    assert "condicionalmente" in body(found, "html")
+    assert "aceptado condicional" in body(found, "html")
 
 
 @pytest.mark.parametrize(

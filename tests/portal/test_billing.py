@@ -92,5 +92,5 @@ async def test_who_is_not_billed_reads_so(portal: Running, tenant: TenantId) -> 
         page = await browser.get(f"/companies/{tenant}/billing")
 
     assert page.status_code == 200
-    assert "Actualmente no se facturan" in page.text
+    assert "Por ahora no se cobran" in page.text
     assert "Todavía no se ha contado nada." in page.text

@@ -202,7 +202,7 @@ def test_deferred_receipt_without_verdict_has_its_legend_and_is_no_preview() -> 
     assert LEGENDS["deferred"] in printed
     assert "Vista previa" not in printed
     in_test = PrintOptions(standing=FiscalStanding.PREVIEW, environment=Environment.TESTECF, layout=PaperSize.ROLL_80)
-    assert "Comprobante de prueba, sin validez fiscal" in " ".join(decode(ticket(sign(root), in_test)).text.split())
+    assert "Comprobante de prueba, sin valor fiscal" in " ".join(decode(ticket(sign(root), in_test)).text.split())
 
 
 @pytest.mark.parametrize(("language", "named"), [("es", "es-DO"), ("en", "en")])

@@ -59,7 +59,7 @@ _TEST = Text("TEST: NO FISCAL VALUE", "PRUEBA: SIN VALOR FISCAL")
 _ACCEPTED = Text("Accepted by the DGII (tax authority)", "Aceptado por la DGII")
 _CONDITIONAL = Text(
     "Accepted conditionally by the DGII (tax authority): the receipt is valid, with remarks for its issuer",
-    "Aceptado condicionalmente por la DGII: el comprobante es válido, con observaciones para su emisor",
+    "Aceptado condicional por la DGII: el comprobante es válido, con observaciones para su emisor",
 )
 _LABELS = (
     Text("Type", "Tipo"),
@@ -82,7 +82,7 @@ _ABOUT = Text(
 )
 _PRIVATE = Text(
     "Anyone who has this link can read the receipt. This page does not track you.",
-    "Quien tenga este enlace puede leer el comprobante. Esta página no le rastrea.",
+    "Quien tenga este enlace puede leer el comprobante. Esta página no lo rastrea.",
 )
 
 _GOOD = Text(

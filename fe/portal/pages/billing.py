@@ -86,7 +86,7 @@ def _plot(visit: Visit, months: Sequence[Month]) -> Plot | None:
     title = Text("Receipts counted by month", "Comprobantes contados por mes").said(visit.language)
     description = Text(
         f"Bars for {len(shown)} months: how many accepted receipts are billed.",
-        f"Barras de {len(shown)} meses: cuántos comprobantes aceptados se facturan.",
+        f"Barras de {len(shown)} meses: cuántos comprobantes aceptados se cobran.",
     ).said(visit.language)
     counted = Series(Text("Counted", "Contados").said(visit.language), [month.emissions for month in shown])
     return Plot("months", title, description, [f"{month.month:%m-%Y}" for month in shown], [counted])

@@ -20,7 +20,7 @@ from fe.store.records.keys import ApiKey
 SCOPE_WORDS = {
     "invoices:write": Text(
         "hand in receipts and cancel numbers; with it come the scopes over sequences",
-        "entregar comprobantes y anular números; incluye los permisos sobre las secuencias",
+        "enviar comprobantes y anular números; incluye los permisos sobre las secuencias",
     ),
     "invoices:read": Text(
         "see receipts, their states and their XML; with it comes seeing sequences",
@@ -29,7 +29,7 @@ SCOPE_WORDS = {
     "ncf:read": Text("see number sequences", "ver las secuencias de números"),
     "ncf:write": Text("set up and change number sequences", "configurar y cambiar las secuencias de números"),
     "usage:read": Text("see how much was used", "ver el uso"),
-    "billing:read": Text("see what it costs", "ver lo que se factura"),
+    "billing:read": Text("see what it costs", "ver lo que se cobra"),
     "webhooks:read": Text(
         "see where events are sent, and deliveries", "ver adónde se envían los eventos y sus entregas"
     ),
@@ -50,7 +50,7 @@ _STATES = {
     "revoked": Text("revoked", "revocada"),
     "suspended": Text("suspended", "suspendida"),
 }
-_BAD_DAY = Text("The last day is not a date of the calendar.", "El último día no es una fecha del calendario.")
+_BAD_DAY = Text("The last day is not a date of the calendar.", "La fecha de vencimiento no existe en el calendario.")
 _BAD_ENVIRONMENT = Text("Choose an environment.", "Elija un ambiente.")
 _REVOKED = Text(
     "The key is revoked: programs that use it are refused from now on.",

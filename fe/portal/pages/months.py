@@ -22,7 +22,7 @@ from fe.portal.visit import Visit
 _PATIENCE = 20.0
 _NOT_MADE = Text(
     "The workbook could not be made now; try again in a moment.",
-    "La hoja no se pudo generar ahora; intente de nuevo en un momento.",
+    "El archivo de Excel no se pudo generar ahora; intente de nuevo en un momento.",
 )
 
 

@@ -32,8 +32,8 @@ _SOMEBODY_ELSE = Text(
 _UNKNOWN = Text(
     "This account is not linked to any person here. Sign in with your password and link it under your account, or "
     "ask for an invitation.",
-    "Esta cuenta no está vinculada a ninguna persona aquí. Entre con su contraseña y vincúlela en su cuenta, o pida "
-    "invitación.",
+    "Esta cuenta no está vinculada a ninguna persona aquí. Inicie sesión con su contraseña y vincúlela en su cuenta, "
+    "o pida una invitación.",
 )
 
 

@@ -22,25 +22,27 @@ from fe.store.records.sequences import Sequence, sequence_key
 #: The types by the prefix of their numbers, as receipts are called everywhere in the portal.
 _KINDS = {of.prefix: name for of, name in words.TYPE_NAMES.items()}
 _NUMBER = re.compile(r"[0-9]{1,10}")
-_CREATED = Text("Sequence created.", "La secuencia quedó creada.")
+_CREATED = Text("Sequence created.", "Secuencia creada.")
 _OVER = Text(
     "The last day has passed: write the one that the DGII gave.",
-    "El último día ya pasó: escriba el que dio la DGII.",
+    "La fecha de vencimiento ya pasó: escriba la que dio la DGII.",
 )
-_DELETED = Text("The sequence is deleted.", "La secuencia quedó eliminada.")
+_DELETED = Text("The sequence is deleted.", "Secuencia eliminada.")
 _USED = Text(
     "Numbers of it were used: switch it off instead, so that it can be seen what became of them.",
-    "Ya se usaron números de ella: desactívela, para que siga viéndose qué fue de ellos.",
+    "Ya se usaron números de ella: desactívela, para que se siga viendo el estado de ellos.",
 )
-_CHANGED = Text("The sequence is changed.", "La secuencia quedó cambiada.")
+_CHANGED = Text("The sequence is changed.", "Secuencia guardada.")
 
 
 #: The API's warnings about a new sequence, without field names.
 _REMARKS = {
-    "sequence-expired": Text("Its last day has passed: it gives no numbers.", "Su último día ya pasó: no da números."),
+    "sequence-expired": Text(
+        "Its last day has passed: it gives no numbers.", "Su fecha de vencimiento ya pasó: no asigna números."
+    ),
     "sequence-without-end": Text(
         "Its last day is missing: receipts of this type need it, and fail without it.",
-        "Falta su último día: los comprobantes de este tipo lo necesitan y fallan sin él.",
+        "Falta su fecha de vencimiento: los comprobantes de este tipo la necesitan y fallan sin ella.",
     ),
 }
 

@@ -14,7 +14,7 @@ from fe.store.portal import credentials, logins, people, sessions
 from fe.store.portal.people import Person
 from fe.store.records import throttle
 
-_WRONG = Text("Address or password is not right.", "El correo o la contraseña no es correcto.")
+_WRONG = Text("Address or password is not right.", "El correo o la contraseña no son correctos.")
 WRONG_CODE = Text(
     "This code is not right, or was used before. Wait for the next one.",
     "Este código no es correcto o ya se usó. Espere el siguiente.",

@@ -12,7 +12,7 @@ from fe.webhooks.accounts import EndpointView, NotNow, NoWebhook, WebhookRefused
 
 _CANNOT = Text(
     "This installation has lost the key to this secret: put a new one in its place.",
-    "Esta instalación perdió la clave de este secreto: póngale uno nuevo en su lugar.",
+    "Esta instalación perdió la clave de este secreto: cree uno nuevo.",
 )
 
 

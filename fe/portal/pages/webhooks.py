@@ -33,7 +33,7 @@ _ENABLED = Text(
     "The webhook is called again; what was kept is being delivered.",
     "El webhook se llama de nuevo; lo guardado se está entregando.",
 )
-_DISABLED_NOW = Text("The webhook is disabled.", "El webhook ya no se llama.")
+_DISABLED_NOW = Text("The webhook is disabled.", "El webhook está desactivado.")
 _NAMELESS = Text(
     "headers: a value without a name: type both again", "headers: un valor sin nombre: escriba ambos de nuevo"
 )

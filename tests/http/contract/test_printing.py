@@ -77,7 +77,7 @@ async def test_receipt_without_acceptance_says_so(api: httpx.AsyncClient, db: Da
     await accept(db, receipt, Status.REJECTED)
     after = reading.text((await api.get(f"/invoices/{receipt}/pdf")).content)
 
-    assert "Vista previa, sin validez fiscal" in before
+    assert "Vista previa, sin valor fiscal" in before
     assert "Sin valor fiscal" in after
 
 

@@ -201,7 +201,7 @@ def test_a_dead_letter_is_replayed(look: Looker, installation: Installation, ope
     seen.open("/operators/dead-letters")
     chosen = page.locator("form tbody tr").first.locator("th a").inner_text()
     page.locator("tbody [name=id]").first.check()
-    press(seen, "Revisar las elegidas")
+    press(seen, "Revisar los elegidos")
     replay = page.locator('form[action$="/replay"]')
     replay.locator("[name=reason]").fill("la DGII responde de nuevo")
     replay.locator("button").click()

@@ -29,8 +29,8 @@ _WAITS = Text(
 _TO_BE_DONE = Text(
     "It cannot be done now. It is on record and is carried out as soon as it can be: do not send it again, and look "
     "under Approvals for what came of it.",
-    "No se puede hacer en este momento. Quedó registrado y se ejecuta en cuanto se pueda: no lo envíe de nuevo y mire "
-    "en Aprobaciones qué resultó.",
+    "No se puede hacer en este momento. Quedó registrado y se ejecuta en cuanto se pueda: no lo envíe de nuevo y vea "
+    "el resultado en Aprobaciones.",
 )
 _LONGEST_WAIT = 10 * 365 * 24 * 60
 

@@ -126,7 +126,7 @@ async def disable(visit: Visit) -> Reply:
     if not await executed(visit, action_id):
         return await show(visit, await tenant_in_address(visit), CHANGED_MEANWHILE)
     return await visit.go(
-        f"/operators/companies/{tenant.tenant_id}", Text("The company is shut out.", "La empresa está inhabilitada.")
+        f"/operators/companies/{tenant.tenant_id}", Text("The company is shut out.", "La empresa está desactivada.")
     )
 
 
@@ -141,7 +141,7 @@ async def enable(visit: Visit) -> Reply:
     except LocalizedError as wrong:
         return await show(visit, tenant, wrong.text)
     return await visit.go(
-        f"/operators/companies/{tenant.tenant_id}", Text("The company is let in.", "La empresa está habilitada.")
+        f"/operators/companies/{tenant.tenant_id}", Text("The company is let in.", "La empresa está activa.")
     )
 
 

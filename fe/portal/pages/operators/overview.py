@@ -42,7 +42,7 @@ _NOBODY = Hint(
 _CIRCUIT = Hint(
     Text(
         "A host of the authority is not called now; it is tried again by itself.",
-        "Ahora no se llama a un servidor de la DGII; se reintenta por sí solo.",
+        "No se llama a un servidor de la DGII que falla; el servicio lo reintenta solo.",
     ),
     "/operators",
     "authority-down",

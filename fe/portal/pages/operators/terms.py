@@ -38,7 +38,7 @@ _SUBSCRIPTION = Text(
     "A subscription of the processor begins with sub_, and has letters and digits after it.",
     "Una suscripción del procesador comienza con sub_, seguido de letras y dígitos.",
 )
-_NEVER = Text("The company was never billed.", "A la empresa nunca se le ha facturado.")
+_NEVER = Text("The company was never billed.", "A la empresa nunca se le ha cobrado.")
 
 
 async def set_terms(visit: Visit) -> Reply:
@@ -89,7 +89,7 @@ async def stop(visit: Visit) -> Reply:
         await visit.run_operation(_stop, tenant, acting(visit))
     except LocalizedError as wrong:
         return await show(visit, tenant, wrong.text)
-    return await visit.go(f"/operators/companies/{tenant.tenant_id}", Text("Billing stopped.", "Ya no se le factura."))
+    return await visit.go(f"/operators/companies/{tenant.tenant_id}", Text("Billing stopped.", "Ya no se le cobra."))
 
 
 async def _stop(conn: Conn, tenant: Tenant, by: OperatorAction) -> None:

@@ -6,12 +6,15 @@ from datetime import date, datetime
 from functools import partial
 from typing import TypeVar
 
+from lxml import etree
+
 from fe.ecf.build import Written, write
 from fe.ecf.catalogue import EcfType, Environment, Host, Root
 from fe.ecf.dates import last_day, local, read_day
 from fe.ecf.document import Document, NotADocument
 from fe.ecf.modified import read_receipt
 from fe.ecf.parse import Malformed
+from fe.ecf.payments import payment_amounts
 from fe.ecf.problems import Problem, serialize_problem
 from fe.ecf.qr import Printed
 from fe.ecf.receipt_facts import facts_signed
@@ -165,7 +168,7 @@ def make_unsigned(signing_input: SigningInput, chosen: Candidate, *, now: dateti
         security_code=None if code is None else str(code),
         ncf_expiration=_expiration(document, signing_input),
         remarks=[serialize_problem(problem) for problem in prepared.problems if problem.code in ASSUMPTIONS],
-        amounts=tax_amounts(written.element) if document.root in (Root.ECF, Root.RFCE) else None,
+        amounts=_amounts(written.element) if document.root in (Root.ECF, Root.RFCE) else None,
     )
 
 
@@ -199,6 +202,10 @@ def sign_unsigned(
         facts=facts_signed(unsigned.printed),
         amounts=unsigned.amounts,
     )
+
+
+def _amounts(element: etree._Element) -> dict[str, str]:
+    return {**tax_amounts(element), **payment_amounts(element)}
 
 
 def _canonical(written: Written) -> Canonical:

@@ -3,7 +3,7 @@
 import re
 from calendar import monthrange
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
 from fe.ecf.texts import Text
 
@@ -76,3 +76,23 @@ class YearMonth:
     def __str__(self) -> str:
         """YYYY-MM."""
         return f"{self.year:04d}-{self.month:02d}"
+
+
+@dataclass(frozen=True, slots=True)
+class OneDay:
+    """A day, where sums of a month are asked for one day."""
+
+    first: date
+
+    @property
+    def last(self) -> date:
+        """The day."""
+        return self.first
+
+    @property
+    def after(self) -> "OneDay":
+        """The day after."""
+        return OneDay(self.first + timedelta(days=1))
+
+
+Period = YearMonth | OneDay

@@ -135,6 +135,8 @@ class PrintedReceipt:
     buyer: Party | None
     modified: Modified | None
     facts: tuple[tuple[str, str], ...]
+    #: Forms of payment and their amounts.
+    payments: tuple[Amount, ...]
     items: tuple[Item, ...]
     has_excise: bool
     adjustments: tuple[Adjustment, ...]
@@ -196,6 +198,7 @@ class _Reader:
             buyer=self._buyer(),
             modified=self._modified(),
             facts=tuple(self._facts(issuer)),
+            payments=tuple(self._payments()),
             items=items,
             has_excise=any(one.specific or one.ad_valorem or one.retail or one.degrees for one in items),
             adjustments=tuple(self._adjustments()),
@@ -258,10 +261,7 @@ class _Reader:
 
     def _facts(self, issuer: Fields) -> Iterator[tuple[str, str]]:
         kind = self._words("payment-type", whole(self._id, "TipoPago"))
-        forms = (
-            self._words("payment-form", whole(row, "FormaPago"))
-            for row in rows(self._id, "TablaFormasPago", "FormaDePago")
-        )
+        forms = (one.words for one in self._payments())
         payment = " · ".join(dict.fromkeys(filter(None, (kind, *forms))))
         if payment:
             yield "payment", payment[:1].upper() + payment[1:]
@@ -274,6 +274,11 @@ class _Reader:
         ):
             if value:
                 yield name, value
+
+    def _payments(self) -> Iterator[Amount]:
+        for row in rows(self._id, "TablaFormasPago", "FormaDePago"):
+            words = self._words("payment-form", whole(row, "FormaPago"))
+            yield Amount("", number(row.get("MontoPago")) or ZERO, words)
 
     def _words(self, codes: str, value: str | None) -> str:
         found = next((code for code in CODES[codes] if code.value == value), None)

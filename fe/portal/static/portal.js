@@ -153,6 +153,7 @@ if (document.querySelector("[data-refresh]")) renew(500);
 
 // data-check-all: one box that checks all boxes of that name in its form. data-with-script: is of no use without.
 for (const one of document.querySelectorAll("[data-with-script]")) one.hidden = false;
+document.querySelector("[data-print]")?.addEventListener("click", () => print());
 document.querySelectorAll("[data-check-all]").forEach((all) => {
   all.hidden = false;
   all.addEventListener("change", () => {

@@ -110,7 +110,7 @@ class SignedDocument:
     #: Assumptions made for it, as clients read them.
     remarks: Sequence[Mapping[str, object]] = ()
     facts: FactsToPrint = UNKNOWN
-    #: Amounts by tax (fe/ecf/tax_amounts.py).
+    #: Amounts by tax and by form of payment (fe/ecf/tax_amounts.py, payments.py).
     amounts: Mapping[str, str] | None = None
 
 

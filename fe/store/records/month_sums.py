@@ -19,7 +19,7 @@ from fe.ecf.dates import ZONE
 from fe.ecf.ids import first_id
 from fe.identifiers import TenantId
 from fe.lifecycle import Status
-from fe.month.period import YearMonth
+from fe.month.period import Period, YearMonth
 from fe.store.postgres.db import Conn
 from fe.store.postgres.rows import record_row
 
@@ -88,14 +88,14 @@ _ISSUED = f"""
 """
 
 
-async def issued(conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth) -> Sequence[IssuedSum]:
-    """Sum the receipts that ended, by type and state."""
+async def issued(conn: Conn, tenant_id: TenantId, environment: Environment, month: Period) -> Sequence[IssuedSum]:
+    """Sum the receipts of a month or a day that ended, by type and state."""
     cursor = conn.cursor(row_factory=record_row(IssuedSum))
     await cursor.execute(_ISSUED.encode(), _values(tenant_id, environment, month))
     return await cursor.fetchall()
 
 
-def _values(tenant_id: TenantId, environment: Environment, month: YearMonth) -> dict[str, Any]:
+def _values(tenant_id: TenantId, environment: Environment, month: Period) -> dict[str, Any]:
     return {
         "tenant": tenant_id,
         "environment": environment,
@@ -133,9 +133,9 @@ _OPEN = f"""
 
 
 async def still_open(
-    conn: Conn, tenant_id: TenantId, environment: Environment, month: YearMonth
+    conn: Conn, tenant_id: TenantId, environment: Environment, month: Period
 ) -> Sequence[UnansweredReceipt]:
-    """List the receipts of a month without a verdict."""
+    """List the receipts of a month or a day without a verdict."""
     cursor = conn.cursor(row_factory=class_row(UnansweredReceipt))
     await cursor.execute(_OPEN.encode(), _values(tenant_id, environment, month))
     return await cursor.fetchall()

@@ -81,6 +81,7 @@ VIEWS = {
     "companies": View("/", "operator"),
     "switch": View("/switch?to=people"),
     "months": View("/months"),
+    "day": View("{company}/{environment}/days", day=True),
     "installation": View("/operators", "operator", day=True, night=True),
     "dead-letters": View("/operators/dead-letters", "operator", day=True),
     "replays": View("/operators/replays", "operator"),

@@ -12,7 +12,7 @@ from threading import Thread
 from typing import Any
 
 import pyotp
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Page, expect
 
 from fe.ecf.catalogue import EcfType, Root
 from fe.ecf.currency import header_amounts
@@ -503,12 +503,19 @@ class Counted:
         self.page.wait_for_url("**/submissions/*")
 
 
+def sold(page: Page) -> Decimal:
+    """The sum that the close of the day shows."""
+    return Decimal(page.locator("#sold").inner_text().removeprefix("RD$ ").replace(",", ""))
+
+
 def test_shops_day_takes_four_taps_a_receipt(look: Looker, installation: Installation, owner_state: str) -> None:
-    """Open, ten sales of one product, one return, one business customer, and the day's list."""
+    """Open, ten sales of one product, one return, one business customer, and the close of the day."""
     at = f"{installation.url}/companies/{installation.company}/{installation.environment}"
     for screen in ("phone", "desk"):
         day = Counted(look.window(screen, state=owner_state))
         page = day.page
+        page.goto(f"{at}/days")
+        before = sold(page)
         page.goto(f"{at}/new/32")
         day.tap('[name="item.NombreItem"]')
         day.type("mar")
@@ -533,9 +540,13 @@ def test_shops_day_takes_four_taps_a_receipt(look: Looker, installation: Install
             "Ferretería El Sol, SRL"
         )
         day.issue()
+        # Ten sales and the business customer's, of which one came back.
+        expect(page.locator("h1 .badge")).to_have_text("Aceptado", timeout=30_000)
         page.goto(f"{at}/submissions")
         day.tap("a:has-text('Hoy')")
+        day.tap("a:has-text('Cierre del día')")
         expect(page.locator("main")).to_contain_text("E34 Nota de crédito")
+        assert sold(page) - before == 10 * Decimal("495.00")
 
         assert (day.taps <= 4 * 12, day.keys <= 12) == (True, True), (day.taps, day.keys)
 

@@ -41,7 +41,7 @@ from fe.workbooks.tables import UnreadableWorkbook
 _log = structlog.get_logger(__name__)
 
 #: How often a front looks whether a set is to be sent, and how often while one is.
-_POLL_SECONDS, _SENDING_SECONDS = 2.0, 0.2
+_POLL_SECONDS, _SENDING_SECONDS = 5.0, 0.2
 _TURN_SECONDS = 20.0
 #: A certificate has to be valid for longer than a run takes.
 _CERTIFICATE_LEFT = timedelta(days=2)

@@ -56,7 +56,7 @@ _log = structlog.get_logger(__name__)
 VALIDATED_TOGETHER, ISSUED_TOGETHER = 100, 50
 #: How long a front holds an import for a chunk: after a crash another goes on when it has passed.
 HELD_SECONDS = 20.0
-_POLL_SECONDS = 1.0
+_POLL_SECONDS = 2.0
 #: How long an upload waits for its turn in the pool.
 _TURN_SECONDS = 20.0
 _LONGEST_NAME = 120

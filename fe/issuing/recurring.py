@@ -58,7 +58,7 @@ _log = structlog.get_logger(__name__)
 
 #: How long a front holds one: after a crash another goes on when it has passed.
 HELD_SECONDS: Final = 60.0
-_POLL_SECONDS: Final = 2.0
+_POLL_SECONDS: Final = 5.0
 #: How long after a refusal it is tried again by itself.
 RETRY: Final = timedelta(hours=1)
 #: Reasons that may end without a change of the template, and are tried again.

@@ -30,7 +30,7 @@ from tests.system.stack import Stack, running_stack
 
 HERE = Path(__file__).parent
 #: Media types that its Python generator does not know: docs/api/README.md says so.
-FILES = ("application/pdf", "application/zip", "image/png", "image/svg+xml", XLSX)
+FILES = ("application/pdf", "application/xml", "application/zip", "text/plain", "image/png", "image/svg+xml", XLSX)
 #: Not a measure: what hangs is ended.
 LONG = 300
 #: A stack that is cancelled in the middle of what it does leaves things to the garbage collector.

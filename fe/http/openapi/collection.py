@@ -59,7 +59,7 @@ _KEPT = {
     "listReceived": {"receivedId": "items?.[0]?.id"},
     "listDeliveries": {"deliveryId": "items?.[0]?.id"},
     "createImport": {"importId": "importId"},
-    "listVoidings": {"voidingId": "items?.[0]?.voidingId"},
+    "listVoidings": {"voidingId": "items?.[0]?.voidingId ?? ''"},
 }
 
 _FIRST, _TYPES, _OUTCOMES, _READING, _CHANGES = (
@@ -203,7 +203,7 @@ def _item(
         check.append("const answer = pm.response.json();")
     check += [f'pm.collectionVariables.set("{variable}", answer.{field});' for variable, field in kept.items()]
     events = [_script("test", check)]
-    if variable in ("receivedId", "deliveryId", "importId"):
+    if variable in ("receivedId", "deliveryId", "importId", "voidingId"):
         events.append(_script("prerequest", [f'if (!pm.variables.get("{variable}")) pm.execution.skipRequest();']))
     return {
         "id": f"{operation['operationId']}-{title}",
@@ -223,7 +223,7 @@ def _in_path(path: str) -> dict[str, str]:
 
 def _may_be_missing(path: str, operation: Mapping[str, Any]) -> bool:
     """Whether a company without data answers 404: files, and what only a change would make."""
-    return _file_type(operation) is not None or bool(_in_path(path).keys() & {"entryId", "rnc"})
+    return _file_type(operation) is not None or bool(_in_path(path).keys() & {"entryId", "rnc", "recurringId"})
 
 
 def _script(when: str, lines: list[str]) -> dict[str, Any]:

@@ -115,7 +115,7 @@ _GIVEN_UP = Text(
 )
 _REJECTED = Text("receipts rejected in the last 7 days", "comprobantes rechazados en los últimos 7 días")
 _FAILED = Text(
-    "receipts that ended in an error in the last 7 days", "comprobantes que no se pudieron enviar en los últimos 7 días"
+    "receipts that ended in an error in the last 7 days", "comprobantes que terminaron en error en los últimos 7 días"
 )
 
 

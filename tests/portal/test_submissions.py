@@ -205,7 +205,7 @@ async def test_of_what_may_have_arrived_it_is_not_said_that_it_was_not_sent(
     for shown in (page, listed, exported):
         assert "Error: no verdict" in shown.text
         assert "Not sent" not in shown.text
-    assert "receipts that ended in an error in the last 7 days: 1." in overview.text
+    assert "Receipts that ended in an error in the last 7 days: 1." in overview.text
 
 
 async def test_a_problem_leads_to_its_line(owner: Browser, tenant: TenantId, db: Database) -> None:

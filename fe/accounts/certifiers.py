@@ -79,7 +79,7 @@ def remarks(certificate: x509.Certificate, certifiers: Sequence[x509.Certificate
         return [
             Text(
                 "it is self-signed: for a simulated authority only, the real one takes none",
-                "está firmado por sí mismo: solo sirve para una DGII simulada, la real no lo acepta",
+                "es autofirmado: solo sirve para una DGII simulada, la real no lo acepta",
             )
         ]
     objections = check_certificate(certificate, roots=certifiers, at=now)

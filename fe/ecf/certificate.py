@@ -88,7 +88,7 @@ class TooCostly(CertificateError):
     """Opening it would take an absurd amount of computing: see fe.ecf.p12."""
 
     message = "The .p12 file asks for an absurd amount of computing to open: export it again with ordinary settings."
-    message_es = "Abrir el .p12 exige un cómputo desmedido: expórtelo de nuevo con los ajustes habituales."
+    message_es = "Abrir el .p12 exige demasiado cómputo: expórtelo de nuevo con los ajustes habituales."
 
 
 class UnsupportedProtection(CertificateError):

@@ -132,7 +132,7 @@ def _trust(
         DocumentCheck("certificate", "failed" if of_itself else "ok", "; ".join([*of_itself, f"{whose}; {when}"]))
     ]
     if roots is None:
-        who = say("issuer not checked: give --roots", "nadie responde por él: indique --roots")
+        who = say("issuer not checked: give --roots", "no se revisó quién lo emitió: indique --roots")
         return [*checks, DocumentCheck("chain", "skipped", who)]
     of_chain = [one.message for one in check_certificate(certificate, roots=roots, at=at)]
     of_chain = [message for message in of_chain if message not in of_itself]

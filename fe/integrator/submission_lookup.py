@@ -48,7 +48,7 @@ def _in_the_list(api: ApiSession, wanted: str, remark: Remark) -> str:
         raise Failure(
             say(
                 f"nothing was handed in under {wanted!r} (taxLogId, trackId, e-NCF or clientRequestId)",
-                f"no se ha enviado nada bajo {wanted!r} (taxLogId, trackId, e-NCF o clientRequestId)",
+                f"no se ha enviado nada con {wanted!r} (taxLogId, trackId, e-NCF o clientRequestId)",
             ),
             NOT_THERE,
         )

@@ -22,9 +22,11 @@ from fe.store.records.month_sums import IssuedSum
 from fe.store.records.sequences import Sequence as NumberSequence
 
 _NOT_SOLD = (Status.REJECTED, Status.ERROR)
-_RETURNS = Text("Credit notes (they state no form)", "Notas de crédito (no indican la forma)")
-_UNSTATED = Text("Paid at once, form not stated", "Al contado, sin forma indicada")
-_NOT_KEPT = Text("Form not kept (signed by an earlier version)", "Forma no guardada (firmado con una versión anterior)")
+_RETURNS = Text("Credit notes (they state no form)", "Notas de crédito (no indican forma de pago)")
+_UNSTATED = Text("Paid at once, form not stated", "Al contado, sin forma de pago indicada")
+_NOT_KEPT = Text(
+    "Form not kept (signed by an earlier version)", "Forma de pago no guardada (firmado con una versión anterior)"
+)
 _FORM_NAMES = {code.value: Text(code.meaning, code.meaning_es) for code in CODES["payment-form"]} | {
     UNSTATED: _UNSTATED,
     ON_CREDIT: Text("sale on credit", "venta a crédito"),

@@ -54,7 +54,7 @@ _BAD_DAY = Text("The last day is not a date of the calendar.", "La fecha de venc
 _BAD_ENVIRONMENT = Text("Choose an environment.", "Elija un ambiente.")
 _REVOKED = Text(
     "The key is revoked: programs that use it are refused from now on.",
-    "La clave está revocada: los programas que la usan se rechazan desde ahora.",
+    "La clave está revocada: desde ahora se rechazan las llamadas hechas con ella.",
 )
 _REVOKED_BEFORE = Text("The key was revoked before.", "La clave ya estaba revocada.")
 

@@ -33,7 +33,7 @@ _REASONS = (
 
 WHY = Text(
     f"Say why, in up to {MAX_REASON} characters: the issuer and the DGII read it.",
-    f"Diga por qué, en un máximo de {MAX_REASON} caracteres: lo leen el emisor y la DGII.",
+    f"Indique el motivo, en {MAX_REASON} caracteres como máximo: lo leen el emisor y la DGII.",
 )
 DISABLED = Text(
     "The company is disabled: nothing is decided for it.", "La empresa está desactivada: no se decide nada por ella."

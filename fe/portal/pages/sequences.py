@@ -30,7 +30,7 @@ _OVER = Text(
 _DELETED = Text("The sequence is deleted.", "Secuencia eliminada.")
 _USED = Text(
     "Numbers of it were used: switch it off instead, so that it can be seen what became of them.",
-    "Ya se usaron números de ella: desactívela, para que se siga viendo el estado de ellos.",
+    "Ya se usaron números de esta secuencia: desactívela, y así se sigue viendo qué pasó con ellos.",
 )
 _CHANGED = Text("The sequence is changed.", "Secuencia guardada.")
 

@@ -91,7 +91,7 @@ async def test_each_item_is_answered_in_the_language_that_is_asked_for(api: http
 
     assert answer.headers["Content-Language"] == "es"
     assert [one["message"] for one in answer.json()["items"]] == [
-        "Aceptado para su proceso. Consulte GET /invoices/{taxLogId} para ver la respuesta de la DGII.",
+        "Recibido; se está procesando. Consulte GET /invoices/{taxLogId} para ver la respuesta de la DGII.",
         "Este clientRequestId ya se usó; no se procesó nada de nuevo.",
         "el cuerpo debe ser un objeto JSON",
         "asUserId: debe ser un UUID",

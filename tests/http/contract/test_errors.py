@@ -491,7 +491,7 @@ def test_every_answer_of_the_router_is_ours() -> None:
         ("DELETE", "/ncf/E31", None, 404, "no existe una secuencia de NCF para el prefijo E31"),
         ("GET", "/nowhere", None, 404, "No encontrado"),
         ("PUT", "/invoices", None, 405, "Método no permitido"),
-        ("POST", "/invoices", structured(), 202, "Aceptado para su proceso. Consulte GET /invoices/{taxLogId}"),
+        ("POST", "/invoices", structured(), 202, "Recibido; se está procesando. Consulte GET /invoices/{taxLogId}"),
     ],
 )
 async def test_messages_are_in_spanish_for_who_asks_for_it(

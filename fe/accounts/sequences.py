@@ -132,7 +132,7 @@ def end_of(last_day: date | None) -> datetime | None:
         return end_of_day(last_day) if last_day is not None else None
     except OverflowError:
         raise BadSequence(
-            Text(f"a sequence cannot end on {last_day}", f"una secuencia no puede terminar el {last_day}")
+            Text(f"a sequence cannot end on {last_day}", f"una secuencia no puede vencer el {last_day:%d-%m-%Y}")
         ) from None
 
 
@@ -306,7 +306,7 @@ def remarks(sequence: Sequence, now: datetime) -> list[Problem]:
             code="sequence-expired",
             path="expireAt",
             message=f"the sequence ended on {last_day}: it gives no number, and receipts that name it are refused",
-            message_es=f"la secuencia venció el {last_day}: no asigna números, y sus comprobantes se rechazan",
+            message_es=f"la secuencia venció el {last_day:%d-%m-%Y}: no asigna números, y sus comprobantes se rechazan",
             found=last_day.isoformat(),
             severity=Severity.CONDITIONAL,
         )
@@ -320,8 +320,8 @@ def _without_last_day(prefix: str) -> Problem:
         path="expireAt",
         message="the sequence says no last day: a receipt that does not say FechaVencimientoSecuencia itself ends as "
         "an error, though it was given a number",
-        message_es="la secuencia no dice su último día: un comprobante que no trae su FechaVencimientoSecuencia "
-        "termina en error, aunque se le haya dado un número",
+        message_es="la secuencia no tiene fecha de vencimiento: un comprobante que no trae FechaVencimientoSecuencia "
+        "termina en error, aunque se le haya asignado un número",
         fix=f"set the day that the authority gave, as expireAt, with PATCH /ncf/{prefix}",
         fix_es=f"ponga la fecha que dio la DGII, como expireAt, con PATCH /ncf/{prefix}",
         severity=Severity.CONDITIONAL,

@@ -47,12 +47,12 @@ def choose_certificate(
     chosen = _by_rule(one_per_holder(candidates, now), as_user, as_user_id)
     if not chosen.not_before <= now < chosen.not_after:
         over = now >= chosen.not_after
-        first, last = f"{chosen.not_before:%Y-%m-%d}", f"{chosen.not_after:%Y-%m-%d}"
+        first, last = chosen.not_before, chosen.not_after
         state = Text("has expired", "ha vencido") if over else Text("is not valid yet", "aún no es válido")
         raise OutOfTime(
             Text(
-                f"the certificate {state.en} (valid {first} to {last}): upload a new one",
-                f"el certificado {state.es} (válido del {first} al {last}): suba uno nuevo",
+                f"the certificate {state.en} (valid {first:%Y-%m-%d} to {last:%Y-%m-%d}): upload a new one",
+                f"el certificado {state.es} (válido del {first:%d-%m-%Y} al {last:%d-%m-%Y}): suba uno nuevo",
             ),
             chosen.not_before,
             chosen.not_after,

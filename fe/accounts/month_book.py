@@ -30,7 +30,7 @@ _STATES: Mapping[Status, Text] = {
     Status.ACCEPTED: Text("Accepted", "Aceptado"),
     Status.CONDITIONAL: Text("Accepted with remarks", "Aceptado condicional"),
     Status.REJECTED: Text("Rejected", "Rechazado"),
-    Status.ERROR: Text("Error: no verdict", "Error: sin respuesta de la DGII"),
+    Status.ERROR: Text("Error: no verdict", "Error: sin respuesta"),
 }
 _ANSWERS = {True: Text("approved", "aprobado"), False: Text("rejected", "rechazado")}
 _DAY, _TYPE, _STATE = Text("Issued", "Fecha de emisión"), Text("Type", "Tipo"), Text("Status", "Estado")

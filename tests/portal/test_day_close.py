@@ -9,12 +9,13 @@ import pytest
 from lxml import etree
 from psycopg.types.json import Jsonb
 
-from fe.ecf.catalogue import EcfType
+from fe.accounts.sequences import put
+from fe.ecf.catalogue import EcfType, Environment
 from fe.ecf.payments import payment_amounts
 from fe.ecf.signature.profile import NAMESPACE
 from fe.identifiers import SubmissionId, TenantId
 from fe.lifecycle import Status
-from fe.store.portal import day_lines
+from fe.store.portal import day_sums
 from fe.store.postgres.db import Database
 from tests.factories.tenants import rows
 from tests.http.front import make_tenant
@@ -87,6 +88,8 @@ async def sold(db: Database, tenant: TenantId) -> SubmissionId:
     await sell(db, tenant, 1, ecf_type=EcfType.CREDIT_NOTE, amounts={"paid0": "118.10"})
     await sell(db, tenant, 1, ecf_type=EcfType.MINOR_EXPENSES, amounts={"paid1": "118.10"})
     await sell(db, tenant, 6, status=None)
+    await db.transact(put, tenant, Environment.ECF, "E32", maximum=2, now=AT)
+    await db.transact(put, tenant, Environment.ECF, "E32/Caja 2", minimum=3, maximum=9, now=AT)
     other = await make_tenant(db, "Otra")
     await sell(db, other, 9)
     return refused
@@ -121,7 +124,8 @@ async def test_day_is_closed_by_type_payment_and_user(owner: Browser, tenant: Te
         ["Form of payment", "Paid at once, form not stated", "1", "", "118.10", "", ""],
         ["Form of payment", "Credit notes (they state no form)", "1", "", "-118.10", "", ""],
         ["Form of payment", "Form not kept (signed by an earlier version)", "1", "", "118.10", "", ""],
-        ["Sequence", "E32", "5", "", "", "E320000000001", "E320000000005"],
+        ["Sequence", "E32", "2", "", "", "E320000000001", "E320000000002"],
+        ["Sequence", "E32 Caja 2", "3", "", "", "E320000000003", "E320000000005"],
         ["Sequence", "E34", "1", "", "", "E340000000001", "E340000000001"],
         ["Sequence", "E43", "1", "", "", "E430000000001", "E430000000001"],
         ["Not accepted", "Rejected", "1", "18.01", "118.10", "E320000000005", "E320000000005"],
@@ -132,12 +136,12 @@ async def test_day_is_closed_by_type_payment_and_user(owner: Browser, tenant: Te
 async def test_day_of_more_receipts_than_are_read_has_sums_of_verdicts_and_says_so(
     owner: Browser, tenant: TenantId, sold: SubmissionId, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fe.portal.day_close.MOST", 3)
+    monkeypatch.setattr(day_sums, "MOST", 3)
 
     page = await owner.get(f"/companies/{tenant}/ecf/days/{DAY}")
 
     assert '<b id="sold">RD$ 354.30</b>' in page.text
-    assert f"The day has more than {day_lines.MOST:,} receipts" in page.text
+    assert "The day has more than 20,000 receipts" in page.text
     assert "By form of payment" not in page.text
 
 

@@ -15,10 +15,8 @@ from fe.portal.days import NoDay, read_day
 from fe.portal.page_types import Needs, Page
 from fe.portal.replies import Reply, not_found, redirect
 from fe.portal.visit import Visit
-from fe.store.portal.day_lines import MOST
+from fe.store.portal.day_sums import MOST
 
-#: Receipts that are not accepted and are listed one by one, of each kind.
-_LISTED = 50
 _HEADS = (
     Text("Part", "Parte"),
     Text("Name", "Nombre"),
@@ -31,6 +29,7 @@ _HEADS = (
 _TYPE, _PAYMENT = Text("Type", "Tipo"), Text("Form of payment", "Forma de pago")
 _USER, _SEQUENCE = Text("User", "Usuario"), Text("Sequence", "Secuencia")
 _SUM, _OPEN = Text("Total of the day", "Total del día"), Text("Not accepted", "Sin aceptar")
+_MORE = Text("more, not listed here", "más, que no se listan aquí")
 _UNSIGNED = Text("not signed yet, no amount", "sin firmar todavía, sin monto")
 
 
@@ -54,7 +53,6 @@ async def show(visit: Visit) -> Reply:
         after=day + timedelta(days=1),
         today=local(visit.now).date(),
         most=MOST,
-        listed=_LISTED,
         words=words,
     )
 
@@ -74,9 +72,12 @@ def _rows(close: DayClose) -> Iterator[Sequence[Cell | Text]]:
         yield from ((part, one.name, one.receipts, one.itbis, one.total, "", "") for one in sums)
     yield from ((_PAYMENT, one.name, one.receipts, "", one.total, "", "") for one in close.payments)
     yield from ((_SEQUENCE, one.sequence, one.receipts, "", "", one.first, one.last) for one in close.numbers)
-    for line in (*close.waiting, *close.refused):
+    for line in (*close.waiting_lines, *close.refused_lines):
         state = words.status_badge(line.status).text
         yield (_OPEN, state, 1, line.itbis, line.total, line.e_ncf, line.e_ncf)
+    more = close.waiting + close.refused - len(close.waiting_lines) - len(close.refused_lines)
+    if more:
+        yield (_OPEN, _MORE, more, "", "", "", "")
     if close.unsigned:
         yield (_OPEN, _UNSIGNED, close.unsigned, "", Decimal("0.00"), "", "")
 

@@ -247,7 +247,7 @@ class Life:
 
     def after(self, kind: str, detail: Mapping[str, Any]) -> "Life":
         """Return the state after one more event with this `detail`. Raises Unlawful."""
-        if self.place is Place.ENDED and self.fate is not NumberFate.REUSABLE:
+        if self.place is Place.ENDED and (kind, self.fate) != (EventKind.VOIDED, NumberFate.REUSABLE):
             raise Unlawful(f"{kind} after its end")
         found = {
             Life(move.to, move.status or self.status, move.fate or self.fate)

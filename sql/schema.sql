@@ -490,8 +490,9 @@ CREATE TABLE recurring_receipts (
     tenant_id bigint NOT NULL, recurring_id uuid NOT NULL, environment environment NOT NULL, id text NOT NULL,
     name text NOT NULL, state text NOT NULL, day int NOT NULL, every int NOT NULL, starts_on date, ends_on date,
     next_on date, last_month date, customer text, payment_days int, payload bytea NOT NULL, as_user text,
-    as_user_id uuid, notify text, api_key_id text NOT NULL, version int NOT NULL, created_at timestamptz NOT NULL,
-    changed_at timestamptz NOT NULL, changed_by text NOT NULL, preview jsonb, previewed_for date,
+    as_user_id uuid, notify text, sequence text, api_key_id text NOT NULL, version int NOT NULL,
+    created_at timestamptz NOT NULL, changed_at timestamptz NOT NULL, changed_by text NOT NULL, preview jsonb,
+    previewed_for date,
     PRIMARY KEY (tenant_id, recurring_id),
     UNIQUE (tenant_id, environment, id)
 );

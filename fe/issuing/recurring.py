@@ -455,7 +455,7 @@ class RecurringRunner:
         try:
             accepted = await self._submitting.acceptance.accept(new, now)
         except NoNumber as none:
-            raise _of_sequence(none.prefix, none.reason) from None
+            raise _of_sequence(none.label, none.reason) from None
         except TenantDisabled:
             raise _Refusal(TurnReason.TENANT, [_TENANT]) from None
         self._submitting.note(accepted, new, request)
@@ -487,6 +487,7 @@ class RecurringRunner:
             client_request_id=request,
             as_user=record.as_user,
             as_user_id=record.as_user_id,
+            sequence=record.sequence,
             notify=record.notify,
             simulated_now=at,
         )
@@ -512,15 +513,16 @@ class RecurringRunner:
             return _Refusal(TurnReason.DOCUMENT, [one.text for one in error.problems][:_MOST_SAID])
         if prefix is not None:
             listed = await self._db.run_for(tenant_id, sequences.listed, record.environment)
-            own = next((one for one in listed if one.prefix == prefix and one.is_active), None)
+            active = [one for one in listed if one.prefix == prefix and one.is_active]
+            own = sequences.drawn_from(active, record.sequence, user_id=record.as_user_id, email=record.as_user)
             if own is None:
-                return _of_sequence(prefix, "none")
+                return _of_sequence(f"{prefix} {record.sequence or ''}".rstrip(), "none")
             if own.ends_at is not None and own.ends_at <= at:
-                return _of_sequence(prefix, "expired")
+                return _of_sequence(own.label, "expired")
             if own.paused_at is not None:
-                return _of_sequence(prefix, "paused")
+                return _of_sequence(own.label, "paused")
             if own.current_number > own.max_number and is_fatal(list(problems)):
-                return _of_sequence(prefix, "used up")
+                return _of_sequence(own.label, "used up")
         if is_fatal(list(problems)):
             fatal = [one.text for one in problems if one.severity is Severity.REJECTED]
             return _Refusal(TurnReason.DOCUMENT, fatal[:_MOST_SAID])

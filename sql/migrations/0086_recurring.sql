@@ -38,6 +38,8 @@ CREATE TABLE recurring_receipts (
     as_user text,
     as_user_id uuid,
     notify text,
+    -- The name of the sequence that gives the numbers; NULL: that of the user, or the one without a name.
+    sequence text,
     -- The key that sent it, or the portal's.
     api_key_id text NOT NULL,
     version int NOT NULL,

@@ -117,6 +117,7 @@ def rent(id_: str = "rent") -> RecurringContent:
         as_user=None,
         as_user_id=None,
         notify=None,
+        sequence=None,
     )
 
 
@@ -219,6 +220,17 @@ async def test_turn_that_cannot_be_issued_is_held_and_tried_again(shop: Shop, re
     await shop.go_to(at(2026, 11, 30, 11))
     assert await shop.turns() == [("2026-11", TurnState.ISSUED, None)]
     assert await shop.issued() == [("recurring:rent:2026-11", "E310000000001")]
+
+
+async def test_turn_draws_from_the_sequence_that_its_template_names(shop: Shop) -> None:
+    await make_sequence(shop.db, shop.tenant, "E31/Alquileres", environment=HERE, minimum=5001, maximum=6000)
+    await shop.put(sequence="Alquileres")
+    await shop.put("other", sequence="Caja 9")
+
+    await shop.go_to(at(2026, 11, 30))
+
+    assert await shop.issued() == [("recurring:rent:2026-11", "E310000005001")]
+    assert await shop.turns("other") == [("2026-11", TurnState.HELD, TurnReason.SEQUENCE)]
 
 
 async def test_deleted_customer_holds_the_turn_until_a_person_decides(shop: Shop) -> None:

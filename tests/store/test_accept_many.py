@@ -38,6 +38,7 @@ async def make_sequence(
     prefix: str = "E31",
     *,
     environment: Environment = Environment.ECF,
+    minimum: int = 1,
     maximum: int = 1000,
     **more: Any,
 ) -> None:
@@ -47,7 +48,7 @@ async def make_sequence(
         environment,
         prefix,
         new_id=SequenceId(new_id(ACCEPTED_AT)),
-        minimum=1,
+        minimum=minimum,
         maximum=maximum,
         at=ACCEPTED_AT,
         **{"expire_at": None, "is_active": True, **more},

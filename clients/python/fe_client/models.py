@@ -4926,6 +4926,7 @@ class RecurringAnswer(TypedDict):
     asUser: str | None
     asUserId: str | None
     notify: str | None
+    sequence: str | None
     preview: "PreviewAnswer | None"
     turns: "list[RecurringTurn]"
     """the newest first, 24 at most"""
@@ -5029,6 +5030,8 @@ class RecurringRequest(TypedDict):
     """the same by id; wins over asUser"""
     notify: NotRequired[str | None]
     """as in POST /invoices"""
+    sequence: NotRequired[str | None]
+    """name of the sequence that gives the number, where the document has no eNCF; default: the one that the user of asUser is assigned to, else the one without a name"""
     version: NotRequired[int | None]
     """the `version` that you read: where it is another by now, nothing changes and you get 409; 0: only if new"""
 

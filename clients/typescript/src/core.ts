@@ -4019,6 +4019,7 @@ export type components = {
             asUser: string | null;
             asUserId: string | null;
             notify: string | null;
+            sequence: string | null;
             preview: components["schemas"]["PreviewAnswer"] | null;
             /** @description the newest first, 24 at most */
             turns: components["schemas"]["RecurringTurn"][];
@@ -4196,6 +4197,8 @@ export type components = {
             asUserId?: string | null;
             /** @description as in POST /invoices */
             notify?: string | null;
+            /** @description name of the sequence that gives the number, where the document has no eNCF; default: the one that the user of asUser is assigned to, else the one without a name */
+            sequence?: string | null;
             /** @description the `version` that you read: where it is another by now, nothing changes and you get 409; 0: only if new */
             version?: number | null;
         };

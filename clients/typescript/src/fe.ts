@@ -200,7 +200,7 @@ const OF_PRICE = ['unit', 'price', 'priceHasItbis', 'itbis', 'additionalTaxes'];
 const OF_PRODUCT = ['name', 'code', 'kind', 'version', ...OF_PRICE];
 const OF_RECURRING = [
   ...['name', 'day', 'everyMonths', 'startsOn', 'endsOn', 'status', 'customer', 'paymentDays', 'payload'],
-  ...['asUser', 'asUserId', 'notify', 'version'],
+  ...['asUser', 'asUserId', 'notify', 'sequence', 'version'],
 ];
 const SIMULATE = ['outcome', 'code', 'seconds', 'now'];
 

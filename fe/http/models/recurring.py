@@ -13,6 +13,7 @@ from fe.ecf.mail_address import BadAddress, parse_address
 from fe.ecf.texts import Text
 from fe.http.messages import say
 from fe.http.models.events import Reason
+from fe.http.models.requests import SequenceName
 from fe.http.models.response_types import Amount, Day, Moment, ResponseModel, closed
 from fe.http.models.warnings import Warnings
 from fe.http.request_bodies import InvalidField, RequestModel
@@ -74,6 +75,7 @@ class RecurringRequest(RequestModel):
         str | None, Field(description="the same by id; wins over asUser", json_schema_extra={"format": "uuid"})
     ] = None
     notify: Annotated[str | None, Field(description="as in POST /invoices")] = None
+    sequence: SequenceName = None
     version: Annotated[int | None, Field(ge=0, le=2**31 - 1, description=_VERSION)] = None
 
     @field_validator("startsOn", "endsOn")
@@ -190,6 +192,7 @@ class RecurringAnswer(RecurringSummary):
     asUser: str | None
     asUserId: str | None
     notify: str | None
+    sequence: str | None
     preview: PreviewAnswer | None
     turns: Annotated[list[RecurringTurn], Field(description="the newest first, 24 at most")]
     warnings: NotRequired[Warnings]

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, field_validator, model_validator
 
 from fe.accounts.sequences import BadSequence, check_name
 from fe.ecf.catalogue import Root
@@ -21,6 +21,27 @@ from fe.issuing.prepare import Draft
 from fe.requested_outcome import LARGEST_CODE, MAX_SECONDS, WITH_CODE, WITH_SECONDS, AskedOutcome, Simulation
 
 _UUID_LENGTH = 36
+
+
+def _is_a_sequence_name(value: str | None) -> str | None:
+    try:
+        if value is not None:
+            check_name(value)
+    except BadSequence:
+        raise InvalidField(must_be("sequence", say("sequence-name"))) from None
+    return value
+
+
+SequenceName = Annotated[
+    str | None,
+    Field(
+        min_length=1,
+        max_length=40,
+        description="name of the sequence that gives the number, where the document has no eNCF; default: the one "
+        "that the user of asUser is assigned to, else the one without a name",
+    ),
+    AfterValidator(_is_a_sequence_name),
+]
 
 #: The smallest good credit invoice: the service fills in type, issuer, expiry and totals.
 _EXAMPLE: dict[str, JsonValue] = {
@@ -178,15 +199,7 @@ class NewInvoice(ByUser):
         Field(description="where the authority is a simulator: what becomes of the receipt, for testing a client"),
     ] = None
 
-    sequence: Annotated[
-        str | None,
-        Field(
-            min_length=1,
-            max_length=40,
-            description="name of the sequence that gives the number, where the document has no eNCF; default: the one "
-            "that the user of asUser is assigned to, else the one without a name",
-        ),
-    ] = None
+    sequence: SequenceName = None
     notify: Annotated[
         str | None,
         Field(
@@ -194,16 +207,6 @@ class NewInvoice(ByUser):
             "sends receipts by mail",
         ),
     ] = None
-
-    @field_validator("sequence")
-    @classmethod
-    def _is_a_name(cls, value: str | None) -> str | None:
-        try:
-            if value is not None:
-                check_name(value)
-        except BadSequence:
-            raise InvalidField(must_be("sequence", say("sequence-name"))) from None
-        return value
 
     @field_validator("notify")
     @classmethod

@@ -107,6 +107,7 @@ class RecurringHandlers:
             as_user=body.asUser,
             as_user_id=None if body.asUserId is None else UserId(UUID(body.asUserId)),
             notify=None if body.notify is None else MailAddress(body.notify),
+            sequence=body.sequence,
         )
         try:
             made = await self._db.transact_for(
@@ -186,6 +187,7 @@ class RecurringHandlers:
             "asUser": found.as_user,
             "asUserId": None if found.as_user_id is None else str(found.as_user_id),
             "notify": found.notify,
+            "sequence": found.sequence,
             "preview": _preview(found, call.language),
             "turns": [_turn(found.id, turn, call.language) for turn in turns],
         }

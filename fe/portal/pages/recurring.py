@@ -42,7 +42,7 @@ from fe.portal.replies import CHANGED_MEANWHILE, Refused, Reply, not_found
 from fe.portal.visit import Form, Visit
 from fe.store.portal.receipt import ReceiptRecord
 from fe.store.postgres.db import Conn
-from fe.store.records import recurring
+from fe.store.records import recurring, sequences
 from fe.store.records.catalogue import CUSTOMERS
 from fe.store.records.recurring import RecurringContent, RecurringRecord, RecurringState, TurnState
 
@@ -162,6 +162,7 @@ async def create(visit: Visit) -> Reply:
     for path in OF_A_TURN:
         take(payload, path)
     issuer = await who_issued(visit, record)
+    drawn = sequences.of_number(await visit.read(sequences.listed, visit.environment), record.e_ncf)
     try:
         schedule = _schedule(visit.form)
         content = RecurringContent(
@@ -173,6 +174,7 @@ async def create(visit: Visit) -> Reply:
             as_user=None,
             as_user_id=UserId(UUID(issuer)) if issuer else None,
             notify=None,
+            sequence=None if drawn is None else drawn.name or None,
             **schedule,
         )
         made = await visit.change(_write(visit, content, None, 0))

@@ -3,8 +3,8 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from collections.abc import Sequence as Many
 from functools import partial
+from uuid import UUID
 
 import trio
 
@@ -16,6 +16,7 @@ from fe.ecf.problems import Problem
 from fe.ecf.texts import Text
 from fe.ecf.totals import SHAPES
 from fe.http.pages.papers import PAPERS, Paper
+from fe.identifiers import UserId
 from fe.portal.forms import digest
 from fe.portal.receipt import choices, withholding
 from fe.portal.receipt.checking import CheckedReceipt
@@ -60,14 +61,6 @@ async def sequences_of(visit: Visit) -> dict[str, Sequence]:
     return {one.prefix: one for one in reversed(listed)}
 
 
-def _chosen(entry: ReceiptEntry, listed: Many[Sequence], users: Many[User]) -> Sequence | None:
-    """The sequence that the receipt draws from, as sequence_to_draw_from.sql chooses it."""
-    if entry.sequence:
-        return next((one for one in listed if one.name == entry.sequence), None)
-    assigned = (one for one in listed if entry.as_user in map(str, one.user_ids))
-    return next(assigned, next((one for one in listed if not one.name), None))
-
-
 async def show_form(
     visit: Visit,
     entry: ReceiptEntry,
@@ -90,7 +83,8 @@ async def show_form(
         if checked is None and message is None and entry.sequence not in [one.name for one in of_type]:
             entry.sequence = "" if not of_type else of_type[0].name  # remembered, and of another type
         users = await visit.read(tenants.users_of)
-        sequence = _chosen(entry, of_type, users)
+        user = UserId(UUID(entry.as_user)) if entry.as_user else None
+        sequence = sequences.drawn_from(of_type, entry.sequence, user_id=user)
         reason = why_none(sequence, visit)
         if of in choices.OFFERED:
             offered["customer"] = await choices.customers(visit, "", choices.LISTED)

@@ -78,6 +78,8 @@ class RecurringContent:
     as_user: str | None
     as_user_id: UserId | None
     notify: MailAddress | None
+    #: The name of the sequence that gives the numbers; None: that of the user, or the one without a name.
+    sequence: str | None
 
 
 @dataclass(frozen=True, slots=True)

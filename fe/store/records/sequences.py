@@ -247,6 +247,20 @@ async def listed(conn: Conn, tenant_id: TenantId, environment: Environment) -> l
     return await cursor.fetchall()
 
 
+def drawn_from(
+    found: Many[Sequence], name: str | None, *, user_id: UserId | None = None, email: str | None = None
+) -> Sequence | None:
+    """Return the sequence of one prefix that a submission draws from, as sequence_to_draw_from.sql chooses it."""
+    if name:
+        return next((one for one in found if one.name == name), None)
+    assigned = (
+        one
+        for one in found
+        if (user_id in one.user_ids if user_id is not None else email is not None and email.lower() in one.user_emails)
+    )
+    return next(assigned, next((one for one in found if not one.name), None))
+
+
 def of_number(found: Many[Sequence], e_ncf: str | None) -> Sequence | None:
     """Return the sequence that a number lies in, else the one of its prefix that has no name."""
     mine = [one for one in found if e_ncf is not None and one.prefix == e_ncf[:3]]

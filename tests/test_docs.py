@@ -109,7 +109,6 @@ ELSEWHERE = {
     "fe user create": "tests/cli/test_tenants_and_users.py::test_a_user_is_created_with_what_differs_on_its_receipts",
     "fe sequence assign": "tests/cli/test_sequences.py::test_a_named_sequence_is_set_assigned_and_deleted_by_its_name",
     "fe sequence set": "tests/cli/test_sequences.py::test_set_changes_only_what_is_named",
-    "fe sequence assign": "tests/cli/test_sequences.py::test_a_named_sequence_is_set_assigned_and_deleted_by_its_name",
     **dict.fromkeys(
         ("fe sequence outlook", "fe sequence fates"),
         "tests/cli/test_sequences.py::test_it_is_told_how_long_sequences_last_and_what_became_of_their_numbers",

@@ -223,7 +223,15 @@ async def test_turn_that_cannot_be_issued_is_held_and_tried_again(shop: Shop, re
 
 
 async def test_turn_draws_from_the_sequence_that_its_template_names(shop: Shop) -> None:
-    await make_sequence(shop.db, shop.tenant, "E31/Alquileres", environment=HERE, minimum=5001, maximum=6000)
+    await make_sequence(
+        shop.db,
+        shop.tenant,
+        "E31/Alquileres",
+        environment=HERE,
+        expire_at=datetime(2028, 12, 31, tzinfo=UTC),
+        minimum=5001,
+        maximum=6000,
+    )
     await shop.put(sequence="Alquileres")
     await shop.put("other", sequence="Caja 9")
 

@@ -43,7 +43,7 @@ image: setup ## Build the image fe:VERSION; BUILDER=docker
 demo: setup ## Show the whole road with a simulated authority; ARGS=--exit ends at once
 	@$(BIN)/fe demo $(ARGS)
 
-test: setup ## Run every test, two more at once than there are cores; ARGS goes to pytest
+test: setup ## Run every test, three more at once than there are cores; ARGS goes to pytest
 	@$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 debian: setup ## Run what hangs on the server's version on Debian's Postgres too, where it is installed

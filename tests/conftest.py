@@ -91,14 +91,14 @@ _PLENTY = 4 * 1024**3
 
 
 def pytest_xdist_auto_num_workers() -> int | None:
-    """Set `-n auto` to two more than the usable cores, hardware threads included, because many tests wait.
+    """Set `-n auto` to three more than the usable cores, hardware threads included, because many tests wait.
 
     By itself xdist counts physical cores where psutil is installed.
     """
     if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
         return None  # xdist reads it
     usable = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    return usable + 2
+    return usable + 3
 
 
 @pytest.hookimpl(wrapper=True)

@@ -49,7 +49,7 @@ from tests.waiting import PATIENCE
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 #: How often a run is killed; CERTIFICATION_KILLS=50 for the whole proof.
-KILLS = int(os.environ.get("CERTIFICATION_KILLS", "12"))
+KILLS = int(os.environ.get("CERTIFICATION_KILLS", "5"))
 QUICK = SimulatorSettings(verdict_delay=timedelta(milliseconds=20), certification_lag=timedelta(0))
 ALL_COUNTED = {f"E{written}": number for written, number in COUNTS.items()} | {"RFCE": SMALL}
 SMALL_SET = ["E310000000001", "E410000000001", "E340000000001", "E320000000011"]

@@ -509,9 +509,9 @@ def sold(page: Page) -> Decimal:
 
 
 def test_shops_day_takes_four_taps_a_receipt(look: Looker, installation: Installation, owner_state: str) -> None:
-    """Open, ten sales of one product, one return, one business customer, and the close of the day."""
+    """Open, ten sales of one product, one return, one business customer, and the close of the day; fewer on a desk."""
     at = f"{installation.url}/companies/{installation.company}/{installation.environment}"
-    for screen in ("phone", "desk"):
+    for screen, sales in (("phone", 10), ("desk", 3)):
         day = Counted(look.window(screen, state=owner_state))
         page = day.page
         page.goto(f"{at}/days")
@@ -521,7 +521,7 @@ def test_shops_day_takes_four_taps_a_receipt(look: Looker, installation: Install
         day.type("mar")
         day.tap("[role=option]")
         day.issue()
-        for _ in range(9):
+        for _ in range(sales - 1):
             day.tap("#next")
             day.tap(page.locator("button[data-fills]").filter(has_text="Martillo"))
             day.issue()
@@ -540,15 +540,15 @@ def test_shops_day_takes_four_taps_a_receipt(look: Looker, installation: Install
             "Ferretería El Sol, SRL"
         )
         day.issue()
-        # Ten sales and the business customer's, of which one came back.
+        # The sales and the business customer's, of which one came back.
         expect(page.locator("h1 .badge")).to_have_text("Aceptado", timeout=30_000)
         page.goto(f"{at}/submissions")
         day.tap("a:has-text('Hoy')")
         day.tap("a:has-text('Cierre del día')")
         expect(page.locator("main")).to_contain_text("E34 Nota de crédito")
-        assert sold(page) - before == 10 * Decimal("495.00")
+        assert sold(page) - before == sales * Decimal("495.00")
 
-        assert (day.taps <= 4 * 12, day.keys <= 12) == (True, True), (day.taps, day.keys)
+        assert (day.taps <= 4 * (sales + 2), day.keys <= 12) == (True, True), (day.taps, day.keys)
 
 
 def test_month_end_of_twelve_companies_takes_under_eighty_taps(

@@ -166,7 +166,7 @@ async def test_a_last_day_that_is_over_is_said(front: Running, api: httpx.AsyncC
         (warning,) = shown["warnings"]
         assert (warning["code"], warning["path"]) == ("sequence-expired", "expireAt")
         assert str(today - timedelta(days=1)) in warning["message"]
-        assert str(today - timedelta(days=1)) in warning["messageEs"]
+        assert f"{today - timedelta(days=1):%d-%m-%Y}" in warning["messageEs"]
 
 
 # --- PATCH, beyond the interface -------------------------------------------------------------------------------------

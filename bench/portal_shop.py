@@ -61,8 +61,8 @@ _STATEMENTS = (
           FROM import_files CROSS JOIN generate_series(1, {IMPORTED}) AS n""",
     """INSERT INTO recurring_receipts (tenant_id, recurring_id, environment, id, name, state, day, every, next_on,
                                        payload, api_key_id, version, created_at, changed_at, changed_by)
-       SELECT %(tenant)s, gen_random_uuid(), 'ecf', 'renta-' || n, 'Alquiler ' || n, 'active', 1 + n % 28, 1,
-              current_date + n % 28, convert_to('{"Encabezado": {"IdDoc": {"TipoeCF": "31"}}, "DetallesItems": '
+       SELECT %(tenant)s, gen_random_uuid(), 'ecf', 'renta-' || n, 'Alquiler ' || n, 'active', 1 + n %% 28, 1,
+              current_date + n %% 28, convert_to('{"Encabezado": {"IdDoc": {"TipoeCF": "31"}}, "DetallesItems": '
               || '{"Item": [{"NombreItem": "Alquiler", "CantidadItem": 1, "PrecioUnitarioItem": 100}]}}', 'UTF8'),
               'fak_000000000000', 1, now(), now(), 'ana'
          FROM generate_series(1, 5000) AS n""",

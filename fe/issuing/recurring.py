@@ -433,7 +433,7 @@ class RecurringRunner:
             return
         except (LimitReached, *ANY_OF_THE_DATABASE):
             raise
-        except Exception as error:
+        except Exception as error:  # tried again in an hour, and its request is looked up first
             _log.error("a recurring receipt could not be issued", error=error, exc_info=error, request=request)
             await self._book(work, turn, now, TurnState.HELD, refusal=_Refusal(TurnReason.FAILURE, [_FAILURE]))
             return
@@ -597,7 +597,7 @@ class RecurringRunner:
             found = await self._examine(work.tenant_id, record, due, issuing_of(due), None)
         except ANY_OF_THE_DATABASE:
             raise
-        except Exception as error:
+        except Exception as error:  # the preview says so, and the turn is tried all the same
             _log.error("a recurring receipt could not be previewed", error=error, exc_info=error, id=record.id)
             found = _Examined(None, _Refusal(TurnReason.FAILURE, [_FAILURE]))
         preview = preview_shown(record, due, found.completed, found.refusal, found.remarks)

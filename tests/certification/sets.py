@@ -5,7 +5,6 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cache
-from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -17,8 +16,8 @@ from fe.ecf.document import Document, read_payload, read_xml
 from fe.ecf.summary import summarise
 from tests.ecf.receipts import EXPIRY, ISSUER, NOW, USUAL_INDICATOR, line, payload
 
-#: The authority's set as it was disclosed; its files are not ours to ship.
-DISCLOSED = Path("/work/shared/authority/samples/test-set-disclosed.xlsx")
+#: The authority's set as it was disclosed (tests/shared.py).
+DISCLOSED = "samples/test-set-disclosed.xlsx"
 DISCLOSED_ISSUER = "133470616"
 RNC = ISSUER["RNCEmisor"]
 _ISSUER = {name: said for name, said in ISSUER.items() if name != "ZonaVenta"}

@@ -29,6 +29,7 @@ from tests.certification.sets import (
 )
 from tests.ecf.receipts import NOW
 from tests.factories.companies import credential_of_today
+from tests.shared import needs_shared, shared
 
 SIGNER = Signer(credential_of_today())
 
@@ -82,10 +83,9 @@ def test_set_with_other_values_is_put_in_official_order_and_rehearsed_to_the_cen
         assert read_xml(verify(one.summary).root).get("Encabezado.CodigoSeguridadeCF") == code
 
 
+@needs_shared
 def test_disclosed_set_of_the_authority_is_rehearsed_to_the_cent() -> None:
-    if not DISCLOSED.exists():
-        pytest.skip(f"NOT TESTED: the authority's disclosed set is not at {DISCLOSED}")
-    content = DISCLOSED.read_bytes()
+    content = shared(DISCLOSED).read_bytes()
     found = read_workbook(content, DISCLOSED_ISSUER, date(2026, 11, 27))
     made: Sheets = {sheet.name: sheet.rows for sheet in read_table(content, BOUNDS).sheets}
     for name in (ECF, RFCE):

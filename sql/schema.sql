@@ -13,7 +13,7 @@
 -- type send_outcome: CHECK ((VALUE = ANY (ARRAY['intended', 'received', 'refused', 'not_sent', 'unknown',
 --    'not_known'])))
 -- type stage: CHECK ((VALUE = ANY (ARRAY['sign', 'send', 'track', 'reconcile'])))
--- type submission_format: CHECK ((VALUE = ANY (ARRAY['xml', 'structured'])))
+-- type submission_format: CHECK ((VALUE = ANY (ARRAY['xml', 'structured', 'signed']))) NOT VALID
 -- type submission_status: CHECK ((VALUE = ANY (ARRAY['queued', 'En Proceso', 'Aceptado', 'Aceptado Condicional',
 --    'Rechazado', 'error'])))
 
@@ -22,6 +22,13 @@ CREATE TABLE acknowledgements (
     issuer_rnc text NOT NULL, e_ncf text NOT NULL, signer text, presenter text, document bytea,
     acknowledgement bytea NOT NULL, said_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, environment, digest, reason)
+);
+
+CREATE TABLE agents (
+    tenant_id bigint NOT NULL, environment environment NOT NULL, agent_id uuid NOT NULL, epoch bigint NOT NULL,
+    nonce uuid NOT NULL, certificates text[] NOT NULL, leased_at timestamptz NOT NULL, retired_at timestamptz,
+    retired_by text,
+    PRIMARY KEY (tenant_id, environment, agent_id)
 );
 
 CREATE TABLE api_key_uses (
@@ -58,12 +65,63 @@ CREATE TABLE approvals (
     FOREIGN KEY (tenant_id, received_id) REFERENCES received(tenant_id, received_id)
 );
 
+CREATE TABLE archive_chains (
+    tenant_id bigint NOT NULL, environment environment NOT NULL, planned_until timestamptz NOT NULL,
+    issued_until timestamptz NOT NULL, checked_at timestamptz, missing bigint NOT NULL, faults text[] NOT NULL,
+    PRIMARY KEY (tenant_id, environment)
+);
+
+CREATE TABLE archive_handovers (
+    tenant_id bigint NOT NULL, at timestamptz NOT NULL, by_whom text NOT NULL, protocol bytea NOT NULL,
+    heads jsonb NOT NULL, packages bigint NOT NULL, receipts bigint NOT NULL,
+    PRIMARY KEY (tenant_id, at, protocol)
+);
+
+CREATE TABLE archive_items (
+    tenant_id bigint NOT NULL, evidence_id uuid NOT NULL, part text NOT NULL, environment environment NOT NULL,
+    number bigint, events int NOT NULL, refused text,
+    PRIMARY KEY (tenant_id, evidence_id, part),
+    FOREIGN KEY (tenant_id, environment, number) REFERENCES archive_packages(tenant_id, environment, number)
+);
+CREATE INDEX archive_items_of_package ON archive_items (tenant_id, environment, number, evidence_id);
+CREATE INDEX archive_items_refused ON archive_items (tenant_id) WHERE (refused IS NOT NULL);
+
+CREATE TABLE archive_packages (
+    tenant_id bigint NOT NULL, environment environment NOT NULL, number bigint NOT NULL, previous_number bigint,
+    previous bytea, day date NOT NULL, planned_at timestamptz NOT NULL, receipts int NOT NULL, additions int NOT NULL,
+    manifest bytea, digest bytea, bytes bigint, location text, made_at timestamptz, stored_at timestamptz, fault text,
+    totals jsonb, stamped_at timestamptz,
+    PRIMARY KEY (tenant_id, environment, number),
+    UNIQUE (tenant_id, environment, number, manifest),
+    FOREIGN KEY (tenant_id, environment, previous_number, previous) REFERENCES archive_packages(tenant_id, environment, number, manifest)
+);
+CREATE UNIQUE INDEX archive_packages_open ON archive_packages (tenant_id, environment) WHERE (stored_at IS NULL);
+
+CREATE TABLE archive_places (
+    tenant_id bigint NOT NULL, submission_id uuid NOT NULL, environment environment NOT NULL, number bigint NOT NULL,
+    start bigint NOT NULL, length int NOT NULL, digest bytea NOT NULL,
+    PRIMARY KEY (tenant_id, submission_id),
+    FOREIGN KEY (tenant_id, environment, number) REFERENCES archive_packages(tenant_id, environment, number)
+);
+
 CREATE TABLE audit_trail (
     number bigint NOT NULL, entry text NOT NULL, previous bytea, hash bytea NOT NULL,
     PRIMARY KEY (number),
     UNIQUE (hash),
     UNIQUE (previous),
     FOREIGN KEY (previous) REFERENCES audit_trail(hash)
+);
+
+CREATE TABLE authority_health (
+    environment environment NOT NULL, service text NOT NULL, began_at timestamptz NOT NULL, answered bigint NOT NULL,
+    failed bigint NOT NULL, milliseconds bigint NOT NULL, slowest_milliseconds bigint NOT NULL,
+    PRIMARY KEY (environment, service, began_at)
+);
+
+CREATE TABLE authority_outages (
+    environment environment NOT NULL, host host NOT NULL, began_at timestamptz NOT NULL, ended_at timestamptz,
+    reason text NOT NULL,
+    PRIMARY KEY (environment, host, began_at)
 );
 
 CREATE TABLE billing_accounts (
@@ -126,12 +184,12 @@ CREATE TABLE certification_cases (
 CREATE TABLE certification_runs (
     tenant_id bigint NOT NULL, run_id uuid NOT NULL, state text NOT NULL, loaded_at timestamptz NOT NULL,
     loaded_by text NOT NULL, name text NOT NULL, digest bytea NOT NULL, content bytea NOT NULL, stopped_en text,
-    stopped_es text,
+    stopped_es text, kind text NOT NULL, to_do text,
     PRIMARY KEY (tenant_id, run_id),
     UNIQUE (tenant_id, digest),
     FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 );
-CREATE UNIQUE INDEX certification_runs_open ON certification_runs (tenant_id) WHERE (state <> 'replaced');
+CREATE UNIQUE INDEX certification_runs_open ON certification_runs (tenant_id, kind) WHERE (state <> 'replaced');
 
 CREATE TABLE certification_steps (
     tenant_id bigint NOT NULL, step int NOT NULL, done_at timestamptz NOT NULL, done_by text NOT NULL,
@@ -139,6 +197,15 @@ CREATE TABLE certification_steps (
     PRIMARY KEY (tenant_id, step),
     FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 );
+
+CREATE TABLE certification_tasks (
+    tenant_id bigint NOT NULL, task_id uuid NOT NULL, kind text NOT NULL, asked_at timestamptz NOT NULL,
+    asked_by text NOT NULL, name text NOT NULL, content bytea, choices jsonb NOT NULL, held_until timestamptz,
+    done_at timestamptz, result bytea, faults jsonb,
+    PRIMARY KEY (tenant_id, task_id),
+    FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
+);
+CREATE INDEX certification_tasks_open ON certification_tasks (asked_at) WHERE (done_at IS NULL);
 
 CREATE TABLE certifications (
     tenant_id bigint NOT NULL, path text NOT NULL, begun_at timestamptz NOT NULL, begun_by text NOT NULL,
@@ -164,6 +231,7 @@ CREATE TABLE counterparty_deliveries (
     since timestamptz NOT NULL, changed_at timestamptz NOT NULL, epoch bigint NOT NULL,
     PRIMARY KEY (tenant_id, submission_id)
 );
+CREATE INDEX counterparty_deliveries_acknowledged ON counterparty_deliveries (tenant_id, environment, changed_at) WHERE ((kind = 'receipt') AND (answer IS NOT NULL));
 CREATE INDEX counterparty_deliveries_given_up ON counterparty_deliveries (changed_at) WHERE (state = 'gave_up');
 
 CREATE TABLE counterparty_outbox (
@@ -310,6 +378,19 @@ CREATE TABLE memberships (
 );
 CREATE INDEX memberships_by_person ON memberships (person_id);
 
+CREATE TABLE mode_periods (
+    tenant_id bigint NOT NULL, environment environment NOT NULL, period_id uuid NOT NULL, mode text NOT NULL,
+    number text, valid_until date, began_at timestamptz NOT NULL, begun_by text NOT NULL, reason text NOT NULL,
+    ended_at timestamptz, ended_by text, end_reason text,
+    PRIMARY KEY (tenant_id, period_id)
+);
+CREATE UNIQUE INDEX mode_periods_one_at_a_time ON mode_periods (tenant_id, environment) WHERE (ended_at IS NULL);
+
+CREATE TABLE notice_mails (
+    tenant_id bigint NOT NULL, person_id uuid NOT NULL, is_on boolean NOT NULL, sent_on date, told text[] NOT NULL,
+    PRIMARY KEY (tenant_id, person_id)
+);
+
 CREATE TABLE openid_requests (
     state_hash bytea NOT NULL, browser_hash bytea NOT NULL, purpose text NOT NULL, next text NOT NULL,
     invitation_hash bytea, began_at timestamptz NOT NULL,
@@ -332,6 +413,37 @@ CREATE TABLE outbox (
 );
 CREATE INDEX outbox_due ON outbox (stage, environment, host, tenant_id, run_at) WHERE (run_at < 'infinity'::timestamptz);
 CREATE INDEX outbox_due_by_time ON outbox (stage, environment, host, run_at) WHERE ((run_at < 'infinity'::timestamptz) AND (epoch >= 0));
+
+CREATE TABLE paper_ranges (
+    tenant_id bigint NOT NULL, environment environment NOT NULL, range_id uuid NOT NULL, prefix text NOT NULL,
+    first_number int NOT NULL, last_number int NOT NULL, next_number int NOT NULL, expires_on date NOT NULL,
+    recorded_at timestamptz NOT NULL, recorded_by text NOT NULL,
+    PRIMARY KEY (tenant_id, range_id),
+    EXCLUDE USING gist (int8range(tenant_id, tenant_id, '[]') WITH =, int4range(((((substr(prefix, 2, 2))::int * 10) + (((environment) = 'certecf'))::int) + ((((environment) = 'testecf'))::int * 2)), ((((substr(prefix, 2, 2))::int * 10) + (((environment) = 'certecf'))::int) + ((((environment) = 'testecf'))::int * 2)), '[]') WITH =, int8range((first_number)::bigint, (last_number)::bigint, '[]') WITH &&)
+);
+
+CREATE TABLE paper_receipts (
+    tenant_id bigint NOT NULL, environment environment NOT NULL, ncf text NOT NULL, range_id uuid NOT NULL,
+    period_id uuid NOT NULL, issued_on date NOT NULL, client_request_id text, payload bytea NOT NULL, buyer_rnc text,
+    buyer_name text, total numeric(18,2) NOT NULL, itbis numeric(18,2) NOT NULL, entered_at timestamptz NOT NULL,
+    entered_by text NOT NULL, replaced_at timestamptz, replaced_by uuid, e_ncf text,
+    PRIMARY KEY (tenant_id, environment, ncf),
+    UNIQUE (tenant_id, environment, client_request_id),
+    UNIQUE (tenant_id, replaced_by),
+    FOREIGN KEY (tenant_id, period_id) REFERENCES mode_periods(tenant_id, period_id),
+    FOREIGN KEY (tenant_id, range_id) REFERENCES paper_ranges(tenant_id, range_id)
+);
+CREATE INDEX paper_receipts_by_day ON paper_receipts (tenant_id, environment, issued_on);
+CREATE INDEX paper_receipts_open ON paper_receipts (tenant_id, environment, ncf) WHERE (replaced_at IS NULL);
+
+CREATE TABLE paper_replacements (
+    tenant_id bigint NOT NULL, environment environment NOT NULL, ncf text NOT NULL, attempt int NOT NULL,
+    client_request_id text NOT NULL, begun_at timestamptz NOT NULL, begun_by text NOT NULL, freed_at timestamptz,
+    PRIMARY KEY (tenant_id, environment, ncf, attempt),
+    UNIQUE (tenant_id, environment, client_request_id),
+    FOREIGN KEY (tenant_id, environment, ncf) REFERENCES paper_receipts(tenant_id, environment, ncf)
+);
+CREATE UNIQUE INDEX paper_replacements_one_live ON paper_replacements (tenant_id, environment, ncf) WHERE (freed_at IS NULL);
 
 CREATE TABLE password_resets (
     token_hash bytea NOT NULL, person_id uuid NOT NULL, created_by text NOT NULL, created_at timestamptz NOT NULL,
@@ -459,6 +571,7 @@ CREATE TABLE received_approvals (
     presenter text, document bytea NOT NULL, received_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, submission_id)
 );
+CREATE INDEX received_approvals_by_time ON received_approvals (tenant_id, received_at);
 
 CREATE TABLE received_waiting (
     tenant_id bigint NOT NULL, environment environment NOT NULL, received_id uuid NOT NULL,
@@ -558,11 +671,12 @@ CREATE TABLE sequences (
     min_number bigint NOT NULL, max_number bigint NOT NULL, current_number bigint NOT NULL, is_active boolean NOT NULL,
     expire_at timestamptz, created_at timestamptz NOT NULL, updated_at timestamptz NOT NULL,
     former_ranges former_range[] NOT NULL, set_at timestamptz, paused_at timestamptz, paused_for text,
-    resumed_at timestamptz, user_ids uuid[] NOT NULL, user_emails text[] NOT NULL,
+    resumed_at timestamptz, user_ids uuid[] NOT NULL, user_emails text[] NOT NULL, agent_id uuid,
     PRIMARY KEY (tenant_id, environment, prefix),
     EXCLUDE USING gist (int8range(tenant_id, tenant_id, '[]') WITH =, int4range(((((substr(prefix, 2, 2))::int * 10) + (((environment) = 'certecf'))::int) + ((((environment) = 'testecf'))::int * 2)), ((((substr(prefix, 2, 2))::int * 10) + (((environment) = 'certecf'))::int) + ((((environment) = 'testecf'))::int * 2)), '[]') WITH =, int8range(min_number, max_number, '[]') WITH &&),
     FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id)
 );
+CREATE UNIQUE INDEX sequences_one_spelling ON sequences (tenant_id, environment, lower(prefix));
 
 CREATE TABLE shared_receipts (
     tenant_id bigint NOT NULL, submission_id uuid NOT NULL, key_id text NOT NULL, nonce bytea NOT NULL,
@@ -709,6 +823,7 @@ CREATE TABLE voidings (
     UNIQUE (tenant_id, environment, client_request_id)
 );
 CREATE INDEX voidings_due ON voidings (stage, environment, host, tenant_id, run_at) WHERE (run_at < 'infinity'::timestamptz);
+CREATE INDEX voidings_ended ON voidings (tenant_id, environment, finished_at) WHERE (stage = ANY (ARRAY['voided', 'partly voided', 'rejected']));
 CREATE INDEX voidings_in_doubt ON voidings (finished_at) WHERE (stage = 'in doubt');
 
 CREATE TABLE webhook_attempts (
@@ -948,6 +1063,7 @@ CREATE TABLE write_probes (
 -- record_event(p_tenant bigint, p_submission uuid, p_at timestamptz, p_kind text, p_detail jsonb) returns void
 -- record_event_batch(p_tenants bigint[], p_submissions uuid[], p_at timestamptz, p_kind text, p_details jsonb[])
 --    returns void
+-- release_documents(p_month date, OUT released bigint, OUT kept bigint) returns record
 -- take_trace() returns trigger
 -- tidy_in_small_parts(p_parent text, p_child text) returns void
 -- trace_of(p_tenant bigint, p_subject uuid) returns text
@@ -964,6 +1080,7 @@ CREATE TABLE write_probes (
 -- destroy_certificate(p_tenant bigint, p_certificate uuid, p_at timestamptz, p_x509 bytea, OUT outcome text, OUT
 --    waiting bigint) returns record
 -- destroy_key() returns trigger
+-- erase_tenant(p_tenant bigint, p_protocol bytea, p_by text, p_reason text, p_most int) returns bigint
 -- flush_requests(p_process uuid, p_batch bigint, p_tenants bigint[], p_environments text[], p_days date[], p_succeeded
 --    bigint[], p_failed bigint[], p_bytes_in bigint[], p_bytes_out bigint[], p_key_tenants bigint[], p_keys text[],
 --    p_used_at timestamptz[]) returns boolean

@@ -4,13 +4,27 @@ CREATE OR REPLACE FUNCTION begin_deliveries(p_tenants bigint[], p_subjects uuid[
 RETURNS void LANGUAGE plpgsql SET plan_cache_mode TO force_custom_plan AS $$
 DECLARE
     s record;
+    paper text;
 BEGIN
     FOR n IN 1 .. coalesce(cardinality(p_subjects), 0) LOOP
         CONTINUE WHEN p_subjects[n] IS NULL OR p_statuses[n] NOT IN ('Aceptado', 'Aceptado Condicional');
         SELECT r.root::text AS root, r.ecf_type, r.environment::text AS environment, r.issuer_rnc, r.buyer_rnc,
-               r.e_ncf INTO s
+               r.e_ncf, r.client_request_id INTO s
           FROM submissions AS r
          WHERE r.tenant_id = p_tenants[n] AND r.submission_id = p_subjects[n];
+        IF s.client_request_id LIKE 'paper:%' THEN
+            SELECT x.ncf INTO paper
+              FROM paper_replacements AS x
+             WHERE x.tenant_id = p_tenants[n] AND x.environment::text = s.environment
+               AND x.client_request_id = s.client_request_id;
+            IF FOUND THEN
+                UPDATE paper_receipts AS p
+                   SET replaced_at = p_at, replaced_by = p_subjects[n], e_ncf = s.e_ncf
+                 WHERE p.tenant_id = p_tenants[n] AND p.environment::text = s.environment AND p.ncf = paper
+                   AND p.replaced_at IS NULL;
+                CONTINUE;
+            END IF;
+        END IF;
         IF s.root = 'ECF' THEN
             INSERT INTO mails (tenant_id, subject, stage, environment, run_at, entered_at)
             SELECT t.tenant_id, p_subjects[n], 'mail', s.environment, clock_timestamp(), clock_timestamp()

@@ -17,6 +17,11 @@ BEGIN
           JOIN tenants AS t ON t.tenant_id = b.tenant_id
          WHERE b.status IN ('Aceptado', 'Aceptado Condicional')
            AND (t.sends_to_receivers OR t.mail IS NOT NULL OR s.root = 'ACECF')
+           AND NOT (s.client_request_id LIKE 'paper:%' AND EXISTS (
+                SELECT 1
+                  FROM paper_replacements AS x
+                 WHERE x.tenant_id = s.tenant_id AND x.environment = s.environment
+                   AND x.client_request_id = s.client_request_id))
     ), mailed AS (
         INSERT INTO mails (tenant_id, subject, stage, environment, run_at, entered_at)
         SELECT a.tenant_id, a.submission_id, 'mail', a.environment, clock_timestamp(), clock_timestamp()
@@ -41,6 +46,19 @@ BEGIN
           FROM unnest(p_tenants, p_subjects) AS b (tenant_id, subject)
           JOIN counterparty_deliveries AS d ON d.tenant_id = b.tenant_id AND d.submission_id = b.subject
         ON CONFLICT DO NOTHING;
+    END IF;
+    IF EXISTS (SELECT 1 FROM paper_receipts AS p WHERE p.tenant_id = ANY (p_tenants) AND p.replaced_at IS NULL) THEN
+        UPDATE paper_receipts AS p
+           SET replaced_at = p_at, replaced_by = s.submission_id, e_ncf = s.e_ncf
+          FROM unnest(p_tenants, p_subjects, p_statuses) AS b (tenant_id, subject, status), submissions AS s,
+               paper_replacements AS x
+         WHERE b.status IN ('Aceptado', 'Aceptado Condicional')
+           AND s.tenant_id = b.tenant_id AND s.submission_id = b.subject
+           AND s.submission_id BETWEEN span.first AND span.last
+           AND x.tenant_id = s.tenant_id AND x.environment = s.environment
+           AND x.client_request_id = s.client_request_id
+           AND p.tenant_id = x.tenant_id AND p.environment = x.environment AND p.ncf = x.ncf
+           AND p.replaced_at IS NULL;
     END IF;
     DELETE FROM received_waiting AS w
      USING unnest(p_tenants, p_subjects, p_statuses) AS b (tenant_id, subject, status), submissions AS s, received AS r

@@ -1,5 +1,6 @@
 -- Discard a dead letter: status `error` for its client, with the note if there is one. The reason goes to the event and
--- the operators' record alone. The number is free again only if certainly nothing was sent.
+-- the operators' record alone. The number is free again only if certainly nothing was sent and
+-- it was not voided meanwhile.
 CREATE OR REPLACE FUNCTION discard_dead_letter(
     p_tenant bigint, p_subject uuid, p_at timestamptz, p_by text, p_reason text, p_note text
 )
@@ -7,6 +8,8 @@ RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     last_error text;
     fate text;
+    given_up record;
+    is_void boolean;
     said jsonb;
 BEGIN
     DELETE FROM dead_letters AS d
@@ -15,17 +18,19 @@ BEGIN
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
-    fate := CASE WHEN EXISTS (
-        SELECT 1 FROM sends AS x
-         WHERE x.tenant_id = p_tenant AND x.submission_id = p_subject AND x.outcome <> 'not_sent')
-        THEN 'unknown' ELSE 'reusable' END;
-    -- Built here: Citus does not push jsonb_build_object() of a column to a node.
-    SELECT s.response INTO said
+    SELECT s.environment, s.e_ncf, s.root, s.response INTO given_up
       FROM submissions AS s
      WHERE s.tenant_id = p_tenant AND s.submission_id = p_subject
        FOR UPDATE;
-    said := coalesce(said, '{}'::jsonb)
-            || jsonb_build_object('status', 'error', 'dgiiResponse', said -> 'dgiiResponse',
+    is_void := given_up.root IN ('ECF', 'RFCE')
+               AND voiding_of(p_tenant, given_up.environment, given_up.e_ncf) IS NOT NULL;
+    fate := CASE WHEN EXISTS (
+        SELECT 1 FROM sends AS x
+         WHERE x.tenant_id = p_tenant AND x.submission_id = p_subject AND x.outcome <> 'not_sent')
+        THEN 'unknown' WHEN is_void THEN 'used' ELSE 'reusable' END;
+    -- Built here: Citus does not push jsonb_build_object() of a column to a node.
+    said := coalesce(given_up.response, '{}'::jsonb)
+            || jsonb_build_object('status', 'error', 'dgiiResponse', given_up.response -> 'dgiiResponse',
                                   'error', 'given up by an operator' || coalesce(': ' || p_note, '')
                                            || ' (' || last_error || ')');
     UPDATE submissions AS s

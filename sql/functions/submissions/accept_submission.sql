@@ -1,6 +1,7 @@
 -- Accept a submission: its row, bytes, number and first outbox row, or none of them.
 --   outcome 'accepted'  a new submission
---           'deduped'   the clientRequestId was used before; the columns describe that submission
+--           'deduped'   the clientRequestId was used before; the columns describe that submission, and the commit waits
+--                       until the standby has it, too: the wait of its own commit may have been cancelled
 -- The submission draws from the sequence that sequence_to_draw_from chooses by p_draw_prefix. A number of its own moves
 -- the sequence that it lies in. Drawing a number raises FE001 (no active sequence), FE002 (expired) or FE003 (used up), and nothing is kept. Names
 -- the tenant to row-level security, which saves the front a statement.
@@ -28,6 +29,7 @@ BEGIN
         VALUES (p_tenant, p_environment, p_client_request, p_submission)
         ON CONFLICT DO NOTHING;
         IF NOT FOUND THEN
+            PERFORM pg_logical_emit_message(true, 'fe', '');
             RETURN QUERY
             SELECT 'deduped'::text, s.submission_id, s.status::text, s.e_ncf, s.body_digest = p_body_digest,
                    NULL::bigint, NULL::bigint

@@ -272,6 +272,9 @@ BEGIN
       FROM unnest(p_submissions, outcomes, numbers, skipped, remaining, refusals, leases) WITH ORDINALITY
            AS x (submission, outcome, e_ncf, numbers_skipped, numbers_left, refusal, lease, place)
      WHERE x.outcome <> 'deduped';
+    IF 'deduped' = ANY (outcomes) THEN
+        PERFORM pg_logical_emit_message(true, 'fe', '');
+    END IF;
     FOR one IN SELECT x.place FROM unnest(outcomes) WITH ORDINALITY AS x (outcome, place) WHERE x.outcome = 'deduped'
     LOOP
         PERFORM name_tenant(p_tenants[one]);

@@ -1,0 +1,234 @@
+"""Documents that left the database: what keeps a month from leaving, where the archive has them, and their way back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from fe.ecf.ids import first_id
+from fe.identifiers import SubmissionId, TenantId
+from fe.month.period import YearMonth
+from fe.store.postgres.arrays import blobs, int8s, texts, uuids
+from fe.store.postgres.db import Conn
+from fe.store.postgres.rows import record_row
+from fe.store.records.archive import PACKAGE_COLUMNS, Package
+
+#: Types whose documents stay: statements search the text of notes, and the 606 is read off purchases.
+STAY = ("33", "34", "41", "43", "47")
+
+
+@dataclass(frozen=True, slots=True)
+class IdSpan:
+    """Ids of a partition's month, which is one of UTC: from `first`, below `end`."""
+
+    first: UUID
+    end: UUID
+
+    @classmethod
+    def of(cls, month: YearMonth) -> "IdSpan":
+        """Return the ids of a month."""
+        after = YearMonth(month.year + month.month // 12, month.month % 12 + 1)
+        return cls(*(first_id(datetime.fromisoformat(f"{one.first}T00:00:00Z")) for one in (month, after)))
+
+
+@dataclass(frozen=True, slots=True)
+class MonthState:
+    """Receipts of a tenant's month by what keeps their documents in the database."""
+
+    receipts: int
+    #: Not at their end.
+    open: int
+    #: With a verdict that is younger than the limit.
+    young: int
+    #: With a verdict, and in no stored package, nor refused by the format.
+    unarchived: int
+    #: With a mail or a delivery to the buyer that is not over.
+    handing: int
+
+
+_STATE = """
+    SELECT count(*),
+           count(*) FILTER (WHERE s.status NOT IN ('Aceptado', 'Aceptado Condicional', 'Rechazado', 'error')),
+           count(*) FILTER (WHERE s.verdict_at >= %(limit)s),
+           count(*) FILTER (WHERE s.verdict_at IS NOT NULL AND NOT EXISTS (
+               SELECT 1
+                 FROM archive_items AS i
+                 LEFT JOIN archive_packages AS p
+                   ON p.tenant_id = i.tenant_id AND p.environment = i.environment AND p.number = i.number
+                WHERE i.tenant_id = %(tenant)s AND i.evidence_id = s.submission_id AND i.part = 'issued'
+                  AND (p.stored_at IS NOT NULL OR i.refused IS NOT NULL))),
+           count(*) FILTER (WHERE EXISTS (
+               SELECT 1 FROM mails AS m
+                WHERE m.tenant_id = %(tenant)s AND m.subject = s.submission_id AND m.run_at < 'infinity'
+           ) OR EXISTS (
+               SELECT 1 FROM counterparty_outbox AS o
+                WHERE o.tenant_id = %(tenant)s AND o.subject = s.submission_id))
+      FROM submissions AS s
+     WHERE s.tenant_id = %(tenant)s AND s.submission_id >= %(first)s AND s.submission_id < %(end)s
+"""
+
+
+async def month_state(conn: Conn, tenant_id: TenantId, span: IdSpan, limit: datetime) -> MonthState:
+    """Count a tenant's receipts of a month by what keeps them in the database."""
+    values = {"tenant": tenant_id, "first": span.first, "end": span.end, "limit": limit}
+    row = await (await conn.execute(_STATE, values)).fetchone()
+    assert row is not None
+    return MonthState(*row)
+
+
+_PACKAGES = f"""
+    SELECT {PACKAGE_COLUMNS}
+      FROM archive_packages AS p
+     WHERE p.tenant_id = %(tenant)s AND p.stored_at IS NOT NULL
+       AND (p.environment, p.number) IN (
+               SELECT i.environment, i.number
+                 FROM archive_items AS i
+                WHERE i.tenant_id = %(tenant)s AND i.part = 'issued'
+                  AND i.evidence_id >= %(first)s AND i.evidence_id < %(end)s)
+     ORDER BY p.environment, p.number
+"""
+
+
+async def packages_of(conn: Conn, tenant_id: TenantId, span: IdSpan) -> list[Package]:
+    """List the stored packages that have receipts of a month."""
+    cursor = conn.cursor(row_factory=record_row(Package))
+    await cursor.execute(_PACKAGES, {"tenant": tenant_id, "first": span.first, "end": span.end})
+    return await cursor.fetchall()
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivePlace:
+    """Bytes of a package with the documents of one receipt, and their SHA-256."""
+
+    submission_id: SubmissionId
+    start: int
+    length: int
+    digest: bytes
+
+
+_DIGESTS = """
+    SELECT s.submission_id, d.kind::text, sha256(d.content)
+      FROM submissions AS s
+      JOIN submission_documents AS d ON d.tenant_id = %(tenant)s AND d.submission_id = s.submission_id
+     WHERE s.tenant_id = %(tenant)s AND s.submission_id = ANY (%(ids)s) AND s.root IN ('ECF', 'RFCE')
+       AND s.verdict_at IS NOT NULL AND NOT coalesce(s.ecf_type = ANY (%(stay)s), false)
+"""
+
+
+async def digests(conn: Conn, tenant_id: TenantId, ids: Sequence[SubmissionId]) -> dict[SubmissionId, dict[str, bytes]]:
+    """Return the digests of the documents that the database has, by kind, of receipts whose documents may leave."""
+    found: dict[SubmissionId, dict[str, bytes]] = {}
+    values = {"tenant": tenant_id, "ids": uuids(ids), "stay": texts(list(STAY))}
+    for submission_id, kind, digest in await (await conn.execute(_DIGESTS, values)).fetchall():
+        found.setdefault(SubmissionId(submission_id), {})[kind] = bytes(digest)
+    return found
+
+
+_KEEP = """
+    INSERT INTO archive_places (tenant_id, submission_id, environment, number, start, length, digest)
+    SELECT %(tenant)s, n.submission_id, %(environment)s, %(number)s, n.start, n.length, n.digest
+      FROM unnest(%(ids)s::uuid[], %(starts)s::bigint[], %(lengths)s::bigint[], %(digests)s::bytea[])
+        AS n (submission_id, start, length, digest)
+    ON CONFLICT DO NOTHING
+"""
+
+
+async def keep(conn: Conn, package: Package, places: Sequence[ArchivePlace]) -> None:
+    """Record where a package has documents; what is recorded stays as it is."""
+    values = {
+        "tenant": package.tenant_id,
+        "environment": package.environment,
+        "number": package.number,
+        "ids": uuids([one.submission_id for one in places]),
+        "starts": int8s([one.start for one in places]),
+        "lengths": int8s([one.length for one in places]),
+        "digests": blobs([one.digest for one in places]),
+    }
+    await conn.execute(_KEEP, values)
+
+
+async def release(conn: Conn, month: YearMonth) -> tuple[int, int]:
+    """Take the documents of a month out of the database that have a place; return how many left and how many stay."""
+    row = await (await conn.execute("SELECT released, kept FROM release_documents(%s)", (month.first,))).fetchone()
+    assert row is not None
+    return int(row[0]), int(row[1])
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPlace:
+    """Where the archive has the documents of a receipt: bytes of an object, and their SHA-256."""
+
+    submission_id: SubmissionId
+    location: str
+    start: int
+    length: int
+    digest: bytes
+
+
+_PLACE = """
+    SELECT a.submission_id, p.location, a.start, a.length, a.digest
+      FROM archive_places AS a
+      JOIN archive_packages AS p
+        ON p.tenant_id = a.tenant_id AND p.environment = a.environment AND p.number = a.number
+     WHERE a.tenant_id = %(tenant)s AND p.tenant_id = %(tenant)s AND a.submission_id = %(submission)s
+"""
+
+
+async def place_of(conn: Conn, tenant_id: TenantId, submission_id: SubmissionId) -> StoredPlace | None:
+    """Find the documents of a receipt in the archive."""
+    cursor = conn.cursor(row_factory=record_row(StoredPlace))
+    await cursor.execute(_PLACE, {"tenant": tenant_id, "submission": submission_id})
+    return await cursor.fetchone()
+
+
+_AWAY = """
+    SELECT a.submission_id, p.location, a.start, a.length, a.digest
+      FROM archive_places AS a
+      JOIN archive_packages AS p
+        ON p.tenant_id = a.tenant_id AND p.environment = a.environment AND p.number = a.number
+     WHERE a.tenant_id = %(tenant)s AND p.tenant_id = %(tenant)s
+       AND a.submission_id > %(after)s AND a.submission_id >= %(first)s AND a.submission_id < %(end)s
+       AND NOT EXISTS (SELECT 1
+                         FROM submission_documents AS d
+                        WHERE d.tenant_id = %(tenant)s AND d.submission_id = a.submission_id)
+     ORDER BY a.submission_id
+     LIMIT %(limit)s
+"""
+
+
+async def away(
+    conn: Conn, tenant_id: TenantId, span: IdSpan, *, after: UUID | None = None, limit: int
+) -> list[StoredPlace]:
+    """List receipts of a month whose documents only the archive has, by id, those after one."""
+    values: dict[str, Any] = {"tenant": tenant_id, "first": span.first, "end": span.end, "limit": limit}
+    cursor = conn.cursor(row_factory=record_row(StoredPlace))
+    await cursor.execute(_AWAY, values | {"after": after or UUID(int=0)})
+    return await cursor.fetchall()
+
+
+_RESTORE = """
+    INSERT INTO submission_documents (tenant_id, submission_id, kind, content)
+    SELECT %(tenant)s, n.submission_id, n.kind::document_kind, n.content
+      FROM unnest(%(ids)s::uuid[], %(kinds)s::text[], %(contents)s::bytea[]) AS n (submission_id, kind, content)
+    ON CONFLICT DO NOTHING
+"""
+
+
+async def restore(conn: Conn, tenant_id: TenantId, documents: Sequence[tuple[SubmissionId, str, bytes]]) -> None:
+    """Put documents back that are not there."""
+    values = {
+        "tenant": tenant_id,
+        "ids": uuids([one for one, _, _ in documents]),
+        "kinds": texts([kind for _, kind, _ in documents]),
+        "contents": blobs([content for _, _, content in documents]),
+    }
+    await conn.execute(_RESTORE, values)
+
+
+_TENANTS = "SELECT t.tenant_id FROM tenants AS t WHERE t.tenant_id > %(after)s ORDER BY t.tenant_id LIMIT 1000"
+
+
+async def tenants_after(conn: Conn, after: int) -> list[TenantId]:
+    """List tenants by id, at most 1,000."""
+    return [TenantId(row[0]) for row in await (await conn.execute(_TENANTS, {"after": after})).fetchall()]
